@@ -1,0 +1,20 @@
+// Invariants that stay on in every build: a broken one is a bug of ours and stops the program.
+#pragma once
+
+#include <string>
+
+namespace goban::base {
+
+/// Prints the broken condition, its place and the context set for this thread, then aborts.
+[[noreturn]] void check_failed(const char* condition, const char* file, int line,
+                               const std::string& detail);
+
+/// Text printed with a failed CHECK on this thread, such as the seed of the run.
+void set_check_context(std::string context);
+
+}  // namespace goban::base
+
+#define GOBAN_CHECK(condition, ...)                                                          \
+  (static_cast<bool>(condition)                                                              \
+       ? void(0)                                                                             \
+       : ::goban::base::check_failed(#condition, __FILE__, __LINE__, std::string{__VA_ARGS__}))

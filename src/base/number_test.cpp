@@ -1,0 +1,45 @@
+#include "base/number.hpp"
+
+#include <gtest/gtest.h>
+
+namespace goban::base {
+namespace {
+
+std::string seconds(TimeNs t) {
+  std::string out;
+  append_seconds(out, t);
+  return out;
+}
+
+TEST(Number, SecondsAreExactAndShort) {
+  EXPECT_EQ(seconds(0), "0");
+  EXPECT_EQ(seconds(360 * kSecond), "360");
+  EXPECT_EQ(seconds(1'500'000'000), "1.5");
+  EXPECT_EQ(seconds(1), "0.000000001");
+  EXPECT_EQ(seconds(-1'250'000'000), "-1.25");
+}
+
+TEST(Number, DoublesReadBackEqual) {
+  for (const double value : {0.1, 1.0, 1e300, -2.5e-7, 25320.99375}) {
+    EXPECT_EQ(parse_double(number_text(value)), value);
+  }
+  EXPECT_EQ(number_text(3.0), "3");
+}
+
+TEST(Number, RefusesWhatIsNotWhollyANumber) {
+  for (const char* text : {"", " 1", "1 ", "1x", "nan", "inf", "0x10"}) {
+    EXPECT_FALSE(parse_double(text)) << text;
+  }
+  EXPECT_FALSE(parse_int("1.0"));
+  EXPECT_EQ(parse_int("-7"), -7);
+}
+
+TEST(Time, CeilsAndSaturates) {
+  EXPECT_EQ(from_seconds_up(1e-10), 1);
+  EXPECT_EQ(from_seconds_up(1e300), kNever);
+  EXPECT_EQ(add_saturating(5, kNever), kNever);
+  EXPECT_EQ(add_saturating(5, 6), 11);
+}
+
+}  // namespace
+}  // namespace goban::base

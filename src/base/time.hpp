@@ -1,0 +1,36 @@
+// Engine time: int64 nanoseconds since the start of the history. Work stays a double of seconds.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace goban::base {
+
+using TimeNs = int64_t;
+
+inline constexpr TimeNs kSecond = 1'000'000'000;
+inline constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
+/// Longest time span an input may contain, about 146 years; sums of two still fit.
+inline constexpr double kMaxSeconds = 4.6e9;
+
+/// Nearest nanosecond; the caller has checked |seconds| <= kMaxSeconds.
+[[nodiscard]] inline TimeNs from_seconds(double seconds) {
+  return static_cast<TimeNs>(std::llround(seconds * 1e9));
+}
+
+/// First nanosecond at which `seconds` have passed; kNever beyond the representable range.
+[[nodiscard]] inline TimeNs from_seconds_up(double seconds) {
+  return seconds > kMaxSeconds ? kNever : static_cast<TimeNs>(std::ceil(seconds * 1e9));
+}
+
+[[nodiscard]] inline constexpr double to_seconds(TimeNs ns) {
+  return static_cast<double>(ns) / 1e9;
+}
+
+/// a + b for b >= 0, staying at kNever instead of overflowing.
+[[nodiscard]] inline constexpr TimeNs add_saturating(TimeNs a, TimeNs b) {
+  return b >= kNever - (a > 0 ? a : 0) ? kNever : a + b;
+}
+
+}  // namespace goban::base

@@ -1,0 +1,33 @@
+// What the core wants done: its only output.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/ids.hpp"
+
+namespace goban::model {
+
+/// Why a job got these GPUs: the entry of the level x bin traversal that served it.
+struct PlacementReason {
+  uint8_t level = 0;      ///< topology level the GPUs had to share
+  double bin_value = 1;   ///< largest binned PM score that was allowed
+  double product = 1;     ///< bin value x locality penalty of the level
+};
+
+/// What a job holds while it runs.
+struct Allocation {
+  std::vector<GpuId> gpus;    ///< in the order they were selected
+  std::vector<NodeId> hosts;  ///< one entry an instance, for jobs with a resource type
+  PlacementReason reason;
+};
+
+enum class ActionKind : uint8_t { Start, Preempt };
+
+struct Action {
+  ActionKind kind = ActionKind::Start;
+  JobId job;
+  bool same_gpus = false;  ///< Start: it ran until now on this very set and simply goes on
+};
+
+}  // namespace goban::model

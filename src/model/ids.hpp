@@ -1,0 +1,23 @@
+// The dense ids of the model. Names live at the edges (readers, reports), never in here.
+#pragma once
+
+#include "base/id.hpp"
+
+namespace goban::model {
+
+using JobId = base::Id<struct JobTag>;
+using NodeId = base::Id<struct NodeTag>;
+using GpuId = base::Id<struct GpuTag>;
+using ModelId = base::Id<struct ModelTag>;  ///< a deep-learning model, such as resnet50
+using UserId = base::Id<struct UserTag>;
+using ArrayId = base::Id<struct ArrayTag>;  ///< a job array
+using ResourceTypeId = base::Id<struct ResourceTypeTag>;
+
+/// Sensitivity class of an application to slow GPUs: 0 = A (most sensitive), 1 = B, ...
+struct AppClass {
+  uint8_t value = 0;
+  friend constexpr auto operator<=>(AppClass, AppClass) = default;
+  [[nodiscard]] constexpr char letter() const { return static_cast<char>('A' + value); }
+};
+
+}  // namespace goban::model

@@ -1,0 +1,53 @@
+// A job as it was submitted, and a history of jobs as a reader returns it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/name_table.hpp"
+#include "base/time.hpp"
+#include "model/ids.hpp"
+
+namespace goban::model {
+
+using base::TimeNs;
+
+/// Everything the core may know of a job when it is submitted. True work is not here.
+struct JobRequest {
+  TimeNs submit_ns = 0;
+  TimeNs walltime_limit_ns = 0;  ///< the job is killed after holding GPUs so long; 0 = no limit
+  int32_t num_gpus = 0;          ///< all instances together; 0 = CPU only
+  int32_t priority = 0;          ///< larger goes first in the order `priority`
+  int32_t instances = 1;         ///< equal parts, each on one node, if it has a resource type
+  ModelId model;
+  UserId user;
+  ArrayId array;                 ///< invalid: not part of an array
+  ResourceTypeId resource_type;  ///< invalid: GPUs only
+  AppClass app_class;
+};
+
+/// A recorded or generated job: the request, and the work it turned out to need.
+struct Job {
+  JobRequest request;
+  /// Seconds of execution at PM score 1 and locality penalty 1.
+  double work_s = 0;
+};
+
+/// A job array: at most `max_running` of its tasks hold resources at once; 0 = no bound.
+struct JobArray {
+  int32_t max_running = 0;
+};
+
+/// Jobs in submit order (stable), dense by JobId, with the names of the input beside them.
+struct JobHistory {
+  std::vector<Job> jobs;
+  base::NameList job_names;  ///< the input's job ids, by JobId
+  base::NameTable models;
+  base::NameTable users;
+  std::vector<JobArray> arrays;
+  /// True if the input gave no walltime limits at all, so backfill has to use true durations.
+  bool has_walltime_limits = false;
+};
+
+}  // namespace goban::model

@@ -1,0 +1,57 @@
+#include "profile/locality.hpp"
+
+#include "base/check.hpp"
+
+namespace goban::profile {
+
+LocalityPenalties::LocalityPenalties(const model::Cluster& cluster, double across_nodes)
+    : node_level_(cluster.node_level()), by_level_(cluster.levels().size(), 1.0) {
+  set_across_nodes(across_nodes);
+  for (size_t level = 0; level < by_level_.size(); ++level) {
+    if (cluster.levels()[level].locality_penalty) {
+      by_level_[level] = *cluster.levels()[level].locality_penalty;
+    }
+  }
+}
+
+void LocalityPenalties::set_across_nodes(double penalty) {
+  for (size_t level = node_level_ + 1; level < by_level_.size(); ++level) by_level_[level] = penalty;
+}
+
+void LocalityPenalties::set_level(size_t level, double penalty) { by_level_[level] = penalty; }
+
+void LocalityPenalties::set_class(AppClass app_class, double penalty) {
+  if (by_class_.size() <= app_class.value) by_class_.resize(app_class.value + size_t{1}, 0.0);
+  by_class_[app_class.value] = penalty;
+}
+
+void LocalityPenalties::set_model(ModelId model, int32_t min_gpus, double penalty) {
+  by_model_[model][min_gpus] = penalty;
+}
+
+void LocalityPenalties::set_model_levels(ModelId model, std::vector<double> by_level) {
+  GOBAN_CHECK(by_level.size() == by_level_.size());
+  model_levels_[model] = std::move(by_level);
+}
+
+double LocalityPenalties::at(size_t level, const model::JobRequest& job) const {
+  if (!model_levels_.empty()) {
+    if (const auto found = model_levels_.find(job.model); found != model_levels_.end()) {
+      return found->second[level];
+    }
+  }
+  if (level > node_level_) {
+    if (!by_model_.empty()) {
+      if (const auto found = by_model_.find(job.model); found != by_model_.end()) {
+        const auto above = found->second.upper_bound(job.num_gpus);
+        return above == found->second.begin() ? 1.0 : std::prev(above)->second;
+      }
+    }
+    if (job.app_class.value < by_class_.size() && by_class_[job.app_class.value] > 0) {
+      return by_class_[job.app_class.value];
+    }
+  }
+  return by_level_[level];
+}
+
+}  // namespace goban::profile

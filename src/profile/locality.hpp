@@ -1,0 +1,48 @@
+// Locality penalty: how much slower a job runs when its GPUs span a level of the topology.
+// PAL spec 5: per class, per (model, number of GPUs), or one number for all.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "model/cluster.hpp"
+#include "model/job.hpp"
+
+namespace goban::profile {
+
+using model::AppClass;
+using model::ModelId;
+
+/// Penalties by topology level (innermost first, as in Cluster::levels()), with overrides.
+class LocalityPenalties {
+ public:
+  /// Penalty 1 at and inside `node`; `across_nodes` at every level above it, unless a level of
+  /// the cluster states its own `locality_penalty`.
+  LocalityPenalties(const model::Cluster& cluster, double across_nodes);
+
+  /// Sets the penalty of every level above `node`, whatever the cluster states.
+  void set_across_nodes(double penalty);
+  void set_level(size_t level, double penalty);
+  /// For one class: `penalty` at every level above `node`.
+  void set_class(AppClass app_class, double penalty);
+  /// For one model from `min_gpus` GPUs on (the largest such threshold counts).
+  void set_model(ModelId model, int32_t min_gpus, double penalty);
+  /// For one model: a penalty for each level, as derived from its job profile.
+  void set_model_levels(ModelId model, std::vector<double> by_level);
+
+  /// Slowdown of a job whose innermost common level is `level`. Monotone in `level` where the
+  /// inputs are. Precedence: model levels, model threshold, class, level.
+  [[nodiscard]] double at(size_t level, const model::JobRequest& job) const;
+  [[nodiscard]] size_t num_levels() const { return by_level_.size(); }
+
+ private:
+  size_t node_level_;
+  std::vector<double> by_level_;
+  std::vector<double> by_class_;  ///< 0 = not set
+  std::map<ModelId, std::map<int32_t, double>> by_model_;
+  std::map<ModelId, std::vector<double>> model_levels_;
+};
+
+}  // namespace goban::profile

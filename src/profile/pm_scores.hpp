@@ -1,0 +1,60 @@
+// PM scores: how slow each GPU is for each application class, raw and binned (PAL, spec 1 and 3).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/ids.hpp"
+
+namespace goban::profile {
+
+using model::AppClass;
+using model::GpuId;
+
+/// Scores of one application class over all GPUs.
+struct ClassScores {
+  /// By GPU: measured time / median time; 1 = the median GPU, 2 = twice as slow.
+  std::vector<double> raw;
+  /// By GPU: index into bin_values.
+  std::vector<uint8_t> bin;
+  /// Binned score of each bin, ascending, distinct.
+  std::vector<double> bin_values;
+  /// Bins in the order in which they first appear by GPU id; breaks ties in PAL's traversal.
+  std::vector<uint8_t> bins_by_appearance;
+};
+
+/// PM scores of a cluster. A class beyond the last one known uses the last one.
+class PmScores {
+ public:
+  /// Every GPU at score 1 in one bin.
+  static PmScores uniform(uint32_t num_gpus);
+  /// Takes classes as they are; each must cover the same number of GPUs.
+  explicit PmScores(std::vector<ClassScores> classes);
+
+  [[nodiscard]] uint32_t num_gpus() const {
+    return static_cast<uint32_t>(classes_.front().raw.size());
+  }
+  [[nodiscard]] size_t num_classes() const { return classes_.size(); }
+  [[nodiscard]] const ClassScores& of(AppClass app_class) const {
+    return classes_[index(app_class)];
+  }
+  [[nodiscard]] size_t index(AppClass app_class) const {
+    return app_class.value < classes_.size() ? app_class.value : classes_.size() - 1;
+  }
+  /// Largest raw score among the GPUs: a gang runs at the speed of its slowest member.
+  [[nodiscard]] double max_raw(AppClass app_class, std::span<const GpuId> gpus) const;
+
+  /// True if every GPU has score 1 for every class, so that speed never depends on the GPU.
+  [[nodiscard]] bool is_uniform() const { return uniform_; }
+
+ private:
+  std::vector<ClassScores> classes_;
+  bool uniform_ = false;
+};
+
+/// Completes a class from raw scores and one binned value per GPU (as in a scores file).
+/// At most 255 distinct values.
+ClassScores class_from_values(std::vector<double> raw, std::span<const double> bin_value_of_gpu);
+
+}  // namespace goban::profile
