@@ -1,0 +1,200 @@
+#include "model/cluster_presets.hpp"
+
+#include <array>
+#include <fmt/format.h>
+#include <optional>
+
+#include "base/check.hpp"
+#include "base/number.hpp"
+
+namespace goban::model {
+namespace {
+
+using base::Result;
+using base::usage_error;
+
+constexpr int64_t kGib = int64_t{1} << 30;
+constexpr double kGigabit = 1e9 / 8;  // bytes a second
+constexpr base::TimeNs kHour = 3600 * base::kSecond;
+
+// Bandwidths are those of one direction: of a GPU up to `node`, of a whole node above it.
+// Latencies are round figures of the technology (NVLink, one switch hop, three or five hops); no
+// source of the presets measures them.
+constexpr double kLatencyNvlink_s = 1e-6;
+constexpr double kLatencyRack_s = 2e-6;
+constexpr double kLatencySpine_s = 4e-6;
+
+LinkSpec link(double bandwidth_bytes_per_s, double latency_s) {
+  return {bandwidth_bytes_per_s, latency_s, std::nullopt};
+}
+
+std::string node_name(std::string_view prefix, int number) {
+  return fmt::format("{}{:04}", prefix, number);
+}
+
+Result<Cluster> flat(std::string name, int num_nodes, int num_gpus) {
+  ClusterBuilder builder(std::move(name));
+  const uint32_t gpu = builder.add_gpu_model({.name = "gpu"});
+  for (int i = 0; i < num_nodes; ++i) {
+    ClusterBuilder::Placed placed;
+    placed.node.name = node_name("node", i);
+    placed.node.num_gpus = static_cast<uint32_t>(num_gpus);
+    placed.node.gpu_model = gpu;
+    builder.add_node(std::move(placed));
+  }
+  return builder.build();
+}
+
+Result<Cluster> make_sia64() { return flat("sia-64", 16, 4); }
+
+// Takizawa et al., section 1 and Table 1. Two EDR ports a node; 34 nodes a rack with full
+// bisection, between racks a third of it.
+Result<Cluster> make_abci() {
+  ClusterBuilder builder("abci");
+  const uint32_t v100 = builder.add_gpu_model({.name = "V100-SXM2-16GB",
+                                               .mem_bytes = 16 * kGib,
+                                               .power_max_w = 300,
+                                               .power_idle_w = 30});
+  constexpr int kNodes = 1088;
+  constexpr int kNodesPerRack = 34;
+  for (int i = 0; i < kNodes; ++i) {
+    ClusterBuilder::Placed placed;
+    placed.node.name = node_name("g", i + 1);
+    placed.node.num_gpus = 4;
+    placed.node.gpu_model = v100;
+    placed.node.host = {.cores = 40, .mem_bytes = 384 * kGib, .ssd_bytes = 1'600'000'000'000};
+    placed.rack = fmt::format("rack{:02}", i / kNodesPerRack + 1);
+    builder.add_node(std::move(placed));
+  }
+  const auto sell = [&builder](const char* name, int gpus, int cores, int mem_gib, int ssd_gib,
+                               int instances_max, int walltime_max_h) {
+    builder.add_resource_type({.name = name,
+                               .gpus = gpus,
+                               .host = {.cores = cores,
+                                        .mem_bytes = mem_gib * kGib,
+                                        .ssd_bytes = ssd_gib * kGib},
+                               .max_instances = instances_max,
+                               .walltime_max_ns = walltime_max_h * kHour,
+                               .walltime_default_ns = kHour});
+  };
+  sell("Full", 4, 40, 360, 1440, 512, 72);
+  sell("G.large", 4, 20, 240, 720, 1, 72);
+  sell("G.small", 1, 5, 60, 180, 1, 168);
+  sell("C.large", 0, 20, 120, 720, 1, 72);
+  sell("C.small", 0, 5, 30, 180, 1, 168);
+
+  constexpr double kNode = 2 * 100 * kGigabit;
+  builder.set_link("node", link(150e9, kLatencyNvlink_s));
+  builder.set_link("rack", link(kNode, kLatencyRack_s));
+  builder.set_link("cluster", link(kNode / 3, kLatencySpine_s));
+  return builder.build();
+}
+
+// Kitano (NEC): 116 servers of 8 A100 SXM4, NVSwitch 600 GB/s both directions together, 4 PCIe
+// switches (the islands: a pair of GPUs shares one), 200 GbE. The talk does not count the NICs: one
+// a PCIe switch is assumed, and a fabric without over-subscription. Host sizes are not published.
+Result<Cluster> make_nec928() {
+  ClusterBuilder builder("nec-928");
+  const uint32_t a100 = builder.add_gpu_model({.name = "A100-SXM4-80GB",
+                                               .mem_bytes = 80 * kGib,
+                                               .power_max_w = 400,
+                                               .power_idle_w = 50});
+  for (int i = 0; i < 116; ++i) {
+    ClusterBuilder::Placed placed;
+    placed.node.name = node_name("node", i);
+    placed.node.num_gpus = 8;
+    placed.node.gpu_model = a100;
+    placed.islands = 4;
+    builder.add_node(std::move(placed));
+  }
+  constexpr double kNvswitch = 600e9 / 2;
+  builder.set_link("island", link(kNvswitch, kLatencyNvlink_s));
+  builder.set_link("node", link(kNvswitch, kLatencyNvlink_s));
+  builder.set_link("cluster", link(4 * 200 * kGigabit, kLatencySpine_s));
+  return builder.build();
+}
+
+// NVIDIA, DGX SuperPOD reference architecture RA-09950-001 (2020): 140 systems in 7 scalable units
+// of 20 (here: zones); 8 A100, 128 cores, 1 TB, 15 TB NVMe and eight 200 Gb/s HDR ports a system;
+// full fat tree. Four systems a rack.
+Result<Cluster> make_dgx_a100() {
+  ClusterBuilder builder("dgx-a100");
+  const uint32_t a100 = builder.add_gpu_model({.name = "A100-SXM4-40GB",
+                                               .mem_bytes = 40 * kGib,
+                                               .power_max_w = 400,
+                                               .power_idle_w = 50});
+  for (int i = 0; i < 140; ++i) {
+    ClusterBuilder::Placed placed;
+    placed.node.name = node_name("node", i);
+    placed.node.num_gpus = 8;
+    placed.node.gpu_model = a100;
+    placed.node.host = {.cores = 128,
+                        .mem_bytes = 1'000'000'000'000,
+                        .ssd_bytes = 15'000'000'000'000};
+    placed.rack = fmt::format("rack{:02}", i / 4);
+    placed.zone = fmt::format("su{}", i / 20 + 1);
+    builder.add_node(std::move(placed));
+  }
+  constexpr double kNode = 8 * 200 * kGigabit;
+  builder.set_link("node", link(300e9, kLatencyNvlink_s));
+  builder.set_link("rack", link(kNode, kLatencyRack_s));
+  builder.set_link("zone", link(kNode, kLatencyRack_s));
+  builder.set_link("cluster", link(kNode, kLatencySpine_s));
+  return builder.build();
+}
+
+struct Preset {
+  PresetInfo info;
+  Result<Cluster> (*make)();
+};
+
+constexpr std::array kPresets = {
+    Preset{{"abci", "1088 nodes x 4 V100 16 GB in 32 racks, five resource types (ABCI, 2019)"},
+           make_abci},
+    Preset{{"dgx-a100", "140 nodes x 8 A100 40 GB, 4 a rack, 7 scalable units (DGX SuperPOD)"},
+           make_dgx_a100},
+    Preset{{"nec-928", "116 nodes x 8 A100 80 GB, NVSwitch, 4 PCIe switches a node (NEC)"},
+           make_nec928},
+    Preset{{"sia-64", "16 nodes x 4 GPUs without racks (the set-up of Sia and PAL)"}, make_sia64},
+};
+
+/// N and M of "NxM"; nothing if it is not of that form.
+std::optional<std::pair<int64_t, int64_t>> parse_n_by_m(std::string_view name) {
+  const size_t cross = name.find('x');
+  if (cross == std::string_view::npos) return std::nullopt;
+  const auto nodes = base::parse_int(name.substr(0, cross));
+  const auto gpus = base::parse_int(name.substr(cross + 1));
+  if (!nodes || !gpus) return std::nullopt;
+  return std::pair{*nodes, *gpus};
+}
+
+}  // namespace
+
+std::vector<PresetInfo> preset_names() {
+  std::vector<PresetInfo> names;
+  for (const Preset& preset : kPresets) names.push_back(preset.info);
+  return names;
+}
+
+Result<Cluster> make_preset(std::string_view name) {
+  for (const Preset& preset : kPresets) {
+    if (name != preset.info.name) continue;
+    auto cluster = preset.make();
+    GOBAN_CHECK(cluster.has_value(), std::string(name));
+    return cluster;
+  }
+  if (const auto size = parse_n_by_m(name)) {
+    const auto [nodes, gpus] = *size;
+    if (nodes < 1 || nodes > 1'000'000 || gpus < 1 || gpus > 255 || nodes * gpus > 1 << 24) {
+      return usage_error(fmt::format("cluster {} is out of range", name),
+                         "1 to 1,000,000 nodes, 1 to 255 GPUs each, 16,777,216 GPUs in all");
+    }
+    return flat(std::string(name), static_cast<int>(nodes), static_cast<int>(gpus));
+  }
+  std::string known;
+  for (const Preset& preset : kPresets) known += fmt::format("{}, ", preset.info.name);
+  return usage_error(fmt::format("no cluster preset is named {}", name),
+                     fmt::format("known: {}NxM such as 16x4, or a .toml file", known));
+}
+
+}  // namespace goban::model
