@@ -11,7 +11,8 @@ enum class EventKind : uint8_t {
   JobSubmitted,
   JobFinished,       ///< the job ended by itself
   JobKilled,         ///< the engine ended it at its walltime limit, or a user cancelled it
-  NodeLost,          ///< its jobs are gone; its GPUs are out of use
+  NodeLost,          ///< it failed: its jobs are gone, its GPUs are out of use
+  NodeClosed,        ///< maintenance begins: its jobs are stopped in good order
   NodeRestored,
   NodeDrained,       ///< known in advance: nothing may run on the node from `until_ns` on
   TimePassed,        ///< the wake-up that the core asked for
@@ -25,6 +26,7 @@ struct Event {
   NodeId node;
   TimeNs until_ns = 0;                  ///< NodeDrained: start of the maintenance window
   const JobRequest* request = nullptr;  ///< JobSubmitted; read during the call only
+  JobArray array;                       ///< JobSubmitted, if the request names an array
 };
 
 }  // namespace goban::model
