@@ -30,7 +30,7 @@ enum class ActionKind : uint8_t {
 
 struct Action {
   ActionKind kind = ActionKind::Start;
-  JobId job;
+  JobId job{};
   /// Start: the very set of GPUs that it held last, so nothing has to be moved.
   bool same_gpus = false;
 };

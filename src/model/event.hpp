@@ -22,11 +22,11 @@ enum class EventKind : uint8_t {
 struct Event {
   EventKind kind = EventKind::TimePassed;
   TimeNs at_ns = 0;
-  JobId job;
-  NodeId node;
+  JobId job{};
+  NodeId node{};
   TimeNs until_ns = 0;                  ///< NodeDrained: start of the maintenance window
   const JobRequest* request = nullptr;  ///< JobSubmitted; read during the call only
-  JobArray array;                       ///< JobSubmitted, if the request names an array
+  JobArray array{};                     ///< JobSubmitted, if the request names an array
 };
 
 }  // namespace goban::model

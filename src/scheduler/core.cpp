@@ -101,13 +101,10 @@ bool Core::holds_same_gpus(Slot slot, std::span<const GpuId> before) {
 }
 
 bool Core::settled() const {
-  if (policies_.preemption == Preemption::None) return true;
-  if (policies_.preemption == Preemption::NonSticky && !policies_.placement->repeatable()) {
-    return num_running() == 0;
-  }
-  if (!policies_.order->drifts()) return true;
-  return policies_.preemption == Preemption::Sticky ? num_waiting() == 0 || num_running() == 0
-                                                    : num_waiting() + num_running() == 0;
+  if (policies_.preemption == Preemption::None || num_running() == 0) return true;
+  const bool anew = policies_.preemption == Preemption::NonSticky;
+  if (anew && !policies_.placement->repeatable()) return false;
+  return !policies_.order->drifts() || (!anew && num_waiting() == 0);
 }
 
 TimeNs Core::wake_ns() const {
