@@ -39,8 +39,8 @@ class HistoryBuilder {
   /// default of its resource type. Otherwise limits are unknown and nobody gets one.
   HistoryBuilder(const model::Cluster* cluster, bool walltimes_known, size_t jobs_max);
 
-  /// Room for about so many jobs.
-  void reserve(size_t jobs) { history_.jobs.reserve(jobs); }
+  /// Room for about so many jobs in all, their names like those so far.
+  void reserve(size_t jobs);
 
   /// Takes the record; or says why not, and nothing has changed. Empty = taken.
   [[nodiscard]] std::string add(const JobRecord& record);
