@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -32,7 +33,7 @@ struct Points {
 Points sorted_points(std::span<const double> values) {
   std::vector<uint32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&](uint32_t i) { return values[i]; });
+  std::ranges::sort(order, {}, [&](uint32_t i) { return std::pair(values[i], i); });
   Points points;
   points.point_of.resize(values.size());
   std::vector<double> times;

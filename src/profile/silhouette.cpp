@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/check.hpp"
@@ -39,7 +40,7 @@ double mean_silhouette(std::span<const double> values, std::span<const uint32_t>
   }
   std::vector<uint32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&](uint32_t i) { return values[i]; });
+  std::ranges::sort(order, {}, [&](uint32_t i) { return std::pair(values[i], i); });
   double total = 0;
   for (const uint32_t i : order) {
     const double x = values[i] - mean;
