@@ -12,7 +12,7 @@ namespace goban::report {
 /// Writes [time_s, [[job, [gpu ids]], ...], [terminated jobs]] for every decision. With rounds,
 /// those in which nothing could change were skipped by the engine; their lines are written, too.
 /// Job ids are the numbers of the history: 0, 1, ... in submit order, fillers behind.
-class DecisionLog final : public engine::DecisionSink {
+class DecisionLog final : public engine::Observer {
  public:
   DecisionLog(base::OutputFile file, base::TimeNs round_ns)
       : file_(std::move(file)), round_ns_(round_ns) {}

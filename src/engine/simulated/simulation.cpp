@@ -105,7 +105,7 @@ Result<SimulationResult> Simulation::run() {
   for (const auto& running : core_.state().running()) {
     count_busy(core_.state().job(running.slot).job, last_finish_ns_);
   }
-  if (options_.decisions != nullptr) options_.decisions->ended(result_.end_ns);
+  if (options_.observer != nullptr) options_.observer->ended(result_.end_ns);
   result_.outcomes.reserve(history_.jobs.size());
   for (size_t i = 0; i < history_.jobs.size(); ++i) {
     result_.outcomes.push_back(jobs_.outcome(JobId(i)));
@@ -158,10 +158,12 @@ void Simulation::end_jobs(TimeNs now) {
     endings_.pop();
     if (jobs_.version(ending.job) != ending.version) continue;
     count_busy(ending.job, now);
-    jobs_.finish(ending.job, now, ending.killed ? JobEnd::TimedOut : JobEnd::Finished);
+    const JobEnd end = ending.killed ? JobEnd::TimedOut : JobEnd::Finished;
+    jobs_.finish(ending.job, now, end);
     core_.apply({.kind = ending.killed ? EventKind::JobKilled : EventKind::JobFinished,
                  .at_ns = now,
                  .job = ending.job});
+    if (options_.observer != nullptr) options_.observer->job_ended(now, ending.job, end);
     if (ending.job.index() >= history_.jobs.size()) continue;
     --unfinished_;
     last_finish_ns_ = now;
@@ -187,7 +189,7 @@ void Simulation::decide(TimeNs now) {
   const scheduler::Decision& decision = core_.decide(now);
   ++result_.decisions;
   for (const Action& action : decision.actions) execute(action, now);
-  if (options_.decisions != nullptr) options_.decisions->decided(decision, core_);
+  if (options_.observer != nullptr) options_.observer->decided(decision, core_);
   schedule_decision(now);
 }
 
@@ -199,6 +201,7 @@ void Simulation::schedule_decision(TimeNs now) {
 }
 
 void Simulation::execute(const Action& action, TimeNs now) {
+  if (options_.observer != nullptr) options_.observer->acted(now, action, core_);
   switch (action.kind) {
     case ActionKind::Start: launch(action.job, now, action.same_gpus); return;
     case ActionKind::Preempt:

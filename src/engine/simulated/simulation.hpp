@@ -33,13 +33,21 @@ struct JobOutcome {
   JobEnd end = JobEnd::Pending;
 };
 
-/// Sees each decision, for logs. `settle` rounds between two calls changed nothing.
-class DecisionSink {
+/// Watches a run, for logs and pictures. Rounds between two decisions changed nothing.
+class Observer {
  public:
-  virtual ~DecisionSink() = default;
-  virtual void decided(const scheduler::Decision& decision, const scheduler::Core& core) = 0;
+  virtual ~Observer() = default;
+  /// After a decision was carried out.
+  virtual void decided(const scheduler::Decision& decision, const scheduler::Core& core) {
+    (void)decision, (void)core;
+  }
+  /// An action is carried out, whether decided or forced by an event.
+  virtual void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) {
+    (void)now, (void)action, (void)core;
+  }
+  virtual void job_ended(TimeNs now, JobId job, JobEnd end) { (void)now, (void)job, (void)end; }
   /// The run ended at `now`, before anything was decided then.
-  virtual void ended(TimeNs now) = 0;
+  virtual void ended(TimeNs now) { (void)now; }
 };
 
 /// One more job each time it is asked: what comes after the history (PAL spec 8).
@@ -53,7 +61,7 @@ struct SimulationOptions {
   /// Node events in time order: NodeLost, NodeClosed, NodeRestored, NodeDrained.
   std::span<const model::Event> incidents;
   FillerSource fillers;             ///< empty: none
-  DecisionSink* decisions = nullptr;
+  Observer* observer = nullptr;
   std::atomic<int64_t>* finished_count = nullptr;  ///< kept up to date for a progress bar
   const std::atomic<bool>* cancel = nullptr;
 };

@@ -1,0 +1,51 @@
+// Reads everything a simulation needs from the files its command line names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "engine/simulated/simulation.hpp"
+#include "history/fillers.hpp"
+#include "history/job_reader.hpp"
+#include "model/cluster.hpp"
+#include "profile/locality.hpp"
+#include "profile/pm_scores.hpp"
+
+namespace goban::cli {
+
+/// Paths and names as given; empty = not given.
+struct SimulateFiles {
+  std::string cluster;
+  std::string jobs;
+  std::string format;
+  std::string scores;
+  std::string fillers;
+  std::string incidents;
+  std::string rejects;
+  std::vector<std::string> penalties;
+  std::vector<std::string> job_profiles;
+};
+
+struct SimulateInputs {
+  model::Cluster cluster;
+  history::ReadResult jobs;
+  profile::PmScores scores;
+  std::vector<model::Event> incidents;
+  std::optional<history::FillerSource> fillers;
+  std::vector<std::string> penalties;
+  std::vector<std::pair<model::ModelId, std::vector<double>>> model_levels;
+
+  /// Penalties of one run: its own default, `across_nodes` over it, the site's over that.
+  [[nodiscard]] profile::LocalityPenalties penalties_for(
+      const policy::Composition& composition, std::optional<double> across_nodes) const;
+  /// A source of its own for one run, or none.
+  [[nodiscard]] engine::FillerSource filler_source() const;
+};
+
+/// Loads all files. Fills in `files.rejects` if records were refused and no place was named.
+[[nodiscard]] base::Result<SimulateInputs> load_inputs(SimulateFiles& files,
+                                                       const std::string& out, uint64_t seed);
+
+}  // namespace goban::cli
