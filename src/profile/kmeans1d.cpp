@@ -31,6 +31,7 @@ struct Points {
 };
 
 Points sorted_points(std::span<const double> values) {
+  for (const double value : values) GOBAN_CHECK(std::abs(value) < 1e100);  // also refuses NaN
   std::vector<uint32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, {}, [&](uint32_t i) { return std::pair(values[i], i); });
@@ -38,7 +39,6 @@ Points sorted_points(std::span<const double> values) {
   points.point_of.resize(values.size());
   std::vector<double> times;
   for (const uint32_t i : order) {
-    GOBAN_CHECK(std::abs(values[i]) < 1e100);  // also refuses NaN
     if (points.value.empty() || points.value.back() != values[i]) {
       points.value.push_back(values[i]);
       times.push_back(0);
