@@ -1,11 +1,14 @@
 #include "model/cluster_presets.hpp"
 
 #include <array>
+#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
+#include <system_error>
 
 #include "base/check.hpp"
 #include "base/number.hpp"
+#include "model/cluster_file.hpp"
 
 namespace goban::model {
 namespace {
@@ -185,9 +188,10 @@ Result<Cluster> make_preset(std::string_view name) {
   }
   if (const auto size = parse_n_by_m(name)) {
     const auto [nodes, gpus] = *size;
-    if (nodes < 1 || nodes > 1'000'000 || gpus < 1 || gpus > 255 || nodes * gpus > 1 << 24) {
+    if (nodes < 1 || nodes > kNodesMax || gpus < 1 || gpus > 255 || nodes * gpus > 1 << 24) {
       return usage_error(fmt::format("cluster {} is out of range", name),
-                         "1 to 1,000,000 nodes, 1 to 255 GPUs each, 16,777,216 GPUs in all");
+                         fmt::format("1 to {} nodes, 1 to 255 GPUs each, {} GPUs in all", kNodesMax,
+                                     1 << 24));
     }
     return flat(std::string(name), static_cast<int>(nodes), static_cast<int>(gpus));
   }
@@ -195,6 +199,14 @@ Result<Cluster> make_preset(std::string_view name) {
   for (const Preset& preset : kPresets) known += fmt::format("{}, ", preset.info.name);
   return usage_error(fmt::format("no cluster preset is named {}", name),
                      fmt::format("known: {}NxM such as 16x4, or a .toml file", known));
+}
+
+Result<Cluster> resolve_cluster(const std::string& spec) {
+  std::error_code ignored;
+  if (spec.ends_with(".toml") || std::filesystem::is_regular_file(spec, ignored)) {
+    return read_cluster_file(spec);
+  }
+  return make_preset(spec);
 }
 
 }  // namespace goban::model
