@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
