@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 #include <set>
 
+#include "base/csv.hpp"
+#include "base/number.hpp"
+#include "base/output_file.hpp"
 #include "base/text_file.hpp"
 #include "history/field_splitter.hpp"
 #include "history/job_format.hpp"
 #include "history/line_reader.hpp"
-#include "history/rejects.hpp"
 
 namespace goban::history {
 namespace {
@@ -54,8 +57,10 @@ class Reading {
         }) {}
 
   Result<ReadResult> run() {
-    if (auto status = rejects_.open(options_.rejects_path); !status) {
-      return base::failure(status.error());
+    if (!options_.rejects_path.empty()) {
+      auto file = base::OutputFile::create(options_.rejects_path);
+      if (!file) return base::failure(file.error());
+      rejects_.emplace(std::move(*file)).buffer() = "line,reason,record\n";
     }
     if (auto status = read_header(); !status) return base::failure(status.error());
     HistoryBuilder builder(options_.cluster, parser_->has_walltimes(), options_.jobs_max);
@@ -68,7 +73,9 @@ class Reading {
       if (result_.records == kRowsOfEstimate) reserve(builder);
     }
     if (!lines_.status()) return base::failure(lines_.status().error());
-    if (auto status = rejects_.close(); !status) return base::failure(status.error());
+    if (rejects_) {
+      if (auto status = rejects_->commit(); !status) return base::failure(status.error());
+    }
     result_.unsorted = !builder.is_sorted();
     result_.history = builder.finish();
     return std::move(result_);
@@ -137,7 +144,16 @@ class Reading {
 
   void reject(const std::string& reason) {
     ++result_.rejected;
-    rejects_.add(line_.number, reason, line_.text);
+    if (rejects_) {
+      std::string& out = rejects_->buffer();
+      base::append_number(out, line_.number);
+      out += ',';
+      base::append_csv_field(out, reason);
+      out += ',';
+      base::append_csv_field(out, line_.text);
+      out += '\n';
+      rejects_->write_out();
+    }
     if (result_.first_rejections.size() < ReadResult::kRejectionsKept) {
       result_.first_rejections.push_back(
           {line_.number, reason, std::string(line_.text.substr(0, 200))});
@@ -161,7 +177,7 @@ class Reading {
   std::unique_ptr<RecordParser> parser_;
   size_t num_columns_ = 0;
   int64_t header_bytes_ = 0;
-  RejectsFile rejects_;
+  std::optional<base::OutputFile> rejects_;
   ReadResult result_;
 };
 

@@ -18,7 +18,8 @@ namespace goban::history {
 struct ReadOptions {
   std::string format;                        ///< "" = told by the header
   const model::Cluster* cluster = nullptr;   ///< for limits and resource types; may be null
-  /// CSV `line,reason,record` of all refused records, written even if there are none; "" = none.
+  /// CSV `line,reason,record` of all refused records, written even if there are none, but not if
+  /// reading fails; "" = none.
   std::string rejects_path;
   /// Called about every MiB with bytes read and in all (0 = not known), as stored.
   std::function<void(int64_t read_bytes, int64_t total_bytes)> progress;

@@ -389,9 +389,10 @@ TEST(JobReader, MissingFilesAndFolders) {
   ASSERT_FALSE(folder);
   EXPECT_THAT(folder.error().text(), testing::EndsWith("it is a folder"));
   ReadOptions options;
-  options.rejects_path = "/nowhere/rejects.csv";
+  options.rejects_path = "/proc/rejects.csv";
   EXPECT_EQ(error_text(kGeneric, options),
-            "cannot write /nowhere/rejects.csv: No such file or directory");
+            "cannot write /proc/rejects.csv: No such file or directory "
+            "(check that the folder exists and may be written)");
 }
 
 TEST(JobReader, ScatteredAndTextualIdsAreTold) {
