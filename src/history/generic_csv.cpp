@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include "history/job_format.hpp"
+#include "profile/app_class.hpp"
 
 namespace goban::history {
 namespace {
@@ -85,10 +86,10 @@ class GenericParser final : public RecordParser {
   std::string parse_options(FieldReader& fields, JobRecord& record) const {
     if (given(fields, kClass)) {
       const std::string_view letter = fields.text(*at_[kClass]);
-      if (letter.size() != 1 || letter[0] < 'A' || letter[0] > 'Z') {
+      record.app_class = profile::parse_app_class(letter);
+      if (!record.app_class) {
         return fmt::format("class \"{}\" is not a letter from A to Z", letter.substr(0, 40));
       }
-      record.app_class = model::AppClass{static_cast<uint8_t>(letter[0] - 'A')};
     }
     if (given(fields, kPriority)) record.priority = whole(fields, kPriority, INT32_MIN, INT32_MAX);
     if (given(fields, kWalltime)) {

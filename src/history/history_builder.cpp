@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/number.hpp"
-#include "history/known_models.hpp"
+#include "profile/app_class.hpp"
 
 namespace goban::history {
 namespace {
@@ -149,7 +149,7 @@ std::string HistoryBuilder::set_resources(const JobRecord& record, JobRequest& r
 
 model::AppClass HistoryBuilder::class_of(model::ModelId model) {
   while (class_of_model_.size() <= model.index()) {
-    class_of_model_.push_back(history::class_of_model(history_.models[class_of_model_.size()]));
+    class_of_model_.push_back(profile::class_of_model(history_.models[class_of_model_.size()]));
   }
   return class_of_model_[model.index()];
 }

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "history/job_format.hpp"
-#include "history/known_models.hpp"
+#include "profile/app_class.hpp"
 
 namespace goban::history {
 namespace {
@@ -30,12 +30,12 @@ class PalParser final : public RecordParser {
     record.submit_ns = fields.seconds(2, "submit_time");
     const double iterations = fields.number(3, "duration");
     record.model = fields.text(4);
-    const auto base_s = base_seconds_of_model(record.model);
+    const auto base_s = profile::base_seconds_of_model(record.model);
     if (!base_s) {
       return fmt::format(
           "model \"{}\" has no base seconds per iteration (known: {}; with durations in seconds, "
           "use the format generic)",
-          record.model, list_known_models());
+          record.model, profile::list_known_models());
     }
     record.work_s = iterations * *base_s;
     return {};
