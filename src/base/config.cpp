@@ -11,8 +11,8 @@
 namespace goban::base {
 
 std::string_view ConfigValue::kind() const {
-  constexpr std::string_view kKinds[] = {"a date or time", "a boolean", "a whole number", "a number",
-                                         "a string",       "a list",    "a table"};
+  constexpr std::string_view kKinds[] = {
+      "a date or time", "a boolean", "a whole number", "a number", "a string", "a list", "a table"};
   return kKinds[value.index()];
 }
 
@@ -60,8 +60,8 @@ void TableReader::require(std::string_view key, std::string_view remedy) {
 
 void TableReader::wrong_kind(std::string_view key, const ConfigValue& value,
                              std::string_view wanted) {
-  problems_->refuse(value.line, value.column, field(key),
-                    fmt::format("is {}", value.kind()), fmt::format("give {}", wanted));
+  problems_->refuse(value.line, value.column, field(key), fmt::format("is {}", value.kind()),
+                    fmt::format("give {}", wanted));
 }
 
 std::string TableReader::checked_text(std::string_view key, const ConfigValue& value) {
@@ -205,10 +205,9 @@ void TableReader::finish() {
   for (const auto& entry : std::get<ConfigValue::Table>(table_->value)) {
     if (std::ranges::find(known_, entry.key) != known_.end()) continue;
     const std::string_view meant = nearest_name(entry.key, known_);
-    problems_->refuse(
-        entry.key_line, entry.key_column, field(entry.key), "is not a known key",
-        meant.empty() ? fmt::format("known: {}", fmt::join(known_, ", "))
-                      : fmt::format("did you mean {}?", meant));
+    problems_->refuse(entry.key_line, entry.key_column, field(entry.key), "is not a known key",
+                      meant.empty() ? fmt::format("known: {}", fmt::join(known_, ", "))
+                                    : fmt::format("did you mean {}?", meant));
     return;
   }
 }

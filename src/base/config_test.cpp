@@ -45,8 +45,9 @@ TEST(Config, ProblemsNamePlaceFieldAndRemedy) {
             "a.toml:2:1: memroy: is not a known key (did you mean memory?)");
   EXPECT_EQ(problem("zzzzzzzz = 1", memory),
             "a.toml:1:1: zzzzzzzz: is not a known key (known: memory)");
-  EXPECT_EQ(problem("memory = \"1 XB\"", memory),
-            "a.toml:1:10: memory: \"1 XB\" is not a size (such as \"16 GiB\" or a number of bytes)");
+  EXPECT_EQ(
+      problem("memory = \"1 XB\"", memory),
+      "a.toml:1:10: memory: \"1 XB\" is not a size (such as \"16 GiB\" or a number of bytes)");
   EXPECT_EQ(problem("memory = true", memory),
             "a.toml:1:10: memory: is a boolean (give a size such as \"16 GiB\")");
   EXPECT_EQ(problem("memory = -5", memory),

@@ -18,9 +18,9 @@ struct Unit {
 };
 
 constexpr double kKibi = 1024;
-constexpr std::array<Unit, 9> kSizes = {{{"TiB", kKibi * kKibi * kKibi * kKibi},
-                                         {"GiB", kKibi * kKibi * kKibi},
-                                         {"MiB", kKibi * kKibi},
+constexpr std::array<Unit, 9> kSizes = {{{"TiB", kKibi* kKibi* kKibi* kKibi},
+                                         {"GiB", kKibi* kKibi* kKibi},
+                                         {"MiB", kKibi* kKibi},
                                          {"KiB", kKibi},
                                          {"TB", 1e12},
                                          {"GB", 1e9},

@@ -34,7 +34,7 @@ void ProgressBar::draw_until_stopped() {
   while (!stop_signal_.wait_for(lock, pause, [this] { return stopped_; })) {
     pause = 500ms;
     const double share =
-        std::min(1.0, static_cast<double>(done.load()) / static_cast<double>(total_));
+        std::min(1.0, static_cast<double>(done.load()) / static_cast<double>(total_.load()));
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
     const int full = static_cast<int>(share * kWidth);
     const std::string left =

@@ -21,12 +21,17 @@ class ProgressBar {
 
   /// Counted up by whoever works; any thread.
   std::atomic<int64_t> done = 0;
+  /// Sets both, when the total is not known from the start (0: still not).
+  void update(int64_t done_now, int64_t total_now) {
+    done = done_now;
+    if (total_now > 0) total_ = total_now;
+  }
 
  private:
   void draw_until_stopped();
 
   std::string label_;
-  int64_t total_;
+  std::atomic<int64_t> total_;
   std::mutex mutex_;
   std::condition_variable stop_signal_;
   bool stopped_ = false;

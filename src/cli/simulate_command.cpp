@@ -133,12 +133,12 @@ Result<std::vector<report::RunMetrics>> run(const Arguments& arguments,
 int simulate(Arguments arguments) {
   catch_interrupts();
   if (arguments.decisions && arguments.out.empty()) {
-    return report_error(base::usage_error("--decisions has no place to write to",
-                                          "give --out DIR").value());
+    return report_error(
+        base::usage_error("--decisions has no place to write to", "give --out DIR").value());
   }
   const auto policies = compositions(arguments);
   if (!policies) return report_error(policies.error());
-  const auto inputs = load_inputs(arguments.files, arguments.out, arguments.seed);
+  const auto inputs = load_inputs(arguments.files, arguments.out);
   if (!inputs) return report_error(inputs.error());
   warn_about(inputs->jobs, arguments.files);
   const auto metrics = run(arguments, *inputs, *policies);

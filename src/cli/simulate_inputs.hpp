@@ -28,14 +28,23 @@ struct SimulateFiles {
   std::vector<std::string> job_profiles;
 };
 
+/// One penalty beyond the general one; which field is set says what it is for.
+struct PenaltyOption {
+  std::optional<model::AppClass> app_class;
+  std::optional<model::ModelId> model;
+  std::optional<size_t> level;
+  int32_t min_gpus = 1;          ///< of a model
+  double penalty = 1;
+  std::vector<double> by_level;  ///< of a model, derived from its job profile
+};
+
 struct SimulateInputs {
   model::Cluster cluster;
   history::ReadResult jobs;
   profile::PmScores scores;
   std::vector<model::Event> incidents;
   std::optional<history::FillerSource> fillers;
-  std::vector<std::string> penalties;
-  std::vector<std::pair<model::ModelId, std::vector<double>>> model_levels;
+  std::vector<PenaltyOption> penalties;
 
   /// Penalties of one run: its own default, `across_nodes` over it, the site's over that.
   [[nodiscard]] profile::LocalityPenalties penalties_for(
@@ -46,6 +55,6 @@ struct SimulateInputs {
 
 /// Loads all files. Fills in `files.rejects` if records were refused and no place was named.
 [[nodiscard]] base::Result<SimulateInputs> load_inputs(SimulateFiles& files,
-                                                       const std::string& out, uint64_t seed);
+                                                       const std::string& out);
 
 }  // namespace goban::cli

@@ -38,10 +38,10 @@ class ZlibSource final : public ByteSource {
       // zlib puts its own name for the file before the text.
       const std::string_view all(text);
       const size_t colon = all.rfind(": ");
-      return base::bad_data({.file = name_, .line = 0, .column = 0, .field = {}},
-                            fmt::format("broken gzip data: {}",
-                                        colon == all.npos ? all : all.substr(colon + 2)),
-                            "copy the file again, or check it with gzip -t");
+      return base::bad_data(
+          {.file = name_, .line = 0, .column = 0, .field = {}},
+          fmt::format("broken gzip data: {}", colon == all.npos ? all : all.substr(colon + 2)),
+          "copy the file again, or check it with gzip -t");
     }
     return 0;
   }
@@ -62,7 +62,7 @@ Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
   if (fd < 0) {
     return base::failed(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   }
-  struct stat info {};
+  struct stat info{};
   const bool known = fstat(fd, &info) == 0;
   if (known && S_ISDIR(info.st_mode)) {
     close(fd);

@@ -34,9 +34,7 @@ class MemorySource final : public ByteSource {
       : bytes_(bytes), chunk_(chunk) {}
   [[nodiscard]] base::Result<size_t> read(char* out, size_t capacity) override;
   [[nodiscard]] int64_t consumed_bytes() const override { return static_cast<int64_t>(next_); }
-  [[nodiscard]] int64_t total_bytes() const override {
-    return static_cast<int64_t>(bytes_.size());
-  }
+  [[nodiscard]] int64_t total_bytes() const override { return static_cast<int64_t>(bytes_.size()); }
 
  private:
   std::string_view bytes_;

@@ -125,8 +125,8 @@ std::string HistoryBuilder::set_typed_resources(const JobRecord& record, JobRequ
   }
   if (type.walltime_max_ns > 0 && request.walltime_limit_ns > type.walltime_max_ns) {
     return fmt::format("walltime_s {} exceeds the {} of {}",
-                       seconds_text(request.walltime_limit_ns),
-                       seconds_text(type.walltime_max_ns), type.name);
+                       seconds_text(request.walltime_limit_ns), seconds_text(type.walltime_max_ns),
+                       type.name);
   }
   request.instances = static_cast<int32_t>(instances);
   request.num_gpus = static_cast<int32_t>(num_gpus);
@@ -155,8 +155,7 @@ model::AppClass HistoryBuilder::class_of(model::ModelId model) {
 }
 
 void HistoryBuilder::push(std::string_view id, const Job& job) {
-  if (!history_.jobs.empty() &&
-      job.request.submit_ns < history_.jobs.back().request.submit_ns) {
+  if (!history_.jobs.empty() && job.request.submit_ns < history_.jobs.back().request.submit_ns) {
     sorted_ = false;
   }
   history_.job_names.add(id);
@@ -217,9 +216,8 @@ model::JobHistory HistoryBuilder::finish() {
   if (sorted_) return std::move(history_);
   std::vector<uint32_t> order(history_.jobs.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::ranges::stable_sort(order, {}, [this](uint32_t index) {
-    return history_.jobs[index].request.submit_ns;
-  });
+  std::ranges::stable_sort(
+      order, {}, [this](uint32_t index) { return history_.jobs[index].request.submit_ns; });
   std::vector<Job> jobs;
   jobs.reserve(order.size());
   base::NameList names;

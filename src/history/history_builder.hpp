@@ -22,11 +22,11 @@ struct JobRecord {
   model::TimeNs submit_ns = 0;
   model::TimeNs walltime_limit_ns = 0;  ///< 0 = none given
   double work_s = 0;
-  std::optional<int64_t> num_gpus;    ///< of all instances; may be left to the resource type
-  int64_t instances = 0;              ///< 0 = follows from num_gpus
+  std::optional<int64_t> num_gpus;  ///< of all instances; may be left to the resource type
+  int64_t instances = 0;            ///< 0 = follows from num_gpus
   int32_t priority = 0;
-  int32_t array_tasks = 0;            ///< 0 = not an array
-  int32_t array_limit = 0;            ///< tasks running at once; 0 = no bound
+  int32_t array_tasks = 0;                   ///< 0 = not an array
+  int32_t array_limit = 0;                   ///< tasks running at once; 0 = no bound
   std::optional<model::AppClass> app_class;  ///< else by model
 };
 

@@ -49,9 +49,7 @@ class IdSet {
   };
   struct Hash {
     using is_transparent = void;
-    size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>{}(text);
-    }
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
 
   static std::optional<uint64_t> as_number(std::string_view id) {

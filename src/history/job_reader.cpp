@@ -47,10 +47,7 @@ Result<const JobFormat*> choose_format(const std::string& wanted, const Header& 
 class Reading {
  public:
   Reading(ByteSource& source, std::string name, const ReadOptions& options)
-      : source_(source),
-        name_(std::move(name)),
-        options_(options),
-        lines_(source, [this] {
+      : source_(source), name_(std::move(name)), options_(options), lines_(source, [this] {
           if (options_.progress) {
             options_.progress(source_.consumed_bytes(), source_.total_bytes());
           }

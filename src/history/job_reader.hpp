@@ -16,8 +16,8 @@
 namespace goban::history {
 
 struct ReadOptions {
-  std::string format;                        ///< "" = told by the header
-  const model::Cluster* cluster = nullptr;   ///< for limits and resource types; may be null
+  std::string format;                       ///< "" = told by the header
+  const model::Cluster* cluster = nullptr;  ///< for limits and resource types; may be null
   /// CSV `line,reason,record` of all refused records, written even if there are none, but not if
   /// reading fails; "" = none.
   std::string rejects_path;
@@ -37,7 +37,7 @@ struct ReadResult {
   static constexpr size_t kRejectionsKept = 20;
   model::JobHistory history;
   std::string format;
-  int64_t records = 0;   ///< lines with a record, good or not
+  int64_t records = 0;  ///< lines with a record, good or not
   int64_t rejected = 0;
   std::vector<Rejection> first_rejections;
   bool unsorted = false;                     ///< the input was not in submit order; it is now

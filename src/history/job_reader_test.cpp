@@ -151,23 +151,18 @@ TEST(JobReader, EveryReasonHasItsText) {
   EXPECT_EQ(result.records, 17);
   EXPECT_EQ(result.rejected, 16);
   EXPECT_EQ(result.history.jobs.size(), 1u);
-  EXPECT_THAT(reasons(result),
-              ElementsAre("3: 5 fields instead of 6",
-                          "4: submit_time \"soon\" is not a finite number",
-                          "5: submit_time \"-1\" is negative",
-                          "6: duration \"nan\" is not a finite number",
-                          "7: num_gpus \"1.5\" is not a whole number",
-                          "8: num_gpus 9 exceeds the 8 GPUs of the cluster",
-                          "9: job_id 1 was used before",
-                          "10: job_id is empty",
-                          "11: submit_time \"1e10\" is beyond 4.6e9 seconds",
-                          "12: the work is beyond 4.6e9 seconds",
-                          "13: num_gpus 0 needs a resource_type without GPUs",
-                          "14: num_gpus is empty",
-                          "15: duration is empty",
-                          "16: duration \"-5\" is negative",
-                          "17: num_gpus \"-2\" is negative",
-                          "18: submit_time \"submit_time\" is not a finite number"));
+  EXPECT_THAT(
+      reasons(result),
+      ElementsAre("3: 5 fields instead of 6", "4: submit_time \"soon\" is not a finite number",
+                  "5: submit_time \"-1\" is negative", "6: duration \"nan\" is not a finite number",
+                  "7: num_gpus \"1.5\" is not a whole number",
+                  "8: num_gpus 9 exceeds the 8 GPUs of the cluster", "9: job_id 1 was used before",
+                  "10: job_id is empty", "11: submit_time \"1e10\" is beyond 4.6e9 seconds",
+                  "12: the work is beyond 4.6e9 seconds",
+                  "13: num_gpus 0 needs a resource_type without GPUs", "14: num_gpus is empty",
+                  "15: duration is empty", "16: duration \"-5\" is negative",
+                  "17: num_gpus \"-2\" is negative",
+                  "18: submit_time \"submit_time\" is not a finite number"));
   EXPECT_THAT(file_text(options.rejects_path),
               testing::StartsWith("line,reason,record\n"
                                   "3,5 fields instead of 6,\"2,0,5,1,u\"\n"
@@ -270,8 +265,8 @@ TEST(JobReader, WithoutWalltimeColumnNobodyGetsTheDefault) {
   ASSERT_TRUE(abci);
   ReadOptions options;
   options.cluster = &*abci;
-  const ReadResult result = read_ok(
-      "job_id,submit_time,duration,num_gpus,user,resource_type\n1,0,5,4,u,Full\n", options);
+  const ReadResult result =
+      read_ok("job_id,submit_time,duration,num_gpus,user,resource_type\n1,0,5,4,u,Full\n", options);
   ASSERT_EQ(result.history.jobs.size(), 1u);
   EXPECT_EQ(result.history.jobs[0].request.walltime_limit_ns, 0);
   EXPECT_FALSE(result.history.has_walltime_limits);
@@ -289,12 +284,12 @@ TEST(JobReader, Arrays) {
       "15,5,7,1,u,,4,,\n"
       "16,5,7,1,u,,,,b\n");
   EXPECT_THAT(names(result), ElementsAre("12_0", "12_1", "12_2", "13_1"));
-  EXPECT_THAT(reasons(result), ElementsAre("3: job_id 12_1 was used before",
-                                           "4: job_id 12 was used before",
-                                           "6: job_id 13_1 of an array task was used before",
-                                           "7: array_tasks \"100001\" is not in 1..100000",
-                                           "8: array_limit needs array_tasks",
-                                           "9: class \"b\" is not a letter from A to Z"));
+  EXPECT_THAT(reasons(result),
+              ElementsAre("3: job_id 12_1 was used before", "4: job_id 12 was used before",
+                          "6: job_id 13_1 of an array task was used before",
+                          "7: array_tasks \"100001\" is not in 1..100000",
+                          "8: array_limit needs array_tasks",
+                          "9: class \"b\" is not a letter from A to Z"));
   ASSERT_EQ(result.history.arrays.size(), 1u);
   EXPECT_EQ(result.history.arrays[0].max_running, 2);
   EXPECT_EQ(result.history.jobs[2].request.array, model::ArrayId(0u));
@@ -347,8 +342,8 @@ TEST(JobReader, TooManyJobsAreAnError) {
 }
 
 TEST(JobReader, OverlongLineIsRefusedByItself) {
-  const std::string text = "job_id,submit_time,duration,num_gpus,user\n1," + std::string(3 << 20, '9') +
-                           "\n2,0,1,1,u\n";
+  const std::string text =
+      "job_id,submit_time,duration,num_gpus,user\n1," + std::string(3 << 20, '9') + "\n2,0,1,1,u\n";
   const ReadResult result = read_ok(text);
   EXPECT_THAT(reasons(result), ElementsAre("2: the line is longer than 1048576 bytes"));
   EXPECT_THAT(names(result), ElementsAre("2"));
@@ -377,8 +372,9 @@ TEST(JobReader, GzipIsReadDirectlyAndDamageIsNamed) {
   const auto cut = read_jobs(path, {});
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().code, base::ErrorCode::BadData);
-  EXPECT_EQ(cut.error().text(), path + ": broken gzip data: unexpected end of file "
-                                       "(copy the file again, or check it with gzip -t)");
+  EXPECT_EQ(cut.error().text(), path +
+                                    ": broken gzip data: unexpected end of file "
+                                    "(copy the file again, or check it with gzip -t)");
 }
 
 TEST(JobReader, MissingFilesAndFolders) {

@@ -182,8 +182,7 @@ class ClusterReader {
     num_nodes_ += count;
     num_gpus_ += count * num_gpus;
     if (num_nodes_ > kNodesMax || num_gpus_ > kGpusMax) {
-      table.refuse("count",
-                   fmt::format("{} nodes with {} GPUs so far", num_nodes_, num_gpus_),
+      table.refuse("count", fmt::format("{} nodes with {} GPUs so far", num_nodes_, num_gpus_),
                    fmt::format("at most {} nodes and {} GPUs", kNodesMax, kGpusMax));
     }
     const auto pattern = NamePattern::parse(pattern_text);
@@ -191,7 +190,7 @@ class ClusterReader {
       table.refuse("name", fmt::format("\"{}\" does not name {} nodes", pattern_text, count),
                    "put {} or {:04} where the number goes");
     }
-    NodeGroup group{table, std::move(placed), pattern.value_or(NamePattern()), count, start,
+    NodeGroup group{table,      std::move(placed), pattern.value_or(NamePattern()), count, start,
                     rack_nodes, num_nodes_ - count};
     check_groups(group);
     return group;
@@ -211,8 +210,7 @@ class ClusterReader {
     for (int64_t i = 0; i < group.count; ++i) {
       placed.node.name = group.pattern.name(group.start + i);
       if (!node_names_.insert(placed.node.name).second) {
-        return group.table.refuse("name",
-                                  fmt::format("two nodes are named {}", placed.node.name),
+        return group.table.refuse("name", fmt::format("two nodes are named {}", placed.node.name),
                                   "give each node a name of its own, see start");
       }
       placed.rack = group.rack_of(i);
@@ -272,8 +270,9 @@ class ClusterReader {
     for (size_t at = 0; at + 1 < levels.size(); ++at) {
       if (uplinks[at] == 0) continue;
       if (links[at + 1].bandwidth_bytes_per_s > 0) {
-        root_.refuse("link", fmt::format("the bandwidth of {} is given twice", levels[at + 1]),
-                     fmt::format("by itself and by the uplink_ratio of {}: remove one", levels[at]));
+        root_.refuse(
+            "link", fmt::format("the bandwidth of {} is given twice", levels[at + 1]),
+            fmt::format("by itself and by the uplink_ratio of {}: remove one", levels[at]));
       }
       links[at + 1].bandwidth_bytes_per_s = uplinks[at];
     }
@@ -287,8 +286,7 @@ class ClusterReader {
     const std::string ratio = table.text_or_number("uplink_ratio");
     const size_t slash = ratio.find('/');
     const auto above = base::parse_double(ratio.substr(0, slash));
-    const auto below =
-        slash == ratio.npos ? 1.0 : base::parse_double(ratio.substr(slash + 1));
+    const auto below = slash == ratio.npos ? 1.0 : base::parse_double(ratio.substr(slash + 1));
     if (!above || !below || !(*above > 0) || !(*below >= *above)) {
       table.refuse("uplink_ratio", fmt::format("\"{}\" is not a share", ratio),
                    "such as \"1/3\" or 0.5");
@@ -327,8 +325,7 @@ class ClusterReader {
       }
       const auto fits = [&type](const Node& node) {
         return type.gpus <= static_cast<int32_t>(node.num_gpus) &&
-               type.host.cores <= node.host.cores &&
-               type.host.mem_bytes <= node.host.mem_bytes &&
+               type.host.cores <= node.host.cores && type.host.mem_bytes <= node.host.mem_bytes &&
                type.host.ssd_bytes <= node.host.ssd_bytes;
       };
       if (std::ranges::none_of(nodes_, fits)) {

@@ -15,20 +15,15 @@
 //   start = 1                    # first number, 0 if left out
 //   gpus = 4                     # * 0 = a node without GPUs
 //   gpu_model = "V100-SXM2-16GB" # may be left out if there is only one
-//   islands = 1                  # equal groups of GPUs inside the node (NVLink, PCIe switch, socket)
-//   cores = 40
-//   memory = "384 GiB"
-//   ssd = "1.6 TB"
-//   nodes_per_rack = 34          # or rack = "r7": all of the group; racks nest in zones
-//   zone = "east"
-//   site = "tokyo"
+//   islands = 1                  # equal groups of GPUs inside the node (NVLink, PCIe switch,
+//   socket) cores = 40 memory = "384 GiB" ssd = "1.6 TB" nodes_per_rack = 34          # or rack =
+//   "r7": all of the group; racks nest in zones zone = "east" site = "tokyo"
 //
-//   [[link]]                     # between the members of one island, node, rack, zone, site, cluster
-//   level = "rack"               # *
-//   bandwidth = "25 GB/s"        # one direction, of one member
-//   latency = "2 us"
-//   uplink_ratio = "1/3"         # the next outer level has this share of the bandwidth
-//   locality_penalty = 1.1       # measured slowdown of jobs that span members of this level
+//   [[link]]                     # between the members of one island, node, rack, zone, site,
+//   cluster level = "rack"               # * bandwidth = "25 GB/s"        # one direction, of one
+//   member latency = "2 us" uplink_ratio = "1/3"         # the next outer level has this share of
+//   the bandwidth locality_penalty = 1.1       # measured slowdown of jobs that span members of
+//   this level
 //
 //   [[resource_type]]            # a slice of a node that jobs ask for by name
 //   name = "G.small"             # *

@@ -164,8 +164,7 @@ TEST(ClusterFile, MixedNodesSitesAndZones) {
   EXPECT_EQ(cluster.num_gpus(), 52u);
   std::vector<std::string> names;
   for (const TopologyLevel& level : cluster.levels()) names.push_back(level.name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"island", "node", "rack", "zone", "site", "cluster"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"island", "node", "rack", "zone", "site", "cluster"}));
   EXPECT_EQ(cluster.levels()[2].first_gpu, (std::vector<uint32_t>{0, 0, 16, 32, 40, 40, 52}));
   EXPECT_EQ(cluster.levels()[3].first_gpu, (std::vector<uint32_t>{0, 40, 52}));
   EXPECT_EQ(cluster.levels()[0].num_domains(), 13u);
@@ -223,8 +222,7 @@ TEST(ClusterFile, NodeProblems) {
             "c.toml:2:8: nodes.gpus: is a string (give a whole number)");
   EXPECT_EQ(problem("[[nodes]]\ngpus = -1"),
             "c.toml:2:8: nodes.gpus: -1 is out of range (0 to 255)");
-  EXPECT_EQ(problem(with("count = 0")),
-            "c.toml:4:9: nodes.count: 0 is out of range (1 to 131072)");
+  EXPECT_EQ(problem(with("count = 0")), "c.toml:4:9: nodes.count: 0 is out of range (1 to 131072)");
   EXPECT_EQ(problem(with("count = 1_000_000_000_000")),
             "c.toml:4:9: nodes.count: 1000000000000 is out of range (1 to 131072)");
   EXPECT_EQ(problem(with("count = 131072\n[[nodes]]\ncount = 1\ngpus = 1")),
@@ -257,9 +255,10 @@ TEST(ClusterFile, GroupProblems) {
   EXPECT_EQ(problem(with("rack = \"r\"\nnodes_per_rack = 1")),
             "c.toml:4:8: nodes.rack: is given beside nodes_per_rack (give one of them)");
   const auto two = [](std::string_view first, std::string_view second) {
-    return problem(fmt::format("[[nodes]]\nname=\"a\"\ngpus=1\n{}\n[[nodes]]\nname=\"b\"\ngpus=1\n"
-                               "{}\n[[nodes]]\nname=\"c\"\ngpus=1\n{}\n",
-                               first, second, first));
+    return problem(
+        fmt::format("[[nodes]]\nname=\"a\"\ngpus=1\n{}\n[[nodes]]\nname=\"b\"\ngpus=1\n"
+                    "{}\n[[nodes]]\nname=\"c\"\ngpus=1\n{}\n",
+                    first, second, first));
   };
   EXPECT_EQ(two("rack=\"r\"", ""),
             "c.toml:5:1: nodes.rack: is given for some nodes only "
@@ -276,8 +275,7 @@ TEST(ClusterFile, LinkProblems) {
   const auto link = [](std::string_view text) {
     return problem(with("[[link]]\n" + std::string(text)));
   };
-  EXPECT_EQ(link("bandwidth = 1"),
-            "c.toml:4:1: link.level: is missing (one of node, cluster)");
+  EXPECT_EQ(link("bandwidth = 1"), "c.toml:4:1: link.level: is missing (one of node, cluster)");
   EXPECT_EQ(link("level = \"rack\""),
             "c.toml:5:9: link.level: no nodes make a level rack (this cluster has node, cluster)");
   EXPECT_EQ(link("level = \"node\"\nbandwidth = \"fast\""),
@@ -313,8 +311,9 @@ TEST(ClusterFile, ResourceTypeProblems) {
   EXPECT_EQ(type("gpus = 1\nmemory = \"1 GiB\""),
             "c.toml:5:8: resource_type.name: T fits on no node "
             "(lower its gpus, cores, memory or ssd, or state those of the nodes)");
-  EXPECT_EQ(type(""), "c.toml:5:8: resource_type.name: T asks for nothing "
-                      "(give gpus, cores, memory or ssd)");
+  EXPECT_EQ(type(""),
+            "c.toml:5:8: resource_type.name: T asks for nothing "
+            "(give gpus, cores, memory or ssd)");
   EXPECT_EQ(type("gpus = 1\nmax_instances = 0"),
             "c.toml:7:17: resource_type.max_instances: 0 is out of range (1 to 131072)");
   EXPECT_EQ(type("gpus = 1\nwalltime_max = 0"),

@@ -71,9 +71,8 @@ struct NodeFacts {
   std::optional<uint32_t> site;
 
   [[nodiscard]] bool is_like(const NodeFacts& other) const {
-    return num_gpus == other.num_gpus && gpu_model == other.gpu_model &&
-           islands == other.islands && host == other.host && zone == other.zone &&
-           site == other.site;
+    return num_gpus == other.num_gpus && gpu_model == other.gpu_model && islands == other.islands &&
+           host == other.host && zone == other.zone && site == other.site;
   }
 };
 
@@ -190,8 +189,7 @@ void add_links(std::string& out, const Cluster& cluster) {
     add_line(out, "level", quoted(level.name));
     add_number(out, "bandwidth", level.bandwidth_bytes_per_s);
     if (level.latency_s > 0) {
-      add_line(out, "latency",
-               quoted(base::duration_text(base::from_seconds(level.latency_s))));
+      add_line(out, "latency", quoted(base::duration_text(base::from_seconds(level.latency_s))));
     }
     if (level.locality_penalty) add_number(out, "locality_penalty", *level.locality_penalty);
   }

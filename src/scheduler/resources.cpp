@@ -34,6 +34,7 @@ bool Resources::find(const JobRequest& job, TimeNs start, TimeNs end, uint64_t s
   out = {};
   if (job.resource_type.valid()) return find_instances(job, end, seed, out);
   GOBAN_CHECK(job.num_gpus > 0 && start <= end);
+  out.gpus.reserve(static_cast<size_t>(job.num_gpus));
   const policy::PlacementRequest request{
       .job = &job, .num_gpus = static_cast<uint32_t>(job.num_gpus), .seed = seed};
   if (num_limited_ == 0) return placement_->place({&speed_, &free_, &bins_}, request, out);

@@ -60,8 +60,9 @@ size_t WaitQueue::block_of(const OrderKey& key) const {
 void WaitQueue::insert(const Entry& entry) {
   ++size_;
   without_gpus_ += entry.gpus == 0 ? 1 : 0;
-  size_t at = block_of(entry.key);
-  if (at == blocks_.size()) {
+  const bool last = blocks_.empty() || blocks_.back().entries.back().key < entry.key;
+  size_t at = last ? blocks_.size() : block_of(entry.key);
+  if (last) {
     if (at == 0 || blocks_.back().entries.size() >= kBlockMax) {
       append_block();
     }
@@ -106,11 +107,14 @@ void WaitQueue::split(size_t at) {
 }
 
 void WaitQueue::erase(const OrderKey& key) {
-  const size_t at = block_of(key);
+  const Entry* head = first();
+  const size_t at = head != nullptr && head->key == key ? 0 : block_of(key);
   GOBAN_CHECK(at < blocks_.size(), "job is not in the queue");
   Block& block = blocks_[at];
   const auto begin = block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin);
-  const auto place = std::ranges::lower_bound(begin, block.entries.end(), key, {}, &Entry::key);
+  const auto place = begin->key == key ? begin
+                                       : std::ranges::lower_bound(begin, block.entries.end(), key,
+                                                                  {}, &Entry::key);
   GOBAN_CHECK(place != block.entries.end() && place->key == key, "job is not in the queue");
   --size_;
   without_gpus_ -= place->gpus == 0 ? 1 : 0;

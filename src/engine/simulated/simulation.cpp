@@ -86,7 +86,9 @@ Result<SimulationResult> Simulation::run() {
     if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
       return base::failed("interrupted");
     }
-    if (auto status = prepare_arrival(); !status) return base::failure(status.error());
+    if (next_arrival_ == jobs_.size()) {
+      if (auto status = prepare_arrival(); !status) return base::failure(status.error());
+    }
     const TimeNs event_ns = next_event_ns();
     const TimeNs now = std::min({event_ns, decide_at_ns_, wake_at_ns_});
     if (now == base::kNever) return base::failure(stuck_error());
@@ -133,7 +135,7 @@ TimeNs Simulation::next_event_ns() {
 }
 
 Status Simulation::prepare_arrival() {
-  if (next_arrival_ < jobs_.size() || !options_.fillers) return {};
+  if (!options_.fillers) return {};
   auto filler = options_.fillers(next_arrival_ - history_.jobs.size());
   if (!filler) return base::failure(filler.error());
   jobs_.add_filler(std::move(*filler));
@@ -175,7 +177,10 @@ void Simulation::end_jobs(TimeNs now) {
 
 Status Simulation::submit_jobs(TimeNs now) {
   for (;; ++next_arrival_) {
-    if (auto status = prepare_arrival(); !status || next_arrival_ == jobs_.size()) return status;
+    if (next_arrival_ == jobs_.size()) {
+      if (auto status = prepare_arrival(); !status) return status;
+      if (next_arrival_ == jobs_.size()) return {};
+    }
     const JobId id(next_arrival_);
     const model::JobRequest& request = jobs_.job(id).request;
     if (request.submit_ns > now) return {};

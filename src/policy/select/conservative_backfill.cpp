@@ -78,14 +78,17 @@ class ConservativeBackfill final : public Select {
     board.visit_ends([&](TimeNs end, int32_t gpus) { available.add_end(end, gpus); });
     for (int32_t i = 0; i < depth_ && job != nullptr; ++i, job = board.after(job)) {
       const int32_t gpus = job->request.num_gpus;
-      TimeNs duration = board.estimate_ns(job);
+      // A job without any work still needs its GPUs for a moment.
+      TimeNs duration = std::max<TimeNs>(board.estimate_ns(job), 1);
       const TimeNs start = available.earliest(gpus, duration);
       if (start == base::kNever) continue;
       if (start == board.now()) {
         // Where it is placed decides how long it really takes; it may use the whole gap. A job that
         // finds no place (host resources, a drained node, slow GPUs) keeps its turn.
         Gap gap{gpus, available.free_for(gpus), 0};
-        if (board.start_in_gap(job, gap)) duration = job->predicted_end_ns - board.now();
+        if (board.start_in_gap(job, gap)) {
+          duration = std::max<TimeNs>(job->predicted_end_ns - board.now(), 1);
+        }
       }
       available.reserve(start, duration, gpus);
     }

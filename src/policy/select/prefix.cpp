@@ -28,23 +28,20 @@ class Prefix final : public Select {
 }  // namespace
 
 Board::Job start_prefix(Board& board) {
-  Board::Job job = board.first();
   if (board.class_first()) {
-    std::vector<Board::Job> jobs = guaranteed(board, job);
-    if (!jobs.empty()) job = board.after(jobs.back());
+    std::vector<Board::Job> jobs = guaranteed(board, board.first());
     std::ranges::stable_sort(jobs, {}, [](Board::Job j) { return j->request.app_class; });
     for (const Board::Job each : jobs) {
       if (!board.start(each)) return each;
     }
-  } else {
-    for (; job != nullptr && board.start(job); job = board.after(job)) {
-    }
   }
-  if (board.preemption() != Preemption::Sticky) return job;
-  for (; job != nullptr && (board.start(job) || board.make_room_and_start(job));
-       job = board.after(job)) {
+  // Whoever starts leaves the queue, so the first of it is always the next.
+  const bool sticky = board.preemption() == Preemption::Sticky;
+  for (;;) {
+    const Board::Job job = board.first();
+    if (job == nullptr) return job;
+    if (!board.start(job) && !(sticky && board.make_room_and_start(job))) return job;
   }
-  return job;
 }
 
 std::unique_ptr<Select> make_prefix() { return std::make_unique<Prefix>(); }
