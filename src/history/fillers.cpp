@@ -38,7 +38,8 @@ Result<FillerSource> FillerSource::parse(std::string_view text, const std::strin
     const auto expected = static_cast<int64_t>(source.size());
     const int64_t k = fields.whole(0, "k", 0, INT64_MAX);
     if (fields.problem().empty() && k != expected) {
-      return base::bad_data(csv.place(*k_column), fmt::format("{} stands where {} is due", k, expected),
+      return base::bad_data(csv.place(*k_column),
+                            fmt::format("{} stands where {} is due", k, expected),
                             "number the rows 0, 1, 2, ...");
     }
     if (!fields.problem().empty()) {

@@ -49,8 +49,9 @@ TEST(Fillers, Problems) {
   EXPECT_EQ(problem("k,inter_arrival_s\n0,-5\n"),
             "f.csv:2:3: inter_arrival_s \"-5\" is negative "
             "(give seconds since the filler before)");
-  EXPECT_EQ(problem("k,inter_arrival_s\n0,4e9\n1,4e9\n"),
-            "f.csv:3:3: inter_arrival_s: the fillers reach beyond 4.6e9 seconds (end the list here)");
+  EXPECT_EQ(
+      problem("k,inter_arrival_s\n0,4e9\n1,4e9\n"),
+      "f.csv:3:3: inter_arrival_s: the fillers reach beyond 4.6e9 seconds (end the list here)");
   EXPECT_EQ(problem("k,inter_arrival_s\n0\n"),
             "f.csv:2: inter_arrival_s is empty "
             "(give seconds since the filler before)");
@@ -59,8 +60,7 @@ TEST(Fillers, Problems) {
 }
 
 TEST(FillersGolden, ArtifactsInterArrivals) {
-  const auto path =
-      base::shared_path("data/pal/reference/replay_interarrivals_seed1_load2.csv");
+  const auto path = base::shared_path("data/pal/reference/replay_interarrivals_seed1_load2.csv");
   if (!path) GTEST_SKIP() << "no shared data folder";
   const auto source = FillerSource::read(*path);
   ASSERT_TRUE(source) << source.error().text();

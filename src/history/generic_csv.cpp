@@ -43,9 +43,9 @@ enum Column : size_t {
 };
 constexpr size_t kNumRequired = kNumGpus + 1;
 constexpr std::array<std::string_view, kNumColumns> kNames = {
-    "job_id",   "submit_time", "duration",      "num_gpus",  "user",        "model",
-    "class",    "priority",    "walltime_s",    "resource_type",
-    "instances", "array_tasks", "array_limit",  "batch_size"};
+    "job_id",    "submit_time", "duration",    "num_gpus",   "user",
+    "model",     "class",       "priority",    "walltime_s", "resource_type",
+    "instances", "array_tasks", "array_limit", "batch_size"};
 
 bool recognises(const Header& header) { return find_column(header, kNames[kUser]).has_value(); }
 

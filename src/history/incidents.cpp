@@ -163,8 +163,8 @@ class NodeTimeline {
     for (size_t i = 0; i < outages_.size();) {
       announce(i, up_since, events);
       const Outage& first = outages_[i];
-      events.push_back(event(first.is_failure ? EventKind::NodeLost : EventKind::NodeClosed,
-                             first.begin_ns));
+      events.push_back(
+          event(first.is_failure ? EventKind::NodeLost : EventKind::NodeClosed, first.begin_ns));
       up_since = first.end_ns;
       for (++i; i < outages_.size() && outages_[i].begin_ns <= up_since; ++i) {
         up_since = std::max(up_since, outages_[i].end_ns);

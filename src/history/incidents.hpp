@@ -24,8 +24,8 @@
 namespace goban::history {
 
 /// Reads a file, plain or gzip. Errors: Failed if it cannot be read, else as parse_incidents.
-[[nodiscard]] base::Result<std::vector<model::Event>> read_incidents(
-    const std::string& path, const model::Cluster& cluster);
+[[nodiscard]] base::Result<std::vector<model::Event>> read_incidents(const std::string& path,
+                                                                     const model::Cluster& cluster);
 
 /// Events by time: NodeLost (failure), NodeClosed (maintenance begins), NodeRestored, NodeDrained
 /// (the next window is known). Where incidents of a node overlap, it goes down once, at the first,
