@@ -1,6 +1,9 @@
 #include "profile/kmeans1d.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
@@ -10,7 +13,6 @@
 namespace goban::profile {
 namespace {
 
-using testing::DoubleNear;
 using testing::ElementsAre;
 
 // Inertia of any assignment, with the means of its clusters as centroids.
