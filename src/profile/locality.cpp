@@ -15,7 +15,8 @@ LocalityPenalties::LocalityPenalties(const model::Cluster& cluster, double acros
 }
 
 void LocalityPenalties::set_across_nodes(double penalty) {
-  for (size_t level = node_level_ + 1; level < by_level_.size(); ++level) by_level_[level] = penalty;
+  for (size_t level = node_level_ + 1; level < by_level_.size(); ++level)
+    by_level_[level] = penalty;
 }
 
 void LocalityPenalties::set_level(size_t level, double penalty) { by_level_[level] = penalty; }
