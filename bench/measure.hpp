@@ -6,7 +6,7 @@
 namespace goban::bench {
 
 struct Cost {
-  double cpu_s = 0;    ///< user + system
+  double cpu_s = 0;  ///< user + system
   double wall_s = 0;
   double peak_mib = 0;
 };

@@ -14,9 +14,12 @@ namespace {
 
 std::unique_ptr<policy::Placement> make(int64_t which) {
   switch (which) {
-    case 0: return policy::make_pal({});
-    case 1: return policy::make_pm_first();
-    default: return policy::make_packed();
+    case 0:
+      return policy::make_pal({});
+    case 1:
+      return policy::make_pm_first();
+    default:
+      return policy::make_packed();
   }
 }
 const char* name(int64_t which) { return which == 0 ? "pal" : which == 1 ? "pm-first" : "packed"; }
@@ -32,7 +35,8 @@ void BM_Placement(benchmark::State& state) {
   model::JobRequest job;
   job.num_gpus = 1;
   for (uint32_t gpu = 0; gpu < cluster.num_gpus(); ++gpu) {
-    if (random.below(2) == 0) resources.take(job, {.gpus = {model::GpuId(gpu)}, .hosts = {}, .reason = {}});
+    if (random.below(2) == 0)
+      resources.take(job, {.gpus = {model::GpuId(gpu)}, .hosts = {}, .reason = {}});
   }
   const auto gpus = static_cast<int32_t>(state.range(2));
   model::Allocation out;

@@ -22,7 +22,8 @@ model::JobHistory make_history(const WorkloadShape& shape) {
     job.request.submit_ns = base::from_seconds(submit_s[i]);
     job.request.num_gpus = static_cast<int32_t>(1u << random.below(shape.size_max_log2 + 1));
     job.request.app_class = model::AppClass{static_cast<uint8_t>(random.below(3))};
-    job.request.model = model::ModelId(history.models.intern("m" + std::to_string(random.below(8))));
+    job.request.model =
+        model::ModelId(history.models.intern("m" + std::to_string(random.below(8))));
     job.request.user = model::UserId(history.users.intern("u" + std::to_string(random.below(500))));
     job.work_s = 1 + std::floor(-std::log(1 - random.uniform()) * shape.mean_duration_s);
     history.jobs.push_back(job);

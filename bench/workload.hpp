@@ -12,9 +12,9 @@ namespace goban::bench {
 
 struct WorkloadShape {
   uint64_t jobs = 0;
-  double horizon_s = 86400;        ///< submit times are uniform over it, in whole seconds
-  double mean_duration_s = 1800;   ///< exponential, in whole seconds
-  uint32_t size_max_log2 = 3;      ///< GPUs are 1, 2, 4, ... with equal probability
+  double horizon_s = 86400;       ///< submit times are uniform over it, in whole seconds
+  double mean_duration_s = 1800;  ///< exponential, in whole seconds
+  uint32_t size_max_log2 = 3;     ///< GPUs are 1, 2, 4, ... with equal probability
   uint64_t seed = 1;
 };
 

@@ -31,8 +31,8 @@ void run_goban(const std::string& csv, const std::string& out) {
   if (!report::write_jobs_csv(out, jobs.history, result)) std::abort();
   const report::RunMetrics metrics =
       report::measure(composition.name, jobs.history, cluster.num_gpus(), result);
-  fmt::print("  {} jobs, average JCT {:.1f} s, occupancy {:.3f}\n", metrics.jobs,
-             metrics.avg_jct_s, metrics.gpu_occupancy);
+  fmt::print("  {} jobs, average JCT {:.1f} s, occupancy {:.3f}\n", metrics.jobs, metrics.avg_jct_s,
+             metrics.gpu_occupancy);
 }
 
 void print(const char* what, const Cost& cost, const Cost& floor) {

@@ -51,9 +51,10 @@ int print_toml(const std::string& spec) {
 void add_cluster(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("cluster", "List, check and write cluster descriptions");
   command->require_subcommand(1);
-  command->footer("Examples:\n  goban cluster list\n  goban cluster show abci\n"
-                  "  goban cluster toml abci > mine.toml   # a start for your own\n"
-                  "  goban cluster show mine.toml          # checks it");
+  command->footer(
+      "Examples:\n  goban cluster list\n  goban cluster show abci\n"
+      "  goban cluster toml abci > mine.toml   # a start for your own\n"
+      "  goban cluster show mine.toml          # checks it");
   CLI::App* list = command->add_subcommand("list", "List the presets");
   list->callback([&action] { action = list_presets; });
   auto spec = std::make_shared<std::string>();

@@ -10,9 +10,12 @@ namespace {
 
 const char* preemption_name(policy::Preemption preemption) {
   switch (preemption) {
-    case policy::Preemption::None: return "non-preemptive";
-    case policy::Preemption::Sticky: return "sticky";
-    case policy::Preemption::NonSticky: return "non-sticky";
+    case policy::Preemption::None:
+      return "non-preemptive";
+    case policy::Preemption::Sticky:
+      return "sticky";
+    case policy::Preemption::NonSticky:
+      return "non-sticky";
   }
   return "";
 }
@@ -42,9 +45,10 @@ int print_json() {
 }
 
 int print_text() {
-  fmt::print("A policy is a preset, or parts joined by '+', at most one of a kind. What is left\n"
-             "out: fifo, prefix, packed, exclusive, on; las and srtf are sticky, others are\n"
-             "non-preemptive. Example: easy-backfill+pal, las+pal, srtf+skip+spread.\n\nPresets\n");
+  fmt::print(
+      "A policy is a preset, or parts joined by '+', at most one of a kind. What is left\n"
+      "out: fifo, prefix, packed, exclusive, on; las and srtf are sticky, others are\n"
+      "non-preemptive. Example: easy-backfill+pal, las+pal, srtf+skip+spread.\n\nPresets\n");
   for (const policy::Preset& preset : policy::presets()) {
     const policy::Composition& c = preset.composition;
     fmt::print("  {:26} {}\n  {:26} = {}, L {}, restart {} s{}\n", c.name, preset.description, "",
@@ -66,7 +70,8 @@ void add_policies(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("policies", "List and describe the scheduling policies");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print JSON");
-  command->callback([json, &action] { action = [json] { return *json ? print_json() : print_text(); }; });
+  command->callback(
+      [json, &action] { action = [json] { return *json ? print_json() : print_text(); }; });
 }
 
 }  // namespace goban::cli

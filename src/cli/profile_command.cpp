@@ -101,12 +101,12 @@ int write_scores(const ScoreArguments& arguments) {
   profile::ScoreDraw draw =
       profile::draw_scores(cluster->num_gpus(), by_class, *mode, arguments.seed);
   if (draw.repeated) {
-    fmt::print(stderr, "goban: note: a profile has fewer GPUs than the cluster's {}; some were "
-                       "drawn more than once\n",
+    fmt::print(stderr,
+               "goban: note: a profile has fewer GPUs than the cluster's {}; some were "
+               "drawn more than once\n",
                cluster->num_gpus());
   }
-  const profile::PmScores scores =
-      profile::bin_classes(std::move(draw.raw_by_class), *binning);
+  const profile::PmScores scores = profile::bin_classes(std::move(draw.raw_by_class), *binning);
   return write_text(arguments.out, profile::to_csv(scores));
 }
 
@@ -152,7 +152,8 @@ int classify(const std::string& path, size_t classes) {
     const auto fu_pct = base::parse_double(csv.field(*fu));
     if (!dram_pct || !fu_pct) {
       return report_error(base::bad_data(csv.place(dram_pct ? *fu : *dram), "not a number",
-                                         "give a utilisation in percent of peak").value());
+                                         "give a utilisation in percent of peak")
+                              .value());
     }
     names.emplace_back(csv.field(*model));
     features.push_back({*dram_pct, *fu_pct});
@@ -179,18 +180,21 @@ void add_profile(CLI::App& app, Action& action) {
       "scores", "Draw a cluster's PM scores from measured runs and bin them");
   scores_command->add_option("--cluster", scores->cluster, "A TOML file, a preset, or NxM")
       ->required();
-  scores_command->add_option("--profile", scores->profiles,
-                             "CLASS=FILE: runs with columns uuid and perf, lower is better")
+  scores_command
+      ->add_option("--profile", scores->profiles,
+                   "CLASS=FILE: runs with columns uuid and perf, lower is better")
       ->required();
-  scores_command->add_option("--mode", scores->mode,
-                             "Score of a GPU: robust, median (of its runs) or run (one of them)")
+  scores_command
+      ->add_option("--mode", scores->mode,
+                   "Score of a GPU: robust, median (of its runs) or run (one of them)")
       ->capture_default_str();
   scores_command->add_option("--seed", scores->seed, "Seed of the draw")->capture_default_str();
   scores_command->add_option("--out", scores->out, "Where to write the table")
       ->capture_default_str();
   scores->binning.add_to(scores_command);
   scores_command->footer(
-      "Example:\n  goban profile scores --cluster sia-64 --profile A=resnet.csv --profile B=bert.csv "
+      "Example:\n  goban profile scores --cluster sia-64 --profile A=resnet.csv --profile "
+      "B=bert.csv "
       "--out scores.csv");
   scores_command->callback(
       [scores, &action] { action = [scores] { return write_scores(*scores); }; });

@@ -39,8 +39,8 @@ void ProgressBar::draw_until_stopped() {
     const int full = static_cast<int>(share * kWidth);
     const std::string left =
         share > 0 ? fmt::format("{:.0f} s left", passed.count() * (1 - share) / share) : "";
-    fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:5.1f} % {:14}", label_, "", full, "",
-               kWidth - full, 100 * share, left);
+    fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:5.1f} % {:14}", label_, "", full, "", kWidth - full,
+               100 * share, left);
     std::fflush(stderr);
     drawn = true;
   }

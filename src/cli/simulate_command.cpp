@@ -79,8 +79,7 @@ Result<std::vector<report::RunMetrics>> run(const Arguments& arguments,
                                             const SimulateInputs& inputs,
                                             const std::vector<policy::Composition>& policies) {
   const model::JobHistory& history = inputs.jobs.history;
-  ProgressBar progress("simulating",
-                       static_cast<int64_t>(history.jobs.size() * policies.size()));
+  ProgressBar progress("simulating", static_cast<int64_t>(history.jobs.size() * policies.size()));
   const profile::PmScores ideal = profile::PmScores::uniform(inputs.cluster.num_gpus());
   std::vector<profile::LocalityPenalties> penalties;
   for (const policy::Composition& composition : policies) {
@@ -101,8 +100,8 @@ Result<std::vector<report::RunMetrics>> run(const Arguments& arguments,
     each.options.finished_count = &progress.done;
     each.options.cancel = &interrupted();
     if (!arguments.decisions) continue;
-    auto file = base::OutputFile::create(run_folder(arguments.out, policies[i].name) +
-                                         "/decisions.jsonl");
+    auto file =
+        base::OutputFile::create(run_folder(arguments.out, policies[i].name) + "/decisions.jsonl");
     if (!file) return base::failure(file.error());
     logs.push_back(std::make_unique<report::DecisionLog>(
         std::move(*file), base::from_seconds(policies[i].settings.round_s)));
@@ -117,8 +116,8 @@ Result<std::vector<report::RunMetrics>> run(const Arguments& arguments,
   std::vector<report::RunMetrics> metrics;
   for (size_t i = 0; i < policies.size(); ++i) {
     const engine::BatchResult& result = (*results)[i];
-    metrics.push_back(report::measure(policies[i].name, history, inputs.cluster.num_gpus(),
-                                      result.simulation));
+    metrics.push_back(
+        report::measure(policies[i].name, history, inputs.cluster.num_gpus(), result.simulation));
     metrics.back().wall_s = result.wall_s;
     metrics.back().rejected = inputs.jobs.rejected;
     if (arguments.out.empty()) continue;
@@ -158,8 +157,8 @@ int simulate(Arguments arguments) {
 
 void add_simulate(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* c = app.add_subcommand(
-      "simulate", "Replay a job history under several policies and compare them");
+  CLI::App* c = app.add_subcommand("simulate",
+                                   "Replay a job history under several policies and compare them");
   SimulateFiles& files = arguments->files;
   c->add_option("--cluster", files.cluster, "Cluster: a TOML file, a preset, or NxM")->required();
   c->add_option("--jobs", files.jobs, "Job history: CSV, plain or gzip; - reads stdin")->required();
@@ -196,12 +195,13 @@ void add_simulate(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   c->add_flag("--json", arguments->json, "Print JSON alone");
-  c->footer("Examples:\n"
-            "  goban simulate --cluster 32x8 --jobs jobs.csv --policy fifo+packed,las+pal\n"
-            "  goban simulate --cluster sia-64 --jobs workload-1.csv --scores scores.csv \\\n"
-            "    --policy packed-sticky-artifact,pal-artifact --filler-interarrivals gaps.csv\n"
-            "  zcat jobs.csv.gz | goban simulate --cluster abci --jobs - --format generic \\\n"
-            "    --policy easy-backfill+packed --json");
+  c->footer(
+      "Examples:\n"
+      "  goban simulate --cluster 32x8 --jobs jobs.csv --policy fifo+packed,las+pal\n"
+      "  goban simulate --cluster sia-64 --jobs workload-1.csv --scores scores.csv \\\n"
+      "    --policy packed-sticky-artifact,pal-artifact --filler-interarrivals gaps.csv\n"
+      "  zcat jobs.csv.gz | goban simulate --cluster abci --jobs - --format generic \\\n"
+      "    --policy easy-backfill+packed --json");
   c->callback([arguments, &action] { action = [arguments] { return simulate(*arguments); }; });
 }
 

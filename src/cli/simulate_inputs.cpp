@@ -37,7 +37,8 @@ Result<PenaltyOption> parse_penalty(const std::string& text, const model::Cluste
   const std::string kind = text.substr(0, colon);
   std::string name = text.substr(colon + 1, equals - colon - 1);
   const auto value = base::parse_double(std::string_view(text).substr(equals + 1));
-  if (!value || *value < 0.001 || *value > 1000) return bad("the penalty is no number in 0.001..1000");
+  if (!value || *value < 0.001 || *value > 1000)
+    return bad("the penalty is no number in 0.001..1000");
   option.penalty = *value;
   if (const size_t at = name.find('@'); at != std::string::npos) {
     const auto gpus = base::parse_int(std::string_view(name).substr(at + 1));
@@ -109,8 +110,8 @@ Result<history::ReadResult> read_history(SimulateFiles& files, const model::Clus
 
 }  // namespace
 
-profile::LocalityPenalties SimulateInputs::penalties_for(
-    const policy::Composition& composition, std::optional<double> across_nodes) const {
+profile::LocalityPenalties SimulateInputs::penalties_for(const policy::Composition& composition,
+                                                         std::optional<double> across_nodes) const {
   if (composition.settings.ideal_speed && !across_nodes) {
     profile::LocalityPenalties ideal(cluster, 1.0);
     ideal.set_across_nodes(1.0);
@@ -143,13 +144,13 @@ Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out)
   auto jobs = read_history(files, *cluster, out);
   if (!jobs) return base::failure(jobs.error());
   if (jobs->history.jobs.empty()) {
-    return base::bad_data({files.jobs, 0, 0, ""},
-                          fmt::format("no job is left of {} records", jobs->records),
-                          jobs->rejected > 0 ? "the first reasons: " + jobs->first_rejections[0].reason
-                                             : "the history is empty");
+    return base::bad_data(
+        {files.jobs, 0, 0, ""}, fmt::format("no job is left of {} records", jobs->records),
+        jobs->rejected > 0 ? "the first reasons: " + jobs->first_rejections[0].reason
+                           : "the history is empty");
   }
-  SimulateInputs inputs{std::move(*cluster), std::move(*jobs),
-                        profile::PmScores::uniform(cluster->num_gpus()), {}, {}, {}};
+  profile::PmScores ideal = profile::PmScores::uniform(cluster->num_gpus());
+  SimulateInputs inputs{std::move(*cluster), std::move(*jobs), std::move(ideal), {}, {}, {}};
   if (!files.scores.empty()) {
     auto scores = profile::read_scores(files.scores, inputs.cluster.num_gpus());
     if (!scores) return base::failure(scores.error());

@@ -33,7 +33,7 @@ struct PenaltyOption {
   std::optional<model::AppClass> app_class;
   std::optional<model::ModelId> model;
   std::optional<size_t> level;
-  int32_t min_gpus = 1;          ///< of a model
+  int32_t min_gpus = 1;  ///< of a model
   double penalty = 1;
   std::vector<double> by_level;  ///< of a model, derived from its job profile
 };
@@ -47,8 +47,8 @@ struct SimulateInputs {
   std::vector<PenaltyOption> penalties;
 
   /// Penalties of one run: its own default, `across_nodes` over it, the site's over that.
-  [[nodiscard]] profile::LocalityPenalties penalties_for(
-      const policy::Composition& composition, std::optional<double> across_nodes) const;
+  [[nodiscard]] profile::LocalityPenalties penalties_for(const policy::Composition& composition,
+                                                         std::optional<double> across_nodes) const;
   /// A source of its own for one run, or none.
   [[nodiscard]] engine::FillerSource filler_source() const;
 };

@@ -10,9 +10,9 @@ namespace goban::model {
 
 /// Why a job got these GPUs: the entry of the level x bin traversal that served it.
 struct PlacementReason {
-  uint8_t level = 0;      ///< topology level the GPUs had to share
-  double bin_value = 1;   ///< largest binned PM score that was allowed
-  double product = 1;     ///< bin value x locality penalty of the level
+  uint8_t level = 0;     ///< topology level the GPUs had to share
+  double bin_value = 1;  ///< largest binned PM score that was allowed
+  double product = 1;    ///< bin value x locality penalty of the level
 };
 
 /// What a job holds while it runs.

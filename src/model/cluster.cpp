@@ -14,8 +14,8 @@ size_t Cluster::span_level(std::span<const GpuId> gpus) const {
   if (gpus.empty()) return 0;
   for (size_t level = 0; level + 1 < levels_.size(); ++level) {
     const uint32_t first = domain_of(level, gpus[0]);
-    const bool together = std::ranges::all_of(
-        gpus, [&](GpuId gpu) { return domain_of(level, gpu) == first; });
+    const bool together =
+        std::ranges::all_of(gpus, [&](GpuId gpu) { return domain_of(level, gpu) == first; });
     if (together) return level;
   }
   return levels_.size() - 1;
@@ -57,8 +57,9 @@ Status ClusterBuilder::add_islands() {
   for (const Placed& placed : placed_) {
     const Node& node = placed.node;
     if (placed.islands == 0 || node.num_gpus % placed.islands != 0) {
-      return bad_data({}, fmt::format("node {} has {} GPUs in {} islands", node.name,
-                                      node.num_gpus, placed.islands),
+      return bad_data({},
+                      fmt::format("node {} has {} GPUs in {} islands", node.name, node.num_gpus,
+                                  placed.islands),
                       "make the number of GPUs a multiple of the number of islands");
     }
     if (node.num_gpus == 0) continue;
@@ -83,7 +84,8 @@ Status ClusterBuilder::add_groups(const char* level, std::string Placed::* name)
     }
     if (current == nullptr || group != *current) {
       if (!seen.insert(group).second) {
-        return bad_data({}, fmt::format("the nodes of {} {} do not follow each other", level, group),
+        return bad_data({},
+                        fmt::format("the nodes of {} {} do not follow each other", level, group),
                         "list the nodes of one group together; names are unique in the cluster");
       }
       first_gpu.push_back(placed.node.first_gpu);
@@ -105,7 +107,8 @@ Result<Cluster> ClusterBuilder::build() {
   uint32_t total = 0;
   for (const Placed& placed : placed_) {
     if (placed.node.num_gpus > 255) {
-      return bad_data({}, fmt::format("node {} has {} GPUs", placed.node.name, placed.node.num_gpus),
+      return bad_data({},
+                      fmt::format("node {} has {} GPUs", placed.node.name, placed.node.num_gpus),
                       "at most 255 GPUs a node");
     }
     if (!names.insert(placed.node.name).second) {
@@ -152,7 +155,8 @@ Result<Cluster> ClusterBuilder::build() {
   for (const auto& [name, link] : links_) {
     const auto level = std::ranges::find(cluster_.levels_, name, &TopologyLevel::name);
     if (level == cluster_.levels_.end()) {
-      return bad_data({}, fmt::format("a link is given for level {}, which no node is part of", name),
+      return bad_data({},
+                      fmt::format("a link is given for level {}, which no node is part of", name),
                       "levels are island, node, rack, zone, site, cluster");
     }
     level->bandwidth_bytes_per_s = link.bandwidth_bytes_per_s;

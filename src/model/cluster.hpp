@@ -130,7 +130,8 @@ struct LinkSpec {
   std::optional<double> locality_penalty;
 };
 
-/// Builds a Cluster node by node, in order; nodes of one rack, zone and site must follow each other.
+/// Builds a Cluster node by node, in order; nodes of one rack, zone and site must follow each
+/// other.
 class ClusterBuilder {
  public:
   explicit ClusterBuilder(std::string name) { cluster_.name_ = std::move(name); }
@@ -148,14 +149,10 @@ class ClusterBuilder {
     std::string site;
   };
   void add_node(Placed placed);
-  void add_resource_type(ResourceType type) {
-    cluster_.resource_types_.push_back(std::move(type));
-  }
+  void add_resource_type(ResourceType type) { cluster_.resource_types_.push_back(std::move(type)); }
   /// Links between members of one domain of `level` ("island", "node", "rack", "zone", "site",
   /// "cluster").
-  void set_link(std::string level, LinkSpec link) {
-    links_.emplace_back(std::move(level), link);
-  }
+  void set_link(std::string level, LinkSpec link) { links_.emplace_back(std::move(level), link); }
 
   /// Errors: no GPUs, a node of more than 255 GPUs, GPUs not divisible by islands, a rack, zone or
   /// site that is not contiguous or not nested, a link for a level that does not exist, duplicate

@@ -9,13 +9,13 @@ namespace goban::model {
 
 enum class EventKind : uint8_t {
   JobSubmitted,
-  JobFinished,       ///< the job ended by itself
-  JobKilled,         ///< the engine ended it at its walltime limit, or a user cancelled it
-  NodeLost,          ///< it failed: its jobs are gone, its GPUs are out of use
-  NodeClosed,        ///< maintenance begins: its jobs are stopped in good order
+  JobFinished,  ///< the job ended by itself
+  JobKilled,    ///< the engine ended it at its walltime limit, or a user cancelled it
+  NodeLost,     ///< it failed: its jobs are gone, its GPUs are out of use
+  NodeClosed,   ///< maintenance begins: its jobs are stopped in good order
   NodeRestored,
-  NodeDrained,       ///< known in advance: nothing may run on the node from `until_ns` on
-  TimePassed,        ///< the wake-up that the core asked for
+  NodeDrained,  ///< known in advance: nothing may run on the node from `until_ns` on
+  TimePassed,   ///< the wake-up that the core asked for
 };
 
 /// One event. Which fields mean something follows from `kind`.

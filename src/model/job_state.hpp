@@ -13,15 +13,15 @@ enum class JobPhase : uint8_t { Held, Waiting, Running };
 struct JobState {
   JobRequest request;
   JobId job;
-  uint32_t arrival = 0;            ///< 0, 1, ... in order of submission; breaks every tie
-  TimeNs attained_before_ns = 0;   ///< time it held its resources in earlier runs
-  TimeNs run_start_ns = 0;         ///< of the current run; Running only
-  TimeNs waiting_since_ns = 0;     ///< Waiting only
-  TimeNs predicted_end_ns = 0;     ///< Running only, if the selection asks for it
-  uint32_t running_slot = 0;       ///< Running only
-  uint32_t starts = 0;             ///< how often it was launched
+  uint32_t arrival = 0;           ///< 0, 1, ... in order of submission; breaks every tie
+  TimeNs attained_before_ns = 0;  ///< time it held its resources in earlier runs
+  TimeNs run_start_ns = 0;        ///< of the current run; Running only
+  TimeNs waiting_since_ns = 0;    ///< Waiting only
+  TimeNs predicted_end_ns = 0;    ///< Running only, if the selection asks for it
+  uint32_t running_slot = 0;      ///< Running only
+  uint32_t starts = 0;            ///< how often it was launched
   JobPhase phase = JobPhase::Waiting;
-  bool promoted = false;           ///< it starved once and now goes before all others
+  bool promoted = false;  ///< it starved once and now goes before all others
 
   /// Time it has held its resources so far.
   [[nodiscard]] TimeNs attained_ns(TimeNs now) const {

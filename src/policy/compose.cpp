@@ -158,8 +158,8 @@ PolicySet Composition::make(const model::WorkOracle* oracle, double run_round_s)
 base::Result<Composition> compose(std::string_view name, std::optional<std::string_view> order) {
   Composition c;
   bool preemption_named = false;
-  const auto preset = std::ranges::find(all_presets(), name,
-                                        [](const Preset& p) { return p.composition.name; });
+  const auto preset =
+      std::ranges::find(all_presets(), name, [](const Preset& p) { return p.composition.name; });
   if (preset != all_presets().end()) {
     c = preset->composition;
     preemption_named = true;
@@ -201,9 +201,10 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
   }
   if (!preemption_named) c.preemption = natural_preemption(c.order);
   if (c.select == "conservative-backfill" && c.placement == "consolidated") {
-    return usage_error("conservative-backfill reserves by counting GPUs, but consolidated cannot "
-                       "use every free GPU",
-                       "take easy-backfill, or placement packed");
+    return usage_error(
+        "conservative-backfill reserves by counting GPUs, but consolidated cannot "
+        "use every free GPU",
+        "take easy-backfill, or placement packed");
   }
   return c;
 }

@@ -23,7 +23,7 @@ struct Part {
 struct RunSettings {
   double locality_penalty = 1.0;  ///< across nodes
   double restart_cost_s = 30;
-  double round_s = 0;             ///< decide at multiples of this only; 0 = at events
+  double round_s = 0;  ///< decide at multiples of this only; 0 = at events
   /// Work is credited in whole rounds and jobs end at round ends, as PAL's artifact does.
   bool credit_per_round = false;
   /// Every GPU has score 1 and every span penalty 1, whatever is given.

@@ -25,8 +25,7 @@ struct SpeedModel {
   const profile::LocalityPenalties* penalties = nullptr;
 
   /// Slowdown against PM score 1 and locality penalty 1: worst raw score x penalty of the span.
-  [[nodiscard]] double slowdown(const model::JobRequest& job,
-                                std::span<const GpuId> gpus) const {
+  [[nodiscard]] double slowdown(const model::JobRequest& job, std::span<const GpuId> gpus) const {
     if (gpus.empty()) return 1.0;
     return scores->max_raw(job.app_class, gpus) * penalties->at(cluster->span_level(gpus), job);
   }

@@ -58,8 +58,8 @@ void DecisionLog::decided(const scheduler::Decision& decision, const scheduler::
   idle_body_ = "[],[]";
   if (core.policies().preemption == policy::Preemption::NonSticky) {
     idle_body_ = body + ',';
-    append_jobs(idle_body_, core.policies().list_released ? decision.placed
-                                                          : std::vector<model::JobId>{});
+    append_jobs(idle_body_,
+                core.policies().list_released ? decision.placed : std::vector<model::JobId>{});
   }
   body += ',';
   append_jobs(body, decision.terminated);

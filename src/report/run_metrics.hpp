@@ -19,15 +19,15 @@ struct RunMetrics {
   double p50_jct_s = 0;
   double p99_jct_s = 0;
   double avg_wait_s = 0;
-  double makespan_s = 0;            ///< last finish - first submit
-  double gpu_occupancy = 0;         ///< time average of GPUs held / GPUs over the makespan
-  double gpu_hours_consumed = 0;    ///< GPUs x time held
-  double gpu_hours_ideal = 0;       ///< GPUs x work at score 1 and penalty 1
-  double goodput = 0;               ///< ideal / (GPUs x makespan)
+  double makespan_s = 0;          ///< last finish - first submit
+  double gpu_occupancy = 0;       ///< time average of GPUs held / GPUs over the makespan
+  double gpu_hours_consumed = 0;  ///< GPUs x time held
+  double gpu_hours_ideal = 0;     ///< GPUs x work at score 1 and penalty 1
+  double goodput = 0;             ///< ideal / (GPUs x makespan)
   int64_t preemptions = 0;
   double wall_s = 0;
   int64_t timed_out = 0;
-  double gpu_hours_lost = 0;        ///< undone by node failures
+  double gpu_hours_lost = 0;  ///< undone by node failures
 };
 
 [[nodiscard]] RunMetrics measure(const std::string& policy, const model::JobHistory& history,

@@ -60,9 +60,10 @@ std::string simulate_json(const std::vector<RunMetrics>& runs) {
 std::string comparison_table(const std::vector<RunMetrics>& runs) {
   size_t width = 6;
   for (const RunMetrics& run : runs) width = std::max(width, run.policy.size());
-  std::string out = fmt::format("{:<{}}  {:>10} {:>7} {:>10} {:>10} {:>10} {:>6} {:>10} {:>7} {:>9}\n",
-                                "policy", width, "avg JCT", "ratio", "p50 JCT", "p99 JCT",
-                                "avg wait", "busy", "GPU-hours", "goodput", "preempted");
+  std::string out =
+      fmt::format("{:<{}}  {:>10} {:>7} {:>10} {:>10} {:>10} {:>6} {:>10} {:>7} {:>9}\n", "policy",
+                  width, "avg JCT", "ratio", "p50 JCT", "p99 JCT", "avg wait", "busy", "GPU-hours",
+                  "goodput", "preempted");
   for (const RunMetrics& run : runs) {
     const double first = runs.front().avg_jct_s;
     out += fmt::format(
@@ -73,9 +74,9 @@ std::string comparison_table(const std::vector<RunMetrics>& runs) {
   }
   if (runs.empty()) return out;
   const auto best = std::ranges::min_element(runs, {}, &RunMetrics::avg_jct_s);
-  out += fmt::format("\n{} jobs, {:.1f} ideal GPU-hours, makespan {} under {}. Lowest average JCT: {}",
-                     best->jobs, best->gpu_hours_ideal, human_seconds(best->makespan_s),
-                     best->policy, best->policy);
+  out += fmt::format(
+      "\n{} jobs, {:.1f} ideal GPU-hours, makespan {} under {}. Lowest average JCT: {}", best->jobs,
+      best->gpu_hours_ideal, human_seconds(best->makespan_s), best->policy, best->policy);
   if (&*best != &runs.front() && best->avg_jct_s > 0) {
     out += fmt::format(", {:.1f} % below {}", 100 * (1 - best->avg_jct_s / runs.front().avg_jct_s),
                        runs.front().policy);

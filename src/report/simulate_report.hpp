@@ -17,8 +17,7 @@ namespace goban::report {
 
 /// Writes job_id,submit_s,start_s,finish_s,jct_s,wait_s,num_gpus,preemptions. The file appears
 /// whole or not at all. Errors: Failed if it cannot be written.
-[[nodiscard]] base::Status write_jobs_csv(const std::string& path,
-                                          const model::JobHistory& history,
+[[nodiscard]] base::Status write_jobs_csv(const std::string& path, const model::JobHistory& history,
                                           const engine::SimulationResult& result);
 
 }  // namespace goban::report

@@ -23,14 +23,27 @@ Core::Core(const policy::SpeedModel& speed, policy::PolicySet policies,
 std::span<const Action> Core::apply(const Event& event) {
   forced_.clear();
   switch (event.kind) {
-    case EventKind::JobSubmitted: state_.submit(event); break;
+    case EventKind::JobSubmitted:
+      state_.submit(event);
+      break;
     case EventKind::JobFinished:
-    case EventKind::JobKilled: state_.end(event.job, event.at_ns); break;
-    case EventKind::NodeLost: stop_jobs_on(event.node, ActionKind::Abandon, event.at_ns); break;
-    case EventKind::NodeClosed: stop_jobs_on(event.node, ActionKind::Preempt, event.at_ns); break;
-    case EventKind::NodeRestored: state_.resources().open(event.node); break;
-    case EventKind::NodeDrained: state_.resources().drain(event.node, event.until_ns); break;
-    case EventKind::TimePassed: break;
+    case EventKind::JobKilled:
+      state_.end(event.job, event.at_ns);
+      break;
+    case EventKind::NodeLost:
+      stop_jobs_on(event.node, ActionKind::Abandon, event.at_ns);
+      break;
+    case EventKind::NodeClosed:
+      stop_jobs_on(event.node, ActionKind::Preempt, event.at_ns);
+      break;
+    case EventKind::NodeRestored:
+      state_.resources().open(event.node);
+      break;
+    case EventKind::NodeDrained:
+      state_.resources().drain(event.node, event.until_ns);
+      break;
+    case EventKind::TimePassed:
+      break;
   }
   return forced_;
 }

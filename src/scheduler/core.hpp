@@ -20,9 +20,9 @@ using model::Event;
 /// What one decision changed. Spans of the core: valid until the next call.
 struct Decision {
   TimeNs at_ns = 0;
-  std::vector<Action> actions;     ///< first what stops, then what starts, in launch order
-  std::vector<JobId> placed;       ///< jobs placed in launch order, also those that only stay
-  std::vector<JobId> terminated;   ///< jobs that lost their GPUs (see PolicySet::list_released)
+  std::vector<Action> actions;    ///< first what stops, then what starts, in launch order
+  std::vector<JobId> placed;      ///< jobs placed in launch order, also those that only stay
+  std::vector<JobId> terminated;  ///< jobs that lost their GPUs (see PolicySet::list_released)
 };
 
 /// The scheduler's mind. Feed it every event in time order, then ask it to decide.
@@ -30,8 +30,8 @@ class Core {
  public:
   /// `speed` and what it points to outlive the core. `oracle` may be null unless a policy needs
   /// it. `seed` feeds policies that draw.
-  Core(const policy::SpeedModel& speed, policy::PolicySet policies,
-       const model::WorkOracle* oracle, uint64_t seed);
+  Core(const policy::SpeedModel& speed, policy::PolicySet policies, const model::WorkOracle* oracle,
+       uint64_t seed);
 
   Core(const Core&) = delete;  // the state refers to the policies beside it
   Core& operator=(const Core&) = delete;

@@ -14,8 +14,8 @@ namespace {
 
 template <typename Id>
 bool overlap(const std::vector<Id>& mine, const std::vector<Id>& theirs) {
-  return std::ranges::any_of(
-      mine, [&](Id id) { return std::ranges::find(theirs, id) != theirs.end(); });
+  return std::ranges::any_of(mine,
+                             [&](Id id) { return std::ranges::find(theirs, id) != theirs.end(); });
 }
 
 }  // namespace

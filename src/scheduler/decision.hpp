@@ -74,7 +74,7 @@ class DecisionBoard final : public policy::Board {
   std::vector<Evictable> tail_;  ///< heap of the jobs that ran before this decision, last first
   bool has_tail_ = false;
   std::set<Shape> failed_;
-  Allocation reserved_;                  ///< what earliest_start set aside, if it had to try
+  Allocation reserved_;  ///< what earliest_start set aside, if it had to try
 };
 
 }  // namespace goban::scheduler

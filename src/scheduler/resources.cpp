@@ -80,10 +80,8 @@ bool Resources::find_instances(const JobRequest& job, TimeNs end, uint64_t seed,
     for (profile::BinCounts& bins : part.bins) bins.take(gpu);
   };
 
-  const policy::PlacementRequest request{.job = &job,
-                                         .num_gpus = static_cast<uint32_t>(type.gpus),
-                                         .one_node = true,
-                                         .seed = seed};
+  const policy::PlacementRequest request{
+      .job = &job, .num_gpus = static_cast<uint32_t>(type.gpus), .one_node = true, .seed = seed};
   for (int32_t instance = 0; instance < job.instances; ++instance) {
     Allocation share;
     if (!placement_->place({&speed_, &part.free, &part.bins}, request, share)) {
@@ -92,8 +90,8 @@ bool Resources::find_instances(const JobRequest& job, TimeNs end, uint64_t seed,
     }
     const NodeId node = cluster_->node_of(share.gpus.front());
     for (const GpuId gpu : share.gpus) remove(gpu);
-    HostResources& host = left[static_cast<size_t>(std::ranges::lower_bound(nodes, node) -
-                                                   nodes.begin())];
+    HostResources& host =
+        left[static_cast<size_t>(std::ranges::lower_bound(nodes, node) - nodes.begin())];
     host -= type.host;
     if (!host.covers(type.host)) {
       const model::Node& full = cluster_->node(node);
@@ -119,8 +117,7 @@ bool Resources::find_hosts(const JobRequest& job, const model::ResourceType& typ
   std::ranges::stable_sort(nodes, {}, [&](NodeId node) { return free_.on_node(node); });
   for (const NodeId node : nodes) {
     HostResources host = nodes_[node.index()].host;
-    while (static_cast<int32_t>(out.hosts.size()) < job.instances &&
-           host.covers(type.host)) {
+    while (static_cast<int32_t>(out.hosts.size()) < job.instances && host.covers(type.host)) {
       out.hosts.push_back(node);
       host -= type.host;
     }

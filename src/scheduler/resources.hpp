@@ -47,7 +47,7 @@ class Resources {
 
  private:
   struct NodeBooks {
-    model::HostResources host;      ///< free
+    model::HostResources host;  ///< free
     TimeNs usable_until = base::kNever;
     bool open = true;
   };
@@ -76,8 +76,8 @@ class Resources {
   model::FreeGpus free_;
   std::vector<profile::BinCounts> bins_;
   std::vector<NodeBooks> nodes_;
-  std::vector<bool> held_;     ///< by GPU: some job has it
-  size_t num_limited_ = 0;     ///< nodes with usable_until < kNever
+  std::vector<bool> held_;  ///< by GPU: some job has it
+  size_t num_limited_ = 0;  ///< nodes with usable_until < kNever
 };
 
 }  // namespace goban::scheduler

@@ -117,9 +117,15 @@ void State::end(JobId id, TimeNs now) {
   const model::ArrayId array = job.request.array;
   const bool held = job.phase == JobPhase::Held;
   switch (job.phase) {
-    case JobPhase::Running: remove_running(slot); break;
-    case JobPhase::Waiting: queue_.erase(key(job, job.waiting_since_ns)); break;
-    case JobPhase::Held: std::erase(arrays_[array].held, slot); break;
+    case JobPhase::Running:
+      remove_running(slot);
+      break;
+    case JobPhase::Waiting:
+      queue_.erase(key(job, job.waiting_since_ns));
+      break;
+    case JobPhase::Held:
+      std::erase(arrays_[array].held, slot);
+      break;
   }
   if (!last_gpus_.empty()) last_gpus_.erase(slot);
   slot_of_job_[id.index()] = kNoSlot;

@@ -73,8 +73,8 @@ void WaitQueue::insert(const Entry& entry) {
   }
   Block& block = blocks_[at];
   const auto begin = block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin);
-  const auto place = std::ranges::lower_bound(begin, block.entries.end(), entry.key, {},
-                                              &Entry::key);
+  const auto place =
+      std::ranges::lower_bound(begin, block.entries.end(), entry.key, {}, &Entry::key);
   block.stale = true;
   if (place == begin && block.begin > 0) {
     block.entries[--block.begin] = entry;
@@ -135,17 +135,15 @@ const WaitQueue::Entry* WaitQueue::first() const {
 }
 
 const WaitQueue::Entry* WaitQueue::after(const OrderKey& key) const {
-  return after_fitting(key, Gap{.free_gpus = INT32_MAX,
-                                .duration_ns = base::kNever,
-                                .spare_gpus = INT32_MAX});
+  return after_fitting(
+      key, Gap{.free_gpus = INT32_MAX, .duration_ns = base::kNever, .spare_gpus = INT32_MAX});
 }
 
 const WaitQueue::Entry* WaitQueue::after_fitting(const OrderKey& key, const Gap& gap) const {
   size_t at = block_of(key);
   if (at == blocks_.size()) return nullptr;
   const auto live = blocks_[at].entries.begin() + static_cast<std::ptrdiff_t>(blocks_[at].begin);
-  const auto from =
-      std::ranges::upper_bound(live, blocks_[at].entries.end(), key, {}, &Entry::key);
+  const auto from = std::ranges::upper_bound(live, blocks_[at].entries.end(), key, {}, &Entry::key);
   auto index = static_cast<size_t>(from - blocks_[at].entries.begin());
   const bool any = gap.free_gpus == INT32_MAX;
   for (; at < blocks_.size(); ++at, index = at < blocks_.size() ? blocks_[at].begin : 0) {

@@ -40,11 +40,11 @@ TEST(WaitQueueProperty, BehavesAsAnOrderedMap) {
         model.erase(victim);
       } else {
         const int64_t metric = ascending ? step : static_cast<int64_t>(random.below(3000));
-        const WaitQueue::Entry entry{{static_cast<int32_t>(random.below(10) == 0), step, metric},
-                                     step,
-                                     static_cast<int32_t>(random.below(40)),
-                                     random.below(9) == 0 ? base::kNever
-                                                          : static_cast<TimeNs>(random.below(100))};
+        const WaitQueue::Entry entry{
+            {static_cast<int32_t>(random.below(10) == 0), step, metric},
+            step,
+            static_cast<int32_t>(random.below(40)),
+            random.below(9) == 0 ? base::kNever : static_cast<TimeNs>(random.below(100))};
         queue.insert(entry);
         model.emplace(entry.key, entry);
       }

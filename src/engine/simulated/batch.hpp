@@ -23,7 +23,8 @@ struct BatchResult {
 
 /// Runs all, at most `threads` at a time, and returns the results in the order of `runs`.
 /// Errors: that of the first run (in order) that failed.
-[[nodiscard]] base::Result<std::vector<BatchResult>> simulate_all(
-    const model::JobHistory& history, const std::vector<BatchRun>& runs, size_t threads);
+[[nodiscard]] base::Result<std::vector<BatchResult>> simulate_all(const model::JobHistory& history,
+                                                                  const std::vector<BatchRun>& runs,
+                                                                  size_t threads);
 
 }  // namespace goban::engine

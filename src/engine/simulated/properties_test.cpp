@@ -70,7 +70,8 @@ Experiment draw(uint64_t seed, const Shape& shape) {
     job.request.priority = static_cast<int32_t>(random.below(5));
     job.work_s = static_cast<double>(random.below(2000)) + (random.below(3) == 0 ? 0.37 : 0.0);
     if (shape.limits && random.below(3) == 0) {
-      job.request.walltime_limit_ns = base::from_seconds(1 + static_cast<double>(random.below(3000)));
+      job.request.walltime_limit_ns =
+          base::from_seconds(1 + static_cast<double>(random.below(3000)));
     }
     e.history.jobs.push_back(job);
     e.history.job_names.add(std::to_string(i));
@@ -166,14 +167,29 @@ class Books final : public Observer {
   std::map<JobId, std::vector<Stay>> stays_;
 };
 
-const std::vector<std::string> kPolicies = {
-    "fifo+packed", "fifo+skip+spread", "las+pal", "las+skip+packed", "srtf+pm-first",
-    "las+pal+non-sticky", "srtf+skip+random+non-sticky", "easy-backfill+packed",
-    "easy-backfill+pal", "easy-backfill+consolidated", "conservative-backfill+packed",
-    "conservative-backfill+pal", "priority+consolidated+sticky", "las+easy-backfill+packed",
-    "easy-backfill+packed+non-sticky", "pal-artifact", "pm-first-artifact",
-    "packed-sticky-artifact", "packed-nonsticky-artifact", "random-sticky-artifact",
-    "random-nonsticky-artifact", "fifo-packed-strict", "fifo-fungible-strict"};
+const std::vector<std::string> kPolicies = {"fifo+packed",
+                                            "fifo+skip+spread",
+                                            "las+pal",
+                                            "las+skip+packed",
+                                            "srtf+pm-first",
+                                            "las+pal+non-sticky",
+                                            "srtf+skip+random+non-sticky",
+                                            "easy-backfill+packed",
+                                            "easy-backfill+pal",
+                                            "easy-backfill+consolidated",
+                                            "conservative-backfill+packed",
+                                            "conservative-backfill+pal",
+                                            "priority+consolidated+sticky",
+                                            "las+easy-backfill+packed",
+                                            "easy-backfill+packed+non-sticky",
+                                            "pal-artifact",
+                                            "pm-first-artifact",
+                                            "packed-sticky-artifact",
+                                            "packed-nonsticky-artifact",
+                                            "random-sticky-artifact",
+                                            "random-nonsticky-artifact",
+                                            "fifo-packed-strict",
+                                            "fifo-fungible-strict"};
 
 TEST(SimulationProperty, GpusAreExclusiveGangsWholeAndWorkAddsUp) {
   EXPECT_TRUE(rc::check([] {

@@ -48,8 +48,12 @@ class Timeline final : public Observer {
         add(now, "start", action.job, gpus);
         return;
       }
-      case model::ActionKind::Preempt: add(now, "preempt", action.job, ""); return;
-      case model::ActionKind::Abandon: add(now, "abandon", action.job, ""); return;
+      case model::ActionKind::Preempt:
+        add(now, "preempt", action.job, "");
+        return;
+      case model::ActionKind::Abandon:
+        add(now, "abandon", action.job, "");
+        return;
     }
   }
   void job_ended(TimeNs now, JobId job, JobEnd end) override {
@@ -61,8 +65,7 @@ class Timeline final : public Observer {
   void add(TimeNs now, const char* what, JobId job, const std::string& gpus) {
     std::string line;
     base::append_seconds(line, now);
-    lines.push_back(
-        fmt::format("{} {} {}{}", line, what, history_.job_names[job.index()], gpus));
+    lines.push_back(fmt::format("{} {} {}{}", line, what, history_.job_names[job.index()], gpus));
   }
   const model::JobHistory& history_;
 };

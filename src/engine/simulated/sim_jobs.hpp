@@ -4,9 +4,9 @@
 #include <deque>
 #include <vector>
 
+#include "engine/simulated/simulation.hpp"
 #include "model/job.hpp"
 #include "model/job_state.hpp"
-#include "engine/simulated/simulation.hpp"
 
 namespace goban::engine {
 

@@ -68,9 +68,9 @@ class Simulation {
   scheduler::Core core_;
   std::priority_queue<Ending, std::vector<Ending>, LaterFirst> endings_;
   SimulationResult result_;
-  size_t next_arrival_ = 0;    ///< JobId of the job that arrives next
+  size_t next_arrival_ = 0;  ///< JobId of the job that arrives next
   size_t next_incident_ = 0;
-  size_t unfinished_ = 0;      ///< counted jobs
+  size_t unfinished_ = 0;  ///< counted jobs
   TimeNs decide_at_ns_ = base::kNever;
   TimeNs wake_at_ns_ = base::kNever;
   TimeNs last_finish_ns_ = 0;
@@ -208,7 +208,9 @@ void Simulation::schedule_decision(TimeNs now) {
 void Simulation::execute(const Action& action, TimeNs now) {
   if (options_.observer != nullptr) options_.observer->acted(now, action, core_);
   switch (action.kind) {
-    case ActionKind::Start: launch(action.job, now, action.same_gpus); return;
+    case ActionKind::Start:
+      launch(action.job, now, action.same_gpus);
+      return;
     case ActionKind::Preempt:
       count_busy(action.job, now);
       jobs_.stop(action.job, now);
@@ -233,8 +235,8 @@ void Simulation::launch(JobId id, TimeNs now, bool same_gpus) {
   if (options_.settings.credit_per_round) {
     const auto rounds = [&](double seconds) {
       const double count = std::max(1.0, std::ceil(seconds / options_.settings.round_s));
-      return base::add_saturating(now, count > 1e9 ? base::kNever
-                                                   : static_cast<TimeNs>(count) * round_ns_);
+      return base::add_saturating(
+          now, count > 1e9 ? base::kNever : static_cast<TimeNs>(count) * round_ns_);
     };
     end = rounds(left_s);
     if (request.walltime_limit_ns > 0) kill = rounds(base::to_seconds(limit_left));
@@ -249,8 +251,8 @@ void Simulation::launch(JobId id, TimeNs now, bool same_gpus) {
 }
 
 void Simulation::count_busy(JobId id, TimeNs now) {
-  result_.busy_gpu_s += base::to_seconds(now - jobs_.run_start_ns(id)) *
-                        jobs_.job(id).request.num_gpus;
+  result_.busy_gpu_s +=
+      base::to_seconds(now - jobs_.run_start_ns(id)) * jobs_.job(id).request.num_gpus;
 }
 
 base::Error Simulation::stuck_error() const {
@@ -268,8 +270,7 @@ base::Error Simulation::stuck_error() const {
 
 }  // namespace
 
-Result<SimulationResult> simulate(const model::JobHistory& history,
-                                  const policy::SpeedModel& speed,
+Result<SimulationResult> simulate(const model::JobHistory& history, const policy::SpeedModel& speed,
                                   const policy::Composition& composition,
                                   const SimulationOptions& options) {
   return Simulation(history, speed, composition, options).run();

@@ -19,16 +19,16 @@ using base::TimeNs;
 using model::JobId;
 
 enum class JobEnd : uint8_t {
-  Pending,   ///< the run ended before the job did
+  Pending,  ///< the run ended before the job did
   Finished,
   TimedOut,  ///< killed at its walltime limit
 };
 
 /// What became of one job.
 struct JobOutcome {
-  TimeNs start_ns = -1;   ///< first start
+  TimeNs start_ns = -1;  ///< first start
   TimeNs finish_ns = -1;
-  TimeNs held_ns = 0;     ///< time it held resources, over all runs
+  TimeNs held_ns = 0;  ///< time it held resources, over all runs
   int32_t preemptions = 0;
   JobEnd end = JobEnd::Pending;
 };
@@ -60,7 +60,7 @@ struct SimulationOptions {
   uint64_t seed = 1;
   /// Node events in time order: NodeLost, NodeClosed, NodeRestored, NodeDrained.
   std::span<const model::Event> incidents;
-  FillerSource fillers;             ///< empty: none
+  FillerSource fillers;  ///< empty: none
   Observer* observer = nullptr;
   std::atomic<int64_t>* finished_count = nullptr;  ///< kept up to date for a progress bar
   const std::atomic<bool>* cancel = nullptr;
@@ -69,8 +69,8 @@ struct SimulationOptions {
 /// The books of a run; times in engine nanoseconds.
 struct SimulationResult {
   std::vector<JobOutcome> outcomes;  ///< by JobId, counted jobs only
-  double busy_gpu_s = 0;     ///< GPU-seconds held between first submit and last finish, with fillers
-  double lost_gpu_s = 0;     ///< GPU-seconds of work that node failures undid
+  double busy_gpu_s = 0;  ///< GPU-seconds held between first submit and last finish, with fillers
+  double lost_gpu_s = 0;  ///< GPU-seconds of work that node failures undid
   int64_t decisions = 0;
   int64_t starts = 0;
   TimeNs end_ns = 0;

@@ -80,8 +80,8 @@ std::vector<uint32_t> literal_pal(const State& s, uint32_t n) {
   }
   std::ranges::stable_sort(entries, {}, &Entry::product);
   for (const Entry& entry : entries) {
-    const auto gpus = entry.within ? literal_within(s, n, entry.bin)
-                                   : literal_pm_first(s, n, entry.bin);
+    const auto gpus =
+        entry.within ? literal_within(s, n, entry.bin) : literal_pm_first(s, n, entry.bin);
     if (!gpus.empty()) return gpus;
   }
   return {};
@@ -94,8 +94,8 @@ State draw_state() {
   const auto total = s.nodes * s.gpus_per_node;
   const std::vector<double> values = {0.87, 0.9, 1.0, 1.05, 1.53, 1.7, 2.6};
   s.bins = *rc::gen::container<std::vector<double>>(total, rc::gen::elementOf(values));
-  s.taken = *rc::gen::container<std::vector<bool>>(total, rc::gen::weightedElement<bool>(
-                                                              {{2, false}, {1, true}}));
+  s.taken = *rc::gen::container<std::vector<bool>>(
+      total, rc::gen::weightedElement<bool>({{2, false}, {1, true}}));
   s.across = *rc::gen::element(1.0, 1.1, 1.7, 3.0);
   return s;
 }

@@ -1,7 +1,8 @@
 // Random: any free GPUs with equal probability, drawn from a seed that differs by job and launch.
+#include "base/random.hpp"
+
 #include <algorithm>
 
-#include "base/random.hpp"
 #include "policy/placement/placement.hpp"
 
 namespace goban::policy {

@@ -42,9 +42,9 @@ class TestCluster {
     model::JobRequest job;
     job.num_gpus = static_cast<int32_t>(count);
     model::Allocation out;
-    const bool found = placement.place(
-        {&speed_, &free_, &bins_},
-        {.job = &job, .num_gpus = count, .one_node = one_node, .seed = seed}, out);
+    const bool found =
+        placement.place({&speed_, &free_, &bins_},
+                        {.job = &job, .num_gpus = count, .one_node = one_node, .seed = seed}, out);
     std::vector<uint32_t> gpus;
     for (const GpuId gpu : out.gpus) gpus.push_back(gpu.value);
     return found ? gpus : std::vector<uint32_t>{};

@@ -1,5 +1,5 @@
-// EASY backfill (Lifka 1995): the first job that does not fit gets a reservation; jobs behind it may
-// start now if they do not delay that one.
+// EASY backfill (Lifka 1995): the first job that does not fit gets a reservation; jobs behind it
+// may start now if they do not delay that one.
 #include "policy/select/select.hpp"
 
 namespace goban::policy {
@@ -12,8 +12,8 @@ class EasyBackfill final : public Select {
     if (head == nullptr || board.full()) return;
     const Reservation reserved = board.earliest_start(head);
     Gap gap;
-    gap.duration_ns = reserved.start_ns == base::kNever ? base::kNever
-                                                        : reserved.start_ns - board.now();
+    gap.duration_ns =
+        reserved.start_ns == base::kNever ? base::kNever : reserved.start_ns - board.now();
     gap.spare_gpus = reserved.spare_gpus;
     for (Board::Job job = head; !board.full();) {
       gap.free_gpus = board.free_gpus();

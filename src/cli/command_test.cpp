@@ -1,0 +1,280 @@
+// The command contract, on the program itself: what scripts rely on.
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <sys/wait.h>
+
+#include "base/test_shared.hpp"
+#include "base/text_file.hpp"
+
+namespace goban::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Output {
+  int code = 0;
+  std::string out;
+};
+
+/// Runs a shell line in which GOBAN stands for the program.
+Output shell(std::string line) {
+  for (size_t at = line.find("GOBAN"); at != std::string::npos; at = line.find("GOBAN", at)) {
+    line.replace(at, 5, GOBAN_BINARY_DIR "/bin/goban");
+  }
+  Output output;
+  std::FILE* pipe = popen(line.c_str(), "r");
+  std::array<char, 4096> buffer{};
+  for (size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    output.out.append(buffer.data(), n);
+  }
+  const int status = pclose(pipe);
+  output.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return output;
+}
+
+class CommandTest : public testing::Test {
+ protected:
+  CommandTest() {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    dir_ = testing::TempDir() + "goban_command_" + info->name();
+    std::filesystem::remove_all(dir_);
+    std::filesystem::create_directories(dir_);
+  }
+  ~CommandTest() override { std::filesystem::remove_all(dir_); }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(dir_ + "/" + name) << text;
+    return dir_ + "/" + name;
+  }
+  static std::string read(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  std::string dir_;
+};
+
+const char* const kJobs =
+    "job_id,submit_time,duration,num_gpus,user,model\n"
+    "a,0,100,4,u1,m1\n"
+    "b,10,50,2,u2,m1\n"
+    "c,20,50,2,u1,m2\n";
+
+TEST_F(CommandTest, JsonHasEveryFieldAndStandsAlone) {
+  const std::string jobs = write("jobs.csv", kJobs);
+  const Output run =
+      shell("GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy fifo+packed,las+pal --json");
+  ASSERT_EQ(run.code, 0);
+  const auto document = nlohmann::json::parse(run.out);
+  ASSERT_EQ(document["runs"].size(), 2u);
+  const auto& first = document["runs"][0];
+  EXPECT_EQ(first["policy"], "fifo+packed");
+  EXPECT_EQ(document["runs"][1]["policy"], "las+pal");
+  for (const char* field : {"jobs", "rejected", "avg_jct_s", "p50_jct_s", "p99_jct_s", "avg_wait_s",
+                            "makespan_s", "gpu_occupancy", "gpu_hours_consumed", "gpu_hours_ideal",
+                            "goodput", "preemptions", "wall_s"}) {
+    EXPECT_TRUE(first.contains(field)) << field;
+  }
+  // a runs 0-100; b and c run 100-150.
+  EXPECT_EQ(first["jobs"], 3);
+  EXPECT_EQ(first["avg_jct_s"], (100.0 + 140.0 + 130.0) / 3);
+  EXPECT_EQ(first["p50_jct_s"], 130.0);
+  EXPECT_EQ(first["avg_wait_s"], (0.0 + 90.0 + 80.0) / 3);
+  EXPECT_EQ(first["makespan_s"], 150.0);
+  EXPECT_EQ(first["gpu_occupancy"], 1.0);
+  EXPECT_EQ(first["goodput"], 1.0);
+  EXPECT_EQ(first["gpu_hours_consumed"], 600.0 / 3600);
+  EXPECT_EQ(first["gpu_hours_ideal"], 600.0 / 3600);
+}
+
+TEST_F(CommandTest, WritesPerJobResultsAndDecisions) {
+  const std::string jobs = write("jobs.csv", kJobs);
+  const Output run = shell("GOBAN simulate --cluster 1x4 --jobs " + jobs +
+                           " --policy fifo+packed --out " + dir_ + "/out --decisions");
+  ASSERT_EQ(run.code, 0);
+  EXPECT_EQ(read(dir_ + "/out/fifo+packed/jobs.csv"),
+            "job_id,submit_s,start_s,finish_s,jct_s,wait_s,num_gpus,preemptions\n"
+            "a,0,0,100,100,0,4,0\n"
+            "b,10,100,150,140,90,2,0\n"
+            "c,20,100,150,130,80,2,0\n");
+  EXPECT_EQ(read(dir_ + "/out/fifo+packed/decisions.jsonl"),
+            "[0,[[0,[0,1,2,3]]],[]]\n[10,[],[]]\n[20,[],[]]\n[100,[[1,[0,1]],[2,[2,3]]],[]]\n");
+}
+
+TEST_F(CommandTest, RejectedRecordsAreKeptWithTheirReasons) {
+  const std::string jobs =
+      write("jobs.csv", std::string(kJobs) + "d,30,50,99,u1,m1\ne,x,1,1,u,m\n");
+  const Output run = shell("cd " + dir_ + " && GOBAN simulate --cluster 1x4 --jobs " + jobs +
+                           " --policy fifo+packed --out out --json 2>err");
+  ASSERT_EQ(run.code, 0);
+  EXPECT_EQ(nlohmann::json::parse(run.out)["runs"][0]["rejected"], 2);
+  EXPECT_THAT(read(dir_ + "/err"), HasSubstr("2 of 5 records were rejected"));
+  const std::string rejects = read(dir_ + "/out/rejected.csv");
+  EXPECT_THAT(rejects, HasSubstr("d,30,50,99,u1,m1"));
+  EXPECT_THAT(rejects, HasSubstr("99"));
+  EXPECT_THAT(rejects, HasSubstr("e,x,1,1,u,m"));
+}
+
+TEST_F(CommandTest, ReadsGzipAndStandardInput) {
+  const std::string jobs = write("jobs.csv", kJobs);
+  const std::string args = " --cluster 1x4 --policy fifo+packed --json";
+  auto strip_wall = [](const std::string& text) {
+    auto document = nlohmann::json::parse(text);
+    document["runs"][0].erase("wall_s");
+    return document;
+  };
+  const auto plain = strip_wall(shell("GOBAN simulate --jobs " + jobs + args).out);
+  EXPECT_EQ(strip_wall(shell("GOBAN simulate --jobs - <" + jobs + args).out), plain);
+  ASSERT_EQ(shell("gzip -k " + jobs).code, 0);
+  EXPECT_EQ(strip_wall(shell("GOBAN simulate --jobs " + jobs + ".gz" + args).out), plain);
+}
+
+TEST_F(CommandTest, ErrorsNameThePlaceAndTheRemedyAndSetTheExitCode) {
+  const std::string jobs = write("jobs.csv", kJobs);
+  const std::string bad = write("bad.csv", "job,gpus\n1,2\n");
+  struct Case {
+    std::string line;
+    int code;
+    std::string says;
+  };
+  for (const Case& c : std::vector<Case>{
+           {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy nonsense", 2, "nonsense"},
+           {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy fifo+las", 2, "two of"},
+           {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy fifo,fifo", 2, "twice"},
+           {"GOBAN simulate --cluster mars --jobs " + jobs + " --policy fifo", 2, "abci"},
+           {"GOBAN simulate --cluster 1x4 --jobs /nowhere.csv --policy fifo", 1, "/nowhere.csv"},
+           {"GOBAN simulate --cluster 1x4 --jobs " + bad + " --policy fifo", 2, "--format"},
+           {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy fifo --order x", 2, "srtf"},
+           {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy fifo --decisions", 2,
+            "--out"},
+           {"GOBAN simulate --cluster 1x4 --jobs " + jobs + " --policy pal-artifact --round 0", 2,
+            "--round"},
+           {"GOBAN simulate", 2, "required"},
+           {"GOBAN nonsense", 2, "--help"},
+           {"GOBAN simulate --cluster 1x4 --jobs " + jobs +
+                " --policy conservative-backfill+consolidated",
+            2, "packed"},
+       }) {
+    const Output run = shell(c.line + " 2>&1");
+    EXPECT_EQ(run.code, c.code) << c.line << "\n" << run.out;
+    EXPECT_THAT(run.out, HasSubstr(c.says)) << c.line;
+  }
+}
+
+TEST_F(CommandTest, GeneratedHistoriesDependOnTheSeedAlone) {
+  const std::string line = "GOBAN trace generate --like poisson --jobs 200 --gpus 16 --seed ";
+  const Output first = shell(line + "1");
+  ASSERT_EQ(first.code, 0);
+  EXPECT_EQ(first.out, shell(line + "1").out);
+  EXPECT_NE(first.out, shell(line + "2").out);
+  EXPECT_EQ(shell(line + "1 | GOBAN simulate --cluster 4x4 --jobs - --policy fifo+packed").code, 0);
+}
+
+TEST_F(CommandTest, ThreadsChangeNothing) {
+  const std::string jobs = dir_ + "/jobs.csv";
+  ASSERT_EQ(shell("GOBAN trace generate --like poisson --jobs 500 --gpus 16 --out " + jobs).code,
+            0);
+  const std::string line = "GOBAN simulate --cluster 4x4 --jobs " + jobs +
+                           " --policy fifo+packed,las+pal,srtf+skip,easy-backfill+spread,"
+                           "random-nonsticky-artifact --decisions --threads ";
+  ASSERT_EQ(shell(line + "1 --out " + dir_ + "/one").code, 0);
+  ASSERT_EQ(shell(line + "4 --out " + dir_ + "/four").code, 0);
+  EXPECT_EQ(shell("diff -r " + dir_ + "/one " + dir_ + "/four").code, 0);
+}
+
+TEST_F(CommandTest, PoliciesAreListed) {
+  const Output text = shell("GOBAN policies");
+  ASSERT_EQ(text.code, 0);
+  for (const char* name : {"pal-artifact", "fifo-packed-strict", "conservative-backfill",
+                           "pm-first", "las", "exclusive"}) {
+    EXPECT_THAT(text.out, HasSubstr(name));
+  }
+  const auto document = nlohmann::json::parse(shell("GOBAN policies --json").out);
+  EXPECT_GE(document["parts"].size(), 18u);
+}
+
+TEST_F(CommandTest, EveryCommandHelpsWithExamples) {
+  for (const char* command : {"", "simulate", "trace generate", "cluster", "profile scores"}) {
+    const Output run = shell(std::string("GOBAN ") + command + " --help");
+    EXPECT_EQ(run.code, 0) << command;
+    EXPECT_THAT(run.out, HasSubstr("Example")) << command;
+  }
+}
+
+TEST_F(CommandTest, ClustersArePrintedAndReadBack) {
+  const std::string mine = dir_ + "/mine.toml";
+  ASSERT_EQ(shell("GOBAN cluster toml abci >" + mine).code, 0);
+  EXPECT_EQ(shell("GOBAN cluster show " + mine).out, shell("GOBAN cluster show abci").out);
+  write("bad.toml", "name = \"x\"\n[[nodes]]\ncount = 2\ngpus = 4\nmemroy = \"1 GiB\"\n");
+  const Output bad = shell("GOBAN cluster show " + dir_ + "/bad.toml 2>&1");
+  EXPECT_EQ(bad.code, 3);
+  EXPECT_THAT(bad.out, HasSubstr("bad.toml:5:"));
+  EXPECT_THAT(bad.out, HasSubstr("memory"));
+}
+
+TEST_F(CommandTest, InterruptedRunsLeaveNoHalfWrittenFiles) {
+  const std::string jobs = dir_ + "/jobs.csv";
+  ASSERT_EQ(
+      shell("GOBAN trace generate --like poisson --jobs 400000 --gpus 64 --load 3 --out " + jobs)
+          .code,
+      0);
+  const Output run = shell("timeout -s INT 0.6 GOBAN simulate --cluster sia-64 --jobs " + jobs +
+                           " --policy las+pal+non-sticky --out " + dir_ + "/out --decisions 2>&1");
+  EXPECT_EQ(run.code, 124) << run.out;  // what timeout says when it had to send the signal
+  EXPECT_THAT(run.out, HasSubstr("interrupted"));
+  EXPECT_EQ(shell("find " + dir_ + "/out -type f").out, "");
+}
+
+TEST_F(CommandTest, ScoresAreDrawnBinnedAndUsed) {
+  std::string runs = "uuid,perf\n";
+  for (int gpu = 0; gpu < 12; ++gpu) {
+    for (int i = 0; i < 4; ++i)
+      runs += "g" + std::to_string(gpu) + "," + std::to_string(100 + gpu % 3 * 20 + i) + "\n";
+  }
+  const std::string profile = write("runs.csv", runs);
+  const std::string scores = dir_ + "/scores.csv";
+  ASSERT_EQ(
+      shell("GOBAN profile scores --cluster 3x4 --profile A=" + profile + " --out " + scores).code,
+      0);
+  EXPECT_THAT(shell("GOBAN profile bins " + scores).out, HasSubstr("class A: "));
+  const std::string jobs = write("jobs.csv", kJobs);
+  const std::string line =
+      "GOBAN simulate --cluster 3x4 --jobs " + jobs + " --policy fifo+pal --json";
+  const auto ideal = nlohmann::json::parse(shell(line).out)["runs"][0];
+  const auto real = nlohmann::json::parse(shell(line + " --scores " + scores).out)["runs"][0];
+  EXPECT_NE(ideal["avg_jct_s"], real["avg_jct_s"]);
+  const Output wrong = shell("GOBAN simulate --cluster 4x4 --jobs " + jobs +
+                             " --policy fifo+pal --scores " + scores + " 2>&1");
+  EXPECT_EQ(wrong.code, 3);
+}
+
+TEST_F(CommandTest, ArtifactContractOnTheRealTrace) {
+  const auto pal = base::shared_path("data/pal");
+  if (!pal) GTEST_SKIP() << "no shared data folder";
+  const Output run =
+      shell("GOBAN simulate --cluster sia-64 --jobs " + *pal + "/traces/workload-1.csv --scores " +
+            *pal + "/reference/gpu_scores_16x4_binned_code_K2.csv --filler-interarrivals " + *pal +
+            "/reference/replay_interarrivals_seed1_load2.csv --policy "
+            "pal-artifact,packed-sticky-artifact --json");
+  ASSERT_EQ(run.code, 0);
+  const auto runs = nlohmann::json::parse(run.out)["runs"];
+  const auto summary = nlohmann::json::parse(
+      base::read_text_file(*pal + "/reference/workload-1_Fifo_PAL_lp1.7.summary.json").value());
+  EXPECT_EQ(runs[0]["avg_jct_s"], summary["avg_jct"]);
+  EXPECT_EQ(runs[0]["p99_jct_s"], summary["p99_jct"]);
+  EXPECT_EQ(runs[0]["makespan_s"], summary["makespan"]);
+  EXPECT_EQ(runs[0]["avg_wait_s"], summary["avg_wait"]);
+  EXPECT_NEAR(runs[0]["goodput"].get<double>(), summary["goodput_utilisation"].get<double>(),
+              1e-12);
+  EXPECT_NEAR(runs[0]["gpu_hours_consumed"].get<double>() * 3600,
+              summary["attained_gpu_seconds"].get<double>(), 1e-3);
+}
+
+}  // namespace
+}  // namespace goban::cli
