@@ -1,19 +1,38 @@
 #!/usr/bin/env bash
-# The demonstration that ./dev demo runs once the program is built: a generated history of jobs,
-# replayed under several policies.
+# The demonstration: a generated history under six policies; and, where the data folder of the
+# project lies beside the checkout, a real trace of PAL's paper against its artifact's own numbers.
 set -euo pipefail
-cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
-
 goban=build/bin/goban
-jobs=out/demo/jobs.csv
-mkdir -p out/demo
+out=out/demo
+mkdir -p "$out"
 
-show() {
-  printf '\n$ %s\n' "$*"
-  "$@"
-}
+echo
+echo "== A month on 64 GPUs: 6,000 generated jobs, GPUs that differ, 6 policies =="
+"$goban" trace generate --like poisson --jobs 6000 --cluster sia-64 --load 0.85 --seed 7 \
+  --out "$out/jobs.csv"
+"$goban" profile generate --cluster sia-64 --seed 7 --out "$out/scores.csv"
+"$goban" simulate --cluster sia-64 --jobs "$out/jobs.csv" --scores "$out/scores.csv" \
+  --locality-penalty 1.3 --out "$out" \
+  --policy fifo+packed,easy-backfill+packed,easy-backfill+pal,las+packed,las+pal,srtf+pal
 
-show "$goban" trace generate --like poisson --jobs 2000 --seed 1 --out "$jobs"
-show "$goban" simulate --cluster sia-64 --jobs "$jobs" \
-  --policy fifo-packed-strict,packed-sticky-artifact,packed-nonsticky-artifact,pm-first-artifact,pal-artifact \
-  --out out/demo
+shared=${GOBAN_SHARED:-../shared}/data/pal
+[[ -d $shared ]] || exit 0
+echo
+echo "== PAL's own trace (workload-1, 16 nodes x 4 GPUs) against its artifact =="
+"$goban" simulate --cluster sia-64 --jobs "$shared/traces/workload-1.csv" \
+  --scores "$shared/reference/gpu_scores_16x4_binned_code_K2.csv" \
+  --filler-interarrivals "$shared/reference/replay_interarrivals_seed1_load2.csv" \
+  --policy packed-sticky-artifact,packed-nonsticky-artifact,pm-first-artifact,pal-artifact \
+  --json >"$out/pal.json"
+
+# number FILE FIELD [POLICY]: a field of a one-line-a-run JSON document.
+number() { sed -n "/${3:-.}/s/.*\"$2\": \([0-9.]*\).*/\1/p" "$1"; }
+printf '%-28s %16s %16s %14s %12s\n' policy 'avg JCT (ours)' 'artifact' 'wall (ours)' 'artifact'
+for pair in packed-sticky-artifact:Default-Packed-S packed-nonsticky-artifact:Default-Packed-NS \
+  pm-first-artifact:PMFirst pal-artifact:PAL; do
+  policy=${pair%%:*}
+  reference=$shared/reference/workload-1_Fifo_${pair#*:}_lp1.7.summary.json
+  printf '%-28s %14.2f s %14.2f s %12.4f s %10.1f s\n' "$policy" \
+    "$(number "$out/pal.json" avg_jct_s "\"$policy\"")" "$(number "$reference" avg_jct)" \
+    "$(number "$out/pal.json" wall_s "\"$policy\"")" "$(number "$reference" wall_s)"
+done

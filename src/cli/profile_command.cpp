@@ -14,6 +14,7 @@
 #include "profile/profile_runs.hpp"
 #include "profile/score_draw.hpp"
 #include "profile/scores_file.hpp"
+#include "profile/synthetic_scores.hpp"
 
 namespace goban::cli {
 namespace {
@@ -110,6 +111,24 @@ int write_scores(const ScoreArguments& arguments) {
   return write_text(arguments.out, profile::to_csv(scores));
 }
 
+struct GenerateArguments {
+  std::string cluster;
+  std::string out = "-";
+  profile::SyntheticScores scores;
+  BinArguments binning;
+};
+
+int generate(GenerateArguments arguments) {
+  const auto cluster = model::resolve_cluster(arguments.cluster);
+  if (!cluster) return report_error(cluster.error());
+  const auto binning = arguments.binning.options();
+  if (!binning) return report_error(binning.error());
+  arguments.scores.num_gpus = cluster->num_gpus();
+  const profile::PmScores scores =
+      profile::bin_classes(profile::synthetic_scores(arguments.scores), *binning);
+  return write_text(arguments.out, profile::to_csv(scores));
+}
+
 int show_bins(const std::string& path, const BinArguments& arguments) {
   const auto binning = arguments.options();
   if (!binning) return report_error(binning.error());
@@ -198,6 +217,25 @@ void add_profile(CLI::App& app, Action& action) {
       "--out scores.csv");
   scores_command->callback(
       [scores, &action] { action = [scores] { return write_scores(*scores); }; });
+
+  auto made = std::make_shared<GenerateArguments>();
+  CLI::App* generate_command =
+      command->add_subcommand("generate", "Make up PM scores for a cluster that nobody measured");
+  generate_command->add_option("--cluster", made->cluster, "A TOML file, a preset, or NxM")
+      ->required();
+  generate_command->add_option("--straggler-share", made->scores.straggler_share,
+                               "Share of GPUs that are much slower")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  generate_command->add_option("--straggler-slowdown", made->scores.straggler_slowdown,
+                               "How much slower, for class A")
+      ->check(CLI::Range(1.0, 100.0))
+      ->capture_default_str();
+  generate_command->add_option("--seed", made->scores.seed, "Seed")->capture_default_str();
+  generate_command->add_option("--out", made->out, "Where to write the table")
+      ->capture_default_str();
+  made->binning.add_to(generate_command);
+  generate_command->callback([made, &action] { action = [made] { return generate(*made); }; });
 
   auto table = std::make_shared<std::string>();
   auto binning = std::make_shared<BinArguments>();

@@ -31,6 +31,7 @@ constexpr std::array kParts = {
     Part{"placement", "any", "lowest free GPU ids, node borders ignored"},
     Part{"placement", "pm-first", "GPUs with the best PM scores for the job's class"},
     Part{"placement", "pal", "best product of PM score and locality penalty, over all levels"},
+    Part{"placement", "pal-paper", "PAL with the paper's two levels, within and across nodes"},
     Part{"sharing", "exclusive", "one job a GPU"},
     Part{"power", "on", "nodes never sleep"},
 };
@@ -66,7 +67,7 @@ Preset strict(std::string_view name, std::string_view placement, std::string_vie
 
 const std::array<Preset, 8>& all_presets() {
   static const std::array<Preset, 8> presets = {
-      artifact("pal-artifact", "pal", Preemption::NonSticky,
+      artifact("pal-artifact", "pal-paper", Preemption::NonSticky,
                "PAL exactly as its public artifact runs it (SC24)"),
       artifact("pm-first-artifact", "pm-first", Preemption::NonSticky,
                "PM-First as in PAL's artifact"),
@@ -112,8 +113,9 @@ std::unique_ptr<Placement> make_placement(const Composition& c) {
   if (c.placement == "random") return make_random();
   if (c.placement == "any") return make_any();
   if (c.placement == "pm-first") return make_pm_first();
+  if (c.placement == "pal-paper") return make_pal({.two_levels = true});
   GOBAN_CHECK(c.placement == "pal");
-  return make_pal({.artifact_levels = c.artifact});
+  return make_pal({});
 }
 
 std::unique_ptr<Select> make_select(const Composition& c) {

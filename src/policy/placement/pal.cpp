@@ -70,7 +70,7 @@ class Pal final : public Placement {
     const auto wanted = static_cast<int32_t>(request.num_gpus);
     if (counts.eligible_total(counts.num_bins() - 1) < wanted) return false;
     const bool larger_than_node = request.num_gpus > cluster.node_gpus_max();
-    if (request.num_gpus == 1 || (options_.artifact_levels && larger_than_node)) {
+    if (request.num_gpus == 1 || (options_.two_levels && larger_than_node)) {
       return pm_first_->place(view, request, out);
     }
 
@@ -99,9 +99,9 @@ class Pal final : public Placement {
  private:
   [[nodiscard]] bool takes_part(const model::Cluster& cluster, size_t level, bool one_node) const {
     if (level > cluster.node_level()) {
-      return !one_node && (!options_.artifact_levels || level + 1 == cluster.levels().size());
+      return !one_node && (!options_.two_levels || level + 1 == cluster.levels().size());
     }
-    return !options_.artifact_levels || level == cluster.node_level();
+    return !options_.two_levels || level == cluster.node_level();
   }
 
   static void take(const PlacementView& view, const BinCounts& counts, uint32_t count,

@@ -113,7 +113,7 @@ TEST(PalProperty, ArtifactPlacementsAreThoseOfTheSpecification) {
     const State s = draw_state();
     const TestCluster cluster = make(s);
     const auto n = *rc::gen::inRange<uint32_t>(1, s.gpus_per_node * 2 + 2);
-    RC_ASSERT(cluster.place(*make_pal({.artifact_levels = true}), n) == literal_pal(s, n));
+    RC_ASSERT(cluster.place(*make_pal({.two_levels = true}), n) == literal_pal(s, n));
     const double all = *std::ranges::max_element(s.bins);
     RC_ASSERT(cluster.place(*make_pm_first(), n) == literal_pm_first(s, n, all));
   }));
@@ -125,7 +125,7 @@ TEST(PalProperty, OnAFlatClusterEveryLevelAndTheArtifactAgree) {
     const TestCluster cluster = make(s);
     const auto n = *rc::gen::inRange<uint32_t>(1, s.gpus_per_node + 1);
     RC_ASSERT(cluster.place(*make_pal({}), n) ==
-              cluster.place(*make_pal({.artifact_levels = true}), n));
+              cluster.place(*make_pal({.two_levels = true}), n));
   }));
 }
 

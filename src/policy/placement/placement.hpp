@@ -47,9 +47,9 @@ std::unique_ptr<Placement> make_any();
 std::unique_ptr<Placement> make_pm_first();
 
 struct PalOptions {
-  /// As the artifact: only "within a node" and "across nodes", locality ignored for jobs larger
-  /// than a node. Otherwise every topology level takes part.
-  bool artifact_levels = false;
+  /// As the paper and its artifact: only "within a node" and "across nodes", locality ignored for
+  /// jobs larger than a node. Otherwise every topology level takes part.
+  bool two_levels = false;
 };
 std::unique_ptr<Placement> make_pal(PalOptions options);
 
