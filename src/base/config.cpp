@@ -70,8 +70,8 @@ std::string TableReader::checked_text(std::string_view key, const ConfigValue& v
     wrong_kind(key, value, "a string");
     return {};
   }
-  const bool has_control =
-      std::ranges::any_of(*text, [](char c) { return static_cast<unsigned char>(c) < ' '; });
+  const bool has_control = std::ranges::any_of(
+      *text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
   if (text->empty() || has_control) {
     problems_->refuse(value.line, value.column, field(key),
                       text->empty() ? "is empty" : "holds a control character",

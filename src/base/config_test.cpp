@@ -86,13 +86,22 @@ TEST(Config, DeepNestingIsRefused) {
   std::string keys = "a";
   for (int i = 0; i < 100'000; ++i) keys += ".a";
   EXPECT_EQ(parse_config("x = 1\n" + keys + " = 1", "a.toml").error().text(),
-            "a.toml:2: a key has too many dots (at most 16)");
+            "a.toml:2: a key has more than 16 dots (the file must be valid TOML)");
   EXPECT_FALSE(parse_config("[" + keys + "]", "a.toml"));
   std::string quoted = "a";
   for (int i = 0; i < 100'000; ++i) quoted += ".\"=\"";
   EXPECT_FALSE(parse_config(quoted + " = 1", "a.toml"));
   EXPECT_FALSE(parse_config("a = " + std::string(100'000, '['), "a.toml"));
   EXPECT_TRUE(parse_config("a = \"1.2.3.4.5.6.7.8.9.0.1.2.3.4.5.6.7.8.9\" # a.b.c.d", "a.toml"));
+}
+
+TEST(Config, AnyCharacterMayStandInQuotes) {
+  const auto name = [](TableReader& root) { EXPECT_EQ(root.text("a"), "\u6771\ufcbf"); };
+  EXPECT_EQ(problem("\uFEFFa = \"\u6771\ufcbf\" # \u6771", name), "");
+  EXPECT_EQ(problem("a = \"\"\"\u6771\\\n\ufcbf\"\"\"", name), "");
+  for (const char* toml : {"\ufcbf", "a\ufcbf = 1", "a = 8\ufcbf", "[a\ufcbf]", "a = 1 \ufcbf"}) {
+    EXPECT_FALSE(parse_config(toml, "a.toml")) << toml;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+// Any bytes are a list of inter-arrival times: refused, or fillers in submit order, up to the end.
+#include "history/fillers.hpp"
+
+#include <cstdint>
+
+#include "base/check.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto source = goban::history::FillerSource::parse(text, "fuzz.csv");
+  if (!source) {
+    GOBAN_CHECK(!source.error().message.empty());
+    return 0;
+  }
+  goban::model::JobHistory history;
+  history.jobs.resize(3);
+  history.jobs.back().request.submit_ns = 5;
+  goban::base::TimeNs last_ns = 5;
+  for (size_t k = 0; k < source->size(); ++k) {
+    const auto job = source->job(k, history);
+    GOBAN_CHECK(job.has_value() && job->request.submit_ns >= last_ns);
+    last_ns = job->request.submit_ns;
+  }
+  GOBAN_CHECK(!source->job(source->size(), history).has_value());
+  return 0;
+}

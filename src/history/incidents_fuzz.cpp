@@ -1,0 +1,35 @@
+// Any bytes are an incidents file: refused, or events in time order in which every node goes down
+// and returns by turns.
+#include "history/incidents.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include "base/check.hpp"
+#include "model/cluster_presets.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  namespace model = goban::model;
+  static const model::Cluster cluster = *model::make_preset("4x2");
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto events = goban::history::parse_incidents(text, "fuzz.toml", cluster);
+  if (!events) {
+    GOBAN_CHECK(!events.error().message.empty() && events.error().place.file == "fuzz.toml");
+    return 0;
+  }
+  std::array<bool, 4> is_down{};
+  model::TimeNs last_ns = 0;
+  for (const model::Event& event : *events) {
+    GOBAN_CHECK(event.at_ns >= last_ns && event.node.index() < is_down.size());
+    last_ns = event.at_ns;
+    bool& down = is_down[event.node.index()];
+    const bool is_return = event.kind == model::EventKind::NodeRestored;
+    GOBAN_CHECK(down == is_return);
+    if (event.kind == model::EventKind::NodeDrained) {
+      GOBAN_CHECK(event.until_ns > event.at_ns);
+    } else {
+      down = !is_return;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,61 @@
+// Any bytes are a job history: every record is taken within the limits of the cluster or counted
+// as refused, and where the blocks end makes no difference.
+#include "history/job_reader.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/check.hpp"
+#include "model/cluster_file.hpp"
+
+namespace {
+
+using goban::history::ReadResult;
+
+const goban::model::Cluster& small_cluster() {
+  static const goban::model::Cluster cluster = *goban::model::parse_cluster(
+      "[[nodes]]\ncount = 4\ngpus = 4\ncores = 8\n"
+      "[[resource_type]]\nname = \"Full\"\ngpus = 4\ncores = 8\nmax_instances = 3\n"
+      "walltime_max = 100\nwalltime_default = 10\n"
+      "[[resource_type]]\nname = \"C\"\ncores = 2\nmax_instances = 99\n",
+      "fuzz cluster");
+  return cluster;
+}
+
+void check_result(const ReadResult& result) {
+  const auto& jobs = result.history.jobs;
+  GOBAN_CHECK(result.rejected <= result.records);
+  GOBAN_CHECK(result.history.job_names.size() == jobs.size());
+  GOBAN_CHECK(std::ranges::is_sorted(
+      jobs, {}, [](const goban::model::Job& job) { return job.request.submit_ns; }));
+  for (const auto& job : jobs) {
+    GOBAN_CHECK(job.work_s >= 0 && job.request.submit_ns >= 0);
+    GOBAN_CHECK(job.request.num_gpus >= 0 && job.request.num_gpus <= 16);
+    GOBAN_CHECK(job.request.num_gpus > 0 || job.request.resource_type.valid());
+    GOBAN_CHECK(job.request.model.index() < result.history.models.size());
+    GOBAN_CHECK(job.request.user.index() < result.history.users.size());
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  namespace history = goban::history;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const char* format : {"", "generic", "pal"}) {
+    history::ReadOptions options;
+    options.format = format;
+    options.cluster = &small_cluster();
+    options.jobs_max = 1000;
+    history::MemorySource whole(text);
+    const auto result = history::read_jobs(whole, "fuzz.csv", options);
+    if (result) check_result(*result);
+    history::MemorySource pieces(text, 7);
+    const auto again = history::read_jobs(pieces, "fuzz.csv", options);
+    GOBAN_CHECK(result.has_value() == again.has_value());
+    if (!result) continue;
+    GOBAN_CHECK(result->records == again->records && result->rejected == again->rejected);
+    GOBAN_CHECK(result->history.jobs.size() == again->history.jobs.size());
+  }
+  return 0;
+}
