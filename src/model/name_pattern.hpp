@@ -24,7 +24,7 @@ class NamePattern {
   friend bool operator==(const NamePattern&, const NamePattern&) = default;
 
  private:
-  static constexpr int kWidthMax = 15;
+  static constexpr int kWidthMax = 12;  ///< names with longer numbers are plain text
   std::string before_;
   std::string after_;
   bool has_number_ = false;
