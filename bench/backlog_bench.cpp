@@ -59,7 +59,7 @@ int main() {
     }
     // The same load for every GPU: jobs in proportion to the cluster.
     for (const uint32_t nodes : {16u, 256u, 1088u, 4096u}) {
-      run(fmt::format("{}x4", nodes), policy, {.jobs = nodes * 16, .size_max_log2 = 5});
+      run(fmt::format("{}x4", nodes), policy, {.jobs = uint64_t{nodes} * 16, .size_max_log2 = 5});
     }
   }
   return 0;

@@ -22,7 +22,7 @@ std::vector<FloorJob> parse(const std::string& path) {
   std::string text;
   std::fseek(file, 0, SEEK_END);
   text.resize(static_cast<size_t>(std::ftell(file)));
-  std::rewind(file);
+  std::fseek(file, 0, SEEK_SET);
   text.resize(std::fread(text.data(), 1, text.size(), file));
   std::fclose(file);
   std::vector<FloorJob> jobs;

@@ -24,13 +24,13 @@ std::unique_ptr<policy::Placement> make(int64_t which) {
 }
 const char* name(int64_t which) { return which == 0 ? "pal" : which == 1 ? "pm-first" : "packed"; }
 
-void BM_Placement(benchmark::State& state) {
+void placement(benchmark::State& state) {
   const model::Cluster cluster =
       model::make_preset(fmt::format("{}x4", state.range(1) / 4)).value();
   const profile::PmScores scores = make_scores(cluster, 7);
   const profile::LocalityPenalties penalties(cluster, 1.7);
-  const auto placement = make(state.range(0));
-  scheduler::Resources resources({&cluster, &scores, &penalties}, *placement);
+  const auto chosen = make(state.range(0));
+  scheduler::Resources resources({&cluster, &scores, &penalties}, *chosen);
   base::Random random(3);
   model::JobRequest job;
   job.num_gpus = 1;
@@ -40,7 +40,7 @@ void BM_Placement(benchmark::State& state) {
   }
   const auto gpus = static_cast<int32_t>(state.range(2));
   model::Allocation out;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     // 0: a mix of sizes and classes, as a queue brings them.
     job.num_gpus = gpus > 0 ? gpus : static_cast<int32_t>(1u << random.below(5));
     job.app_class = model::AppClass{static_cast<uint8_t>(random.below(3))};
@@ -53,7 +53,7 @@ void BM_Placement(benchmark::State& state) {
                              gpus > 0 ? fmt::format("jobs of {}", gpus) : "jobs of 1 to 16"));
 }
 
-BENCHMARK(BM_Placement)
+BENCHMARK(placement)
     ->ArgsProduct({{0, 1, 2}, {64, 4352, 16384}, {0}})
     ->ArgsProduct({{0}, {64, 4352, 16384}, {1, 4, 16}})
     ->Unit(benchmark::kMicrosecond);

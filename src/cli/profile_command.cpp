@@ -223,12 +223,14 @@ void add_profile(CLI::App& app, Action& action) {
       command->add_subcommand("generate", "Make up PM scores for a cluster that nobody measured");
   generate_command->add_option("--cluster", made->cluster, "A TOML file, a preset, or NxM")
       ->required();
-  generate_command->add_option("--straggler-share", made->scores.straggler_share,
-                               "Share of GPUs that are much slower")
+  generate_command
+      ->add_option("--straggler-share", made->scores.straggler_share,
+                   "Share of GPUs that are much slower")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  generate_command->add_option("--straggler-slowdown", made->scores.straggler_slowdown,
-                               "How much slower, for class A")
+  generate_command
+      ->add_option("--straggler-slowdown", made->scores.straggler_slowdown,
+                   "How much slower, for class A")
       ->check(CLI::Range(1.0, 100.0))
       ->capture_default_str();
   generate_command->add_option("--seed", made->scores.seed, "Seed")->capture_default_str();

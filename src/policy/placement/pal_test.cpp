@@ -124,8 +124,7 @@ TEST(PalProperty, OnAFlatClusterEveryLevelAndTheArtifactAgree) {
     const State s = draw_state();
     const TestCluster cluster = make(s);
     const auto n = *rc::gen::inRange<uint32_t>(1, s.gpus_per_node + 1);
-    RC_ASSERT(cluster.place(*make_pal({}), n) ==
-              cluster.place(*make_pal({.two_levels = true}), n));
+    RC_ASSERT(cluster.place(*make_pal({}), n) == cluster.place(*make_pal({.two_levels = true}), n));
   }));
 }
 

@@ -1,0 +1,71 @@
+#include "policy/compose.hpp"
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace goban::policy {
+namespace {
+
+TEST(Compose, PartsInAnyOrderAndDefaults) {
+  const Composition c = compose("pal+las").value();
+  EXPECT_EQ(c.order, "las");
+  EXPECT_EQ(c.placement, "pal");
+  EXPECT_EQ(c.select, "prefix");
+  EXPECT_EQ(c.preemption, Preemption::Sticky);
+  EXPECT_EQ(c.settings.restart_cost_s, 30);
+  EXPECT_EQ(c.settings.locality_penalty, 1.0);
+  EXPECT_EQ(compose("easy-backfill").value().preemption, Preemption::None);
+  EXPECT_EQ(compose("las+non-sticky").value().preemption, Preemption::NonSticky);
+  EXPECT_EQ(compose("las+non-preemptive").value().preemption, Preemption::None);
+}
+
+TEST(Compose, PresetsAreThePapers) {
+  const Composition c = compose("pal-artifact").value();
+  EXPECT_EQ(c.settings.locality_penalty, 1.7);
+  EXPECT_EQ(c.settings.restart_cost_s, 0);
+  EXPECT_EQ(c.settings.round_s, 360);
+  EXPECT_TRUE(c.settings.credit_per_round);
+  EXPECT_EQ(c.preemption, Preemption::NonSticky);
+  EXPECT_TRUE(compose("fifo-packed-strict").value().settings.ideal_speed);
+}
+
+TEST(Compose, OrderIsReplacedAndPreemptionOfPresetsStays) {
+  EXPECT_EQ(compose("packed-sticky-artifact", "las").value().preemption, Preemption::Sticky);
+  EXPECT_EQ(compose("pal-artifact", "srtf").value().preemption, Preemption::NonSticky);
+  EXPECT_TRUE(compose("pal-artifact", "srtf").value().simulation_only());
+  EXPECT_EQ(compose("fifo+packed", "las").value().preemption, Preemption::Sticky);
+}
+
+TEST(Compose, RefusesWhatItDoesNotKnow) {
+  for (const char* name :
+       {"", "+", "pal+", "best", "fifo+las", "packed+pal", "sticky+non-sticky"}) {
+    const auto result = compose(name);
+    ASSERT_FALSE(result) << name;
+    EXPECT_EQ(result.error().code, base::ErrorCode::Usage);
+  }
+  EXPECT_FALSE(compose("fifo", "packed"));
+  EXPECT_FALSE(compose("conservative-backfill+consolidated"));
+}
+
+TEST(Compose, EveryPartAndPresetCanBeMade) {
+  class NoWork final : public model::WorkOracle {
+    double total_work_s(model::JobId) const override { return 1; }
+    double work_left_s(model::JobId, base::TimeNs) const override { return 1; }
+    double launch_cost_s(model::JobId) const override { return 0; }
+  };
+  const NoWork oracle;
+  std::set<std::string_view> names;
+  for (const Part& part : parts()) {
+    EXPECT_TRUE(names.insert(part.name).second) << part.name;
+    EXPECT_FALSE(part.description.empty());
+    const PolicySet set = compose(part.name).value().make(&oracle, 0);
+    EXPECT_TRUE(set.order && set.select && set.placement && set.sharing && set.power);
+  }
+  for (const Preset& preset : presets()) {
+    EXPECT_TRUE(names.insert(preset.composition.name).second);
+    EXPECT_TRUE(compose(preset.composition.name));
+  }
+}
+
+}  // namespace
+}  // namespace goban::policy

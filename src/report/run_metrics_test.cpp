@@ -1,0 +1,56 @@
+#include "report/run_metrics.hpp"
+
+#include <gtest/gtest.h>
+
+namespace goban::report {
+namespace {
+
+TEST(Percentile, InterpolatesBetweenOrderStatistics) {
+  std::vector<double> values = {40, 10, 30, 20};
+  EXPECT_EQ(percentile(values, 0), 10);
+  EXPECT_EQ(percentile(values, 100), 40);
+  EXPECT_EQ(percentile(values, 50), 25);
+  EXPECT_DOUBLE_EQ(percentile(values, 99), 30 + 0.97 * 10);
+  std::vector<double> one = {7};
+  EXPECT_EQ(percentile(one, 99), 7);
+  std::vector<double> none;
+  EXPECT_EQ(percentile(none, 50), 0);
+}
+
+TEST(RunMetrics, FollowTheirDefinitions) {
+  model::JobHistory history;
+  engine::SimulationResult result;
+  const auto add = [&](double submit, double finish, double held, int32_t gpus, double work) {
+    model::Job job;
+    job.request.submit_ns = base::from_seconds(submit);
+    job.request.num_gpus = gpus;
+    job.work_s = work;
+    history.jobs.push_back(job);
+    engine::JobOutcome outcome;
+    outcome.finish_ns = base::from_seconds(finish);
+    outcome.held_ns = base::from_seconds(held);
+    outcome.preemptions = 2;
+    outcome.end = engine::JobEnd::Finished;
+    result.outcomes.push_back(outcome);
+  };
+  add(10, 110, 60, 2, 50);
+  add(20, 50, 30, 1, 30);
+  result.end_ns = base::from_seconds(110);
+  result.busy_gpu_s = 150;
+  result.lost_gpu_s = 36;
+  const RunMetrics m = measure("p", history, 4, result);
+  EXPECT_EQ(m.jobs, 2);
+  EXPECT_EQ(m.avg_jct_s, 65);
+  EXPECT_EQ(m.p50_jct_s, 65);
+  EXPECT_EQ(m.avg_wait_s, 20);
+  EXPECT_EQ(m.makespan_s, 100);
+  EXPECT_EQ(m.gpu_hours_consumed, (120.0 + 30.0) / 3600);
+  EXPECT_EQ(m.gpu_hours_ideal, (100.0 + 30.0) / 3600);
+  EXPECT_EQ(m.goodput, 130.0 / 400);
+  EXPECT_EQ(m.gpu_occupancy, 150.0 / 400);
+  EXPECT_EQ(m.preemptions, 4);
+  EXPECT_EQ(m.gpu_hours_lost, 0.01);
+}
+
+}  // namespace
+}  // namespace goban::report
