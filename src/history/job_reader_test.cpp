@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sstream>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "base/test_shared.hpp"
@@ -375,6 +376,22 @@ TEST(JobReader, GzipIsReadDirectlyAndDamageIsNamed) {
   EXPECT_EQ(cut.error().text(), path +
                                     ": broken gzip data: unexpected end of file "
                                     "(copy the file again, or check it with gzip -t)");
+}
+
+TEST(JobReader, DashIsStandardInput) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ASSERT_EQ(write(ends[1], kGeneric.data(), kGeneric.size()),
+            static_cast<ssize_t>(kGeneric.size()));
+  close(ends[1]);
+  const int before = dup(STDIN_FILENO);
+  dup2(ends[0], STDIN_FILENO);
+  const auto result = read_jobs("-", {});
+  dup2(before, STDIN_FILENO);
+  close(before);
+  close(ends[0]);
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_THAT(names(*result), ElementsAre("7", "8", "x-9"));
 }
 
 TEST(JobReader, MissingFilesAndFolders) {

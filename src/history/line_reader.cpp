@@ -6,15 +6,17 @@
 namespace goban::history {
 
 LineReader::LineReader(ByteSource& source, std::function<void()> on_block)
-    : source_(source), on_block_(std::move(on_block)), buffer_(kBlockBytes + kLineBytesMax) {}
+    : source_(source),
+      on_block_(std::move(on_block)),
+      buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
 
 bool LineReader::fill() {
   if (at_end_) return false;
-  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;
-  const size_t room = std::min(buffer_.size() - end_, kBlockBytes);
-  const auto got = source_.read(buffer_.data() + end_, room);
+  const size_t room = std::min(kBufferBytes - end_, kBlockBytes);
+  const auto got = source_.read(buffer_.get() + end_, room);
   if (!got) {
     status_ = base::failure(got.error());
     at_end_ = true;
@@ -28,7 +30,7 @@ bool LineReader::fill() {
 }
 
 void LineReader::finish(Line& line, size_t length, size_t line_end) {
-  line.text = std::string_view(buffer_.data() + begin_, length);
+  line.text = std::string_view(buffer_.get() + begin_, length);
   begin_ += length + line_end;
   text_bytes_ += static_cast<int64_t>(length + line_end);
   line.number = ++line_number_;
@@ -39,11 +41,11 @@ void LineReader::finish(Line& line, size_t length, size_t line_end) {
 
 void LineReader::skip_to_line_end() {
   do {
-    const void* stop = std::memchr(buffer_.data() + begin_, '\n', end_ - begin_);
+    const void* stop = std::memchr(buffer_.get() + begin_, '\n', end_ - begin_);
     const size_t skipped =
         stop == nullptr
             ? end_ - begin_
-            : static_cast<size_t>(static_cast<const char*>(stop) - buffer_.data()) + 1 - begin_;
+            : static_cast<size_t>(static_cast<const char*>(stop) - buffer_.get()) + 1 - begin_;
     begin_ += skipped;
     text_bytes_ += static_cast<int64_t>(skipped);
     if (stop != nullptr) return;
@@ -55,7 +57,7 @@ bool LineReader::next(Line& line) {
   skip_rest_ = false;
   size_t searched = 0;
   while (true) {
-    const char* unread = buffer_.data() + begin_;
+    const char* unread = buffer_.get() + begin_;
     const void* stop = std::memchr(unread + searched, '\n', end_ - begin_ - searched);
     if (stop != nullptr) {
       const auto length = static_cast<size_t>(static_cast<const char*>(stop) - unread);

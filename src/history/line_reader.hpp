@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string_view>
-#include <vector>
 
 #include "base/result.hpp"
 #include "history/byte_source.hpp"
@@ -36,14 +36,15 @@ class LineReader {
   [[nodiscard]] int64_t text_bytes() const { return text_bytes_; }
 
  private:
+  static constexpr size_t kBufferBytes = kBlockBytes + kLineBytesMax;
   bool fill();
   void finish(Line& line, size_t length, size_t line_end);
   void skip_to_line_end();
 
   ByteSource& source_;
   std::function<void()> on_block_;
-  std::vector<char> buffer_;
-  size_t begin_ = 0;  ///< unread bytes are [begin_, end_)
+  std::unique_ptr<char[]> buffer_;  ///< kBufferBytes, not cleared: small inputs touch little of it
+  size_t begin_ = 0;                ///< unread bytes are [begin_, end_)
   size_t end_ = 0;
   bool at_end_ = false;
   bool skip_rest_ = false;  ///< the line returned last was too long
