@@ -254,6 +254,62 @@ TEST_F(CommandTest, ScoresAreDrawnBinnedAndUsed) {
   EXPECT_EQ(wrong.code, 3);
 }
 
+TEST_F(CommandTest, IncidentsAndArraysAndLimitsAreHonoured) {
+  // The array's three tasks run one at a time; node0000 fails at 50 s, which costs task 0 its work
+  // since the start (checkpoints every 1,800 s) and a restart of 30 s on the other node.
+  const std::string jobs = write("jobs.csv",
+                                 "job_id,submit_time,duration,num_gpus,user,model,walltime_s,"
+                                 "array_tasks,array_limit\n"
+                                 "t,0,100,1,u,m,,3,1\n"
+                                 "k,0,500,1,u,m,60,,\n");
+  const std::string incidents = write("incidents.toml",
+                                      "[[failure]]\nnode = \"node0000\"\nat = \"50s\"\n"
+                                      "repair_after = \"1h\"\n");
+  const Output run = shell("GOBAN simulate --cluster 2x1 --jobs " + jobs + " --incidents " +
+                           incidents + " --policy fifo+packed --out " + dir_ + "/out --json");
+  ASSERT_EQ(run.code, 0);
+  const auto result = nlohmann::json::parse(run.out)["runs"][0];
+  EXPECT_EQ(result["timed_out"], 1);
+  EXPECT_EQ(result["preemptions"], 1);
+  EXPECT_EQ(result["gpu_hours_lost"], 50.0 / 3600);
+  EXPECT_EQ(read(dir_ + "/out/fifo+packed/jobs.csv"),
+            "job_id,submit_s,start_s,finish_s,jct_s,wait_s,num_gpus,preemptions\n"
+            "t_0,0,0,190,190,10,1,1\n"
+            "t_1,0,190,290,290,190,1,0\n"
+            "t_2,0,290,390,390,290,1,0\n"
+            "k,0,0,60,60,0,1,0\n");
+}
+
+TEST_F(CommandTest, PenaltiesComeByClassByModelByLevelAndFromJobProfiles) {
+  const std::string jobs = write("jobs.csv",
+                                 "job_id,submit_time,duration,num_gpus,user,model,class\n"
+                                 "a,0,100,8,u,m1,B\n");
+  const auto jct = [&](const std::string& options) {
+    const Output run = shell("GOBAN simulate --cluster abci --jobs " + jobs +
+                             " --policy fifo+packed --json " + options);
+    EXPECT_EQ(run.code, 0) << options;
+    return nlohmann::json::parse(run.out)["runs"][0]["avg_jct_s"].get<double>();
+  };
+  EXPECT_EQ(jct(""), 100.0);
+  EXPECT_EQ(jct("--locality-penalty 1.7"), 170.0);
+  EXPECT_EQ(jct("--penalty class:B=1.5"), 150.0);
+  EXPECT_EQ(jct("--penalty class:A=1.5"), 100.0);
+  EXPECT_EQ(jct("--penalty level:rack=1.2"), 120.0);
+  EXPECT_EQ(jct("--penalty model:m1@8=1.25"), 125.0);
+  EXPECT_EQ(jct("--penalty model:m1@16=1.25"), 100.0);
+  const std::string profile =
+      write("profile.json",
+            R"({"version": 1, "model": "m1", "source": "test", "bytes_per_step": {"value": 1e9},
+          "sync_interval_s": {"value": 0.1}})");
+  const double derived = jct("--job-profile " + profile);
+  EXPECT_GT(derived, 101.0);
+  EXPECT_LT(derived, 400.0);
+  EXPECT_EQ(shell("GOBAN simulate --cluster abci --jobs " + jobs +
+                  " --policy fifo --penalty level:moon=2 2>/dev/null")
+                .code,
+            2);
+}
+
 TEST_F(CommandTest, ArtifactContractOnTheRealTrace) {
   const auto pal = base::shared_path("data/pal");
   if (!pal) GTEST_SKIP() << "no shared data folder";

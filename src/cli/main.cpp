@@ -2,7 +2,7 @@
 #include "cli/command.hpp"
 
 int main(int argc, char** argv) {
-  using namespace goban::cli;
+  using goban::cli::Action;
   CLI::App app(
       "Goban runs deep-learning training on shared GPU clusters: it replays a site's job\n"
       "history under several policies and shows which one serves the cluster best.");
@@ -16,11 +16,11 @@ int main(int argc, char** argv) {
       "  goban policies\n"
       "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 bad input, 130 interrupted.");
   Action action;
-  add_simulate(app, action);
-  add_policies(app, action);
-  add_trace(app, action);
-  add_cluster(app, action);
-  add_profile(app, action);
+  goban::cli::add_simulate(app, action);
+  goban::cli::add_policies(app, action);
+  goban::cli::add_trace(app, action);
+  goban::cli::add_cluster(app, action);
+  goban::cli::add_profile(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
