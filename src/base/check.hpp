@@ -14,7 +14,7 @@ void set_check_context(std::string context);
 
 }  // namespace goban::base
 
-#define GOBAN_CHECK(condition, ...)                                                          \
-  (static_cast<bool>(condition)                                                              \
-       ? void(0)                                                                             \
+#define GOBAN_CHECK(condition, ...) \
+  (static_cast<bool>(condition)     \
+       ? void(0)                    \
        : ::goban::base::check_failed(#condition, __FILE__, __LINE__, std::string{__VA_ARGS__}))

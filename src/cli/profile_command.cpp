@@ -134,7 +134,7 @@ int show_bins(const std::string& path, const BinArguments& arguments) {
   if (!binning) return report_error(binning.error());
   const auto scores = profile::read_scores(path, std::nullopt);
   if (!scores) return report_error(scores.error());
-  for (uint8_t c = 0; c < scores->num_classes(); ++c) {
+  for (size_t c = 0; c < scores->num_classes(); ++c) {
     const model::AppClass app_class{c};
     const profile::Binning bins = profile::bin_scores(scores->of(app_class).raw, *binning);
     fmt::print("class {}: {} bins (K1 {}, silhouette {:.3f}, inertia {:.4g}), {} outliers:",

@@ -19,8 +19,8 @@ struct SyntheticScores {
   double straggler_slowdown = 1.4;
 };
 
-/// Raw scores by class and GPU; the median of each class is near 1. A GPU that is slow for one class
-/// is slow for the others: one draw a GPU.
+/// Raw scores by class and GPU; the median of each class is near 1. A GPU that is slow for one
+/// class is slow for the others: one draw a GPU.
 [[nodiscard]] std::vector<std::vector<double>> synthetic_scores(const SyntheticScores& options);
 
 }  // namespace goban::profile

@@ -23,8 +23,8 @@ Resources::Resources(const policy::SpeedModel& speed, const policy::Placement& p
 std::vector<profile::BinCounts> Resources::empty_bins() const {
   std::vector<profile::BinCounts> bins;
   if (!placement_->uses_bins()) return bins;
-  for (uint8_t c = 0; c < speed_.scores->num_classes(); ++c) {
-    bins.emplace_back(*cluster_, speed_.scores->of(model::AppClass{c}));
+  for (size_t c = 0; c < speed_.scores->num_classes(); ++c) {
+    bins.emplace_back(*cluster_, speed_.scores->of(model::AppClass{static_cast<uint8_t>(c)}));
   }
   return bins;
 }

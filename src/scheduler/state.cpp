@@ -12,8 +12,9 @@ namespace {
 
 double lowest_score(const profile::PmScores& scores) {
   double lowest = std::numeric_limits<double>::infinity();
-  for (uint8_t c = 0; c < scores.num_classes(); ++c) {
-    lowest = std::min(lowest, std::ranges::min(scores.of(model::AppClass{c}).raw));
+  for (size_t c = 0; c < scores.num_classes(); ++c) {
+    lowest =
+        std::min(lowest, std::ranges::min(scores.of(model::AppClass{static_cast<uint8_t>(c)}).raw));
   }
   return lowest;
 }

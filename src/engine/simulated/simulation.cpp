@@ -9,7 +9,6 @@
 
 namespace goban::engine {
 
-using base::bad_data;
 using base::Result;
 using base::Status;
 using model::Action;
