@@ -135,7 +135,7 @@ int show_bins(const std::string& path, const BinArguments& arguments) {
   const auto scores = profile::read_scores(path, std::nullopt);
   if (!scores) return report_error(scores.error());
   for (size_t c = 0; c < scores->num_classes(); ++c) {
-    const model::AppClass app_class{c};
+    const model::AppClass app_class{static_cast<uint8_t>(c)};
     const profile::Binning bins = profile::bin_scores(scores->of(app_class).raw, *binning);
     fmt::print("class {}: {} bins (K1 {}, silhouette {:.3f}, inertia {:.4g}), {} outliers:",
                app_class.letter(), bins.scores.bin_values.size(), bins.k1, bins.silhouette,
