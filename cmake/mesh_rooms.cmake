@@ -33,6 +33,7 @@ target_include_directories(goban_mpi SYSTEM INTERFACE ${MPI_CXX_INCLUDE_DIRS})
 target_link_libraries(goban_mpi INTERFACE ${MPI_CXX_LIBRARIES})
 
 goban_room(comm LIBS goban_mpi Threads::Threads)
+goban_room(mesh LIBS goban_torch TEST_LIBS rapidcheck)
 
 # goban_mpi_test(<name> <ranks> <target> [arguments...]): runs a program under mpirun.
 function(goban_mpi_test name ranks target)
