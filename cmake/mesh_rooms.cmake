@@ -34,6 +34,8 @@ target_link_libraries(goban_mpi INTERFACE ${MPI_CXX_LIBRARIES})
 
 goban_room(comm LIBS goban_mpi Threads::Threads)
 goban_room(mesh LIBS goban_torch TEST_LIBS rapidcheck)
+goban_room(data LIBS ZLIB::ZLIB)
+goban_room(train LIBS CLI11::CLI11 nlohmann_json::nlohmann_json)
 
 # goban_mpi_test(<name> <ranks> <target> [arguments...]): runs a program under mpirun.
 function(goban_mpi_test name ranks target)

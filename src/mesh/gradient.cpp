@@ -23,8 +23,7 @@ class Walk {
     for (NodeId id = loss.id(); id >= 0; --id) {
       const auto& dy = gradient_[static_cast<size_t>(id)];
       if (!dy || !wanted[static_cast<size_t>(id)]) continue;
-      // A copy: adding nodes moves the graph's storage.
-      const Node node = graph_.node(id);
+      const Node& node = graph_.node(id);
       Graph::Scope scope(graph_, node.name + "/grad");
       back(id, node, *dy, wanted);
     }
@@ -53,7 +52,7 @@ class Walk {
 
   /// The forward value of a node, for use in a gradient of `user`.
   Tensor value(NodeId id) {
-    const Node node = graph_.node(id);
+    const Node& node = graph_.node(id);
     if (node.recompute == 0) return graph_.tensor(id);
     if (const auto found = again_.find(id); found != again_.end()) return found->second;
     std::vector<Tensor> inputs;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -155,7 +156,7 @@ class Graph {
  private:
   std::string unique(const std::string& name);
 
-  std::vector<Node> nodes_;
+  std::deque<Node> nodes_;  // references to nodes stay valid while the graph grows
   std::vector<Variable> variables_;
   std::vector<Assignment> assignments_;
   std::unordered_map<std::string, int> names_;  // how often each was asked for

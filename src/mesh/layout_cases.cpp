@@ -47,7 +47,7 @@ Feeds make_feeds(const Graph& graph, uint64_t seed) {
                                          node.shape, begin, sizes);
     if (node.dtype == DType::I64) {
       const auto bound = base::parse_int(node.name.substr(node.name.rfind('_') + 1));
-      feeds[node.name] = draw.mul(*bound).floor().to(at::kLong);
+      feeds[node.name] = draw.mul(bound.value_or(10)).floor().to(at::kLong);
     } else {
       feeds[node.name] = draw.mul(2).sub(1).to(scalar_type(node.dtype));
     }
@@ -81,12 +81,11 @@ base::Result<std::vector<at::Tensor>> run_rank(const Builder& build, const Layou
   // The fetched values again, one step with nothing gathered: bytes sent must be as predicted.
   std::vector<Tensor> scalars;
   for (const Tensor& fetch : fetches) {
-    if (fetch.shape().rank() == 0) continue;
     const Tensor shared = fetch.dtype() == DType::I64 ? cast(fetch, DType::F32) : fetch;
     scalars.push_back(options.micro_batches == 1 ? reduce_sum(shared, {}) : fetch);
   }
   if (options.micro_batches > 1) return out;
-  auto measured = Program::create(variables, {scalars, false, 1});
+  auto measured = Program::create(variables, {scalars, options.update, 1});
   if (!measured) return base::failure(measured.error());
   end.reset_traffic();
   if (auto s = (*measured)->run({make_feeds(graph, options.seed)}, 0); !s) return s;

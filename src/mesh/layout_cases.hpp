@@ -25,7 +25,7 @@ struct LayoutCase {
 [[nodiscard]] std::vector<LayoutCase> legal_layouts(const Builder& build, const std::string& mesh);
 
 /// Values for all inputs of a graph: uniform in (-1, 1), or 0 .. n-1 for int64 inputs called
-/// "index_n". The same for a seed.
+/// "index_n" (0 .. 9 without a number). The same for a seed.
 [[nodiscard]] Feeds make_feeds(const Graph& graph, uint64_t seed);
 
 struct RunOptions {
