@@ -33,7 +33,7 @@ target_include_directories(goban_mpi SYSTEM INTERFACE ${MPI_CXX_INCLUDE_DIRS})
 target_link_libraries(goban_mpi INTERFACE ${MPI_CXX_LIBRARIES})
 
 goban_room(comm LIBS goban_mpi Threads::Threads)
-goban_room(mesh LIBS goban_torch TEST_LIBS rapidcheck)
+goban_room(mesh LIBS goban_torch ZLIB::ZLIB TEST_LIBS rapidcheck)
 goban_room(data LIBS ZLIB::ZLIB)
 goban_room(train LIBS CLI11::CLI11 nlohmann_json::nlohmann_json)
 
