@@ -43,7 +43,7 @@ class CheckIncludesTest(unittest.TestCase):
                                                "namespace goban::policy {\n}\n",
             "src/policy/order/b.cpp": '#include "policy/order/b.hpp"\n#include <fmt/format.h>\n',
             "src/policy/order/b_test.cpp": "#include <gtest/gtest.h>\n#include <fstream>\n",
-            "src/history/c.cpp": "#include <zlib.h>\n#include <boost/random/mersenne_twister.hpp>\n",
+            "src/history/c.cpp": "#include <zlib.h>\n#include <boost/random.hpp>\n",
             "bench/d.cpp": '#include <benchmark/benchmark.h>\n#include "policy/order/b.hpp"\n',
         }), [])
 
@@ -53,12 +53,19 @@ class CheckIncludesTest(unittest.TestCase):
         self.assert_one(found, "src/policy/b.cpp", 2, 'policy may not include "history/a.hpp"')
 
     def test_an_include_of_a_higher_room(self):
-        found = check({"src/cli/a.hpp": HEADER, "src/base/b.hpp": HEADER + '#include "cli/a.hpp"\n'})
+        found = check({"src/cli/a.hpp": HEADER,
+                       "src/base/b.hpp": HEADER + '#include "cli/a.hpp"\n'})
         self.assert_one(found, "src/base/b.hpp", 2, 'base may not include "cli/a.hpp"')
 
     def test_an_include_that_is_not_named_from_src(self):
         found = check({"src/base/a.hpp": HEADER, "src/base/b.cpp": '#include "a.hpp"\n'})
         self.assert_one(found, "src/base/b.cpp", 1, "is not under src/")
+
+    def test_headers_of_the_benchmarks_are_theirs(self):
+        files = {"bench/a.hpp": HEADER, "bench/b.cpp": '#include "bench/a.hpp"\n'}
+        self.assertEqual(check(files), [])
+        found = check({**files, "src/base/c.cpp": '#include "bench/a.hpp"\n'})
+        self.assert_one(found, "src/base/c.cpp", 1, "is not under src/")
 
     def test_a_file_in_no_room(self):
         found = check({"src/attic/a.hpp": HEADER})

@@ -19,6 +19,11 @@ class NameList {
     ends_.push_back(text_.size());
     return ends_.size() - 1;
   }
+  /// Room for `count` names of `bytes` in all, so that adding them moves nothing.
+  void reserve(size_t count, size_t bytes) {
+    ends_.reserve(count);
+    text_.reserve(bytes);
+  }
   [[nodiscard]] std::string_view operator[](size_t index) const {
     const size_t begin = index == 0 ? 0 : ends_[index - 1];
     return std::string_view(text_).substr(begin, ends_[index] - begin);

@@ -34,19 +34,22 @@ void append_number(std::string& out, int64_t value) {
 }
 
 void append_seconds(std::string& out, TimeNs time_ns) {
+  char text[32];
+  char* end = text;
   if (time_ns < 0) {
-    out += '-';
+    *end++ = '-';
     time_ns = -time_ns;
   }
-  append_number(out, static_cast<int64_t>(time_ns / kSecond));
-  int64_t fraction = time_ns % kSecond;
-  if (fraction == 0) return;
-  char digits[10];
-  digits[0] = '.';
-  for (int i = 9; i >= 1; --i, fraction /= 10) digits[i] = static_cast<char>('0' + fraction % 10);
-  int length = 10;
-  while (digits[length - 1] == '0') --length;
-  out.append(digits, static_cast<size_t>(length));
+  end = std::to_chars(end, text + sizeof text, time_ns / kSecond).ptr;
+  if (int64_t fraction = time_ns % kSecond; fraction != 0) {
+    *end = '.';
+    for (int digit = 9; digit >= 1; --digit, fraction /= 10) {
+      end[digit] = static_cast<char>('0' + fraction % 10);
+    }
+    end += 10;
+    while (end[-1] == '0') --end;
+  }
+  out.append(text, end);
 }
 
 std::string number_text(double value) {

@@ -22,12 +22,17 @@ struct Allocation {
   PlacementReason reason;
 };
 
-enum class ActionKind : uint8_t { Start, Preempt };
+enum class ActionKind : uint8_t {
+  Start,    ///< launch the job on the allocation that the core holds for it
+  Preempt,  ///< checkpoint and stop it; it waits again
+  Abandon,  ///< its node failed: it is gone and waits again from its last checkpoint
+};
 
 struct Action {
   ActionKind kind = ActionKind::Start;
-  JobId job;
-  bool same_gpus = false;  ///< Start: it ran until now on this very set and simply goes on
+  JobId job{};
+  /// Start: the very set of GPUs that it held last, so nothing has to be moved.
+  bool same_gpus = false;
 };
 
 }  // namespace goban::model

@@ -20,6 +20,21 @@ struct HostResources {
   int64_t mem_bytes = 0;
   int64_t ssd_bytes = 0;
   [[nodiscard]] bool empty() const { return cores == 0 && mem_bytes == 0 && ssd_bytes == 0; }
+  [[nodiscard]] bool covers(const HostResources& asked) const {
+    return asked.cores <= cores && asked.mem_bytes <= mem_bytes && asked.ssd_bytes <= ssd_bytes;
+  }
+  HostResources& operator+=(const HostResources& more) {
+    cores += more.cores;
+    mem_bytes += more.mem_bytes;
+    ssd_bytes += more.ssd_bytes;
+    return *this;
+  }
+  HostResources& operator-=(const HostResources& less) {
+    cores -= less.cores;
+    mem_bytes -= less.mem_bytes;
+    ssd_bytes -= less.ssd_bytes;
+    return *this;
+  }
   friend bool operator==(const HostResources&, const HostResources&) = default;
 };
 

@@ -1,11 +1,14 @@
 #include "model/cluster_presets.hpp"
 
 #include <array>
+#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
+#include <system_error>
 
 #include "base/check.hpp"
 #include "base/number.hpp"
+#include "model/cluster_file.hpp"
 
 namespace goban::model {
 namespace {
@@ -51,10 +54,8 @@ Result<Cluster> make_sia64() { return flat("sia-64", 16, 4); }
 // bisection, between racks a third of it.
 Result<Cluster> make_abci() {
   ClusterBuilder builder("abci");
-  const uint32_t v100 = builder.add_gpu_model({.name = "V100-SXM2-16GB",
-                                               .mem_bytes = 16 * kGib,
-                                               .power_max_w = 300,
-                                               .power_idle_w = 30});
+  const uint32_t v100 = builder.add_gpu_model(
+      {.name = "V100-SXM2-16GB", .mem_bytes = 16 * kGib, .power_max_w = 300, .power_idle_w = 30});
   constexpr int kNodes = 1088;
   constexpr int kNodesPerRack = 34;
   for (int i = 0; i < kNodes; ++i) {
@@ -68,14 +69,13 @@ Result<Cluster> make_abci() {
   }
   const auto sell = [&builder](const char* name, int gpus, int cores, int mem_gib, int ssd_gib,
                                int instances_max, int walltime_max_h) {
-    builder.add_resource_type({.name = name,
-                               .gpus = gpus,
-                               .host = {.cores = cores,
-                                        .mem_bytes = mem_gib * kGib,
-                                        .ssd_bytes = ssd_gib * kGib},
-                               .max_instances = instances_max,
-                               .walltime_max_ns = walltime_max_h * kHour,
-                               .walltime_default_ns = kHour});
+    builder.add_resource_type(
+        {.name = name,
+         .gpus = gpus,
+         .host = {.cores = cores, .mem_bytes = mem_gib * kGib, .ssd_bytes = ssd_gib * kGib},
+         .max_instances = instances_max,
+         .walltime_max_ns = walltime_max_h * kHour,
+         .walltime_default_ns = kHour});
   };
   sell("Full", 4, 40, 360, 1440, 512, 72);
   sell("G.large", 4, 20, 240, 720, 1, 72);
@@ -95,10 +95,8 @@ Result<Cluster> make_abci() {
 // a PCIe switch is assumed, and a fabric without over-subscription. Host sizes are not published.
 Result<Cluster> make_nec928() {
   ClusterBuilder builder("nec-928");
-  const uint32_t a100 = builder.add_gpu_model({.name = "A100-SXM4-80GB",
-                                               .mem_bytes = 80 * kGib,
-                                               .power_max_w = 400,
-                                               .power_idle_w = 50});
+  const uint32_t a100 = builder.add_gpu_model(
+      {.name = "A100-SXM4-80GB", .mem_bytes = 80 * kGib, .power_max_w = 400, .power_idle_w = 50});
   for (int i = 0; i < 116; ++i) {
     ClusterBuilder::Placed placed;
     placed.node.name = node_name("node", i);
@@ -119,18 +117,15 @@ Result<Cluster> make_nec928() {
 // full fat tree. Four systems a rack.
 Result<Cluster> make_dgx_a100() {
   ClusterBuilder builder("dgx-a100");
-  const uint32_t a100 = builder.add_gpu_model({.name = "A100-SXM4-40GB",
-                                               .mem_bytes = 40 * kGib,
-                                               .power_max_w = 400,
-                                               .power_idle_w = 50});
+  const uint32_t a100 = builder.add_gpu_model(
+      {.name = "A100-SXM4-40GB", .mem_bytes = 40 * kGib, .power_max_w = 400, .power_idle_w = 50});
   for (int i = 0; i < 140; ++i) {
     ClusterBuilder::Placed placed;
     placed.node.name = node_name("node", i);
     placed.node.num_gpus = 8;
     placed.node.gpu_model = a100;
-    placed.node.host = {.cores = 128,
-                        .mem_bytes = 1'000'000'000'000,
-                        .ssd_bytes = 15'000'000'000'000};
+    placed.node.host = {
+        .cores = 128, .mem_bytes = 1'000'000'000'000, .ssd_bytes = 15'000'000'000'000};
     placed.rack = fmt::format("rack{:02}", i / 4);
     placed.zone = fmt::format("su{}", i / 20 + 1);
     builder.add_node(std::move(placed));
@@ -185,9 +180,10 @@ Result<Cluster> make_preset(std::string_view name) {
   }
   if (const auto size = parse_n_by_m(name)) {
     const auto [nodes, gpus] = *size;
-    if (nodes < 1 || nodes > 1'000'000 || gpus < 1 || gpus > 255 || nodes * gpus > 1 << 24) {
-      return usage_error(fmt::format("cluster {} is out of range", name),
-                         "1 to 1,000,000 nodes, 1 to 255 GPUs each, 16,777,216 GPUs in all");
+    if (nodes < 1 || nodes > kNodesMax || gpus < 1 || gpus > 255 || nodes * gpus > 1 << 24) {
+      return usage_error(
+          fmt::format("cluster {} is out of range", name),
+          fmt::format("1 to {} nodes, 1 to 255 GPUs each, {} GPUs in all", kNodesMax, 1 << 24));
     }
     return flat(std::string(name), static_cast<int>(nodes), static_cast<int>(gpus));
   }
@@ -195,6 +191,14 @@ Result<Cluster> make_preset(std::string_view name) {
   for (const Preset& preset : kPresets) known += fmt::format("{}, ", preset.info.name);
   return usage_error(fmt::format("no cluster preset is named {}", name),
                      fmt::format("known: {}NxM such as 16x4, or a .toml file", known));
+}
+
+Result<Cluster> resolve_cluster(const std::string& spec) {
+  std::error_code ignored;
+  if (spec.ends_with(".toml") || std::filesystem::is_regular_file(spec, ignored)) {
+    return read_cluster_file(spec);
+  }
+  return make_preset(spec);
 }
 
 }  // namespace goban::model

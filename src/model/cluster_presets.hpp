@@ -1,4 +1,4 @@
-// Clusters known by name.
+// Clusters known by name, and the one place where a `--cluster` argument is understood.
 #pragma once
 
 #include <string>
@@ -22,5 +22,9 @@ struct PresetInfo {
 /// The preset of that name, or `NxM`. Node names: `g0001`... for abci, else `node0000`...
 /// Errors: Usage if the name is unknown (lists the known ones) or N or M is out of range.
 [[nodiscard]] base::Result<Cluster> make_preset(std::string_view name);
+
+/// What `--cluster` names: a file if it exists or ends with .toml, else a preset or NxM.
+/// Errors: those of read_cluster_file and make_preset.
+[[nodiscard]] base::Result<Cluster> resolve_cluster(const std::string& spec);
 
 }  // namespace goban::model

@@ -73,7 +73,7 @@ TEST(Presets, DgxHasSevenScalableUnits) {
 }
 
 TEST(Presets, UnknownNameListsTheKnownOnes) {
-  const auto cluster = make_preset("abcd");
+  const auto cluster = resolve_cluster("abcd");
   ASSERT_FALSE(cluster);
   EXPECT_EQ(cluster.error().code, base::ErrorCode::Usage);
   EXPECT_EQ(cluster.error().text(),
@@ -82,7 +82,7 @@ TEST(Presets, UnknownNameListsTheKnownOnes) {
 }
 
 TEST(Presets, NByMOutOfRangeIsRefused) {
-  for (const char* name : {"0x4", "4x0", "-1x4", "2000000x1", "4x256", "1000000x17"}) {
+  for (const char* name : {"0x4", "4x0", "-1x4", "200000x1", "4x256", "100000x200"}) {
     const auto cluster = make_preset(name);
     ASSERT_FALSE(cluster) << name;
     EXPECT_NE(cluster.error().message.find("out of range"), std::string::npos);

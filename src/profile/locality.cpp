@@ -29,22 +29,35 @@ void LocalityPenalties::set_model(ModelId model, int32_t min_gpus, double penalt
   by_model_[model][min_gpus] = penalty;
 }
 
-void LocalityPenalties::set_model_levels(ModelId model, std::vector<double> by_level) {
+void LocalityPenalties::set_model_levels(ModelId model, int32_t min_gpus,
+                                         std::vector<double> by_level) {
   GOBAN_CHECK(by_level.size() == by_level_.size());
-  model_levels_[model] = std::move(by_level);
+  model_levels_[model][min_gpus] = std::move(by_level);
 }
+
+namespace {
+
+/// Value of the largest threshold <= key, or null.
+template <typename Value>
+const Value* at_threshold(const std::map<int32_t, Value>& thresholds, int32_t key) {
+  const auto above = thresholds.upper_bound(key);
+  return above == thresholds.begin() ? nullptr : &std::prev(above)->second;
+}
+
+}  // namespace
 
 double LocalityPenalties::at(size_t level, const model::JobRequest& job) const {
   if (!model_levels_.empty()) {
     if (const auto found = model_levels_.find(job.model); found != model_levels_.end()) {
-      return found->second[level];
+      const auto* levels = at_threshold(found->second, job.num_gpus);
+      if (levels != nullptr) return (*levels)[level];
     }
   }
   if (level > node_level_) {
     if (!by_model_.empty()) {
       if (const auto found = by_model_.find(job.model); found != by_model_.end()) {
-        const auto above = found->second.upper_bound(job.num_gpus);
-        return above == found->second.begin() ? 1.0 : std::prev(above)->second;
+        const double* penalty = at_threshold(found->second, job.num_gpus);
+        return penalty == nullptr ? 1.0 : *penalty;
       }
     }
     if (job.app_class.value < by_class_.size() && by_class_[job.app_class.value] > 0) {

@@ -29,8 +29,9 @@ class LocalityPenalties {
   void set_class(AppClass app_class, double penalty);
   /// For one model from `min_gpus` GPUs on (the largest such threshold counts).
   void set_model(ModelId model, int32_t min_gpus, double penalty);
-  /// For one model: a penalty for each level, as derived from its job profile.
-  void set_model_levels(ModelId model, std::vector<double> by_level);
+  /// For one model from `min_gpus` GPUs on: a penalty for each level, as derived from its job
+  /// profile.
+  void set_model_levels(ModelId model, int32_t min_gpus, std::vector<double> by_level);
 
   /// Slowdown of a job whose innermost common level is `level`. Monotone in `level` where the
   /// inputs are. Precedence: model levels, model threshold, class, level.
@@ -42,7 +43,7 @@ class LocalityPenalties {
   std::vector<double> by_level_;
   std::vector<double> by_class_;  ///< 0 = not set
   std::map<ModelId, std::map<int32_t, double>> by_model_;
-  std::map<ModelId, std::vector<double>> model_levels_;
+  std::map<ModelId, std::map<int32_t, std::vector<double>>> model_levels_;
 };
 
 }  // namespace goban::profile

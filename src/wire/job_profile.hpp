@@ -20,20 +20,22 @@ struct Measured {
 struct JobProfile {
   static constexpr int kVersion = 1;
   std::string model;
-  std::string input;     ///< input or batch size, free text such as "batch 256"
+  std::string input;  ///< input or batch size, free text such as "batch 256"
   std::string gpu_type;
-  std::string source;    ///< who measured it, such as "goban-train" or "telemetry"
+  std::string source;  ///< who measured it, such as "goban-train" or "telemetry"
   std::optional<Measured> iteration_s;
   std::optional<Measured> epoch_s;
-  std::optional<Measured> bytes_per_step;     ///< communicated by each GPU in one step
-  std::optional<Measured> sync_interval_s;    ///< seconds of compute between synchronisations
-  std::optional<Measured> peak_mem_bytes;     ///< of one GPU
+  /// Bytes that each GPU hands to an all-reduce at one synchronisation (gradients, not wire
+  /// traffic).
+  std::optional<Measured> bytes_per_step;
+  std::optional<Measured> sync_interval_s;  ///< seconds of compute between synchronisations
+  std::optional<Measured> peak_mem_bytes;   ///< of one GPU
   std::optional<Measured> utilisation_pct;
   std::optional<Measured> dram_utilisation_pct;  ///< of peak
   std::optional<Measured> fu_utilisation_pct;    ///< functional units, of peak
-  std::optional<Measured> power_w;            ///< of one GPU
+  std::optional<Measured> power_w;               ///< of one GPU
   std::optional<Measured> input_stall_pct;
-  std::string app_class;                      ///< "A", "B", ... or empty
+  std::string app_class;  ///< "A", "B", ... or empty
 };
 
 /// Reads one document. Errors: BadData with `file` and the field; unknown fields are ignored, a

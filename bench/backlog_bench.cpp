@@ -1,0 +1,66 @@
+// Deep backlogs: many more jobs than GPUs, all submitted within a day. How does the cost of a run
+// grow with the number of jobs and with the size of the cluster?
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "bench/measure.hpp"
+#include "bench/workload.hpp"
+#include "engine/simulated/simulation.hpp"
+#include "model/cluster_presets.hpp"
+
+namespace goban::bench {
+namespace {
+
+/// Counts the waiting jobs.
+class Depth final : public engine::Observer {
+ public:
+  void decided(const scheduler::Decision&, const scheduler::Core& core) override {
+    deepest = std::max(deepest, core.num_waiting());
+    ++decisions;
+  }
+  size_t deepest = 0;
+  int64_t decisions = 0;
+};
+
+void run(const std::string& cluster_name, const std::string& policy, const WorkloadShape& shape) {
+  const model::Cluster cluster = model::make_preset(cluster_name).value();
+  const model::JobHistory history = make_history(shape);
+  const policy::Composition composition = policy::compose(policy).value();
+  const profile::PmScores scores = make_scores(cluster, 7);
+  const profile::LocalityPenalties penalties(cluster, 1.7);
+  const auto work = [&](bool print) {
+    Depth depth;
+    engine::SimulationOptions options;
+    options.settings = composition.settings;
+    if (print) options.observer = &depth;
+    const auto result =
+        engine::simulate(history, {&cluster, &scores, &penalties}, composition, options).value();
+    if (print) {
+      fmt::print("  deepest queue {:6}  decisions {:7}  launches {:7}", depth.deepest,
+                 depth.decisions, result.starts);
+    }
+  };
+  fmt::print("{:>8} GPUs  {:>7} jobs  {:22}", cluster.num_gpus(), shape.jobs, policy);
+  const Cost cost = measure_in_child([&] { work(false); });
+  std::fflush(stdout);
+  work(true);
+  fmt::print("  {:7.2f} s CPU  {:5.0f} MiB\n", cost.cpu_s, cost.peak_mib);
+}
+
+}  // namespace
+}  // namespace goban::bench
+
+int main() {
+  using goban::bench::run;
+  const std::vector<std::string> policies = {"las+pal", "easy-backfill+packed", "pal-artifact"};
+  for (const std::string& policy : policies) {
+    for (const uint64_t jobs : {1000u, 10000u, 100000u}) {
+      run("1088x4", policy, {.jobs = jobs, .size_max_log2 = 5});
+    }
+    // The same load for every GPU: jobs in proportion to the cluster.
+    for (const uint32_t nodes : {16u, 256u, 1088u, 4096u}) {
+      run(fmt::format("{}x4", nodes), policy, {.jobs = nodes * 16, .size_max_log2 = 5});
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,72 @@
+// A year of jobs, FIFO + packed, from CSV to per-job results: goban against the floor.
+// Usage: year_bench [JOBS = 2500000] [RUNS = 3]
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "bench/floor.hpp"
+#include "bench/measure.hpp"
+#include "bench/workload.hpp"
+#include "history/job_reader.hpp"
+#include "model/cluster_presets.hpp"
+#include "report/simulate_report.hpp"
+
+namespace goban::bench {
+namespace {
+
+constexpr const char* kCluster = "1088x4";
+
+void run_goban(const std::string& csv, const std::string& out) {
+  const model::Cluster cluster = model::make_preset(kCluster).value();
+  history::ReadOptions read;
+  read.cluster = &cluster;
+  const history::ReadResult jobs = history::read_jobs(csv, read).value();
+  const policy::Composition composition = policy::compose("fifo+packed").value();
+  const profile::PmScores scores = profile::PmScores::uniform(cluster.num_gpus());
+  const profile::LocalityPenalties penalties(cluster, composition.settings.locality_penalty);
+  engine::SimulationOptions options;
+  options.settings = composition.settings;
+  const engine::SimulationResult result =
+      engine::simulate(jobs.history, {&cluster, &scores, &penalties}, composition, options).value();
+  if (!report::write_jobs_csv(out, jobs.history, result)) std::abort();
+  const report::RunMetrics metrics =
+      report::measure(composition.name, jobs.history, cluster.num_gpus(), result);
+  fmt::print("  {} jobs, average JCT {:.1f} s, occupancy {:.3f}\n", metrics.jobs,
+             metrics.avg_jct_s, metrics.gpu_occupancy);
+}
+
+void print(const char* what, const Cost& cost, const Cost& floor) {
+  fmt::print("  {:26} {:6.2f} s CPU  {:6.2f} s wall  {:6.0f} MiB  {:5.2f} x the barest floor\n",
+             what, cost.cpu_s, cost.wall_s, cost.peak_mib, cost.cpu_s / floor.cpu_s);
+}
+
+int run(uint64_t jobs, int runs) {
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("goban-year-{}", jobs);
+  std::filesystem::create_directories(folder);
+  const std::string csv = folder / "jobs.csv";
+  for (const double mean_s : {9000.0, 20000.0}) {
+    WorkloadShape shape{.jobs = jobs,
+                        .horizon_s = 365.0 * 86400 * static_cast<double>(jobs) / 2.5e6,
+                        .mean_duration_s = mean_s};
+    write_generic_csv(make_history(shape), csv);
+    fmt::print("{} jobs on {} GPUs ({}), {:.0f} s mean duration\n", jobs, 4352, kCluster, mean_s);
+    const std::string out = folder / "out.csv";
+    const Cost barest = median_of(runs, [&] { floor_simulate(csv, 1, 4352, out); });
+    const Cost packed = median_of(runs, [&] { floor_simulate(csv, 1088, 4, out); });
+    const Cost goban = median_of(runs, [&] { run_goban(csv, out); });
+    print("floor, one free count", barest, barest);
+    print("floor, free count a node", packed, barest);
+    print("goban fifo+packed", goban, barest);
+    fmt::print("  goban / floor with a free count a node: {:.2f}\n", goban.cpu_s / packed.cpu_s);
+  }
+  std::filesystem::remove_all(folder);
+  return 0;
+}
+
+}  // namespace
+}  // namespace goban::bench
+
+int main(int argc, char** argv) {
+  return goban::bench::run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2'500'000,
+                           argc > 2 ? std::atoi(argv[2]) : 3);
+}

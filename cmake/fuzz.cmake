@@ -1,0 +1,38 @@
+# Fuzzing: each src/<room>/**/X_fuzz.cpp defines LLVMFuzzerTestOneInput; its seeds lie in
+# tests/corpus/X. With GOBAN_FUZZ (clang) it becomes the program fuzz_X, and everything below it is
+# instrumented. In every other build with tests, corpus.X runs it once over each of its seeds.
+if(GOBAN_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "GOBAN_FUZZ needs clang: -DCMAKE_CXX_COMPILER=clang++-19")
+  endif()
+  # Warnings are g++'s business: clang reads -Wconversion more strictly.
+  target_compile_options(goban_flags INTERFACE -Wno-error -Wno-sign-conversion
+    -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(goban_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+# Defines the programs; called when the rooms exist.
+function(goban_fuzz_targets)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*_fuzz.cpp)
+  if(GOBAN_FUZZ)
+    add_custom_target(fuzzers)
+  endif()
+  foreach(source ${sources})
+    cmake_path(GET source STEM name)
+    string(REGEX REPLACE "_fuzz$" "" name ${name})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src OUTPUT_VARIABLE path)
+    string(REGEX REPLACE "/.*" "" room ${path})
+    if(GOBAN_FUZZ)
+      add_executable(fuzz_${name} ${source})
+      target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+      add_dependencies(fuzzers fuzz_${name})
+    elseif(GOBAN_TESTS)
+      add_executable(fuzz_${name} ${source} ${CMAKE_SOURCE_DIR}/tests/replay_corpus.cpp)
+      add_test(NAME corpus.${name} COMMAND fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/corpus/${name})
+      set_tests_properties(corpus.${name} PROPERTIES TIMEOUT 120)
+    else()
+      continue()
+    endif()
+    target_link_libraries(fuzz_${name} PRIVATE goban_${room})
+  endforeach()
+endfunction()

@@ -1,0 +1,99 @@
+#include "base/config.hpp"
+
+#include <gtest/gtest.h>
+
+namespace goban::base {
+namespace {
+
+/// Reads `toml` with `read`; the problem's text, or "".
+template <typename Read>
+std::string problem(std::string_view toml, Read read) {
+  const auto document = parse_config(toml, "a.toml");
+  if (!document) return document.error().text();
+  ConfigProblems problems("a.toml");
+  TableReader root(*document, "", problems);
+  read(root);
+  root.finish();
+  const Status status = problems.status();
+  return status ? "" : status.error().text();
+}
+
+TEST(Config, ReadsEveryKind) {
+  const auto text = problem(
+      "name = \"x\"\ncount = 3\nratio = 0.5\nsize = \"2 KiB\"\nspan = \"1h\"\nrate = \"8 Gb/s\"\n"
+      "list = [\"a\", \"b\"]\none = \"c\"\n[[part]]\nid = 1\n[[part]]\nid = 2\n",
+      [](TableReader& root) {
+        EXPECT_EQ(root.text("name"), "x");
+        EXPECT_EQ(root.whole("count", 1, 9, 0), 3);
+        EXPECT_EQ(root.number("ratio", 0, 1, 0), 0.5);
+        EXPECT_EQ(root.bytes("size"), 2048);
+        EXPECT_EQ(root.duration("span"), 3600 * kSecond);
+        EXPECT_EQ(root.bandwidth("rate"), 1e9);
+        EXPECT_EQ(root.texts("list"), (std::vector<std::string>{"a", "b"}));
+        EXPECT_EQ(root.texts("one"), (std::vector<std::string>{"c"}));
+        EXPECT_EQ(root.text("absent", "fallback"), "fallback");
+        auto parts = root.tables("part");
+        ASSERT_EQ(parts.size(), 2u);
+        EXPECT_EQ(parts[1].whole("id", 0, 9, 0), 2);
+      });
+  EXPECT_EQ(text, "");
+}
+
+TEST(Config, ProblemsNamePlaceFieldAndRemedy) {
+  const auto memory = [](TableReader& root) { root.bytes("memory"); };
+  EXPECT_EQ(problem("\nmemroy = 1", memory),
+            "a.toml:2:1: memroy: is not a known key (did you mean memory?)");
+  EXPECT_EQ(problem("zzzzzzzz = 1", memory),
+            "a.toml:1:1: zzzzzzzz: is not a known key (known: memory)");
+  EXPECT_EQ(
+      problem("memory = \"1 XB\"", memory),
+      "a.toml:1:10: memory: \"1 XB\" is not a size (such as \"16 GiB\" or a number of bytes)");
+  EXPECT_EQ(problem("memory = true", memory),
+            "a.toml:1:10: memory: is a boolean (give a size such as \"16 GiB\")");
+  EXPECT_EQ(problem("memory = -5", memory),
+            "a.toml:1:10: memory: \"-5\" is negative (such as \"16 GiB\" or a number of bytes)");
+  EXPECT_EQ(problem("memory = 12:00:00", memory),
+            "a.toml:1:10: memory: is a date or time (give a size such as \"16 GiB\")");
+  const auto parts = [](TableReader& root) {
+    for (TableReader& part : root.tables("part")) {
+      part.require("id", "give a number");
+      part.whole("id", 1, 5, 1);
+      part.finish();
+    }
+  };
+  EXPECT_EQ(problem("[[part]]\nid = 9", parts), "a.toml:2:6: part.id: 9 is out of range (1 to 5)");
+  EXPECT_EQ(problem("[[part]]\nid = 1.5", parts),
+            "a.toml:2:6: part.id: is a number (give a whole number)");
+  EXPECT_EQ(problem("[[part]]\n", parts), "a.toml:1:1: part.id: is missing (give a number)");
+  EXPECT_EQ(problem("part = 3", parts),
+            "a.toml:1:8: part: is a whole number (give tables, each under [[part]])");
+  const auto name = [](TableReader& root) { root.text("name"); };
+  EXPECT_EQ(problem("name = \"\"", name), "a.toml:1:8: name: is empty (give a printable name)");
+  EXPECT_EQ(problem("name = \"a\\nb\"", name),
+            "a.toml:1:8: name: holds a control character (give a printable name)");
+}
+
+TEST(Config, MalformedTomlIsAnError) {
+  for (const char* toml : {"=", "a = ", "a = [1,", "[a", "a = \"x", "a = 1\na = 2", "\xff\xfe",
+                           "a = 0x", "a = 1979-13-01", "a = {b = 1", "[[a]]\n[a]"}) {
+    const auto document = parse_config(toml, "a.toml");
+    ASSERT_FALSE(document) << toml;
+    EXPECT_GT(document.error().place.line, 0) << toml;
+  }
+}
+
+TEST(Config, DeepNestingIsRefused) {
+  std::string keys = "a";
+  for (int i = 0; i < 100'000; ++i) keys += ".a";
+  EXPECT_EQ(parse_config("x = 1\n" + keys + " = 1", "a.toml").error().text(),
+            "a.toml:2: a key has too many dots (at most 16)");
+  EXPECT_FALSE(parse_config("[" + keys + "]", "a.toml"));
+  std::string quoted = "a";
+  for (int i = 0; i < 100'000; ++i) quoted += ".\"=\"";
+  EXPECT_FALSE(parse_config(quoted + " = 1", "a.toml"));
+  EXPECT_FALSE(parse_config("a = " + std::string(100'000, '['), "a.toml"));
+  EXPECT_TRUE(parse_config("a = \"1.2.3.4.5.6.7.8.9.0.1.2.3.4.5.6.7.8.9\" # a.b.c.d", "a.toml"));
+}
+
+}  // namespace
+}  // namespace goban::base

@@ -1,0 +1,43 @@
+// A file that appears whole or not at all: written beside its place, then renamed.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace goban::base {
+
+/// Buffered writer. Without commit() nothing appears under `path`.
+class OutputFile {
+ public:
+  /// Creates missing folders. Errors: Failed if the file cannot be created.
+  [[nodiscard]] static Result<OutputFile> create(const std::string& path);
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  ~OutputFile();
+
+  /// Text to append to; flushed by write_out() now and then.
+  [[nodiscard]] std::string& buffer() { return buffer_; }
+  /// Writes the buffer to disk if it is large. A failure is kept and reported by commit().
+  void write_out() {
+    if (buffer_.size() >= kChunk) flush();
+  }
+  /// Writes what is left and moves the file into place. Errors: Failed (disk full, no permission).
+  [[nodiscard]] Status commit();
+
+ private:
+  static constexpr size_t kChunk = 1 << 20;
+  OutputFile(std::string path, std::string temporary, std::FILE* file)
+      : path_(std::move(path)), temporary_(std::move(temporary)), file_(file) {}
+  void flush();
+
+  std::string path_;
+  std::string temporary_;
+  std::FILE* file_ = nullptr;
+  std::string buffer_;
+  bool failed_ = false;
+};
+
+}  // namespace goban::base

@@ -1,0 +1,68 @@
+// goban cluster: presets, and what a cluster file says.
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "model/cluster_file.hpp"
+#include "model/cluster_presets.hpp"
+
+namespace goban::cli {
+namespace {
+
+int list_presets() {
+  for (const model::PresetInfo& preset : model::preset_names()) {
+    fmt::print("{:12} {}\n", preset.name, preset.description);
+  }
+  fmt::print("{:12} {}\n", "NxM", "N nodes of M GPUs, no racks");
+  return 0;
+}
+
+int show(const std::string& spec) {
+  const auto cluster = model::resolve_cluster(spec);
+  if (!cluster) return report_error(cluster.error());
+  fmt::print("{}: {} nodes, {} GPUs\n\nlevel      domains  bandwidth    latency  penalty\n",
+             cluster->name(), cluster->nodes().size(), cluster->num_gpus());
+  for (const model::TopologyLevel& level : cluster->levels()) {
+    fmt::print("{:9} {:8}  {:>9}  {:>9}  {:>7}\n", level.name, level.num_domains(),
+               level.bandwidth_bytes_per_s > 0
+                   ? fmt::format("{:.1f} GB/s", level.bandwidth_bytes_per_s / 1e9)
+                   : "-",
+               level.latency_s > 0 ? fmt::format("{:.2g} us", level.latency_s * 1e6) : "-",
+               level.locality_penalty ? fmt::format("{}", *level.locality_penalty) : "-");
+  }
+  if (cluster->resource_types().empty()) return 0;
+  fmt::print("\ntype       GPUs  cores     memory        SSD  instances  walltime\n");
+  for (const model::ResourceType& type : cluster->resource_types()) {
+    fmt::print("{:9} {:5}  {:5}  {:5} GiB  {:5} GiB  {:9}  {:6} h\n", type.name, type.gpus,
+               type.host.cores, type.host.mem_bytes >> 30, type.host.ssd_bytes >> 30,
+               type.max_instances, base::to_seconds(type.walltime_max_ns) / 3600);
+  }
+  return 0;
+}
+
+int print_toml(const std::string& spec) {
+  const auto cluster = model::resolve_cluster(spec);
+  if (!cluster) return report_error(cluster.error());
+  fmt::print("{}", model::to_toml(*cluster));
+  return 0;
+}
+
+}  // namespace
+
+void add_cluster(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("cluster", "List, check and write cluster descriptions");
+  command->require_subcommand(1);
+  command->footer("Examples:\n  goban cluster list\n  goban cluster show abci\n"
+                  "  goban cluster toml abci > mine.toml   # a start for your own\n"
+                  "  goban cluster show mine.toml          # checks it");
+  CLI::App* list = command->add_subcommand("list", "List the presets");
+  list->callback([&action] { action = list_presets; });
+  auto spec = std::make_shared<std::string>();
+  CLI::App* show_command = command->add_subcommand("show", "Check a cluster and summarise it");
+  show_command->add_option("CLUSTER", *spec, "A TOML file, a preset, or NxM")->required();
+  show_command->callback([spec, &action] { action = [spec] { return show(*spec); }; });
+  CLI::App* toml = command->add_subcommand("toml", "Print a cluster as a TOML file");
+  toml->add_option("CLUSTER", *spec, "A TOML file, a preset, or NxM")->required();
+  toml->callback([spec, &action] { action = [spec] { return print_toml(*spec); }; });
+}
+
+}  // namespace goban::cli

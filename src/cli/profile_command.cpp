@@ -1,0 +1,218 @@
+// goban profile: PM scores from measured runs, their bins, and classes of applications.
+#include <fmt/format.h>
+#include <map>
+
+#include "base/csv.hpp"
+#include "base/number.hpp"
+#include "base/output_file.hpp"
+#include "base/text_file.hpp"
+#include "cli/command.hpp"
+#include "model/cluster_presets.hpp"
+#include "profile/app_class.hpp"
+#include "profile/app_classifier.hpp"
+#include "profile/binning.hpp"
+#include "profile/profile_runs.hpp"
+#include "profile/score_draw.hpp"
+#include "profile/scores_file.hpp"
+
+namespace goban::cli {
+namespace {
+
+using base::Result;
+using base::usage_error;
+
+struct BinArguments {
+  std::string k1 = "silhouette";
+  std::optional<uint32_t> bins;
+
+  [[nodiscard]] Result<profile::BinningOptions> options() const {
+    const auto rule = profile::parse_k1_rule(k1);
+    if (!rule) return base::failure(rule.error());
+    return profile::BinningOptions{*rule, bins};
+  }
+  void add_to(CLI::App* command) {
+    command->add_option("--k1", k1, "How many bins before outliers: silhouette, or artifact (2)")
+        ->capture_default_str();
+    command->add_option("--bins", bins, "Exactly so many bins")->check(CLI::Range(1, 255));
+  }
+};
+
+struct ScoreArguments {
+  std::string cluster;
+  std::vector<std::string> profiles;
+  std::string mode = "robust";
+  uint64_t seed = 1;
+  std::string out = "-";
+  BinArguments binning;
+};
+
+int write_text(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    fmt::print("{}", text);
+    return 0;
+  }
+  auto file = base::OutputFile::create(path);
+  if (!file) return report_error(file.error());
+  file->buffer() = text;
+  const auto status = file->commit();
+  return status ? 0 : report_error(status.error());
+}
+
+/// Reads `A=FILE` for each class from A on; the same file may serve several.
+Result<std::vector<profile::ProfileRuns>> read_profiles(const std::vector<std::string>& arguments) {
+  std::map<uint8_t, std::string> paths;
+  for (const std::string& argument : arguments) {
+    const size_t equals = argument.find('=');
+    const auto app_class = profile::parse_app_class(std::string_view(argument).substr(0, equals));
+    if (equals == std::string::npos || !app_class) {
+      return usage_error(fmt::format("--profile {} is not CLASS=FILE", argument),
+                         "write --profile A=resnet.csv --profile B=bert.csv");
+    }
+    if (!paths.emplace(app_class->value, argument.substr(equals + 1)).second) {
+      return usage_error(fmt::format("class {} is given twice", app_class->letter()),
+                         "give one file a class");
+    }
+  }
+  std::vector<profile::ProfileRuns> profiles;
+  for (const auto& [app_class, path] : paths) {
+    if (app_class != profiles.size()) {
+      return usage_error(fmt::format("there is no profile for class {}",
+                                     static_cast<char>('A' + static_cast<int>(profiles.size()))),
+                         "classes follow each other from A on");
+    }
+    auto runs = profile::read_profile_runs(path);
+    if (!runs) return base::failure(runs.error());
+    profiles.push_back(std::move(*runs));
+  }
+  return profiles;
+}
+
+int write_scores(const ScoreArguments& arguments) {
+  const auto cluster = model::resolve_cluster(arguments.cluster);
+  if (!cluster) return report_error(cluster.error());
+  const auto mode = profile::parse_score_mode(arguments.mode);
+  if (!mode) return report_error(mode.error());
+  const auto binning = arguments.binning.options();
+  if (!binning) return report_error(binning.error());
+  const auto profiles = read_profiles(arguments.profiles);
+  if (!profiles) return report_error(profiles.error());
+  std::vector<const profile::ProfileRuns*> by_class;
+  for (const profile::ProfileRuns& runs : *profiles) by_class.push_back(&runs);
+  profile::ScoreDraw draw =
+      profile::draw_scores(cluster->num_gpus(), by_class, *mode, arguments.seed);
+  if (draw.repeated) {
+    fmt::print(stderr, "goban: note: a profile has fewer GPUs than the cluster's {}; some were "
+                       "drawn more than once\n",
+               cluster->num_gpus());
+  }
+  const profile::PmScores scores =
+      profile::bin_classes(std::move(draw.raw_by_class), *binning);
+  return write_text(arguments.out, profile::to_csv(scores));
+}
+
+int show_bins(const std::string& path, const BinArguments& arguments) {
+  const auto binning = arguments.options();
+  if (!binning) return report_error(binning.error());
+  const auto scores = profile::read_scores(path, std::nullopt);
+  if (!scores) return report_error(scores.error());
+  for (uint8_t c = 0; c < scores->num_classes(); ++c) {
+    const model::AppClass app_class{c};
+    const profile::Binning bins = profile::bin_scores(scores->of(app_class).raw, *binning);
+    fmt::print("class {}: {} bins (K1 {}, silhouette {:.3f}, inertia {:.4g}), {} outliers:",
+               app_class.letter(), bins.scores.bin_values.size(), bins.k1, bins.silhouette,
+               bins.inertia, bins.outliers.size());
+    for (const model::GpuId gpu : bins.outliers) {
+      fmt::print(" GPU {} ({:.3f})", gpu.value, bins.scores.raw[gpu.index()]);
+    }
+    std::map<uint8_t, int> members;
+    for (const uint8_t bin : bins.scores.bin) ++members[bin];
+    fmt::print("\n  ");
+    for (const auto& [bin, count] : members) {
+      fmt::print(" {:.3f} x{}", bins.scores.bin_values[bin], count);
+    }
+    fmt::print("\n");
+  }
+  return 0;
+}
+
+int classify(const std::string& path, size_t classes) {
+  const auto text = base::read_text_file(path);
+  if (!text) return report_error(text.error());
+  base::CsvReader csv(*text, path);
+  const auto model = csv.require("model");
+  const auto dram = csv.require("dram_pct");
+  const auto fu = csv.require("fu_pct");
+  for (const auto* column : {&model, &dram, &fu}) {
+    if (!*column) return report_error(column->error());
+  }
+  std::vector<std::string> names;
+  std::vector<profile::AppFeatures> features;
+  while (csv.next()) {
+    const auto dram_pct = base::parse_double(csv.field(*dram));
+    const auto fu_pct = base::parse_double(csv.field(*fu));
+    if (!dram_pct || !fu_pct) {
+      return report_error(base::bad_data(csv.place(dram_pct ? *fu : *dram), "not a number",
+                                         "give a utilisation in percent of peak").value());
+    }
+    names.emplace_back(csv.field(*model));
+    features.push_back({*dram_pct, *fu_pct});
+  }
+  if (const auto status = csv.status(); !status) return report_error(status.error());
+  profile::ClassifierOptions options;
+  options.num_classes = classes;
+  const auto classifier = profile::AppClassifier::fit(features, options);
+  if (!classifier) return report_error(classifier.error());
+  for (size_t i = 0; i < names.size(); ++i) {
+    fmt::print("{},{}\n", names[i], classifier->classify(names[i], features[i]).letter());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("profile", "PM scores, bins and application classes");
+  command->require_subcommand(1);
+
+  auto scores = std::make_shared<ScoreArguments>();
+  CLI::App* scores_command = command->add_subcommand(
+      "scores", "Draw a cluster's PM scores from measured runs and bin them");
+  scores_command->add_option("--cluster", scores->cluster, "A TOML file, a preset, or NxM")
+      ->required();
+  scores_command->add_option("--profile", scores->profiles,
+                             "CLASS=FILE: runs with columns uuid and perf, lower is better")
+      ->required();
+  scores_command->add_option("--mode", scores->mode,
+                             "Score of a GPU: robust, median (of its runs) or run (one of them)")
+      ->capture_default_str();
+  scores_command->add_option("--seed", scores->seed, "Seed of the draw")->capture_default_str();
+  scores_command->add_option("--out", scores->out, "Where to write the table")
+      ->capture_default_str();
+  scores->binning.add_to(scores_command);
+  scores_command->footer(
+      "Example:\n  goban profile scores --cluster sia-64 --profile A=resnet.csv --profile B=bert.csv "
+      "--out scores.csv");
+  scores_command->callback(
+      [scores, &action] { action = [scores] { return write_scores(*scores); }; });
+
+  auto table = std::make_shared<std::string>();
+  auto binning = std::make_shared<BinArguments>();
+  CLI::App* bins_command = command->add_subcommand("bins", "Show how a score table is binned");
+  bins_command->add_option("SCORES", *table, "A score table (CSV)")->required();
+  binning->add_to(bins_command);
+  bins_command->callback(
+      [table, binning, &action] { action = [=] { return show_bins(*table, *binning); }; });
+
+  auto apps = std::make_shared<std::string>();
+  auto classes = std::make_shared<size_t>(3);
+  CLI::App* classify_command = command->add_subcommand(
+      "classify", "Cluster applications into classes by how they use a GPU");
+  classify_command->add_option("FILE", *apps, "CSV with model,dram_pct,fu_pct")->required();
+  classify_command->add_option("--classes", *classes, "How many")
+      ->check(CLI::Range(1, 26))
+      ->capture_default_str();
+  classify_command->callback(
+      [apps, classes, &action] { action = [=] { return classify(*apps, *classes); }; });
+}
+
+}  // namespace goban::cli

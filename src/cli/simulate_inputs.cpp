@@ -1,0 +1,179 @@
+#include "cli/simulate_inputs.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+#include "base/text_file.hpp"
+#include "cli/progress.hpp"
+#include "history/incidents.hpp"
+#include "model/cluster_presets.hpp"
+#include "profile/app_class.hpp"
+#include "profile/penalty_model.hpp"
+#include "profile/scores_file.hpp"
+#include "wire/job_profile.hpp"
+
+namespace goban::cli {
+
+using base::Result;
+using base::usage_error;
+
+namespace {
+
+/// A penalty given on the command line, `kind:name[@min_gpus]=value`.
+Result<PenaltyOption> parse_penalty(const std::string& text, const model::Cluster& cluster,
+                                    const base::NameTable& models) {
+  const auto bad = [&](const std::string& why) {
+    return usage_error(fmt::format("--penalty {}: {}", text, why),
+                       "write class:A=1.16, model:PointNet@8=1.10 or level:rack=1.3");
+  };
+  const size_t colon = text.find(':');
+  const size_t equals = text.rfind('=');
+  if (colon == std::string::npos || equals == std::string::npos || equals < colon) {
+    return bad("not understood");
+  }
+  PenaltyOption option;
+  const std::string kind = text.substr(0, colon);
+  std::string name = text.substr(colon + 1, equals - colon - 1);
+  const auto value = base::parse_double(std::string_view(text).substr(equals + 1));
+  if (!value || *value < 0.001 || *value > 1000) return bad("the penalty is no number in 0.001..1000");
+  option.penalty = *value;
+  if (const size_t at = name.find('@'); at != std::string::npos) {
+    const auto gpus = base::parse_int(std::string_view(name).substr(at + 1));
+    if (!gpus || *gpus < 1 || *gpus > 1 << 24) return bad("no number of GPUs behind @");
+    option.min_gpus = static_cast<int32_t>(*gpus);
+    name.resize(at);
+  }
+  if (kind == "class") {
+    const auto app_class = profile::parse_app_class(name);
+    if (!app_class) return bad("classes are A, B, ...");
+    option.app_class = *app_class;
+  } else if (kind == "model") {
+    option.model = model::ModelId(models.find(name));
+    if (!option.model->valid()) return bad(fmt::format("no job has model {}", name));
+  } else if (kind == "level") {
+    const auto levels = cluster.levels();
+    const auto found = std::ranges::find(levels, name, &model::TopologyLevel::name);
+    if (found == levels.end()) return bad(fmt::format("the cluster has no level {}", name));
+    option.level = static_cast<size_t>(found - levels.begin());
+  } else {
+    return bad(fmt::format("unknown kind {}", kind));
+  }
+  return option;
+}
+
+/// Derived penalties change little with the number of GPUs; each power of two gets its own.
+base::Status add_job_profile(const std::string& path, SimulateInputs& inputs) {
+  const auto text = base::read_text_file(path);
+  if (!text) return base::failure(text.error());
+  const auto profile = wire::parse_job_profile(*text, path);
+  if (!profile) return base::failure(profile.error());
+  const model::ModelId model(inputs.jobs.history.models.find(profile->model));
+  if (!model.valid()) {
+    fmt::print(stderr, "goban: note: no job has model {} of {}\n", profile->model, path);
+    return {};
+  }
+  for (uint32_t gpus = 2; gpus <= inputs.cluster.num_gpus(); gpus *= 2) {
+    auto levels = profile::derived_penalties(*profile, inputs.cluster, gpus);
+    if (!levels) {
+      fmt::print(stderr,
+                 "goban: note: {} gives no penalty: it needs bytes_per_step and sync_interval_s, "
+                 "and the cluster the bandwidth of every level\n",
+                 path);
+      return {};
+    }
+    PenaltyOption option;
+    option.model = model;
+    option.min_gpus = static_cast<int32_t>(gpus);
+    option.by_level = std::move(*levels);
+    inputs.penalties.push_back(std::move(option));
+  }
+  return {};
+}
+
+Result<history::ReadResult> read_history(SimulateFiles& files, const model::Cluster& cluster,
+                                         const std::string& out) {
+  history::ReadOptions options;
+  options.format = files.format;
+  options.cluster = &cluster;
+  const bool rejects_named = !files.rejects.empty();
+  if (!rejects_named) files.rejects = (out.empty() ? "" : out + "/") + "rejected.csv";
+  options.rejects_path = files.rejects;
+  ProgressBar progress("reading", 1);
+  options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
+  auto result = history::read_jobs(files.jobs, options);
+  if (!rejects_named && (!result || result->rejected == 0)) std::remove(files.rejects.c_str());
+  return result;
+}
+
+}  // namespace
+
+profile::LocalityPenalties SimulateInputs::penalties_for(
+    const policy::Composition& composition, std::optional<double> across_nodes) const {
+  if (composition.settings.ideal_speed && !across_nodes) {
+    profile::LocalityPenalties ideal(cluster, 1.0);
+    ideal.set_across_nodes(1.0);
+    return ideal;
+  }
+  profile::LocalityPenalties result(cluster, composition.settings.locality_penalty);
+  if (across_nodes) result.set_across_nodes(*across_nodes);
+  for (const PenaltyOption& option : penalties) {
+    if (option.model && !option.by_level.empty()) {
+      result.set_model_levels(*option.model, option.min_gpus, option.by_level);
+    } else if (option.model) {
+      result.set_model(*option.model, option.min_gpus, option.penalty);
+    } else if (option.app_class) {
+      result.set_class(*option.app_class, option.penalty);
+    } else if (option.level) {
+      result.set_level(*option.level, option.penalty);
+    }
+  }
+  return result;
+}
+
+engine::FillerSource SimulateInputs::filler_source() const {
+  if (!fillers) return {};
+  return [this](size_t k) { return fillers->job(k, jobs.history); };
+}
+
+Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out) {
+  auto cluster = model::resolve_cluster(files.cluster);
+  if (!cluster) return base::failure(cluster.error());
+  auto jobs = read_history(files, *cluster, out);
+  if (!jobs) return base::failure(jobs.error());
+  if (jobs->history.jobs.empty()) {
+    return base::bad_data({files.jobs, 0, 0, ""},
+                          fmt::format("no job is left of {} records", jobs->records),
+                          jobs->rejected > 0 ? "the first reasons: " + jobs->first_rejections[0].reason
+                                             : "the history is empty");
+  }
+  SimulateInputs inputs{std::move(*cluster), std::move(*jobs),
+                        profile::PmScores::uniform(cluster->num_gpus()), {}, {}, {}};
+  if (!files.scores.empty()) {
+    auto scores = profile::read_scores(files.scores, inputs.cluster.num_gpus());
+    if (!scores) return base::failure(scores.error());
+    inputs.scores = std::move(*scores);
+  }
+  if (!files.fillers.empty()) {
+    auto fillers = history::FillerSource::read(files.fillers);
+    if (!fillers) return base::failure(fillers.error());
+    inputs.fillers = std::move(*fillers);
+  }
+  if (!files.incidents.empty()) {
+    auto incidents = history::read_incidents(files.incidents, inputs.cluster);
+    if (!incidents) return base::failure(incidents.error());
+    inputs.incidents = std::move(*incidents);
+  }
+  for (const std::string& path : files.job_profiles) {
+    if (auto status = add_job_profile(path, inputs); !status) return base::failure(status.error());
+  }
+  for (const std::string& text : files.penalties) {
+    auto option = parse_penalty(text, inputs.cluster, inputs.jobs.history.models);
+    if (!option) return base::failure(option.error());
+    inputs.penalties.push_back(std::move(*option));
+  }
+  return inputs;
+}
+
+}  // namespace goban::cli

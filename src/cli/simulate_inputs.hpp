@@ -1,0 +1,60 @@
+// Reads everything a simulation needs from the files its command line names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "engine/simulated/simulation.hpp"
+#include "history/fillers.hpp"
+#include "history/job_reader.hpp"
+#include "model/cluster.hpp"
+#include "profile/locality.hpp"
+#include "profile/pm_scores.hpp"
+
+namespace goban::cli {
+
+/// Paths and names as given; empty = not given.
+struct SimulateFiles {
+  std::string cluster;
+  std::string jobs;
+  std::string format;
+  std::string scores;
+  std::string fillers;
+  std::string incidents;
+  std::string rejects;
+  std::vector<std::string> penalties;
+  std::vector<std::string> job_profiles;
+};
+
+/// One penalty beyond the general one; which field is set says what it is for.
+struct PenaltyOption {
+  std::optional<model::AppClass> app_class;
+  std::optional<model::ModelId> model;
+  std::optional<size_t> level;
+  int32_t min_gpus = 1;          ///< of a model
+  double penalty = 1;
+  std::vector<double> by_level;  ///< of a model, derived from its job profile
+};
+
+struct SimulateInputs {
+  model::Cluster cluster;
+  history::ReadResult jobs;
+  profile::PmScores scores;
+  std::vector<model::Event> incidents;
+  std::optional<history::FillerSource> fillers;
+  std::vector<PenaltyOption> penalties;
+
+  /// Penalties of one run: its own default, `across_nodes` over it, the site's over that.
+  [[nodiscard]] profile::LocalityPenalties penalties_for(
+      const policy::Composition& composition, std::optional<double> across_nodes) const;
+  /// A source of its own for one run, or none.
+  [[nodiscard]] engine::FillerSource filler_source() const;
+};
+
+/// Loads all files. Fills in `files.rejects` if records were refused and no place was named.
+[[nodiscard]] base::Result<SimulateInputs> load_inputs(SimulateFiles& files,
+                                                       const std::string& out);
+
+}  // namespace goban::cli

@@ -1,0 +1,76 @@
+#include "engine/simulated/sim_jobs.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+
+namespace goban::engine {
+
+SimJobs::SimJobs(const model::JobHistory& history, double restart_cost_s)
+    : history_(&history), restart_cost_s_(restart_cost_s), progress_(history.jobs.size()) {
+  for (size_t i = 0; i < progress_.size(); ++i) progress_[i].work_left_s = history.jobs[i].work_s;
+}
+
+JobId SimJobs::add_filler(model::Job job) {
+  progress_.push_back({.work_left_s = job.work_s});
+  fillers_.push_back(std::move(job));
+  return JobId(progress_.size() - 1);
+}
+
+double SimJobs::launch(JobId id, TimeNs now, double slowdown, bool same_gpus) {
+  Progress& p = progress_[id.index()];
+  GOBAN_CHECK(p.slowdown == 0 && slowdown > 0);
+  if (p.version > 0 && !same_gpus) p.overhead_left_s = restart_cost_s_;
+  if (p.version == 0) p.outcome.start_ns = now;
+  ++p.version;
+  p.slowdown = slowdown;
+  p.run_start_ns = now;
+  return p.overhead_left_s + p.work_left_s * slowdown;
+}
+
+double SimJobs::work_left_s(JobId id, TimeNs now) const {
+  const Progress& p = progress_[id.index()];
+  if (p.slowdown == 0) return p.work_left_s;
+  const double working_s = base::to_seconds(now - p.run_start_ns) - p.overhead_left_s;
+  return working_s <= 0 ? p.work_left_s : std::max(0.0, p.work_left_s - working_s / p.slowdown);
+}
+
+double SimJobs::launch_cost_s(JobId id) const {
+  return progress_[id.index()].version > 0 ? restart_cost_s_ : 0.0;
+}
+
+SimJobs::Progress& SimJobs::leave_resources(JobId id, TimeNs now) {
+  Progress& p = progress_[id.index()];
+  GOBAN_CHECK(p.slowdown > 0, "a job stops that does not run");
+  p.work_left_s = work_left_s(id, now);
+  const TimeNs held = now - p.run_start_ns;
+  p.overhead_left_s = std::max(0.0, p.overhead_left_s - base::to_seconds(held));
+  p.outcome.held_ns += held;
+  p.slowdown = 0;
+  ++p.version;
+  return p;
+}
+
+void SimJobs::stop(JobId id, TimeNs now) { ++leave_resources(id, now).outcome.preemptions; }
+
+double SimJobs::abandon(JobId id, TimeNs now, double checkpoint_interval_s) {
+  const double slowdown = progress_[id.index()].slowdown;
+  const double left_at_start = progress_[id.index()].work_left_s;
+  Progress& p = leave_resources(id, now);
+  ++p.outcome.preemptions;
+  const double done_s = (left_at_start - p.work_left_s) * slowdown;
+  const double kept_s = checkpoint_interval_s > 0
+                            ? std::floor(done_s / checkpoint_interval_s) * checkpoint_interval_s
+                            : done_s;
+  p.work_left_s = left_at_start - kept_s / slowdown;
+  return (done_s - kept_s) / slowdown;
+}
+
+void SimJobs::finish(JobId id, TimeNs now, JobEnd end) {
+  Progress& p = leave_resources(id, now);
+  p.outcome.finish_ns = now;
+  p.outcome.end = end;
+}
+
+}  // namespace goban::engine

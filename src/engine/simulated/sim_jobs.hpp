@@ -1,0 +1,65 @@
+// The true progress of every job in a simulation: what the core is not told.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "model/job.hpp"
+#include "model/job_state.hpp"
+#include "engine/simulated/simulation.hpp"
+
+namespace goban::engine {
+
+/// Work done and left, by JobId. Also the oracle of policies that are simulation-only.
+class SimJobs final : public model::WorkOracle {
+ public:
+  /// `history` outlives this. `restart_cost_s`: seconds a relaunched job holds GPUs idly.
+  SimJobs(const model::JobHistory& history, double restart_cost_s);
+
+  /// Adds a job behind all others.
+  JobId add_filler(model::Job job);
+
+  [[nodiscard]] const model::Job& job(JobId id) const {
+    return id.index() < history_->jobs.size() ? history_->jobs[id.index()]
+                                              : fillers_[id.index() - history_->jobs.size()];
+  }
+  [[nodiscard]] size_t size() const { return progress_.size(); }
+
+  /// The job starts on other GPUs than before (or `same_gpus`), running at this slowdown.
+  /// Returns the seconds until it is done if nothing happens.
+  double launch(JobId id, TimeNs now, double slowdown, bool same_gpus);
+  /// It stops, keeping its work.
+  void stop(JobId id, TimeNs now);
+  /// It stops and falls back to its last checkpoint. Returns the seconds of work lost.
+  double abandon(JobId id, TimeNs now, double checkpoint_interval_s);
+  /// It ends for good.
+  void finish(JobId id, TimeNs now, JobEnd end);
+
+  /// Changes whenever the job starts or stops; an ending scheduled before is void then.
+  [[nodiscard]] uint32_t version(JobId id) const { return progress_[id.index()].version; }
+  [[nodiscard]] const JobOutcome& outcome(JobId id) const { return progress_[id.index()].outcome; }
+  [[nodiscard]] TimeNs run_start_ns(JobId id) const { return progress_[id.index()].run_start_ns; }
+
+  double total_work_s(JobId id) const override { return job(id).work_s; }
+  double work_left_s(JobId id, TimeNs now) const override;
+  double launch_cost_s(JobId id) const override;
+
+ private:
+  struct Progress {
+    double work_left_s = 0;      ///< at run_start_ns, or now if not running
+    double overhead_left_s = 0;  ///< restart cost still to be paid, likewise
+    double slowdown = 0;         ///< > 0 while running
+    TimeNs run_start_ns = 0;
+    uint32_t version = 0;
+    JobOutcome outcome{};
+  };
+
+  Progress& leave_resources(JobId id, TimeNs now);
+
+  const model::JobHistory* history_;
+  double restart_cost_s_;
+  std::deque<model::Job> fillers_;
+  std::vector<Progress> progress_;
+};
+
+}  // namespace goban::engine

@@ -1,0 +1,278 @@
+#include "engine/simulated/simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "engine/simulated/sim_jobs.hpp"
+
+namespace goban::engine {
+
+using base::bad_data;
+using base::Result;
+using base::Status;
+using model::Action;
+using model::ActionKind;
+using model::Event;
+using model::EventKind;
+
+namespace {
+
+/// When a job will end, if it neither stops nor starts before.
+struct Ending {
+  TimeNs at_ns;
+  JobId job;
+  uint32_t version;
+  bool killed;
+};
+
+struct LaterFirst {
+  bool operator()(const Ending& a, const Ending& b) const {
+    return a.at_ns != b.at_ns ? a.at_ns > b.at_ns : a.job > b.job;
+  }
+};
+
+class Simulation {
+ public:
+  Simulation(const model::JobHistory& history, const policy::SpeedModel& speed,
+             const policy::Composition& composition, const SimulationOptions& options)
+      : history_(history),
+        speed_(speed),
+        options_(options),
+        round_ns_(base::from_seconds(options.settings.round_s)),
+        jobs_(history, options.settings.restart_cost_s),
+        core_(speed, composition.make(&jobs_, options.settings.round_s), &jobs_, options.seed) {}
+
+  Result<SimulationResult> run();
+
+ private:
+  [[nodiscard]] TimeNs next_event_ns();
+  [[nodiscard]] Status apply_events(TimeNs now);
+  void end_jobs(TimeNs now);
+  [[nodiscard]] Status submit_jobs(TimeNs now);
+  [[nodiscard]] Status prepare_arrival();
+  void decide(TimeNs now);
+  void schedule_decision(TimeNs now);
+  [[nodiscard]] TimeNs round_up(TimeNs time) const;
+  void execute(const Action& action, TimeNs now);
+  void launch(JobId id, TimeNs now, bool same_gpus);
+  void count_busy(JobId id, TimeNs now);
+  [[nodiscard]] base::Error stuck_error() const;
+
+  const model::JobHistory& history_;
+  const policy::SpeedModel& speed_;
+  const SimulationOptions& options_;
+  TimeNs round_ns_;
+  SimJobs jobs_;
+  scheduler::Core core_;
+  std::priority_queue<Ending, std::vector<Ending>, LaterFirst> endings_;
+  SimulationResult result_;
+  size_t next_arrival_ = 0;    ///< JobId of the job that arrives next
+  size_t next_incident_ = 0;
+  size_t unfinished_ = 0;      ///< counted jobs
+  TimeNs decide_at_ns_ = base::kNever;
+  TimeNs wake_at_ns_ = base::kNever;
+  TimeNs last_finish_ns_ = 0;
+};
+
+Result<SimulationResult> Simulation::run() {
+  unfinished_ = history_.jobs.size();
+  if (round_ns_ > 0) decide_at_ns_ = 0;
+  if (!options_.settings.credit_per_round && round_ns_ > 0 && unfinished_ > 0) {
+    decide_at_ns_ = history_.jobs.front().request.submit_ns / round_ns_ * round_ns_;
+  }
+  while (unfinished_ > 0) {
+    if (options_.cancel != nullptr && options_.cancel->load(std::memory_order_relaxed)) {
+      return base::failed("interrupted");
+    }
+    if (next_arrival_ == jobs_.size()) {
+      if (auto status = prepare_arrival(); !status) return base::failure(status.error());
+    }
+    const TimeNs event_ns = next_event_ns();
+    const TimeNs now = std::min({event_ns, decide_at_ns_, wake_at_ns_});
+    if (now == base::kNever) return base::failure(stuck_error());
+    if (event_ns == now) {
+      if (auto status = apply_events(now); !status) return base::failure(status.error());
+      if (unfinished_ == 0) break;
+      decide_at_ns_ = std::min(decide_at_ns_, round_up(now));
+    }
+    if (wake_at_ns_ == now) {
+      wake_at_ns_ = base::kNever;
+      decide_at_ns_ = std::min(decide_at_ns_, round_up(now));
+    }
+    if (decide_at_ns_ == now) decide(now);
+  }
+  result_.end_ns = last_finish_ns_;
+  for (const auto& running : core_.state().running()) {
+    count_busy(core_.state().job(running.slot).job, last_finish_ns_);
+  }
+  if (options_.observer != nullptr) options_.observer->ended(result_.end_ns);
+  result_.outcomes.reserve(history_.jobs.size());
+  for (size_t i = 0; i < history_.jobs.size(); ++i) {
+    result_.outcomes.push_back(jobs_.outcome(JobId(i)));
+  }
+  return std::move(result_);
+}
+
+TimeNs Simulation::round_up(TimeNs time) const {
+  if (round_ns_ == 0) return time;
+  return (time + round_ns_ - 1) / round_ns_ * round_ns_;
+}
+
+TimeNs Simulation::next_event_ns() {
+  while (!endings_.empty() && jobs_.version(endings_.top().job) != endings_.top().version) {
+    endings_.pop();
+  }
+  TimeNs next = endings_.empty() ? base::kNever : endings_.top().at_ns;
+  if (next_incident_ < options_.incidents.size()) {
+    next = std::min(next, options_.incidents[next_incident_].at_ns);
+  }
+  if (next_arrival_ < jobs_.size()) {
+    next = std::min(next, jobs_.job(JobId(next_arrival_)).request.submit_ns);
+  }
+  return next;
+}
+
+Status Simulation::prepare_arrival() {
+  if (!options_.fillers) return {};
+  auto filler = options_.fillers(next_arrival_ - history_.jobs.size());
+  if (!filler) return base::failure(filler.error());
+  jobs_.add_filler(std::move(*filler));
+  return {};
+}
+
+Status Simulation::apply_events(TimeNs now) {
+  end_jobs(now);
+  for (; next_incident_ < options_.incidents.size() &&
+         options_.incidents[next_incident_].at_ns <= now;
+       ++next_incident_) {
+    for (const Action& action : core_.apply(options_.incidents[next_incident_])) {
+      execute(action, now);
+    }
+  }
+  return submit_jobs(now);
+}
+
+void Simulation::end_jobs(TimeNs now) {
+  while (!endings_.empty() && endings_.top().at_ns <= now) {
+    const Ending ending = endings_.top();
+    endings_.pop();
+    if (jobs_.version(ending.job) != ending.version) continue;
+    count_busy(ending.job, now);
+    const JobEnd end = ending.killed ? JobEnd::TimedOut : JobEnd::Finished;
+    jobs_.finish(ending.job, now, end);
+    core_.apply({.kind = ending.killed ? EventKind::JobKilled : EventKind::JobFinished,
+                 .at_ns = now,
+                 .job = ending.job});
+    if (options_.observer != nullptr) options_.observer->job_ended(now, ending.job, end);
+    if (ending.job.index() >= history_.jobs.size()) continue;
+    --unfinished_;
+    last_finish_ns_ = now;
+    if (options_.finished_count != nullptr) {
+      options_.finished_count->fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+}
+
+Status Simulation::submit_jobs(TimeNs now) {
+  for (;; ++next_arrival_) {
+    if (next_arrival_ == jobs_.size()) {
+      if (auto status = prepare_arrival(); !status) return status;
+      if (next_arrival_ == jobs_.size()) return {};
+    }
+    const JobId id(next_arrival_);
+    const model::JobRequest& request = jobs_.job(id).request;
+    if (request.submit_ns > now) return {};
+    Event event{.kind = EventKind::JobSubmitted, .at_ns = now, .job = id, .request = &request};
+    if (request.array.valid()) event.array = history_.arrays[request.array.index()];
+    core_.apply(event);
+  }
+}
+
+void Simulation::decide(TimeNs now) {
+  const scheduler::Decision& decision = core_.decide(now);
+  ++result_.decisions;
+  for (const Action& action : decision.actions) execute(action, now);
+  if (options_.observer != nullptr) options_.observer->decided(decision, core_);
+  schedule_decision(now);
+}
+
+void Simulation::schedule_decision(TimeNs now) {
+  decide_at_ns_ = base::kNever;
+  if (round_ns_ > 0 && !core_.settled()) decide_at_ns_ = now + round_ns_;
+  const TimeNs wake = core_.wake_ns();
+  wake_at_ns_ = wake == base::kNever ? wake : std::max(wake, now + 1);
+}
+
+void Simulation::execute(const Action& action, TimeNs now) {
+  if (options_.observer != nullptr) options_.observer->acted(now, action, core_);
+  switch (action.kind) {
+    case ActionKind::Start: launch(action.job, now, action.same_gpus); return;
+    case ActionKind::Preempt:
+      count_busy(action.job, now);
+      jobs_.stop(action.job, now);
+      return;
+    case ActionKind::Abandon: {
+      count_busy(action.job, now);
+      const double lost_s = jobs_.abandon(action.job, now, options_.checkpoint_interval_s);
+      result_.lost_gpu_s += lost_s * jobs_.job(action.job).request.num_gpus;
+      return;
+    }
+  }
+}
+
+void Simulation::launch(JobId id, TimeNs now, bool same_gpus) {
+  const model::JobRequest& request = jobs_.job(id).request;
+  const double slowdown = speed_.slowdown(request, core_.allocation(id).gpus);
+  const double left_s = jobs_.launch(id, now, slowdown, same_gpus);
+  ++result_.starts;
+  TimeNs end = base::kNever;
+  TimeNs kill = base::kNever;
+  const TimeNs limit_left = request.walltime_limit_ns - jobs_.outcome(id).held_ns;
+  if (options_.settings.credit_per_round) {
+    const auto rounds = [&](double seconds) {
+      const double count = std::max(1.0, std::ceil(seconds / options_.settings.round_s));
+      return base::add_saturating(now, count > 1e9 ? base::kNever
+                                                   : static_cast<TimeNs>(count) * round_ns_);
+    };
+    end = rounds(left_s);
+    if (request.walltime_limit_ns > 0) kill = rounds(base::to_seconds(limit_left));
+  } else {
+    end = base::add_saturating(now, base::from_seconds_up(left_s));
+    if (request.walltime_limit_ns > 0) kill = base::add_saturating(now, limit_left);
+  }
+  endings_.push({.at_ns = std::min(end, kill),
+                 .job = id,
+                 .version = jobs_.version(id),
+                 .killed = kill < end});
+}
+
+void Simulation::count_busy(JobId id, TimeNs now) {
+  result_.busy_gpu_s += base::to_seconds(now - jobs_.run_start_ns(id)) *
+                        jobs_.job(id).request.num_gpus;
+}
+
+base::Error Simulation::stuck_error() const {
+  std::string first;
+  for (size_t i = 0; i < history_.jobs.size() && first.empty(); ++i) {
+    const JobOutcome& outcome = jobs_.outcome(JobId(i));
+    if (outcome.end == JobEnd::Pending) first = history_.job_names[i];
+  }
+  return {base::ErrorCode::BadData,
+          fmt::format("{} jobs can never start under {}; the first is job {}", unfinished_,
+                      core_.policies().name, first),
+          {},
+          "nodes that failed for good, or a job that fits no node"};
+}
+
+}  // namespace
+
+Result<SimulationResult> simulate(const model::JobHistory& history,
+                                  const policy::SpeedModel& speed,
+                                  const policy::Composition& composition,
+                                  const SimulationOptions& options) {
+  return Simulation(history, speed, composition, options).run();
+}
+
+}  // namespace goban::engine

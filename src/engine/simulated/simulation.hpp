@@ -1,0 +1,87 @@
+// The simulated engine: replays a job history through the decision core, event by event.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/job.hpp"
+#include "policy/compose.hpp"
+#include "scheduler/core.hpp"
+
+namespace goban::engine {
+
+using base::TimeNs;
+using model::JobId;
+
+enum class JobEnd : uint8_t {
+  Pending,   ///< the run ended before the job did
+  Finished,
+  TimedOut,  ///< killed at its walltime limit
+};
+
+/// What became of one job.
+struct JobOutcome {
+  TimeNs start_ns = -1;   ///< first start
+  TimeNs finish_ns = -1;
+  TimeNs held_ns = 0;     ///< time it held resources, over all runs
+  int32_t preemptions = 0;
+  JobEnd end = JobEnd::Pending;
+};
+
+/// Watches a run, for logs and pictures. Rounds between two decisions changed nothing.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// After a decision was carried out.
+  virtual void decided(const scheduler::Decision& decision, const scheduler::Core& core) {
+    (void)decision, (void)core;
+  }
+  /// An action is carried out, whether decided or forced by an event.
+  virtual void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) {
+    (void)now, (void)action, (void)core;
+  }
+  virtual void job_ended(TimeNs now, JobId job, JobEnd end) { (void)now, (void)job, (void)end; }
+  /// The run ended at `now`, before anything was decided then.
+  virtual void ended(TimeNs now) { (void)now; }
+};
+
+/// One more job each time it is asked: what comes after the history (PAL spec 8).
+using FillerSource = std::function<base::Result<model::Job>(size_t index)>;
+
+struct SimulationOptions {
+  policy::RunSettings settings;
+  /// Progress up to here survives a node failure: a checkpoint every so many seconds of a run.
+  double checkpoint_interval_s = 1800;
+  uint64_t seed = 1;
+  /// Node events in time order: NodeLost, NodeClosed, NodeRestored, NodeDrained.
+  std::span<const model::Event> incidents;
+  FillerSource fillers;             ///< empty: none
+  Observer* observer = nullptr;
+  std::atomic<int64_t>* finished_count = nullptr;  ///< kept up to date for a progress bar
+  const std::atomic<bool>* cancel = nullptr;
+};
+
+/// The books of a run; times in engine nanoseconds.
+struct SimulationResult {
+  std::vector<JobOutcome> outcomes;  ///< by JobId, counted jobs only
+  double busy_gpu_s = 0;     ///< GPU-seconds held between first submit and last finish, with fillers
+  double lost_gpu_s = 0;     ///< GPU-seconds of work that node failures undid
+  int64_t decisions = 0;
+  int64_t starts = 0;
+  TimeNs end_ns = 0;
+};
+
+/// Runs the history to the end of its last job.
+/// Errors: BadData if jobs remain that can never start, or the fillers run out; Failed if
+/// cancelled.
+[[nodiscard]] base::Result<SimulationResult> simulate(const model::JobHistory& history,
+                                                      const policy::SpeedModel& speed,
+                                                      const policy::Composition& composition,
+                                                      const SimulationOptions& options);
+
+}  // namespace goban::engine

@@ -1,0 +1,87 @@
+#include "history/byte_source.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+namespace goban::history {
+namespace {
+
+using base::Result;
+
+/// zlib reads plain files as they are, and straight into our buffer where that is larger.
+class ZlibSource final : public ByteSource {
+ public:
+  ZlibSource(gzFile file, std::string name, int64_t total)
+      : file_(file), name_(std::move(name)), total_bytes_(total) {
+    gzbuffer(file_, 128 << 10);
+  }
+  ~ZlibSource() override { gzclose_r(file_); }
+  ZlibSource(const ZlibSource&) = delete;
+  ZlibSource& operator=(const ZlibSource&) = delete;
+
+  Result<size_t> read(char* out, size_t capacity) override {
+    const auto wanted = static_cast<unsigned>(std::min<size_t>(capacity, 1 << 30));
+    const int got = gzread(file_, out, wanted);
+    if (got > 0) return static_cast<size_t>(got);
+    int code = Z_OK;
+    const char* text = gzerror(file_, &code);
+    if (code == Z_ERRNO) {
+      return base::failed(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
+    }
+    if (code != Z_OK && code != Z_STREAM_END) {
+      // zlib puts its own name for the file before the text.
+      const std::string_view all(text);
+      const size_t colon = all.rfind(": ");
+      return base::bad_data(
+          {.file = name_, .line = 0, .column = 0, .field = {}},
+          fmt::format("broken gzip data: {}", colon == all.npos ? all : all.substr(colon + 2)),
+          "copy the file again, or check it with gzip -t");
+    }
+    return 0;
+  }
+  int64_t consumed_bytes() const override { return gzoffset(file_); }
+  int64_t total_bytes() const override { return total_bytes_; }
+
+ private:
+  gzFile file_;
+  std::string name_;
+  int64_t total_bytes_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
+  const bool is_stdin = path == "-";
+  const int fd = is_stdin ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) {
+    return base::failed(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
+  }
+  struct stat info{};
+  const bool known = fstat(fd, &info) == 0;
+  if (known && S_ISDIR(info.st_mode)) {
+    close(fd);
+    return base::failed(fmt::format("cannot read {}: it is a folder", path));
+  }
+  gzFile file = gzdopen(fd, "rb");
+  if (file == nullptr) {
+    close(fd);
+    return base::failed(fmt::format("cannot open {}: out of memory", path));
+  }
+  return std::make_unique<ZlibSource>(file, is_stdin ? "<stdin>" : path,
+                                      known && S_ISREG(info.st_mode) ? info.st_size : 0);
+}
+
+Result<size_t> MemorySource::read(char* out, size_t capacity) {
+  const size_t count = std::min({capacity, chunk_, bytes_.size() - next_});
+  bytes_.copy(out, count, next_);
+  next_ += count;
+  return count;
+}
+
+}  // namespace goban::history

@@ -1,0 +1,45 @@
+// Where bytes come from: a file (plain or gzip), standard input, or memory (tests, fuzzing).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace goban::history {
+
+/// A sequential input. One reader, one thread.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  /// Fills `out` with 1 to `capacity` bytes; 0 = the end. Errors: Failed (I/O), BadData (gzip).
+  [[nodiscard]] virtual base::Result<size_t> read(char* out, size_t capacity) = 0;
+  /// Bytes taken from the input so far, as stored (compressed).
+  [[nodiscard]] virtual int64_t consumed_bytes() const = 0;
+  /// Size of the input as stored; 0 = not known.
+  [[nodiscard]] virtual int64_t total_bytes() const = 0;
+};
+
+/// Opens a file, gzip or not (told by its first bytes); "-" is standard input.
+/// Errors: Failed if it cannot be opened.
+[[nodiscard]] base::Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path);
+
+/// Bytes in memory, which must outlive the source; `chunk` bounds one read, to test block borders.
+class MemorySource final : public ByteSource {
+ public:
+  explicit MemorySource(std::string_view bytes, size_t chunk = SIZE_MAX)
+      : bytes_(bytes), chunk_(chunk) {}
+  [[nodiscard]] base::Result<size_t> read(char* out, size_t capacity) override;
+  [[nodiscard]] int64_t consumed_bytes() const override { return static_cast<int64_t>(next_); }
+  [[nodiscard]] int64_t total_bytes() const override { return static_cast<int64_t>(bytes_.size()); }
+
+ private:
+  std::string_view bytes_;
+  size_t chunk_;
+  size_t next_ = 0;
+};
+
+}  // namespace goban::history

@@ -1,0 +1,37 @@
+// Typed access to the fields of one record; remembers the first problem instead of stopping.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/time.hpp"
+
+namespace goban::history {
+
+/// Reads the fields of one record by column. After the first problem every value may be wrong, so
+/// ask problem() before using them. Names are those of the columns, for the messages.
+class FieldReader {
+ public:
+  explicit FieldReader(std::span<const std::string_view> fields) : fields_(fields) {}
+
+  [[nodiscard]] std::string_view text(size_t column) const { return fields_[column]; }
+  /// A number that is not negative.
+  [[nodiscard]] double number(size_t column, std::string_view name);
+  /// A whole number from `least` to `most`.
+  [[nodiscard]] int64_t whole(size_t column, std::string_view name, int64_t least, int64_t most);
+  /// Seconds that are not negative, exact to the nanosecond, at most base::kMaxSeconds.
+  [[nodiscard]] base::TimeNs seconds(size_t column, std::string_view name);
+
+  /// What is wrong with the record; empty = nothing so far.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  void refuse(size_t column, std::string_view name, std::string_view what);
+
+  std::span<const std::string_view> fields_;
+  std::string problem_;
+};
+
+}  // namespace goban::history

@@ -1,0 +1,27 @@
+// Fields of one CSV line (RFC 4180, without line breaks inside a field).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace goban::history {
+
+/// Splits lines at commas, reusing its memory. A field in double quotes may hold commas, and
+/// doubled quotes for one; without quotes the fields are views into the line.
+class FieldSplitter {
+ public:
+  /// False if a quoted field does not end, or is followed by anything but a comma.
+  [[nodiscard]] bool split(std::string_view line);
+  /// Valid until the next split, and as long as the line.
+  [[nodiscard]] std::span<const std::string_view> fields() const { return fields_; }
+
+ private:
+  bool split_quoted(std::string_view line);
+
+  std::vector<std::string_view> fields_;
+  std::string unquoted_;  ///< text of the quoted fields
+};
+
+}  // namespace goban::history

@@ -1,0 +1,212 @@
+#include "history/generate.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "base/csv.hpp"
+#include "base/number.hpp"
+#include "base/random.hpp"
+#include "base/time.hpp"
+#include "history/portable_math.hpp"
+#include "profile/app_class.hpp"
+
+namespace goban::history {
+namespace {
+
+using base::Random;
+using base::Status;
+using base::usage_error;
+
+constexpr size_t kPieceBytes = size_t{1} << 20;
+
+/// Draws an index in proportion to its weight.
+class WeightedChoice {
+ public:
+  void add(double weight) { ends_.push_back((ends_.empty() ? 0 : ends_.back()) + weight); }
+  [[nodiscard]] bool empty() const { return ends_.empty(); }
+  [[nodiscard]] double total() const { return ends_.back(); }
+  [[nodiscard]] size_t draw(Random& random) const {
+    const auto found = std::ranges::upper_bound(ends_, random.uniform() * ends_.back());
+    return std::min(static_cast<size_t>(found - ends_.begin()), ends_.size() - 1);
+  }
+
+ private:
+  std::vector<double> ends_;
+};
+
+/// Exponential with mean 1.
+double draw_exponential(Random& random) { return -portable_log(1 - random.uniform()); }
+
+/// Standard normal, by Marsaglia's polar method; the second value of each pair is not used.
+double draw_normal(Random& random) {
+  while (true) {
+    const double x = 2 * random.uniform() - 1;
+    const double y = 2 * random.uniform() - 1;
+    const double s = x * x + y * y;
+    if (s > 0 && s < 1) return x * std::sqrt(-2 * portable_log(s) / s);
+  }
+}
+
+/// The shortest customary limit of at least `seconds`; beyond the last one, whole days.
+int64_t customary_limit_s(double seconds) {
+  constexpr int64_t kHour = 3'600;
+  constexpr std::array<int64_t, 10> kLimits = {kHour / 2,  kHour,      2 * kHour,  4 * kHour,
+                                               8 * kHour,  12 * kHour, 24 * kHour, 48 * kHour,
+                                               72 * kHour, 168 * kHour};
+  for (const int64_t limit : kLimits) {
+    if (seconds <= static_cast<double>(limit)) return limit;
+  }
+  return static_cast<int64_t>(std::ceil(seconds / (24 * kHour))) * 24 * kHour;
+}
+
+Status check(const PoissonOptions& o) {
+  const auto need = [](bool fine, std::string_view name, std::string_view range) -> Status {
+    if (fine) return {};
+    return usage_error(fmt::format("{} makes no sense", name), fmt::format("give {}", range));
+  };
+  const auto within = [](double value, double least, double most) {
+    return value >= least && value <= most;
+  };
+  for (const Status& status :
+       {need(o.num_jobs >= 1 && o.num_jobs <= 100'000'000, "number of jobs", "1 to 100000000"),
+        need(o.cluster_gpus >= 1 && o.cluster_gpus <= 1 << 24, "number of GPUs", "1 to 16777216"),
+        need(within(o.load, 1e-6, 1e6), "load", "1e-6 to 1e6, such as 0.8"),
+        need(within(o.horizon_s, 0, 1e9), "horizon", "0 to 1e9 seconds"),
+        need(within(o.duration_mean_s, 1, 1e8), "mean duration", "1 to 1e8 seconds"),
+        need(within(o.duration_sigma, 0, 5), "sigma of the duration", "0 to 5"),
+        need(within(o.duration_max_s, 1, 1e9), "longest duration", "1 to 1e9 seconds"),
+        need(o.num_users >= 1 && o.num_users <= 1'000'000, "number of users", "1 to 1000000"),
+        need(within(o.user_skew, 0, 10), "skew of users", "0 to 10")}) {
+    if (!status) return status;
+  }
+  for (const GpuShare& share : o.gpu_shares) {
+    auto status = need(share.num_gpus >= 1 && within(share.weight, 1e-9, 1e9),
+                       fmt::format("share of jobs of {} GPUs", share.num_gpus),
+                       "GPUs from 1 on and weights from 1e-9 to 1e9");
+    if (!status) return status;
+  }
+  for (const ModelShare& share : o.models) {
+    auto status = need(within(share.weight, 1e-9, 1e9),
+                       fmt::format("share of model {}", share.model), "weights from 1e-9 to 1e9");
+    if (!status) return status;
+  }
+  return {};
+}
+
+class PoissonWriter {
+ public:
+  PoissonWriter(const PoissonOptions& options, const std::function<void(std::string_view)>& sink)
+      : options_(options), sink_(sink), random_(options.seed) {
+    arrival_seed_ = random_();
+    for (const GpuShare& share : options.gpu_shares) {
+      if (share.num_gpus > options.cluster_gpus) continue;
+      sizes_.push_back(share.num_gpus);
+      size_choice_.add(share.weight);
+      mean_gpus_ += share.num_gpus * share.weight;
+    }
+    if (!size_choice_.empty()) mean_gpus_ /= size_choice_.total();
+    for (int32_t user = 0; user < options.num_users; ++user) {
+      user_choice_.add(portable_exp(-options.user_skew * portable_log(user + 1.0)));
+    }
+    for (const ModelShare& share : options.models) add_model(share.model, share.weight);
+    if (options.models.empty()) {
+      for (const profile::KnownModel& known : profile::kKnownModels) add_model(known.name, 1);
+    }
+  }
+
+  Status run() {
+    if (size_choice_.empty()) {
+      return usage_error("no job size fits the cluster",
+                         fmt::format("give one of at most {} GPUs", options_.cluster_gpus));
+    }
+    const double gap_mean_s = mean_gap_s();
+    if (gap_mean_s * static_cast<double>(options_.num_jobs) > base::kMaxSeconds / 2) {
+      return usage_error("the history would span more than 70 years",
+                         "give fewer jobs, more load or shorter jobs");
+    }
+    out_ = "job_id,submit_time,duration,num_gpus,user,model";
+    out_ += options_.walltimes ? ",walltime_s\n" : "\n";
+    Random arrivals(arrival_seed_);
+    double gaps = 0;  // in units of the mean gap
+    for (int64_t job = 0; job < options_.num_jobs; ++job) {
+      gaps += draw_exponential(arrivals);
+      write_job(job, gaps * gap_mean_s);
+    }
+    sink_(out_);
+    return {};
+  }
+
+ private:
+  void add_model(std::string_view name, double weight) {
+    std::string& field = models_.emplace_back();
+    base::append_csv_field(field, name);
+    model_choice_.add(weight);
+  }
+
+  /// Mean seconds between two jobs. Within a horizon the gaps are scaled so that one more job would
+  /// arrive right at its end, which makes the arrivals those of a Poisson process given their
+  /// number.
+  [[nodiscard]] double mean_gap_s() const {
+    if (options_.horizon_s == 0) {
+      return mean_gpus_ * options_.duration_mean_s /
+             (options_.load * static_cast<double>(options_.cluster_gpus));
+    }
+    Random arrivals(arrival_seed_);
+    double gaps = 0;
+    for (int64_t job = 0; job <= options_.num_jobs; ++job) gaps += draw_exponential(arrivals);
+    return options_.horizon_s / gaps;
+  }
+
+  void write_job(int64_t job, double submit_s) {
+    constexpr double kMilli = 1e-3;
+    constexpr base::TimeNs kMilli_ns = 1'000'000;
+    const double sigma = options_.duration_sigma;
+    const double drawn_s =
+        options_.duration_mean_s * portable_exp(sigma * draw_normal(random_) - sigma * sigma / 2);
+    const double duration_s = std::clamp(std::round(drawn_s), 1.0, options_.duration_max_s);
+    base::append_number(out_, job);
+    out_ += ',';
+    base::append_seconds(out_, static_cast<int64_t>(submit_s / kMilli) * kMilli_ns);
+    out_ += ',';
+    base::append_number(out_, static_cast<int64_t>(duration_s));
+    out_ += ',';
+    base::append_number(out_, int64_t{sizes_[size_choice_.draw(random_)]});
+    out_ += ",u";
+    base::append_number(out_, static_cast<int64_t>(user_choice_.draw(random_)));
+    out_ += ',';
+    out_ += models_[model_choice_.draw(random_)];
+    if (options_.walltimes) {
+      out_ += ',';
+      base::append_number(out_, customary_limit_s(duration_s * (1 + 4 * random_.uniform())));
+    }
+    out_ += '\n';
+    if (out_.size() >= kPieceBytes) {
+      sink_(out_);
+      out_.clear();
+    }
+  }
+
+  const PoissonOptions& options_;
+  const std::function<void(std::string_view)>& sink_;
+  Random random_;
+  uint64_t arrival_seed_ = 0;
+  std::vector<int32_t> sizes_;
+  WeightedChoice size_choice_;
+  double mean_gpus_ = 0;
+  WeightedChoice user_choice_;
+  std::vector<std::string> models_;
+  WeightedChoice model_choice_;
+  std::string out_;
+};
+
+}  // namespace
+
+Status generate_poisson(const PoissonOptions& options,
+                        const std::function<void(std::string_view)>& sink) {
+  if (auto status = check(options); !status) return status;
+  return PoissonWriter(options, sink).run();
+}
+
+}  // namespace goban::history

@@ -1,0 +1,132 @@
+// Format `generic`: named columns in any order, times in seconds.
+//
+//   job_id         text, unique                                                     required
+//   submit_time    seconds from any origin, not negative                            required
+//   duration       seconds of work at PM score 1 and locality penalty 1; 0 = ends at once  required
+//   num_gpus       of all instances; may be empty if resource_type is given         required
+//   user, model    text; the model decides the class if there is no column `class`
+//   class          A (most sensitive to slow GPUs) to Z; empty = by model, unknown = A
+//   priority       whole number, larger first; empty = 0
+//   walltime_s     limit in seconds; empty = default of the resource type, or none
+//   resource_type  a name from the cluster file; needed by jobs without GPUs
+//   instances      of the resource type; empty = num_gpus / its GPUs, or 1
+//   array_tasks    the record stands for so many jobs, named <job_id>_0, <job_id>_1, ...
+//   array_limit    so many of them hold resources at once; empty = no bound
+//   batch_size     not looked at
+// Other columns are ignored and named in the result.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "history/job_format.hpp"
+#include "profile/app_class.hpp"
+
+namespace goban::history {
+namespace {
+
+enum Column : size_t {
+  kJobId,
+  kSubmit,
+  kDuration,
+  kNumGpus,
+  kUser,
+  kModel,
+  kClass,
+  kPriority,
+  kWalltime,
+  kResourceType,
+  kInstances,
+  kArrayTasks,
+  kArrayLimit,
+  kBatchSize,
+  kNumColumns,
+};
+constexpr size_t kNumRequired = kNumGpus + 1;
+constexpr std::array<std::string_view, kNumColumns> kNames = {
+    "job_id",    "submit_time", "duration",    "num_gpus",   "user",
+    "model",     "class",       "priority",    "walltime_s", "resource_type",
+    "instances", "array_tasks", "array_limit", "batch_size"};
+
+bool recognises(const Header& header) { return find_column(header, kNames[kUser]).has_value(); }
+
+class GenericParser final : public RecordParser {
+ public:
+  explicit GenericParser(const Header& header) {
+    for (size_t i = 0; i < kNumColumns; ++i) at_[i] = find_column(header, kNames[i]);
+    for (size_t i = kModel + 1; i < kNumColumns; ++i) has_options_ |= at_[i].has_value();
+    for (const std::string& column : header) {
+      if (std::ranges::find(kNames, column) == kNames.end()) ignored_.push_back(column);
+    }
+  }
+
+  std::string parse(FieldReader& fields, JobRecord& record) override {
+    record.id = fields.text(*at_[kJobId]);
+    record.submit_ns = fields.seconds(*at_[kSubmit], kNames[kSubmit]);
+    record.work_s = fields.number(*at_[kDuration], kNames[kDuration]);
+    if (!fields.text(*at_[kNumGpus]).empty()) {
+      record.num_gpus = fields.whole(*at_[kNumGpus], kNames[kNumGpus], 0, INT32_MAX);
+    }
+    if (at_[kUser]) record.user = fields.text(*at_[kUser]);
+    if (at_[kModel]) record.model = fields.text(*at_[kModel]);
+    return has_options_ ? parse_options(fields, record) : std::string();
+  }
+
+  bool has_walltimes() const override { return at_[kWalltime].has_value(); }
+  std::vector<std::string> ignored_columns() const override { return ignored_; }
+
+ private:
+  /// True if the file has the column and the record fills it.
+  bool given(const FieldReader& fields, Column column) const {
+    return at_[column] && !fields.text(*at_[column]).empty();
+  }
+  int32_t whole(FieldReader& fields, Column column, int64_t least, int64_t most) const {
+    return static_cast<int32_t>(fields.whole(*at_[column], kNames[column], least, most));
+  }
+
+  std::string parse_options(FieldReader& fields, JobRecord& record) const {
+    if (given(fields, kClass)) {
+      const std::string_view letter = fields.text(*at_[kClass]);
+      record.app_class = profile::parse_app_class(letter);
+      if (!record.app_class) {
+        return fmt::format("class \"{}\" is not a letter from A to Z", letter.substr(0, 40));
+      }
+    }
+    if (given(fields, kPriority)) record.priority = whole(fields, kPriority, INT32_MIN, INT32_MAX);
+    if (given(fields, kWalltime)) {
+      record.walltime_limit_ns = fields.seconds(*at_[kWalltime], kNames[kWalltime]);
+      if (fields.problem().empty() && record.walltime_limit_ns == 0) {
+        return "walltime_s is zero (leave it empty for no limit)";
+      }
+    }
+    if (at_[kResourceType]) record.resource_type = fields.text(*at_[kResourceType]);
+    if (given(fields, kInstances)) record.instances = whole(fields, kInstances, 1, INT32_MAX);
+    if (given(fields, kArrayTasks)) {
+      record.array_tasks = whole(fields, kArrayTasks, 1, HistoryBuilder::kArrayTasksMax);
+    }
+    if (given(fields, kArrayLimit)) record.array_limit = whole(fields, kArrayLimit, 1, INT32_MAX);
+    return {};
+  }
+
+  std::array<std::optional<size_t>, kNumColumns> at_;
+  bool has_options_ = false;
+  std::vector<std::string> ignored_;
+};
+
+base::Result<std::unique_ptr<RecordParser>> open(const Header& header, const base::Place& place) {
+  for (size_t i = 0; i < kNumRequired; ++i) {
+    if (find_column(header, kNames[i])) continue;
+    return base::bad_data(place, fmt::format("the column {} is missing", kNames[i]),
+                          "generic needs job_id, submit_time, duration and num_gpus");
+  }
+  return std::make_unique<GenericParser>(header);
+}
+
+}  // namespace
+
+const JobFormat kGenericCsv = {
+    "generic",
+    "job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,resource_type,"
+    "instances,array_tasks,array_limit]",
+    recognises, open};
+
+}  // namespace goban::history

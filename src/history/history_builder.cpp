@@ -1,0 +1,233 @@
+#include "history/history_builder.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <numeric>
+#include <sys/mman.h>
+
+#include "base/number.hpp"
+#include "profile/app_class.hpp"
+
+namespace goban::history {
+namespace {
+
+using model::Cluster;
+using model::Job;
+using model::JobRequest;
+using model::ResourceType;
+
+/// How many instances of `type` an empty node holds.
+int64_t instances_of(const ResourceType& type, const model::Node& node) {
+  int64_t fit = std::numeric_limits<int64_t>::max();
+  const auto limit = [&fit](int64_t has, int64_t asks) {
+    if (asks > 0) fit = std::min(fit, has / asks);
+  };
+  limit(node.num_gpus, type.gpus);
+  limit(node.host.cores, type.host.cores);
+  limit(node.host.mem_bytes, type.host.mem_bytes);
+  limit(node.host.ssd_bytes, type.host.ssd_bytes);
+  return fit;
+}
+
+std::vector<int64_t> count_instances(const Cluster& cluster) {
+  constexpr int64_t kEnough = std::numeric_limits<int32_t>::max();
+  std::vector<int64_t> counts;
+  for (const ResourceType& type : cluster.resource_types()) {
+    int64_t count = 0;
+    for (const model::Node& node : cluster.nodes()) {
+      count = std::min(kEnough, count + std::min(kEnough, instances_of(type, node)));
+    }
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+std::string list_resource_types(const Cluster& cluster) {
+  std::string names;
+  for (const ResourceType& type : cluster.resource_types()) {
+    names += names.empty() ? type.name : ", " + type.name;
+  }
+  return names.empty() ? "the cluster has none" : "known: " + names;
+}
+
+/// Asks for large pages under the jobs: taking them one small page at a time costs as much as
+/// parsing. Advice only; nothing depends on it.
+void use_huge_pages(void* begin, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
+  const auto address = reinterpret_cast<uintptr_t>(begin);
+  const uintptr_t first = (address + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t last = (address + bytes) / kHugePage * kHugePage;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+#else
+  (void)begin, (void)bytes;
+#endif
+}
+
+std::string seconds_text(model::TimeNs time_ns) {
+  std::string out;
+  base::append_seconds(out, time_ns);
+  return out;
+}
+
+}  // namespace
+
+HistoryBuilder::HistoryBuilder(const Cluster* cluster, bool walltimes_known, size_t jobs_max)
+    : cluster_(cluster), walltimes_known_(walltimes_known), jobs_max_(jobs_max) {
+  if (cluster_ != nullptr) instances_max_ = count_instances(*cluster_);
+}
+
+void HistoryBuilder::reserve(size_t jobs) {
+  constexpr size_t kNameGrowth = 4;  // numbers get longer; memory not written to costs nothing
+  size_t name_bytes = 0;
+  for (size_t i = 0; i < history_.job_names.size(); ++i) {
+    name_bytes += history_.job_names[i].size();
+  }
+  const size_t mean_bytes = name_bytes / std::max<size_t>(1, history_.job_names.size());
+  history_.job_names.reserve(jobs, jobs * (mean_bytes + kNameGrowth));
+  history_.jobs.reserve(jobs);
+  use_huge_pages(history_.jobs.data(), history_.jobs.capacity() * sizeof(Job));
+}
+
+std::string HistoryBuilder::set_typed_resources(const JobRecord& record, JobRequest& request) {
+  if (cluster_ == nullptr) {
+    return fmt::format("resource type {} means nothing without a cluster", record.resource_type);
+  }
+  request.resource_type = cluster_->find_resource_type(record.resource_type);
+  if (!request.resource_type.valid()) {
+    return fmt::format("resource type {} is unknown ({})", record.resource_type,
+                       list_resource_types(*cluster_));
+  }
+  const ResourceType& type = cluster_->resource_type(request.resource_type);
+  int64_t instances = record.instances;
+  if (instances == 0) {
+    instances = type.gpus > 0 && record.num_gpus ? *record.num_gpus / type.gpus : 1;
+  }
+  const int64_t num_gpus = record.num_gpus.value_or(instances * type.gpus);
+  if (num_gpus != instances * type.gpus) {
+    return fmt::format("num_gpus {} is not {} x the {} GPUs of {}", num_gpus, instances, type.gpus,
+                       type.name);
+  }
+  if (instances < 1) return fmt::format("a job needs at least one instance of {}", type.name);
+  if (instances > type.max_instances) {
+    return fmt::format("{} instances of {} exceed the {} allowed", instances, type.name,
+                       type.max_instances);
+  }
+  const int64_t fit = instances_max_[request.resource_type.index()];
+  if (instances > fit) {
+    return fmt::format("{} instances of {} exceed the {} the cluster holds", instances, type.name,
+                       fit);
+  }
+  if (request.walltime_limit_ns == 0 && walltimes_known_) {
+    request.walltime_limit_ns =
+        type.walltime_default_ns > 0 ? type.walltime_default_ns : type.walltime_max_ns;
+  }
+  if (type.walltime_max_ns > 0 && request.walltime_limit_ns > type.walltime_max_ns) {
+    return fmt::format("walltime_s {} exceeds the {} of {}",
+                       seconds_text(request.walltime_limit_ns), seconds_text(type.walltime_max_ns),
+                       type.name);
+  }
+  request.instances = static_cast<int32_t>(instances);
+  request.num_gpus = static_cast<int32_t>(num_gpus);
+  return {};
+}
+
+std::string HistoryBuilder::set_resources(const JobRecord& record, JobRequest& request) {
+  if (!record.resource_type.empty()) return set_typed_resources(record, request);
+  if (record.instances > 1) return "instances need a resource_type";
+  if (!record.num_gpus) return "num_gpus is empty";
+  if (*record.num_gpus == 0) return "num_gpus 0 needs a resource_type without GPUs";
+  const int64_t most = cluster_ == nullptr ? std::numeric_limits<int32_t>::max()
+                                           : static_cast<int64_t>(cluster_->num_gpus());
+  if (*record.num_gpus < 0 || *record.num_gpus > most) {
+    return fmt::format("num_gpus {} exceeds the {} GPUs of the cluster", *record.num_gpus, most);
+  }
+  request.num_gpus = static_cast<int32_t>(*record.num_gpus);
+  return {};
+}
+
+model::AppClass HistoryBuilder::class_of(model::ModelId model) {
+  while (class_of_model_.size() <= model.index()) {
+    class_of_model_.push_back(profile::class_of_model(history_.models[class_of_model_.size()]));
+  }
+  return class_of_model_[model.index()];
+}
+
+void HistoryBuilder::push(std::string_view id, const Job& job) {
+  if (!history_.jobs.empty() && job.request.submit_ns < history_.jobs.back().request.submit_ns) {
+    sorted_ = false;
+  }
+  history_.job_names.add(id);
+  history_.jobs.push_back(job);
+}
+
+std::string HistoryBuilder::add(const JobRecord& record) {
+  if (record.id.empty()) return "job_id is empty";
+  if (record.work_s > base::kMaxSeconds) return "the work is beyond 4.6e9 seconds";
+  Job job;
+  job.work_s = record.work_s;
+  JobRequest& request = job.request;
+  request.submit_ns = record.submit_ns;
+  request.walltime_limit_ns = record.walltime_limit_ns;
+  request.priority = record.priority;
+  if (std::string problem = set_resources(record, request); !problem.empty()) return problem;
+
+  if (record.array_tasks == 0) {
+    if (record.array_limit != 0) return "array_limit needs array_tasks";
+    if (!ids_.insert(record.id)) return fmt::format("job_id {} was used before", record.id);
+  } else if (ids_.contains(record.id)) {
+    return fmt::format("job_id {} was used before", record.id);
+  }
+  // From here on nothing is refused but clashes of array tasks, so new names may be kept.
+  request.model = model::ModelId(history_.models.intern(record.model));
+  request.user = model::UserId(history_.users.intern(record.user));
+  request.app_class = record.app_class.value_or(class_of(request.model));
+  if (record.array_tasks > 0) return add_array(record, job);
+  history_.has_walltime_limits |= request.walltime_limit_ns > 0;
+  push(record.id, job);
+  return {};
+}
+
+std::string HistoryBuilder::add_array(const JobRecord& record, Job job) {
+  const auto tasks = static_cast<size_t>(record.array_tasks);
+  if (tasks > jobs_max_ - history_.jobs.size()) {
+    return fmt::format("array_tasks {} go beyond the {} jobs allowed", tasks, jobs_max_);
+  }
+  const auto task_id = [&record](size_t task) { return fmt::format("{}_{}", record.id, task); };
+  for (size_t task = 0; task < tasks; ++task) {
+    if (ids_.contains(task_id(task))) {
+      return fmt::format("job_id {} of an array task was used before", task_id(task));
+    }
+  }
+  ids_.insert(record.id);
+  job.request.array = model::ArrayId(history_.arrays.size());
+  history_.arrays.push_back({.max_running = record.array_limit});
+  history_.has_walltime_limits |= job.request.walltime_limit_ns > 0;
+  for (size_t task = 0; task < tasks; ++task) {
+    const std::string id = task_id(task);
+    ids_.insert(id);
+    push(id, job);
+  }
+  return {};
+}
+
+model::JobHistory HistoryBuilder::finish() {
+  if (sorted_) return std::move(history_);
+  std::vector<uint32_t> order(history_.jobs.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(
+      order, {}, [this](uint32_t index) { return history_.jobs[index].request.submit_ns; });
+  std::vector<Job> jobs;
+  jobs.reserve(order.size());
+  base::NameList names;
+  for (const uint32_t index : order) {
+    jobs.push_back(history_.jobs[index]);
+    names.add(history_.job_names[index]);
+  }
+  history_.jobs = std::move(jobs);
+  history_.job_names = std::move(names);
+  return std::move(history_);
+}
+
+}  // namespace goban::history

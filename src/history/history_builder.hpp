@@ -1,0 +1,73 @@
+// From records to a JobHistory: the rules every format shares, and the limits of the cluster.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "history/id_set.hpp"
+#include "model/cluster.hpp"
+#include "model/job.hpp"
+
+namespace goban::history {
+
+/// One record as its format understood it; the views are valid during the call only.
+struct JobRecord {
+  std::string_view id;
+  std::string_view user;
+  std::string_view model;
+  std::string_view resource_type;  ///< empty = GPUs only
+  model::TimeNs submit_ns = 0;
+  model::TimeNs walltime_limit_ns = 0;  ///< 0 = none given
+  double work_s = 0;
+  std::optional<int64_t> num_gpus;  ///< of all instances; may be left to the resource type
+  int64_t instances = 0;            ///< 0 = follows from num_gpus
+  int32_t priority = 0;
+  int32_t array_tasks = 0;                   ///< 0 = not an array
+  int32_t array_limit = 0;                   ///< tasks running at once; 0 = no bound
+  std::optional<model::AppClass> app_class;  ///< else by model
+};
+
+/// Collects jobs. A cluster, if given, must outlive the builder.
+class HistoryBuilder {
+ public:
+  static constexpr int32_t kArrayTasksMax = 100'000;
+
+  /// `walltimes_known`: the input has a place for limits, so a job that leaves it empty gets the
+  /// default of its resource type. Otherwise limits are unknown and nobody gets one.
+  HistoryBuilder(const model::Cluster* cluster, bool walltimes_known, size_t jobs_max);
+
+  /// Room for about so many jobs in all, their names like those so far.
+  void reserve(size_t jobs);
+
+  /// Takes the record; or says why not, and nothing has changed. Empty = taken.
+  [[nodiscard]] std::string add(const JobRecord& record);
+
+  [[nodiscard]] bool is_sorted() const { return sorted_; }
+  [[nodiscard]] bool is_full() const { return history_.jobs.size() >= jobs_max_; }
+  [[nodiscard]] size_t size() const { return history_.jobs.size(); }
+
+  /// The history in submit order; equal times keep the order of the input.
+  [[nodiscard]] model::JobHistory finish();
+
+ private:
+  [[nodiscard]] std::string set_resources(const JobRecord& record, model::JobRequest& request);
+  [[nodiscard]] std::string set_typed_resources(const JobRecord& record,
+                                                model::JobRequest& request);
+  [[nodiscard]] std::string add_array(const JobRecord& record, model::Job job);
+  [[nodiscard]] model::AppClass class_of(model::ModelId model);
+  void push(std::string_view id, const model::Job& job);
+
+  const model::Cluster* cluster_;
+  bool walltimes_known_;
+  size_t jobs_max_;
+  std::vector<int64_t> instances_max_;  ///< by resource type: how many the empty cluster holds
+  model::JobHistory history_;
+  std::vector<model::AppClass> class_of_model_;
+  IdSet ids_;
+  bool sorted_ = true;
+};
+
+}  // namespace goban::history

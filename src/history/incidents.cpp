@@ -1,0 +1,231 @@
+#include "history/incidents.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "base/config.hpp"
+#include "base/text_file.hpp"
+
+namespace goban::history {
+namespace {
+
+using base::Result;
+using base::TableReader;
+using base::TimeNs;
+using model::Event;
+using model::EventKind;
+using model::NodeId;
+
+constexpr size_t kOutagesMax = 5'000'000;  // node times incident
+constexpr size_t kNodeOutagesMax = 1'000;
+constexpr size_t kFileBytesMax = size_t{64} << 20;
+
+/// A span of time in which one node is down.
+struct Outage {
+  TimeNs begin_ns = 0;
+  TimeNs end_ns = base::kNever;
+  bool is_failure = false;
+  TimeNs announce_ns = 0;  ///< of maintenance
+};
+
+class IncidentReader {
+ public:
+  IncidentReader(const base::ConfigValue& document, const std::string& file,
+                 const model::Cluster& cluster)
+      : cluster_(cluster), problems_(file), root_(document, "", problems_) {
+    for (size_t i = 0; i < cluster.nodes().size(); ++i) ids_[cluster.nodes()[i].name] = i;
+  }
+
+  base::Status run() {
+    for (TableReader& table : root_.tables("failure")) read_failure(table);
+    for (TableReader& table : root_.tables("maintenance")) read_maintenance(table);
+    root_.finish();
+    return problems_.status();
+  }
+
+  /// By node, so that events of one time come in the order of the nodes.
+  [[nodiscard]] const std::map<size_t, std::vector<Outage>>& outages() const { return outages_; }
+
+ private:
+  void read_failure(TableReader& table) {
+    table.require("at", "give the time of the failure, such as \"3600s\"");
+    const std::vector<size_t> nodes = read_nodes(table);
+    Outage outage;
+    outage.is_failure = true;
+    outage.begin_ns = table.duration("at");
+    if (table.has("repair_after")) {
+      outage.end_ns = base::add_saturating(outage.begin_ns, table.duration("repair_after"));
+    }
+    table.finish();
+    if (outage.end_ns <= outage.begin_ns) {
+      table.refuse("repair_after", "is zero", "leave it out if the node never returns");
+    }
+    add(table, nodes, outage);
+  }
+
+  void read_maintenance(TableReader& table) {
+    table.require("start", "give the begin of the window, such as \"24h\"");
+    table.require("end", "give the end of the window, such as \"30h\"");
+    const std::vector<size_t> nodes = read_nodes(table);
+    Outage outage;
+    outage.announce_ns = table.duration("announce");
+    outage.begin_ns = table.duration("start");
+    outage.end_ns = table.duration("end");
+    table.finish();
+    if (outage.end_ns <= outage.begin_ns) {
+      table.refuse("end", "is not after start", "swap them?");
+    }
+    if (outage.announce_ns > outage.begin_ns) {
+      table.refuse("announce", "is after start", "announce the window before it begins");
+    }
+    add(table, nodes, outage);
+  }
+
+  std::vector<size_t> read_nodes(TableReader& table) {
+    const std::vector<std::string> one = table.texts("node");
+    const std::vector<std::string> many = table.texts("nodes");
+    if (one.empty() == many.empty()) {
+      table.refuse("nodes", one.empty() ? "is missing" : "is given beside node",
+                   "give node = \"name\" or nodes = [\"name\", \"first..last\"]");
+    }
+    std::set<size_t> nodes;
+    const std::string_view key = many.empty() ? "node" : "nodes";
+    for (const std::string& name : many.empty() ? one : many) add_nodes(table, key, name, nodes);
+    return {nodes.begin(), nodes.end()};
+  }
+
+  void add_nodes(TableReader& table, std::string_view key, const std::string& name,
+                 std::set<size_t>& nodes) {
+    if (problems_.any()) return;
+    size_t first = 0;
+    size_t last = cluster_.nodes().size() - 1;
+    if (const size_t dots = name.find(".."); ids_.contains(name)) {
+      first = last = ids_[name];
+    } else if (dots != name.npos) {
+      const auto begin = ids_.find(name.substr(0, dots));
+      const auto end = ids_.find(name.substr(dots + 2));
+      if (begin == ids_.end() || end == ids_.end() || begin->second > end->second) {
+        return table.refuse(key, fmt::format("\"{}\" is no range of nodes", name),
+                            "first..last, in the order of the cluster");
+      }
+      first = begin->second;
+      last = end->second;
+    } else if (name != "*") {
+      return table.refuse(key, fmt::format("the cluster has no node {}", name),
+                          fmt::format("its nodes are {} to {}", cluster_.nodes().front().name,
+                                      cluster_.nodes().back().name));
+    }
+    for (size_t node = first; node <= last; ++node) nodes.insert(node);
+  }
+
+  void add(TableReader& table, const std::vector<size_t>& nodes, const Outage& outage) {
+    num_outages_ += nodes.size();
+    if (num_outages_ > kOutagesMax) {
+      table.refuse("nodes", fmt::format("more than {} outages of nodes", kOutagesMax),
+                   "split the file");
+    }
+    if (problems_.any()) return;
+    for (const size_t node : nodes) {
+      outages_[node].push_back(outage);
+      if (outages_[node].size() > kNodeOutagesMax) {
+        return table.refuse("nodes",
+                            fmt::format("more than {} incidents of {}", kNodeOutagesMax,
+                                        cluster_.nodes()[node].name),
+                            "split the file");
+      }
+    }
+  }
+
+  const model::Cluster& cluster_;
+  base::ConfigProblems problems_;
+  TableReader root_;
+  std::unordered_map<std::string, size_t> ids_;
+  std::map<size_t, std::vector<Outage>> outages_;
+  size_t num_outages_ = 0;
+};
+
+/// The events of one node, in time order.
+class NodeTimeline {
+ public:
+  NodeTimeline(NodeId node, std::vector<Outage> outages)
+      : node_(node), outages_(std::move(outages)) {
+    // A failure comes before maintenance that begins with it: its jobs are lost.
+    std::ranges::stable_sort(outages_, {}, [](const Outage& outage) {
+      return std::pair(outage.begin_ns, !outage.is_failure);
+    });
+  }
+
+  void append_to(std::vector<Event>& events) const {
+    TimeNs up_since = 0;
+    for (size_t i = 0; i < outages_.size();) {
+      announce(i, up_since, events);
+      const Outage& first = outages_[i];
+      events.push_back(
+          event(first.is_failure ? EventKind::NodeLost : EventKind::NodeClosed, first.begin_ns));
+      up_since = first.end_ns;
+      for (++i; i < outages_.size() && outages_[i].begin_ns <= up_since; ++i) {
+        up_since = std::max(up_since, outages_[i].end_ns);
+      }
+      if (up_since == base::kNever) return;
+      events.push_back(event(EventKind::NodeRestored, up_since));
+    }
+  }
+
+ private:
+  [[nodiscard]] Event event(EventKind kind, TimeNs at_ns) const {
+    Event out;
+    out.kind = kind;
+    out.at_ns = at_ns;
+    out.node = node_;
+    return out;
+  }
+
+  /// What is announced while the node is up, from `up_since` to the outage `next`: at any time the
+  /// earliest window known. A window announced later than that of an earlier one says nothing new.
+  void announce(size_t next, TimeNs up_since, std::vector<Event>& events) const {
+    const TimeNs until_ns = outages_[next].begin_ns;
+    std::vector<std::pair<TimeNs, TimeNs>> known;  // when, begin of the window
+    for (size_t i = next; i < outages_.size(); ++i) {
+      const TimeNs at_ns = std::max(outages_[i].announce_ns, up_since);
+      if (outages_[i].is_failure || at_ns >= until_ns) continue;
+      // Windows come by their begin, so this one matters only if it is known before all others.
+      if (!known.empty() && at_ns >= known.back().first) continue;
+      known.emplace_back(at_ns, outages_[i].begin_ns);
+      if (at_ns == up_since) break;
+    }
+    for (auto it = known.rbegin(); it != known.rend(); ++it) {
+      events.push_back(event(EventKind::NodeDrained, it->first));
+      events.back().until_ns = it->second;
+    }
+  }
+
+  NodeId node_;
+  std::vector<Outage> outages_;
+};
+
+}  // namespace
+
+Result<std::vector<Event>> parse_incidents(std::string_view toml, const std::string& file,
+                                           const model::Cluster& cluster) {
+  const auto document = base::parse_config(toml, file);
+  if (!document) return base::failure(document.error());
+  IncidentReader reader(*document, file, cluster);
+  if (auto status = reader.run(); !status) return base::failure(status.error());
+  std::vector<Event> events;
+  for (const auto& [node, outages] : reader.outages()) {
+    NodeTimeline(NodeId(node), outages).append_to(events);
+  }
+  std::ranges::stable_sort(events, {}, &Event::at_ns);
+  return events;
+}
+
+Result<std::vector<Event>> read_incidents(const std::string& path, const model::Cluster& cluster) {
+  const auto text = base::read_text_file(path, kFileBytesMax);
+  if (!text) return base::failure(text.error());
+  return parse_incidents(*text, base::input_name(path), cluster);
+}
+
+}  // namespace goban::history

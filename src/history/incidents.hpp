@@ -1,0 +1,38 @@
+// Node failures and maintenance windows from a TOML file, as events for the core. Times count from
+// the zero of the job history.
+//
+//   [[failure]]
+//   nodes = ["g0001", "g0100..g0133"]   # names, ranges in the order of the cluster, or "*"
+//   at = "3600s"
+//   repair_after = "2h"                 # left out: the node never returns
+//
+//   [[maintenance]]
+//   node = "g0007"                      # the same as nodes = ["g0007"]
+//   announce = "0s"                     # from then on no job may run into it; 0 if left out
+//   start = "24h"
+//   end = "30h"
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/cluster.hpp"
+#include "model/event.hpp"
+
+namespace goban::history {
+
+/// Reads a file, plain or gzip. Errors: Failed if it cannot be read, else as parse_incidents.
+[[nodiscard]] base::Result<std::vector<model::Event>> read_incidents(const std::string& path,
+                                                                     const model::Cluster& cluster);
+
+/// Events by time: NodeLost (failure), NodeClosed (maintenance begins), NodeRestored, NodeDrained
+/// (the next window is known). Where incidents of a node overlap, it goes down once, at the first,
+/// and returns once, at the end of the last. A window is announced again after each return, since
+/// a returning node forgets it.
+/// Errors: BadData with line, column, field and remedy.
+[[nodiscard]] base::Result<std::vector<model::Event>> parse_incidents(
+    std::string_view toml, const std::string& file, const model::Cluster& cluster);
+
+}  // namespace goban::history

@@ -1,0 +1,55 @@
+// Lines of a large input, read in blocks of 1 MiB; nothing is copied but what straddles a block.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "history/byte_source.hpp"
+
+namespace goban::history {
+
+/// One line without its line end (LF or CRLF).
+struct Line {
+  std::string_view text;  ///< valid until the next call
+  int64_t number = 0;     ///< from 1
+  bool too_long = false;  ///< longer than kLineBytesMax: `text` is its beginning
+};
+
+/// Splits a source into lines. A byte-order mark at the very start is dropped; a last line without
+/// line end counts. A break in the middle of a quoted field ends the line like any other.
+class LineReader {
+ public:
+  static constexpr size_t kBlockBytes = size_t{1} << 20;
+  static constexpr size_t kLineBytesMax = size_t{1} << 20;
+
+  /// `on_block` is called after every block read. `source` must outlive the reader.
+  explicit LineReader(ByteSource& source, std::function<void()> on_block = {});
+
+  /// The next line; false at the end or after a failure (see status()).
+  [[nodiscard]] bool next(Line& line);
+  /// The failure that ended the input, if one did.
+  [[nodiscard]] const base::Status& status() const { return status_; }
+  /// Bytes of text delivered so far, line ends included.
+  [[nodiscard]] int64_t text_bytes() const { return text_bytes_; }
+
+ private:
+  bool fill();
+  void finish(Line& line, size_t length, size_t line_end);
+  void skip_to_line_end();
+
+  ByteSource& source_;
+  std::function<void()> on_block_;
+  std::vector<char> buffer_;
+  size_t begin_ = 0;  ///< unread bytes are [begin_, end_)
+  size_t end_ = 0;
+  bool at_end_ = false;
+  bool skip_rest_ = false;  ///< the line returned last was too long
+  int64_t line_number_ = 0;
+  int64_t text_bytes_ = 0;
+  base::Status status_;
+};
+
+}  // namespace goban::history

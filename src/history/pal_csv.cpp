@@ -1,0 +1,59 @@
+// Format `pal`: the traces of PAL's artifact (spec 8). `duration` counts iterations; the base
+// seconds of the model turn them into work. `batch_size` is not looked at: base seconds are those
+// of the model.
+#include <fmt/format.h>
+
+#include "history/job_format.hpp"
+#include "profile/app_class.hpp"
+
+namespace goban::history {
+namespace {
+
+constexpr std::string_view kColumns = "job_id,num_gpus,submit_time,duration,model";
+
+std::string joined(const Header& header) {
+  std::string text;
+  for (const std::string& column : header) text += (text.empty() ? "" : ",") + column;
+  return text;
+}
+
+bool recognises(const Header& header) {
+  const std::string text = joined(header);
+  return text == kColumns || text == std::string(kColumns) + ",batch_size";
+}
+
+class PalParser final : public RecordParser {
+ public:
+  std::string parse(FieldReader& fields, JobRecord& record) override {
+    record.id = fields.text(0);
+    record.num_gpus = fields.whole(1, "num_gpus", 0, INT32_MAX);
+    record.submit_ns = fields.seconds(2, "submit_time");
+    const double iterations = fields.number(3, "duration");
+    record.model = fields.text(4);
+    const auto base_s = profile::base_seconds_of_model(record.model);
+    if (!base_s) {
+      return fmt::format(
+          "model \"{}\" has no base seconds per iteration (known: {}; with durations in seconds, "
+          "use the format generic)",
+          record.model, profile::list_known_models());
+    }
+    record.work_s = iterations * *base_s;
+    return {};
+  }
+};
+
+base::Result<std::unique_ptr<RecordParser>> open(const Header& header, const base::Place& place) {
+  if (!recognises(header)) {
+    return base::bad_data(place,
+                          fmt::format("the header \"{}\" is not that of pal", joined(header)),
+                          fmt::format("expected: {}[,batch_size]", kColumns));
+  }
+  return std::make_unique<PalParser>();
+}
+
+}  // namespace
+
+const JobFormat kPalCsv = {"pal", "job_id,num_gpus,submit_time,duration,model[,batch_size]",
+                           recognises, open};
+
+}  // namespace goban::history

@@ -1,0 +1,211 @@
+#include "policy/compose.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+
+namespace goban::policy {
+
+using base::usage_error;
+
+namespace {
+
+constexpr std::array kParts = {
+    Part{"order", "fifo", "by submit time"},
+    Part{"order", "las", "least attained service first: wall time held so far"},
+    Part{"order", "srtf", "shortest remaining time first; knows true durations: simulation only"},
+    Part{"order", "priority", "largest priority first, then by submit time"},
+    Part{"select", "prefix", "start in order, stop at the first job that does not fit"},
+    Part{"select", "skip", "start whatever fits, in order; large jobs may starve"},
+    Part{"select", "easy-backfill", "the first blocked job gets a reservation, others fill gaps"},
+    Part{"select", "conservative-backfill", "every waiting job gets a reservation"},
+    Part{"preemption", "non-preemptive", "running jobs keep their GPUs until they end"},
+    Part{"preemption", "sticky", "running jobs give way only to jobs ahead of them"},
+    Part{"preemption", "non-sticky", "everything is placed anew in every decision"},
+    Part{"placement", "packed", "as few nodes as possible, best fit first"},
+    Part{"placement", "consolidated", "never more nodes than needed; waits for them"},
+    Part{"placement", "spread", "one GPU at a time from the emptiest node"},
+    Part{"placement", "random", "any free GPUs, drawn from the seed"},
+    Part{"placement", "any", "lowest free GPU ids, node borders ignored"},
+    Part{"placement", "pm-first", "GPUs with the best PM scores for the job's class"},
+    Part{"placement", "pal", "best product of PM score and locality penalty, over all levels"},
+    Part{"sharing", "exclusive", "one job a GPU"},
+    Part{"power", "on", "nodes never sleep"},
+};
+
+Preset artifact(std::string_view name, std::string_view placement, Preemption preemption,
+                std::string_view description) {
+  Preset preset{description, {}};
+  Composition& c = preset.composition;
+  c.name = name;
+  c.placement = placement;
+  c.preemption = preemption;
+  c.artifact = true;
+  c.settings = {.locality_penalty = 1.7,
+                .restart_cost_s = 0,
+                .round_s = 360,
+                .credit_per_round = true,
+                .ideal_speed = false};
+  return preset;
+}
+
+Preset strict(std::string_view name, std::string_view placement, std::string_view description) {
+  Preset preset{description, {}};
+  Composition& c = preset.composition;
+  c.name = name;
+  c.placement = placement;
+  c.settings = {.locality_penalty = 1,
+                .restart_cost_s = 0,
+                .round_s = 0,
+                .credit_per_round = false,
+                .ideal_speed = true};
+  return preset;
+}
+
+const std::array<Preset, 8>& all_presets() {
+  static const std::array<Preset, 8> presets = {
+      artifact("pal-artifact", "pal", Preemption::NonSticky,
+               "PAL exactly as its public artifact runs it (SC24)"),
+      artifact("pm-first-artifact", "pm-first", Preemption::NonSticky,
+               "PM-First as in PAL's artifact"),
+      artifact("packed-sticky-artifact", "packed", Preemption::Sticky,
+               "Packed-Sticky as in PAL's artifact: the paper's baseline"),
+      artifact("packed-nonsticky-artifact", "packed", Preemption::NonSticky,
+               "Packed-Non-Sticky as in PAL's artifact"),
+      artifact("random-sticky-artifact", "random", Preemption::Sticky,
+               "Random-Sticky: the artifact's control flow, our random numbers"),
+      artifact("random-nonsticky-artifact", "random", Preemption::NonSticky,
+               "Random-Non-Sticky: the artifact's control flow, our random numbers"),
+      strict("fifo-packed-strict", "consolidated",
+             "strict FIFO on whole nodes, ideal GPUs: a yardstick with known answers"),
+      strict("fifo-fungible-strict", "any",
+             "strict FIFO, all GPUs interchangeable and ideal: a yardstick with known answers"),
+  };
+  return presets;
+}
+
+Preemption natural_preemption(std::string_view order) {
+  return order == "las" || order == "srtf" ? Preemption::Sticky : Preemption::None;
+}
+
+std::string names_of(std::string_view kind) {
+  std::string out;
+  for (const Part& part : kParts) {
+    if (part.kind != kind) continue;
+    out += out.empty() ? "" : ", ";
+    out += part.name;
+  }
+  return out;
+}
+
+const Part* find_part(std::string_view name) {
+  const auto found = std::ranges::find(kParts, name, &Part::name);
+  return found == kParts.end() ? nullptr : found;
+}
+
+std::unique_ptr<Placement> make_placement(const Composition& c) {
+  if (c.placement == "packed") return make_packed();
+  if (c.placement == "consolidated") return make_consolidated();
+  if (c.placement == "spread") return make_spread();
+  if (c.placement == "random") return make_random();
+  if (c.placement == "any") return make_any();
+  if (c.placement == "pm-first") return make_pm_first();
+  GOBAN_CHECK(c.placement == "pal");
+  return make_pal({.artifact_levels = c.artifact});
+}
+
+std::unique_ptr<Select> make_select(const Composition& c) {
+  if (c.select == "prefix") return make_prefix();
+  if (c.select == "skip") return make_skip();
+  if (c.select == "easy-backfill") return make_easy_backfill();
+  GOBAN_CHECK(c.select == "conservative-backfill");
+  return make_conservative_backfill(kConservativeDepth);
+}
+
+std::unique_ptr<Order> make_order(const Composition& c, const model::WorkOracle* oracle,
+                                  base::TimeNs quantum_ns) {
+  if (c.order == "fifo") return make_fifo();
+  if (c.order == "priority") return make_priority();
+  if (c.order == "las") return make_las(quantum_ns);
+  GOBAN_CHECK(c.order == "srtf");
+  return make_srtf(oracle);
+}
+
+}  // namespace
+
+std::span<const Part> parts() { return kParts; }
+std::span<const Preset> presets() { return all_presets(); }
+
+PolicySet Composition::make(const model::WorkOracle* oracle, double run_round_s) const {
+  PolicySet set;
+  const base::TimeNs interval = base::from_seconds(kReorderInterval_s);
+  set.name = name;
+  set.order = make_order(*this, oracle, run_round_s > 0 ? 0 : interval);
+  set.select = make_select(*this);
+  set.placement = make_placement(*this);
+  set.sharing = make_exclusive();
+  set.power = make_always_on();
+  set.preemption = preemption;
+  set.interval_ns = run_round_s > 0 ? 0 : interval;
+  if (artifact || set.order->drifts()) set.starvation_ns = base::from_seconds(kStarvation_s);
+  set.evict_in_vain = artifact;
+  set.list_released = artifact && !set.placement->class_first();
+  return set;
+}
+
+base::Result<Composition> compose(std::string_view name, std::optional<std::string_view> order) {
+  Composition c;
+  bool preemption_named = false;
+  const auto preset = std::ranges::find(all_presets(), name,
+                                        [](const Preset& p) { return p.composition.name; });
+  if (preset != all_presets().end()) {
+    c = preset->composition;
+    preemption_named = true;
+  } else {
+    c.name = name;
+    std::string seen;
+    for (size_t begin = 0; begin <= name.size();) {
+      const size_t end = std::min(name.find('+', begin), name.size());
+      const std::string_view word = name.substr(begin, end - begin);
+      begin = end + 1;
+      const Part* part = find_part(word);
+      if (part == nullptr) {
+        return usage_error(fmt::format("unknown policy '{}'", word),
+                           "goban policies lists the presets and parts");
+      }
+      if (seen.find(part->kind) != std::string::npos) {
+        return usage_error(fmt::format("policy '{}' names two of {}", name, names_of(part->kind)),
+                           fmt::format("give one {}", part->kind));
+      }
+      seen += part->kind;
+      if (part->kind == "order") c.order = word;
+      if (part->kind == "select") c.select = word;
+      if (part->kind == "placement") c.placement = word;
+      if (part->kind == "preemption") {
+        preemption_named = true;
+        c.preemption = word == "sticky"       ? Preemption::Sticky
+                       : word == "non-sticky" ? Preemption::NonSticky
+                                              : Preemption::None;
+      }
+    }
+  }
+  if (order) {
+    const Part* part = find_part(*order);
+    if (part == nullptr || part->kind != "order") {
+      return usage_error(fmt::format("unknown order '{}'", *order),
+                         fmt::format("known orders: {}", names_of("order")));
+    }
+    c.order = *order;
+  }
+  if (!preemption_named) c.preemption = natural_preemption(c.order);
+  if (c.select == "conservative-backfill" && c.placement == "consolidated") {
+    return usage_error("conservative-backfill reserves by counting GPUs, but consolidated cannot "
+                       "use every free GPU",
+                       "take easy-backfill, or placement packed");
+  }
+  return c;
+}
+
+}  // namespace goban::policy

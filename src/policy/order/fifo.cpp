@@ -1,0 +1,18 @@
+// First in, first out: by submit time.
+#include "policy/order/order.hpp"
+
+namespace goban::policy {
+namespace {
+
+class Fifo final : public Order {
+ public:
+  OrderKey key(const model::JobState& job, TimeNs) const override {
+    return {job.promoted ? kPromotedTier : kNormalTier, job.arrival, job.request.submit_ns};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Order> make_fifo() { return std::make_unique<Fifo>(); }
+
+}  // namespace goban::policy

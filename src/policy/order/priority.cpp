@@ -1,0 +1,19 @@
+// Priority: the largest priority first, then by arrival.
+#include "policy/order/order.hpp"
+
+namespace goban::policy {
+namespace {
+
+class Priority final : public Order {
+ public:
+  OrderKey key(const model::JobState& job, TimeNs) const override {
+    return {job.promoted ? kPromotedTier : kNormalTier, job.arrival,
+            -static_cast<int64_t>(job.request.priority)};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Order> make_priority() { return std::make_unique<Priority>(); }
+
+}  // namespace goban::policy

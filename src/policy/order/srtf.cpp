@@ -1,0 +1,32 @@
+// Shortest remaining time first: true work minus attained wall time, may go negative (PAL spec 7).
+// Knows the true work of every job: simulation only.
+#include "base/check.hpp"
+#include "policy/order/order.hpp"
+
+namespace goban::policy {
+namespace {
+
+class ShortestRemaining final : public Order {
+ public:
+  explicit ShortestRemaining(const model::WorkOracle* oracle) : oracle_(oracle) {
+    GOBAN_CHECK(oracle_ != nullptr, "srtf needs an oracle");
+  }
+
+  OrderKey key(const model::JobState& job, TimeNs now) const override {
+    const TimeNs total = base::from_seconds(oracle_->total_work_s(job.job));
+    return {job.promoted ? kPromotedTier : kNormalTier, job.arrival, total - job.attained_ns(now)};
+  }
+  bool drifts() const override { return true; }
+  bool needs_oracle() const override { return true; }
+
+ private:
+  const model::WorkOracle* oracle_;
+};
+
+}  // namespace
+
+std::unique_ptr<Order> make_srtf(const model::WorkOracle* oracle) {
+  return std::make_unique<ShortestRemaining>(oracle);
+}
+
+}  // namespace goban::policy

@@ -1,0 +1,37 @@
+// Any: the lowest free GPU ids, node borders ignored (a cluster of interchangeable GPUs).
+#include "policy/placement/placement.hpp"
+
+namespace goban::policy {
+namespace {
+
+class Any final : public Placement {
+ public:
+  bool place(const PlacementView& view, const PlacementRequest& request,
+             model::Allocation& out) const override {
+    const model::FreeGpus& free = *view.free;
+    if (static_cast<int64_t>(request.num_gpus) > free.total()) return false;
+    if (request.one_node) {
+      const auto& nodes = free.by_node();
+      if (request.num_gpus > nodes.count_max()) return false;
+      uint32_t best = model::DomainSet::kNone;
+      for (uint32_t count = request.num_gpus; count <= nodes.count_max(); ++count) {
+        best = std::min(best, nodes.with(count).first());
+      }
+      if (best == model::DomainSet::kNone) return false;
+      free.append_lowest(NodeId(best), request.num_gpus, out.gpus);
+      return true;
+    }
+    uint32_t gpu = 0;
+    for (uint32_t i = 0; i < request.num_gpus; ++i, ++gpu) {
+      gpu = free.first_from(gpu);
+      out.gpus.emplace_back(gpu);
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Placement> make_any() { return std::make_unique<Any>(); }
+
+}  // namespace goban::policy

@@ -1,0 +1,61 @@
+// Consolidated: never more nodes than needed. A job of at most a node's size waits for one node;
+// a larger one takes wholly free nodes and best-fits the remainder (strict site policies).
+#include "policy/placement/placement.hpp"
+
+namespace goban::policy {
+namespace {
+
+using model::CountBuckets;
+using model::DomainSet;
+
+/// Lowest node with the fewest free GPUs >= least, where the wholly free nodes below `taken_below`
+/// are taken already.
+uint32_t tightest_beside(const CountBuckets& nodes, uint32_t least, uint32_t taken_below) {
+  for (uint32_t count = least; count <= nodes.count_max(); ++count) {
+    const uint32_t from = count == nodes.count_max() ? taken_below : 0;
+    if (const uint32_t node = nodes.with(count).first_from(from); node != DomainSet::kNone) {
+      return node;
+    }
+  }
+  return DomainSet::kNone;
+}
+
+class Consolidated final : public Placement {
+ public:
+  bool place(const PlacementView& view, const PlacementRequest& request,
+             model::Allocation& out) const override {
+    const model::FreeGpus& free = *view.free;
+    const CountBuckets& nodes = free.by_node();
+    const uint32_t size = nodes.count_max();
+    if (static_cast<int64_t>(request.num_gpus) > free.total()) return false;
+    if (request.one_node && request.num_gpus > size) return false;
+
+    uint32_t next = 0;
+    for (uint32_t whole = request.num_gpus / size; whole > 0 && request.num_gpus > size; --whole) {
+      const uint32_t node = nodes.with(size).first_from(next);
+      if (node == DomainSet::kNone) {
+        out.gpus.clear();
+        return false;
+      }
+      free.append_lowest(NodeId(node), size, out.gpus);
+      next = node + 1;
+    }
+    const auto rest = request.num_gpus - static_cast<uint32_t>(out.gpus.size());
+    if (rest == 0) return true;
+    const uint32_t node = tightest_beside(nodes, rest, next);
+    if (node == DomainSet::kNone) {
+      out.gpus.clear();
+      return false;
+    }
+    free.append_lowest(NodeId(node), rest, out.gpus);
+    return true;
+  }
+
+  bool fungible() const override { return false; }
+};
+
+}  // namespace
+
+std::unique_ptr<Placement> make_consolidated() { return std::make_unique<Consolidated>(); }
+
+}  // namespace goban::policy

@@ -1,0 +1,34 @@
+// A scheduling policy: five small policies and how they are put together.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "policy/order/order.hpp"
+#include "policy/placement/placement.hpp"
+#include "policy/power/power.hpp"
+#include "policy/select/select.hpp"
+#include "policy/sharing/sharing.hpp"
+
+namespace goban::policy {
+
+/// What the core runs. Made by policy/compose.hpp.
+struct PolicySet {
+  std::string name;
+  std::unique_ptr<Order> order;
+  std::unique_ptr<Select> select;
+  std::unique_ptr<Placement> placement;
+  std::unique_ptr<Sharing> sharing;
+  std::unique_ptr<Power> power;
+  Preemption preemption = Preemption::None;
+  /// Orders that drift are looked at again after so long without an event.
+  TimeNs interval_ns = 0;
+  /// A job that waited so long in a row goes before all others from then on; 0 = never.
+  TimeNs starvation_ns = 0;
+  /// Sticky: jobs evicted for one that then still does not fit stay evicted (PAL's artifact).
+  bool evict_in_vain = false;
+  /// Decisions list every released job as terminated, even one that got its GPUs back (artifact).
+  bool list_released = false;
+};
+
+}  // namespace goban::policy

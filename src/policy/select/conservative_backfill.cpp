@@ -1,0 +1,108 @@
+// Conservative backfill (Feitelson and Weil 1998): every waiting job, up to a depth, holds a
+// reservation; a job starts now only if that delays none of the reservations before it.
+#include <algorithm>
+#include <vector>
+
+#include "policy/select/select.hpp"
+
+namespace goban::policy {
+namespace {
+
+/// Free GPUs from now on, as steps: `free` holds from `from_ns` to the next step.
+class Availability {
+ public:
+  Availability(TimeNs now, int32_t free) : steps_{{now, free}} {}
+
+  void add_end(TimeNs end, int32_t gpus) {
+    const TimeNs at = std::max(end, steps_.front().from_ns);
+    if (steps_.back().from_ns == at) {
+      steps_.back().free += gpus;
+    } else if (at != base::kNever) {
+      steps_.push_back({at, steps_.back().free + gpus});
+    }
+  }
+
+  /// Earliest time from which `gpus` stay free for `duration`; kNever if never.
+  [[nodiscard]] TimeNs earliest(int32_t gpus, TimeNs duration) const {
+    for (size_t i = 0; i < steps_.size();) {
+      const TimeNs start = steps_[i].from_ns;
+      const TimeNs end = base::add_saturating(start, duration);
+      size_t j = i;
+      while (j < steps_.size() && steps_[j].from_ns < end && steps_[j].free >= gpus) ++j;
+      if (j == steps_.size() || steps_[j].from_ns >= end) return start;
+      i = j + 1;
+    }
+    return base::kNever;
+  }
+
+  /// How long from now on `gpus` stay free; kNever if for good.
+  [[nodiscard]] TimeNs free_for(int32_t gpus) const {
+    const auto ends = [gpus](const Step& step) { return step.free < gpus; };
+    const auto found = std::ranges::find_if(steps_, ends);
+    return found == steps_.end() ? base::kNever : found->from_ns - steps_.front().from_ns;
+  }
+
+  void reserve(TimeNs start, TimeNs duration, int32_t gpus) {
+    const TimeNs end = base::add_saturating(start, duration);
+    const size_t first = split(start);
+    const size_t last = end == base::kNever ? steps_.size() : split(end);
+    for (size_t i = first; i < last; ++i) steps_[i].free -= gpus;
+  }
+
+ private:
+  struct Step {
+    TimeNs from_ns;
+    int32_t free;
+  };
+
+  /// Index of the step that begins at `at`, made if there is none.
+  size_t split(TimeNs at) {
+    const auto found = std::ranges::lower_bound(steps_, at, {}, &Step::from_ns);
+    const auto index = static_cast<size_t>(found - steps_.begin());
+    if (found != steps_.end() && found->from_ns == at) return index;
+    steps_.insert(found, {at, steps_[index - 1].free});
+    return index;
+  }
+
+  std::vector<Step> steps_;
+};
+
+class ConservativeBackfill final : public Select {
+ public:
+  explicit ConservativeBackfill(int32_t depth) : depth_(depth) {}
+
+  void run(Board& board) const override {
+    Board::Job job = start_prefix(board);
+    if (job == nullptr || board.full()) return;
+    Availability available(board.now(), board.free_gpus());
+    board.visit_ends([&](TimeNs end, int32_t gpus) { available.add_end(end, gpus); });
+    for (int32_t i = 0; i < depth_ && job != nullptr; ++i, job = board.after(job)) {
+      const int32_t gpus = job->request.num_gpus;
+      // A job without any work still needs its GPUs for a moment.
+      TimeNs duration = std::max<TimeNs>(board.estimate_ns(job), 1);
+      const TimeNs start = available.earliest(gpus, duration);
+      if (start == base::kNever) continue;
+      if (start == board.now()) {
+        // Where it is placed decides how long it really takes; it may use the whole gap. A job that
+        // finds no place (host resources, a drained node, slow GPUs) keeps its turn.
+        Gap gap{gpus, available.free_for(gpus), 0};
+        if (board.start_in_gap(job, gap)) {
+          duration = std::max<TimeNs>(job->predicted_end_ns - board.now(), 1);
+        }
+      }
+      available.reserve(start, duration, gpus);
+    }
+  }
+  bool needs_estimates() const override { return true; }
+
+ private:
+  int32_t depth_;
+};
+
+}  // namespace
+
+std::unique_ptr<Select> make_conservative_backfill(int32_t depth) {
+  return std::make_unique<ConservativeBackfill>(depth);
+}
+
+}  // namespace goban::policy

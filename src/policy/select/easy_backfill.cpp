@@ -1,0 +1,32 @@
+// EASY backfill (Lifka 1995): the first job that does not fit gets a reservation; jobs behind it may
+// start now if they do not delay that one.
+#include "policy/select/select.hpp"
+
+namespace goban::policy {
+namespace {
+
+class EasyBackfill final : public Select {
+ public:
+  void run(Board& board) const override {
+    const Board::Job head = start_prefix(board);
+    if (head == nullptr || board.full()) return;
+    const Reservation reserved = board.earliest_start(head);
+    Gap gap;
+    gap.duration_ns = reserved.start_ns == base::kNever ? base::kNever
+                                                        : reserved.start_ns - board.now();
+    gap.spare_gpus = reserved.spare_gpus;
+    for (Board::Job job = head; !board.full();) {
+      gap.free_gpus = board.free_gpus();
+      job = board.after_fitting(job, gap);
+      if (job == nullptr) return;
+      board.start_in_gap(job, gap);
+    }
+  }
+  bool needs_estimates() const override { return true; }
+};
+
+}  // namespace
+
+std::unique_ptr<Select> make_easy_backfill() { return std::make_unique<EasyBackfill>(); }
+
+}  // namespace goban::policy

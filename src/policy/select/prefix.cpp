@@ -1,0 +1,49 @@
+// Prefix: start jobs in queue order and stop before the first that does not fit. No job overtakes
+// another (PAL spec 4.3: the guaranteed prefix).
+#include <algorithm>
+#include <vector>
+
+#include "policy/select/select.hpp"
+
+namespace goban::policy {
+namespace {
+
+/// Jobs from `job` on whose demand together stays within the free GPUs.
+std::vector<Board::Job> guaranteed(Board& board, Board::Job job) {
+  std::vector<Board::Job> jobs;
+  int64_t demand = 0;
+  for (; job != nullptr; job = board.after(job)) {
+    demand += job->request.num_gpus;
+    if (demand > board.free_gpus()) break;
+    jobs.push_back(job);
+  }
+  return jobs;
+}
+
+class Prefix final : public Select {
+ public:
+  void run(Board& board) const override { start_prefix(board); }
+};
+
+}  // namespace
+
+Board::Job start_prefix(Board& board) {
+  if (board.class_first()) {
+    std::vector<Board::Job> jobs = guaranteed(board, board.first());
+    std::ranges::stable_sort(jobs, {}, [](Board::Job j) { return j->request.app_class; });
+    for (const Board::Job each : jobs) {
+      if (!board.start(each)) return each;
+    }
+  }
+  // Whoever starts leaves the queue, so the first of it is always the next.
+  const bool sticky = board.preemption() == Preemption::Sticky;
+  for (;;) {
+    const Board::Job job = board.first();
+    if (job == nullptr) return job;
+    if (!board.start(job) && !(sticky && board.make_room_and_start(job))) return job;
+  }
+}
+
+std::unique_ptr<Select> make_prefix() { return std::make_unique<Prefix>(); }
+
+}  // namespace goban::policy

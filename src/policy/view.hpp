@@ -1,0 +1,48 @@
+// The read-only view a policy decides on: no engine, no clock, no I/O behind it.
+#pragma once
+
+#include <vector>
+
+#include "model/cluster.hpp"
+#include "model/free_gpus.hpp"
+#include "model/job_state.hpp"
+#include "profile/bin_counts.hpp"
+#include "profile/locality.hpp"
+#include "profile/pm_scores.hpp"
+
+namespace goban::policy {
+
+using base::TimeNs;
+using model::AppClass;
+using model::GpuId;
+using model::JobId;
+using model::NodeId;
+
+/// How fast GPUs run jobs, by position and class.
+struct SpeedModel {
+  const model::Cluster* cluster = nullptr;
+  const profile::PmScores* scores = nullptr;
+  const profile::LocalityPenalties* penalties = nullptr;
+
+  /// Slowdown against PM score 1 and locality penalty 1: worst raw score x penalty of the span.
+  [[nodiscard]] double slowdown(const model::JobRequest& job,
+                                std::span<const GpuId> gpus) const {
+    if (gpus.empty()) return 1.0;
+    return scores->max_raw(job.app_class, gpus) * penalties->at(cluster->span_level(gpus), job);
+  }
+};
+
+/// What a placement policy may look at. Restricted to the nodes that the job may use: a policy
+/// never has to ask whether a GPU is allowed.
+struct PlacementView {
+  const SpeedModel* speed = nullptr;
+  const model::FreeGpus* free = nullptr;
+  /// Free GPUs by bin, one entry a class; empty unless the placement says it uses bins.
+  const std::vector<profile::BinCounts>* bins = nullptr;
+
+  [[nodiscard]] const profile::BinCounts& bins_of(AppClass app_class) const {
+    return (*bins)[speed->scores->index(app_class)];
+  }
+};
+
+}  // namespace goban::policy

@@ -1,0 +1,48 @@
+// Free GPUs of one application class, counted by bin and topology domain: what PM-First and PAL
+// search. Counting keeps a placement independent of the size of the cluster (spec pal, 5).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/cluster.hpp"
+#include "model/count_buckets.hpp"
+#include "profile/pm_scores.hpp"
+
+namespace goban::profile {
+
+/// For one class: free GPUs per (bin, node), and per (bin <= v, domain of every level).
+/// Starts with no free GPU.
+class BinCounts {
+ public:
+  BinCounts(const model::Cluster& cluster, const ClassScores& scores);
+
+  void give(GpuId gpu) { change(gpu, +1); }
+  void take(GpuId gpu) { change(gpu, -1); }
+
+  [[nodiscard]] size_t num_bins() const { return exact_.size(); }
+  /// Nodes by their number of free GPUs in exactly this bin.
+  [[nodiscard]] const model::CountBuckets& in_bin(size_t bin) const { return exact_[bin]; }
+  /// Free GPUs of bins 0..bin in the whole cluster.
+  [[nodiscard]] int32_t eligible_total(size_t bin) const { return totals_[bin]; }
+  /// Lowest domain of `level` among those with the most free GPUs of bins 0..bin, if it has at
+  /// least `least` of them; else DomainSet::kNone.
+  [[nodiscard]] uint32_t fullest_domain(size_t bin, size_t level, int32_t least) const;
+
+  [[nodiscard]] const ClassScores& scores() const { return *scores_; }
+  [[nodiscard]] const model::Cluster& cluster() const { return *cluster_; }
+
+ private:
+  void change(GpuId gpu, int step);
+
+  const model::Cluster* cluster_;
+  const ClassScores* scores_;
+  std::vector<model::CountBuckets> exact_;  ///< [bin] over nodes
+  /// [bin * (node level + 1) + level]: free GPUs of bins 0..bin by domain, inside nodes.
+  std::vector<model::CountBuckets> eligible_inner_;
+  /// [bin * outer levels + ...][domain]: the same above the node, below the whole cluster.
+  std::vector<std::vector<int32_t>> eligible_outer_;
+  std::vector<int32_t> totals_;  ///< [bin]
+};
+
+}  // namespace goban::profile

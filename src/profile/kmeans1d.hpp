@@ -1,0 +1,30 @@
+// K-means of numbers, exactly: the optimum by dynamic programming over the sorted values
+// (Wang and Song, "Ckmeans.1d.dp", The R Journal 2011), each row by divide and conquer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace goban::profile {
+
+/// A clustering of numbers; clusters are numbered by ascending centroid.
+struct Clusters1d {
+  std::vector<double> centroids;     ///< ascending, distinct
+  std::vector<uint32_t> cluster_of;  ///< by value, in the order of the input
+  double inertia = 0;                ///< sum of squared distances to the own centroid
+};
+
+/// Least inertia with at most `num_clusters` clusters: fewer if there are fewer distinct values.
+/// Equal values share a cluster; among equal optima the one with the lowest borders is taken.
+/// Values are finite and below 1e100; num_clusters > 0. No values give no clusters.
+/// Cost: O(n log n + K n log n) time, O(K n) memory.
+[[nodiscard]] Clusters1d kmeans1d(std::span<const double> values, size_t num_clusters);
+
+/// The optimum for 1, 2, ..., `clusters_max` clusters (as far as there are distinct values), at the
+/// cost of the last one alone.
+[[nodiscard]] std::vector<Clusters1d> kmeans1d_up_to(std::span<const double> values,
+                                                     size_t clusters_max);
+
+}  // namespace goban::profile

@@ -1,0 +1,21 @@
+// The median, as numpy has it: the mean of the two middle values of an even number.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "base/check.hpp"
+
+namespace goban::profile {
+
+/// Median of at least one value. Cost: linear.
+[[nodiscard]] inline double median(std::vector<double> values) {
+  GOBAN_CHECK(!values.empty());
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  if (values.size() % 2 == 1) return *middle;
+  const double below = *std::ranges::max_element(values.begin(), middle);
+  return below + (*middle - below) / 2;
+}
+
+}  // namespace goban::profile

@@ -1,0 +1,33 @@
+// Locality penalties derived from a job profile, where nobody measured them: how much longer a
+// step takes when its synchronisation has to cross a level of the topology.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/cluster.hpp"
+#include "wire/job_profile.hpp"
+
+namespace goban::profile {
+
+/// Seconds of one ring all-reduce of `bytes` among `num_gpus` GPUs whose slowest link has this
+/// latency and bandwidth: 2 (n - 1) steps, each of them moving bytes / n over every link,
+///     2 (n - 1) latency + 2 (n - 1) / n x bytes / bandwidth
+/// (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
+/// JPDC 2009; the cost model of Thakur, Rabenseifner and Gropp, IJHPCA 2005). 0 for one GPU.
+[[nodiscard]] double ring_all_reduce_s(uint32_t num_gpus, double bytes, double latency_s,
+                                       double bandwidth_bytes_per_s);
+
+/// Penalty of each level of the cluster, innermost first, for a job of `num_gpus` GPUs:
+///     (sync_interval_s + t(level)) / (sync_interval_s + t(innermost))
+/// where t(level) is the all-reduce of bytes_per_step over that level's links, without overlap of
+/// computation and communication: an upper bound. Never below that of a level further in, whatever
+/// the links say. Ready for LocalityPenalties::set_model_levels.
+/// Nothing if the profile lacks bytes_per_step or sync_interval_s, or if the bandwidth of a level
+/// is not known: the caller then keeps the penalties it has.
+[[nodiscard]] std::optional<std::vector<double>> derived_penalties(const wire::JobProfile& profile,
+                                                                   const model::Cluster& cluster,
+                                                                   uint32_t num_gpus);
+
+}  // namespace goban::profile

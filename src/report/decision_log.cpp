@@ -1,0 +1,71 @@
+#include "report/decision_log.hpp"
+
+#include "base/number.hpp"
+
+namespace goban::report {
+
+namespace {
+
+void append_jobs(std::string& out, const std::vector<model::JobId>& jobs) {
+  out += '[';
+  for (const model::JobId job : jobs) {
+    if (out.back() != '[') out += ',';
+    base::append_number(out, int64_t{job.value});
+  }
+  out += ']';
+}
+
+void append_placed(std::string& out, const scheduler::Decision& decision,
+                   const scheduler::Core& core) {
+  out += '[';
+  for (const model::JobId job : decision.placed) {
+    out += out.back() == '[' ? "[" : ",[";
+    base::append_number(out, int64_t{job.value});
+    out += ",[";
+    for (const model::GpuId gpu : core.allocation(job).gpus) {
+      if (out.back() != '[') out += ',';
+      base::append_number(out, int64_t{gpu.value});
+    }
+    out += "]]";
+  }
+  out += ']';
+}
+
+}  // namespace
+
+void DecisionLog::write_line(base::TimeNs at_ns, const std::string& body) {
+  std::string& out = file_.buffer();
+  out += '[';
+  base::append_seconds(out, at_ns);
+  out += ',';
+  out += body;
+  out += "]\n";
+  file_.write_out();
+}
+
+void DecisionLog::repeat_until(base::TimeNs now) {
+  if (round_ns_ == 0 || !last_ns_) return;
+  for (base::TimeNs round = *last_ns_ + round_ns_; round < now; round += round_ns_) {
+    write_line(round, idle_body_);
+  }
+}
+
+void DecisionLog::decided(const scheduler::Decision& decision, const scheduler::Core& core) {
+  repeat_until(decision.at_ns);
+  last_ns_ = decision.at_ns;
+  std::string body;
+  append_placed(body, decision, core);
+  idle_body_ = "[],[]";
+  if (core.policies().preemption == policy::Preemption::NonSticky) {
+    idle_body_ = body + ',';
+    append_jobs(idle_body_, core.policies().list_released ? decision.placed
+                                                          : std::vector<model::JobId>{});
+  }
+  body += ',';
+  append_jobs(body, decision.terminated);
+  write_line(decision.at_ns, body);
+}
+
+void DecisionLog::ended(base::TimeNs now) { repeat_until(now); }
+
+}  // namespace goban::report

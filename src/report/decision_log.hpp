@@ -1,0 +1,34 @@
+// The decision log: one JSON line a round, in the format of PAL's reference outputs (spec pal, 9).
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/output_file.hpp"
+#include "engine/simulated/simulation.hpp"
+
+namespace goban::report {
+
+/// Writes [time_s, [[job, [gpu ids]], ...], [terminated jobs]] for every decision. With rounds,
+/// those in which nothing could change were skipped by the engine; their lines are written, too.
+/// Job ids are the numbers of the history: 0, 1, ... in submit order, fillers behind.
+class DecisionLog final : public engine::Observer {
+ public:
+  DecisionLog(base::OutputFile file, base::TimeNs round_ns)
+      : file_(std::move(file)), round_ns_(round_ns) {}
+
+  void decided(const scheduler::Decision& decision, const scheduler::Core& core) override;
+  void ended(base::TimeNs now) override;
+  [[nodiscard]] base::Status commit() { return file_.commit(); }
+
+ private:
+  void repeat_until(base::TimeNs now);
+  void write_line(base::TimeNs at_ns, const std::string& body);
+
+  base::OutputFile file_;
+  base::TimeNs round_ns_;
+  std::optional<base::TimeNs> last_ns_;
+  std::string idle_body_;  ///< of a round in which nothing changes after the last decision
+};
+
+}  // namespace goban::report

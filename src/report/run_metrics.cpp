@@ -1,0 +1,61 @@
+#include "report/run_metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace goban::report {
+
+double percentile(std::vector<double>& values, double percent) {
+  if (values.empty()) return 0;
+  const double rank = percent / 100.0 * static_cast<double>(values.size() - 1);
+  const auto low = static_cast<std::ptrdiff_t>(std::floor(rank));
+  std::nth_element(values.begin(), values.begin() + low, values.end());
+  const double below = values[static_cast<size_t>(low)];
+  if (rank == std::floor(rank)) return below;
+  const double above = *std::min_element(values.begin() + low + 1, values.end());
+  return below + (above - below) * (rank - std::floor(rank));
+}
+
+RunMetrics measure(const std::string& policy, const model::JobHistory& history,
+                   uint32_t cluster_gpus, const engine::SimulationResult& result) {
+  RunMetrics m;
+  m.policy = policy;
+  m.jobs = static_cast<int64_t>(history.jobs.size());
+  m.gpu_hours_lost = result.lost_gpu_s / 3600;
+  if (history.jobs.empty()) return m;
+
+  std::vector<double> jct_s;
+  jct_s.reserve(history.jobs.size());
+  double jct_sum_s = 0;
+  double wait_sum_s = 0;
+  double held_gpu_s = 0;
+  double ideal_gpu_s = 0;
+  for (size_t i = 0; i < history.jobs.size(); ++i) {
+    const model::Job& job = history.jobs[i];
+    const engine::JobOutcome& outcome = result.outcomes[i];
+    const base::TimeNs jct_ns = outcome.finish_ns - job.request.submit_ns;
+    jct_s.push_back(base::to_seconds(jct_ns));
+    jct_sum_s += jct_s.back();
+    wait_sum_s += base::to_seconds(jct_ns - outcome.held_ns);
+    held_gpu_s += base::to_seconds(outcome.held_ns) * job.request.num_gpus;
+    ideal_gpu_s += job.work_s * job.request.num_gpus;
+    m.preemptions += outcome.preemptions;
+    m.timed_out += outcome.end == engine::JobEnd::TimedOut ? 1 : 0;
+  }
+  const auto count = static_cast<double>(m.jobs);
+  m.avg_jct_s = jct_sum_s / count;
+  m.avg_wait_s = wait_sum_s / count;
+  m.p50_jct_s = percentile(jct_s, 50);
+  m.p99_jct_s = percentile(jct_s, 99);
+  m.makespan_s = base::to_seconds(result.end_ns - history.jobs.front().request.submit_ns);
+  m.gpu_hours_consumed = held_gpu_s / 3600;
+  m.gpu_hours_ideal = ideal_gpu_s / 3600;
+  if (m.makespan_s > 0) {
+    const double capacity_gpu_s = m.makespan_s * cluster_gpus;
+    m.gpu_occupancy = result.busy_gpu_s / capacity_gpu_s;
+    m.goodput = ideal_gpu_s / capacity_gpu_s;
+  }
+  return m;
+}
+
+}  // namespace goban::report

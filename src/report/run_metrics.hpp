@@ -1,0 +1,40 @@
+// The figures of one simulated run, as `goban simulate` prints them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/simulated/simulation.hpp"
+
+namespace goban::report {
+
+/// One run. JCT = finish - submit; wait = JCT - time holding resources; jobs that were killed at
+/// their walltime limit count with the time of their end. Fillers are in `gpu_occupancy` only.
+struct RunMetrics {
+  std::string policy;
+  int64_t jobs = 0;
+  int64_t rejected = 0;
+  double avg_jct_s = 0;
+  double p50_jct_s = 0;
+  double p99_jct_s = 0;
+  double avg_wait_s = 0;
+  double makespan_s = 0;            ///< last finish - first submit
+  double gpu_occupancy = 0;         ///< time average of GPUs held / GPUs over the makespan
+  double gpu_hours_consumed = 0;    ///< GPUs x time held
+  double gpu_hours_ideal = 0;       ///< GPUs x work at score 1 and penalty 1
+  double goodput = 0;               ///< ideal / (GPUs x makespan)
+  int64_t preemptions = 0;
+  double wall_s = 0;
+  int64_t timed_out = 0;
+  double gpu_hours_lost = 0;        ///< undone by node failures
+};
+
+[[nodiscard]] RunMetrics measure(const std::string& policy, const model::JobHistory& history,
+                                 uint32_t cluster_gpus, const engine::SimulationResult& result);
+
+/// Percentile with linear interpolation between order statistics; `percent` in [0, 100].
+/// Reorders `values`; 0 if there are none.
+[[nodiscard]] double percentile(std::vector<double>& values, double percent);
+
+}  // namespace goban::report

@@ -1,0 +1,76 @@
+// The decision core (DESIGN 4): events in, actions out. No clock, no thread, no I/O, no hidden
+// randomness: the same events at the same times give the same actions.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/action.hpp"
+#include "model/event.hpp"
+#include "policy/policy_set.hpp"
+#include "scheduler/decision.hpp"
+#include "scheduler/state.hpp"
+
+namespace goban::scheduler {
+
+using model::Action;
+using model::Event;
+
+/// What one decision changed. Spans of the core: valid until the next call.
+struct Decision {
+  TimeNs at_ns = 0;
+  std::vector<Action> actions;     ///< first what stops, then what starts, in launch order
+  std::vector<JobId> placed;       ///< jobs placed in launch order, also those that only stay
+  std::vector<JobId> terminated;   ///< jobs that lost their GPUs (see PolicySet::list_released)
+};
+
+/// The scheduler's mind. Feed it every event in time order, then ask it to decide.
+class Core {
+ public:
+  /// `speed` and what it points to outlive the core. `oracle` may be null unless a policy needs
+  /// it. `seed` feeds policies that draw.
+  Core(const policy::SpeedModel& speed, policy::PolicySet policies,
+       const model::WorkOracle* oracle, uint64_t seed);
+
+  Core(const Core&) = delete;  // the state refers to the policies beside it
+  Core& operator=(const Core&) = delete;
+
+  /// Takes an event into the state. Returns what the event itself forces, such as abandoning the
+  /// jobs of a lost node; the span is valid until the next call.
+  std::span<const Action> apply(const Event& event);
+
+  /// Decides who runs where from now on and assumes that it is done.
+  const Decision& decide(TimeNs now);
+
+  /// When the core wants to decide again even if nothing happens; kNever = not at all.
+  [[nodiscard]] TimeNs wake_ns() const;
+  /// Without an event, deciding again at any time before wake_ns() changes nothing.
+  [[nodiscard]] bool settled() const;
+
+  [[nodiscard]] const policy::PolicySet& policies() const { return policies_; }
+  [[nodiscard]] size_t num_waiting() const { return state_.queue().size(); }
+  [[nodiscard]] size_t num_running() const { return state_.running().size(); }
+  [[nodiscard]] const State& state() const { return state_; }
+  /// What a running job holds.
+  [[nodiscard]] const Allocation& allocation(JobId job) const {
+    return state_.allocation(state_.slot_of(job));
+  }
+
+ private:
+  void stop_jobs_on(model::NodeId node, model::ActionKind kind, TimeNs now);
+  void conclude(const DecisionBoard& board);
+  [[nodiscard]] bool holds_same_gpus(Slot slot, std::span<const GpuId> before);
+
+  policy::PolicySet policies_;
+  State state_;
+  uint64_t seed_;
+  Decision decision_;
+  std::vector<Action> forced_;
+  enum class Fate : uint8_t { Untouched, Stays, Preempted };
+  std::vector<Fate> fate_;          ///< scratch of conclude, by slot
+  std::vector<uint64_t> gpu_mark_;  ///< scratch of holds_same_gpus, by GPU
+  uint64_t mark_ = 0;
+};
+
+}  // namespace goban::scheduler

@@ -1,0 +1,191 @@
+#include "scheduler/decision.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace goban::scheduler {
+
+using policy::Gap;
+using policy::OrderKey;
+using policy::Reservation;
+
+namespace {
+
+template <typename Id>
+bool overlap(const std::vector<Id>& mine, const std::vector<Id>& theirs) {
+  return std::ranges::any_of(
+      mine, [&](Id id) { return std::ranges::find(theirs, id) != theirs.end(); });
+}
+
+}  // namespace
+
+DecisionBoard::DecisionBoard(State& state, const policy::PolicySet& policies, TimeNs now,
+                             uint64_t seed)
+    : state_(state), policies_(policies), now_(now), seed_(seed) {}
+
+bool DecisionBoard::full() const {
+  return state_.resources().free_gpus() == 0 && state_.queue().count_without_gpus() == 0;
+}
+
+DecisionBoard::Job DecisionBoard::first() { return job_of(state_.queue().first()); }
+
+DecisionBoard::Job DecisionBoard::after(Job job) {
+  return job_of(state_.queue().after(state_.key(*job, now_)));
+}
+
+DecisionBoard::Job DecisionBoard::after_fitting(Job job, const Gap& gap) {
+  for (;;) {
+    job = job_of(state_.queue().after_fitting(state_.key(*job, now_), gap));
+    if (job == nullptr || failed_.empty() || !failed_.contains(shape(job->request))) return job;
+  }
+}
+
+bool DecisionBoard::find(const JobState& job, Allocation& out) const {
+  const Resources& resources = state_.resources();
+  if (job.request.num_gpus > resources.free_gpus()) return false;
+  const TimeNs hold = job.request.walltime_limit_ns > 0
+                          ? job.request.walltime_limit_ns - job.attained_ns(now_)
+                          : base::kNever;
+  const uint64_t seed = seed_ ^ (uint64_t{job.job.value} << 20) ^
+                        (static_cast<uint64_t>(now_) * 0x9e3779b97f4a7c15ULL);
+  return resources.find(job.request, now_, base::add_saturating(now_, hold), seed, out);
+}
+
+void DecisionBoard::commit(const JobState& job, Allocation allocation) {
+  const Slot slot = slot_of(&job);
+  state_.start(slot, std::move(allocation), now_);
+  started_.push_back(slot);
+}
+
+bool DecisionBoard::start(Job job) {
+  Allocation allocation;
+  if (!find(*job, allocation)) {
+    // With maintenance windows ahead, a shorter job of the same shape may still find a place.
+    if (!state_.resources().has_windows()) failed_.insert(shape(job->request));
+    return false;
+  }
+  commit(*job, std::move(allocation));
+  return true;
+}
+
+bool DecisionBoard::start_in_gap(Job job, Gap& gap) {
+  Allocation allocation;
+  if (!find(*job, allocation)) return false;
+  const policy::SpeedModel& speed = state_.speed();
+  const double slowdown = speed.slowdown(job->request, allocation.gpus);
+  if (state_.duration_ns(*job, slowdown, now_) > gap.duration_ns) {
+    if (job->request.num_gpus > gap.spare_gpus) return false;
+    if (overlap(allocation.gpus, reserved_.gpus) || overlap(allocation.hosts, reserved_.hosts)) {
+      return false;
+    }
+    gap.spare_gpus -= job->request.num_gpus;
+  }
+  commit(*job, std::move(allocation));
+  return true;
+}
+
+void DecisionBoard::release(Slot slot, const OrderKey& key) {
+  Allocation allocation = state_.stop(slot, now_);
+  released_.push_back({slot, key, std::move(allocation)});
+  failed_.clear();
+}
+
+void DecisionBoard::release_all() {
+  std::vector<std::pair<OrderKey, Slot>> order;
+  for (const State::Running& running : state_.running()) {
+    order.emplace_back(state_.key(state_.job(running.slot), now_), running.slot);
+  }
+  std::ranges::sort(order);
+  for (const auto& [key, slot] : order) release(slot, key);
+}
+
+void DecisionBoard::build_tail() {
+  if (has_tail_) return;
+  has_tail_ = true;
+  for (const State::Running& running : state_.running()) {
+    const JobState& job = state_.job(running.slot);
+    if (job.run_start_ns == now_ && std::ranges::find(started_, running.slot) != started_.end()) {
+      continue;
+    }
+    tail_.push_back({state_.key(job, now_), running.slot, job.request.num_gpus});
+  }
+  std::ranges::make_heap(tail_, {}, &Evictable::key);
+}
+
+bool DecisionBoard::make_room_and_start(Job job) {
+  build_tail();
+  const OrderKey key = state_.key(*job, now_);
+  if (!policies_.evict_in_vain) {
+    int64_t room = free_gpus();
+    for (const Evictable& each : tail_) room += each.key > key ? each.gpus : 0;
+    if (room < job->request.num_gpus) return false;
+  }
+  const size_t released_before = released_.size();
+  while (!tail_.empty() && tail_.front().key > key) {
+    const Evictable last = tail_.front();
+    std::ranges::pop_heap(tail_, {}, &Evictable::key);
+    tail_.pop_back();
+    release(last.slot, last.key);
+    if (free_gpus() >= job->request.num_gpus && start(job)) return true;
+  }
+  if (policies_.evict_in_vain) return false;
+  // It was all in vain: they go on as if nothing had happened.
+  while (released_.size() > released_before) {
+    Released& back = released_.back();
+    state_.start(back.slot, std::move(back.allocation), now_);
+    tail_.push_back({back.key, back.slot, state_.job(back.slot).request.num_gpus});
+    std::ranges::push_heap(tail_, {}, &Evictable::key);
+    released_.pop_back();
+  }
+  return false;
+}
+
+TimeNs DecisionBoard::estimate_ns(Job job) const { return state_.duration_ns(*job, 1.0, now_); }
+
+Reservation DecisionBoard::earliest_start(Job job) {
+  if (!policies_.placement->fungible() || state_.resources().restricted(job->request)) {
+    return reserve_by_trial(*job);
+  }
+  Reservation reservation;
+  int32_t free = free_gpus();
+  for (auto end = state_.ends().begin(); end != state_.ends().end() && end->first != base::kNever;
+       ++end) {
+    if (free >= job->request.num_gpus && end->first > reservation.start_ns) break;
+    free += state_.job(end->second).request.num_gpus;
+    if (free >= job->request.num_gpus && reservation.start_ns == base::kNever) {
+      reservation.start_ns = end->first;
+    }
+  }
+  if (reservation.start_ns != base::kNever) {
+    reservation.start_ns = std::max(reservation.start_ns, now_);
+    reservation.spare_gpus = free - job->request.num_gpus;
+  }
+  return reservation;
+}
+
+Reservation DecisionBoard::reserve_by_trial(const JobState& job) {
+  Resources trial = state_.resources();
+  const TimeNs hold = job.request.walltime_limit_ns > 0
+                          ? job.request.walltime_limit_ns - job.attained_ns(now_)
+                          : base::kNever;
+  for (const auto& [end, slot] : state_.ends()) {
+    if (end == base::kNever) break;
+    trial.give(state_.job(slot).request, state_.allocation(slot));
+    if (trial.free_gpus() < job.request.num_gpus) continue;
+    const TimeNs start = std::max(end, now_);
+    if (trial.find(job.request, start, base::add_saturating(start, hold), seed_, reserved_)) {
+      // Whoever keeps off the reserved GPUs may run on.
+      return {start, std::numeric_limits<int32_t>::max()};
+    }
+  }
+  return {};
+}
+
+void DecisionBoard::visit_ends(const std::function<void(TimeNs, int32_t)>& visit) {
+  for (const auto& [end, slot] : state_.ends()) {
+    visit(std::max(end, now_), state_.job(slot).request.num_gpus);
+  }
+}
+
+}  // namespace goban::scheduler

@@ -1,0 +1,80 @@
+// One decision in the making: the Board on which a selection policy moves.
+#pragma once
+
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "scheduler/state.hpp"
+
+namespace goban::scheduler {
+
+/// Runs jobs on the state as the selection says, and remembers who was released on the way.
+class DecisionBoard final : public policy::Board {
+ public:
+  DecisionBoard(State& state, const policy::PolicySet& policies, TimeNs now, uint64_t seed);
+
+  TimeNs now() const override { return now_; }
+  int32_t free_gpus() const override { return state_.resources().free_gpus(); }
+  bool full() const override;
+  policy::Preemption preemption() const override { return policies_.preemption; }
+  bool class_first() const override { return policies_.placement->class_first(); }
+  Job first() override;
+  Job after(Job job) override;
+  Job after_fitting(Job job, const policy::Gap& gap) override;
+  bool start(Job job) override;
+  bool start_in_gap(Job job, policy::Gap& gap) override;
+  bool make_room_and_start(Job job) override;
+  TimeNs estimate_ns(Job job) const override;
+  policy::Reservation earliest_start(Job job) override;
+  void visit_ends(const std::function<void(TimeNs, int32_t)>& visit) override;
+
+  /// A running job that lost its resources in this decision; it may have been placed again.
+  struct Released {
+    Slot slot = 0;
+    policy::OrderKey key;
+    Allocation allocation;
+  };
+  /// In order of release.
+  [[nodiscard]] const std::vector<Released>& released() const { return released_; }
+  /// Jobs started, in launch order.
+  [[nodiscard]] const std::vector<Slot>& started() const { return started_; }
+
+  /// Releases every running job, in queue order (non-sticky decisions).
+  void release_all();
+
+ private:
+  /// Jobs that fail alike: if one of them finds no place, no other will.
+  using Shape = std::tuple<int32_t, model::ResourceTypeId, int32_t, model::AppClass>;
+  static Shape shape(const model::JobRequest& request) {
+    return {request.num_gpus, request.resource_type, request.instances, request.app_class};
+  }
+  [[nodiscard]] bool find(const JobState& job, Allocation& out) const;
+  void commit(const JobState& job, Allocation allocation);
+  void release(Slot slot, const policy::OrderKey& key);
+  [[nodiscard]] policy::Reservation reserve_by_trial(const JobState& job);
+  void build_tail();
+  [[nodiscard]] Slot slot_of(Job job) const { return state_.slot_of(job->job); }
+  [[nodiscard]] Job job_of(const WaitQueue::Entry* entry) const {
+    return entry == nullptr ? nullptr : &state_.job(entry->slot);
+  }
+
+  struct Evictable {
+    policy::OrderKey key;
+    Slot slot = 0;
+    int32_t gpus = 0;
+  };
+
+  State& state_;
+  const policy::PolicySet& policies_;
+  TimeNs now_;
+  uint64_t seed_;
+  std::vector<Released> released_;
+  std::vector<Slot> started_;
+  std::vector<Evictable> tail_;  ///< heap of the jobs that ran before this decision, last first
+  bool has_tail_ = false;
+  std::set<Shape> failed_;
+  Allocation reserved_;                  ///< what earliest_start set aside, if it had to try
+};
+
+}  // namespace goban::scheduler

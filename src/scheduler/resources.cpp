@@ -1,0 +1,195 @@
+#include "scheduler/resources.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace goban::scheduler {
+
+using model::GpuId;
+using model::HostResources;
+
+Resources::Resources(const policy::SpeedModel& speed, const policy::Placement& placement)
+    : speed_(speed),
+      placement_(&placement),
+      cluster_(speed.cluster),
+      free_(*speed.cluster),
+      bins_(empty_bins()),
+      held_(speed.cluster->num_gpus()) {
+  for (const model::Node& node : cluster_->nodes()) nodes_.push_back({.host = node.host});
+  for (uint32_t gpu = 0; gpu < cluster_->num_gpus(); ++gpu) give_gpu(GpuId(gpu));
+}
+
+std::vector<profile::BinCounts> Resources::empty_bins() const {
+  std::vector<profile::BinCounts> bins;
+  if (!placement_->uses_bins()) return bins;
+  for (uint8_t c = 0; c < speed_.scores->num_classes(); ++c) {
+    bins.emplace_back(*cluster_, speed_.scores->of(model::AppClass{c}));
+  }
+  return bins;
+}
+
+bool Resources::find(const JobRequest& job, TimeNs start, TimeNs end, uint64_t seed,
+                     Allocation& out) const {
+  out = {};
+  if (job.resource_type.valid()) return find_instances(job, end, seed, out);
+  GOBAN_CHECK(job.num_gpus > 0 && start <= end);
+  out.gpus.reserve(static_cast<size_t>(job.num_gpus));
+  const policy::PlacementRequest request{
+      .job = &job, .num_gpus = static_cast<uint32_t>(job.num_gpus), .seed = seed};
+  if (num_limited_ == 0) return placement_->place({&speed_, &free_, &bins_}, request, out);
+
+  std::vector<NodeId> nodes;
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (usable(NodeId(i), end)) nodes.emplace_back(i);
+  }
+  const Part part = part_of(nodes);
+  return placement_->place({&speed_, &part.free, &part.bins}, request, out);
+}
+
+Resources::Part Resources::part_of(std::span<const NodeId> nodes) const {
+  Part part{model::FreeGpus(*cluster_), empty_bins()};
+  for (const NodeId id : nodes) {
+    const model::Node& node = cluster_->node(id);
+    for (uint32_t gpu = free_.first_from(node.first_gpu); gpu < node.end_gpu();
+         gpu = free_.first_from(gpu + 1)) {
+      part.free.give(GpuId(gpu));
+      for (profile::BinCounts& bins : part.bins) bins.give(GpuId(gpu));
+    }
+  }
+  return part;
+}
+
+bool Resources::find_instances(const JobRequest& job, TimeNs end, uint64_t seed,
+                               Allocation& out) const {
+  const model::ResourceType& type = cluster_->resource_type(job.resource_type);
+  if (type.gpus == 0) return find_hosts(job, type, end, out);
+  if (static_cast<int64_t>(type.gpus) * job.instances > free_.total()) return false;
+
+  // Each instance goes onto one node; nodes are offered while their host has room for another.
+  std::vector<NodeId> nodes;
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    const bool gpus = static_cast<int64_t>(free_.on_node(NodeId(i))) >= type.gpus;
+    if (gpus && usable(NodeId(i), end) && nodes_[i].host.covers(type.host)) nodes.emplace_back(i);
+  }
+  Part part = part_of(nodes);
+  std::vector<HostResources> left;
+  for (const NodeId node : nodes) left.push_back(nodes_[node.index()].host);
+  const auto remove = [&part](GpuId gpu) {
+    part.free.take(gpu);
+    for (profile::BinCounts& bins : part.bins) bins.take(gpu);
+  };
+
+  const policy::PlacementRequest request{.job = &job,
+                                         .num_gpus = static_cast<uint32_t>(type.gpus),
+                                         .one_node = true,
+                                         .seed = seed};
+  for (int32_t instance = 0; instance < job.instances; ++instance) {
+    Allocation share;
+    if (!placement_->place({&speed_, &part.free, &part.bins}, request, share)) {
+      out = {};
+      return false;
+    }
+    const NodeId node = cluster_->node_of(share.gpus.front());
+    for (const GpuId gpu : share.gpus) remove(gpu);
+    HostResources& host = left[static_cast<size_t>(std::ranges::lower_bound(nodes, node) -
+                                                   nodes.begin())];
+    host -= type.host;
+    if (!host.covers(type.host)) {
+      const model::Node& full = cluster_->node(node);
+      for (uint32_t gpu = part.free.first_from(full.first_gpu); gpu < full.end_gpu();
+           gpu = part.free.first_from(gpu + 1)) {
+        remove(GpuId(gpu));
+      }
+    }
+    out.gpus.insert(out.gpus.end(), share.gpus.begin(), share.gpus.end());
+    out.hosts.push_back(node);
+    if (instance == 0 || share.reason.product > out.reason.product) out.reason = share.reason;
+  }
+  return true;
+}
+
+bool Resources::find_hosts(const JobRequest& job, const model::ResourceType& type, TimeNs end,
+                           Allocation& out) const {
+  // Jobs without GPUs fill up the nodes that have the fewest free GPUs to lose.
+  std::vector<NodeId> nodes;
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    if (usable(NodeId(i), end) && nodes_[i].host.covers(type.host)) nodes.emplace_back(i);
+  }
+  std::ranges::stable_sort(nodes, {}, [&](NodeId node) { return free_.on_node(node); });
+  for (const NodeId node : nodes) {
+    HostResources host = nodes_[node.index()].host;
+    while (static_cast<int32_t>(out.hosts.size()) < job.instances &&
+           host.covers(type.host)) {
+      out.hosts.push_back(node);
+      host -= type.host;
+    }
+  }
+  if (static_cast<int32_t>(out.hosts.size()) == job.instances) return true;
+  out = {};
+  return false;
+}
+
+void Resources::give_gpu(GpuId gpu) {
+  free_.give(gpu);
+  for (profile::BinCounts& bins : bins_) bins.give(gpu);
+}
+
+void Resources::take_gpu(GpuId gpu) {
+  free_.take(gpu);
+  for (profile::BinCounts& bins : bins_) bins.take(gpu);
+}
+
+void Resources::take(const JobRequest& job, const Allocation& allocation) {
+  for (const GpuId gpu : allocation.gpus) {
+    GOBAN_CHECK(!held_[gpu.index()] && free_.is_free(gpu), "a GPU is given twice");
+    held_[gpu.index()] = true;
+    take_gpu(gpu);
+  }
+  for (const NodeId node : allocation.hosts) {
+    const HostResources& asked = cluster_->resource_type(job.resource_type).host;
+    GOBAN_CHECK(nodes_[node.index()].host.covers(asked), "a node is overcommitted");
+    nodes_[node.index()].host -= asked;
+  }
+}
+
+void Resources::give(const JobRequest& job, const Allocation& allocation) {
+  for (const GpuId gpu : allocation.gpus) {
+    GOBAN_CHECK(held_[gpu.index()], "a GPU is given back twice");
+    held_[gpu.index()] = false;
+    if (nodes_[cluster_->node_of(gpu).index()].open) give_gpu(gpu);
+  }
+  for (const NodeId node : allocation.hosts) {
+    nodes_[node.index()].host += cluster_->resource_type(job.resource_type).host;
+  }
+}
+
+void Resources::close(NodeId id) {
+  NodeBooks& books = nodes_[id.index()];
+  if (!books.open) return;
+  books.open = false;
+  const model::Node& node = cluster_->node(id);
+  for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
+    if (!held_[gpu]) take_gpu(GpuId(gpu));
+  }
+}
+
+void Resources::open(NodeId id) {
+  drain(id, base::kNever);
+  NodeBooks& books = nodes_[id.index()];
+  if (books.open) return;
+  books.open = true;
+  const model::Node& node = cluster_->node(id);
+  for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
+    if (!held_[gpu]) give_gpu(GpuId(gpu));
+  }
+}
+
+void Resources::drain(NodeId node, TimeNs from) {
+  TimeNs& until = nodes_[node.index()].usable_until;
+  num_limited_ -= until != base::kNever ? 1 : 0;
+  until = from;
+  num_limited_ += until != base::kNever ? 1 : 0;
+}
+
+}  // namespace goban::scheduler

@@ -1,0 +1,83 @@
+// What is free: GPUs, their bins, host resources, and which nodes may be used until when.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/action.hpp"
+#include "policy/placement/placement.hpp"
+
+namespace goban::scheduler {
+
+using base::TimeNs;
+using model::Allocation;
+using model::JobRequest;
+using model::NodeId;
+
+/// The books of a cluster's resources. Finds allocations with a placement policy, but changes
+/// nothing unless told to take or give.
+class Resources {
+ public:
+  Resources(const policy::SpeedModel& speed, const policy::Placement& placement);
+
+  /// An allocation for the whole job from what is free, as the placement policy chooses; false and
+  /// an empty `out` if there is none. The job would hold it from `start` until `end`.
+  [[nodiscard]] bool find(const JobRequest& job, TimeNs start, TimeNs end, uint64_t seed,
+                          Allocation& out) const;
+
+  void take(const JobRequest& job, const Allocation& allocation);
+  void give(const JobRequest& job, const Allocation& allocation);
+
+  [[nodiscard]] int32_t free_gpus() const { return free_.total(); }
+  [[nodiscard]] const model::FreeGpus& free() const { return free_; }
+  /// Placement has to look at more than free GPUs for this job.
+  [[nodiscard]] bool restricted(const JobRequest& job) const {
+    return job.resource_type.valid() || num_limited_ > 0;
+  }
+
+  /// Some nodes may be used until a known time only.
+  [[nodiscard]] bool has_windows() const { return num_limited_ > 0; }
+
+  /// The node's free GPUs leave the books; GPUs given back later do not enter until it is up.
+  void close(NodeId node);
+  void open(NodeId node);
+  [[nodiscard]] bool is_open(NodeId node) const { return nodes_[node.index()].open; }
+  /// Nothing may run on the node from `from` on; kNever lifts that.
+  void drain(NodeId node, TimeNs from);
+
+ private:
+  struct NodeBooks {
+    model::HostResources host;      ///< free
+    TimeNs usable_until = base::kNever;
+    bool open = true;
+  };
+
+  /// Free GPUs and bins on some nodes only.
+  struct Part {
+    model::FreeGpus free;
+    std::vector<profile::BinCounts> bins;
+  };
+
+  [[nodiscard]] bool usable(NodeId node, TimeNs end) const {
+    return nodes_[node.index()].open && end <= nodes_[node.index()].usable_until;
+  }
+  [[nodiscard]] std::vector<profile::BinCounts> empty_bins() const;
+  [[nodiscard]] Part part_of(std::span<const NodeId> nodes) const;
+  [[nodiscard]] bool find_instances(const JobRequest& job, TimeNs end, uint64_t seed,
+                                    Allocation& out) const;
+  [[nodiscard]] bool find_hosts(const JobRequest& job, const model::ResourceType& type, TimeNs end,
+                                Allocation& out) const;
+  void give_gpu(model::GpuId gpu);
+  void take_gpu(model::GpuId gpu);
+
+  policy::SpeedModel speed_;
+  const policy::Placement* placement_;
+  const model::Cluster* cluster_;
+  model::FreeGpus free_;
+  std::vector<profile::BinCounts> bins_;
+  std::vector<NodeBooks> nodes_;
+  std::vector<bool> held_;     ///< by GPU: some job has it
+  size_t num_limited_ = 0;     ///< nodes with usable_until < kNever
+};
+
+}  // namespace goban::scheduler

@@ -1,0 +1,182 @@
+#include "scheduler/state.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace goban::scheduler {
+
+using model::JobPhase;
+
+namespace {
+
+double lowest_score(const profile::PmScores& scores) {
+  double lowest = std::numeric_limits<double>::infinity();
+  for (uint8_t c = 0; c < scores.num_classes(); ++c) {
+    lowest = std::min(lowest, std::ranges::min(scores.of(model::AppClass{c}).raw));
+  }
+  return lowest;
+}
+
+}  // namespace
+
+State::State(const policy::SpeedModel& speed, const policy::PolicySet& policies,
+             const model::WorkOracle* oracle)
+    : policies_(&policies),
+      oracle_(oracle),
+      speed_(speed),
+      fastest_(lowest_score(*speed.scores)),
+      resources_(speed, *policies.placement) {}
+
+void State::submit(const model::Event& submitted) {
+  GOBAN_CHECK(!is_active(submitted.job), "a job is submitted twice");
+  Slot slot = static_cast<Slot>(jobs_.size());
+  if (free_slots_.empty()) {
+    jobs_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  JobState& job = jobs_[slot];
+  job = {.request = *submitted.request, .job = submitted.job, .arrival = arrivals_++};
+  if (slot_of_job_.size() <= submitted.job.index()) {
+    slot_of_job_.resize(submitted.job.index() + 1, kNoSlot);
+  }
+  slot_of_job_[submitted.job.index()] = slot;
+
+  if (job.request.array.valid() && submitted.array.max_running > 0) {
+    ArrayBooks& books = arrays_[job.request.array];
+    if (books.active >= submitted.array.max_running) {
+      job.phase = JobPhase::Held;
+      books.held.push_back(slot);
+      return;
+    }
+    ++books.active;
+  }
+  wait(slot, submitted.at_ns);
+}
+
+void State::wait(Slot slot, TimeNs now) {
+  JobState& job = jobs_[slot];
+  job.phase = JobPhase::Waiting;
+  job.waiting_since_ns = now;
+  enqueue(job, now);
+  if (policies_->starvation_ns > 0 && !job.promoted) waiters_.push_back({now, job.job});
+}
+
+void State::enqueue(const JobState& job, TimeNs now) {
+  const TimeNs shortest = policies_->select->needs_estimates() ? shortest_ns(job, now) : 0;
+  queue_.insert({key(job, now), slot_of(job.job), job.request.num_gpus, shortest});
+}
+
+void State::start(Slot slot, Allocation allocation, TimeNs now) {
+  JobState& job = jobs_[slot];
+  GOBAN_CHECK(job.phase == JobPhase::Waiting);
+  queue_.erase(key(job, job.waiting_since_ns));
+  resources_.take(job.request, allocation);
+  if (policies_->select->needs_estimates()) {
+    const double slowdown = speed_.slowdown(job.request, allocation.gpus);
+    job.predicted_end_ns = base::add_saturating(now, duration_ns(job, slowdown, now));
+    ends_.emplace(job.predicted_end_ns, slot);
+  }
+  job.phase = JobPhase::Running;
+  job.run_start_ns = now;
+  job.running_slot = static_cast<uint32_t>(running_.size());
+  ++job.starts;
+  running_.push_back({slot, std::move(allocation)});
+}
+
+Allocation State::remove_running(Slot slot) {
+  const JobState& job = jobs_[slot];
+  if (policies_->select->needs_estimates()) ends_.erase({job.predicted_end_ns, slot});
+  Running& place = running_[job.running_slot];
+  Allocation allocation = std::move(place.allocation);
+  resources_.give(job.request, allocation);
+  if (&place != &running_.back()) {
+    place = std::move(running_.back());
+    jobs_[place.slot].running_slot = job.running_slot;
+  }
+  running_.pop_back();
+  return allocation;
+}
+
+Allocation State::stop(Slot slot, TimeNs now) {
+  JobState& job = jobs_[slot];
+  GOBAN_CHECK(job.phase == JobPhase::Running);
+  Allocation allocation = remove_running(slot);
+  job.attained_before_ns = job.attained_ns(now);
+  last_gpus_[slot] = allocation.gpus;
+  wait(slot, now);
+  return allocation;
+}
+
+void State::end(JobId id, TimeNs now) {
+  GOBAN_CHECK(is_active(id), "an unknown job ended");
+  const Slot slot = slot_of(id);
+  const JobState& job = jobs_[slot];
+  const model::ArrayId array = job.request.array;
+  const bool held = job.phase == JobPhase::Held;
+  switch (job.phase) {
+    case JobPhase::Running: remove_running(slot); break;
+    case JobPhase::Waiting: queue_.erase(key(job, job.waiting_since_ns)); break;
+    case JobPhase::Held: std::erase(arrays_[array].held, slot); break;
+  }
+  if (!last_gpus_.empty()) last_gpus_.erase(slot);
+  slot_of_job_[id.index()] = kNoSlot;
+  free_slots_.push_back(slot);
+  if (array.valid() && !held) release_array_place(array, now);
+}
+
+void State::release_array_place(model::ArrayId array, TimeNs now) {
+  const auto found = arrays_.find(array);
+  if (found == arrays_.end()) return;
+  ArrayBooks& books = found->second;
+  if (books.held.empty()) {
+    --books.active;
+    return;
+  }
+  const Slot next = books.held.front();
+  books.held.pop_front();
+  wait(next, now);
+}
+
+void State::promote_starved(TimeNs now) {
+  if (policies_->starvation_ns == 0) return;
+  for (; !waiters_.empty(); waiters_.pop_front()) {
+    const Waiter waiter = waiters_.front();
+    const bool waits = is_active(waiter.job) &&
+                       jobs_[slot_of(waiter.job)].phase == JobPhase::Waiting &&
+                       jobs_[slot_of(waiter.job)].waiting_since_ns == waiter.since;
+    if (!waits) continue;
+    if (now - waiter.since < policies_->starvation_ns) return;
+    JobState& job = jobs_[slot_of(waiter.job)];
+    queue_.erase(key(job, job.waiting_since_ns));
+    job.promoted = true;
+    enqueue(job, job.waiting_since_ns);
+  }
+}
+
+std::span<const GpuId> State::last_gpus(Slot slot) const {
+  const auto found = last_gpus_.find(slot);
+  return found == last_gpus_.end() ? std::span<const GpuId>{} : found->second;
+}
+
+TimeNs State::duration_ns(const JobState& job, double slowdown, TimeNs now) const {
+  if (job.request.walltime_limit_ns > 0) {
+    return job.request.walltime_limit_ns - job.attained_ns(now);
+  }
+  if (oracle_ == nullptr) return base::kNever;
+  return base::from_seconds_up(oracle_->launch_cost_s(job.job) +
+                               oracle_->work_left_s(job.job, now) * slowdown);
+}
+
+TimeNs State::shortest_ns(const JobState& job, TimeNs now) const {
+  return duration_ns(job, fastest_ * speed_.penalties->at(0, job.request), now);
+}
+
+TimeNs State::next_starved_ns() const {
+  return waiters_.empty() ? base::kNever
+                          : base::add_saturating(waiters_.front().since, policies_->starvation_ns);
+}
+
+}  // namespace goban::scheduler

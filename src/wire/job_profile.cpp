@@ -1,0 +1,211 @@
+#include "wire/job_profile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/check.hpp"
+
+namespace goban::wire {
+namespace {
+
+using base::bad_data;
+using base::Place;
+using base::Result;
+using base::Status;
+using Json = nlohmann::json;
+
+constexpr double kPercentMax = 100;
+
+/// A measured field: its name in the document, and the largest value that makes sense.
+struct MeasuredField {
+  const char* name;
+  std::optional<Measured> JobProfile::* member;
+  double value_max;
+};
+constexpr double kNoMax = std::numeric_limits<double>::max();
+constexpr std::array kMeasuredFields = {
+    MeasuredField{"iteration_s", &JobProfile::iteration_s, kNoMax},
+    MeasuredField{"epoch_s", &JobProfile::epoch_s, kNoMax},
+    MeasuredField{"bytes_per_step", &JobProfile::bytes_per_step, kNoMax},
+    MeasuredField{"sync_interval_s", &JobProfile::sync_interval_s, kNoMax},
+    MeasuredField{"peak_mem_bytes", &JobProfile::peak_mem_bytes, kNoMax},
+    MeasuredField{"utilisation_pct", &JobProfile::utilisation_pct, kPercentMax},
+    MeasuredField{"dram_utilisation_pct", &JobProfile::dram_utilisation_pct, kPercentMax},
+    MeasuredField{"fu_utilisation_pct", &JobProfile::fu_utilisation_pct, kPercentMax},
+    MeasuredField{"power_w", &JobProfile::power_w, kNoMax},
+    MeasuredField{"input_stall_pct", &JobProfile::input_stall_pct, kPercentMax},
+};
+
+struct TextField {
+  const char* name;
+  std::string JobProfile::* member;
+  bool required;
+};
+constexpr std::array kTextFields = {
+    TextField{"model", &JobProfile::model, true},
+    TextField{"input", &JobProfile::input, false},
+    TextField{"gpu_type", &JobProfile::gpu_type, false},
+    TextField{"source", &JobProfile::source, false},
+    TextField{"app_class", &JobProfile::app_class, false},
+};
+
+Place at_byte(std::string_view text, size_t byte, const std::string& file) {
+  const std::string_view before = text.substr(0, std::min(byte, text.size()));
+  const size_t line_begin = before.rfind('\n') + 1;  // npos + 1 = 0
+  return {file,
+          static_cast<int>(std::ranges::count(before, '\n')) + 1,
+          static_cast<int>(before.size() - line_begin) + 1,
+          {}};
+}
+
+Place in_field(const std::string& file, std::string field) {
+  return {file, 0, 0, std::move(field)};
+}
+
+Result<Json> parse_text(std::string_view text, const std::string& file) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const size_t byte = error.byte == 0 ? 0 : error.byte - 1;  // counted from 1
+    return bad_data(at_byte(text, byte, file), "this is not JSON",
+                    "a job profile is one JSON object");
+  } catch (const Json::exception& error) {
+    return bad_data({file, 0, 0, {}}, fmt::format("this JSON cannot be read: {}", error.what()),
+                    "a job profile is one JSON object");
+  }
+}
+
+Status read_version(const Json& document, const std::string& file) {
+  const auto found = document.find("version");
+  if (found == document.end()) {
+    return bad_data(in_field(file, "version"), "is missing",
+                    fmt::format("write \"version\": {}", JobProfile::kVersion));
+  }
+  // As a double: the document's own comparison wraps numbers above int64.
+  const double version = found->is_number_integer() ? found->get<double>() : 0;
+  if (version < 1) {
+    return bad_data(in_field(file, "version"), "is not a whole number from 1 on",
+                    fmt::format("write \"version\": {}", JobProfile::kVersion));
+  }
+  if (version > JobProfile::kVersion) {
+    return bad_data(
+        in_field(file, "version"),
+        fmt::format("is {}, this program reads up to {}", found->dump(), JobProfile::kVersion),
+        "read it with a newer Goban, or write it again with this one");
+  }
+  return {};
+}
+
+Status read_text(const Json& document, const TextField& field, const std::string& file,
+                 JobProfile& profile) {
+  const auto found = document.find(field.name);
+  if (found == document.end()) {
+    if (!field.required) return {};
+    return bad_data(in_field(file, field.name), "is missing", "name what was measured");
+  }
+  if (!found->is_string()) {
+    return bad_data(in_field(file, field.name),
+                    fmt::format("is of type {}, not text", found->type_name()),
+                    "put it in double quotes");
+  }
+  found->get_to(profile.*field.member);
+  if (field.required && (profile.*field.member).empty()) {
+    return bad_data(in_field(file, field.name), "is empty", "name what was measured");
+  }
+  return {};
+}
+
+// A number of the object `parent`, checked; `name` is how messages call it.
+Result<double> read_number(const Json& number, const std::string& name, double value_max,
+                           const std::string& file) {
+  if (!number.is_number()) {
+    return bad_data(in_field(file, name),
+                    fmt::format("is of type {}, not a number", number.type_name()),
+                    "leave the field out if it is not known");
+  }
+  const auto value = number.get<double>();
+  if (!std::isfinite(value) || value < 0) {
+    return bad_data(in_field(file, name), fmt::format("is {}, below zero or not finite", value),
+                    "leave the field out if it is not known");
+  }
+  if (value > value_max) {
+    return bad_data(in_field(file, name), fmt::format("is {}, above {}", value, value_max),
+                    "give it in the unit that the name ends in");
+  }
+  return value;
+}
+
+Status read_measured(const Json& document, const MeasuredField& field, const std::string& file,
+                     JobProfile& profile) {
+  const auto found = document.find(field.name);
+  if (found == document.end()) return {};
+  const std::string name = field.name;
+  if (!found->is_object() || !found->contains("value")) {
+    return bad_data(in_field(file, name), "is not an object with a value",
+                    R"(write {"value": 1.5, "uncertainty": 0.1}; uncertainty may be left out)");
+  }
+  Measured measured;
+  const auto value = read_number(found->at("value"), name + ".value", field.value_max, file);
+  if (!value) return base::failure(value.error());
+  measured.value = *value;
+  if (const auto given = found->find("uncertainty"); given != found->end()) {
+    const auto uncertainty = read_number(*given, name + ".uncertainty", kNoMax, file);
+    if (!uncertainty) return base::failure(uncertainty.error());
+    measured.uncertainty = *uncertainty;
+  }
+  profile.*field.member = measured;
+  return {};
+}
+
+}  // namespace
+
+Result<JobProfile> parse_job_profile(std::string_view json, const std::string& file) {
+  const Result<Json> parsed = parse_text(json, file);
+  if (!parsed) return base::failure(parsed.error());
+  const Json& document = *parsed;
+  if (!document.is_object()) {
+    return bad_data({file, 1, 0, {}},
+                    fmt::format("the document is of type {}, not an object", document.type_name()),
+                    "a job profile is one JSON object");
+  }
+  JobProfile profile;
+  if (Status read = read_version(document, file); !read) return base::failure(read.error());
+  for (const TextField& field : kTextFields) {
+    const Status read = read_text(document, field, file, profile);
+    if (!read) return base::failure(read.error());
+  }
+  for (const MeasuredField& field : kMeasuredFields) {
+    const Status read = read_measured(document, field, file, profile);
+    if (!read) return base::failure(read.error());
+  }
+  const std::string& letter = profile.app_class;
+  if (!letter.empty() && (letter.size() != 1 || letter[0] < 'A' || letter[0] > 'Z')) {
+    return bad_data(in_field(file, "app_class"), "is not one capital letter",
+                    "A is the class most sensitive to slow GPUs; leave it out if not known");
+  }
+  return profile;
+}
+
+std::string to_json(const JobProfile& profile) {
+  nlohmann::ordered_json document;
+  document["version"] = JobProfile::kVersion;
+  for (const TextField& field : kTextFields) {
+    const std::string& text = profile.*field.member;
+    if (field.required || !text.empty()) document[field.name] = text;
+  }
+  for (const MeasuredField& field : kMeasuredFields) {
+    const auto& measured = profile.*field.member;
+    if (!measured) continue;
+    GOBAN_CHECK(std::isfinite(measured->value) && std::isfinite(measured->uncertainty), field.name);
+    document[field.name]["value"] = measured->value;
+    if (measured->uncertainty > 0) document[field.name]["uncertainty"] = measured->uncertainty;
+  }
+  // Text that is no UTF-8 is written with replacement characters instead of being refused.
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace goban::wire
