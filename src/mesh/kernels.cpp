@@ -20,8 +20,11 @@ at::Tensor from_nchw(const at::Tensor& x, at::IntArrayRef like) {
   return x.permute({0, 2, 3, 1}).reshape(like);
 }
 
-/// [h, w, in, out] as [out, in, h, w].
-at::Tensor to_oihw(const at::Tensor& filter) { return filter.permute({3, 2, 0, 1}); }
+/// [h, w, in, out] as [out, in, h, w], channels last in memory as the images are: with mixed forms
+/// the library copies images instead of this.
+at::Tensor to_oihw(const at::Tensor& filter) {
+  return filter.permute({3, 2, 0, 1}).contiguous(at::MemoryFormat::ChannelsLast);
+}
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& dy, const at::Tensor& x,
                                                         const at::Tensor& weight,
