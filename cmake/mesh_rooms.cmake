@@ -37,6 +37,9 @@ goban_room(mesh LIBS goban_torch ZLIB::ZLIB TEST_LIBS rapidcheck)
 goban_room(data LIBS ZLIB::ZLIB)
 goban_room(train LIBS CLI11::CLI11 nlohmann_json::nlohmann_json)
 
+add_executable(goban-train ${CMAKE_SOURCE_DIR}/src/train/main.cpp)
+target_link_libraries(goban-train PRIVATE goban_train)
+
 # goban_mpi_test(<name> <ranks> <target> [arguments...]): runs a program under mpirun.
 function(goban_mpi_test name ranks target)
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E env OMP_NUM_THREADS=1
@@ -56,4 +59,8 @@ if(GOBAN_TESTS)
     "ranks diverged: rank 0 is in all-reduce 'loss' .* rank 2 is in barrier 'save'")
   set_tests_properties(mpi.missing_rank PROPERTIES PASS_REGULAR_EXPRESSION
     "rank 2 did not come .last seen in all-reduce 'step0'")
+  add_executable(mesh_mpi_check ${CMAKE_SOURCE_DIR}/tests/mpi/mesh_mpi_check.cpp)
+  target_link_libraries(mesh_mpi_check PRIVATE goban_mesh)
+  goban_mpi_test(mpi.layouts_on_2 2 mesh_mpi_check x:2)
+  goban_mpi_test(mpi.layouts_on_2x2 4 mesh_mpi_check "x:2 y:2")
 endif()

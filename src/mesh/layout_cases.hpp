@@ -55,7 +55,7 @@ struct RunOptions {
 /// Weighs `y` by fixed random numbers, sums to a loss, and returns y and the gradients of xs.
 [[nodiscard]] std::vector<Tensor> with_gradients(Tensor y, const std::vector<Tensor>& xs);
 
-/// Models of all operations, by name: used on threads and under mpirun.
-[[nodiscard]] const std::vector<std::pair<std::string, Builder>>& operation_cases();
+/// Models of all operations on numbers of one type, by name: run on threads and under mpirun.
+[[nodiscard]] std::vector<std::pair<std::string, Builder>> operation_cases(DType real);
 
 }  // namespace goban::mesh

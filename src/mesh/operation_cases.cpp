@@ -6,27 +6,22 @@ namespace {
 
 const Dim a{"a", 4}, b{"b", 8}, c{"c", 4}, d{"d", 4};
 
-std::vector<Tensor> of_one(Graph& g, const std::function<Tensor(Tensor)>& f) {
-  const Tensor x = g.input("x", {a, b});
-  return with_gradients(f(x), {x});
-}
-
-std::vector<Tensor> of_two(Graph& g, Shape left, Shape right,
-                           const std::function<Tensor(Tensor, Tensor)>& f) {
-  const Tensor x = g.input("x", std::move(left)), y = g.input("y", std::move(right));
-  return with_gradients(f(x, y), {x, y});
-}
-
-Builder one(std::function<Tensor(Tensor)> f) {
-  return [f](Graph& g) { return of_one(g, f); };
-}
-Builder two(Shape left, Shape right, std::function<Tensor(Tensor, Tensor)> f) {
-  return [=](Graph& g) { return of_two(g, left, right, f); };
-}
-
 Tensor positive(Tensor x) { return square(x) + 0.5; }
 
-std::vector<std::pair<std::string, Builder>> make() {
+std::vector<std::pair<std::string, Builder>> make(DType real) {
+  const auto one = [real](const std::function<Tensor(Tensor)>& f) -> Builder {
+    return [=](Graph& g) {
+      const Tensor x = g.input("x", {a, b}, real);
+      return with_gradients(f(x), {x});
+    };
+  };
+  const auto two = [real](const Shape& left, const Shape& right,
+                          const std::function<Tensor(Tensor, Tensor)>& f) -> Builder {
+    return [=](Graph& g) {
+      const Tensor x = g.input("x", left, real), y = g.input("y", right, real);
+      return with_gradients(f(x, y), {x, y});
+    };
+  };
   std::vector<std::pair<std::string, Builder>> cases;
   for (const Unary fn : {Unary::Identity, Unary::StopGradient, Unary::Neg, Unary::Scale,
                          Unary::AddScalar, Unary::Relu, Unary::Exp, Unary::Tanh, Unary::Sigmoid,
@@ -65,12 +60,12 @@ std::vector<std::pair<std::string, Builder>> make() {
   add("einsum outer product", two({a}, {b}, [](Tensor x, Tensor y) {
         return einsum({x, y}, {b, a});
       }));
-  add("einsum of three", [](Graph& g) {
-    const Tensor x = g.input("x", {a, b}), y = g.input("y", {b, c}), z = g.input("z", {c, d});
+  add("einsum of three", [real](Graph& g) {
+    const Tensor x = g.input("x", {a, b}, real), y = g.input("y", {b, c}, real), z = g.input("z", {c, d}, real);
     return with_gradients(einsum({x, y, z}, {a, d}), {x, y, z});
   });
-  add("einsum added before the sum", [](Graph& g) {
-    const Tensor x = g.input("x", {a, b}), y = g.input("y", {b, c}), z = g.input("z", {a, b});
+  add("einsum added before the sum", [real](Graph& g) {
+    const Tensor x = g.input("x", {a, b}, real), y = g.input("y", {b, c}, real), z = g.input("z", {a, b}, real);
     const Tensor sum = einsum({x, y}, {a, c}) - einsum({z, y}, {a, c}) * 0.5;
     return with_gradients(relu(sum), {x, y, z});
   });
@@ -85,7 +80,7 @@ std::vector<std::pair<std::string, Builder>> make() {
   add("broadcast", one([](Tensor x) { return broadcast(x, {c, b, a}); }));
   add("cumsum", one([](Tensor x) { return cumsum(x, "b"); }));
   add("exclusive cumsum", one([](Tensor x) { return cumsum(x, "b", true); }));
-  add("cast", one([](Tensor x) { return cast(cast(x, DType::F64) * 2.0, DType::F32); }));
+  add("cast", one([](Tensor x) { return cast(cast(x, DType::F64) * 2.0, x.dtype()); }));
   add("rename", one([](Tensor x) { return rename(x, "b", "e"); }));
   add("rename both", one([](Tensor x) { return rename(rename(x, "b", "e"), "a", "f"); }));
   add("reshape merge", one([](Tensor x) { return reshape(x, {{"m", 32}}); }));
@@ -115,23 +110,23 @@ std::vector<std::pair<std::string, Builder>> make() {
   add("one hot", [](Graph& g) {
     return std::vector<Tensor>{one_hot(g.input("index_8", {a, c}, DType::I64), b)};
   });
-  add("gather", [](Graph& g) {
-    const Tensor x = g.input("x", {b, a}), i = g.input("index_8", {c, d}, DType::I64);
+  add("gather", [real](Graph& g) {
+    const Tensor x = g.input("x", {b, a}, real), i = g.input("index_8", {c, d}, DType::I64);
     return with_gradients(gather(x, i, "b"), {x});
   });
-  add("gather along the last", [](Graph& g) {
-    const Tensor x = g.input("x", {a, b}), i = g.input("index_8", {c}, DType::I64);
+  add("gather along the last", [real](Graph& g) {
+    const Tensor x = g.input("x", {a, b}, real), i = g.input("index_8", {c}, DType::I64);
     return with_gradients(gather(x, i, "b"), {x});
   });
   add("top k", one([](Tensor x) { return top_k(x, "b", {"k", 3}).values; }));
-  add("top k indices", [](Graph& g) {
-    return std::vector<Tensor>{top_k(g.input("x", {a, b}), "b", {"k", 3}).indices};
+  add("top k indices", [real](Graph& g) {
+    return std::vector<Tensor>{top_k(g.input("x", {a, b}, real), "b", {"k", 3}).indices};
   });
-  add("argmax", [](Graph& g) {
-    return std::vector<Tensor>{argmax(g.input("x", {a, b}), "b")};
+  add("argmax", [real](Graph& g) {
+    return std::vector<Tensor>{argmax(g.input("x", {a, b}, real), "b")};
   });
-  add("top k of ties", [](Graph& g) {
-    return std::vector<Tensor>{top_k(unary(Unary::Sign, g.input("x", {a, b})), "b", {"k", 5}).indices};
+  add("top k of ties", [real](Graph& g) {
+    return std::vector<Tensor>{top_k(unary(Unary::Sign, g.input("x", {a, b}, real)), "b", {"k", 5}).indices};
   });
   for (const Padding padding : {Padding::Same, Padding::Valid}) {
     for (const int64_t stride : {1, 2}) {
@@ -153,8 +148,8 @@ std::vector<std::pair<std::string, Builder>> make() {
   }
   add("dropout", one([](Tensor x) { return dropout(x, 0.6, 11); }));
   add("range", [](Graph& g) { return std::vector<Tensor>{range(g, b, DType::F32)}; });
-  add("recompute", [](Graph& g) {
-    const Tensor x = g.input("x", {a, b}), w = g.input("w", {b, c});
+  add("recompute", [real](Graph& g) {
+    const Tensor x = g.input("x", {a, b}, real), w = g.input("w", {b, c}, real);
     const Tensor y = g.recompute([&] { return dropout(gelu(einsum({x, w}, {a, c})), 0.7, 5); });
     return with_gradients(tanh(y), {x, w});
   });
@@ -163,9 +158,6 @@ std::vector<std::pair<std::string, Builder>> make() {
 
 }  // namespace
 
-const std::vector<std::pair<std::string, Builder>>& operation_cases() {
-  static const auto kCases = make();
-  return kCases;
-}
+std::vector<std::pair<std::string, Builder>> operation_cases(DType real) { return make(real); }
 
 }  // namespace goban::mesh

@@ -9,7 +9,7 @@ constexpr double kTolerance = 2e-5;  // fp32, sums of at most some hundred terms
 
 TEST(OperationLayouts, EveryLegalLayoutGivesTheUnsplitResultAndGradients) {
   size_t runs = 0, split_runs = 0;
-  for (const auto& [name, build] : operation_cases()) {
+  for (const auto& [name, build] : operation_cases(DType::F32)) {
     const auto whole = run_on_threads(build, {"", ""});
     ASSERT_TRUE(whole) << name << ": " << whole.error().text();
     for (const char* mesh : {"x:1", "x:2", "x:4", "x:2;y:2"}) {
