@@ -12,6 +12,7 @@
 #include "base/number.hpp"
 #include "mesh/checkpoint.hpp"
 #include "mesh/gradient.hpp"
+#include "mesh/planner.hpp"
 #include "train/batches.hpp"
 #include "train/run_files.hpp"
 
@@ -80,7 +81,8 @@ class Run {
   base::Status prepare() {
     auto mesh = MeshShape::parse(options_.mesh);
     if (!mesh) return base::failure(mesh.error());
-    auto rules = LayoutRules::parse(options_.layout);
+    const bool automatic = options_.layout == "auto";
+    auto rules = LayoutRules::parse(automatic ? "" : options_.layout);
     if (!rules) return base::failure(rules.error());
     if (options_.micro_batches < 1 || options_.batch_size % options_.micro_batches != 0) {
       return base::usage_error(fmt::format("a batch of {} does not divide into {} micro-batches",
@@ -100,6 +102,9 @@ class Run {
     add_updates(graph_, layers.parameters(), means, options_.optimizer);
     const Tensor loss = several ? accumulate(model.loss) * share : model.loss;
     const Tensor correct = several ? accumulate(model.correct) : model.correct;
+    if (automatic) {
+      if (auto s = choose({loss, correct}, *mesh, *rules); !s) return s;
+    }
     if (options_.explain) return explain_plan({loss, correct}, *mesh, *rules);
     variables_ = std::make_unique<Variables>(graph_, *mesh, *rules, end_);
     variables_->initialize(options_.seed);
@@ -124,12 +129,42 @@ class Run {
     return prepare_test();
   }
 
-  /// Needs no ranks: a layout for a large machine is explained on a small one.
-  base::Status explain_plan(const std::vector<Tensor>& fetches, const MeshShape& mesh,
-                            const LayoutRules& rules) const {
+  std::vector<NodeId> roots_of(const std::vector<Tensor>& fetches) const {
     std::vector<NodeId> roots;
     for (const Tensor& fetch : fetches) roots.push_back(fetch.id());
     for (const Assignment& each : graph_.assignments()) roots.push_back(each.value);
+    return roots;
+  }
+
+  /// `--layout auto`: on the mesh given, or on the best mesh of all ranks.
+  base::Status choose(const std::vector<Tensor>& fetches, MeshShape& mesh, LayoutRules& rules) {
+    auto costs = measure_costs(end_);
+    if (!costs) return base::failure(costs.error());
+    const PlannerOptions options{Objective::Time, *costs, options_.memory_limit_bytes,
+                                 options_.micro_batches};
+    const std::vector<NodeId> roots = roots_of(fetches);
+    const auto choice = mesh.axes().empty()
+                            ? choose_mesh_and_layout(graph_, roots, end_.size(), options)
+                            : choose_layout(graph_, roots, mesh, options);
+    if (!choice) return base::failure(choice.error());
+    mesh = choice->mesh;
+    rules = choice->rules;
+    predicted_s_ = choice->step_s;
+    if (speaks()) {
+      fmt::print("planner: mesh \"{}\" layout \"{}\", best of {} legal ones; predicted {:.4g} s a "
+                 "step, {} bytes a device (measured: {:.3g} s + {:.3g} s/byte a collective, {:.3g} "
+                 "flops/s, {:.3g} bytes/s)\n",
+                 mesh.text(), rules.text(), choice->examined, choice->step_s,
+                 choice->memory_bytes, costs->alpha_s, costs->beta_s_per_byte,
+                 costs->flops_per_s, costs->bytes_per_s);
+    }
+    return {};
+  }
+
+  /// Needs no ranks: a layout for a large machine is explained on a small one.
+  base::Status explain_plan(const std::vector<Tensor>& fetches, const MeshShape& mesh,
+                            const LayoutRules& rules) const {
+    const std::vector<NodeId> roots = roots_of(fetches);
     const auto plan = lower(graph_, roots, mesh, rules, 0, options_.micro_batches);
     if (!plan) return base::failure(plan.error());
     if (speaks()) fmt::print("{}", explain(graph_, *plan));
@@ -313,6 +348,11 @@ class Run {
                  "train {:.1f} s {:.0f}/s\n",
                  result.epoch, result.step, result.train_loss, result.test_accuracy,
                  result.test_loss, result.train_s, result.samples_per_s);
+      if (predicted_s_ > 0) {
+        const double measured = statistics_.sum_s / static_cast<double>(statistics_.steps);
+        fmt::print("planner: {:.4g} s a step measured, {:.4g} s predicted ({:.2f} times)\n",
+                   measured, predicted_s_, measured / predicted_s_);
+      }
       std::fflush(stdout);
     }
     if (auto s = write_metrics(options_, result); !s) return base::failure(s.error());
@@ -331,7 +371,7 @@ class Run {
   std::unique_ptr<Program> program_, test_program_;
   std::unique_ptr<Batches> batches_;
   int64_t micro_ = 0, steps_ = 0, test_batch_ = 0;
-  double predictions_ = 0;
+  double predictions_ = 0, predicted_s_ = 0;
   int64_t epoch_ = 0, position_ = 0, step_ = 0;
   double loss_sum_ = 0;
   int64_t bytes_per_step_ = 0;
