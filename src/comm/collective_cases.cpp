@@ -1,8 +1,7 @@
 #include "comm/collective_cases.hpp"
 
-#include <fmt/format.h>
-
 #include <bit>
+#include <fmt/format.h>
 
 namespace goban::comm {
 namespace {

@@ -1,8 +1,7 @@
 #include "comm/communicator.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <numeric>
 
 #include "base/check.hpp"
@@ -11,19 +10,24 @@ namespace goban::comm {
 
 size_t element_bytes(Element element) {
   switch (element) {
-    case Element::F32: return 4;
-    case Element::F64: return 8;
-    case Element::BF16: return 2;
-    case Element::I64: return 8;
-    case Element::U8: return 1;
+    case Element::F32:
+      return 4;
+    case Element::F64:
+      return 8;
+    case Element::BF16:
+      return 2;
+    case Element::I64:
+      return 8;
+    case Element::U8:
+      return 1;
   }
   return 1;
 }
 
 std::string_view operation_name(Operation operation) {
   static constexpr std::array<std::string_view, kOperations> kNames = {
-      "all-reduce", "all-gather", "all-to-all", "reduce-scatter", "broadcast", "exchange",
-      "barrier"};
+      "all-reduce", "all-gather", "all-to-all", "reduce-scatter",
+      "broadcast",  "exchange",   "barrier"};
   return kNames[static_cast<size_t>(operation)];
 }
 
@@ -48,13 +52,18 @@ int64_t wire_bytes(Operation operation, size_t members, int64_t bytes) {
   const auto n = static_cast<int64_t>(members);
   if (n <= 1) return 0;
   switch (operation) {
-    case Operation::AllReduce: return 2 * (n - 1) * bytes / n;
-    case Operation::AllGather: return (n - 1) * bytes;
+    case Operation::AllReduce:
+      return 2 * (n - 1) * bytes / n;
+    case Operation::AllGather:
+      return (n - 1) * bytes;
     case Operation::AllToAll:
-    case Operation::ReduceScatter: return (n - 1) * bytes / n;
+    case Operation::ReduceScatter:
+      return (n - 1) * bytes / n;
     case Operation::Broadcast:
-    case Operation::Exchange: return bytes;
-    case Operation::Barrier: return 0;
+    case Operation::Exchange:
+      return bytes;
+    case Operation::Barrier:
+      return 0;
   }
   return 0;
 }
@@ -91,8 +100,7 @@ int64_t length(std::span<const std::byte> bytes) { return static_cast<int64_t>(b
 }  // namespace
 
 base::Status Communicator::all_reduce(const Group& group, std::span<std::byte> data,
-                                      Element element, Reduction reduction,
-                                      std::string_view what) {
+                                      Element element, Reduction reduction, std::string_view what) {
   GOBAN_CHECK(data.size() % element_bytes(element) == 0);
   const int64_t bytes = length(data);
   Call call = begin(group, Operation::AllReduce, bytes, what,
@@ -164,8 +172,7 @@ base::Status Communicator::exchange(const Group& group, std::optional<size_t> to
   const size_t me = group.index_of(rank_);
   GOBAN_CHECK((!to || *to < group.size()) && (!from || *from < group.size()));
   const int64_t bytes = length(send);
-  const Call call =
-      begin(group, Operation::Exchange, bytes, what, to && *to != me ? bytes : 0);
+  const Call call = begin(group, Operation::Exchange, bytes, what, to && *to != me ? bytes : 0);
   if (group.size() == 1) {
     if (from) std::copy(send.begin(), send.end(), receive.begin());
     return {};

@@ -19,7 +19,13 @@ namespace goban::comm {
 enum class Element : uint8_t { F32, F64, BF16, I64, U8 };
 enum class Reduction : uint8_t { Sum, Max, Min };
 enum class Operation : uint8_t {
-  AllReduce, AllGather, AllToAll, ReduceScatter, Broadcast, Exchange, Barrier
+  AllReduce,
+  AllGather,
+  AllToAll,
+  ReduceScatter,
+  Broadcast,
+  Exchange,
+  Barrier
 };
 inline constexpr size_t kOperations = 7;
 
@@ -100,9 +106,8 @@ class Communicator {
   /// Sends to one member and receives from one (either may be absent), as a shift does.
   /// Every member calls it; sizes are equal.
   [[nodiscard]] base::Status exchange(const Group& group, std::optional<size_t> to,
-                                      std::span<const std::byte> send,
-                                      std::optional<size_t> from, std::span<std::byte> receive,
-                                      std::string_view what);
+                                      std::span<const std::byte> send, std::optional<size_t> from,
+                                      std::span<std::byte> receive, std::string_view what);
   [[nodiscard]] base::Status barrier(const Group& group, std::string_view what);
 
   /// Tells all peers that this rank gives up, so that none waits for it in vain.

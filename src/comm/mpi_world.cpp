@@ -1,14 +1,13 @@
 #include "comm/mpi_world.hpp"
 
-#include <fmt/format.h>
-#include <mpi.h>
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fmt/format.h>
 #include <map>
+#include <mpi.h>
+#include <sched.h>
 
 #include "base/number.hpp"
 #include "comm/reduce.hpp"
@@ -57,20 +56,27 @@ Call unpack(const Header& header) {
 
 MPI_Datatype mpi_type(Element element) {
   switch (element) {
-    case Element::F32: return MPI_FLOAT;
-    case Element::F64: return MPI_DOUBLE;
-    case Element::I64: return MPI_INT64_T;
+    case Element::F32:
+      return MPI_FLOAT;
+    case Element::F64:
+      return MPI_DOUBLE;
+    case Element::I64:
+      return MPI_INT64_T;
     case Element::BF16:
-    case Element::U8: return MPI_UINT8_T;
+    case Element::U8:
+      return MPI_UINT8_T;
   }
   return MPI_BYTE;
 }
 
 MPI_Op mpi_op(Reduction reduction) {
   switch (reduction) {
-    case Reduction::Sum: return MPI_SUM;
-    case Reduction::Max: return MPI_MAX;
-    case Reduction::Min: return MPI_MIN;
+    case Reduction::Sum:
+      return MPI_SUM;
+    case Reduction::Max:
+      return MPI_MAX;
+    case Reduction::Min:
+      return MPI_MIN;
   }
   return MPI_SUM;
 }
@@ -122,8 +128,7 @@ class MpiEnd final : public Communicator {
     return wait(&request, 1, call);
   }
 
-  base::Status run_all_gather(const Group& group, const Call& call,
-                              std::span<const std::byte> mine,
+  base::Status run_all_gather(const Group& group, const Call& call, std::span<const std::byte> mine,
                               std::span<std::byte> all) override {
     if (auto met = meet(group, call); !met) return met;
     MPI_Request request;
@@ -133,8 +138,7 @@ class MpiEnd final : public Communicator {
     return wait(&request, 1, call);
   }
 
-  base::Status run_all_to_all(const Group& group, const Call& call,
-                              std::span<const std::byte> send,
+  base::Status run_all_to_all(const Group& group, const Call& call, std::span<const std::byte> send,
                               std::span<std::byte> receive) override {
     if (auto met = meet(group, call); !met) return met;
     MPI_Request request;
@@ -160,8 +164,8 @@ class MpiEnd final : public Communicator {
                              size_t root_index) override {
     if (auto met = meet(group, call); !met) return met;
     MPI_Request request;
-    MPI_Ibcast(data.data(), static_cast<int>(data.size()), MPI_BYTE,
-               static_cast<int>(root_index), handle_of(group), &request);
+    MPI_Ibcast(data.data(), static_cast<int>(data.size()), MPI_BYTE, static_cast<int>(root_index),
+               handle_of(group), &request);
     return wait(&request, 1, call);
   }
 
@@ -171,8 +175,8 @@ class MpiEnd final : public Communicator {
     if (auto met = meet(group, call); !met) return met;
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     if (from) {
-      MPI_Irecv(receive.data(), static_cast<int>(receive.size()), MPI_BYTE,
-                static_cast<int>(*from), kDataTag, handle_of(group), &requests[0]);
+      MPI_Irecv(receive.data(), static_cast<int>(receive.size()), MPI_BYTE, static_cast<int>(*from),
+                kDataTag, handle_of(group), &requests[0]);
     }
     if (to) {
       MPI_Isend(send.data(), static_cast<int>(send.size()), MPI_BYTE, static_cast<int>(*to),
@@ -241,8 +245,8 @@ class MpiEnd final : public Communicator {
     }
     if (!wait_all(requests.data(), static_cast<int>(2 * n))) {
       failed_ = true;
-      std::string text = fmt::format("rank {} waited {} s in {}", rank(), options().timeout_s,
-                                     call.text());
+      std::string text =
+          fmt::format("rank {} waited {} s in {}", rank(), options().timeout_s, call.text());
       for (size_t i = 0; i < n; ++i) {
         if (requests[i] == MPI_REQUEST_NULL) continue;
         const auto seen = last_seen_.find(group.ranks[i]);
@@ -257,8 +261,8 @@ class MpiEnd final : public Communicator {
       last_seen_[group.ranks[i]] = other;
       if (std::memcmp(&theirs[i], &mine, sizeof(Header)) == 0) continue;
       failed_ = true;
-      return base::failed(fmt::format("ranks diverged: rank {} is in {}, rank {} is in {}",
-                                      rank(), call.text(), group.ranks[i], other.text()),
+      return base::failed(fmt::format("ranks diverged: rank {} is in {}, rank {} is in {}", rank(),
+                                      call.text(), group.ranks[i], other.text()),
                           "every rank must run the same program with the same options");
     }
     return {};

@@ -1,10 +1,9 @@
 #include "comm/thread_world.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <fmt/format.h>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -74,8 +73,7 @@ class ThreadEnd final : public Communicator {
     return pass(meeting, group, call);
   }
 
-  base::Status run_all_gather(const Group& group, const Call& call,
-                              std::span<const std::byte> mine,
+  base::Status run_all_gather(const Group& group, const Call& call, std::span<const std::byte> mine,
                               std::span<std::byte> all) override {
     Meeting& meeting = meeting_of(group);
     if (auto met = meet(meeting, group, call, mine.data()); !met) return met;
@@ -85,8 +83,7 @@ class ThreadEnd final : public Communicator {
     return pass(meeting, group, call);
   }
 
-  base::Status run_all_to_all(const Group& group, const Call& call,
-                              std::span<const std::byte> send,
+  base::Status run_all_to_all(const Group& group, const Call& call, std::span<const std::byte> send,
                               std::span<std::byte> receive) override {
     Meeting& meeting = meeting_of(group);
     if (auto met = meet(meeting, group, call, send.data()); !met) return met;
@@ -151,8 +148,7 @@ class ThreadEnd final : public Communicator {
   }
 
   /// Leaves the call and the buffer, waits for all, and compares the calls.
-  base::Status meet(Meeting& meeting, const Group& group, const Call& call,
-                    const std::byte* send) {
+  base::Status meet(Meeting& meeting, const Group& group, const Call& call, const std::byte* send) {
     {
       const std::scoped_lock lock(shared_->mutex);
       auto& place = meeting.places[group.index_of(rank())];
@@ -163,9 +159,8 @@ class ThreadEnd final : public Communicator {
     if (auto passed = pass(meeting, group, call); !passed) return passed;
     for (size_t i = 0; i < group.size(); ++i) {
       if (meeting.places[i].call == call) continue;
-      return base::failed(fmt::format("ranks diverged: rank {} is in {}, rank {} is in {}",
-                                      rank(), call.text(), group.ranks[i],
-                                      meeting.places[i].call.text()),
+      return base::failed(fmt::format("ranks diverged: rank {} is in {}, rank {} is in {}", rank(),
+                                      call.text(), group.ranks[i], meeting.places[i].call.text()),
                           "every rank must run the same program with the same options");
     }
     return {};
@@ -185,9 +180,8 @@ class ThreadEnd final : public Communicator {
       return {};
     }
     const auto patience = std::chrono::duration<double>(options().timeout_s);
-    const bool in_time = shared_->changed.wait_for(lock, patience, [&] {
-      return meeting.round != round || !shared_->abandoned.empty();
-    });
+    const bool in_time = shared_->changed.wait_for(
+        lock, patience, [&] { return meeting.round != round || !shared_->abandoned.empty(); });
     if (meeting.round != round) return {};
     if (!in_time) shared_->abandoned = missing(meeting, group, call);
     shared_->changed.notify_all();

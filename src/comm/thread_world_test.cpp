@@ -1,7 +1,6 @@
 #include "comm/thread_world.hpp"
 
 #include <gmock/gmock.h>
-
 #include <latch>
 
 #include "comm/collective_cases.hpp"
@@ -56,7 +55,8 @@ TEST(ThreadWorld, AMissingRankIsNamedAfterTheTimeOut) {
     return s;
   });
   ASSERT_FALSE(status);
-  EXPECT_THAT(status.error().message, HasSubstr("rank 2 did not come (last seen in barrier 'start'"));
+  EXPECT_THAT(status.error().message,
+              HasSubstr("rank 2 did not come (last seen in barrier 'start'"));
   EXPECT_THAT(status.error().message, HasSubstr("barrier 'step1'"));
 }
 

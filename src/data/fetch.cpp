@@ -1,12 +1,11 @@
 #include "data/fetch.hpp"
 
+#include <array>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/wait.h>
-
-#include <array>
-#include <filesystem>
 #include <vector>
 
 #include "data/sha256.hpp"
@@ -25,20 +24,21 @@ struct File {
 using Files = std::array<File, 4>;
 
 constexpr Files kMnist = {
-    {{"train-images-idx3-ubyte", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
-     {"train-labels-idx1-ubyte", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
+    {{"train-images-idx3-ubyte",
+      "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
+     {"train-labels-idx1-ubyte",
+      "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
      {"t10k-images-idx3-ubyte", "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"},
      {"t10k-labels-idx1-ubyte",
       "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"}}};
-constexpr Files kFashion = {
-    {{"train-images-idx3-ubyte.gz",
-      "b0564c3eedabfbf835052cff8503ea422014ce006caf5b757f851416ee8300c7"},
-     {"train-labels-idx1-ubyte.gz",
-      "0ae29f65d86684f32d1b9c85147786c547b9c6aebcaf235f0400a0cce308b056"},
-     {"t10k-images-idx3-ubyte.gz",
-      "cc1d090a38ace84dfa1aa66e3ada7c336ef481a96936906477e6dd344da56eaa"},
-     {"t10k-labels-idx1-ubyte.gz",
-      "8d3605d196f4be44669e46906da9733c8131fef761fdbfec72c424d5222f1a05"}}};
+constexpr Files kFashion = {{{"train-images-idx3-ubyte.gz",
+                              "b0564c3eedabfbf835052cff8503ea422014ce006caf5b757f851416ee8300c7"},
+                             {"train-labels-idx1-ubyte.gz",
+                              "0ae29f65d86684f32d1b9c85147786c547b9c6aebcaf235f0400a0cce308b056"},
+                             {"t10k-images-idx3-ubyte.gz",
+                              "cc1d090a38ace84dfa1aa66e3ada7c336ef481a96936906477e6dd344da56eaa"},
+                             {"t10k-labels-idx1-ubyte.gz",
+                              "8d3605d196f4be44669e46906da9733c8131fef761fdbfec72c424d5222f1a05"}}};
 constexpr const char* kFashionPackage = "dataset-fashion-mnist";
 constexpr const char* kFashionFolder = "usr/share/datasets/fashion-mnist";
 
@@ -75,8 +75,8 @@ base::Status take(const Files& files, const fs::path& from, const fs::path& to) 
   for (const File& file : files) {
     fs::copy_file(from / file.name, to / file.name, fs::copy_options::overwrite_existing, error);
     if (error) {
-      return base::failed(fmt::format("cannot copy {} to '{}': {}", file.name, to.string(),
-                                      error.message()));
+      return base::failed(
+          fmt::format("cannot copy {} to '{}': {}", file.name, to.string(), error.message()));
     }
   }
   return check(files, to);
@@ -109,7 +109,8 @@ base::Status fetch(const std::string& name, const std::string& folder) {
   const fs::path target = fs::path(folder) / name, work = target / "fetching";
   std::error_code error;
   fs::create_directories(work, error);
-  if (error) return base::failed(fmt::format("cannot make '{}': {}", work.string(), error.message()));
+  if (error)
+    return base::failed(fmt::format("cannot make '{}': {}", work.string(), error.message()));
   const Files& files = name == "mnist" ? kMnist : kFashion;
   base::Status status = check(files, target);
   if (!status) {

@@ -1,11 +1,10 @@
 #include "data/idx.hpp"
 
-#include <fmt/format.h>
-#include <zlib.h>
-
 #include <array>
 #include <filesystem>
+#include <fmt/format.h>
 #include <memory>
+#include <zlib.h>
 
 namespace goban::data {
 namespace {
@@ -36,7 +35,8 @@ base::Result<IdxArray> read_idx(const std::string& path) {
   std::array<uint8_t, 4> magic{};
   if (!read_exactly(file.get(), magic.data(), 4)) return bad("is too short for an IDX header");
   if (magic[0] != 0 || magic[1] != 0) return bad("is not an IDX file");
-  if (magic[2] != 0x08) return bad(fmt::format("holds elements of type {:#x}, not bytes", magic[2]));
+  if (magic[2] != 0x08)
+    return bad(fmt::format("holds elements of type {:#x}, not bytes", magic[2]));
   IdxArray out;
   int64_t total = 1;
   for (int i = 0; i < magic[3]; ++i) {

@@ -1,10 +1,9 @@
 #include "data/idx.hpp"
 
-#include <gmock/gmock.h>
-#include <zlib.h>
-
 #include <filesystem>
 #include <fstream>
+#include <gmock/gmock.h>
+#include <zlib.h>
 
 #include "data/fetch.hpp"
 #include "data/sha256.hpp"
@@ -16,10 +15,10 @@ using ::testing::HasSubstr;
 
 class Idx : public ::testing::Test {
  protected:
-  std::string path_ = (std::filesystem::path(::testing::TempDir()) /
-                       (std::string("idx_") +
-                        ::testing::UnitTest::GetInstance()->current_test_info()->name()))
-                          .string();
+  std::string path_ =
+      (std::filesystem::path(::testing::TempDir()) /
+       (std::string("idx_") + ::testing::UnitTest::GetInstance()->current_test_info()->name()))
+          .string();
   void write(const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
   std::string message() {
     const auto read = read_idx(path_);
@@ -27,7 +26,10 @@ class Idx : public ::testing::Test {
   }
 };
 
-const std::string kGood("\0\0\x08\x02\0\0\0\x02\0\0\0\x03" "abcdef", 18);
+const std::string kGood(
+    "\0\0\x08\x02\0\0\0\x02\0\0\0\x03"
+    "abcdef",
+    18);
 
 TEST_F(Idx, ReadsPlainAndGzipped) {
   write(kGood);
@@ -52,7 +54,10 @@ TEST_F(Idx, RefusesWhatIsNotWhole) {
   EXPECT_THAT(message(), HasSubstr("inside the header"));
   write("hello, world");
   EXPECT_THAT(message(), HasSubstr("not an IDX file"));
-  write(std::string("\0\0\x0d\x01\0\0\0\x01" "abcd", 12));
+  write(
+      std::string("\0\0\x0d\x01\0\0\0\x01"
+                  "abcd",
+                  12));
   EXPECT_THAT(message(), HasSubstr("not bytes"));
   write(std::string("\0\0\x08\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16));
   EXPECT_THAT(message(), HasSubstr("impossible size"));

@@ -1,12 +1,11 @@
 #include "data/sha256.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <fmt/format.h>
 #include <fstream>
 
 namespace goban::data {

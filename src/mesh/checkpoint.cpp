@@ -1,17 +1,16 @@
 #include "mesh/checkpoint.hpp"
 
 #include <ATen/ops/empty.h>
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-#include <zlib.h>
-
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <fstream>
 #include <span>
 #include <sstream>
+#include <unistd.h>
+#include <zlib.h>
 
 #include "base/number.hpp"
 #include "mesh/kernels.hpp"
@@ -78,9 +77,9 @@ std::string index_line(const Variable& variable, uint32_t sum) {
 /// Rank 0's outcome, known to all.
 base::Status agree(base::Status mine, comm::Communicator& end, const std::string& path) {
   std::array<int64_t, 1> bad = {mine ? 0 : 1};
-  const auto told = end.all_reduce(comm::whole_world(end.size()),
-                                   std::as_writable_bytes(std::span(bad)), comm::Element::I64,
-                                   comm::Reduction::Max, "checkpoint written");
+  const auto told =
+      end.all_reduce(comm::whole_world(end.size()), std::as_writable_bytes(std::span(bad)),
+                     comm::Element::I64, comm::Reduction::Max, "checkpoint written");
   if (!mine) return mine;
   if (!told) return told;
   if (bad[0] != 0) return base::failed(fmt::format("rank 0 could not write '{}'", path));
@@ -134,8 +133,8 @@ base::Result<Bookmark> load_checkpoint(const std::string& path, Variables& varia
   while (std::getline(in, line) && line != "--") found.push_back(line);
   if (!in) return bad("is cut off in its index");
   if (found.size() != graph.variables().size()) {
-    return bad(fmt::format("has {} variables, the model {}", found.size(),
-                           graph.variables().size()));
+    return bad(
+        fmt::format("has {} variables, the model {}", found.size(), graph.variables().size()));
   }
   std::vector<at::Tensor> values;
   for (size_t i = 0; i < found.size(); ++i) {

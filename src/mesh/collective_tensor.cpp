@@ -17,11 +17,16 @@ std::span<std::byte> bytes_of(const at::Tensor& x) {
 
 comm::Element element_of(const at::Tensor& x) {
   switch (x.scalar_type()) {
-    case at::kFloat: return comm::Element::F32;
-    case at::kDouble: return comm::Element::F64;
-    case at::kBFloat16: return comm::Element::BF16;
-    case at::kLong: return comm::Element::I64;
-    default: GOBAN_CHECK(false, "type of a tensor in a collective");
+    case at::kFloat:
+      return comm::Element::F32;
+    case at::kDouble:
+      return comm::Element::F64;
+    case at::kBFloat16:
+      return comm::Element::BF16;
+    case at::kLong:
+      return comm::Element::I64;
+    default:
+      GOBAN_CHECK(false, "type of a tensor in a collective");
   }
 }
 
@@ -71,8 +76,8 @@ base::Result<at::Tensor> exchanged(const at::Tensor& x, int64_t to, int64_t from
                                    const comm::Group& group, comm::Communicator& end,
                                    const std::string& what) {
   const at::Tensor send = x.contiguous();
-  const at::Tensor received = from < 0 ? at::zeros(send.sizes(), send.options())
-                                       : at::empty(send.sizes(), send.options());
+  const at::Tensor received =
+      from < 0 ? at::zeros(send.sizes(), send.options()) : at::empty(send.sizes(), send.options());
   const auto index = [](int64_t member) {
     return member < 0 ? std::nullopt : std::optional(static_cast<size_t>(member));
   };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-
 #include <string>
 
 #include "base/result.hpp"
@@ -23,12 +22,10 @@ namespace goban::mesh {
 /// `split_axis` is cut over the group, `concat_axis` becomes whole.
 [[nodiscard]] base::Result<at::Tensor> all_to_all(const at::Tensor& x, int64_t split_axis,
                                                   int64_t concat_axis, const comm::Group& group,
-                                                  comm::Communicator& end,
-                                                  const std::string& what);
+                                                  comm::Communicator& end, const std::string& what);
 /// What member `from` sends; zeros if there is none (-1). `to` may be -1 too.
 [[nodiscard]] base::Result<at::Tensor> exchanged(const at::Tensor& x, int64_t to, int64_t from,
-                                                 const comm::Group& group,
-                                                 comm::Communicator& end,
+                                                 const comm::Group& group, comm::Communicator& end,
                                                  const std::string& what);
 
 }  // namespace goban::mesh

@@ -5,9 +5,8 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/full.h>
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "mesh/collective_tensor.hpp"
 #include "mesh/kernels.hpp"
@@ -70,8 +69,7 @@ Executor::Prepared Executor::prepare(const Step& step) const {
   }
   if (!of.inputs.empty() && node(of.inputs[0]).shape == of.shape) {
     const auto freed = [&](NodeId id) {
-      return std::find(step.free_after.begin(), step.free_after.end(), id) !=
-             step.free_after.end();
+      return std::find(step.free_after.begin(), step.free_after.end(), id) != step.free_after.end();
     };
     const bool twice = of.inputs.size() == 2 && of.inputs[0] == of.inputs[1];
     out.reuse_first = freed(of.inputs[0]) && !twice;
@@ -96,8 +94,8 @@ void Executor::run_outer(const Feeds& feeds, uint64_t step) {
   }
   for (size_t i = 0; i < plan_.completed_last.size(); ++i) {
     const NodeId id = plan_.completed_last[i];
-    value(id) = or_stop(all_reduced(value(id), last_groups_[i], comm::Reduction::Sum, end(),
-                                    node(id).name));
+    value(id) = or_stop(
+        all_reduced(value(id), last_groups_[i], comm::Reduction::Sum, end(), node(id).name));
   }
 }
 
@@ -106,8 +104,8 @@ void Executor::run_step(size_t at, const Feeds& feeds, uint64_t step_number) {
   const Step& step = plan_.steps[at];
   for (size_t i = 0; i < step.complete.size(); ++i) {
     const NodeId id = step.complete[i];
-    value(id) = or_stop(all_reduced(value(id), prepared_[at].groups[i], comm::Reduction::Sum,
-                                    end(), node(id).name));
+    value(id) = or_stop(all_reduced(value(id), prepared_[at].groups[i], comm::Reduction::Sum, end(),
+                                    node(id).name));
   }
   if (node(step.node).op == Op::Accumulate && micro_batch_ > 0) {
     at::Tensor& sum = value(step.node);
@@ -132,12 +130,14 @@ at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number
   const auto input = [&](size_t i) -> const at::Tensor& { return value(of.inputs[i]); };
   const bool reuse = prepared.reuse_first && only_here(input(0));
   switch (of.op) {
-    case Op::Input: return feed(step, feeds);
+    case Op::Input:
+      return feed(step, feeds);
     case Op::Read: {
       const at::Tensor& slice = variables_.slice(a.variable);
       return slice.scalar_type() == type ? slice : slice.to(type);
     }
-    case Op::Fill: return at::full(step.local, a.scalar, at::TensorOptions().dtype(type));
+    case Op::Fill:
+      return at::full(step.local, a.scalar, at::TensorOptions().dtype(type));
     case Op::Range:
       return at::arange(prepared.begin[0], prepared.begin[0] + step.local[0],
                         at::TensorOptions().dtype(type));
@@ -149,9 +149,9 @@ at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number
       return unary_kernel(a.unary, input(0), a.scalar, reuse);
     case Op::Binary:
       return binary_kernel(a.binary, align(input(0), prepared.input_labels[0], prepared.labels),
-                           align(input(1), prepared.input_labels[1], prepared.labels),
-                           reuse);
-    case Op::Cast: return input(0).to(type);
+                           align(input(1), prepared.input_labels[1], prepared.labels), reuse);
+    case Op::Cast:
+      return input(0).to(type);
     case Op::Broadcast:
       return align(input(0), prepared.input_labels[0], prepared.labels).expand(step.local);
     case Op::Reduce: {
@@ -160,8 +160,8 @@ at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number
         return std::find(prepared.labels.begin(), prepared.labels.end(), label) ==
                prepared.labels.end();
       });
-      const at::Tensor part = align(reduce_kernel(a.reducer, input(0), prepared.reduced_axes),
-                                    kept, prepared.labels);
+      const at::Tensor part =
+          align(reduce_kernel(a.reducer, input(0), prepared.reduced_axes), kept, prepared.labels);
       if (step.reduce_now == 0) return part;
       const auto how = a.reducer == Reducer::Max ? comm::Reduction::Max : comm::Reduction::Min;
       return or_stop(all_reduced(part, prepared.group, how, end(), of.name));
@@ -171,8 +171,10 @@ at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number
       for (size_t i = 0; i < of.inputs.size(); ++i) inputs.push_back(input(i));
       return local_einsum(inputs, prepared.input_labels, prepared.labels, step.local);
     }
-    case Op::Reshape: return reshaped(step, prepared, input(0));
-    case Op::Transpose: return align(input(0), prepared.input_labels[0], prepared.labels);
+    case Op::Reshape:
+      return reshaped(step, prepared, input(0));
+    case Op::Transpose:
+      return align(input(0), prepared.input_labels[0], prepared.labels);
     case Op::Slice: {
       const size_t along = of.shape.axis(a.dim);
       return input(0).narrow(static_cast<int64_t>(along), a.begin, step.local[along]);
@@ -191,15 +193,24 @@ at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number
       }
       return at::cat(parts, static_cast<int64_t>(of.shape.axis(a.dim)));
     }
-    case Op::Shift: return shifted(step, prepared, input(0));
-    case Op::OneHot: return one_hot(step, prepared, input(0));
-    case Op::Gather: return gather(step, prepared, input(0), input(1));
-    case Op::ScatterAdd: return scatter_add(step, prepared, input(0), input(1));
-    case Op::TopKIndices: return top_k(step, prepared, input(0));
-    case Op::Conv2d: return conv2d_kernel(input(0), input(1), a, step.local);
-    case Op::Conv2dInputGrad: return conv2d_input_kernel(input(0), input(1), a, step.local);
-    case Op::Conv2dFilterGrad: return conv2d_filter_kernel(input(0), input(1), a, step.local);
-    case Op::Accumulate: return input(0);
+    case Op::Shift:
+      return shifted(step, prepared, input(0));
+    case Op::OneHot:
+      return one_hot(step, prepared, input(0));
+    case Op::Gather:
+      return gather(step, prepared, input(0), input(1));
+    case Op::ScatterAdd:
+      return scatter_add(step, prepared, input(0), input(1));
+    case Op::TopKIndices:
+      return top_k(step, prepared, input(0));
+    case Op::Conv2d:
+      return conv2d_kernel(input(0), input(1), a, step.local);
+    case Op::Conv2dInputGrad:
+      return conv2d_input_kernel(input(0), input(1), a, step.local);
+    case Op::Conv2dFilterGrad:
+      return conv2d_filter_kernel(input(0), input(1), a, step.local);
+    case Op::Accumulate:
+      return input(0);
   }
   return {};
 }
@@ -209,7 +220,9 @@ at::Tensor Executor::feed(const Step& step, const Feeds& feeds) const {
   const auto found = feeds.find(of.name);
   if (found == feeds.end()) {
     throw ExecutionStopped{{base::ErrorCode::BadData,
-                            fmt::format("no value was fed for the input '{}'", of.name), {}, {}}};
+                            fmt::format("no value was fed for the input '{}'", of.name),
+                            {},
+                            {}}};
   }
   std::vector<int64_t> sizes;
   for (const Dim& dim : of.shape.dims()) sizes.push_back(dim.size);
@@ -219,10 +232,10 @@ at::Tensor Executor::feed(const Step& step, const Feeds& feeds) const {
                             fmt::format("the input '{}' is {}, but was fed {} elements in {} "
                                         "dimensions",
                                         of.name, of.shape.text(), whole.numel(), whole.dim()),
-                            {}, {}}};
+                            {},
+                            {}}};
   }
-  return local_part(whole, of.shape, step.layout, plan_.mesh, plan_.rank)
-      .to(scalar_type(of.dtype));
+  return local_part(whole, of.shape, step.layout, plan_.mesh, plan_.rank).to(scalar_type(of.dtype));
 }
 
 at::Tensor Executor::whole(NodeId id) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-
 #include <string>
 #include <vector>
 
@@ -42,13 +41,13 @@ class Executor {
   struct Prepared {
     std::vector<Labels> input_labels;
     Labels labels;
-    std::vector<int64_t> reduced_axes;      // Reduce
-    std::vector<int64_t> begin;             // of the own slice in the output
-    std::vector<comm::Group> groups;        // of Step::complete
-    comm::Group group;                      // of reduce_now, shift or top_k
+    std::vector<int64_t> reduced_axes;  // Reduce
+    std::vector<int64_t> begin;         // of the own slice in the output
+    std::vector<comm::Group> groups;    // of Step::complete
+    comm::Group group;                  // of reduce_now, shift or top_k
     std::vector<comm::Group> reshape_groups;
-    int64_t parts = 1, coordinate = 0;      // along the dimension acted on
-    bool reuse_first = false;                // first input is freed here and has the result's shape
+    int64_t parts = 1, coordinate = 0;  // along the dimension acted on
+    bool reuse_first = false;           // first input is freed here and has the result's shape
   };
 
   Prepared prepare(const Step& step) const;

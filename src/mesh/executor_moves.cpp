@@ -26,14 +26,16 @@ at::Tensor Executor::reshaped(const Step& step, const Prepared& prepared, at::Te
     const ReshapeStep& move = step.reshape.before[i];
     const auto joined = static_cast<int64_t>(move.concat_axis);
     switch (move.kind) {
-      case ReshapeStep::Kind::Split: x = narrowed(x, move); break;
+      case ReshapeStep::Kind::Split:
+        x = narrowed(x, move);
+        break;
       case ReshapeStep::Kind::Exchange:
         x = or_stop(all_to_all(x, static_cast<int64_t>(move.axis), joined,
                                prepared.reshape_groups[i], end(), node(step.node).name));
         break;
       case ReshapeStep::Kind::Concat:
-        x = or_stop(all_concatenated(x, joined, prepared.reshape_groups[i], end(),
-                                     node(step.node).name));
+        x = or_stop(
+            all_concatenated(x, joined, prepared.reshape_groups[i], end(), node(step.node).name));
         break;
     }
   }
@@ -66,16 +68,14 @@ at::Tensor Executor::one_hot(const Step& step, const Prepared& prepared,
                              const at::Tensor& indices) const {
   const Node& of = node(step.node);
   const int64_t begin = prepared.begin.back(), depth = step.local.back();
-  const at::Tensor places =
-      at::arange(begin, begin + depth, at::TensorOptions().dtype(at::kLong));
+  const at::Tensor places = at::arange(begin, begin + depth, at::TensorOptions().dtype(at::kLong));
   return at::eq(indices.unsqueeze(-1), places).to(scalar_type(of.dtype));
 }
 
 at::Tensor Executor::gather(const Step& step, const Prepared& prepared, const at::Tensor& table,
                             const at::Tensor& indices) const {
   const Node& of = node(step.node);
-  const auto along =
-      static_cast<int64_t>(node(of.inputs[0]).shape.axis(of.attributes.dim));
+  const auto along = static_cast<int64_t>(node(of.inputs[0]).shape.axis(of.attributes.dim));
   const int64_t rows = table.size(along), begin = prepared.coordinate * rows;
   const at::Tensor by_row = along == 0 ? table : table.movedim(along, 0);
   const at::Tensor local = indices.reshape({-1}).sub(begin);

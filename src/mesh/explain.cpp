@@ -52,8 +52,8 @@ std::string explain(const Graph& graph, const Plan& plan) {
                        split_text(node.shape, step.layout, plan.mesh), step.flops, said);
   }
   for (size_t i = 0; i < plan.completed_last.size(); ++i) {
-    out += fmt::format("{:<44} {:<44} {:>12}  {}\n",
-                       graph.node(plan.completed_last[i]).name, "(completed at the end)", "",
+    out += fmt::format("{:<44} {:<44} {:>12}  {}\n", graph.node(plan.completed_last[i]).name,
+                       "(completed at the end)", "",
                        messages_text({plan.last_collectives[i]}, plan.mesh));
   }
   const PlanTotals& totals = plan.totals;

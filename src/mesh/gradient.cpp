@@ -1,7 +1,6 @@
 #include "mesh/gradient.hpp"
 
 #include <fmt/format.h>
-
 #include <map>
 #include <optional>
 
@@ -61,8 +60,7 @@ class Walk {
       inputs.push_back(inside ? value(input) : graph_.tensor(input));
     }
     const std::string name = node.name.substr(node.name.rfind('/') + 1) + "_again";
-    const Tensor copy =
-        graph_.add(node.op, name, inputs, node.shape, node.dtype, node.attributes);
+    const Tensor copy = graph_.add(node.op, name, inputs, node.shape, node.dtype, node.attributes);
     return again_[id] = copy;
   }
 
@@ -79,15 +77,19 @@ class Walk {
     const auto input_shape = [&](size_t i) { return graph_.node(node.inputs[i]).shape; };
     const auto needs = [&](size_t i) { return wanted[static_cast<size_t>(node.inputs[i])]; };
     switch (node.op) {
-      case Op::Unary: return back_unary(id, node, dy, wanted);
-      case Op::Binary: return back_binary(id, node, dy, wanted);
+      case Op::Unary:
+        return back_unary(id, node, dy, wanted);
+      case Op::Binary:
+        return back_binary(id, node, dy, wanted);
       case Op::Cast: {
         const DType from = graph_.node(node.inputs[0]).dtype;
         if (from != DType::I64) give(node.inputs[0], cast(dy, from), wanted);
         return;
       }
-      case Op::Broadcast: return give(node.inputs[0], reduce_sum(dy, input_shape(0)), wanted);
-      case Op::Reduce: return back_reduce(id, node, dy, wanted);
+      case Op::Broadcast:
+        return give(node.inputs[0], reduce_sum(dy, input_shape(0)), wanted);
+      case Op::Reduce:
+        return back_reduce(id, node, dy, wanted);
       case Op::Einsum: {
         for (size_t i = 0; i < node.inputs.size(); ++i) {
           if (!needs(i)) continue;
@@ -99,8 +101,10 @@ class Walk {
         }
         return;
       }
-      case Op::Reshape: return give(node.inputs[0], reshape(dy, input_shape(0)), wanted);
-      case Op::Transpose: return give(node.inputs[0], transpose(dy, input_shape(0)), wanted);
+      case Op::Reshape:
+        return give(node.inputs[0], reshape(dy, input_shape(0)), wanted);
+      case Op::Transpose:
+        return give(node.inputs[0], transpose(dy, input_shape(0)), wanted);
       case Op::Slice: {
         const std::string& dim = node.attributes.dim;
         const int64_t before = node.attributes.begin;
@@ -131,8 +135,7 @@ class Walk {
                                input_shape(0), dy.dtype(), node.attributes),
                     wanted);
       case Op::ScatterAdd:
-        return give(node.inputs[0], gather(dy, value(node.inputs[1]), node.attributes.dim),
-                    wanted);
+        return give(node.inputs[0], gather(dy, value(node.inputs[1]), node.attributes.dim), wanted);
       case Op::Conv2d: {
         if (needs(0)) {
           give(node.inputs[0],
@@ -151,9 +154,16 @@ class Walk {
       case Op::Conv2dInputGrad:
       case Op::Conv2dFilterGrad:
         throw GraphError(node.name + ": second derivatives of conv2d are not supported");
-      case Op::Accumulate: return give(node.inputs[0], dy, wanted);
-      case Op::Input: case Op::Read: case Op::Fill: case Op::Range: case Op::Random:
-      case Op::OneHot: case Op::TopKIndices: return;  // nothing flows further
+      case Op::Accumulate:
+        return give(node.inputs[0], dy, wanted);
+      case Op::Input:
+      case Op::Read:
+      case Op::Fill:
+      case Op::Range:
+      case Op::Random:
+      case Op::OneHot:
+      case Op::TopKIndices:
+        return;  // nothing flows further
     }
   }
 
@@ -165,24 +175,41 @@ class Walk {
     const auto dx = [&]() -> std::optional<Tensor> {
       switch (node.attributes.unary) {
         case Unary::Identity:
-        case Unary::AddScalar: return dy;
+        case Unary::AddScalar:
+          return dy;
         case Unary::StopGradient:
-        case Unary::Sign: return std::nullopt;
-        case Unary::Neg: return -dy;
-        case Unary::Scale: return dy * a;
-        case Unary::Relu: return binary(Binary::ReluGrad, dy, y());
-        case Unary::Exp: return dy * y();
-        case Unary::Log: return dy / x();
-        case Unary::Tanh: return binary(Binary::TanhGrad, dy, y());
-        case Unary::Sigmoid: return binary(Binary::SigmoidGrad, dy, y());
-        case Unary::Gelu: return binary(Binary::GeluGrad, dy, x());
-        case Unary::Sqrt: return dy * 0.5 / y();
-        case Unary::Rsqrt: return dy * -0.5 * (y() * square(y()));
-        case Unary::Square: return dy * x() * 2.0;
-        case Unary::Reciprocal: return -(dy * square(y()));
-        case Unary::Abs: return dy * unary(Unary::Sign, x());
-        case Unary::Sin: return dy * unary(Unary::Cos, x());
-        case Unary::Cos: return -(dy * unary(Unary::Sin, x()));
+        case Unary::Sign:
+          return std::nullopt;
+        case Unary::Neg:
+          return -dy;
+        case Unary::Scale:
+          return dy * a;
+        case Unary::Relu:
+          return binary(Binary::ReluGrad, dy, y());
+        case Unary::Exp:
+          return dy * y();
+        case Unary::Log:
+          return dy / x();
+        case Unary::Tanh:
+          return binary(Binary::TanhGrad, dy, y());
+        case Unary::Sigmoid:
+          return binary(Binary::SigmoidGrad, dy, y());
+        case Unary::Gelu:
+          return binary(Binary::GeluGrad, dy, x());
+        case Unary::Sqrt:
+          return dy * 0.5 / y();
+        case Unary::Rsqrt:
+          return dy * -0.5 * (y() * square(y()));
+        case Unary::Square:
+          return dy * x() * 2.0;
+        case Unary::Reciprocal:
+          return -(dy * square(y()));
+        case Unary::Abs:
+          return dy * unary(Unary::Sign, x());
+        case Unary::Sin:
+          return dy * unary(Unary::Cos, x());
+        case Unary::Cos:
+          return -(dy * unary(Unary::Sin, x()));
       }
       return std::nullopt;
     }();
@@ -227,11 +254,13 @@ class Walk {
         return;
       }
       case Binary::ReluGrad:  // linear in dy; its second input is piecewise constant
-        if (to_left) give(left, fit(binary(Binary::ReluGrad, dy, value(right)), left_shape), wanted);
+        if (to_left)
+          give(left, fit(binary(Binary::ReluGrad, dy, value(right)), left_shape), wanted);
         return;
       case Binary::Less:
       case Binary::LessEqual:
-      case Binary::Equal: return;
+      case Binary::Equal:
+        return;
       case Binary::TanhGrad:
       case Binary::SigmoidGrad:
       case Binary::GeluGrad:

@@ -53,8 +53,8 @@ TEST(Gradient, OfEveryOperationIsTheSlopeOfItsLoss) {
       // Inputs are called w..z in the order of with_gradients' arguments, except for "w".
       const size_t place = name == "recompute" ? 1 - which : which;
       ++which;
-      const at::Tensor direction = at::sin(at::arange(at_point.numel(), at::kDouble).mul(1.7))
-                                       .view(at_point.sizes());
+      const at::Tensor direction =
+          at::sin(at::arange(at_point.numel(), at::kDouble).mul(1.7)).view(at_point.sizes());
       const auto moved = [&](double by) {
         Feeds there = feeds;
         there[input] = at_point.add(direction, by);

@@ -6,10 +6,13 @@ namespace goban::mesh {
 
 int64_t dtype_bytes(DType dtype) {
   switch (dtype) {
-    case DType::F32: return 4;
-    case DType::BF16: return 2;
+    case DType::F32:
+      return 4;
+    case DType::BF16:
+      return 2;
     case DType::F64:
-    case DType::I64: return 8;
+    case DType::I64:
+      return 8;
   }
   return 0;
 }
@@ -20,24 +23,46 @@ const char* dtype_name(DType dtype) {
 }
 
 const char* op_name(Op op) {
-  static constexpr const char* kNames[] = {
-      "input", "read", "fill", "range", "random", "unary", "binary", "cast", "broadcast", "reduce",
-      "einsum", "reshape", "transpose", "slice", "pad", "concat", "shift", "one_hot", "gather",
-      "scatter_add", "top_k", "conv2d", "conv2d_input_grad", "conv2d_filter_grad", "accumulate"};
+  static constexpr const char* kNames[] = {"input",
+                                           "read",
+                                           "fill",
+                                           "range",
+                                           "random",
+                                           "unary",
+                                           "binary",
+                                           "cast",
+                                           "broadcast",
+                                           "reduce",
+                                           "einsum",
+                                           "reshape",
+                                           "transpose",
+                                           "slice",
+                                           "pad",
+                                           "concat",
+                                           "shift",
+                                           "one_hot",
+                                           "gather",
+                                           "scatter_add",
+                                           "top_k",
+                                           "conv2d",
+                                           "conv2d_input_grad",
+                                           "conv2d_filter_grad",
+                                           "accumulate"};
   return kNames[static_cast<size_t>(op)];
 }
 
 const char* unary_name(Unary fn) {
   static constexpr const char* kNames[] = {
-      "identity", "stop_gradient", "neg", "scale", "add_scalar", "relu", "exp", "log", "tanh",
-      "sigmoid", "gelu", "sqrt", "rsqrt", "square", "reciprocal", "abs", "sign", "sin", "cos"};
+      "identity",   "stop_gradient", "neg",     "scale", "add_scalar", "relu",  "exp",
+      "log",        "tanh",          "sigmoid", "gelu",  "sqrt",       "rsqrt", "square",
+      "reciprocal", "abs",           "sign",    "sin",   "cos"};
   return kNames[static_cast<size_t>(fn)];
 }
 
 const char* binary_name(Binary fn) {
-  static constexpr const char* kNames[] = {"add", "sub", "mul", "div", "max", "min", "less",
-                                           "less_equal", "equal", "relu_grad", "tanh_grad",
-                                           "sigmoid_grad", "gelu_grad"};
+  static constexpr const char* kNames[] = {
+      "add",        "sub",   "mul",       "div",       "max",          "min",      "less",
+      "less_equal", "equal", "relu_grad", "tanh_grad", "sigmoid_grad", "gelu_grad"};
   return kNames[static_cast<size_t>(fn)];
 }
 
@@ -65,7 +90,8 @@ Tensor Graph::add(Op op, std::string name, std::vector<Tensor> inputs, Shape sha
 Tensor Graph::input(const std::string& name, Shape shape, DType dtype) {
   const Tensor tensor = add(Op::Input, name, {}, std::move(shape), dtype);
   if (tensor.node().name != name) {
-    throw GraphError(fmt::format("input '{}' must have a name of its own, outside of scopes", name));
+    throw GraphError(
+        fmt::format("input '{}' must have a name of its own, outside of scopes", name));
   }
   return tensor;
 }

@@ -18,21 +18,69 @@ enum class DType : uint8_t { F32, F64, BF16, I64 };
 [[nodiscard]] const char* dtype_name(DType dtype);
 
 enum class Op : uint8_t {
-  Input, Read, Fill, Range, Random,                       // sources
-  Unary, Binary, Cast, Broadcast, Reduce, Einsum,         // arithmetic
-  Reshape, Transpose, Slice, Pad, Concat, Shift,          // movement
-  OneHot, Gather, ScatterAdd, TopKIndices,                // selection
-  Conv2d, Conv2dInputGrad, Conv2dFilterGrad,              // convolution
-  Accumulate                                              // sum over micro-batches
+  Input,
+  Read,
+  Fill,
+  Range,
+  Random,  // sources
+  Unary,
+  Binary,
+  Cast,
+  Broadcast,
+  Reduce,
+  Einsum,  // arithmetic
+  Reshape,
+  Transpose,
+  Slice,
+  Pad,
+  Concat,
+  Shift,  // movement
+  OneHot,
+  Gather,
+  ScatterAdd,
+  TopKIndices,  // selection
+  Conv2d,
+  Conv2dInputGrad,
+  Conv2dFilterGrad,  // convolution
+  Accumulate         // sum over micro-batches
 };
 enum class Unary : uint8_t {
-  Identity, StopGradient, Neg, Scale, AddScalar, Relu, Exp, Log, Tanh, Sigmoid, Gelu, Sqrt, Rsqrt,
-  Square, Reciprocal, Abs, Sign, Sin, Cos
+  Identity,
+  StopGradient,
+  Neg,
+  Scale,
+  AddScalar,
+  Relu,
+  Exp,
+  Log,
+  Tanh,
+  Sigmoid,
+  Gelu,
+  Sqrt,
+  Rsqrt,
+  Square,
+  Reciprocal,
+  Abs,
+  Sign,
+  Sin,
+  Cos
 };
 /// Comparisons give 1 or 0 in the type of their operands. The ...Grad forms take (dy, y) for relu,
 /// tanh and sigmoid, and (dy, x) for gelu.
 enum class Binary : uint8_t {
-  Add, Sub, Mul, Div, Max, Min, Less, LessEqual, Equal, ReluGrad, TanhGrad, SigmoidGrad, GeluGrad
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Max,
+  Min,
+  Less,
+  LessEqual,
+  Equal,
+  ReluGrad,
+  TanhGrad,
+  SigmoidGrad,
+  GeluGrad
 };
 enum class Reducer : uint8_t { Sum, Max, Min };
 enum class Distribution : uint8_t { Uniform, Normal, TruncatedNormal };
@@ -49,15 +97,15 @@ struct Attributes {
   Binary binary = Binary::Add;
   Reducer reducer = Reducer::Sum;
   Distribution distribution = Distribution::Uniform;
-  double scalar = 0;         ///< Scale's factor, AddScalar's term, Fill's value
-  std::string dim;           ///< the dimension acted on
-  int64_t begin = 0;         ///< Slice: first element; Pad: zeros before
-  int64_t count = 0;         ///< Pad: zeros after; TopKIndices: k; Shift: offset
-  bool wrap = false;         ///< Shift
-  int64_t stride = 1;        ///< Conv2d, both directions
+  double scalar = 0;   ///< Scale's factor, AddScalar's term, Fill's value
+  std::string dim;     ///< the dimension acted on
+  int64_t begin = 0;   ///< Slice: first element; Pad: zeros before
+  int64_t count = 0;   ///< Pad: zeros after; TopKIndices: k; Shift: offset
+  bool wrap = false;   ///< Shift
+  int64_t stride = 1;  ///< Conv2d, both directions
   int64_t pad_h = 0, pad_w = 0;
-  uint64_t seed = 0;         ///< Random
-  int32_t variable = -1;     ///< Read
+  uint64_t seed = 0;      ///< Random
+  int32_t variable = -1;  ///< Read
 };
 
 struct Node {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-
 #include <span>
 #include <string>
 
@@ -30,8 +29,8 @@ namespace goban::mesh {
 
 /// The part of a tensor of random numbers that a device holds. Each number depends on `seed` and
 /// its place in the whole tensor only (SplitMix64 as a counter-based generator).
-[[nodiscard]] at::Tensor random_slice(Distribution distribution, uint64_t seed,
-                                      const Shape& whole, std::span<const int64_t> begin,
+[[nodiscard]] at::Tensor random_slice(Distribution distribution, uint64_t seed, const Shape& whole,
+                                      std::span<const int64_t> begin,
                                       std::span<const int64_t> local);
 /// A seed from a seed and a text, equal on every machine.
 [[nodiscard]] uint64_t mix_seed(uint64_t seed, const std::string& text);

@@ -1,8 +1,7 @@
 #include "mesh/layout.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "base/number.hpp"
 
@@ -22,7 +21,8 @@ base::Result<Pairs> parse_pairs(std::string_view text, std::string_view form) {
     const size_t colon = item.find(':');
     if (colon == std::string_view::npos || colon == 0 || colon + 1 == item.size() ||
         item.find(':', colon + 1) != std::string_view::npos) {
-      return base::usage_error(fmt::format("'{}' in \"{}\" is not of the form {}", item, text, form));
+      return base::usage_error(
+          fmt::format("'{}' in \"{}\" is not of the form {}", item, text, form));
     }
     out.emplace_back(item.substr(0, colon), item.substr(colon + 1));
   }
@@ -152,7 +152,8 @@ std::vector<int64_t> local_sizes(const Shape& shape, const TensorLayout& layout,
                                  const MeshShape& mesh) {
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < shape.rank(); ++i) {
-    const int64_t parts = layout[i] == kWhole ? 1 : mesh.axes()[static_cast<size_t>(layout[i])].size;
+    const int64_t parts =
+        layout[i] == kWhole ? 1 : mesh.axes()[static_cast<size_t>(layout[i])].size;
     sizes.push_back(shape[i].size / parts);
   }
   return sizes;

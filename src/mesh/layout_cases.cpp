@@ -43,8 +43,8 @@ Feeds make_feeds(const Graph& graph, uint64_t seed) {
     if (node.op != Op::Input) continue;
     std::vector<int64_t> sizes, begin(node.shape.rank(), 0);
     for (const Dim& dim : node.shape.dims()) sizes.push_back(dim.size);
-    const at::Tensor draw = random_slice(Distribution::Uniform, mix_seed(seed, node.name),
-                                         node.shape, begin, sizes);
+    const at::Tensor draw =
+        random_slice(Distribution::Uniform, mix_seed(seed, node.name), node.shape, begin, sizes);
     if (node.dtype == DType::I64) {
       const auto bound = base::parse_int(node.name.substr(node.name.rfind('_') + 1));
       feeds[node.name] = draw.mul(bound.value_or(10)).floor().to(at::kLong);
@@ -56,8 +56,7 @@ Feeds make_feeds(const Graph& graph, uint64_t seed) {
 }
 
 base::Result<std::vector<at::Tensor>> run_rank(const Builder& build, const LayoutCase& layout,
-                                               const RunOptions& options,
-                                               comm::Communicator& end) {
+                                               const RunOptions& options, comm::Communicator& end) {
   Graph graph;
   const std::vector<Tensor> fetches = build(graph);
   auto mesh = MeshShape::parse(layout.mesh);
@@ -91,14 +90,13 @@ base::Result<std::vector<at::Tensor>> run_rank(const Builder& build, const Layou
   if (auto s = (*measured)->run({make_feeds(graph, options.seed)}, 0); !s) return s;
   const int64_t predicted = (*measured)->plan().totals.sent_bytes;
   if (end.traffic().total_bytes() != predicted) {
-    return base::failed(fmt::format("{} bytes sent, {} predicted", end.traffic().total_bytes(),
-                                    predicted));
+    return base::failed(
+        fmt::format("{} bytes sent, {} predicted", end.traffic().total_bytes(), predicted));
   }
   return out;
 }
 
-base::Result<std::vector<at::Tensor>> run_on_threads(const Builder& build,
-                                                     const LayoutCase& layout,
+base::Result<std::vector<at::Tensor>> run_on_threads(const Builder& build, const LayoutCase& layout,
                                                      const RunOptions& options) {
   auto mesh = MeshShape::parse(layout.mesh);
   if (!mesh) return base::failure(mesh.error());
@@ -107,13 +105,13 @@ base::Result<std::vector<at::Tensor>> run_on_threads(const Builder& build,
   comm::Options comm_options;
   comm_options.timeout_s = 60;
   comm_options.fixed_order = options.fixed_order;
-  const auto status = comm::run_threads(
-      static_cast<int>(ranks), comm_options, [&](comm::Communicator& end) -> base::Status {
-        auto got = run_rank(build, layout, options, end);
-        if (!got) return base::failure(got.error());
-        all[static_cast<size_t>(end.rank())] = std::move(*got);
-        return {};
-      });
+  const auto status = comm::run_threads(static_cast<int>(ranks), comm_options,
+                                        [&](comm::Communicator& end) -> base::Status {
+                                          auto got = run_rank(build, layout, options, end);
+                                          if (!got) return base::failure(got.error());
+                                          all[static_cast<size_t>(end.rank())] = std::move(*got);
+                                          return {};
+                                        });
   if (!status) return base::failure(status.error());
   for (size_t rank = 1; rank < ranks; ++rank) {
     for (size_t i = 0; i < all[0].size(); ++i) {
@@ -131,7 +129,8 @@ std::string difference(const std::vector<at::Tensor>& got, const std::vector<at:
     if (got[i].sizes() != wanted[i].sizes()) return fmt::format("value {} has other sizes", i);
     const at::Tensor a = got[i].to(at::kDouble), b = wanted[i].to(at::kDouble);
     if (a.numel() == 0) continue;
-    const at::Tensor excess = at::sub(at::abs(at::sub(a, b)), at::add(at::abs(b), 1).mul(tolerance));
+    const at::Tensor excess =
+        at::sub(at::abs(at::sub(a, b)), at::add(at::abs(b), 1).mul(tolerance));
     const double worst = excess.max().item<double>();
     if (!(worst <= 0)) {
       return fmt::format("value {} differs by {:.3g} beyond the tolerance", i, worst);

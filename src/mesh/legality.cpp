@@ -1,9 +1,8 @@
 #include "mesh/legality.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
 #include <numeric>
 #include <optional>
 
@@ -43,28 +42,28 @@ std::optional<Violation> violation_of(const Graph& graph, const Node& node, cons
     if (dim.size % mesh_axis.size != 0) {
       return Violation{fmt::format("operation '{}' ({}): dimension '{}' has {} elements, which "
                                    "mesh axis '{}' of {} does not divide",
-                                   node.name, op_name(node.op), dim.name, dim.size,
-                                   mesh_axis.name, mesh_axis.size),
+                                   node.name, op_name(node.op), dim.name, dim.size, mesh_axis.name,
+                                   mesh_axis.size),
                        dim.name};
     }
     const Dim*& other = taken[static_cast<size_t>(axis)];
     if (other != nullptr) {
-      return Violation{fmt::format("operation '{}' ({}) has two dimensions, '{}' and '{}', on one "
-                                   "mesh axis '{}'",
-                                   node.name, op_name(node.op), other->name, dim.name,
-                                   mesh_axis.name),
-                       dim.name};
+      return Violation{
+          fmt::format("operation '{}' ({}) has two dimensions, '{}' and '{}', on one "
+                      "mesh axis '{}'",
+                      node.name, op_name(node.op), other->name, dim.name, mesh_axis.name),
+          dim.name};
     }
     other = &dim;
   }
   for (const std::string& name : unsplittable_dims(graph, node)) {
     const int axis = rules.axis_of(name, mesh);
     if (axis == kWhole || mesh.axes()[static_cast<size_t>(axis)].size == 1) continue;
-    return Violation{fmt::format("operation '{}' ({}) needs dimension '{}' whole on every device, "
-                                 "but mesh axis '{}' splits it",
-                                 node.name, op_name(node.op), name,
-                                 mesh.axes()[static_cast<size_t>(axis)].name),
-                     name};
+    return Violation{
+        fmt::format("operation '{}' ({}) needs dimension '{}' whole on every device, "
+                    "but mesh axis '{}' splits it",
+                    node.name, op_name(node.op), name, mesh.axes()[static_cast<size_t>(axis)].name),
+        name};
   }
   return std::nullopt;
 }
@@ -101,9 +100,8 @@ std::string closest(const std::string& name, const std::vector<std::string>& kno
 }
 
 /// The first legal layout that differs in one rule, then in what is needed.
-std::string alternative(const Graph& graph, const std::vector<NodeId>& nodes,
-                        const MeshShape& mesh, const LayoutRules& rules,
-                        const std::string& dimension) {
+std::string alternative(const Graph& graph, const std::vector<NodeId>& nodes, const MeshShape& mesh,
+                        const LayoutRules& rules, const std::string& dimension) {
   const auto quoted = [](const LayoutRules& legal) {
     return legal.rules.empty() ? std::string("the empty layout \"\" is legal")
                                : fmt::format("\"{}\" is legal", legal.text());
@@ -163,17 +161,24 @@ std::vector<std::string> unsplittable_dims(const Graph& graph, const Node& node)
   };
   const auto input = [&](size_t i) -> const Shape& { return graph.node(node.inputs[i]).shape; };
   switch (node.op) {
-    case Op::Slice: case Op::Pad: case Op::Concat: return {node.attributes.dim};
+    case Op::Slice:
+    case Op::Pad:
+    case Op::Concat:
+      return {node.attributes.dim};
     case Op::TopKIndices: {
       for (const Dim& dim : node.shape.dims()) {
         if (!input(0).has(dim.name) || dim.name == node.attributes.dim) return {dim.name};
       }
       return {};
     }
-    case Op::Conv2d: return spatial(node.shape, input(1));
-    case Op::Conv2dInputGrad: return spatial(node.shape, input(1));
-    case Op::Conv2dFilterGrad: return spatial(input(1), node.shape);
-    default: return {};
+    case Op::Conv2d:
+      return spatial(node.shape, input(1));
+    case Op::Conv2dInputGrad:
+      return spatial(node.shape, input(1));
+    case Op::Conv2dFilterGrad:
+      return spatial(input(1), node.shape);
+    default:
+      return {};
   }
 }
 
@@ -191,11 +196,10 @@ base::Result<std::vector<std::string>> check_layout(const Graph& graph,
   for (const Dim& axis : mesh.axes()) axes.push_back(axis.name);
   for (const auto& [dimension, axis] : rules.rules) {
     if (std::find(names.begin(), names.end(), dimension) == names.end()) {
-      return base::usage_error(
-          fmt::format("layout rule \"{}:{}\": no tensor has a dimension '{}'", dimension, axis,
-                      dimension),
-          fmt::format("did you mean '{}'? there are: {}", closest(dimension, names),
-                      fmt::join(names, ", ")));
+      return base::usage_error(fmt::format("layout rule \"{}:{}\": no tensor has a dimension '{}'",
+                                           dimension, axis, dimension),
+                               fmt::format("did you mean '{}'? there are: {}",
+                                           closest(dimension, names), fmt::join(names, ", ")));
     }
     if (mesh.find(axis) < 0) {
       return base::usage_error(
@@ -214,10 +218,10 @@ base::Result<std::vector<std::string>> check_layout(const Graph& graph,
   std::vector<std::string> warnings;
   for (size_t i = 0; i < mesh.axes().size(); ++i) {
     if ((used >> i & 1U) != 0 || mesh.axes()[i].size == 1) continue;
-    warnings.push_back(fmt::format("mesh axis '{0}' splits nothing: its {1} devices all do the "
-                                   "same work; give it a dimension, as in \"{2}:{0}\"",
-                                   mesh.axes()[i].name, mesh.axes()[i].size,
-                                   names.empty() ? "batch" : names.front()));
+    warnings.push_back(fmt::format(
+        "mesh axis '{0}' splits nothing: its {1} devices all do the "
+        "same work; give it a dimension, as in \"{2}:{0}\"",
+        mesh.axes()[i].name, mesh.axes()[i].size, names.empty() ? "batch" : names.front()));
   }
   return warnings;
 }

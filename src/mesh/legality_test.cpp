@@ -133,8 +133,8 @@ TEST(Plan, LeavesSumsPendingUntilTheyAreNeeded) {
   const Tensor x = g.input("x", {{"a", 4}, {"b", 4}}), y = g.input("y", {{"b", 4}, {"c", 4}});
   const Shape out{{"a", 4}, {"c", 4}};
   const Tensor sum = einsum({x, y}, out) + einsum({x, y}, out) * 2.0;
-  const auto plan = lower(g, {relu(sum).id()}, *MeshShape::parse("m:2"),
-                          *LayoutRules::parse("b:m"), 0);
+  const auto plan =
+      lower(g, {relu(sum).id()}, *MeshShape::parse("m:2"), *LayoutRules::parse("b:m"), 0);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->totals.collectives, 1);  // two sums are added first, then reduced once
   EXPECT_EQ(plan->totals.sent_bytes, 64);  // 2 (n-1)/n of 16 floats

@@ -4,7 +4,6 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/sum.h>
-
 #include <algorithm>
 
 namespace goban::mesh {
@@ -38,8 +37,8 @@ Operand reduced(Operand x, const Labels& needed) {
   return {at::sum(x.value, axes), kept};
 }
 
-at::Tensor grouped(const Operand& x, const Labels& first, const Labels& second,
-                   const Labels& third, std::vector<int64_t> sizes) {
+at::Tensor grouped(const Operand& x, const Labels& first, const Labels& second, const Labels& third,
+                   std::vector<int64_t> sizes) {
   std::vector<int64_t> order;
   for (const Labels* group : {&first, &second, &third}) {
     for (const int label : *group) order.push_back(static_cast<int64_t>(place(x.labels, label)));

@@ -23,10 +23,10 @@ std::vector<std::pair<std::string, Builder>> make(DType real) {
     };
   };
   std::vector<std::pair<std::string, Builder>> cases;
-  for (const Unary fn : {Unary::Identity, Unary::StopGradient, Unary::Neg, Unary::Scale,
-                         Unary::AddScalar, Unary::Relu, Unary::Exp, Unary::Tanh, Unary::Sigmoid,
-                         Unary::Gelu, Unary::Square, Unary::Abs, Unary::Sign, Unary::Sin,
-                         Unary::Cos}) {
+  for (const Unary fn :
+       {Unary::Identity, Unary::StopGradient, Unary::Neg, Unary::Scale, Unary::AddScalar,
+        Unary::Relu, Unary::Exp, Unary::Tanh, Unary::Sigmoid, Unary::Gelu, Unary::Square,
+        Unary::Abs, Unary::Sign, Unary::Sin, Unary::Cos}) {
     cases.emplace_back(unary_name(fn), one([fn](Tensor x) { return unary(fn, x, 1.5); }));
   }
   for (const Unary fn : {Unary::Log, Unary::Sqrt, Unary::Rsqrt, Unary::Reciprocal}) {
@@ -35,37 +35,32 @@ std::vector<std::pair<std::string, Builder>> make(DType real) {
   for (const Binary fn : {Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Max,
                           Binary::Min, Binary::Less, Binary::LessEqual, Binary::Equal}) {
     const auto f = [fn](Tensor x, Tensor y) { return binary(fn, x, positive(y)); };
-    cases.emplace_back(std::string(binary_name(fn)) + " of equal shapes",
-                       two({a, b}, {a, b}, f));
+    cases.emplace_back(std::string(binary_name(fn)) + " of equal shapes", two({a, b}, {a, b}, f));
     cases.emplace_back(std::string(binary_name(fn)) + " with broadcast both ways",
                        two({a, b}, {b, c}, f));
     cases.emplace_back(std::string(binary_name(fn)) + " with a scalar", two({a, b}, {}, f));
   }
   const auto add = [&](const char* name, Builder builder) { cases.emplace_back(name, builder); };
-  add("einsum matmul", two({a, b}, {b, c}, [](Tensor x, Tensor y) {
-        return einsum({x, y}, {a, c});
-      }));
-  add("einsum transposed output", two({a, b}, {b, c}, [](Tensor x, Tensor y) {
-        return einsum({x, y}, {c, a});
-      }));
-  add("einsum batched", two({a, b, c}, {a, c, d}, [](Tensor x, Tensor y) {
-        return einsum({x, y}, {a, b, d});
-      }));
-  add("einsum sums a lone dimension", two({a, b}, {b, c}, [](Tensor x, Tensor y) {
-        return einsum({x, y}, {c});
-      }));
-  add("einsum broadcasts", two({a, b}, {b}, [](Tensor x, Tensor y) {
-        return einsum({x, y}, {c, a});
-      }));
-  add("einsum outer product", two({a}, {b}, [](Tensor x, Tensor y) {
-        return einsum({x, y}, {b, a});
-      }));
+  add("einsum matmul",
+      two({a, b}, {b, c}, [](Tensor x, Tensor y) { return einsum({x, y}, {a, c}); }));
+  add("einsum transposed output",
+      two({a, b}, {b, c}, [](Tensor x, Tensor y) { return einsum({x, y}, {c, a}); }));
+  add("einsum batched",
+      two({a, b, c}, {a, c, d}, [](Tensor x, Tensor y) { return einsum({x, y}, {a, b, d}); }));
+  add("einsum sums a lone dimension",
+      two({a, b}, {b, c}, [](Tensor x, Tensor y) { return einsum({x, y}, {c}); }));
+  add("einsum broadcasts",
+      two({a, b}, {b}, [](Tensor x, Tensor y) { return einsum({x, y}, {c, a}); }));
+  add("einsum outer product",
+      two({a}, {b}, [](Tensor x, Tensor y) { return einsum({x, y}, {b, a}); }));
   add("einsum of three", [real](Graph& g) {
-    const Tensor x = g.input("x", {a, b}, real), y = g.input("y", {b, c}, real), z = g.input("z", {c, d}, real);
+    const Tensor x = g.input("x", {a, b}, real), y = g.input("y", {b, c}, real),
+                 z = g.input("z", {c, d}, real);
     return with_gradients(einsum({x, y, z}, {a, d}), {x, y, z});
   });
   add("einsum added before the sum", [real](Graph& g) {
-    const Tensor x = g.input("x", {a, b}, real), y = g.input("y", {b, c}, real), z = g.input("z", {a, b}, real);
+    const Tensor x = g.input("x", {a, b}, real), y = g.input("y", {b, c}, real),
+                 z = g.input("z", {a, b}, real);
     const Tensor sum = einsum({x, y}, {a, c}) - einsum({z, y}, {a, c}) * 0.5;
     return with_gradients(relu(sum), {x, y, z});
   });
@@ -74,9 +69,8 @@ std::vector<std::pair<std::string, Builder>> make(DType real) {
     cases.emplace_back("reduce all", one([how](Tensor x) { return reduce(how, x, {}); }));
   }
   add("mean", one([](Tensor x) { return reduce_mean(x, {b}); }));
-  add("reduce to another order", one([](Tensor x) {
-        return reduce_sum(broadcast(x, {a, b, c}), {c, a});
-      }));
+  add("reduce to another order",
+      one([](Tensor x) { return reduce_sum(broadcast(x, {a, b, c}), {c, a}); }));
   add("broadcast", one([](Tensor x) { return broadcast(x, {c, b, a}); }));
   add("cumsum", one([](Tensor x) { return cumsum(x, "b"); }));
   add("exclusive cumsum", one([](Tensor x) { return cumsum(x, "b", true); }));
@@ -87,18 +81,15 @@ std::vector<std::pair<std::string, Builder>> make(DType real) {
   add("reshape split", one([](Tensor x) { return reshape(x, {a, {"b1", 4}, {"b2", 2}}); }));
   add("reshape across", one([](Tensor x) { return reshape(x, {{"m", 8}, {"n", 4}}); }));
   add("reshape exchange", one([](Tensor x) { return reshape(x, {{"e", 4}, {"f", 8}}); }));
-  add("reshape with ones", one([](Tensor x) {
-        return reshape(x, {{"one", 1}, a, {"e", 8}, {"last", 1}});
-      }));
+  add("reshape with ones",
+      one([](Tensor x) { return reshape(x, {{"one", 1}, a, {"e", 8}, {"last", 1}}); }));
   add("reshape of a pending sum", two({a, b}, {b, c}, [](Tensor x, Tensor y) {
         return reshape(einsum({x, y}, {a, c}), {{"m", 4}, {"n", 2}, {"o", 2}});
       }));
   add("transpose", one([](Tensor x) { return transpose(x, {b, a}); }));
   add("slice", one([](Tensor x) { return slice(x, "b", 1, 5); }));
   add("pad", one([](Tensor x) { return pad(x, "b", 2, 1); }));
-  add("concat", two({a, b}, {a, {"b", 2}}, [](Tensor x, Tensor y) {
-        return concat({x, y}, "b");
-      }));
+  add("concat", two({a, b}, {a, {"b", 2}}, [](Tensor x, Tensor y) { return concat({x, y}, "b"); }));
   add("split and stack", one([](Tensor x) { return stack(split(x, "b", 4), "parts"); }));
   for (const int64_t offset : {1, 2, 3, 5, -1, -2, -4, -7}) {
     for (const bool wrap : {false, true}) {
@@ -122,18 +113,17 @@ std::vector<std::pair<std::string, Builder>> make(DType real) {
   add("top k indices", [real](Graph& g) {
     return std::vector<Tensor>{top_k(g.input("x", {a, b}, real), "b", {"k", 3}).indices};
   });
-  add("argmax", [real](Graph& g) {
-    return std::vector<Tensor>{argmax(g.input("x", {a, b}, real), "b")};
-  });
+  add("argmax",
+      [real](Graph& g) { return std::vector<Tensor>{argmax(g.input("x", {a, b}, real), "b")}; });
   add("top k of ties", [real](Graph& g) {
-    return std::vector<Tensor>{top_k(unary(Unary::Sign, g.input("x", {a, b}, real)), "b", {"k", 5}).indices};
+    return std::vector<Tensor>{
+        top_k(unary(Unary::Sign, g.input("x", {a, b}, real)), "b", {"k", 5}).indices};
   });
   for (const Padding padding : {Padding::Same, Padding::Valid}) {
     for (const int64_t stride : {1, 2}) {
-      cases.emplace_back("conv2d", two({a, {"h", 5}, {"w", 7}, c},
-                                       {{"fh", 3}, {"fw", 3}, c, b}, [=](Tensor x, Tensor y) {
-                                         return conv2d(x, y, padding, stride);
-                                       }));
+      cases.emplace_back("conv2d",
+                         two({a, {"h", 5}, {"w", 7}, c}, {{"fh", 3}, {"fw", 3}, c, b},
+                             [=](Tensor x, Tensor y) { return conv2d(x, y, padding, stride); }));
     }
   }
   add("conv2d with blocks", two({{"rb", 4}, {"cb", 2}, {"r", 3}, {"s", 2}, {"i", 2}},

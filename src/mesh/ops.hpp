@@ -85,7 +85,9 @@ Tensor shift(Tensor x, const std::string& dim, int64_t offset, bool wrap);
 Tensor one_hot(Tensor indices, const Dim& dim, DType dtype = DType::F32);
 /// Rows of `table` along `dim`: shape = indices' then the rest of table's. Indices are in range.
 Tensor gather(Tensor table, Tensor indices, const std::string& dim);
-struct TopK { Tensor values, indices; };
+struct TopK {
+  Tensor values, indices;
+};
 /// The k largest along `dim`, largest first (ties: lowest index first), in a new dimension
 /// `k` in place of it. `k` must not be split.
 TopK top_k(Tensor x, const std::string& dim, const Dim& k);

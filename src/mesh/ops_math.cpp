@@ -35,8 +35,8 @@ Tensor binary(Binary fn, Tensor a, Tensor b) {
   require_one_type(binary_name(fn), {a, b});
   Attributes attributes;
   attributes.binary = fn;
-  return a.graph().add(Op::Binary, binary_name(fn), {a, b}, a.shape().united(b.shape()),
-                       a.dtype(), attributes);
+  return a.graph().add(Op::Binary, binary_name(fn), {a, b}, a.shape().united(b.shape()), a.dtype(),
+                       attributes);
 }
 
 Tensor cast(Tensor x, DType dtype) {

@@ -19,8 +19,8 @@ Tensor rename(Tensor x, const std::string& from, const std::string& to) {
 
 Tensor transpose(Tensor x, const Shape& order) {
   if (order.rank() != x.shape().rank() || x.shape().united(order).rank() != order.rank()) {
-    throw GraphError(fmt::format("transpose: {} is no order of {}", order.text(),
-                                 x.shape().text()));
+    throw GraphError(
+        fmt::format("transpose: {} is no order of {}", order.text(), x.shape().text()));
   }
   if (order == x.shape()) return x;
   return x.graph().add(Op::Transpose, "transpose", {x}, order, x.dtype());
@@ -110,8 +110,8 @@ Tensor halo_exchange(Tensor x, const std::string& blocks_dim, const std::string&
   const int64_t complete = halo / block, partial = halo % block;
   std::vector<Tensor> parts;
   if (partial > 0) {
-    parts.push_back(shift(slice(x, block_dim, block - partial, partial), blocks_dim, complete + 1,
-                          false));
+    parts.push_back(
+        shift(slice(x, block_dim, block - partial, partial), blocks_dim, complete + 1, false));
   }
   for (int64_t i = complete; i >= 1; --i) parts.push_back(shift(x, blocks_dim, i, false));
   parts.push_back(x);
@@ -126,9 +126,10 @@ Tensor conv2d(Tensor x, Tensor filter, Padding padding, int64_t stride) {
   const Shape& image = x.shape();
   const Shape& kernel = filter.shape();
   if (image.rank() < 3 || kernel.rank() != 4 || image[image.rank() - 1] != kernel[2]) {
-    throw GraphError(fmt::format("conv2d: x {} must end in [height, width, in] and the filter {} "
-                                 "be [height, width, in, out] with the same 'in'",
-                                 image.text(), kernel.text()));
+    throw GraphError(
+        fmt::format("conv2d: x {} must end in [height, width, in] and the filter {} "
+                    "be [height, width, in, out] with the same 'in'",
+                    image.text(), kernel.text()));
   }
   if (x.dtype() != filter.dtype()) throw GraphError("conv2d: x and filter differ in type");
   const Dim& height = image[image.rank() - 3];
@@ -170,8 +171,8 @@ Tensor conv2d_with_blocks(Tensor x, Tensor filter) {
 Tensor pool(Tensor x, const std::string& dim, int64_t size, bool maximum) {
   const Dim whole = x.shape().dim(dim);
   if (size < 1 || whole.size % size != 0) {
-    throw GraphError(fmt::format("pool: windows of {} do not cover '{}' of {}", size, dim,
-                                 whole.size));
+    throw GraphError(
+        fmt::format("pool: windows of {} do not cover '{}' of {}", size, dim, whole.size));
   }
   std::vector<Dim> windows, pooled;
   for (const Dim& each : x.shape().dims()) {

@@ -7,8 +7,8 @@
 namespace goban::mesh {
 namespace {
 
-constexpr double kGradientFloor = 1e-30;   // Adafactor's epsilon 1, on squared gradients
-constexpr double kParameterFloor = 1e-3;   // epsilon 2, least size of a parameter
+constexpr double kGradientFloor = 1e-30;  // Adafactor's epsilon 1, on squared gradients
+constexpr double kParameterFloor = 1e-3;  // epsilon 2, least size of a parameter
 constexpr double kDecayPower = -0.8;
 constexpr double kLargestRelativeStep = 0.01;
 
@@ -32,10 +32,14 @@ class Updates {
     Graph::Scope scope(graph_, graph_.variable(id).name);
     gradient = cast(gradient, DType::F32);
     switch (options_.kind) {
-      case OptimizerOptions::Kind::Sgd: return graph_.assign_sub(id, gradient * rate_);
-      case OptimizerOptions::Kind::Momentum: return momentum(id, gradient);
-      case OptimizerOptions::Kind::AdamW: return adamw(id, gradient);
-      case OptimizerOptions::Kind::Adafactor: return adafactor(id, gradient);
+      case OptimizerOptions::Kind::Sgd:
+        return graph_.assign_sub(id, gradient * rate_);
+      case OptimizerOptions::Kind::Momentum:
+        return momentum(id, gradient);
+      case OptimizerOptions::Kind::AdamW:
+        return adamw(id, gradient);
+      case OptimizerOptions::Kind::Adafactor:
+        return adafactor(id, gradient);
     }
   }
 
@@ -65,9 +69,9 @@ class Updates {
     const Tensor m = averaged(slot("adam_m", shape), gradient, constant(options_.beta1));
     const Tensor v = averaged(slot("adam_v", shape), square(gradient), constant(options_.beta2));
     Tensor change = m / (sqrt(v) + options_.epsilon);
-    const bool decayed = options_.weight_decay > 0 &&
-                         !std::regex_search(graph_.variable(id).name,
-                                            std::regex(options_.no_decay));
+    const bool decayed =
+        options_.weight_decay > 0 &&
+        !std::regex_search(graph_.variable(id).name, std::regex(options_.no_decay));
     if (decayed) change = change + graph_.read(id) * options_.weight_decay;
     graph_.assign_sub(id, change * rate_);
   }

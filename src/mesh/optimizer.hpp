@@ -16,8 +16,8 @@ struct OptimizerOptions {
   double momentum = 0.9;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-6;  ///< AdamW, without bias correction
   double weight_decay = 0;
-  std::string no_decay = "(^|/)(bias|scale)$";        ///< regular expression on names
-  double clip_rms = 1.0;                              ///< Adafactor
+  std::string no_decay = "(^|/)(bias|scale)$";  ///< regular expression on names
+  double clip_rms = 1.0;                        ///< Adafactor
   int64_t factor_from = 128;  ///< Adafactor factors over two dimensions at least that large
 };
 

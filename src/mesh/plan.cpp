@@ -1,8 +1,7 @@
 #include "mesh/plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <numeric>
 
 #include "mesh/legality.hpp"
@@ -53,9 +52,7 @@ class Lowering {
   }
 
  private:
-  TensorLayout layout(const Shape& shape) const {
-    return plan_.rules.layout_of(shape, plan_.mesh);
-  }
+  TensorLayout layout(const Shape& shape) const { return plan_.rules.layout_of(shape, plan_.mesh); }
   AxisSet pending(NodeId id) const { return pending_[static_cast<size_t>(id)]; }
   int64_t local_bytes(NodeId id) const {
     const Node& node = graph_.node(id);
@@ -110,7 +107,12 @@ class Lowering {
   void decide(const Node& node, Step& step) {
     const double elements = product(step.local);
     switch (node.op) {
-      case Op::Input: case Op::Read: case Op::Fill: case Op::Range: case Op::Random: return;
+      case Op::Input:
+      case Op::Read:
+      case Op::Fill:
+      case Op::Range:
+      case Op::Random:
+        return;
       case Op::Unary: {
         step.flops = elements;
         const Unary fn = node.attributes.unary;
@@ -129,9 +131,16 @@ class Lowering {
         }
         return complete_all(step, node);
       }
-      case Op::Cast: case Op::OneHot: step.flops = elements; return complete_all(step, node);
-      case Op::Broadcast: return complete_all(step, node);
-      case Op::Transpose: case Op::Slice: case Op::Pad: case Op::Accumulate:
+      case Op::Cast:
+      case Op::OneHot:
+        step.flops = elements;
+        return complete_all(step, node);
+      case Op::Broadcast:
+        return complete_all(step, node);
+      case Op::Transpose:
+      case Op::Slice:
+      case Op::Pad:
+      case Op::Accumulate:
         return pass_through(node, step);
       case Op::Concat: {
         const AxisSet first = pending(node.inputs[0]);
@@ -166,19 +175,25 @@ class Lowering {
         }
         step.pending |= summed_axes(node, step);
         return;
-      case Op::Gather: case Op::ScatterAdd:
+      case Op::Gather:
+      case Op::ScatterAdd:
         complete_all(step, node);
         step.flops = elements;
         step.pending = summed_axes(node, step);
         return;
-      case Op::Conv2d: case Op::Conv2dInputGrad: case Op::Conv2dFilterGrad:
+      case Op::Conv2d:
+      case Op::Conv2dInputGrad:
+      case Op::Conv2dFilterGrad:
         complete_all(step, node);
         step.flops = conv_flops(node);
         step.pending = summed_axes(node, step);
         return;
-      case Op::Shift: return decide_shift(node, step);
-      case Op::TopKIndices: return decide_top_k(node, step);
-      case Op::Reshape: return decide_reshape(node, step);
+      case Op::Shift:
+        return decide_shift(node, step);
+      case Op::TopKIndices:
+        return decide_top_k(node, step);
+      case Op::Reshape:
+        return decide_reshape(node, step);
     }
   }
 
@@ -221,13 +236,13 @@ class Lowering {
     if (axis == kWhole) return;
     const int64_t parts = plan_.mesh.axes()[static_cast<size_t>(axis)].size;
     if (parts == 1) return;
-    const int64_t kept = std::min(node.attributes.count,
-                                  x.shape.dim(node.attributes.dim).size / parts);
+    const int64_t kept =
+        std::min(node.attributes.count, x.shape.dim(node.attributes.dim).size / parts);
     const int64_t candidates =
         step.value_bytes / dtype_bytes(DType::I64) / node.attributes.count * kept;
     for (const DType dtype : {x.dtype, DType::I64}) {
-      step.collectives.push_back(message(comm::Operation::AllGather, AxisSet{1} << axis,
-                                         candidates * dtype_bytes(dtype)));
+      step.collectives.push_back(
+          message(comm::Operation::AllGather, AxisSet{1} << axis, candidates * dtype_bytes(dtype)));
     }
   }
 
@@ -245,7 +260,9 @@ class Lowering {
       const int64_t parts = plan_.mesh.axes()[static_cast<size_t>(move.mesh_axis)].size;
       const AxisSet axes = AxisSet{1} << move.mesh_axis;
       switch (move.kind) {
-        case ReshapeStep::Kind::Split: bytes /= parts; break;
+        case ReshapeStep::Kind::Split:
+          bytes /= parts;
+          break;
         case ReshapeStep::Kind::Exchange:
           step.collectives.push_back(message(comm::Operation::AllToAll, axes, bytes));
           break;
@@ -289,9 +306,9 @@ class Lowering {
       totals.flops += step.flops * times;
       // Views and variables own no memory of their own.
       const Node& node = graph_.node(step.node);
-      const bool view = node.op == Op::Broadcast || node.op == Op::Transpose ||
-                        (node.op == Op::Read && graph_.variable(node.attributes.variable).dtype ==
-                                                    node.dtype);
+      const bool view =
+          node.op == Op::Broadcast || node.op == Op::Transpose ||
+          (node.op == Op::Read && graph_.variable(node.attributes.variable).dtype == node.dtype);
       bytes[static_cast<size_t>(step.node)] = view ? 0 : step.value_bytes;
       live += bytes[static_cast<size_t>(step.node)];
       totals.peak_value_bytes = std::max(totals.peak_value_bytes, live);
@@ -299,9 +316,8 @@ class Lowering {
     }
     count(plan_.last_collectives, 1);
     for (const Variable& variable : graph_.variables()) {
-      totals.variable_bytes +=
-          local_elements(variable.shape, layout(variable.shape), plan_.mesh) *
-          dtype_bytes(variable.dtype);
+      totals.variable_bytes += local_elements(variable.shape, layout(variable.shape), plan_.mesh) *
+                               dtype_bytes(variable.dtype);
     }
   }
 
@@ -329,10 +345,9 @@ base::Result<std::vector<bool>> inner_nodes(const Graph& graph, const std::vecto
     if (micro_batches == 1 || inner[at]) continue;
     for (const NodeId input : node.inputs) {
       if (!inner[static_cast<size_t>(input)] || !varies[static_cast<size_t>(input)]) continue;
-      return base::usage_error(
-          fmt::format("operation '{}' uses '{}' of one micro-batch", node.name,
-                      graph.node(input).name),
-          "pass it through accumulate()");
+      return base::usage_error(fmt::format("operation '{}' uses '{}' of one micro-batch", node.name,
+                                           graph.node(input).name),
+                               "pass it through accumulate()");
     }
   }
   return inner;

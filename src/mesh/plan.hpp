@@ -26,22 +26,22 @@ struct Collective {
 struct Step {
   NodeId node;
   TensorLayout layout;
-  std::vector<int64_t> local;       ///< sizes on this device
-  AxisSet pending = 0;              ///< axes over which the value is a part of a sum, not yet formed
-  std::vector<NodeId> complete;     ///< inputs whose pending sums are formed just before
-  AxisSet reduce_now = 0;           ///< max and min: reduced over these at once
+  std::vector<int64_t> local;    ///< sizes on this device
+  AxisSet pending = 0;           ///< axes over which the value is a part of a sum, not yet formed
+  std::vector<NodeId> complete;  ///< inputs whose pending sums are formed just before
+  AxisSet reduce_now = 0;        ///< max and min: reduced over these at once
   ReshapePlan reshape;
   std::vector<Collective> collectives;
   double flops = 0;
   int64_t value_bytes = 0;
-  std::vector<NodeId> free_after;   ///< values nobody needs later
-  bool inner = false;               ///< runs once a micro-batch
+  std::vector<NodeId> free_after;  ///< values nobody needs later
+  bool inner = false;              ///< runs once a micro-batch
 };
 
 struct PlanTotals {
-  int64_t sent_bytes = 0;    ///< by this device in one step
+  int64_t sent_bytes = 0;  ///< by this device in one step
   int64_t collectives = 0;
-  double flops = 0;          ///< of this device
+  double flops = 0;  ///< of this device
   int64_t peak_value_bytes = 0;
   int64_t variable_bytes = 0;
 };
@@ -50,11 +50,11 @@ struct Plan {
   MeshShape mesh;
   LayoutRules rules;
   int rank = 0;
-  std::vector<Step> steps;            ///< inner ones first
+  std::vector<Step> steps;             ///< inner ones first
   std::vector<NodeId> completed_last;  ///< fetched and assigned values completed at the end
   std::vector<Collective> last_collectives;
   std::vector<std::string> warnings;
-  std::map<NodeId, AxisSet> pending;   ///< of fetched values before `completed_last`
+  std::map<NodeId, AxisSet> pending;  ///< of fetched values before `completed_last`
   PlanTotals totals;
 };
 

@@ -1,8 +1,7 @@
 #include "mesh/planner.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 #include <functional>
 #include <optional>
 #include <tuple>
@@ -65,13 +64,11 @@ class Search {
     const int64_t bytes = need_of(*plan);
     if (least_bytes_ == 0 || bytes < least_bytes_) least_bytes_ = bytes;
     if (options_.memory_limit_bytes > 0 && bytes > options_.memory_limit_bytes) return;
-    const double step_s =
-        predicted_step_s(graph_, *plan, options_.costs, options_.micro_batches);
-    const Price price =
-        options_.objective == Objective::Time
-            ? Price{step_s, static_cast<double>(bytes)}
-            : Price{static_cast<double>(plan->totals.peak_value_bytes),
-                    -static_cast<double>(rules.rules.size())};
+    const double step_s = predicted_step_s(graph_, *plan, options_.costs, options_.micro_batches);
+    const Price price = options_.objective == Objective::Time
+                            ? Price{step_s, static_cast<double>(bytes)}
+                            : Price{static_cast<double>(plan->totals.peak_value_bytes),
+                                    -static_cast<double>(rules.rules.size())};
     if (best_ && price >= best_price_) return;
     best_price_ = price;
     best_ = LayoutChoice{mesh_, rules, step_s, bytes, 0};
@@ -104,10 +101,9 @@ double predicted_step_s(const Graph& graph, const Plan& plan, const CostModel& c
   };
   for (const Step& step : plan.steps) {
     const bool product = is_product(graph.node(step.node).op);
-    const double work = product ? step.flops / costs.flops_per_s
-                        : step.flops > 0
-                            ? static_cast<double>(step.value_bytes) / costs.bytes_per_s
-                            : 0;
+    const double work = product          ? step.flops / costs.flops_per_s
+                        : step.flops > 0 ? static_cast<double>(step.value_bytes) / costs.bytes_per_s
+                                         : 0;
     seconds += (work + messages(step.collectives)) * (step.inner ? micro_batches : 1);
   }
   return seconds + messages(plan.last_collectives);
@@ -119,8 +115,7 @@ base::Result<LayoutChoice> choose_layout(const Graph& graph, const std::vector<N
 }
 
 base::Result<LayoutChoice> choose_mesh_and_layout(const Graph& graph,
-                                                  const std::vector<NodeId>& roots,
-                                                  int64_t devices,
+                                                  const std::vector<NodeId>& roots, int64_t devices,
                                                   const PlannerOptions& options) {
   constexpr size_t kMostAxes = 2;
   base::Result<LayoutChoice> best = base::usage_error("no devices");

@@ -26,10 +26,9 @@ base::Result<std::unique_ptr<Program>> Program::create(Variables& variables,
   const comm::Communicator& end = variables.end();
   const MeshShape& mesh = variables.mesh();
   if (mesh.devices() != end.size()) {
-    return base::usage_error(
-        fmt::format("the mesh \"{}\" has {} devices, but there are {} ranks", mesh.text(),
-                    mesh.devices(), end.size()),
-        "start as many ranks as the mesh sizes multiply to");
+    return base::usage_error(fmt::format("the mesh \"{}\" has {} devices, but there are {} ranks",
+                                         mesh.text(), mesh.devices(), end.size()),
+                             "start as many ranks as the mesh sizes multiply to");
   }
   std::vector<NodeId> roots;
   for (const Tensor& fetch : impl->options.fetches) roots.push_back(fetch.id());
@@ -46,12 +45,11 @@ base::Result<std::unique_ptr<Program>> Program::create(Variables& variables,
   return std::unique_ptr<Program>(new Program(std::move(impl)));
 }
 
-base::Result<std::vector<at::Tensor>> Program::run(const std::vector<Feeds>& feeds,
-                                                   uint64_t step) {
+base::Result<std::vector<at::Tensor>> Program::run(const std::vector<Feeds>& feeds, uint64_t step) {
   const c10::InferenceMode no_gradients;
   if (feeds.size() != static_cast<size_t>(impl_->options.micro_batches)) {
-    return base::usage_error(fmt::format("{} micro-batches fed, {} wanted", feeds.size(),
-                                         impl_->options.micro_batches));
+    return base::usage_error(
+        fmt::format("{} micro-batches fed, {} wanted", feeds.size(), impl_->options.micro_batches));
   }
   Executor& executor = *impl_->executor;
   try {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-
 #include <map>
 #include <memory>
 #include <string>
@@ -20,7 +19,7 @@ using Feeds = std::map<std::string, at::Tensor>;
 
 struct ProgramOptions {
   std::vector<Tensor> fetches;
-  bool update = false;     ///< run the graph's assignments after each step
+  bool update = false;  ///< run the graph's assignments after each step
   int micro_batches = 1;
 };
 

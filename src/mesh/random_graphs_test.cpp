@@ -28,12 +28,24 @@ std::vector<Tensor> random_graph(Graph& g, uint64_t seed) {
     const Tensor x = pick(), y = pick();
     const Dim along = x.shape().rank() == 0 ? Dim{} : x.shape()[random.below(x.shape().rank())];
     switch (random.below(9)) {
-      case 0: values.push_back(x + y); break;
-      case 1: values.push_back(x * y); break;
-      case 2: values.push_back(tanh(x)); break;
-      case 3: values.push_back(tanh(einsum({x, y}, some_shape()) * 0.1)); break;
-      case 4: values.push_back(einsum({x, y}, some_shape()) * 0.1); break;
-      case 5: values.push_back(reduce_mean(x, x.shape().without({along.name}))); break;
+      case 0:
+        values.push_back(x + y);
+        break;
+      case 1:
+        values.push_back(x * y);
+        break;
+      case 2:
+        values.push_back(tanh(x));
+        break;
+      case 3:
+        values.push_back(tanh(einsum({x, y}, some_shape()) * 0.1));
+        break;
+      case 4:
+        values.push_back(einsum({x, y}, some_shape()) * 0.1);
+        break;
+      case 5:
+        values.push_back(reduce_mean(x, x.shape().without({along.name})));
+        break;
       case 6:
         if (x.shape().rank() > 0) values.push_back(shift(x, along.name, 1, random.below(2) == 0));
         break;

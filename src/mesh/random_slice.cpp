@@ -1,5 +1,4 @@
 #include <ATen/ops/empty.h>
-
 #include <cmath>
 #include <numbers>
 
@@ -29,8 +28,10 @@ float normal(uint64_t seed, uint64_t index, uint64_t k) {
 
 float draw(Distribution distribution, uint64_t seed, uint64_t index) {
   switch (distribution) {
-    case Distribution::Uniform: return uniform(seed, index, 0);
-    case Distribution::Normal: return normal(seed, index, 0);
+    case Distribution::Uniform:
+      return uniform(seed, index, 0);
+    case Distribution::Normal:
+      return normal(seed, index, 0);
     case Distribution::TruncatedNormal:
       for (uint64_t k = 0;; ++k) {
         const float z = normal(seed, index, k);

@@ -1,8 +1,7 @@
 #include "mesh/shape.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace goban::mesh {
 
@@ -23,8 +22,8 @@ Shape::Shape(std::vector<Dim> dims) : dims_(std::move(dims)) {
 }
 
 std::optional<size_t> Shape::find(const std::string& name) const {
-  const auto at = std::find_if(dims_.begin(), dims_.end(),
-                               [&](const Dim& dim) { return dim.name == name; });
+  const auto at =
+      std::find_if(dims_.begin(), dims_.end(), [&](const Dim& dim) { return dim.name == name; });
   if (at == dims_.end()) return std::nullopt;
   return static_cast<size_t>(at - dims_.begin());
 }

@@ -27,8 +27,7 @@ struct ShiftPart {
 }
 
 /// Coordinate `blocks` on from here, or -1 beyond the ends.
-[[nodiscard]] inline int64_t peer_at(int64_t coordinate, int64_t blocks, int64_t parts,
-                                     bool wrap) {
+[[nodiscard]] inline int64_t peer_at(int64_t coordinate, int64_t blocks, int64_t parts, bool wrap) {
   const int64_t peer = coordinate + blocks;
   if (wrap) return ((peer % parts) + parts) % parts;
   return peer >= 0 && peer < parts ? peer : -1;

@@ -7,13 +7,12 @@
 
 namespace goban::mesh {
 
-Variables::Variables(const Graph& graph, MeshShape mesh, LayoutRules rules,
-                     comm::Communicator& end)
+Variables::Variables(const Graph& graph, MeshShape mesh, LayoutRules rules, comm::Communicator& end)
     : graph_(graph), mesh_(std::move(mesh)), rules_(std::move(rules)), end_(end) {
   for (const Variable& variable : graph.variables()) {
     const TensorLayout layout = rules_.layout_of(variable.shape, mesh_);
-    slices_.push_back(at::zeros(local_sizes(variable.shape, layout, mesh_),
-                                scalar_type(variable.dtype)));
+    slices_.push_back(
+        at::zeros(local_sizes(variable.shape, layout, mesh_), scalar_type(variable.dtype)));
   }
 }
 

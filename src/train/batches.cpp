@@ -7,7 +7,6 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 #include <fmt/format.h>
-
 #include <fstream>
 #include <numeric>
 #include <sstream>
@@ -115,8 +114,9 @@ class TextBatches final : public Batches {
       const int64_t begin = window * length_;
       in.select(0, i).copy_(tokens_.narrow(0, begin, length_));
       out.select(0, i).copy_(tokens_.narrow(0, causal_ ? begin + 1 : begin, length_));
-      if (!causal_) mask(window, epoch, in.data_ptr<int64_t>() + i * length_,
-                         weight.data_ptr<float>() + i * length_);
+      if (!causal_)
+        mask(window, epoch, in.data_ptr<int64_t>() + i * length_,
+             weight.data_ptr<float>() + i * length_);
     }
     mesh::Feeds feeds = {{"tokens", in}, {"targets", out}};
     if (!causal_) feeds["weight"] = weight;
@@ -166,8 +166,8 @@ base::Result<std::unique_ptr<Batches>> text_batches(const std::vector<std::strin
     text += all.str();
   }
   if (static_cast<int64_t>(text.size()) < 20 * length) {
-    return base::bad_data({}, fmt::format("{} bytes of text are too few for windows of {}",
-                                          text.size(), length));
+    return base::bad_data(
+        {}, fmt::format("{} bytes of text are too few for windows of {}", text.size(), length));
   }
   return std::make_unique<TextBatches>(text, length, causal, seed, train_limit, test_limit);
 }

@@ -1,14 +1,13 @@
 // goban-train: mesh training runs. Parses the command line and starts the ranks; no other logic.
 #include <ATen/Parallel.h>
-#include <fmt/format.h>
-#include <malloc.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <limits>
+#include <malloc.h>
 #include <map>
 
 #include "comm/mpi_world.hpp"
@@ -112,19 +111,21 @@ int run(Settings& s) {
     const auto result = train::train(t, **end);
     if (result) return 0;
     const bool mine_to_say = result.error().code != base::ErrorCode::Usage || (*end)->rank() == 0;
-    const int code = mine_to_say ? exit_code(result.error()) : static_cast<int>(result.error().code);
+    const int code =
+        mine_to_say ? exit_code(result.error()) : static_cast<int>(result.error().code);
     // Equal on all ranks: leave in order. Anything else must end the others too.
     if (result.error().code == base::ErrorCode::Usage) return code;
     (*end)->abandon(result.error().message);
     return code;
   }
-  const auto status = comm::run_threads(s.threads, s.comm, [&](comm::Communicator& end) -> base::Status {
-    // The cores are shared by the ranks.
-    if (s.threads > 1) at::set_num_threads(std::max(1, at::get_num_threads() / s.threads));
-    const auto result = train::train(t, end);
-    if (!result) return base::failure(result.error());
-    return {};
-  });
+  const auto status =
+      comm::run_threads(s.threads, s.comm, [&](comm::Communicator& end) -> base::Status {
+        // The cores are shared by the ranks.
+        if (s.threads > 1) at::set_num_threads(std::max(1, at::get_num_threads() / s.threads));
+        const auto result = train::train(t, end);
+        if (!result) return base::failure(result.error());
+        return {};
+      });
   return status ? 0 : exit_code(status.error());
 }
 

@@ -1,6 +1,5 @@
-#include <gtest/gtest.h>
-
 #include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
 #include "mesh/layout_cases.hpp"
 #include "mesh/optimizer.hpp"
@@ -44,9 +43,8 @@ TEST(MnistModel, BlocksEqualOneConvolutionOnTheWholeImage) {
     const Dim rb{"rb", 4}, cb{"cb", 4}, r{"r", 7}, c{"c", 7}, one{"i", 1}, n{"n", 3};
     const Tensor cut = transpose(reshape(x, {n, rb, r, cb, c, one}), {n, rb, cb, r, c, one});
     const Tensor y = conv2d_with_blocks(cut, f);
-    return with_gradients(reshape(transpose(y, {n, rb, r, cb, c, {"o", 16}}),
-                                  {n, {"p", 784}, {"o", 16}}),
-                          {x, f});
+    return with_gradients(
+        reshape(transpose(y, {n, rb, r, cb, c, {"o", 16}}), {n, {"p", 784}, {"o", 16}}), {x, f});
   };
   const auto whole = [](Graph& g) {
     const Tensor x = g.input("x", {{"n", 3}, {"p", 784}});
@@ -57,8 +55,8 @@ TEST(MnistModel, BlocksEqualOneConvolutionOnTheWholeImage) {
   };
   const auto wanted = run_on_threads(whole, {"", ""});
   ASSERT_TRUE(wanted) << wanted.error().text();
-  for (const LayoutCase& layout : {LayoutCase{"", ""}, {"x:2;y:2", "rb:x;cb:y"},
-                                   {"x:4", "rb:x"}, {"x:2", "cb:x"}}) {
+  for (const LayoutCase& layout :
+       {LayoutCase{"", ""}, {"x:2;y:2", "rb:x;cb:y"}, {"x:4", "rb:x"}, {"x:2", "cb:x"}}) {
     const auto got = run_on_threads(blocks, layout);
     ASSERT_TRUE(got) << got.error().text();
     EXPECT_EQ(difference(*got, *wanted, 1e-4), "") << layout.layout;
@@ -104,8 +102,11 @@ TEST(Mlp, EveryOptimizerFollowsOneTrajectoryUnderEveryLayout) {
   for (const Kind kind : {Kind::Sgd, Kind::Momentum, Kind::AdamW, Kind::Adafactor}) {
     expect_one_trajectory(
         with_labels([](Layers& layers) { return mlp_model(layers, 8, 16); }, kind),
-        {{"x:2", "batch:x"}, {"x:4", "hidden1:x"}, {"x:2;y:2", "batch:x;hidden1:y"},
-         {"x:2;y:2", "hidden1:x;hidden2:y"}, {"x:2", "pixels:x;hidden2:x"}},
+        {{"x:2", "batch:x"},
+         {"x:4", "hidden1:x"},
+         {"x:2;y:2", "batch:x;hidden1:y"},
+         {"x:2;y:2", "hidden1:x;hidden2:y"},
+         {"x:2", "pixels:x;hidden2:x"}},
         2e-4);
   }
 }
@@ -113,8 +114,11 @@ TEST(Mlp, EveryOptimizerFollowsOneTrajectoryUnderEveryLayout) {
 TEST(MnistModel, FollowsOneTrajectoryUnderEveryLayout) {
   expect_one_trajectory(
       with_labels([](Layers& layers) { return mnist_model(layers, 4, 16); }, Kind::Adafactor),
-      {{"x:4", "batch:x"}, {"x:4", "hidden1:x"}, {"x:2;y:2", "batch:x;hidden1:y"},
-       {"x:2;y:2", "row_blocks:x;col_blocks:y"}, {"x:2", "hidden2:x"}},
+      {{"x:4", "batch:x"},
+       {"x:4", "hidden1:x"},
+       {"x:2;y:2", "batch:x;hidden1:y"},
+       {"x:2;y:2", "row_blocks:x;col_blocks:y"},
+       {"x:2", "hidden2:x"}},
       2e-4);
 }
 
@@ -125,8 +129,11 @@ TEST(Transformer, DataTensorAndSequenceParallelFollowOneTrajectory) {
       expect_one_trajectory(
           with_labels([=](Layers& layers) { return transformer_model(layers, shape); },
                       Kind::AdamW),
-          {{"x:4", "batch:x"}, {"x:2", "heads:x;d_ff:x;vocab:x"}, {"x:4", "length:x"},
-           {"x:2;y:2", "batch:x;heads:y;d_ff:y;vocab:y"}, {"x:2;y:2", "batch:x;length:y"}},
+          {{"x:4", "batch:x"},
+           {"x:2", "heads:x;d_ff:x;vocab:x"},
+           {"x:4", "length:x"},
+           {"x:2;y:2", "batch:x;heads:y;d_ff:y;vocab:y"},
+           {"x:2;y:2", "batch:x;length:y"}},
           5e-4);
     }
   }

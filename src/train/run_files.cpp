@@ -1,13 +1,12 @@
 #include "train/run_files.hpp"
 
-#include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "wire/job_profile.hpp"
 
@@ -45,9 +44,10 @@ base::Status write_metrics(const TrainOptions& options, const EpochResult& resul
   if (!out.flush()) return base::failed(fmt::format("cannot write '{}'", csv));
   std::string text;
   const auto gauge = [&](const char* name, const char* help, double value) {
-    text += fmt::format("# HELP goban_train_{0} {1}\n# TYPE goban_train_{0} gauge\n"
-                        "goban_train_{0} {2}\n",
-                        name, help, value);
+    text += fmt::format(
+        "# HELP goban_train_{0} {1}\n# TYPE goban_train_{0} gauge\n"
+        "goban_train_{0} {2}\n",
+        name, help, value);
   };
   gauge("epoch", "Epochs completed.", static_cast<double>(result.epoch));
   gauge("step", "Steps completed.", static_cast<double>(result.step));

@@ -1,11 +1,10 @@
 #include "train/trainer.hpp"
 
 #include <ATen/core/Tensor.h>
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <fmt/format.h>
 #include <memory>
 #include <span>
 
@@ -24,7 +23,7 @@ namespace {
 
 using namespace mesh;
 
-constexpr int64_t kStopInterval = 8;      // steps between agreements on stopping
+constexpr int64_t kStopInterval = 8;  // steps between agreements on stopping
 constexpr int64_t kLargestTestBatch = 500;
 
 Model build(const TrainOptions& options, Layers& layers, int64_t batch) {
@@ -108,8 +107,7 @@ class Run {
     if (options_.explain) return explain_plan({loss, correct}, *mesh, *rules);
     variables_ = std::make_unique<Variables>(graph_, *mesh, *rules, end_);
     variables_->initialize(options_.seed);
-    auto program =
-        Program::create(*variables_, {{loss, correct}, true, options_.micro_batches});
+    auto program = Program::create(*variables_, {{loss, correct}, true, options_.micro_batches});
     if (!program) return base::failure(program.error());
     program_ = std::move(*program);
     if (auto s = check_memory(); !s) return s;
@@ -151,12 +149,12 @@ class Run {
     rules = choice->rules;
     predicted_s_ = choice->step_s;
     if (speaks()) {
-      fmt::print("planner: mesh \"{}\" layout \"{}\", best of {} legal ones; predicted {:.4g} s a "
-                 "step, {} bytes a device (measured: {:.3g} s + {:.3g} s/byte a collective, {:.3g} "
-                 "flops/s, {:.3g} bytes/s)\n",
-                 mesh.text(), rules.text(), choice->examined, choice->step_s,
-                 choice->memory_bytes, costs->alpha_s, costs->beta_s_per_byte,
-                 costs->flops_per_s, costs->bytes_per_s);
+      fmt::print(
+          "planner: mesh \"{}\" layout \"{}\", best of {} legal ones; predicted {:.4g} s a "
+          "step, {} bytes a device (measured: {:.3g} s + {:.3g} s/byte a collective, {:.3g} "
+          "flops/s, {:.3g} bytes/s)\n",
+          mesh.text(), rules.text(), choice->examined, choice->step_s, choice->memory_bytes,
+          costs->alpha_s, costs->beta_s_per_byte, costs->flops_per_s, costs->bytes_per_s);
     }
     return {};
   }
@@ -191,8 +189,8 @@ class Run {
       test_graph_ = std::make_unique<Graph>();
       Layers layers(*test_graph_, options_.precision);
       const Model model = build(options_, layers, batch);
-      test_variables_ = std::make_unique<Variables>(*test_graph_, variables_->mesh(),
-                                                    variables_->rules(), end_);
+      test_variables_ =
+          std::make_unique<Variables>(*test_graph_, variables_->mesh(), variables_->rules(), end_);
       // The optimiser's variables come after the model's: the first ones are the same.
       for (size_t i = 0; i < test_variables_->size(); ++i) {
         const auto id = static_cast<VariableId>(i);
@@ -251,9 +249,9 @@ class Run {
   /// True on all ranks if a signal came to any.
   base::Result<bool> agreed_to_stop() {
     std::array<int64_t, 1> stop = {stop_requested ? 1 : 0};
-    const auto status = end_.all_reduce(comm::whole_world(end_.size()),
-                                        std::as_writable_bytes(std::span(stop)),
-                                        comm::Element::I64, comm::Reduction::Max, "stop?");
+    const auto status =
+        end_.all_reduce(comm::whole_world(end_.size()), std::as_writable_bytes(std::span(stop)),
+                        comm::Element::I64, comm::Reduction::Max, "stop?");
     if (!status) return base::failure(status.error());
     return stop[0] != 0;
   }
@@ -278,8 +276,8 @@ class Run {
       const double before = now_s();
       std::vector<Feeds> feeds;
       for (int i = 0; i < options_.micro_batches; ++i) {
-        feeds.push_back(batches_->train(epoch_, position_ * options_.batch_size + i * micro_,
-                                        micro_));
+        feeds.push_back(
+            batches_->train(epoch_, position_ * options_.batch_size + i * micro_, micro_));
       }
       const double fed = now_s();
       const int64_t sent = end_.traffic().total_bytes();
@@ -288,9 +286,9 @@ class Run {
       bytes_per_step_ = end_.traffic().total_bytes() - sent;
       const double loss = (*values)[0].item<double>();
       if (!std::isfinite(loss)) {
-        return base::failed(fmt::format("the loss of step {} (epoch {}) is {}", step_, epoch_ + 1,
-                                        loss),
-                            "lower the learning rate or use fp32; the last checkpoint is intact");
+        return base::failed(
+            fmt::format("the loss of step {} (epoch {}) is {}", step_, epoch_ + 1, loss),
+            "lower the learning rate or use fp32; the last checkpoint is intact");
       }
       loss_sum_ += loss;
       right += (*values)[1].item<double>();
@@ -344,10 +342,11 @@ class Run {
   base::Result<EpochResult> report(const EpochResult& result) {
     if (end_.rank() != 0) return result;
     if (speaks()) {
-      fmt::print("epoch {} step {} train_loss {:.5f} test_acc {:.4f} test_loss {:.5f} "
-                 "train {:.1f} s {:.0f}/s\n",
-                 result.epoch, result.step, result.train_loss, result.test_accuracy,
-                 result.test_loss, result.train_s, result.samples_per_s);
+      fmt::print(
+          "epoch {} step {} train_loss {:.5f} test_acc {:.4f} test_loss {:.5f} "
+          "train {:.1f} s {:.0f}/s\n",
+          result.epoch, result.step, result.train_loss, result.test_accuracy, result.test_loss,
+          result.train_s, result.samples_per_s);
       if (predicted_s_ > 0) {
         const double measured = statistics_.sum_s / static_cast<double>(statistics_.steps);
         fmt::print("planner: {:.4g} s a step measured, {:.4g} s predicted ({:.2f} times)\n",
@@ -381,8 +380,7 @@ class Run {
 
 }  // namespace
 
-base::Result<std::vector<EpochResult>> train(const TrainOptions& options,
-                                             comm::Communicator& end) {
+base::Result<std::vector<EpochResult>> train(const TrainOptions& options, comm::Communicator& end) {
   return Run(options, end).all();
 }
 

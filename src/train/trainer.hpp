@@ -13,10 +13,10 @@
 namespace goban::train {
 
 struct TrainOptions {
-  std::string task = "mnist";   ///< mnist, fashion (images) or lm (text)
-  std::string model = "conv";   ///< images: conv or mlp; lm: causal or masked
-  std::string mesh, layout;     ///< layout "auto" lets the planner choose
-  int64_t batch_size = 200;     ///< of all devices together
+  std::string task = "mnist";  ///< mnist, fashion (images) or lm (text)
+  std::string model = "conv";  ///< images: conv or mlp; lm: causal or masked
+  std::string mesh, layout;    ///< layout "auto" lets the planner choose
+  int64_t batch_size = 200;    ///< of all devices together
   int micro_batches = 1;
   int64_t hidden = 512;
   TransformerShape transformer;
@@ -27,9 +27,9 @@ struct TrainOptions {
   std::string data_dir;
   std::vector<std::string> texts;
   int64_t train_limit = 0, test_limit = 0;  ///< samples; 0 = all
-  std::string checkpoint;       ///< folder; resumed from if it holds one
-  std::string out;              ///< folder of metrics.csv, metrics.prom and profile.json
-  bool explain = false;         ///< print the plan and stop
+  std::string checkpoint;                   ///< folder; resumed from if it holds one
+  std::string out;       ///< folder of metrics.csv, metrics.prom and profile.json
+  bool explain = false;  ///< print the plan and stop
   int64_t memory_limit_bytes = 0;
   bool quiet = false;
 };

@@ -1,13 +1,12 @@
 #include "train/trainer.hpp"
 
-#include <gmock/gmock.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/random.hpp"
 #include "comm/thread_world.hpp"
@@ -37,8 +36,8 @@ void write_images(const fs::path& folder) {
       const auto label = static_cast<int>(random.below(10));
       std::string image(784, '\0');
       for (size_t p = 0; p < 784; ++p) {
-        const bool bright = static_cast<int>(p / 28 / 5) * 5 + static_cast<int>(p % 28 / 6) ==
-                            label * 2 + 3;
+        const bool bright =
+            static_cast<int>(p / 28 / 5) * 5 + static_cast<int>(p % 28 / 6) == label * 2 + 3;
         image[p] = static_cast<char>(bright ? 220 : random.below(40));
       }
       images += image;
@@ -82,8 +81,7 @@ class Trainer : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  fs::path folder_ = fs::path(::testing::TempDir()) /
-                     ("goban_train_" + std::to_string(getpid()));
+  fs::path folder_ = fs::path(::testing::TempDir()) / ("goban_train_" + std::to_string(getpid()));
   TrainOptions options_;
 };
 
@@ -97,7 +95,8 @@ TEST_F(Trainer, LearnsAndWritesMetricsAndAProfile) {
   EXPECT_GT(result->back().test_accuracy, 0.9);
   EXPECT_LT(result->back().train_loss, 0.5 * result->front().train_loss);
   const std::string csv = contents(options_.out + "/metrics.csv");
-  EXPECT_THAT(csv, HasSubstr("batch,seed,epoch,step,train_loss,test_loss,test_acc,wall_s,images_s"));
+  EXPECT_THAT(csv,
+              HasSubstr("batch,seed,epoch,step,train_loss,test_loss,test_acc,wall_s,images_s"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 31);
   EXPECT_THAT(contents(options_.out + "/metrics.prom"), HasSubstr("goban_train_epoch 30\n"));
   const auto profile =

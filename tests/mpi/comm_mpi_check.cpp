@@ -1,9 +1,8 @@
 // Runs under mpirun: the same collective checks as the thread tests, and the two ways in which a
 // run goes wrong (a rank in another operation, a rank that never comes).
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstring>
+#include <unistd.h>
 
 #include "comm/collective_cases.hpp"
 #include "comm/mpi_world.hpp"

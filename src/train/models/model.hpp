@@ -8,8 +8,8 @@
 namespace goban::train {
 
 struct Model {
-  mesh::Tensor loss;     ///< scalar, mean over the micro-batch
-  mesh::Tensor correct;  ///< scalar fp32: how many predictions of the micro-batch are right
+  mesh::Tensor loss;       ///< scalar, mean over the micro-batch
+  mesh::Tensor correct;    ///< scalar fp32: how many predictions of the micro-batch are right
   double predictions = 0;  ///< how many there are
 };
 

@@ -31,7 +31,7 @@ Tensor self_attention(Layers& layers, Tensor x, const Names& n, const Tensor* ma
 
 Model transformer_model(Layers& layers, const TransformerShape& s) {
   Graph& g = layers.graph();
-  const Names n{{"batch", s.batch},   {"length", s.length}, {"memory", s.length},
+  const Names n{{"batch", s.batch},   {"length", s.length},   {"memory", s.length},
                 {"vocab", s.vocab},   {"d_model", s.d_model}, {"heads", s.heads},
                 {"d_head", s.d_head}, {"d_ff", s.d_ff}};
   const Tensor tokens = g.input("tokens", {n.batch, n.length}, DType::I64);
@@ -60,11 +60,10 @@ Model transformer_model(Layers& layers, const TransformerShape& s) {
     x = s.recompute ? g.recompute(block) : block();
   }
   x = layers.layer_norm("norm", x, "d_model");
-  const Tensor logits = cast(einsum({x, embedding}, {n.batch, n.length, n.vocab}, "logits"),
-                             DType::F32);
+  const Tensor logits =
+      cast(einsum({x, embedding}, {n.batch, n.length, n.vocab}, "logits"), DType::F32);
   const Tensor losses = cross_entropy(logits, targets, "vocab");
-  const Tensor right =
-      cast(equal(argmax(stop_gradient(logits), "vocab"), targets), DType::F32);
+  const Tensor right = cast(equal(argmax(stop_gradient(logits), "vocab"), targets), DType::F32);
   Model model;
   model.predictions = static_cast<double>(s.batch * s.length);
   if (s.causal) {
