@@ -17,6 +17,11 @@ goban_room_uses(history base wire model profile)
 goban_room_uses(engine base wire model profile policy scheduler history)
 goban_room_uses(report base wire model profile engine)
 goban_room_uses(cli base wire model profile policy scheduler history engine report)
+# The training runtime: apart from the cluster's rooms (mesh_rooms.cmake builds it).
+goban_room_uses(comm base)
+goban_room_uses(mesh base wire comm)
+goban_room_uses(data base wire comm)
+goban_room_uses(train base wire comm mesh data)
 
 # goban_room(<room> [LIBS <third-party targets>...]): one static library from the room's sources
 # and one test binary from its *_test.cpp files, registered test by test with ctest.

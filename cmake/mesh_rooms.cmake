@@ -1,0 +1,69 @@
+# The training runtime's rooms: comm, mesh, data, train and the program goban-train. They need MPI and
+# LibTorch; without them the cluster's tools are built alone.
+find_package(MPI QUIET COMPONENTS CXX)
+find_package(Torch QUIET)
+set(mesh_missing "")
+if(NOT MPI_CXX_FOUND)
+  list(APPEND mesh_missing "MPI (libopenmpi-dev)")
+endif()
+if(NOT Torch_FOUND)
+  list(APPEND mesh_missing "LibTorch (libtorch-dev)")
+endif()
+if(mesh_missing)
+  set(mesh_default OFF)
+else()
+  set(mesh_default ON)
+endif()
+option(GOBAN_MESH "Build the training runtime (needs LibTorch and MPI)" ${mesh_default})
+if(NOT GOBAN_MESH)
+  message(STATUS "Training runtime (goban-train): not built; missing: ${mesh_missing}")
+  return()
+endif()
+if(mesh_missing)
+  message(FATAL_ERROR "GOBAN_MESH is ON, but not found: ${mesh_missing}")
+endif()
+message(STATUS "Training runtime (goban-train): LibTorch ${Torch_VERSION}, MPI ${MPI_CXX_VERSION}")
+
+# LibTorch's headers are the vendor's: no warnings of ours in them.
+add_library(goban_torch INTERFACE)
+target_link_libraries(goban_torch INTERFACE ${TORCH_LIBRARIES})
+target_include_directories(goban_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+add_library(goban_mpi INTERFACE)
+target_include_directories(goban_mpi SYSTEM INTERFACE ${MPI_CXX_INCLUDE_DIRS})
+target_link_libraries(goban_mpi INTERFACE ${MPI_CXX_LIBRARIES})
+
+goban_room(comm LIBS goban_mpi Threads::Threads)
+goban_room(mesh LIBS goban_torch ZLIB::ZLIB TEST_LIBS rapidcheck)
+goban_room(data LIBS ZLIB::ZLIB)
+goban_room(train LIBS CLI11::CLI11 nlohmann_json::nlohmann_json)
+
+add_executable(goban-train ${CMAKE_SOURCE_DIR}/src/train/main.cpp)
+target_link_libraries(goban-train PRIVATE goban_train)
+
+# goban_mpi_test(<name> <ranks> <target> [arguments...]): runs a program under mpirun.
+function(goban_mpi_test name ranks target)
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E env OMP_NUM_THREADS=1
+    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${target}> ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS mpi)
+endfunction()
+
+if(GOBAN_TESTS)
+  add_executable(comm_mpi_check ${CMAKE_SOURCE_DIR}/tests/mpi/comm_mpi_check.cpp)
+  target_link_libraries(comm_mpi_check PRIVATE goban_comm)
+  goban_mpi_test(mpi.collectives 4 comm_mpi_check)
+  goban_mpi_test(mpi.collectives_fixed_order 3 comm_mpi_check --fixed-order)
+  goban_mpi_test(mpi.divergence 3 comm_mpi_check --diverge)
+  goban_mpi_test(mpi.missing_rank 3 comm_mpi_check --missing)
+  set_tests_properties(mpi.divergence PROPERTIES PASS_REGULAR_EXPRESSION
+    "ranks diverged: rank 0 is in all-reduce 'loss' .* rank 2 is in barrier 'save'")
+  set_tests_properties(mpi.missing_rank PROPERTIES PASS_REGULAR_EXPRESSION
+    "rank 2 did not come .last seen in all-reduce 'step0'")
+  add_executable(mesh_mpi_check ${CMAKE_SOURCE_DIR}/tests/mpi/mesh_mpi_check.cpp)
+  target_link_libraries(mesh_mpi_check PRIVATE goban_mesh)
+  goban_mpi_test(mpi.layouts_on_2 2 mesh_mpi_check x:2)
+  add_test(NAME mpi.killed_rank COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/killed_rank.sh
+    $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
+  set_tests_properties(mpi.killed_rank PROPERTIES TIMEOUT 120 LABELS mpi)
+  goban_mpi_test(mpi.layouts_on_2x2 4 mesh_mpi_check "x:2 y:2" 5)
+endif()

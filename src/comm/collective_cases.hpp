@@ -1,0 +1,13 @@
+// Checks of every collective on whole numbers, whose sums are exact: run by the thread tests and
+// by the MPI test program alike.
+#pragma once
+
+#include "comm/communicator.hpp"
+
+namespace goban::comm {
+
+/// Runs all collectives over the world and over sub-groups (rows and columns of a 2 x n/2 mesh
+/// when the size is even). Errors: Failed, naming the first collective with a wrong result.
+[[nodiscard]] base::Status check_collectives(Communicator& end);
+
+}  // namespace goban::comm

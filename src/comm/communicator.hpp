@@ -1,0 +1,144 @@
+// Collectives: what the ranks of a training run say to each other. One interface over threads of
+// one process (thread_world.hpp) and MPI processes (mpi_world.hpp). Free of LibTorch.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace goban::comm {
+
+/// Type of one element on the wire. BF16 sums are formed in fp32 and rounded once.
+enum class Element : uint8_t { F32, F64, BF16, I64, U8 };
+enum class Reduction : uint8_t { Sum, Max, Min };
+enum class Operation : uint8_t {
+  AllReduce,
+  AllGather,
+  AllToAll,
+  ReduceScatter,
+  Broadcast,
+  Exchange,
+  Barrier
+};
+inline constexpr size_t kOperations = 7;
+
+[[nodiscard]] size_t element_bytes(Element element);
+[[nodiscard]] std::string_view operation_name(Operation operation);
+
+/// Ranks that take part in a call, ascending; every member passes the same list.
+struct Group {
+  std::vector<int> ranks;
+  [[nodiscard]] size_t size() const { return ranks.size(); }
+  /// Position of `rank` in the group; it must be a member.
+  [[nodiscard]] size_t index_of(int rank) const;
+};
+/// All ranks of a world of `size`.
+[[nodiscard]] Group whole_world(int size);
+
+struct Options {
+  double timeout_s = 300;    ///< waiting longer for a peer ends the run with its name
+  bool fixed_order = false;  ///< sum in rank order: the same bits on any transport
+};
+
+/// Calls made and bytes this rank put on the wire, by operation.
+struct Traffic {
+  std::array<int64_t, kOperations> calls{};
+  std::array<int64_t, kOperations> sent_bytes{};
+  [[nodiscard]] int64_t total_bytes() const;
+};
+
+/// Bytes one of `members` ranks sends when `bytes` go into the operation: 2(n-1)/n for an
+/// all-reduce, n-1 times the own part for an all-gather, (n-1)/n for the other two. Rounded down.
+[[nodiscard]] int64_t wire_bytes(Operation operation, size_t members, int64_t bytes);
+
+/// What a rank is about to do; peers compare it before any data moves.
+struct Call {
+  Operation operation = Operation::Barrier;
+  Element element = Element::U8;
+  Reduction reduction = Reduction::Sum;
+  int64_t bytes = 0;
+  uint64_t sequence = 0;  ///< how many calls this group has made before
+  std::string what;       ///< the graph's name for it, such as "dense0/einsum"
+  [[nodiscard]] std::string text() const;
+  friend bool operator==(const Call&, const Call&) = default;
+};
+
+/// One rank's end of the line. Not thread-safe: one thread drives one rank. Every call is
+/// collective over its group. Errors (all of them): Failed, naming the rank that did not come, or
+/// that came with another operation, and the operation waited in; the world is unusable after.
+class Communicator {
+ public:
+  Communicator(int rank, int size, Options options);
+  virtual ~Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] const Traffic& traffic() const { return traffic_; }
+  void reset_traffic() { traffic_ = {}; }
+
+  /// Replaces `data` by the reduction over the group, in place. Equal bits on every member.
+  [[nodiscard]] base::Status all_reduce(const Group& group, std::span<std::byte> data,
+                                        Element element, Reduction reduction,
+                                        std::string_view what);
+  /// Concatenates every member's `mine` into `all`, in group order. |all| = n * |mine|.
+  [[nodiscard]] base::Status all_gather(const Group& group, std::span<const std::byte> mine,
+                                        std::span<std::byte> all, std::string_view what);
+  /// Sends the i-th of n equal blocks of `send` to member i; `receive` is in group order.
+  [[nodiscard]] base::Status all_to_all(const Group& group, std::span<const std::byte> send,
+                                        std::span<std::byte> receive, std::string_view what);
+  /// Reduces `data` and leaves the own one of n equal blocks in `mine`.
+  [[nodiscard]] base::Status reduce_scatter(const Group& group, std::span<const std::byte> data,
+                                            std::span<std::byte> mine, Element element,
+                                            Reduction reduction, std::string_view what);
+  /// Copies `data` of the member at `root_index` to all members.
+  [[nodiscard]] base::Status broadcast(const Group& group, std::span<std::byte> data,
+                                       size_t root_index, std::string_view what);
+  /// Sends to one member and receives from one (either may be absent), as a shift does.
+  /// Every member calls it; sizes are equal.
+  [[nodiscard]] base::Status exchange(const Group& group, std::optional<size_t> to,
+                                      std::span<const std::byte> send, std::optional<size_t> from,
+                                      std::span<std::byte> receive, std::string_view what);
+  [[nodiscard]] base::Status barrier(const Group& group, std::string_view what);
+
+  /// Tells all peers that this rank gives up, so that none waits for it in vain.
+  virtual void abandon(const std::string& reason) = 0;
+
+ protected:
+  /// Meets the group, compares the calls, then moves the data.
+  virtual base::Status run_all_reduce(const Group&, const Call&, std::span<std::byte> data) = 0;
+  virtual base::Status run_all_gather(const Group&, const Call&, std::span<const std::byte> mine,
+                                      std::span<std::byte> all) = 0;
+  virtual base::Status run_all_to_all(const Group&, const Call&, std::span<const std::byte> send,
+                                      std::span<std::byte> receive) = 0;
+  virtual base::Status run_reduce_scatter(const Group&, const Call&,
+                                          std::span<const std::byte> data,
+                                          std::span<std::byte> mine) = 0;
+  virtual base::Status run_broadcast(const Group&, const Call&, std::span<std::byte> data,
+                                     size_t root_index) = 0;
+  virtual base::Status run_exchange(const Group&, const Call&, std::optional<size_t> to,
+                                    std::span<const std::byte> send, std::optional<size_t> from,
+                                    std::span<std::byte> receive) = 0;
+  virtual base::Status run_barrier(const Group&, const Call&) = 0;
+
+ private:
+  Call begin(const Group& group, Operation operation, int64_t bytes, std::string_view what,
+             int64_t sent_bytes);
+
+  int rank_;
+  int size_;
+  Options options_;
+  Traffic traffic_;
+  std::vector<std::pair<std::vector<int>, uint64_t>> sequences_;  // per group; few groups
+};
+
+}  // namespace goban::comm

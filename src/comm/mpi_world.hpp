@@ -1,0 +1,21 @@
+// Ranks as MPI processes (Open MPI), started by mpirun or srun. mpi.h stays in the source file.
+#pragma once
+
+#include <memory>
+
+#include "comm/communicator.hpp"
+
+namespace goban::comm {
+
+/// True if a launcher started this process as one rank of an MPI run.
+[[nodiscard]] bool launched_by_mpi();
+/// Rank within this machine, as the launcher says it; 0 without one.
+[[nodiscard]] int launcher_local_rank();
+
+/// Starts MPI and returns this process's end of MPI_COMM_WORLD; MPI ends with it. Once a process.
+/// After a failed call the owner must call `abandon`, which ends all ranks. Without `fixed_order`
+/// the MPI library chooses the order of sums (equal on all ranks of one call).
+/// Errors: Failed, when MPI cannot start.
+[[nodiscard]] base::Result<std::unique_ptr<Communicator>> start_mpi(Options options);
+
+}  // namespace goban::comm

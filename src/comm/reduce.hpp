@@ -1,0 +1,27 @@
+// Element-wise reduction of byte buffers, in a fixed order of the sources.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "comm/communicator.hpp"
+
+namespace goban::comm {
+
+/// out[i] = sources[0][i] (+) sources[1][i] (+) ... in that order, for `count` elements.
+/// BF16 is accumulated in fp32 and rounded to nearest even once. `out` may be no source.
+void reduce_in_order(Element element, Reduction reduction,
+                     const std::vector<const std::byte*>& sources, std::byte* out, size_t count);
+
+/// Elements [first, last) that member `index` of `members` works on; the parts cover `count`.
+struct Part {
+  size_t first = 0;
+  size_t last = 0;
+  [[nodiscard]] size_t size() const { return last - first; }
+};
+[[nodiscard]] inline Part part_of(size_t count, size_t members, size_t index) {
+  return {count * index / members, count * (index + 1) / members};
+}
+
+}  // namespace goban::comm

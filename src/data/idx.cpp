@@ -1,0 +1,85 @@
+#include "data/idx.hpp"
+
+#include <array>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+#include <zlib.h>
+
+namespace goban::data {
+namespace {
+
+constexpr int64_t kMaxBytes = int64_t{1} << 32;
+
+struct Close {
+  void operator()(gzFile file) const { gzclose(file); }
+};
+
+bool read_exactly(gzFile file, uint8_t* into, size_t count) {
+  while (count > 0) {
+    const auto chunk = static_cast<unsigned>(std::min<size_t>(count, 1U << 24));
+    const int got = gzread(file, into, chunk);
+    if (got <= 0) return false;
+    into += got;
+    count -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+}  // namespace
+
+base::Result<IdxArray> read_idx(const std::string& path) {
+  const std::unique_ptr<gzFile_s, Close> file(gzopen(path.c_str(), "rb"));
+  if (!file) return base::failed(fmt::format("cannot open '{}'", path));
+  const auto bad = [&](std::string message) { return base::bad_data({path, 0, 0, ""}, message); };
+  std::array<uint8_t, 4> magic{};
+  if (!read_exactly(file.get(), magic.data(), 4)) return bad("is too short for an IDX header");
+  if (magic[0] != 0 || magic[1] != 0) return bad("is not an IDX file");
+  if (magic[2] != 0x08)
+    return bad(fmt::format("holds elements of type {:#x}, not bytes", magic[2]));
+  IdxArray out;
+  int64_t total = 1;
+  for (int i = 0; i < magic[3]; ++i) {
+    std::array<uint8_t, 4> size{};
+    if (!read_exactly(file.get(), size.data(), 4)) return bad("ends inside the header");
+    const int64_t value = int64_t{size[0]} << 24 | size[1] << 16 | size[2] << 8 | size[3];
+    if (value == 0 || total > kMaxBytes / value) return bad("has an impossible size");
+    total *= value;
+    out.sizes.push_back(value);
+  }
+  out.bytes.resize(static_cast<size_t>(total));
+  if (!read_exactly(file.get(), out.bytes.data(), out.bytes.size())) {
+    return bad(fmt::format("is cut off: {} bytes are announced", total));
+  }
+  uint8_t more = 0;
+  if (gzread(file.get(), &more, 1) != 0) return bad("has bytes after its end");
+  return out;
+}
+
+base::Result<ImageSet> read_image_set(const std::string& folder) {
+  ImageSet set;
+  const auto load = [&](const char* name) -> base::Result<IdxArray> {
+    const std::string plain = folder + "/" + name;
+    return read_idx(std::filesystem::exists(plain) ? plain : plain + ".gz");
+  };
+  const std::array<std::pair<const char*, IdxArray*>, 4> files = {
+      {{"train-images-idx3-ubyte", &set.train_images},
+       {"train-labels-idx1-ubyte", &set.train_labels},
+       {"t10k-images-idx3-ubyte", &set.test_images},
+       {"t10k-labels-idx1-ubyte", &set.test_labels}}};
+  for (const auto& [name, into] : files) {
+    auto array = load(name);
+    if (!array) return base::failure(array.error());
+    *into = std::move(*array);
+  }
+  const auto check = [&](const IdxArray& images, const IdxArray& labels) {
+    return images.sizes.size() == 3 && labels.sizes.size() == 1 && images.sizes[1] == 28 &&
+           images.sizes[2] == 28 && images.sizes[0] == labels.sizes[0];
+  };
+  if (!check(set.train_images, set.train_labels) || !check(set.test_images, set.test_labels)) {
+    return base::bad_data({folder, 0, 0, ""}, "images are not 28x28 or labels differ in number");
+  }
+  return set;
+}
+
+}  // namespace goban::data

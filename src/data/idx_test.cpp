@@ -1,0 +1,80 @@
+#include "data/idx.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <zlib.h>
+
+#include "data/fetch.hpp"
+#include "data/sha256.hpp"
+
+namespace goban::data {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Idx : public ::testing::Test {
+ protected:
+  std::string path_ =
+      (std::filesystem::path(::testing::TempDir()) /
+       (std::string("idx_") + ::testing::UnitTest::GetInstance()->current_test_info()->name()))
+          .string();
+  void write(const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
+  std::string message() {
+    const auto read = read_idx(path_);
+    return read ? "read" : read.error().message;
+  }
+};
+
+const std::string kGood(
+    "\0\0\x08\x02\0\0\0\x02\0\0\0\x03"
+    "abcdef",
+    18);
+
+TEST_F(Idx, ReadsPlainAndGzipped) {
+  write(kGood);
+  auto plain = read_idx(path_);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->sizes, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(std::string(plain->bytes.begin(), plain->bytes.end()), "abcdef");
+  gzFile zipped = gzopen(path_.c_str(), "wb");
+  gzwrite(zipped, kGood.data(), static_cast<unsigned>(kGood.size()));
+  gzclose(zipped);
+  auto unzipped = read_idx(path_);
+  ASSERT_TRUE(unzipped);
+  EXPECT_EQ(unzipped->bytes, plain->bytes);
+}
+
+TEST_F(Idx, RefusesWhatIsNotWhole) {
+  write(kGood.substr(0, 17));
+  EXPECT_THAT(message(), HasSubstr("cut off"));
+  write(kGood + "x");
+  EXPECT_THAT(message(), HasSubstr("after its end"));
+  write(kGood.substr(0, 9));
+  EXPECT_THAT(message(), HasSubstr("inside the header"));
+  write("hello, world");
+  EXPECT_THAT(message(), HasSubstr("not an IDX file"));
+  write(
+      std::string("\0\0\x0d\x01\0\0\0\x01"
+                  "abcd",
+                  12));
+  EXPECT_THAT(message(), HasSubstr("not bytes"));
+  write(std::string("\0\0\x08\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16));
+  EXPECT_THAT(message(), HasSubstr("impossible size"));
+}
+
+TEST(Sha256, KnownAnswers) {  // FIPS 180-4 examples
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+}
+
+TEST(Fetch, RefusesAnUnknownName) {
+  const auto status = fetch("imagenet", ::testing::TempDir());
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, base::ErrorCode::Usage);
+}
+
+}  // namespace
+}  // namespace goban::data

@@ -1,0 +1,164 @@
+#include "mesh/checkpoint.hpp"
+
+#include <ATen/ops/empty.h>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fstream>
+#include <span>
+#include <sstream>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/number.hpp"
+#include "mesh/kernels.hpp"
+
+namespace goban::mesh {
+namespace {
+
+// A text line a variable ("name dtype sizes... crc32"), a line "--", then the bytes in that order.
+constexpr const char* kMagic = "goban-checkpoint 1";
+
+uint32_t checksum(const at::Tensor& x) {
+  return static_cast<uint32_t>(crc32_z(0, static_cast<const Bytef*>(x.data_ptr()), x.nbytes()));
+}
+
+/// A file that is written completely or not at all.
+class NewFile {
+ public:
+  explicit NewFile(std::string path) : path_(std::move(path)), partial_(path_ + ".partial") {
+    file_ = open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    note(file_ >= 0);
+  }
+  ~NewFile() {
+    if (file_ >= 0) close(file_);
+    if (!kept_) unlink(partial_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void add(const void* bytes, size_t count) {
+    const char* at = static_cast<const char*>(bytes);
+    while (count > 0 && error_ == 0) {
+      const ssize_t written = write(file_, at, count);
+      note(written >= 0);
+      if (written <= 0) return;
+      at += written;
+      count -= static_cast<size_t>(written);
+    }
+  }
+  base::Status keep() {
+    if (error_ == 0) note(fsync(file_) == 0);
+    if (error_ == 0) note(rename(partial_.c_str(), path_.c_str()) == 0);
+    kept_ = error_ == 0;
+    if (kept_) return {};
+    return base::failed(fmt::format("cannot write '{}': {}", path_, std::strerror(error_)),
+                        "the last complete checkpoint is unharmed");
+  }
+
+ private:
+  void note(bool good) {
+    if (!good && error_ == 0) error_ = errno;
+  }
+  std::string path_, partial_;
+  int file_ = -1;
+  int error_ = 0;
+  bool kept_ = false;
+};
+
+std::string index_line(const Variable& variable, uint32_t sum) {
+  std::string line = fmt::format("{} {}", variable.name, dtype_name(variable.dtype));
+  for (const Dim& dim : variable.shape.dims()) line += fmt::format(" {}", dim.size);
+  return line + fmt::format(" {:08x}\n", sum);
+}
+
+/// Rank 0's outcome, known to all.
+base::Status agree(base::Status mine, comm::Communicator& end, const std::string& path) {
+  std::array<int64_t, 1> bad = {mine ? 0 : 1};
+  const auto told =
+      end.all_reduce(comm::whole_world(end.size()), std::as_writable_bytes(std::span(bad)),
+                     comm::Element::I64, comm::Reduction::Max, "checkpoint written");
+  if (!mine) return mine;
+  if (!told) return told;
+  if (bad[0] != 0) return base::failed(fmt::format("rank 0 could not write '{}'", path));
+  return {};
+}
+
+}  // namespace
+
+base::Status save_checkpoint(const std::string& path, Variables& variables,
+                             const Bookmark& bookmark) {
+  const Graph& graph = variables.graph();
+  const bool writer = variables.end().rank() == 0;
+  std::vector<at::Tensor> kept;
+  std::string head = std::string(kMagic) + "\n";
+  for (const auto& [key, value] : bookmark) head += fmt::format("{}={}\n", key, value);
+  head += "--\n";
+  for (size_t i = 0; i < variables.size(); ++i) {
+    auto whole = variables.whole(static_cast<VariableId>(i));
+    if (!whole) return base::failure(whole.error());
+    if (!writer) continue;
+    kept.push_back(whole->contiguous());
+    head += index_line(graph.variables()[i], checksum(kept.back()));
+  }
+  head += "--\n";
+  base::Status written;
+  if (writer) {
+    NewFile file(path);
+    file.add(head.data(), head.size());
+    for (const at::Tensor& each : kept) file.add(each.data_ptr(), each.nbytes());
+    written = file.keep();
+  }
+  return agree(written, variables.end(), path);
+}
+
+base::Result<Bookmark> load_checkpoint(const std::string& path, Variables& variables) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return base::failed(fmt::format("cannot open checkpoint '{}'", path));
+  const auto bad = [&](const std::string& what) {
+    return base::bad_data({path, 0, 0, ""}, what, "take an older checkpoint");
+  };
+  std::string line;
+  if (!std::getline(in, line) || line != kMagic) return bad("is not a checkpoint of version 1");
+  Bookmark bookmark;
+  while (std::getline(in, line) && line != "--") {
+    const size_t equals = line.find('=');
+    if (equals == std::string::npos) return bad("has a bookmark without '='");
+    bookmark[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  const Graph& graph = variables.graph();
+  std::vector<std::string> found;
+  while (std::getline(in, line) && line != "--") found.push_back(line);
+  if (!in) return bad("is cut off in its index");
+  if (found.size() != graph.variables().size()) {
+    return bad(
+        fmt::format("has {} variables, the model {}", found.size(), graph.variables().size()));
+  }
+  std::vector<at::Tensor> values;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const Variable& variable = graph.variables()[i];
+    std::vector<int64_t> sizes;
+    for (const Dim& dim : variable.shape.dims()) sizes.push_back(dim.size);
+    at::Tensor value = at::empty(sizes, scalar_type(variable.dtype));
+    in.read(static_cast<char*>(value.data_ptr()), static_cast<std::streamsize>(value.nbytes()));
+    const std::string wanted = index_line(variable, checksum(value));
+    if (wanted.substr(0, wanted.size() - 9) != found[i].substr(0, wanted.size() - 9)) {
+      return bad(fmt::format("holds '{}' where the model has '{}' {}", found[i], variable.name,
+                             variable.shape.text()));
+    }
+    if (!in) return bad(fmt::format("is cut off in variable '{}'", variable.name));
+    if (wanted != found[i] + "\n") {
+      return bad(fmt::format("variable '{}' is damaged: its checksum differs", variable.name));
+    }
+    values.push_back(value);
+  }
+  if (in.peek() != std::ifstream::traits_type::eof()) return bad("has bytes after its end");
+  for (size_t i = 0; i < values.size(); ++i) {
+    variables.set_whole(static_cast<VariableId>(i), values[i]);
+  }
+  return bookmark;
+}
+
+}  // namespace goban::mesh

@@ -1,0 +1,81 @@
+// Carries out a Plan on this device. Inside the room only; Program is its public face.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "mesh/local_einsum.hpp"
+#include "mesh/plan.hpp"
+#include "mesh/program.hpp"
+#include "mesh/variables.hpp"
+
+namespace goban::mesh {
+
+/// Thrown from deep inside a step, caught by Program::run.
+struct ExecutionStopped {
+  base::Error error;
+};
+
+/// The tensor, or ExecutionStopped.
+[[nodiscard]] at::Tensor or_stop(base::Result<at::Tensor> result);
+
+class Executor {
+ public:
+  Executor(Variables& variables, const Plan& plan);
+
+  /// Steps before Accumulate, for micro-batch number `index`.
+  void run_inner(const Feeds& feeds, uint64_t step, size_t index);
+  /// The remaining steps and the completion of fetched and assigned values.
+  void run_outer(const Feeds& feeds, uint64_t step);
+  /// A fetched value gathered from all devices.
+  [[nodiscard]] at::Tensor whole(NodeId id);
+  void assign(const std::vector<Assignment>& assignments);
+  /// Drops all values of the step.
+  void clear();
+  [[nodiscard]] const std::string& current_operation() const;
+
+ private:
+  /// What does not change between steps.
+  struct Prepared {
+    std::vector<Labels> input_labels;
+    Labels labels;
+    std::vector<int64_t> reduced_axes;  // Reduce
+    std::vector<int64_t> begin;         // of the own slice in the output
+    std::vector<comm::Group> groups;    // of Step::complete
+    comm::Group group;                  // of reduce_now, shift or top_k
+    std::vector<comm::Group> reshape_groups;
+    int64_t parts = 1, coordinate = 0;  // along the dimension acted on
+    bool reuse_first = false;           // first input is freed here and has the result's shape
+  };
+
+  Prepared prepare(const Step& step) const;
+  void run_step(size_t at, const Feeds& feeds, uint64_t step_number);
+  at::Tensor compute(size_t at, const Feeds& feeds, uint64_t step_number);
+  at::Tensor feed(const Step& step, const Feeds& feeds) const;
+  at::Tensor reshaped(const Step& step, const Prepared& prepared, at::Tensor x) const;
+  at::Tensor shifted(const Step& step, const Prepared& prepared, const at::Tensor& x) const;
+  at::Tensor top_k(const Step& step, const Prepared& prepared, const at::Tensor& x) const;
+  at::Tensor one_hot(const Step& step, const Prepared& prepared, const at::Tensor& indices) const;
+  at::Tensor gather(const Step& step, const Prepared& prepared, const at::Tensor& table,
+                    const at::Tensor& indices) const;
+  at::Tensor scatter_add(const Step& step, const Prepared& prepared, const at::Tensor& dy,
+                         const at::Tensor& indices) const;
+  [[nodiscard]] bool only_here(const at::Tensor& x) const;
+
+  const Node& node(NodeId id) const { return graph_.node(id); }
+  at::Tensor& value(NodeId id) { return values_[static_cast<size_t>(id)]; }
+  comm::Communicator& end() const { return variables_.end(); }
+
+  Variables& variables_;
+  const Graph& graph_;
+  const Plan& plan_;
+  std::vector<Prepared> prepared_;
+  std::vector<comm::Group> last_groups_;
+  std::vector<at::Tensor> values_;
+  size_t current_ = 0;
+  size_t micro_batch_ = 0;
+};
+
+}  // namespace goban::mesh

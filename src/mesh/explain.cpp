@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include "mesh/plan.hpp"
+
+namespace goban::mesh {
+namespace {
+
+std::string split_text(const Shape& shape, const TensorLayout& layout, const MeshShape& mesh) {
+  std::string out = "[";
+  for (size_t i = 0; i < shape.rank(); ++i) {
+    out += fmt::format("{}{}={}", i == 0 ? "" : ", ", shape[i].name, shape[i].size);
+    if (layout[i] == kWhole) continue;
+    const Dim& axis = mesh.axes()[static_cast<size_t>(layout[i])];
+    out += fmt::format("/{}{}", axis.name, axis.size);
+  }
+  return out + "]";
+}
+
+std::string axes_text(AxisSet set, const MeshShape& mesh) {
+  std::string out;
+  for (size_t i = 0; i < mesh.axes().size(); ++i) {
+    if ((set >> i & 1U) != 0) out += (out.empty() ? "" : "+") + mesh.axes()[i].name;
+  }
+  return out;
+}
+
+std::string messages_text(const std::vector<Collective>& messages, const MeshShape& mesh) {
+  std::string out;
+  for (const Collective& message : messages) {
+    out += fmt::format("{}{} over {}, {} bytes", out.empty() ? "" : "; ",
+                       comm::operation_name(message.operation), axes_text(message.axes, mesh),
+                       message.sent_bytes);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string explain(const Graph& graph, const Plan& plan) {
+  std::string out = fmt::format("mesh \"{}\", layout \"{}\", device {}\n", plan.mesh.text(),
+                                plan.rules.text(), plan.rank);
+  out += fmt::format("{:<44} {:<44} {:>12}  {}\n", "operation", "shape (/axis: split)", "flops",
+                     "sent by this device");
+  for (const Step& step : plan.steps) {
+    const Node& node = graph.node(step.node);
+    std::string said = messages_text(step.collectives, plan.mesh);
+    if (step.pending != 0) {
+      said += fmt::format("{}sum over {} left pending", said.empty() ? "" : "; ",
+                          axes_text(step.pending, plan.mesh));
+    }
+    out += fmt::format("{:<44} {:<44} {:>12.4g}  {}\n", node.name,
+                       split_text(node.shape, step.layout, plan.mesh), step.flops, said);
+  }
+  for (size_t i = 0; i < plan.completed_last.size(); ++i) {
+    out += fmt::format("{:<44} {:<44} {:>12}  {}\n", graph.node(plan.completed_last[i]).name,
+                       "(completed at the end)", "",
+                       messages_text({plan.last_collectives[i]}, plan.mesh));
+  }
+  const PlanTotals& totals = plan.totals;
+  out += fmt::format(
+      "a step of this device: {:.4g} flops, {} bytes sent in {} collectives; memory: {} bytes of "
+      "variables, {} bytes of values at most\n",
+      totals.flops, totals.sent_bytes, totals.collectives, totals.variable_bytes,
+      totals.peak_value_bytes);
+  for (const std::string& warning : plan.warnings) out += "warning: " + warning + "\n";
+  return out;
+}
+
+}  // namespace goban::mesh

@@ -1,0 +1,53 @@
+// Layers with parameters, built from the operations; all of them run under any legal layout.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mesh/ops.hpp"
+
+namespace goban::mesh {
+
+struct Parameter {
+  VariableId variable;
+  Tensor value;  ///< as the model reads it, in the activation type
+};
+
+/// Makes parameters and layers in one graph and remembers the parameters for the optimiser.
+/// Parameters are stored in fp32 and read in `activation`.
+class Layers {
+ public:
+  Layers(Graph& graph, DType activation) : graph_(graph), activation_(activation) {}
+  [[nodiscard]] Graph& graph() const { return graph_; }
+  [[nodiscard]] DType activation() const { return activation_; }
+  [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
+
+  Tensor parameter(const std::string& name, Shape shape, Initializer initializer);
+  /// x summed over the dimensions `in` with a weight [in..., out], plus a bias [out] that starts
+  /// at zero. Weights start truncated-normal with deviation sqrt(1 / fan-in).
+  Tensor dense(const std::string& name, Tensor x, const std::vector<std::string>& in,
+               const Shape& out, bool bias = true);
+  /// Normalises over `dim`, then scales (from 1) and shifts (from 0).
+  Tensor layer_norm(const std::string& name, Tensor x, const std::string& dim);
+  /// Glorot-uniform filter [height, width, in, out], as Mesh TensorFlow's get_variable makes it.
+  Tensor conv_filter(const std::string& name, Shape shape);
+
+ private:
+  Graph& graph_;
+  DType activation_;
+  std::vector<Parameter> parameters_;
+};
+
+/// Along `dim`; the maximum is subtracted first.
+Tensor softmax(Tensor x, const std::string& dim);
+Tensor log_softmax(Tensor x, const std::string& dim);
+/// -log softmax(logits)[target] for each target; shape = targets'. Computed in fp32 at least.
+Tensor cross_entropy(Tensor logits, Tensor targets, const std::string& classes);
+/// softmax(q k / sqrt(depth) + mask) v. q: [..., queries, depth], k and v: [..., memory, depth];
+/// `mask`, if given, is added to [..., queries, memory] (0 or a large negative number).
+Tensor attention(Tensor q, Tensor k, Tensor v, const std::string& memory, const std::string& depth,
+                 const Tensor* mask);
+/// 0 where memory <= query, else -1e9: for a causal model.
+Tensor causal_mask(Graph& graph, const Dim& queries, const Dim& memory, DType dtype);
+
+}  // namespace goban::mesh

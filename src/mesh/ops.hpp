@@ -1,0 +1,114 @@
+// The operations models are written with. Dimensions are matched by name, never by position; all
+// throw GraphError for shapes or types that do not fit. Gradients: gradient.hpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mesh/graph.hpp"
+
+namespace goban::mesh {
+
+// --- element by element; both sides of a binary operation are broadcast to the union of their
+// dimensions (the left one's first), and must have one type.
+Tensor unary(Unary fn, Tensor x, double scalar = 0);
+Tensor binary(Binary fn, Tensor a, Tensor b);
+Tensor cast(Tensor x, DType dtype);
+inline Tensor relu(Tensor x) { return unary(Unary::Relu, x); }
+inline Tensor gelu(Tensor x) { return unary(Unary::Gelu, x); }  ///< tanh form
+inline Tensor tanh(Tensor x) { return unary(Unary::Tanh, x); }
+inline Tensor sigmoid(Tensor x) { return unary(Unary::Sigmoid, x); }
+inline Tensor exp(Tensor x) { return unary(Unary::Exp, x); }
+inline Tensor log(Tensor x) { return unary(Unary::Log, x); }
+inline Tensor sqrt(Tensor x) { return unary(Unary::Sqrt, x); }
+inline Tensor rsqrt(Tensor x) { return unary(Unary::Rsqrt, x); }
+inline Tensor square(Tensor x) { return unary(Unary::Square, x); }
+inline Tensor reciprocal(Tensor x) { return unary(Unary::Reciprocal, x); }
+inline Tensor stop_gradient(Tensor x) { return unary(Unary::StopGradient, x); }
+inline Tensor operator-(Tensor x) { return unary(Unary::Neg, x); }
+inline Tensor operator*(Tensor x, double factor) { return unary(Unary::Scale, x, factor); }
+inline Tensor operator*(double factor, Tensor x) { return x * factor; }
+inline Tensor operator+(Tensor x, double term) { return unary(Unary::AddScalar, x, term); }
+inline Tensor operator-(Tensor x, double term) { return x + -term; }
+inline Tensor operator+(Tensor a, Tensor b) { return binary(Binary::Add, a, b); }
+inline Tensor operator-(Tensor a, Tensor b) { return binary(Binary::Sub, a, b); }
+inline Tensor operator*(Tensor a, Tensor b) { return binary(Binary::Mul, a, b); }
+inline Tensor operator/(Tensor a, Tensor b) { return binary(Binary::Div, a, b); }
+inline Tensor maximum(Tensor a, Tensor b) { return binary(Binary::Max, a, b); }
+inline Tensor minimum(Tensor a, Tensor b) { return binary(Binary::Min, a, b); }
+inline Tensor less(Tensor a, Tensor b) { return binary(Binary::Less, a, b); }
+inline Tensor less_equal(Tensor a, Tensor b) { return binary(Binary::LessEqual, a, b); }
+inline Tensor equal(Tensor a, Tensor b) { return binary(Binary::Equal, a, b); }
+
+// --- sources
+Tensor fill(Graph& graph, Shape shape, double value, DType dtype = DType::F32);
+/// 0, 1, ... along one dimension.
+Tensor range(Graph& graph, const Dim& dim, DType dtype = DType::I64);
+/// Numbers that depend on the seed, the step and the element's place only: equal under every
+/// layout. Uniform in [0, 1), or (truncated) standard normal. No gradient.
+Tensor random(Graph& graph, Shape shape, Distribution distribution, uint64_t seed,
+              DType dtype = DType::F32);
+/// Keeps each element with probability `keep` and divides the kept by it.
+Tensor dropout(Tensor x, double keep, uint64_t seed);
+
+// --- sums of products. Dimensions missing from `output` are summed over; dimensions that only
+// `output` has are broadcast.
+Tensor einsum(const std::vector<Tensor>& inputs, const Shape& output, const char* name = "einsum");
+/// Over every dimension not in `output`, which is a part of x's shape.
+Tensor reduce(Reducer reducer, Tensor x, const Shape& output);
+inline Tensor reduce_sum(Tensor x, const Shape& output) { return reduce(Reducer::Sum, x, output); }
+inline Tensor reduce_max(Tensor x, const Shape& output) { return reduce(Reducer::Max, x, output); }
+Tensor reduce_mean(Tensor x, const Shape& output);
+Tensor broadcast(Tensor x, const Shape& shape);
+/// Running sum along `dim`, itself included unless `exclusive`.
+Tensor cumsum(Tensor x, const std::string& dim, bool exclusive = false);
+
+// --- movement
+/// The same elements in row-major order under new dimensions; changes the layout where names
+/// are split differently.
+Tensor reshape(Tensor x, const Shape& shape);
+/// One dimension under a new name (the idiomatic way to change its layout).
+Tensor rename(Tensor x, const std::string& from, const std::string& to);
+Tensor transpose(Tensor x, const Shape& order);
+/// `dim` is unsplittable in the next five.
+Tensor slice(Tensor x, const std::string& dim, int64_t begin, int64_t size);
+Tensor pad(Tensor x, const std::string& dim, int64_t before, int64_t after);
+Tensor concat(const std::vector<Tensor>& parts, const std::string& dim);
+std::vector<Tensor> split(Tensor x, const std::string& dim, int64_t parts);
+/// New first dimension `dim`, one element a part.
+Tensor stack(const std::vector<Tensor>& parts, const std::string& dim);
+/// out[i] = x[i - offset] along `dim`, zeros beyond the ends or wrapped around. Splittable.
+Tensor shift(Tensor x, const std::string& dim, int64_t offset, bool wrap);
+
+// --- selection
+/// 1 where the index equals the place in `dim`, in the type `dtype`.
+Tensor one_hot(Tensor indices, const Dim& dim, DType dtype = DType::F32);
+/// Rows of `table` along `dim`: shape = indices' then the rest of table's. Indices are in range.
+Tensor gather(Tensor table, Tensor indices, const std::string& dim);
+struct TopK {
+  Tensor values, indices;
+};
+/// The k largest along `dim`, largest first (ties: lowest index first), in a new dimension
+/// `k` in place of it. `k` must not be split.
+TopK top_k(Tensor x, const std::string& dim, const Dim& k);
+/// Index of the largest along `dim`.
+Tensor argmax(Tensor x, const std::string& dim);
+
+// --- convolution and pooling. The last three dimensions of x are height, width and channels; the
+// filter is [height, width, in, out]; both spatial dimensions are unsplittable.
+enum class Padding { Same, Valid };
+Tensor conv2d(Tensor x, Tensor filter, Padding padding, int64_t stride = 1);
+/// x is [..., row_block, col_block, rows, cols, channels]: an image cut into blocks, of which the
+/// block dimensions may be split: rows at block borders are exchanged (halo), then convolved.
+/// Filter sizes are odd; zeros beyond the image; stride 1.
+Tensor conv2d_with_blocks(Tensor x, Tensor filter);
+/// Appends `halo` elements of the neighbouring blocks at both ends of `block_dim`.
+Tensor halo_exchange(Tensor x, const std::string& blocks_dim, const std::string& block_dim,
+                     int64_t halo);
+/// Maximum or mean over windows of `size` along `dim`, stride = size.
+Tensor pool(Tensor x, const std::string& dim, int64_t size, bool maximum);
+
+/// The sum of x over the micro-batches of a step; x itself where there is one.
+Tensor accumulate(Tensor x);
+
+}  // namespace goban::mesh

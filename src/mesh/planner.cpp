@@ -1,0 +1,157 @@
+#include "mesh/planner.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+#include <optional>
+#include <tuple>
+
+#include "mesh/legality.hpp"
+
+namespace goban::mesh {
+namespace {
+
+/// Lower is better; compared element by element.
+using Price = std::tuple<double, double>;
+
+bool is_product(Op op) {
+  return op == Op::Einsum || op == Op::Conv2d || op == Op::Conv2dInputGrad ||
+         op == Op::Conv2dFilterGrad;
+}
+
+int64_t need_of(const Plan& plan) {
+  return plan.totals.variable_bytes + plan.totals.peak_value_bytes;
+}
+
+class Search {
+ public:
+  Search(const Graph& graph, const std::vector<NodeId>& roots, const MeshShape& mesh,
+         const PlannerOptions& options)
+      : graph_(graph), roots_(roots), mesh_(mesh), options_(options) {
+    nodes_ = needed_nodes(graph, roots);
+    names_ = dimension_names(graph, nodes_);
+  }
+
+  base::Result<LayoutChoice> run() {
+    extend(0, {});
+    if (best_) {
+      best_->examined = examined_;
+      return *best_;
+    }
+    return base::usage_error(
+        fmt::format("no layout on mesh \"{}\" fits into {} bytes a device; the least is {}",
+                    mesh_.text(), options_.memory_limit_bytes, least_bytes_),
+        "use more devices, micro-batches or recomputation");
+  }
+
+ private:
+  void extend(size_t at, const LayoutRules& rules) {
+    // What a rule breaks no further rule repairs: the whole branch is cut off.
+    if (!is_legal(graph_, nodes_, mesh_, rules)) return;
+    if (at == names_.size()) return price(rules);
+    for (const Dim& axis : mesh_.axes()) {
+      LayoutRules more = rules;
+      more.rules.emplace_back(names_[at], axis.name);
+      extend(at + 1, more);
+    }
+    extend(at + 1, rules);
+  }
+
+  void price(const LayoutRules& rules) {
+    const auto plan = lower(graph_, roots_, mesh_, rules, 0, options_.micro_batches);
+    if (!plan) return;
+    ++examined_;
+    const int64_t bytes = need_of(*plan);
+    if (least_bytes_ == 0 || bytes < least_bytes_) least_bytes_ = bytes;
+    if (options_.memory_limit_bytes > 0 && bytes > options_.memory_limit_bytes) return;
+    const double step_s = predicted_step_s(graph_, *plan, options_.costs, options_.micro_batches);
+    const Price price = options_.objective == Objective::Time
+                            ? Price{step_s, static_cast<double>(bytes)}
+                            : Price{static_cast<double>(plan->totals.peak_value_bytes),
+                                    -static_cast<double>(rules.rules.size())};
+    if (best_ && price >= best_price_) return;
+    best_price_ = price;
+    best_ = LayoutChoice{mesh_, rules, step_s, bytes, 0};
+  }
+
+  const Graph& graph_;
+  const std::vector<NodeId>& roots_;
+  const MeshShape& mesh_;
+  const PlannerOptions& options_;
+  std::vector<NodeId> nodes_;
+  std::vector<std::string> names_;
+  std::optional<LayoutChoice> best_;
+  Price best_price_;
+  int64_t least_bytes_ = 0;
+  size_t examined_ = 0;
+};
+
+}  // namespace
+
+double predicted_step_s(const Graph& graph, const Plan& plan, const CostModel& costs,
+                        int micro_batches) {
+  double seconds = 0;
+  const auto messages = [&](const std::vector<Collective>& all) {
+    double sum = 0;
+    for (const Collective& message : all) {
+      if (plan.mesh.devices_in(message.axes) == 1) continue;
+      sum += costs.alpha_s + costs.beta_s_per_byte * static_cast<double>(message.sent_bytes);
+    }
+    return sum;
+  };
+  for (const Step& step : plan.steps) {
+    const bool product = is_product(graph.node(step.node).op);
+    const double work = product          ? step.flops / costs.flops_per_s
+                        : step.flops > 0 ? static_cast<double>(step.value_bytes) / costs.bytes_per_s
+                                         : 0;
+    seconds += (work + messages(step.collectives)) * (step.inner ? micro_batches : 1);
+  }
+  return seconds + messages(plan.last_collectives);
+}
+
+base::Result<LayoutChoice> choose_layout(const Graph& graph, const std::vector<NodeId>& roots,
+                                         const MeshShape& mesh, const PlannerOptions& options) {
+  return Search(graph, roots, mesh, options).run();
+}
+
+base::Result<LayoutChoice> choose_mesh_and_layout(const Graph& graph,
+                                                  const std::vector<NodeId>& roots, int64_t devices,
+                                                  const PlannerOptions& options) {
+  constexpr size_t kMostAxes = 2;
+  base::Result<LayoutChoice> best = base::usage_error("no devices");
+  size_t examined = 0;
+  for (const MeshShape& mesh : mesh_shapes(devices, kMostAxes)) {
+    const auto choice = choose_layout(graph, roots, mesh, options);
+    if (!choice) {
+      if (!best) best = choice;
+      continue;
+    }
+    examined += choice->examined;
+    const auto price = [&](const LayoutChoice& each) {
+      return options.objective == Objective::Time ? each.step_s
+                                                  : static_cast<double>(each.memory_bytes);
+    };
+    if (!best || price(*choice) < price(*best)) best = choice;
+  }
+  if (best) best->examined = examined;
+  return best;
+}
+
+std::vector<MeshShape> mesh_shapes(int64_t devices, size_t most_axes) {
+  std::vector<MeshShape> out;
+  const std::function<void(int64_t, int64_t, std::vector<Dim>)> extend =
+      [&](int64_t rest, int64_t largest, std::vector<Dim> axes) {
+        if (rest == 1) return out.emplace_back(std::move(axes)), void();
+        if (axes.size() == most_axes) return;
+        for (int64_t factor = std::min(rest, largest); factor > 1; --factor) {
+          if (rest % factor != 0) continue;
+          std::vector<Dim> more = axes;
+          more.push_back({fmt::format("mesh_{}", axes.size()), factor});
+          extend(rest / factor, factor, std::move(more));
+        }
+      };
+  extend(devices, devices, {});
+  return out;
+}
+
+}  // namespace goban::mesh

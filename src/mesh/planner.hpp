@@ -1,0 +1,65 @@
+// Chooses layouts: all legal ones are lowered and priced, so the choice is exact for the model of
+// costs. (Mesh TensorFlow's auto_mtf minimises memory; so can this, with the same answers.)
+#pragma once
+
+#include <vector>
+
+#include "base/result.hpp"
+#include "comm/communicator.hpp"
+#include "mesh/graph.hpp"
+#include "mesh/plan.hpp"
+
+namespace goban::mesh {
+
+/// What the machine costs, measured or given.
+struct CostModel {
+  double alpha_s = 1e-5;          ///< of one collective, whatever its size
+  double beta_s_per_byte = 1e-9;  ///< of a byte sent by one device
+  double flops_per_s = 1e10;      ///< of matrix products and convolutions on one device
+  double bytes_per_s = 1e9;       ///< at which other operations make their results
+};
+
+/// Times collectives, a matrix product and an addition, all ranks at once; the slowest rank counts,
+/// so every rank gets the same model. Collective.
+[[nodiscard]] base::Result<CostModel> measure_costs(comm::Communicator& end);
+
+/// Seconds of a step on one device.
+[[nodiscard]] double predicted_step_s(const Graph& graph, const Plan& plan, const CostModel& costs,
+                                      int micro_batches);
+
+enum class Objective : uint8_t {
+  Time,    ///< least predicted_step_s
+  Memory,  ///< least peak of values; ties: more dimensions split (auto_mtf's objective)
+};
+
+struct PlannerOptions {
+  Objective objective = Objective::Time;
+  CostModel costs;
+  int64_t memory_limit_bytes = 0;  ///< of variables and values on a device; 0 = none
+  int micro_batches = 1;
+};
+
+struct LayoutChoice {
+  MeshShape mesh;
+  LayoutRules rules;
+  double step_s = 0;
+  int64_t memory_bytes = 0;
+  size_t examined = 0;  ///< legal layouts priced
+};
+
+/// The best layout on one mesh. Errors: Usage, if none fits the memory limit, with the least need.
+[[nodiscard]] base::Result<LayoutChoice> choose_layout(const Graph& graph,
+                                                       const std::vector<NodeId>& roots,
+                                                       const MeshShape& mesh,
+                                                       const PlannerOptions& options);
+/// The best over the meshes of mesh_shapes().
+[[nodiscard]] base::Result<LayoutChoice> choose_mesh_and_layout(const Graph& graph,
+                                                                const std::vector<NodeId>& roots,
+                                                                int64_t devices,
+                                                                const PlannerOptions& options);
+
+/// Factorisations of `devices` into at most `most_axes` non-increasing factors above 1, as meshes
+/// with axes mesh_0, mesh_1, ...: 8 gives 8; 4 x 2; 2 x 2 x 2.
+[[nodiscard]] std::vector<MeshShape> mesh_shapes(int64_t devices, size_t most_axes);
+
+}  // namespace goban::mesh

@@ -1,0 +1,47 @@
+// A lowered graph that runs: one device's part of each operation, with its collectives.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "mesh/graph.hpp"
+#include "mesh/plan.hpp"
+#include "mesh/variables.hpp"
+
+namespace goban::mesh {
+
+/// Whole tensors by input name, the same on every device (each takes its part).
+using Feeds = std::map<std::string, at::Tensor>;
+
+struct ProgramOptions {
+  std::vector<Tensor> fetches;
+  bool update = false;  ///< run the graph's assignments after each step
+  int micro_batches = 1;
+};
+
+/// Compiled once, run every step by the thread that drives its Communicator.
+class Program {
+ public:
+  /// Errors: Usage, from lower(); and when the mesh has not as many devices as there are ranks.
+  [[nodiscard]] static base::Result<std::unique_ptr<Program>> create(Variables& variables,
+                                                                     ProgramOptions options);
+  ~Program();
+
+  /// One step: a Feeds for each micro-batch; the fetched values, whole, on every device.
+  /// `step` feeds the random operations. Errors: those of the Communicator; BadData for a feed
+  /// that is missing or has another shape; Failed for a failure of the tensor library.
+  [[nodiscard]] base::Result<std::vector<at::Tensor>> run(const std::vector<Feeds>& feeds,
+                                                          uint64_t step);
+  [[nodiscard]] const Plan& plan() const;
+
+ private:
+  struct Impl;
+  explicit Program(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace goban::mesh

@@ -1,0 +1,71 @@
+#include <ATen/ops/empty.h>
+#include <cmath>
+#include <numbers>
+
+#include "mesh/kernels.hpp"
+
+namespace goban::mesh {
+namespace {
+
+uint64_t mixed(uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+/// Draw number `k` of element `index`, uniform in [0, 1) with 24 bits (exact in fp32).
+float uniform(uint64_t seed, uint64_t index, uint64_t k) {
+  const uint64_t bits = mixed(mixed(seed + 0x9e3779b97f4a7c15ULL * (index + 1)) + k);
+  return static_cast<float>(bits >> 40) * 0x1.0p-24F;
+}
+
+/// Box-Muller; one of the pair is used, so that an element needs no neighbour.
+float normal(uint64_t seed, uint64_t index, uint64_t k) {
+  const double u = 1.0 - static_cast<double>(uniform(seed, index, 2 * k));
+  const double v = static_cast<double>(uniform(seed, index, 2 * k + 1));
+  return static_cast<float>(std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v));
+}
+
+float draw(Distribution distribution, uint64_t seed, uint64_t index) {
+  switch (distribution) {
+    case Distribution::Uniform:
+      return uniform(seed, index, 0);
+    case Distribution::Normal:
+      return normal(seed, index, 0);
+    case Distribution::TruncatedNormal:
+      for (uint64_t k = 0;; ++k) {
+        const float z = normal(seed, index, k);
+        if (std::abs(z) < 2.0F) return z;
+      }
+  }
+  return 0;
+}
+
+}  // namespace
+
+uint64_t mix_seed(uint64_t seed, const std::string& text) {
+  uint64_t hash = seed ^ 0xcbf29ce484222325ULL;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return mixed(hash);
+}
+
+at::Tensor random_slice(Distribution distribution, uint64_t seed, const Shape& whole,
+                        std::span<const int64_t> begin, std::span<const int64_t> local) {
+  at::Tensor out = at::empty(at::IntArrayRef(local.data(), local.size()), at::kFloat);
+  auto* data = out.data_ptr<float>();
+  const size_t rank = whole.rank();
+  std::vector<int64_t> at_index(rank, 0);
+  const int64_t count = out.numel();
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t index = 0;
+    for (size_t d = 0; d < rank; ++d) index = index * whole[d].size + begin[d] + at_index[d];
+    data[i] = draw(distribution, seed, static_cast<uint64_t>(index));
+    for (size_t d = rank; d-- > 0;) {
+      if (++at_index[d] < local[d]) break;
+      at_index[d] = 0;
+    }
+  }
+  return out;
+}
+
+}  // namespace goban::mesh

@@ -1,0 +1,36 @@
+// How a shift of a split dimension moves between devices: whole blocks, and a part of one more.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace goban::mesh {
+
+struct ShiftPart {
+  int64_t blocks;  ///< how many devices on
+  int64_t from;    ///< first element of the part in the sender's block
+  int64_t size;
+};
+
+/// A shift by `offset` of blocks of `block` elements: the parts in the order in which the receiver
+/// puts them together.
+[[nodiscard]] inline std::vector<ShiftPart> shift_parts(int64_t offset, int64_t block) {
+  int64_t quotient = offset / block, rest = offset % block;
+  if (rest < 0) {
+    rest += block;
+    --quotient;
+  }
+  std::vector<ShiftPart> parts;
+  if (rest > 0) parts.push_back({quotient + 1, block - rest, rest});
+  parts.push_back({quotient, 0, block - rest});
+  return parts;
+}
+
+/// Coordinate `blocks` on from here, or -1 beyond the ends.
+[[nodiscard]] inline int64_t peer_at(int64_t coordinate, int64_t blocks, int64_t parts, bool wrap) {
+  const int64_t peer = coordinate + blocks;
+  if (wrap) return ((peer % parts) + parts) % parts;
+  return peer >= 0 && peer < parts ? peer : -1;
+}
+
+}  // namespace goban::mesh

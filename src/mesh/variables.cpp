@@ -1,0 +1,89 @@
+#include "mesh/variables.hpp"
+
+#include <ATen/ops/zeros.h>
+
+#include "mesh/collective_tensor.hpp"
+#include "mesh/kernels.hpp"
+
+namespace goban::mesh {
+
+Variables::Variables(const Graph& graph, MeshShape mesh, LayoutRules rules, comm::Communicator& end)
+    : graph_(graph), mesh_(std::move(mesh)), rules_(std::move(rules)), end_(end) {
+  for (const Variable& variable : graph.variables()) {
+    const TensorLayout layout = rules_.layout_of(variable.shape, mesh_);
+    slices_.push_back(
+        at::zeros(local_sizes(variable.shape, layout, mesh_), scalar_type(variable.dtype)));
+  }
+}
+
+void Variables::initialize(uint64_t seed) {
+  using Kind = Initializer::Kind;
+  for (size_t i = 0; i < slices_.size(); ++i) {
+    const Variable& variable = graph_.variables()[i];
+    const Initializer& start = variable.initializer;
+    if (start.kind == Kind::Zeros || start.kind == Kind::Ones) {
+      slices_[i].fill_(start.kind == Kind::Ones ? 1 : 0);
+      continue;
+    }
+    const TensorLayout layout = rules_.layout_of(variable.shape, mesh_);
+    const Distribution distribution = start.kind == Kind::Uniform  ? Distribution::Uniform
+                                      : start.kind == Kind::Normal ? Distribution::Normal
+                                                                   : Distribution::TruncatedNormal;
+    at::Tensor values = random_slice(distribution, mix_seed(seed, variable.name), variable.shape,
+                                     slice_begin(variable.shape, layout, mesh_, end_.rank()),
+                                     local_sizes(variable.shape, layout, mesh_));
+    if (start.kind == Kind::Uniform) values.mul_(2).sub_(1);
+    slices_[i].copy_(values.mul_(start.scale));
+  }
+}
+
+base::Result<at::Tensor> Variables::whole(VariableId id) {
+  const Variable& variable = graph_.variable(id);
+  return gather_whole(slice(id), rules_.layout_of(variable.shape, mesh_), mesh_, end_,
+                      variable.name);
+}
+
+void Variables::set_whole(VariableId id, const at::Tensor& value) {
+  const Shape& shape = graph_.variable(id).shape;
+  slice(id).copy_(local_part(value, shape, rules_.layout_of(shape, mesh_), mesh_, end_.rank()));
+}
+
+std::vector<int64_t> slice_begin(const Shape& shape, const TensorLayout& layout,
+                                 const MeshShape& mesh, int rank) {
+  std::vector<int64_t> begin;
+  const std::vector<int64_t> local = local_sizes(shape, layout, mesh);
+  for (size_t i = 0; i < layout.size(); ++i) {
+    const int64_t part =
+        layout[i] == kWhole ? 0 : mesh.coordinate(rank, static_cast<size_t>(layout[i]));
+    begin.push_back(part * local[i]);
+  }
+  return begin;
+}
+
+at::Tensor local_part(const at::Tensor& whole, const Shape& shape, const TensorLayout& layout,
+                      const MeshShape& mesh, int rank) {
+  const std::vector<int64_t> begin = slice_begin(shape, layout, mesh, rank);
+  const std::vector<int64_t> local = local_sizes(shape, layout, mesh);
+  at::Tensor part = whole;
+  for (size_t i = 0; i < local.size(); ++i) {
+    if (layout[i] != kWhole) part = part.narrow(static_cast<int64_t>(i), begin[i], local[i]);
+  }
+  return part;
+}
+
+base::Result<at::Tensor> gather_whole(const at::Tensor& part, const TensorLayout& layout,
+                                      const MeshShape& mesh, comm::Communicator& end,
+                                      const std::string& what) {
+  at::Tensor whole = part;
+  for (size_t i = 0; i < layout.size(); ++i) {
+    if (layout[i] == kWhole) continue;
+    const AxisSet axis = AxisSet{1} << layout[i];
+    auto joined = all_concatenated(whole, static_cast<int64_t>(i), mesh.group(end.rank(), axis),
+                                   end, what + " (gather)");
+    if (!joined) return joined;
+    whole = *joined;
+  }
+  return whole.is_alias_of(part) ? whole.clone() : whole;
+}
+
+}  // namespace goban::mesh

@@ -1,0 +1,53 @@
+// The state of a model on one device: its slice of every variable.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <vector>
+
+#include "base/result.hpp"
+#include "comm/communicator.hpp"
+#include "mesh/graph.hpp"
+#include "mesh/layout.hpp"
+
+namespace goban::mesh {
+
+/// Slices of a graph's variables under a layout that check_layout accepted. Starts at zero.
+class Variables {
+ public:
+  Variables(const Graph& graph, MeshShape mesh, LayoutRules rules, comm::Communicator& end);
+
+  [[nodiscard]] size_t size() const { return slices_.size(); }
+  [[nodiscard]] at::Tensor& slice(VariableId id) { return slices_[static_cast<size_t>(id)]; }
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] comm::Communicator& end() const { return end_; }
+  [[nodiscard]] const MeshShape& mesh() const { return mesh_; }
+  [[nodiscard]] const LayoutRules& rules() const { return rules_; }
+
+  /// Initial values, the same whatever the layout.
+  void initialize(uint64_t seed);
+  /// The whole variable, gathered on every device. Collective.
+  [[nodiscard]] base::Result<at::Tensor> whole(VariableId id);
+  /// Every device takes its slice of `value`, which has the variable's shape.
+  void set_whole(VariableId id, const at::Tensor& value);
+
+ private:
+  const Graph& graph_;
+  MeshShape mesh_;
+  LayoutRules rules_;
+  comm::Communicator& end_;
+  std::vector<at::Tensor> slices_;
+};
+
+/// First index of this device's slice in each dimension.
+[[nodiscard]] std::vector<int64_t> slice_begin(const Shape& shape, const TensorLayout& layout,
+                                               const MeshShape& mesh, int rank);
+/// This device's part of a whole tensor; a view.
+[[nodiscard]] at::Tensor local_part(const at::Tensor& whole, const Shape& shape,
+                                    const TensorLayout& layout, const MeshShape& mesh, int rank);
+/// All devices' parts put together, on every device. Collective.
+[[nodiscard]] base::Result<at::Tensor> gather_whole(const at::Tensor& part,
+                                                    const TensorLayout& layout,
+                                                    const MeshShape& mesh, comm::Communicator& end,
+                                                    const std::string& what);
+
+}  // namespace goban::mesh

@@ -1,0 +1,40 @@
+// What every model gives the trainer: its inputs by name, its loss and what is counted as right.
+#pragma once
+
+#include <string>
+
+#include "mesh/layers.hpp"
+
+namespace goban::train {
+
+struct Model {
+  mesh::Tensor loss;       ///< scalar, mean over the micro-batch
+  mesh::Tensor correct;    ///< scalar fp32: how many predictions of the micro-batch are right
+  double predictions = 0;  ///< how many there are
+};
+
+/// Mesh TensorFlow's MNIST example: two 9x9 convolutions of 16 channels over 4x4 blocks of 7x7
+/// pixels, mean over channels, two hidden layers. Inputs: "image" [batch, pixels=784] in 0..1,
+/// "label" int64 [batch].
+/// Dimensions to split: batch, row_blocks, col_blocks, hidden1, hidden2.
+[[nodiscard]] Model mnist_model(mesh::Layers& layers, int64_t batch, int64_t hidden);
+
+/// 784 - hidden - hidden - 10 with relu, on the same inputs.
+/// Dimensions to split: batch, hidden1, hidden2.
+[[nodiscard]] Model mlp_model(mesh::Layers& layers, int64_t batch, int64_t hidden);
+
+struct TransformerShape {
+  int64_t batch = 8, length = 64, vocab = 256, d_model = 64, heads = 4, d_head = 16, d_ff = 256;
+  int64_t blocks = 2;
+  bool causal = true;      ///< else masked: every position sees all, losses count masked ones
+  bool recompute = false;  ///< blocks are computed again for the gradient
+  double dropout = 0;
+};
+
+/// A pre-norm Transformer language model with tied embedding and softmax. Inputs: "tokens" and
+/// "targets" int64 [batch, length], and for a masked model "weight" [batch, length], 1 where a
+/// token is to be predicted.
+/// Dimensions to split: batch, heads, d_ff, vocab (tensor parallel), length (sequence parallel).
+[[nodiscard]] Model transformer_model(mesh::Layers& layers, const TransformerShape& shape);
+
+}  // namespace goban::train

@@ -1,0 +1,111 @@
+#include "train/run_files.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "wire/job_profile.hpp"
+
+namespace goban::train {
+namespace {
+
+base::Status write_whole(const std::string& path, const std::string& text) {
+  const std::string partial = path + ".partial";
+  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
+  out << text << std::flush;
+  std::error_code error;
+  if (out) std::filesystem::rename(partial, path, error);
+  if (!out || error) return base::failed(fmt::format("cannot write '{}'", path));
+  return {};
+}
+
+}  // namespace
+
+double now_s() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
+base::Status write_metrics(const TrainOptions& options, const EpochResult& result) {
+  if (options.out.empty()) return {};
+  std::error_code error;
+  std::filesystem::create_directories(options.out, error);
+  const std::string csv = options.out + "/metrics.csv";
+  const bool fresh = !std::filesystem::exists(csv);
+  std::ofstream out(csv, std::ios::app);
+  if (fresh) out << "batch,seed,epoch,step,train_loss,test_loss,test_acc,wall_s,images_s\n";
+  out << fmt::format("{},{},{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.1f}\n", options.batch_size,
+                     options.seed, result.epoch, result.step, result.train_loss, result.test_loss,
+                     result.test_accuracy, result.train_s, result.samples_per_s);
+  if (!out.flush()) return base::failed(fmt::format("cannot write '{}'", csv));
+  std::string text;
+  const auto gauge = [&](const char* name, const char* help, double value) {
+    text += fmt::format(
+        "# HELP goban_train_{0} {1}\n# TYPE goban_train_{0} gauge\n"
+        "goban_train_{0} {2}\n",
+        name, help, value);
+  };
+  gauge("epoch", "Epochs completed.", static_cast<double>(result.epoch));
+  gauge("step", "Steps completed.", static_cast<double>(result.step));
+  gauge("loss", "Mean training loss of the last epoch.", result.train_loss);
+  gauge("test_loss", "Mean test loss after the last epoch.", result.test_loss);
+  gauge("test_accuracy", "Share of right predictions on the test set.", result.test_accuracy);
+  gauge("samples_per_second", "Training samples a second.", result.samples_per_s);
+  return write_whole(options.out + "/metrics.prom", text);
+}
+
+base::Status write_profile(const TrainOptions& options, const EpochResult& result,
+                           const StepStatistics& steps, const mesh::Plan& plan,
+                           int64_t measured_bytes_per_step) {
+  if (options.out.empty() || steps.steps == 0) return {};
+  const auto n = static_cast<double>(steps.steps);
+  const double mean = steps.sum_s / n;
+  const double variance = std::max(0.0, steps.sum_s2 / n - mean * mean);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  wire::JobProfile profile;
+  profile.model = options.task + "-" + options.model;
+  profile.input = fmt::format("batch {} layout \"{}\" mesh \"{}\"", options.batch_size,
+                              plan.rules.text(), plan.mesh.text());
+  profile.gpu_type = "cpu";
+  profile.source = "goban-train";
+  profile.iteration_s = wire::Measured{mean, std::sqrt(variance / n)};
+  profile.epoch_s = wire::Measured{result.train_s, 0};
+  profile.bytes_per_step = wire::Measured{static_cast<double>(measured_bytes_per_step), 0};
+  if (plan.totals.collectives > 0) {
+    profile.sync_interval_s =
+        wire::Measured{mean / static_cast<double>(plan.totals.collectives), 0};
+  }
+  profile.peak_mem_bytes = wire::Measured{static_cast<double>(usage.ru_maxrss) * 1024, 0};
+  profile.input_stall_pct = wire::Measured{100 * steps.input_s / steps.sum_s, 0};
+  return write_whole(options.out + "/profile.json", wire::to_json(profile));
+}
+
+ProgressBar::ProgressBar(bool visible, int64_t epoch, int64_t epochs, int64_t steps)
+    : visible_(visible && isatty(STDERR_FILENO) != 0),
+      epoch_(epoch),
+      epochs_(epochs),
+      steps_(steps) {}
+
+void ProgressBar::show(int64_t step, double loss, double accuracy, double samples_per_s,
+                       double eta_s) {
+  constexpr double kInterval = 0.2;
+  constexpr size_t kWidth = 24;
+  if (!visible_ || now_s() - last_s_ < kInterval) return;
+  last_s_ = now_s();
+  drawn_ = true;
+  const auto filled = static_cast<size_t>(step * static_cast<int64_t>(kWidth) / steps_);
+  const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
+  fmt::print(stderr, "\repoch {}/{} [{}] loss {:.4f} accuracy {:.4f} {:.0f}/s ETA {:.0f} s ",
+             epoch_, epochs_, bar, loss, accuracy, samples_per_s, eta_s);
+}
+
+ProgressBar::~ProgressBar() {
+  if (drawn_) fmt::print(stderr, "\r{:100}\r", "");
+}
+
+}  // namespace goban::train

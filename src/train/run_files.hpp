@@ -1,0 +1,45 @@
+// The files and lines a run writes: metrics, job profile, progress.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "mesh/plan.hpp"
+#include "train/trainer.hpp"
+
+namespace goban::train {
+
+/// Appends a line to metrics.csv (with a header if new) and replaces metrics.prom.
+[[nodiscard]] base::Status write_metrics(const TrainOptions& options, const EpochResult& result);
+
+/// What was measured of the steps of a run.
+struct StepStatistics {
+  int64_t steps = 0;
+  double sum_s = 0, sum_s2 = 0;  ///< of whole steps
+  double input_s = 0;            ///< waiting for batches
+};
+
+/// Writes profile.json: the job profile that the scheduler's policies read.
+[[nodiscard]] base::Status write_profile(const TrainOptions& options, const EpochResult& result,
+                                         const StepStatistics& steps, const mesh::Plan& plan,
+                                         int64_t measured_bytes_per_step);
+
+/// Redraws a line on a terminal, at most a few times a second; silent elsewhere.
+class ProgressBar {
+ public:
+  ProgressBar(bool visible, int64_t epoch, int64_t epochs, int64_t steps);
+  void show(int64_t step, double loss, double accuracy, double samples_per_s, double eta_s);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+ private:
+  bool visible_, drawn_ = false;
+  int64_t epoch_, epochs_, steps_;
+  double last_s_ = 0;
+};
+
+/// Seconds of a clock that never goes back.
+[[nodiscard]] double now_s();
+
+}  // namespace goban::train

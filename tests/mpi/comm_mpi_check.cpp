@@ -1,0 +1,48 @@
+// Runs under mpirun: the same collective checks as the thread tests, and the two ways in which a
+// run goes wrong (a rank in another operation, a rank that never comes).
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+#include "comm/collective_cases.hpp"
+#include "comm/mpi_world.hpp"
+
+namespace {
+
+using namespace goban;
+
+base::Status diverge(comm::Communicator& end) {
+  const comm::Group all = comm::whole_world(end.size());
+  if (end.rank() == end.size() - 1) return end.barrier(all, "save");
+  std::vector<std::byte> data(8);
+  return end.all_reduce(all, data, comm::Element::F64, comm::Reduction::Sum, "loss");
+}
+
+base::Status go_missing(comm::Communicator& end) {
+  const comm::Group all = comm::whole_world(end.size());
+  std::vector<std::byte> data(8);
+  auto status = end.all_reduce(all, data, comm::Element::F64, comm::Reduction::Sum, "step0");
+  if (!status) return status;
+  if (end.rank() == end.size() - 1) {
+    while (true) sleep(1);  // ended by the peers' abort
+  }
+  return end.all_reduce(all, data, comm::Element::F64, comm::Reduction::Sum, "step1");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* mode = argc > 1 ? argv[1] : "";
+  comm::Options options;
+  options.fixed_order = std::strcmp(mode, "--fixed-order") == 0;
+  if (std::strcmp(mode, "--missing") == 0) options.timeout_s = 1;
+  auto end = comm::start_mpi(options);
+  if (!end) return 1;
+  comm::Communicator& rank = **end;
+  const base::Status status = std::strcmp(mode, "--diverge") == 0   ? diverge(rank)
+                              : std::strcmp(mode, "--missing") == 0 ? go_missing(rank)
+                                                                    : check_collectives(rank);
+  if (status) return 0;
+  rank.abandon(status.error().text());
+  return 1;
+}

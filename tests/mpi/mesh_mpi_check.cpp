@@ -1,0 +1,43 @@
+// Runs under mpirun: every operation under every legal layout of a mesh (or every n-th of them), on
+// real processes, against the unsplit run of the same process. Arguments: mesh [n].
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include "comm/mpi_world.hpp"
+#include "mesh/layout_cases.hpp"
+
+namespace {
+
+using namespace goban;
+
+base::Status check(comm::Communicator& end, const std::string& mesh, size_t stride) {
+  size_t runs = 0, seen = 0;
+  for (const auto& [name, build] : mesh::operation_cases(mesh::DType::F32)) {
+    const auto whole = mesh::run_on_threads(build, {"", ""});
+    if (!whole) return base::failure(whole.error());
+    for (const mesh::LayoutCase& layout : mesh::legal_layouts(build, mesh)) {
+      if (seen++ % stride != 0) continue;
+      const auto split = mesh::run_rank(build, layout, {}, end);
+      if (!split) return base::failure(split.error());
+      const std::string wrong = mesh::difference(*split, *whole, 2e-5);
+      if (!wrong.empty()) {
+        return base::failed(fmt::format("{} under \"{}\": {}", name, layout.layout, wrong));
+      }
+      ++runs;
+    }
+  }
+  if (end.rank() == 0) fmt::print("{} runs on mesh {} agree\n", runs, mesh);
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  at::set_num_threads(1);
+  auto end = comm::start_mpi({});
+  if (!end || argc < 2) return 1;
+  const base::Status status = check(**end, argv[1], argc > 2 ? std::stoul(argv[2]) : 1);
+  if (status) return 0;
+  (*end)->abandon(status.error().text());
+  return 1;
+}
