@@ -45,7 +45,7 @@ function(goban_mpi_test name ranks target)
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E env OMP_NUM_THREADS=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${target}> ${ARGN})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS mpi)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS mpi RUN_SERIAL ON)
 endfunction()
 
 if(GOBAN_TESTS)
@@ -64,6 +64,6 @@ if(GOBAN_TESTS)
   goban_mpi_test(mpi.layouts_on_2 2 mesh_mpi_check x:2)
   add_test(NAME mpi.killed_rank COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/killed_rank.sh
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
-  set_tests_properties(mpi.killed_rank PROPERTIES TIMEOUT 120 LABELS mpi)
+  set_tests_properties(mpi.killed_rank PROPERTIES TIMEOUT 120 LABELS mpi RUN_SERIAL ON)
   goban_mpi_test(mpi.layouts_on_2x2 4 mesh_mpi_check "x:2 y:2" 5)
 endif()
