@@ -46,7 +46,7 @@ struct JobHistory {
   base::NameTable models;
   base::NameTable users;
   std::vector<JobArray> arrays;
-  /// True if the input gave no walltime limits at all, so backfill has to use true durations.
+  /// Some job has a walltime limit.
   bool has_walltime_limits = false;
 };
 
