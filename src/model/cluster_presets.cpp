@@ -140,7 +140,7 @@ Result<Cluster> make_dgx_a100() {
 
 struct Preset {
   PresetInfo info;
-  Result<Cluster> (*make)();
+  Result<Cluster> (*make)() = nullptr;
 };
 
 constexpr std::array kPresets = {
