@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <utility>
 
 #include "base/nearest.hpp"
 #include "base/number.hpp"
@@ -83,7 +84,7 @@ std::string TableReader::checked_text(std::string_view key, const ConfigValue& v
 
 std::string TableReader::text(std::string_view key, std::string fallback) {
   const ConfigValue* value = ask(key);
-  return value == nullptr ? fallback : checked_text(key, *value);
+  return value == nullptr ? std::move(fallback) : checked_text(key, *value);
 }
 
 int64_t TableReader::whole(std::string_view key, int64_t least, int64_t most, int64_t fallback) {
