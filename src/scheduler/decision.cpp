@@ -61,8 +61,10 @@ void DecisionBoard::commit(const JobState& job, Allocation allocation) {
 bool DecisionBoard::start(Job job) {
   Allocation allocation;
   if (!find(*job, allocation)) {
-    // With maintenance windows ahead, a shorter job of the same shape may still find a place.
-    if (!state_.resources().has_windows()) failed_.insert(shape(job->request));
+    // Remember shapes that fail although enough GPUs are free. With maintenance windows ahead, a
+    // shorter job of the same shape may still find a place.
+    const bool enough = job->request.num_gpus <= free_gpus();
+    if (enough && !state_.resources().has_windows()) failed_.insert(shape(job->request));
     return false;
   }
   commit(*job, std::move(allocation));
