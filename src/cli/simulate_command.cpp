@@ -70,6 +70,17 @@ void warn_about(const history::ReadResult& read, const SimulateFiles& files) {
   }
 }
 
+/// Says which policies were told more than a live scheduler would know.
+void warn_about_true_durations(const std::vector<policy::Composition>& policies,
+                               const model::JobHistory& history) {
+  for (const policy::Composition& c : policies) {
+    const bool backfills = c.select.ends_with("backfill");
+    if (!c.simulation_only() && (!backfills || history.has_walltime_limits)) continue;
+    fmt::print(stderr, "goban: note: {} uses true durations, which only a simulation knows{}\n",
+               c.name, c.simulation_only() ? "" : ": the jobs have no walltime limits");
+  }
+}
+
 /// Folder of one run's files; composition names hold '+', which every file system takes.
 std::string run_folder(const std::string& out, const std::string& policy) {
   return out + "/" + policy;
@@ -140,6 +151,7 @@ int simulate(Arguments arguments) {
   const auto inputs = load_inputs(arguments.files, arguments.out);
   if (!inputs) return report_error(inputs.error());
   warn_about(inputs->jobs, arguments.files);
+  warn_about_true_durations(*policies, inputs->jobs.history);
   const auto metrics = run(arguments, *inputs, *policies);
   if (!metrics) return report_error(metrics.error());
 

@@ -6,16 +6,15 @@
 #include "base/check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace goban::profile;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto scores = parse_scores(text, "fuzz.csv", std::nullopt);
+  const auto scores = goban::profile::parse_scores(text, "fuzz.csv", std::nullopt);
   if (!scores) {
     GOBAN_CHECK(!scores.error().text().empty());
     return 0;
   }
-  const std::string written = to_csv(*scores);
-  const auto again = parse_scores(written, "again.csv", scores->num_gpus());
+  const std::string written = goban::profile::to_csv(*scores);
+  const auto again = goban::profile::parse_scores(written, "again.csv", scores->num_gpus());
   GOBAN_CHECK(again.has_value(), written);
-  GOBAN_CHECK(to_csv(*again) == written, written);
+  GOBAN_CHECK(goban::profile::to_csv(*again) == written, written);
   return 0;
 }

@@ -49,7 +49,7 @@ bool DecisionBoard::find(const JobState& job, Allocation& out) const {
                           : base::kNever;
   const uint64_t seed = seed_ ^ (uint64_t{job.job.value} << 20) ^
                         (static_cast<uint64_t>(now_) * 0x9e3779b97f4a7c15ULL);
-  return resources.find(job.request, now_, base::add_saturating(now_, hold), seed, out);
+  return resources.find(job.request, base::add_saturating(now_, hold), seed, out);
 }
 
 void DecisionBoard::commit(const JobState& job, Allocation allocation) {
@@ -176,7 +176,7 @@ Reservation DecisionBoard::reserve_by_trial(const JobState& job) {
     trial.give(state_.job(slot).request, state_.allocation(slot));
     if (trial.free_gpus() < job.request.num_gpus) continue;
     const TimeNs start = std::max(end, now_);
-    if (trial.find(job.request, start, base::add_saturating(start, hold), seed_, reserved_)) {
+    if (trial.find(job.request, base::add_saturating(start, hold), seed_, reserved_)) {
       // Whoever keeps off the reserved GPUs may run on.
       return {start, std::numeric_limits<int32_t>::max()};
     }

@@ -29,11 +29,10 @@ std::vector<profile::BinCounts> Resources::empty_bins() const {
   return bins;
 }
 
-bool Resources::find(const JobRequest& job, TimeNs start, TimeNs end, uint64_t seed,
-                     Allocation& out) const {
+bool Resources::find(const JobRequest& job, TimeNs end, uint64_t seed, Allocation& out) const {
   out = {};
   if (job.resource_type.valid()) return find_instances(job, end, seed, out);
-  GOBAN_CHECK(job.num_gpus > 0 && start <= end);
+  GOBAN_CHECK(job.num_gpus > 0);
   out.gpus.reserve(static_cast<size_t>(job.num_gpus));
   const policy::PlacementRequest request{
       .job = &job, .num_gpus = static_cast<uint32_t>(job.num_gpus), .seed = seed};

@@ -21,9 +21,8 @@ class Resources {
   Resources(const policy::SpeedModel& speed, const policy::Placement& placement);
 
   /// An allocation for the whole job from what is free, as the placement policy chooses; false and
-  /// an empty `out` if there is none. The job would hold it from `start` until `end`.
-  [[nodiscard]] bool find(const JobRequest& job, TimeNs start, TimeNs end, uint64_t seed,
-                          Allocation& out) const;
+  /// an empty `out` if there is none. The job would hold it until `end`.
+  [[nodiscard]] bool find(const JobRequest& job, TimeNs end, uint64_t seed, Allocation& out) const;
 
   void take(const JobRequest& job, const Allocation& allocation);
   void give(const JobRequest& job, const Allocation& allocation);
@@ -39,8 +38,8 @@ class Resources {
   [[nodiscard]] bool has_windows() const { return num_limited_ > 0; }
 
   /// The node's free GPUs leave the books; GPUs given back later do not enter until it is up.
-  void close(NodeId node);
-  void open(NodeId node);
+  void close(NodeId id);
+  void open(NodeId id);
   [[nodiscard]] bool is_open(NodeId node) const { return nodes_[node.index()].open; }
   /// Nothing may run on the node from `from` on; kNever lifts that.
   void drain(NodeId node, TimeNs from);

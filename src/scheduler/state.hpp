@@ -39,7 +39,7 @@ class State {
   /// The job gives up its resources and waits again. Returns what it held.
   Allocation stop(Slot slot, TimeNs now);
   /// The job is gone, running or not.
-  void end(JobId job, TimeNs now);
+  void end(JobId id, TimeNs now);
   /// Moves jobs that waited too long into the promoted tier.
   void promote_starved(TimeNs now);
 

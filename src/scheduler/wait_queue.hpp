@@ -55,7 +55,7 @@ class WaitQueue {
   static bool may_fit(const Block& block, const policy::Gap& gap);
   /// Index of the block in which `key` is or belongs.
   [[nodiscard]] size_t block_of(const OrderKey& key) const;
-  void split(size_t block);
+  void split(size_t at);
   Block& append_block();
 
   std::vector<Block> blocks_;  ///< none is empty
