@@ -1,6 +1,7 @@
 #include "comm/mpi_world.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -104,7 +105,7 @@ class MpiEnd final : public Communicator {
                               std::span<std::byte> data) override {
     if (auto met = meet(group, call); !met) return met;
     if (!options().fixed_order && call.element != Element::BF16) {
-      MPI_Request request;
+      MPI_Request request = MPI_REQUEST_NULL;
       MPI_Iallreduce(MPI_IN_PLACE, data.data(),
                      static_cast<int>(data.size() / element_bytes(call.element)),
                      mpi_type(call.element), mpi_op(call.reduction), handle_of(group), &request);
@@ -122,7 +123,7 @@ class MpiEnd final : public Communicator {
     if (auto done = scatter_reduced(group, call, data, lengths, starts, reduced); !done) {
       return done;
     }
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     MPI_Iallgatherv(reduced.data(), static_cast<int>(reduced.size()), MPI_BYTE, data.data(),
                     lengths.data(), starts.data(), MPI_BYTE, handle_of(group), &request);
     return wait(&request, 1, call);
@@ -131,7 +132,7 @@ class MpiEnd final : public Communicator {
   base::Status run_all_gather(const Group& group, const Call& call, std::span<const std::byte> mine,
                               std::span<std::byte> all) override {
     if (auto met = meet(group, call); !met) return met;
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     const int count = static_cast<int>(mine.size());
     MPI_Iallgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, handle_of(group),
                    &request);
@@ -141,7 +142,7 @@ class MpiEnd final : public Communicator {
   base::Status run_all_to_all(const Group& group, const Call& call, std::span<const std::byte> send,
                               std::span<std::byte> receive) override {
     if (auto met = meet(group, call); !met) return met;
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     const int count = static_cast<int>(send.size() / group.size());
     MPI_Ialltoall(send.data(), count, MPI_BYTE, receive.data(), count, MPI_BYTE, handle_of(group),
                   &request);
@@ -163,7 +164,7 @@ class MpiEnd final : public Communicator {
   base::Status run_broadcast(const Group& group, const Call& call, std::span<std::byte> data,
                              size_t root_index) override {
     if (auto met = meet(group, call); !met) return met;
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     MPI_Ibcast(data.data(), static_cast<int>(data.size()), MPI_BYTE, static_cast<int>(root_index),
                handle_of(group), &request);
     return wait(&request, 1, call);
@@ -203,7 +204,7 @@ class MpiEnd final : public Communicator {
       receive_starts[i] = static_cast<int>(i * mine);
       sources[i] = received.data() + i * mine;
     }
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     MPI_Ialltoallv(data.data(), lengths.data(), starts.data(), MPI_BYTE, received.data(),
                    receive_lengths.data(), receive_starts.data(), MPI_BYTE, handle_of(group),
                    &request);
@@ -217,10 +218,11 @@ class MpiEnd final : public Communicator {
   MPI_Comm handle_of(const Group& group) {
     const auto found = handles_.find(group.ranks);
     if (found != handles_.end()) return found->second;
-    MPI_Group world, members;
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Group members = MPI_GROUP_NULL;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_incl(world, static_cast<int>(group.size()), group.ranks.data(), &members);
-    MPI_Comm handle;
+    MPI_Comm handle = MPI_COMM_NULL;
     MPI_Comm_create_group(MPI_COMM_WORLD, members, 1, &handle);
     MPI_Group_free(&members);
     MPI_Group_free(&world);
@@ -315,10 +317,9 @@ int environment_number(const char* name, int fallback) {
 }  // namespace
 
 bool launched_by_mpi() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"}) {
-    if (std::getenv(name) != nullptr) return true;
-  }
-  return false;
+  constexpr std::array kSetByLaunchers = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
+  return std::ranges::any_of(kSetByLaunchers,
+                             [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
 int launcher_local_rank() {

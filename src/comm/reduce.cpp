@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 namespace goban::comm {
 namespace {
@@ -17,15 +18,21 @@ uint16_t to_bf16(float value) {
 }
 
 template <typename T>
+bool is_nan(T value) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
+  return false;
+}
+
+template <typename T>
 T combine(Reduction reduction, T a, T b) {
   switch (reduction) {
     case Reduction::Sum:
       return static_cast<T>(a + b);
     // A NaN wins, so that it is seen on every rank.
     case Reduction::Max:
-      return (b > a || b != b) ? b : a;
+      return (b > a || is_nan(b)) ? b : a;
     case Reduction::Min:
-      return (b < a || b != b) ? b : a;
+      return (b < a || is_nan(b)) ? b : a;
   }
   return a;
 }

@@ -31,7 +31,9 @@ bool read_exactly(gzFile file, uint8_t* into, size_t count) {
 base::Result<IdxArray> read_idx(const std::string& path) {
   const std::unique_ptr<gzFile_s, Close> file(gzopen(path.c_str(), "rb"));
   if (!file) return base::failed(fmt::format("cannot open '{}'", path));
-  const auto bad = [&](std::string message) { return base::bad_data({path, 0, 0, ""}, message); };
+  const auto bad = [&](const std::string& message) {
+    return base::bad_data({path, 0, 0, ""}, message);
+  };
   std::array<uint8_t, 4> magic{};
   if (!read_exactly(file.get(), magic.data(), 4)) return bad("is too short for an IDX header");
   if (magic[0] != 0 || magic[1] != 0) return bad("is not an IDX file");

@@ -63,8 +63,8 @@ class Sha256 {
 
  private:
   static const Constants& constants() {
-    static const Constants kConstants;
-    return kConstants;
+    static const Constants table;
+    return table;
   }
 
   void compress() {
