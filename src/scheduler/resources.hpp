@@ -40,7 +40,6 @@ class Resources {
   /// The node's free GPUs leave the books; GPUs given back later do not enter until it is up.
   void close(NodeId id);
   void open(NodeId id);
-  [[nodiscard]] bool is_open(NodeId node) const { return nodes_[node.index()].open; }
   /// Nothing may run on the node from `from` on; kNever lifts that.
   void drain(NodeId node, TimeNs from);
 

@@ -37,19 +37,12 @@ class Order {
   [[nodiscard]] virtual OrderKey key(const model::JobState& job, TimeNs now) const = 0;
   /// Keys of running jobs change with time, so the order has to be looked at again and again.
   [[nodiscard]] virtual bool drifts() const { return false; }
-  /// Needs the true work of jobs, which only a simulation knows.
-  [[nodiscard]] virtual bool needs_oracle() const { return false; }
-};
-
-struct OrderOptions {
-  /// las: attained service is compared in whole multiples of this; 0 = exactly. Without it two
-  /// jobs would take turns at every event.
-  TimeNs las_quantum_ns = 0;
-  const model::WorkOracle* oracle = nullptr;
 };
 
 std::unique_ptr<Order> make_fifo();
 std::unique_ptr<Order> make_priority();
+/// Attained service is compared in whole multiples of `quantum_ns`; 0 = exactly. Without it two
+/// jobs would take turns at every event.
 std::unique_ptr<Order> make_las(TimeNs quantum_ns);
 std::unique_ptr<Order> make_srtf(const model::WorkOracle* oracle);
 

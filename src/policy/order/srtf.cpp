@@ -17,7 +17,6 @@ class ShortestRemaining final : public Order {
     return {job.promoted ? kPromotedTier : kNormalTier, job.arrival, total - job.attained_ns(now)};
   }
   bool drifts() const override { return true; }
-  bool needs_oracle() const override { return true; }
 
  private:
   const model::WorkOracle* oracle_;
