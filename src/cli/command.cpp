@@ -1,5 +1,7 @@
 #include "cli/command.hpp"
 
+#include <time.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -8,9 +10,18 @@ namespace goban::cli {
 namespace {
 
 std::atomic<bool> interrupt_flag = false;
+std::atomic<time_t> interrupted_at_s = 0;
 
+/// timeout(1) and some batch systems signal the process and then its group, so one wish to stop
+/// arrives twice within microseconds: only a later signal means "at once".
 void on_interrupt(int) {
-  if (interrupt_flag.exchange(true)) std::_Exit(kExitInterrupted);
+  constexpr time_t kSameWish_s = 1;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!interrupt_flag.exchange(true))
+    interrupted_at_s = now.tv_sec;
+  else if (now.tv_sec - interrupted_at_s > kSameWish_s)
+    std::_Exit(kExitInterrupted);
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ int report_error(const base::Error& error);
 
 /// Set when the user pressed Ctrl-C; long work looks at it and stops.
 const std::atomic<bool>& interrupted();
-/// From now on the first Ctrl-C sets interrupted(), the second ends the program.
+/// From now on the first Ctrl-C sets interrupted(); another one, over a second later, ends the
+/// program at once.
 void catch_interrupts();
 
 /// 130: ended by Ctrl-C, as shells say.
