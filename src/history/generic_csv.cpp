@@ -12,13 +12,19 @@
 //   instances      of the resource type; empty = num_gpus / its GPUs, or 1
 //   array_tasks    the record stands for so many jobs, named <job_id>_0, <job_id>_1, ...
 //   array_limit    so many of them hold resources at once; empty = no bound
-//   batch_size     not looked at
+//   account        text: who pays
+//   partition      text: the queue
+//   qos            text: the quality of service
+//   start_time     when the site started it, on the clock of submit_time; empty = not known
+//   state          how it ended there: COMPLETED FAILED CANCELLED TIMEOUT NODE_FAIL; empty =
+//   unknown batch_size     not looked at
 // Other columns are ignored and named in the result.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
 #include "history/job_format.hpp"
+#include "history/recorded_end.hpp"
 #include "profile/app_class.hpp"
 
 namespace goban::history {
@@ -38,6 +44,11 @@ enum Column : size_t {
   kInstances,
   kArrayTasks,
   kArrayLimit,
+  kAccount,
+  kPartition,
+  kQos,
+  kStartTime,
+  kState,
   kBatchSize,
   kNumColumns,
 };
@@ -45,7 +56,8 @@ constexpr size_t kNumRequired = kNumGpus + 1;
 constexpr std::array<std::string_view, kNumColumns> kNames = {
     "job_id",    "submit_time", "duration",    "num_gpus",   "user",
     "model",     "class",       "priority",    "walltime_s", "resource_type",
-    "instances", "array_tasks", "array_limit", "batch_size"};
+    "instances", "array_tasks", "array_limit", "account",    "partition",
+    "qos",       "start_time",  "state",       "batch_size"};
 
 bool recognises(const Header& header) { return find_column(header, kNames[kUser]).has_value(); }
 
@@ -103,6 +115,20 @@ class GenericParser final : public RecordParser {
     if (given(fields, kArrayTasks)) {
       record.array_tasks = whole(fields, kArrayTasks, 1, HistoryBuilder::kArrayTasksMax);
     }
+    if (at_[kAccount]) record.account = fields.text(*at_[kAccount]);
+    if (at_[kPartition]) record.partition = fields.text(*at_[kPartition]);
+    if (at_[kQos]) record.qos = fields.text(*at_[kQos]);
+    if (given(fields, kStartTime)) {
+      record.recorded.start_ns = fields.seconds(*at_[kStartTime], kNames[kStartTime]);
+    }
+    if (given(fields, kState)) {
+      const std::string_view state = fields.text(*at_[kState]);
+      const auto end = parse_recorded_end(state);
+      if (!end) {
+        return fmt::format("state \"{}\" is none of {}", state.substr(0, 40), kRecordedEndNames);
+      }
+      record.recorded.end = *end;
+    }
     if (given(fields, kArrayLimit)) record.array_limit = whole(fields, kArrayLimit, 1, INT32_MAX);
     return {};
   }
@@ -126,7 +152,7 @@ base::Result<std::unique_ptr<RecordParser>> open(const Header& header, const bas
 const JobFormat kGenericCsv = {
     "generic",
     "job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,resource_type,"
-    "instances,array_tasks,array_limit]",
+    "instances,array_tasks,array_limit,account,partition,qos,start_time,state]",
     recognises, open};
 
 }  // namespace goban::history

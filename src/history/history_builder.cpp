@@ -15,6 +15,8 @@ namespace {
 using model::Cluster;
 using model::Job;
 using model::JobRequest;
+using model::Recorded;
+using model::RecordedEnd;
 using model::ResourceType;
 
 /// How many instances of `type` an empty node holds.
@@ -154,12 +156,16 @@ model::AppClass HistoryBuilder::class_of(model::ModelId model) {
   return class_of_model_[model.index()];
 }
 
-void HistoryBuilder::push(std::string_view id, const Job& job) {
+void HistoryBuilder::push(std::string_view id, const Job& job, const Recorded& recorded) {
   if (!history_.jobs.empty() && job.request.submit_ns < history_.jobs.back().request.submit_ns) {
     sorted_ = false;
   }
   history_.job_names.add(id);
   history_.jobs.push_back(job);
+  const bool says_something = recorded.start_ns >= 0 || recorded.end != RecordedEnd::Unknown;
+  if (!says_something && history_.recorded.empty()) return;
+  history_.recorded.resize(history_.jobs.size());
+  history_.recorded.back() = recorded;
 }
 
 std::string HistoryBuilder::add(const JobRecord& record) {
@@ -171,6 +177,9 @@ std::string HistoryBuilder::add(const JobRecord& record) {
   request.submit_ns = record.submit_ns;
   request.walltime_limit_ns = record.walltime_limit_ns;
   request.priority = record.priority;
+  if (record.recorded.start_ns >= 0 && record.recorded.start_ns < record.submit_ns) {
+    return "the job started before it was submitted";
+  }
   if (std::string problem = set_resources(record, request); !problem.empty()) return problem;
 
   if (record.array_tasks == 0) {
@@ -182,10 +191,13 @@ std::string HistoryBuilder::add(const JobRecord& record) {
   // From here on nothing is refused but clashes of array tasks, so new names may be kept.
   request.model = model::ModelId(history_.models.intern(record.model));
   request.user = model::UserId(history_.users.intern(record.user));
+  request.account = model::AccountId(history_.accounts.intern(record.account));
+  request.partition = model::PartitionId(history_.partitions.intern(record.partition));
+  request.qos = model::QosId(history_.qos.intern(record.qos));
   request.app_class = record.app_class.value_or(class_of(request.model));
   if (record.array_tasks > 0) return add_array(record, job);
   history_.has_walltime_limits |= request.walltime_limit_ns > 0;
-  push(record.id, job);
+  push(record.id, job, record.recorded);
   return {};
 }
 
@@ -207,12 +219,13 @@ std::string HistoryBuilder::add_array(const JobRecord& record, Job job) {
   for (size_t task = 0; task < tasks; ++task) {
     const std::string id = task_id(task);
     ids_.insert(id);
-    push(id, job);
+    push(id, job, record.recorded);
   }
   return {};
 }
 
 model::JobHistory HistoryBuilder::finish() {
+  if (!history_.recorded.empty()) history_.recorded.resize(history_.jobs.size());
   if (sorted_) return std::move(history_);
   std::vector<uint32_t> order(history_.jobs.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -225,7 +238,12 @@ model::JobHistory HistoryBuilder::finish() {
     jobs.push_back(history_.jobs[index]);
     names.add(history_.job_names[index]);
   }
+  std::vector<Recorded> recorded;
+  if (!history_.recorded.empty()) {
+    for (const uint32_t index : order) recorded.push_back(history_.recorded[index]);
+  }
   history_.jobs = std::move(jobs);
+  history_.recorded = std::move(recorded);
   history_.job_names = std::move(names);
   return std::move(history_);
 }

@@ -18,6 +18,9 @@ struct JobRecord {
   std::string_view id;
   std::string_view user;
   std::string_view model;
+  std::string_view account;
+  std::string_view partition;
+  std::string_view qos;
   std::string_view resource_type;  ///< empty = GPUs only
   model::TimeNs submit_ns = 0;
   model::TimeNs walltime_limit_ns = 0;  ///< 0 = none given
@@ -28,6 +31,7 @@ struct JobRecord {
   int32_t array_tasks = 0;                   ///< 0 = not an array
   int32_t array_limit = 0;                   ///< tasks running at once; 0 = no bound
   std::optional<model::AppClass> app_class;  ///< else by model
+  model::Recorded recorded;
 };
 
 /// Collects jobs. A cluster, if given, must outlive the builder.
@@ -58,7 +62,7 @@ class HistoryBuilder {
                                                 model::JobRequest& request);
   [[nodiscard]] std::string add_array(const JobRecord& record, model::Job job);
   [[nodiscard]] model::AppClass class_of(model::ModelId model);
-  void push(std::string_view id, const model::Job& job);
+  void push(std::string_view id, const model::Job& job, const model::Recorded& recorded);
 
   const model::Cluster* cluster_;
   bool walltimes_known_;

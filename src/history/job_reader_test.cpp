@@ -123,6 +123,29 @@ TEST(JobReader, QuotedFields) {
                                            "4: a quoted field does not end at a comma"));
 }
 
+TEST(JobReader, AccountsAndRecordsOfTheSiteAreKept) {
+  const ReadResult result = read_ok(
+      "job_id,submit_time,duration,num_gpus,user,model,account,partition,qos,start_time,state\n"
+      "late,10,5,1,u,m,physics,gpu,high,12.5,CANCELLED by 7\n"
+      "early,5,5,1,u,m,,,,,\n"
+      "a,20,5,1,u,m,physics,cpu,low,19,Pass\n"
+      "b,20,5,1,u,m,physics,cpu,low,,Sleeping\n");
+  EXPECT_THAT(names(result), ElementsAre("early", "late"));
+  ASSERT_EQ(result.history.recorded.size(), 2u);
+  EXPECT_EQ(result.history.recorded[0].start_ns, -1);
+  EXPECT_EQ(result.history.recorded[0].end, model::RecordedEnd::Unknown);
+  EXPECT_EQ(result.history.recorded[1].start_ns, base::from_seconds(12.5));
+  EXPECT_EQ(result.history.recorded[1].end, model::RecordedEnd::Cancelled);
+  const model::JobRequest& late = result.history.jobs[1].request;
+  EXPECT_EQ(result.history.accounts[late.account.index()], "physics");
+  EXPECT_EQ(result.history.partitions[late.partition.index()], "gpu");
+  EXPECT_EQ(result.history.qos[late.qos.index()], "high");
+  EXPECT_THAT(reasons(result),
+              ElementsAre("4: the job started before it was submitted",
+                          "5: state \"Sleeping\" is none of COMPLETED, FAILED, CANCELLED, TIMEOUT, "
+                          "NODE_FAIL"));
+}
+
 TEST(JobReader, EveryReasonHasItsText) {
   const auto cluster = model::make_preset("2x4");
   ASSERT_TRUE(cluster);

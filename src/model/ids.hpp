@@ -10,7 +10,10 @@ using NodeId = base::Id<struct NodeTag>;
 using GpuId = base::Id<struct GpuTag>;
 using ModelId = base::Id<struct ModelTag>;  ///< a deep-learning model, such as resnet50
 using UserId = base::Id<struct UserTag>;
-using ArrayId = base::Id<struct ArrayTag>;  ///< a job array
+using AccountId = base::Id<struct AccountTag>;      ///< who pays: a project or group
+using PartitionId = base::Id<struct PartitionTag>;  ///< a queue of the site
+using QosId = base::Id<struct QosTag>;              ///< a quality of service of the site
+using ArrayId = base::Id<struct ArrayTag>;          ///< a job array
 using ResourceTypeId = base::Id<struct ResourceTypeTag>;
 
 /// Sensitivity class of an application to slow GPUs: 0 = A (most sensitive), 1 = B, ...

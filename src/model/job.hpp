@@ -22,6 +22,9 @@ struct JobRequest {
   int32_t instances = 1;         ///< equal parts, each on one node, if it has a resource type
   ModelId model;
   UserId user;
+  AccountId account;
+  PartitionId partition;
+  QosId qos;
   ArrayId array;                 ///< invalid: not part of an array
   ResourceTypeId resource_type;  ///< invalid: GPUs only
   AppClass app_class;
@@ -39,13 +42,26 @@ struct JobArray {
   int32_t max_running = 0;
 };
 
+/// How a job ended at the site it was recorded at.
+enum class RecordedEnd : uint8_t { Unknown, Completed, Failed, Cancelled, TimedOut, NodeFailed };
+
+/// What the site itself did with a job: the truth of a back-test.
+struct Recorded {
+  TimeNs start_ns = -1;  ///< on the clock of the submit times; -1 = not known
+  RecordedEnd end = RecordedEnd::Unknown;
+};
+
 /// Jobs in submit order (stable), dense by JobId, with the names of the input beside them.
 struct JobHistory {
   std::vector<Job> jobs;
   base::NameList job_names;  ///< the input's job ids, by JobId
   base::NameTable models;
   base::NameTable users;
+  base::NameTable accounts;
+  base::NameTable partitions;
+  base::NameTable qos;
   std::vector<JobArray> arrays;
+  std::vector<Recorded> recorded;  ///< by JobId; empty if the input says nothing of the kind
   /// Some job has a walltime limit.
   bool has_walltime_limits = false;
 };
