@@ -16,8 +16,9 @@
 //   partition      text: the queue
 //   qos            text: the quality of service
 //   start_time     when the site started it, on the clock of submit_time; empty = not known
-//   state          how it ended there: COMPLETED FAILED CANCELLED TIMEOUT NODE_FAIL; empty =
-//   unknown batch_size     not looked at
+//   end_time       when it ended there, likewise; empty = start_time + duration
+//   state          how it ended: COMPLETED FAILED CANCELLED TIMEOUT NODE_FAIL; empty = unknown
+//   batch_size     not looked at
 // Other columns are ignored and named in the result.
 #include <algorithm>
 #include <array>
@@ -48,6 +49,7 @@ enum Column : size_t {
   kPartition,
   kQos,
   kStartTime,
+  kEndTime,
   kState,
   kBatchSize,
   kNumColumns,
@@ -57,7 +59,7 @@ constexpr std::array<std::string_view, kNumColumns> kNames = {
     "job_id",    "submit_time", "duration",    "num_gpus",   "user",
     "model",     "class",       "priority",    "walltime_s", "resource_type",
     "instances", "array_tasks", "array_limit", "account",    "partition",
-    "qos",       "start_time",  "state",       "batch_size"};
+    "qos",       "start_time",  "end_time",    "state",      "batch_size"};
 
 bool recognises(const Header& header) { return find_column(header, kNames[kUser]).has_value(); }
 
@@ -121,6 +123,9 @@ class GenericParser final : public RecordParser {
     if (given(fields, kStartTime)) {
       record.recorded.start_ns = fields.seconds(*at_[kStartTime], kNames[kStartTime]);
     }
+    if (given(fields, kEndTime)) {
+      record.recorded.finish_ns = fields.seconds(*at_[kEndTime], kNames[kEndTime]);
+    }
     if (given(fields, kState)) {
       const std::string_view state = fields.text(*at_[kState]);
       const auto end = parse_recorded_end(state);
@@ -152,7 +157,7 @@ base::Result<std::unique_ptr<RecordParser>> open(const Header& header, const bas
 const JobFormat kGenericCsv = {
     "generic",
     "job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,resource_type,"
-    "instances,array_tasks,array_limit,account,partition,qos,start_time,state]",
+    "instances,array_tasks,array_limit,account,partition,qos,start_time,end_time,state]",
     recognises, open};
 
 }  // namespace goban::history

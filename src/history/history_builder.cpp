@@ -162,7 +162,8 @@ void HistoryBuilder::push(std::string_view id, const Job& job, const Recorded& r
   }
   history_.job_names.add(id);
   history_.jobs.push_back(job);
-  const bool says_something = recorded.start_ns >= 0 || recorded.end != RecordedEnd::Unknown;
+  const bool says_something =
+      recorded.start_ns >= 0 || recorded.finish_ns >= 0 || recorded.end != RecordedEnd::Unknown;
   if (!says_something && history_.recorded.empty()) return;
   history_.recorded.resize(history_.jobs.size());
   history_.recorded.back() = recorded;
@@ -179,6 +180,10 @@ std::string HistoryBuilder::add(const JobRecord& record) {
   request.priority = record.priority;
   if (record.recorded.start_ns >= 0 && record.recorded.start_ns < record.submit_ns) {
     return "the job started before it was submitted";
+  }
+  if (record.recorded.finish_ns >= 0 &&
+      record.recorded.finish_ns < std::max(record.submit_ns, record.recorded.start_ns)) {
+    return "the job ended before it started";
   }
   if (std::string problem = set_resources(record, request); !problem.empty()) return problem;
 

@@ -125,16 +125,20 @@ TEST(JobReader, QuotedFields) {
 
 TEST(JobReader, AccountsAndRecordsOfTheSiteAreKept) {
   const ReadResult result = read_ok(
-      "job_id,submit_time,duration,num_gpus,user,model,account,partition,qos,start_time,state\n"
-      "late,10,5,1,u,m,physics,gpu,high,12.5,CANCELLED by 7\n"
-      "early,5,5,1,u,m,,,,,\n"
-      "a,20,5,1,u,m,physics,cpu,low,19,Pass\n"
-      "b,20,5,1,u,m,physics,cpu,low,,Sleeping\n");
+      "job_id,submit_time,duration,num_gpus,user,model,account,partition,qos,start_time,"
+      "end_time,state\n"
+      "late,10,5,1,u,m,physics,gpu,high,12.5,17,CANCELLED by 7\n"
+      "early,5,5,1,u,m,,,,,,\n"
+      "a,20,5,1,u,m,physics,cpu,low,19,,Pass\n"
+      "b,20,5,1,u,m,physics,cpu,low,,,Sleeping\n"
+      "c,20,5,1,u,m,physics,cpu,low,22,21,Pass\n");
   EXPECT_THAT(names(result), ElementsAre("early", "late"));
   ASSERT_EQ(result.history.recorded.size(), 2u);
   EXPECT_EQ(result.history.recorded[0].start_ns, -1);
   EXPECT_EQ(result.history.recorded[0].end, model::RecordedEnd::Unknown);
   EXPECT_EQ(result.history.recorded[1].start_ns, base::from_seconds(12.5));
+  EXPECT_EQ(result.history.recorded[0].finish_ns, -1);
+  EXPECT_EQ(result.history.recorded[1].finish_ns, base::from_seconds(17));
   EXPECT_EQ(result.history.recorded[1].end, model::RecordedEnd::Cancelled);
   const model::JobRequest& late = result.history.jobs[1].request;
   EXPECT_EQ(result.history.accounts[late.account.index()], "physics");
@@ -143,7 +147,8 @@ TEST(JobReader, AccountsAndRecordsOfTheSiteAreKept) {
   EXPECT_THAT(reasons(result),
               ElementsAre("4: the job started before it was submitted",
                           "5: state \"Sleeping\" is none of COMPLETED, FAILED, CANCELLED, TIMEOUT, "
-                          "NODE_FAIL"));
+                          "NODE_FAIL",
+                          "6: the job ended before it started"));
 }
 
 TEST(JobReader, EveryReasonHasItsText) {

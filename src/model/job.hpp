@@ -47,7 +47,8 @@ enum class RecordedEnd : uint8_t { Unknown, Completed, Failed, Cancelled, TimedO
 
 /// What the site itself did with a job: the truth of a back-test.
 struct Recorded {
-  TimeNs start_ns = -1;  ///< on the clock of the submit times; -1 = not known
+  TimeNs start_ns = -1;   ///< first start, on the clock of the submit times; -1 = not known
+  TimeNs finish_ns = -1;  ///< likewise; not known: start + work
   RecordedEnd end = RecordedEnd::Unknown;
 };
 

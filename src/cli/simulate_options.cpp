@@ -1,0 +1,92 @@
+#include "cli/simulate_options.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <thread>
+
+namespace goban::cli {
+
+using base::Result;
+
+SimulateOptions::SimulateOptions() : threads(std::max(1u, std::thread::hardware_concurrency())) {}
+
+namespace {
+
+void add_input_options(CLI::App& c, SimulateOptions& options) {
+  SimulateFiles& files = options.files;
+  c.add_option("--cluster", files.cluster, "Cluster: a TOML file, a preset, or NxM")->required();
+  c.add_option("--jobs", files.jobs, "Job history: CSV, plain or gzip; - reads stdin")->required();
+  c.add_option("--format", files.format, "Format of the history; told by its header if left out");
+  c.add_option("--scores", files.scores, "PM scores of the GPUs (CSV); all 1 if left out");
+  c.add_option("--penalty", files.penalties,
+               "Further penalties: class:A=1.16, model:PointNet@8=1.10, level:rack=1.3");
+  c.add_option("--job-profile", files.job_profiles,
+               "Job profiles (JSON) whose traffic gives the penalty of their model");
+  c.add_option("--filler-interarrivals", files.fillers,
+               "Repeat the history as filler jobs with these gaps (CSV: k,inter_arrival_s)");
+  c.add_option("--incidents", files.incidents, "Node failures and maintenance windows (TOML)");
+}
+
+void add_policy_options(CLI::App& c, SimulateOptions& options) {
+  c.add_option("--policy", options.policies, "Policies, separated by commas: goban policies")
+      ->required()
+      ->delimiter(',');
+  c.add_option("--order", options.order, "Replace the order of every policy");
+  c.add_option("--round", options.round_s, "Decide every so many seconds only; 0: at events")
+      ->check(CLI::Range(0.0, 1e7));
+  c.add_option("--restart-cost", options.restart_cost_s,
+               "Seconds a relaunched job holds its GPUs idly (default 30; artifact presets 0)")
+      ->check(CLI::Range(0.0, 1e7));
+  c.add_option("--locality-penalty", options.locality_penalty,
+               "Slowdown of jobs that span nodes (default 1.0; artifact presets 1.7)")
+      ->check(CLI::Range(0.001, 1000.0));
+  c.add_option("--checkpoint-interval", options.checkpoint_interval_s,
+               "Seconds between checkpoints; a node failure loses what came after the last")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  c.add_option("--seed", options.seed, "Seed of policies that draw")->capture_default_str();
+}
+
+void add_output_options(CLI::App& c, SimulateOptions& options) {
+  c.add_option("--rejects", options.files.rejects, "Where rejected records go, with reasons");
+  c.add_option("--out", options.out, "Write DIR/<policy>/jobs.csv");
+  c.add_flag("--decisions", options.decisions, "Write DIR/<policy>/decisions.jsonl, too");
+  c.add_option("--threads", options.threads, "Policies simulated at a time")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  c.add_flag("--json", options.json, "Print JSON alone");
+}
+
+}  // namespace
+
+void add_simulate_options(CLI::App& command, SimulateOptions& options) {
+  add_input_options(command, options);
+  add_policy_options(command, options);
+  add_output_options(command, options);
+}
+
+Result<std::vector<policy::Composition>> compositions(const SimulateOptions& options) {
+  std::vector<policy::Composition> out;
+  std::set<std::string> names;
+  for (const std::string& name : options.policies) {
+    auto composition = policy::compose(name, options.order);
+    if (!composition) return base::failure(composition.error());
+    if (!names.insert(composition->name).second) {
+      return base::usage_error(fmt::format("policy {} is given twice", name),
+                               "name each policy once");
+    }
+    policy::RunSettings& settings = composition->settings;
+    if (options.round_s) settings.round_s = *options.round_s;
+    if (options.restart_cost_s) settings.restart_cost_s = *options.restart_cost_s;
+    if (options.locality_penalty) settings.locality_penalty = *options.locality_penalty;
+    if (settings.credit_per_round && settings.round_s <= 0) {
+      return base::usage_error(fmt::format("{} works in rounds", name),
+                               "give a --round above 0, or leave it out");
+    }
+    out.push_back(std::move(*composition));
+  }
+  return out;
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,40 @@
+// The command line of `goban simulate`: its options, and the policies they name.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/simulate_inputs.hpp"
+#include "policy/compose.hpp"
+
+namespace goban::cli {
+
+/// Everything `goban simulate` was told. Empty = not given.
+struct SimulateOptions {
+  SimulateOptions();
+  SimulateFiles files;
+  std::vector<std::string> policies;
+  std::optional<std::string> order;
+  std::optional<double> round_s;
+  std::optional<double> restart_cost_s;
+  std::optional<double> locality_penalty;
+  double checkpoint_interval_s = 1800;
+  uint64_t seed = 1;
+  std::string out;
+  size_t threads = 1;
+  bool json = false;
+  bool decisions = false;
+};
+
+/// Declares all options on `command`; parsing fills `options`, which outlives it.
+void add_simulate_options(CLI::App& command, SimulateOptions& options);
+
+/// The policies by name, with the settings that the options replace. Errors: Usage.
+[[nodiscard]] base::Result<std::vector<policy::Composition>> compositions(
+    const SimulateOptions& options);
+
+}  // namespace goban::cli
