@@ -334,11 +334,13 @@ std::string error_text(std::string_view text, const ReadOptions& options = {}) {
 
 TEST(JobReader, HeaderErrors) {
   EXPECT_EQ(error_text(""), "jobs.csv: the file is empty (it must begin with a header line)");
-  EXPECT_EQ(error_text("id,gpus\n1,2\n"),
-            "jobs.csv: no job format has the header \"id,gpus\" (name one with --format: generic "
-            "(job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,"
-            "resource_type,instances,array_tasks,array_limit]), pal "
-            "(job_id,num_gpus,submit_time,duration,model[,batch_size]))");
+  EXPECT_EQ(
+      error_text("id,gpus\n1,2\n"),
+      "jobs.csv: no job format has the header \"id,gpus\" (name one with --format: generic "
+      "(job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,"
+      "resource_type,instances,array_tasks,array_limit,account,partition,qos,start_time,end_time,"
+      "state]), pal "
+      "(job_id,num_gpus,submit_time,duration,model[,batch_size]))");
   EXPECT_EQ(read_text("id,gpus\n").error().code, base::ErrorCode::Usage);
   EXPECT_EQ(error_text("job_id,user,submit_time,duration,user,num_gpus\n"),
             "jobs.csv:1: two columns are named user (remove or rename one)");
