@@ -20,6 +20,7 @@ struct JobState {
   TimeNs predicted_end_ns = 0;    ///< Running only, if the selection asks for it
   uint32_t running_slot = 0;      ///< Running only
   uint32_t starts = 0;            ///< how often it was launched
+  uint32_t association = 0;       ///< its user in its account; dense, in order of appearance
   JobPhase phase = JobPhase::Waiting;
   bool promoted = false;  ///< it starved once and now goes before all others
 

@@ -16,6 +16,8 @@ constexpr std::array kParts = {
     Part{"order", "fifo", "by submit time"},
     Part{"order", "las", "least attained service first: wall time held so far"},
     Part{"order", "srtf", "shortest remaining time first; knows true durations: simulation only"},
+    Part{"order", "fair-share", "who was served least for its shares first (Fair Tree)"},
+    Part{"order", "multifactor", "weighted age, fair-share, qos, partition and size, as Slurm's"},
     Part{"order", "priority", "largest priority first, then by submit time"},
     Part{"select", "prefix", "start in order, stop at the first job that does not fit"},
     Part{"select", "skip", "start whatever fits, in order; large jobs may starve"},
@@ -65,8 +67,20 @@ Preset strict(std::string_view name, std::string_view placement, std::string_vie
   return preset;
 }
 
-const std::array<Preset, 8>& all_presets() {
-  static const std::array<Preset, 8> presets = {
+Preset slurm_multifactor() {
+  Preset preset{"what sites run today: Slurm's multifactor priority, backfill on walltime limits",
+                {}};
+  Composition& c = preset.composition;
+  c.name = "slurm-multifactor";
+  c.order = "multifactor";
+  c.select = "easy-backfill";
+  c.placement = "packed";
+  return preset;
+}
+
+const std::array<Preset, 9>& all_presets() {
+  static const std::array<Preset, 9> presets = {
+      slurm_multifactor(),
       artifact("pal-artifact", "pal-paper", Preemption::NonSticky,
                "PAL exactly as its public artifact runs it (SC24)"),
       artifact("pm-first-artifact", "pm-first", Preemption::NonSticky,
@@ -130,6 +144,8 @@ std::unique_ptr<Order> make_order(const Composition& c, const model::WorkOracle*
                                   base::TimeNs quantum_ns) {
   if (c.order == "fifo") return make_fifo();
   if (c.order == "priority") return make_priority();
+  if (c.order == "fair-share") return make_fair_share(*c.rules);
+  if (c.order == "multifactor") return make_multifactor(*c.rules);
   if (c.order == "las") return make_las(quantum_ns);
   GOBAN_CHECK(c.order == "srtf");
   return make_srtf(oracle);
@@ -144,6 +160,7 @@ PolicySet Composition::make(const model::WorkOracle* oracle, double run_round_s)
   PolicySet set;
   const base::TimeNs interval = base::from_seconds(kReorderInterval_s);
   set.name = name;
+  set.rules = rules;
   set.order = make_order(*this, oracle, run_round_s > 0 ? 0 : interval);
   set.select = make_select(*this);
   set.placement = make_placement(*this);

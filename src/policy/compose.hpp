@@ -41,6 +41,8 @@ struct Composition {
   Preemption preemption = Preemption::None;
   bool artifact = false;  ///< PAL's artifact: its matrix levels, its logs, its evictions
   RunSettings settings;
+  /// Accounts, limits and weights of the site.
+  std::shared_ptr<const model::SiteRules> rules = std::make_shared<model::SiteRules>();
 
   /// Needs the true work of jobs: a simulation only.
   [[nodiscard]] bool simulation_only() const { return order == "srtf"; }

@@ -15,6 +15,7 @@ namespace goban::policy {
 /// What the core runs. Made by policy/compose.hpp.
 struct PolicySet {
   std::string name;
+  std::shared_ptr<const model::SiteRules> rules = std::make_shared<model::SiteRules>();
   std::unique_ptr<Order> order;
   std::unique_ptr<Select> select;
   std::unique_ptr<Placement> placement;

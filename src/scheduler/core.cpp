@@ -73,6 +73,7 @@ const Decision& Core::decide(TimeNs now) {
   decision_.placed.clear();
   decision_.terminated.clear();
   state_.promote_starved(now);
+  if (now >= state_.resort_due_ns()) state_.resort(now);
   const bool anew = policies_.preemption == Preemption::NonSticky;
   if (state_.queue().empty() && !(anew && num_running() > 0)) return decision_;
   DecisionBoard board(state_, policies_, now, seed_);
@@ -114,15 +115,21 @@ bool Core::holds_same_gpus(Slot slot, std::span<const GpuId> before) {
 }
 
 bool Core::settled() const {
-  if (policies_.preemption == Preemption::None || num_running() == 0) return true;
+  if (state_.resort_due_ns() != base::kNever) return false;
+  return !drifting();
+}
+
+bool Core::drifting() const {
+  if (policies_.preemption == Preemption::None || num_running() == 0) return false;
   const bool anew = policies_.preemption == Preemption::NonSticky;
-  if (anew && !policies_.placement->repeatable()) return false;
-  return !policies_.order->drifts() || (!anew && num_waiting() == 0);
+  if (anew && !policies_.placement->repeatable()) return true;
+  return policies_.order->drifts() && (anew || num_waiting() > 0);
 }
 
 TimeNs Core::wake_ns() const {
   TimeNs wake = policies_.starvation_ns > 0 ? state_.next_starved_ns() : base::kNever;
-  if (!settled() && policies_.interval_ns > 0) {
+  wake = std::min(wake, state_.resort_due_ns());
+  if (drifting() && policies_.interval_ns > 0) {
     wake = std::min(wake, base::add_saturating(decision_.at_ns, policies_.interval_ns));
   }
   return wake;

@@ -49,7 +49,9 @@ class Core {
   [[nodiscard]] bool settled() const;
 
   [[nodiscard]] const policy::PolicySet& policies() const { return policies_; }
-  [[nodiscard]] size_t num_waiting() const { return state_.queue().size(); }
+  [[nodiscard]] size_t num_waiting() const {
+    return state_.queue().size() + state_.num_set_aside();
+  }
   [[nodiscard]] size_t num_running() const { return state_.running().size(); }
   [[nodiscard]] const State& state() const { return state_; }
   /// What a running job holds.
@@ -58,6 +60,8 @@ class Core {
   }
 
  private:
+  /// Running jobs change places with time alone.
+  [[nodiscard]] bool drifting() const;
   void stop_jobs_on(model::NodeId node, model::ActionKind kind, TimeNs now);
   void conclude(const DecisionBoard& board);
   [[nodiscard]] bool holds_same_gpus(Slot slot, std::span<const GpuId> before);

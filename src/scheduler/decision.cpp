@@ -28,16 +28,36 @@ bool DecisionBoard::full() const {
   return state_.resources().free_gpus() == 0 && state_.queue().count_without_gpus() == 0;
 }
 
-DecisionBoard::Job DecisionBoard::first() { return job_of(state_.queue().first()); }
+DecisionBoard::Job DecisionBoard::first() {
+  for (;;) {
+    const Job job = job_of(state_.queue().first());
+    if (job == nullptr || within_limits(job)) return job;
+  }
+}
 
 DecisionBoard::Job DecisionBoard::after(Job job) {
-  return job_of(state_.queue().after(state_.key(*job, now_)));
+  const OrderKey key = state_.queue_key(slot_of(job));
+  for (;;) {
+    job = job_of(state_.queue().after(key));
+    if (job == nullptr || within_limits(job)) return job;
+  }
+}
+
+bool DecisionBoard::within_limits(Job job) {
+  const Accounts::Node limit = state_.limit_on(*job);
+  if (limit == Accounts::kNone) return true;
+  state_.set_aside(slot_of(job), limit);
+  return false;
 }
 
 DecisionBoard::Job DecisionBoard::after_fitting(Job job, const Gap& gap) {
+  OrderKey key = state_.queue_key(slot_of(job));
   for (;;) {
-    job = job_of(state_.queue().after_fitting(state_.key(*job, now_), gap));
-    if (job == nullptr || failed_.empty() || !failed_.contains(shape(job->request))) return job;
+    job = job_of(state_.queue().after_fitting(key, gap));
+    if (job == nullptr) return job;
+    key = state_.queue_key(slot_of(job));
+    if (!failed_.empty() && failed_.contains(shape(job->request))) continue;
+    if (within_limits(job)) return job;
   }
 }
 
@@ -117,7 +137,7 @@ void DecisionBoard::build_tail() {
 
 bool DecisionBoard::make_room_and_start(Job job) {
   build_tail();
-  const OrderKey key = state_.key(*job, now_);
+  const OrderKey key = state_.queue_key(slot_of(job));
   if (!policies_.evict_in_vain) {
     int64_t room = free_gpus();
     for (const Evictable& each : tail_) room += each.key > key ? each.gpus : 0;

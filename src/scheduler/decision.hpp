@@ -51,6 +51,8 @@ class DecisionBoard final : public policy::Board {
   }
   [[nodiscard]] bool find(const JobState& job, Allocation& out) const;
   void commit(const JobState& job, Allocation allocation);
+  /// True if no hard limit forbids the job; else it is set aside.
+  [[nodiscard]] bool within_limits(Job job);
   void release(Slot slot, const policy::OrderKey& key);
   [[nodiscard]] policy::Reservation reserve_by_trial(const JobState& job);
   void build_tail();

@@ -27,13 +27,18 @@ State::State(const policy::SpeedModel& speed, const policy::PolicySet& policies,
       oracle_(oracle),
       speed_(speed),
       fastest_(lowest_score(*speed.scores)),
-      resources_(speed, *policies.placement) {}
+      accounts_(*policies.rules),
+      resources_(speed, *policies.placement) {
+  uses_accounts_ = policies.order->uses_fair_share() || accounts_.has_limits();
+}
 
 void State::submit(const model::Event& submitted) {
   GOBAN_CHECK(!is_active(submitted.job), "a job is submitted twice");
   Slot slot = static_cast<Slot>(jobs_.size());
   if (free_slots_.empty()) {
     jobs_.emplace_back();
+    queue_keys_.emplace_back();
+    set_aside_at_.push_back(Accounts::kNone);
   } else {
     slot = free_slots_.back();
     free_slots_.pop_back();
@@ -44,6 +49,9 @@ void State::submit(const model::Event& submitted) {
     slot_of_job_.resize(submitted.job.index() + 1, kNoSlot);
   }
   slot_of_job_[submitted.job.index()] = slot;
+  if (uses_accounts_) {
+    job.association = accounts_.association(job.request.account, job.request.user);
+  }
 
   if (job.request.array.valid() && submitted.array.max_running > 0) {
     ArrayBooks& books = arrays_[job.request.array];
@@ -61,20 +69,89 @@ void State::wait(Slot slot, TimeNs now) {
   JobState& job = jobs_[slot];
   job.phase = JobPhase::Waiting;
   job.waiting_since_ns = now;
-  enqueue(job, now);
+  enqueue(slot, now);
   if (policies_->starvation_ns > 0 && !job.promoted) waiters_.push_back({now, job.job});
 }
 
-void State::enqueue(const JobState& job, TimeNs now) {
+void State::enqueue(Slot slot, TimeNs now) {
+  const JobState& job = jobs_[slot];
   const TimeNs shortest = policies_->select->needs_estimates() ? shortest_ns(job, now) : 0;
-  queue_.insert({key(job, now), slot_of(job.job), job.request.num_gpus, shortest});
+  queue_keys_[slot] = key(job, now);
+  queue_.insert({queue_keys_[slot], slot, job.request.num_gpus, shortest});
+}
+
+void State::dequeue(Slot slot) {
+  const Accounts::Node limit = set_aside_at_[slot];
+  if (limit == Accounts::kNone) {
+    queue_.erase(queue_keys_[slot]);
+    return;
+  }
+  set_aside_[limit].erase(queue_keys_[slot]);
+  set_aside_at_[slot] = Accounts::kNone;
+  --num_set_aside_;
+}
+
+void State::set_aside(Slot slot, Accounts::Node limit) {
+  const WaitQueue::Entry* entry = queue_.find(queue_keys_[slot]);
+  GOBAN_CHECK(entry != nullptr && set_aside_at_[slot] == Accounts::kNone);
+  set_aside_[limit].insert(*entry);
+  queue_.erase(queue_keys_[slot]);
+  set_aside_at_[slot] = limit;
+  ++num_set_aside_;
+}
+
+void State::bring_back(uint32_t association) {
+  // The first ones that fit by themselves, more than can start at once: the limits are looked at
+  // again when each one's turn comes.
+  constexpr int kMost = 64;
+  for (Accounts::Node node = accounts_.leaf(association); node != Accounts::kNone;
+       node = accounts_.parent(node)) {
+    const auto found = set_aside_.find(node);
+    if (found == set_aside_.end()) continue;
+    WaitQueue& aside = found->second;
+    const policy::Gap room{
+        .free_gpus = accounts_.headroom_gpus(node), .duration_ns = base::kNever, .spare_gpus = 0};
+    for (int taken = 0; taken < kMost && !aside.empty(); ++taken) {
+      const WaitQueue::Entry* entry = aside.first();
+      if (entry->gpus > room.free_gpus) entry = aside.after_fitting(entry->key, room);
+      if (entry == nullptr) break;
+      const WaitQueue::Entry moved = *entry;
+      aside.erase(moved.key);
+      queue_.insert(moved);
+      set_aside_at_[moved.slot] = Accounts::kNone;
+      --num_set_aside_;
+    }
+  }
+}
+
+void State::resort(TimeNs now) {
+  const TimeNs period = policies_->order->resort_ns();
+  resort_due_ns_ = (now / period + 1) * period;
+  if (policies_->order->uses_fair_share()) fair_share_ = accounts_.fair_share(now);
+  const auto sort_anew = [&](WaitQueue& queue) {
+    std::vector<WaitQueue::Entry> entries = queue.take_all();
+    for (WaitQueue::Entry& entry : entries) {
+      entry.key = key(jobs_[entry.slot], now);
+      queue_keys_[entry.slot] = entry.key;
+    }
+    std::ranges::sort(entries, {}, &WaitQueue::Entry::key);
+    queue.assign(entries);
+  };
+  sort_anew(queue_);
+  for (auto& [node, aside] : set_aside_) sort_anew(aside);
+}
+
+TimeNs State::resort_due_ns() const {
+  const bool nobody = queue_.empty() && num_set_aside_ == 0;
+  return policies_->order->resort_ns() == 0 || nobody ? base::kNever : resort_due_ns_;
 }
 
 void State::start(Slot slot, Allocation allocation, TimeNs now) {
   JobState& job = jobs_[slot];
   GOBAN_CHECK(job.phase == JobPhase::Waiting);
-  queue_.erase(key(job, job.waiting_since_ns));
+  dequeue(slot);
   resources_.take(job.request, allocation);
+  if (uses_accounts_) accounts_.started(job.association, job.request.num_gpus, now);
   if (policies_->select->needs_estimates()) {
     const double slowdown = speed_.slowdown(job.request, allocation.gpus);
     job.predicted_end_ns = base::add_saturating(now, duration_ns(job, slowdown, now));
@@ -87,7 +164,7 @@ void State::start(Slot slot, Allocation allocation, TimeNs now) {
   running_.push_back({slot, std::move(allocation)});
 }
 
-Allocation State::remove_running(Slot slot) {
+Allocation State::remove_running(Slot slot, TimeNs now) {
   const JobState& job = jobs_[slot];
   if (policies_->select->needs_estimates()) ends_.erase({job.predicted_end_ns, slot});
   Running& place = running_[job.running_slot];
@@ -98,13 +175,17 @@ Allocation State::remove_running(Slot slot) {
     jobs_[place.slot].running_slot = job.running_slot;
   }
   running_.pop_back();
+  if (uses_accounts_) {
+    accounts_.stopped(job.association, job.request.num_gpus, now);
+    if (num_set_aside_ > 0) bring_back(job.association);
+  }
   return allocation;
 }
 
 Allocation State::stop(Slot slot, TimeNs now) {
   JobState& job = jobs_[slot];
   GOBAN_CHECK(job.phase == JobPhase::Running);
-  Allocation allocation = remove_running(slot);
+  Allocation allocation = remove_running(slot, now);
   job.attained_before_ns = job.attained_ns(now);
   last_gpus_[slot] = allocation.gpus;
   wait(slot, now);
@@ -119,10 +200,10 @@ void State::end(JobId id, TimeNs now) {
   const bool held = job.phase == JobPhase::Held;
   switch (job.phase) {
     case JobPhase::Running:
-      remove_running(slot);
+      remove_running(slot, now);
       break;
     case JobPhase::Waiting:
-      queue_.erase(key(job, job.waiting_since_ns));
+      dequeue(slot);
       break;
     case JobPhase::Held:
       std::erase(arrays_[array].held, slot);
@@ -157,9 +238,9 @@ void State::promote_starved(TimeNs now) {
     if (!waits) continue;
     if (now - waiter.since < policies_->starvation_ns) return;
     JobState& job = jobs_[slot_of(waiter.job)];
-    queue_.erase(key(job, job.waiting_since_ns));
+    dequeue(slot_of(job.job));
     job.promoted = true;
-    enqueue(job, job.waiting_since_ns);
+    enqueue(slot_of(job.job), job.waiting_since_ns);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "model/event.hpp"
 #include "policy/policy_set.hpp"
+#include "scheduler/accounts.hpp"
 #include "scheduler/resources.hpp"
 #include "scheduler/wait_queue.hpp"
 
@@ -42,6 +43,14 @@ class State {
   void end(JobId id, TimeNs now);
   /// Moves jobs that waited too long into the promoted tier.
   void promote_starved(TimeNs now);
+  /// Brings the order's view up to date and sorts the queue anew.
+  void resort(TimeNs now);
+  /// The hard limit that starting this waiting job would break; Accounts::kNone: none.
+  [[nodiscard]] Accounts::Node limit_on(const JobState& job) const {
+    return accounts_.blocking(job.association, job.request.num_gpus);
+  }
+  /// The job leaves the queue until somebody at that node of the accounts ends.
+  void set_aside(Slot slot, Accounts::Node limit);
 
   [[nodiscard]] const JobState& job(Slot slot) const { return jobs_[slot]; }
   /// Slots in use or free for reuse; every Slot is below.
@@ -58,14 +67,22 @@ class State {
   [[nodiscard]] std::span<const GpuId> last_gpus(Slot slot) const;
   [[nodiscard]] const policy::SpeedModel& speed() const { return speed_; }
   [[nodiscard]] const WaitQueue& queue() const { return queue_; }
+  /// Waiting jobs that a hard limit keeps out of the queue.
+  [[nodiscard]] size_t num_set_aside() const { return num_set_aside_; }
+  [[nodiscard]] const Accounts& accounts() const { return accounts_; }
+  /// When resort() is due; kNever if the order does not ask for it or nobody waits.
+  [[nodiscard]] TimeNs resort_due_ns() const;
   [[nodiscard]] Resources& resources() { return resources_; }
   [[nodiscard]] const Resources& resources() const { return resources_; }
   /// Running jobs by predicted end; kept only if the selection needs estimates.
   [[nodiscard]] const std::set<std::pair<TimeNs, Slot>>& ends() const { return ends_; }
 
+  /// The key of a job as of now.
   [[nodiscard]] policy::OrderKey key(const JobState& job, TimeNs now) const {
-    return policies_->order->key(job, now);
+    return policies_->order->key(job, view(), now);
   }
+  /// The key that a job has, or had last, in the queue.
+  [[nodiscard]] const policy::OrderKey& queue_key(Slot slot) const { return queue_keys_[slot]; }
   /// Time for which the job would hold resources at this slowdown: its walltime limit if it has
   /// one, else its true work if that is known, else kNever.
   [[nodiscard]] TimeNs duration_ns(const JobState& job, double slowdown, TimeNs now) const;
@@ -86,10 +103,17 @@ class State {
     JobId job;
   };
 
+  [[nodiscard]] policy::OrderView view() const {
+    return {.fair_share = fair_share_, .cluster_gpus = speed_.cluster->num_gpus()};
+  }
   void wait(Slot slot, TimeNs now);
-  void enqueue(const JobState& job, TimeNs now);
+  void enqueue(Slot slot, TimeNs now);
+  /// Takes a waiting job out of the queue or from where it was set aside.
+  void dequeue(Slot slot);
+  /// Jobs that were set aside and may fit the limits now come back to the queue.
+  void bring_back(uint32_t association);
   void release_array_place(model::ArrayId array, TimeNs now);
-  Allocation remove_running(Slot slot);
+  Allocation remove_running(Slot slot, TimeNs now);
 
   const policy::PolicySet* policies_;
   const model::WorkOracle* oracle_;
@@ -104,6 +128,14 @@ class State {
   std::deque<Waiter> waiters_;  ///< in order of waiting_since; may name jobs that run by now
   std::set<std::pair<TimeNs, Slot>> ends_;
   WaitQueue queue_;
+  std::vector<policy::OrderKey> queue_keys_;  ///< by slot
+  std::vector<Accounts::Node> set_aside_at_;  ///< by slot; kNone: not set aside
+  std::unordered_map<Accounts::Node, WaitQueue> set_aside_;
+  size_t num_set_aside_ = 0;
+  bool uses_accounts_ = false;
+  Accounts accounts_;
+  std::vector<double> fair_share_;  ///< by association, as of the last resort
+  TimeNs resort_due_ns_ = 0;
   Resources resources_;
   uint32_t arrivals_ = 0;
 };

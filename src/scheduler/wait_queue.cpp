@@ -130,6 +130,33 @@ void WaitQueue::erase(const OrderKey& key) {
   }
 }
 
+std::vector<WaitQueue::Entry> WaitQueue::take_all() {
+  std::vector<Entry> entries;
+  entries.reserve(size_);
+  for (const Block& block : blocks_) {
+    entries.insert(entries.end(), block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin),
+                   block.entries.end());
+  }
+  blocks_.clear();
+  size_ = 0;
+  without_gpus_ = 0;
+  return entries;
+}
+
+void WaitQueue::assign(std::span<const Entry> sorted) {
+  GOBAN_CHECK(empty());
+  for (const Entry& entry : sorted) insert(entry);
+}
+
+const WaitQueue::Entry* WaitQueue::find(const OrderKey& key) const {
+  const size_t at = block_of(key);
+  if (at == blocks_.size()) return nullptr;
+  const Block& block = blocks_[at];
+  const auto live = block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin);
+  const auto place = std::ranges::lower_bound(live, block.entries.end(), key, {}, &Entry::key);
+  return place != block.entries.end() && place->key == key ? &*place : nullptr;
+}
+
 const WaitQueue::Entry* WaitQueue::first() const {
   return blocks_.empty() ? nullptr : &blocks_.front().entries[blocks_.front().begin];
 }

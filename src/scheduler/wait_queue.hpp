@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "policy/select/select.hpp"
@@ -27,6 +28,13 @@ class WaitQueue {
   /// The entry is there.
   void erase(const OrderKey& key);
 
+  /// Empties the queue; in queue order.
+  [[nodiscard]] std::vector<Entry> take_all();
+  /// Fills the empty queue with entries in order.
+  void assign(std::span<const Entry> sorted);
+
+  /// The entry with that key, or null.
+  [[nodiscard]] const Entry* find(const OrderKey& key) const;
   /// First entry, first entry behind `key`, or null. Pointers die with the next change.
   [[nodiscard]] const Entry* first() const;
   [[nodiscard]] const Entry* after(const OrderKey& key) const;

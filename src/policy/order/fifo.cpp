@@ -6,7 +6,7 @@ namespace {
 
 class Fifo final : public Order {
  public:
-  OrderKey key(const model::JobState& job, TimeNs) const override {
+  OrderKey key(const model::JobState& job, const OrderView&, TimeNs) const override {
     return {job.promoted ? kPromotedTier : kNormalTier, job.arrival, job.request.submit_ns};
   }
 };

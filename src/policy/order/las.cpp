@@ -9,7 +9,7 @@ class LeastAttainedService final : public Order {
  public:
   explicit LeastAttainedService(TimeNs quantum_ns) : quantum_ns_(quantum_ns) {}
 
-  OrderKey key(const model::JobState& job, TimeNs now) const override {
+  OrderKey key(const model::JobState& job, const OrderView&, TimeNs now) const override {
     const TimeNs attained = job.attained_ns(now);
     const TimeNs counted = quantum_ns_ > 0 ? attained / quantum_ns_ : attained;
     return {job.promoted ? kPromotedTier : kNormalTier, job.arrival, counted};

@@ -4,8 +4,10 @@
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "model/job_state.hpp"
+#include "model/site_rules.hpp"
 
 namespace goban::policy {
 
@@ -29,14 +31,32 @@ struct OrderKey {
 inline constexpr int32_t kPromotedTier = 1;
 inline constexpr int32_t kNormalTier = 999;
 
-/// A pure function from job to key. The key of a waiting job may not depend on the time: it is
-/// asked for once, when the job starts to wait.
+/// What an order may read beside the job; brought up to date whenever the queue is sorted anew.
+struct OrderView {
+  /// By JobState::association: 1 = served least for its shares, towards 0 = most.
+  std::span<const double> fair_share;
+  uint32_t cluster_gpus = 0;
+
+  [[nodiscard]] double fair_share_of(const model::JobState& job) const {
+    return job.association < fair_share.size() ? fair_share[job.association] : 1.0;
+  }
+};
+
+/// A pure function from job and view to key.
 class Order {
  public:
   virtual ~Order() = default;
-  [[nodiscard]] virtual OrderKey key(const model::JobState& job, TimeNs now) const = 0;
+  /// The key of a waiting job is asked for when it starts to wait, and again whenever the queue is
+  /// sorted anew; in between it stays.
+  [[nodiscard]] virtual OrderKey key(const model::JobState& job, const OrderView& view,
+                                     TimeNs now) const = 0;
   /// Keys of running jobs change with time, so the order has to be looked at again and again.
   [[nodiscard]] virtual bool drifts() const { return false; }
+  /// Keys of waiting jobs change with time: the queue is sorted anew at multiples of this; 0 =
+  /// never.
+  [[nodiscard]] virtual TimeNs resort_ns() const { return 0; }
+  /// Reads OrderView::fair_share.
+  [[nodiscard]] virtual bool uses_fair_share() const { return false; }
 };
 
 std::unique_ptr<Order> make_fifo();
@@ -45,5 +65,8 @@ std::unique_ptr<Order> make_priority();
 /// jobs would take turns at every event.
 std::unique_ptr<Order> make_las(TimeNs quantum_ns);
 std::unique_ptr<Order> make_srtf(const model::WorkOracle* oracle);
+/// `rules` outlive the order.
+std::unique_ptr<Order> make_fair_share(const model::SiteRules& rules);
+std::unique_ptr<Order> make_multifactor(const model::SiteRules& rules);
 
 }  // namespace goban::policy

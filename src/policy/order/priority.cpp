@@ -6,7 +6,7 @@ namespace {
 
 class Priority final : public Order {
  public:
-  OrderKey key(const model::JobState& job, TimeNs) const override {
+  OrderKey key(const model::JobState& job, const OrderView&, TimeNs) const override {
     return {job.promoted ? kPromotedTier : kNormalTier, job.arrival,
             -static_cast<int64_t>(job.request.priority)};
   }

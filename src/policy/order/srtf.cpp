@@ -12,7 +12,7 @@ class ShortestRemaining final : public Order {
     GOBAN_CHECK(oracle_ != nullptr, "srtf needs an oracle");
   }
 
-  OrderKey key(const model::JobState& job, TimeNs now) const override {
+  OrderKey key(const model::JobState& job, const OrderView&, TimeNs now) const override {
     const TimeNs total = base::from_seconds(oracle_->total_work_s(job.job));
     return {job.promoted ? kPromotedTier : kNormalTier, job.arrival, total - job.attained_ns(now)};
   }

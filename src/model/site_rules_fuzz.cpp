@@ -1,0 +1,24 @@
+// Any bytes are site rules: refused with a place, or rules whose accounts form a tree.
+#include <cstdint>
+
+#include "base/check.hpp"
+#include "model/site_rules_file.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  namespace model = goban::model;
+  model::JobHistory history;
+  const auto rules =
+      model::parse_site_rules({reinterpret_cast<const char*>(data), size}, "fuzz.toml", history);
+  if (!rules) {
+    GOBAN_CHECK(!rules.error().message.empty() && rules.error().place.file == "fuzz.toml");
+    return 0;
+  }
+  GOBAN_CHECK(rules->accounts.size() <= history.accounts.size());
+  for (size_t i = 0; i < rules->accounts.size(); ++i) {
+    size_t steps = 0;
+    for (auto at = rules->accounts[i].parent; at.valid(); at = rules->accounts[at.index()].parent) {
+      GOBAN_CHECK(++steps <= rules->accounts.size());
+    }
+  }
+  return 0;
+}

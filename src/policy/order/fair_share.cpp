@@ -1,0 +1,29 @@
+// Fair-share: jobs of those who were served least for their shares go first (fair_tree.hpp), then
+// by arrival.
+#include "policy/order/order.hpp"
+
+namespace goban::policy {
+namespace {
+
+class FairShare final : public Order {
+ public:
+  explicit FairShare(const model::SiteRules& rules) : resort_ns_(rules.recalculate_ns) {}
+  OrderKey key(const model::JobState& job, const OrderView& view, TimeNs) const override {
+    constexpr double kResolution = 1e12;
+    return {job.promoted ? kPromotedTier : kNormalTier, job.arrival,
+            -static_cast<int64_t>(view.fair_share_of(job) * kResolution)};
+  }
+  TimeNs resort_ns() const override { return resort_ns_; }
+  bool uses_fair_share() const override { return true; }
+
+ private:
+  TimeNs resort_ns_;
+};
+
+}  // namespace
+
+std::unique_ptr<Order> make_fair_share(const model::SiteRules& rules) {
+  return std::make_unique<FairShare>(rules);
+}
+
+}  // namespace goban::policy

@@ -1,0 +1,46 @@
+// Multifactor priority after Slurm's plug-in of that name: the weighted sum of age, fair-share,
+// quality of service, partition and size, each from 0 to 1. Equal priorities go by arrival.
+#include <algorithm>
+#include <cmath>
+
+#include "policy/order/order.hpp"
+
+namespace goban::policy {
+namespace {
+
+double priority_of(const std::vector<double>& by_id, size_t id) {
+  return id < by_id.size() ? by_id[id] : 0.0;
+}
+
+class Multifactor final : public Order {
+ public:
+  explicit Multifactor(const model::SiteRules& rules) : rules_(&rules) {}
+
+  OrderKey key(const model::JobState& job, const OrderView& view, TimeNs now) const override {
+    const model::PriorityWeights& weights = rules_->weights;
+    const model::JobRequest& request = job.request;
+    const double age =
+        base::to_seconds(now - request.submit_ns) / base::to_seconds(weights.age_max_ns);
+    double priority = weights.age * std::clamp(age, 0.0, 1.0);
+    priority += weights.fair_share * view.fair_share_of(job);
+    priority += weights.qos * priority_of(rules_->qos_priority, request.qos.index());
+    priority +=
+        weights.partition * priority_of(rules_->partition_priority, request.partition.index());
+    const double size = static_cast<double>(request.num_gpus) / view.cluster_gpus;
+    priority += weights.size >= 0 ? weights.size * size : -weights.size * (1 - size);
+    return {job.promoted ? kPromotedTier : kNormalTier, job.arrival, -std::llround(priority)};
+  }
+  TimeNs resort_ns() const override { return rules_->recalculate_ns; }
+  bool uses_fair_share() const override { return true; }
+
+ private:
+  const model::SiteRules* rules_;
+};
+
+}  // namespace
+
+std::unique_ptr<Order> make_multifactor(const model::SiteRules& rules) {
+  return std::make_unique<Multifactor>(rules);
+}
+
+}  // namespace goban::policy
