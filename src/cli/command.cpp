@@ -1,10 +1,9 @@
 #include "cli/command.hpp"
 
-#include <time.h>
-
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <time.h>
 
 namespace goban::cli {
 namespace {

@@ -58,6 +58,7 @@ int simulate(SimulateOptions options) {
   }
   fmt::print("{} on {} ({} GPUs)\n\n{}", options.files.jobs, inputs->cluster.name(),
              inputs->cluster.num_gpus(), report::comparison_table(runs->metrics));
+  fmt::print("{}", report::worst_account_lines(runs->metrics));
   if (!options.out.empty()) fmt::print("Per-job results: {}/<policy>/jobs.csv\n", options.out);
   return 0;
 }

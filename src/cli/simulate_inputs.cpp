@@ -9,9 +9,11 @@
 #include "cli/progress.hpp"
 #include "history/incidents.hpp"
 #include "model/cluster_presets.hpp"
+#include "model/site_rules_file.hpp"
 #include "profile/app_class.hpp"
 #include "profile/penalty_model.hpp"
 #include "profile/scores_file.hpp"
+#include "scheduler/accounts.hpp"
 #include "wire/job_profile.hpp"
 
 namespace goban::cli {
@@ -93,6 +95,34 @@ base::Status add_job_profile(const std::string& path, SimulateInputs& inputs) {
   return {};
 }
 
+/// The rules of the site; no job may ask for more than its account may ever hold.
+base::Status add_rules(const std::string& path, SimulateInputs& inputs) {
+  model::JobHistory& history = inputs.jobs.history;
+  auto rules = model::read_site_rules(path, history);
+  if (!rules) return base::failure(rules.error());
+  scheduler::Accounts nobody_runs(*rules);
+  size_t too_large = 0;
+  size_t first = 0;
+  for (size_t i = 0; i < history.jobs.size(); ++i) {
+    const model::JobRequest& request = history.jobs[i].request;
+    const uint32_t association = nobody_runs.association(request.account, request.user);
+    if (nobody_runs.blocking(association, request.num_gpus) == scheduler::Accounts::kNone) continue;
+    if (too_large++ == 0) first = i;
+  }
+  if (too_large > 0) {
+    const model::JobRequest& request = history.jobs[first].request;
+    return base::bad_data(
+        {path, 0, 0, ""},
+        fmt::format("{} jobs ask for more than their account or user may ever hold; the first is "
+                    "job {} with {} GPUs (user \"{}\", account \"{}\")",
+                    too_large, history.job_names[first], request.num_gpus,
+                    history.users[request.user.index()], history.accounts[request.account.index()]),
+        "raise the limit, or take the jobs out of the history");
+  }
+  inputs.rules = std::make_shared<model::SiteRules>(std::move(*rules));
+  return {};
+}
+
 Result<history::ReadResult> read_history(SimulateFiles& files, const model::Cluster& cluster,
                                          const std::string& out) {
   history::ReadOptions options;
@@ -150,11 +180,17 @@ Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out)
                            : "the history is empty");
   }
   profile::PmScores ideal = profile::PmScores::uniform(cluster->num_gpus());
-  SimulateInputs inputs{std::move(*cluster), std::move(*jobs), std::move(ideal), {}, {}, {}};
+  SimulateInputs inputs{std::move(*cluster), std::move(*jobs), std::move(ideal), {}, {}, {}, {}};
+  inputs.rules = std::make_shared<model::SiteRules>();
   if (!files.scores.empty()) {
     auto scores = profile::read_scores(files.scores, inputs.cluster.num_gpus());
     if (!scores) return base::failure(scores.error());
     inputs.scores = std::move(*scores);
+  }
+  if (!files.accounts.empty()) {
+    if (auto status = add_rules(files.accounts, inputs); !status) {
+      return base::failure(status.error());
+    }
   }
   if (!files.fillers.empty()) {
     auto fillers = history::FillerSource::read(files.fillers);

@@ -22,6 +22,7 @@ struct SimulateFiles {
   std::string format;
   std::string scores;
   std::string fillers;
+  std::string accounts;
   std::string incidents;
   std::string rejects;
   std::vector<std::string> penalties;
@@ -42,6 +43,7 @@ struct SimulateInputs {
   model::Cluster cluster;
   history::ReadResult jobs;
   profile::PmScores scores;
+  std::shared_ptr<const model::SiteRules> rules;  ///< never null
   std::vector<model::Event> incidents;
   std::optional<history::FillerSource> fillers;
   std::vector<PenaltyOption> penalties;

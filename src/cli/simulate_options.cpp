@@ -25,6 +25,8 @@ void add_input_options(CLI::App& c, SimulateOptions& options) {
                "Job profiles (JSON) whose traffic gives the penalty of their model");
   c.add_option("--filler-interarrivals", files.fillers,
                "Repeat the history as filler jobs with these gaps (CSV: k,inter_arrival_s)");
+  c.add_option("--accounts", files.accounts,
+               "Accounts, shares, hard limits and priority weights of the site (TOML)");
   c.add_option("--incidents", files.incidents, "Node failures and maintenance windows (TOML)");
 }
 

@@ -21,6 +21,7 @@ RunPlan::RunPlan(const SimulateOptions& options, const SimulateInputs& inputs,
   for (size_t i = 0; i < policies.size(); ++i) {
     engine::BatchRun& each = runs.emplace_back();
     each.composition = policies[i];
+    each.composition.rules = inputs.rules;
     each.speed = {&inputs.cluster, policies[i].settings.ideal_speed ? &ideal : &inputs.scores,
                   &penalties[i]};
     each.options.settings = policies[i].settings;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/simulated/simulation.hpp"
+#include "report/account_metrics.hpp"
 
 namespace goban::report {
 
@@ -27,7 +28,8 @@ struct RunMetrics {
   int64_t preemptions = 0;
   double wall_s = 0;
   int64_t timed_out = 0;
-  double gpu_hours_lost = 0;  ///< undone by node failures
+  double gpu_hours_lost = 0;     ///< undone by node failures
+  AccountMetrics worst_account;  ///< by average slowdown; without a name if there is none
 };
 
 [[nodiscard]] RunMetrics measure(const std::string& policy, const model::JobHistory& history,

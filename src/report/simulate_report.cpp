@@ -52,6 +52,17 @@ std::string simulate_json(const std::vector<RunMetrics>& runs) {
     append_field(out, "wall_s", run.wall_s);
     append_field(out, "timed_out", run.timed_out);
     append_field(out, "gpu_hours_lost", run.gpu_hours_lost);
+    const AccountMetrics& worst = run.worst_account;
+    if (worst.jobs > 0) {
+      out +=
+          ", \"worst_account\": {\"name\": " +
+          nlohmann::json(worst.name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      append_field(out, "jobs", worst.jobs);
+      append_field(out, "avg_slowdown", worst.avg_slowdown);
+      append_field(out, "avg_wait_s", worst.avg_wait_s);
+      append_field(out, "gpu_hours", worst.gpu_hours);
+      out += '}';
+    }
     out += '}';
   }
   return out + "\n]}\n";
@@ -82,6 +93,20 @@ std::string comparison_table(const std::vector<RunMetrics>& runs) {
                        runs.front().policy);
   }
   return out + ".\n";
+}
+
+std::string worst_account_lines(const std::vector<RunMetrics>& runs) {
+  size_t width = 0;
+  for (const RunMetrics& run : runs) width = std::max(width, run.policy.size());
+  std::string out;
+  for (const RunMetrics& run : runs) {
+    const AccountMetrics& worst = run.worst_account;
+    if (worst.jobs == 0) continue;
+    out += fmt::format("  {:<{}}  {}: slowdown {:.1f}, average wait {}, {} jobs\n", run.policy,
+                       width, worst.name.empty() ? "(no name)" : worst.name, worst.avg_slowdown,
+                       human_seconds(worst.avg_wait_s), worst.jobs);
+  }
+  return out.empty() ? out : "\nThe account served worst, by average slowdown:\n" + out;
 }
 
 base::Status write_jobs_csv(const std::string& path, const model::JobHistory& history,

@@ -73,6 +73,7 @@ bool DecisionBoard::find(const JobState& job, Allocation& out) const {
 }
 
 void DecisionBoard::commit(const JobState& job, Allocation allocation) {
+  GOBAN_CHECK(may_start(&job), "a hard limit is broken");
   const Slot slot = slot_of(&job);
   state_.start(slot, std::move(allocation), now_);
   started_.push_back(slot);

@@ -19,6 +19,7 @@ class DecisionBoard final : public policy::Board {
   bool full() const override;
   policy::Preemption preemption() const override { return policies_.preemption; }
   bool class_first() const override { return policies_.placement->class_first(); }
+  bool may_start(Job job) const override { return state_.limit_on(*job) == Accounts::kNone; }
   Job first() override;
   Job after(Job job) override;
   Job after_fitting(Job job, const policy::Gap& gap) override;

@@ -34,7 +34,36 @@ struct Shape {
   std::vector<std::string> policies;
   bool ideal_gpus = false;
   bool limits = true;
+  bool account_limits = false;
 };
+
+/// Account 1 below account 0, account 2 beside it; limits that every job can meet.
+std::shared_ptr<model::SiteRules> draw_rules(base::Random& random, uint32_t gpus,
+                                             bool account_limits) {
+  auto rules = std::make_shared<model::SiteRules>();
+  rules->half_life_ns = base::from_seconds(500);
+  rules->recalculate_ns = base::from_seconds(1 + static_cast<double>(random.below(200)));
+  rules->weights.age_max_ns = base::from_seconds(1000);
+  const auto limits = [&] {
+    model::HardLimits out;
+    if (account_limits && random.below(3) == 0) {
+      out.max_gpus = static_cast<int32_t>(gpus + random.below(3));
+      out.max_jobs = static_cast<int32_t>(1 + random.below(4));
+    }
+    return out;
+  };
+  for (int account = 0; account < 3; ++account) {
+    rules->accounts.push_back({.parent = account == 1 ? model::AccountId(0u) : model::AccountId(),
+                               .shares = 1 + random.uniform(),
+                               .limits = limits(),
+                               .limits_each = limits()});
+  }
+  rules->users.push_back({.account = model::AccountId(2u),
+                          .user = model::UserId(1u),
+                          .shares = 3,
+                          .limits = limits()});
+  return rules;
+}
 
 Experiment draw(uint64_t seed, const Shape& shape) {
   base::Random random(seed);
@@ -68,6 +97,8 @@ Experiment draw(uint64_t seed, const Shape& shape) {
     job.request.num_gpus = static_cast<int32_t>(1 + random.below(gpus));
     job.request.app_class = model::AppClass{static_cast<uint8_t>(random.below(3))};
     job.request.priority = static_cast<int32_t>(random.below(5));
+    job.request.user = model::UserId(random.below(3));
+    job.request.account = model::AccountId(random.below(3));
     job.work_s = static_cast<double>(random.below(2000)) + (random.below(3) == 0 ? 0.37 : 0.0);
     if (shape.limits && random.below(3) == 0) {
       job.request.walltime_limit_ns =
@@ -77,6 +108,7 @@ Experiment draw(uint64_t seed, const Shape& shape) {
     e.history.job_names.add(std::to_string(i));
   }
   e.composition = policy::compose(shape.policies[random.below(shape.policies.size())]).value();
+  e.composition.rules = draw_rules(random, gpus, shape.account_limits);
   policy::RunSettings& settings = e.composition.settings;
   if (!settings.credit_per_round) {
     settings.restart_cost_s = static_cast<double>(random.below(3)) * 25;
@@ -105,6 +137,7 @@ class Books final : public Observer {
       RC_ASSERT(!owner_[gpu.index()].valid());  // no GPU is given twice
       owner_[gpu.index()] = action.job;
     }
+    hold(request, request.num_gpus, 1);
     std::vector<Stay>& stays = stays_[action.job];
     if (!stays.empty() && sorted(stays.back().gpus) != sorted(stay.gpus)) {
       stay.overhead_s = e_.options.settings.restart_cost_s;
@@ -159,9 +192,40 @@ class Books final : public Observer {
   }
   void leave(JobId job, TimeNs now) {
     stays_[job].back().end = now;
+    const model::JobRequest& request = e_.history.jobs[job.index()].request;
+    hold(request, -request.num_gpus, -1);
     for (const GpuId gpu : stays_[job].back().gpus) owner_[gpu.index()] = {};
   }
 
+  /// Hard limits: of the account, those above it, and its user there.
+  void hold(const model::JobRequest& request, int32_t gpus, int32_t jobs) {
+    const model::SiteRules& rules = *e_.composition.rules;
+    const auto within = [&](Held& held, const model::HardLimits& limits) {
+      held.gpus += gpus;
+      held.jobs += jobs;
+      RC_ASSERT(held.gpus >= 0 && held.gpus <= limits.max_gpus);
+      RC_ASSERT(held.jobs >= 0 && held.jobs <= limits.max_jobs);
+    };
+    const uint32_t account = request.account.value;
+    const model::AccountRule& rule = rules.accounts[account];
+    within(accounts_[account], rule.limits);
+    if (rule.parent.valid()) {
+      within(accounts_[rule.parent.value], rules.accounts[rule.parent.index()].limits);
+    }
+    within(users_[{account, request.user.value}], rule.limits_each);
+    const model::UserRule& user = rules.users.front();
+    if (user.account == request.account && user.user == request.user) {
+      within(special_user_, user.limits);
+    }
+  }
+
+  struct Held {
+    int32_t gpus = 0;
+    int32_t jobs = 0;
+  };
+  std::map<uint32_t, Held> accounts_;
+  std::map<std::pair<uint32_t, uint32_t>, Held> users_;
+  Held special_user_;
   const Experiment& e_;
   std::vector<JobId> owner_;
   std::map<JobId, std::vector<Stay>> stays_;
@@ -180,6 +244,11 @@ const std::vector<std::string> kPolicies = {"fifo+packed",
                                             "conservative-backfill+packed",
                                             "conservative-backfill+pal",
                                             "priority+consolidated+sticky",
+                                            "slurm-multifactor",
+                                            "fair-share+skip+packed",
+                                            "fair-share+packed+sticky",
+                                            "multifactor+conservative-backfill+packed",
+                                            "fair-share+pal+non-sticky",
                                             "las+easy-backfill+packed",
                                             "easy-backfill+packed+non-sticky",
                                             "pal-artifact",
@@ -193,7 +262,8 @@ const std::vector<std::string> kPolicies = {"fifo+packed",
 
 TEST(SimulationProperty, GpusAreExclusiveGangsWholeAndWorkAddsUp) {
   EXPECT_TRUE(rc::check([] {
-    Experiment e = draw(*rc::gen::arbitrary<uint64_t>(), {.policies = kPolicies});
+    Experiment e = draw(*rc::gen::arbitrary<uint64_t>(),
+                        {.policies = kPolicies, .ideal_gpus = false, .account_limits = true});
     RC_TAG(e.composition.name);
     Books books(e);
     e.options.observer = &books;

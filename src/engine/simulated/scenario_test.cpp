@@ -11,6 +11,7 @@
 #include "base/number.hpp"
 #include "engine/simulated/simulation.hpp"
 #include "model/cluster_presets.hpp"
+#include "model/site_rules_file.hpp"
 
 namespace goban::engine {
 namespace {
@@ -26,6 +27,7 @@ struct Scenario {
   double checkpoint_interval_s = 0;
   std::vector<double> scores;
   model::JobHistory history;
+  std::string rules;  ///< TOML, from the lines `rule`
   std::vector<model::Event> incidents;
   std::vector<std::string> expected;
 };
@@ -91,6 +93,12 @@ void add_job(Scenario& s, std::istringstream& words) {
     } else if (key == "type") {
       job.request.resource_type = s.cluster->find_resource_type(value);
       ASSERT_TRUE(job.request.resource_type.valid()) << value;
+    } else if (key == "user") {
+      job.request.user = model::UserId(s.history.users.intern(value));
+    } else if (key == "account") {
+      job.request.account = model::AccountId(s.history.accounts.intern(value));
+    } else if (key == "qos") {
+      job.request.qos = model::QosId(s.history.qos.intern(value));
     } else if (key == "instances") {
       job.request.instances = std::stoi(value);
     } else if (key == "array") {  // array=NUMBER:MAX_RUNNING
@@ -146,6 +154,10 @@ void read(const std::filesystem::path& path, Scenario& s) {
       add_incident(s, words);
     } else if (key == "expect") {
       expecting = true;
+    } else if (key == "rule") {
+      std::string toml;
+      std::getline(words, toml);
+      s.rules += toml + "\n";
     } else if (key == "scores") {
       for (double score = 0; words >> score;) s.scores.push_back(score);
     } else if (words >> value; key == "cluster") {
@@ -173,6 +185,9 @@ TEST_P(ScenarioTest, TimelineIsAsWritten) {
   read(GetParam(), s);
   ASSERT_TRUE(s.cluster && s.policy && !s.expected.empty());
   if (s.restart_cost_s) s.policy->settings.restart_cost_s = *s.restart_cost_s;
+  auto rules = model::parse_site_rules(s.rules, "rules", s.history);
+  ASSERT_TRUE(rules) << rules.error().text();
+  s.policy->rules = std::make_shared<model::SiteRules>(std::move(*rules));
   if (s.round_s) s.policy->settings.round_s = *s.round_s;
   const profile::PmScores scores =
       s.scores.empty() ? profile::PmScores::uniform(s.cluster->num_gpus())

@@ -32,7 +32,7 @@ Board::Job start_prefix(Board& board) {
     std::vector<Board::Job> jobs = guaranteed(board, board.first());
     std::ranges::stable_sort(jobs, {}, [](Board::Job j) { return j->request.app_class; });
     for (const Board::Job each : jobs) {
-      if (!board.start(each)) return each;
+      if (board.may_start(each) && !board.start(each)) return each;
     }
   }
   // Whoever starts leaves the queue, so the first of it is always the next.

@@ -46,6 +46,9 @@ class Board {
   /// More sensitive classes choose first among jobs that start together.
   [[nodiscard]] virtual bool class_first() const = 0;
 
+  /// No hard limit of its account forbids the job now. True of each job when it is handed out.
+  [[nodiscard]] virtual bool may_start(Job job) const = 0;
+
   /// First job of the queue, or the first one behind `job` (which may have been started since).
   [[nodiscard]] virtual Job first() = 0;
   [[nodiscard]] virtual Job after(Job job) = 0;
