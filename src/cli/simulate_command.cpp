@@ -1,8 +1,8 @@
 // goban simulate: replays a job history under several policies and compares them.
-#include <algorithm>
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/read_notes.hpp"
 #include "cli/simulate_inputs.hpp"
 #include "cli/simulate_options.hpp"
 #include "cli/simulate_runs.hpp"
@@ -10,21 +10,6 @@
 
 namespace goban::cli {
 namespace {
-
-void warn_about(const history::ReadResult& read, const SimulateFiles& files) {
-  if (read.unsorted) fmt::print(stderr, "goban: note: {} was not in submit order\n", files.jobs);
-  for (const std::string& column : read.ignored_columns) {
-    fmt::print(stderr, "goban: note: column {} of {} is not used\n", column, files.jobs);
-  }
-  if (read.rejected == 0) return;
-  fmt::print(stderr, "goban: warning: {} of {} records were rejected, see {}\n", read.rejected,
-             read.records, files.rejects);
-  constexpr size_t kShown = 3;
-  for (size_t i = 0; i < std::min(kShown, read.first_rejections.size()); ++i) {
-    const history::Rejection& rejection = read.first_rejections[i];
-    fmt::print(stderr, "  {}:{}: {}\n", files.jobs, rejection.line, rejection.reason);
-  }
-}
 
 /// Says which policies were told more than a live scheduler would know.
 void warn_about_true_durations(const std::vector<policy::Composition>& policies,
@@ -47,7 +32,7 @@ int simulate(SimulateOptions options) {
   if (!policies) return report_error(policies.error());
   const auto inputs = load_inputs(options.files, options.out);
   if (!inputs) return report_error(inputs.error());
-  warn_about(inputs->jobs, options.files);
+  print_read_notes(inputs->jobs, options.files.jobs, options.files.rejects);
   warn_about_true_durations(*policies, inputs->jobs.history);
   const auto runs = run_policies(options, *inputs, *policies);
   if (!runs) return report_error(runs.error());

@@ -123,11 +123,18 @@ base::Status add_rules(const std::string& path, SimulateInputs& inputs) {
   return {};
 }
 
+std::string why_empty(const history::ReadResult& read) {
+  if (read.rejected > 0) return "the first reasons: " + read.first_rejections[0].reason;
+  if (read.counts.cpu_jobs_left_out == 0) return "the history is empty";
+  return "all jobs are CPU-only, and the cluster has no resource type without GPUs";
+}
+
 Result<history::ReadResult> read_history(SimulateFiles& files, const model::Cluster& cluster,
                                          const std::string& out) {
   history::ReadOptions options;
   options.format = files.format;
   options.cluster = &cluster;
+  options.procs_per_gpu = files.procs_per_gpu;
   const bool rejects_named = !files.rejects.empty();
   if (!rejects_named) files.rejects = (out.empty() ? "" : out + "/") + "rejected.csv";
   options.rejects_path = files.rejects;
@@ -174,10 +181,9 @@ Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out)
   auto jobs = read_history(files, *cluster, out);
   if (!jobs) return base::failure(jobs.error());
   if (jobs->history.jobs.empty()) {
-    return base::bad_data(
-        {files.jobs, 0, 0, ""}, fmt::format("no job is left of {} records", jobs->records),
-        jobs->rejected > 0 ? "the first reasons: " + jobs->first_rejections[0].reason
-                           : "the history is empty");
+    return base::bad_data({files.jobs, 0, 0, ""},
+                          fmt::format("no job is left of {} records", jobs->records),
+                          why_empty(*jobs));
   }
   profile::PmScores ideal = profile::PmScores::uniform(cluster->num_gpus());
   SimulateInputs inputs{std::move(*cluster), std::move(*jobs), std::move(ideal), {}, {}, {}, {}};

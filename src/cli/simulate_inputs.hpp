@@ -20,6 +20,7 @@ struct SimulateFiles {
   std::string cluster;
   std::string jobs;
   std::string format;
+  int64_t procs_per_gpu = 1;
   std::string scores;
   std::string fillers;
   std::string accounts;

@@ -1,5 +1,6 @@
 #include "history/field_reader.hpp"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <optional>
 
@@ -22,6 +23,14 @@ std::optional<int64_t> plain_digits(std::string_view text) {
     value = value * 10 + (c - '0');
   }
   return value;
+}
+
+/// `2.0` and the like, as tables that passed through floating point have them.
+std::optional<int64_t> whole_float(std::string_view text) {
+  constexpr double kExact = 9e15;
+  const auto value = base::parse_double(text);
+  if (!value || std::abs(*value) > kExact || std::trunc(*value) != *value) return std::nullopt;
+  return static_cast<int64_t>(*value);
 }
 
 /// Digits with a fraction of at most nine digits, exactly; a double would lose nanoseconds of a
@@ -66,6 +75,7 @@ int64_t FieldReader::whole(size_t column, std::string_view name, int64_t least, 
   const std::string_view text = fields_[column];
   auto value = plain_digits(text);
   if (!value) value = base::parse_int(text);
+  if (!value) value = whole_float(text);
   if (!value) {
     refuse(column, name, "is not a whole number");
   } else if (*value < 0 && least >= 0) {
@@ -84,6 +94,12 @@ TimeNs FieldReader::seconds(size_t column, std::string_view name) {
     return 0;
   }
   return value < 0 ? 0 : base::from_seconds(value);
+}
+
+DateTime FieldReader::date_time(size_t column, std::string_view name) {
+  const auto value = parse_date_time(fields_[column]);
+  if (!value) refuse(column, name, "is not a date and time such as 2017-10-09 07:01:55");
+  return value.value_or(DateTime{});
 }
 
 }  // namespace goban::history

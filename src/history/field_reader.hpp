@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/time.hpp"
+#include "history/date_time.hpp"
 
 namespace goban::history {
 
@@ -14,15 +15,21 @@ namespace goban::history {
 /// ask problem() before using them. Names are those of the columns, for the messages.
 class FieldReader {
  public:
-  explicit FieldReader(std::span<const std::string_view> fields) : fields_(fields) {}
+  explicit FieldReader(std::span<const std::string_view> fields, int64_t row = 0)
+      : fields_(fields), row_(row) {}
+
+  /// Which record of the file it is, from 0; refused ones count.
+  [[nodiscard]] int64_t row() const { return row_; }
 
   [[nodiscard]] std::string_view text(size_t column) const { return fields_[column]; }
   /// A number that is not negative.
   [[nodiscard]] double number(size_t column, std::string_view name);
-  /// A whole number from `least` to `most`.
+  /// A whole number from `least` to `most`; `1.0` is one too.
   [[nodiscard]] int64_t whole(size_t column, std::string_view name, int64_t least, int64_t most);
   /// Seconds that are not negative, exact to the nanosecond, at most base::kMaxSeconds.
   [[nodiscard]] base::TimeNs seconds(size_t column, std::string_view name);
+  /// A date and time since 1970, see date_time.hpp.
+  [[nodiscard]] DateTime date_time(size_t column, std::string_view name);
 
   /// What is wrong with the record; empty = nothing so far.
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -31,6 +38,7 @@ class FieldReader {
   void refuse(size_t column, std::string_view name, std::string_view what);
 
   std::span<const std::string_view> fields_;
+  int64_t row_;
   std::string problem_;
 };
 

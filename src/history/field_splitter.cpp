@@ -18,6 +18,17 @@ bool FieldSplitter::split(std::string_view line) {
   return true;
 }
 
+void FieldSplitter::split_blanks(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t";
+  fields_.clear();
+  size_t begin = line.find_first_not_of(kBlanks);
+  while (begin != line.npos) {
+    const size_t end = std::min(line.find_first_of(kBlanks, begin), line.size());
+    fields_.push_back(line.substr(begin, end - begin));
+    begin = line.find_first_not_of(kBlanks, end);
+  }
+}
+
 bool FieldSplitter::split_quoted(std::string_view line) {
   unquoted_.clear();
   unquoted_.reserve(line.size());  // views below stay valid

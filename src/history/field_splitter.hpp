@@ -1,4 +1,4 @@
-// Fields of one CSV line (RFC 4180, without line breaks inside a field).
+// Fields of one line: CSV (RFC 4180, without line breaks inside a field), or blanks between.
 #pragma once
 
 #include <span>
@@ -14,6 +14,8 @@ class FieldSplitter {
  public:
   /// False if a quoted field does not end, or is followed by anything but a comma.
   [[nodiscard]] bool split(std::string_view line);
+  /// Splits at blanks and tabs, any number of them; there is no quoting.
+  void split_blanks(std::string_view line);
   /// Valid until the next split, and as long as the line.
   [[nodiscard]] std::span<const std::string_view> fields() const { return fields_; }
 

@@ -75,9 +75,19 @@ std::string seconds_text(model::TimeNs time_ns) {
 
 }  // namespace
 
-HistoryBuilder::HistoryBuilder(const Cluster* cluster, bool walltimes_known, size_t jobs_max)
-    : cluster_(cluster), walltimes_known_(walltimes_known), jobs_max_(jobs_max) {
-  if (cluster_ != nullptr) instances_max_ = count_instances(*cluster_);
+HistoryBuilder::HistoryBuilder(const Cluster* cluster, bool walltimes_known, size_t jobs_max,
+                               CpuJobs cpu_jobs)
+    : cluster_(cluster),
+      walltimes_known_(walltimes_known),
+      jobs_max_(jobs_max),
+      cpu_jobs_(cpu_jobs) {
+  if (cluster_ == nullptr) return;
+  instances_max_ = count_instances(*cluster_);
+  const auto types = cluster_->resource_types();
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (types[i].gpus == 0) cpu_types_.push_back(i);
+  }
+  std::ranges::stable_sort(cpu_types_, {}, [&](size_t i) { return types[i].host.cores; });
 }
 
 void HistoryBuilder::reserve(size_t jobs) {
@@ -139,7 +149,6 @@ std::string HistoryBuilder::set_resources(const JobRecord& record, JobRequest& r
   if (!record.resource_type.empty()) return set_typed_resources(record, request);
   if (record.instances > 1) return "instances need a resource_type";
   if (!record.num_gpus) return "num_gpus is empty";
-  if (*record.num_gpus == 0) return "num_gpus 0 needs a resource_type without GPUs";
   const int64_t most = cluster_ == nullptr ? std::numeric_limits<int32_t>::max()
                                            : static_cast<int64_t>(cluster_->num_gpus());
   if (*record.num_gpus < 0 || *record.num_gpus > most) {
@@ -169,15 +178,35 @@ void HistoryBuilder::push(std::string_view id, const Job& job, const Recorded& r
   history_.recorded.back() = recorded;
 }
 
+std::string HistoryBuilder::add_cpu_only(const JobRecord& record) {
+  JobRecord typed = record;
+  if (!cpu_types_.empty()) {
+    const auto types = cluster_->resource_types();
+    const auto holds = [&](size_t i) { return types[i].host.cores >= record.cpu_cores; };
+    const auto found = std::ranges::find_if(cpu_types_, holds);
+    const ResourceType& type = types[found != cpu_types_.end() ? *found : cpu_types_.back()];
+    const int64_t cores = std::max(1, type.host.cores);
+    typed.resource_type = type.name;
+    typed.instances =
+        std::max<int64_t>(1, record.cpu_cores / cores + (record.cpu_cores % cores != 0 ? 1 : 0));
+  }
+  const int64_t tasks = std::max(1, record.array_tasks);
+  const bool leave_out = cpu_types_.empty() && cpu_jobs_ == CpuJobs::LeaveOut;
+  if (leave_out && !ids_.insert(record.id)) {
+    return fmt::format("job_id {} was used before", record.id);
+  }
+  if (leave_out) {
+    counts_.cpu_jobs_left_out += tasks;
+  } else if (std::string problem = take(typed); !problem.empty()) {
+    return problem;
+  }
+  counts_.cpu_jobs += tasks;
+  return {};
+}
+
 std::string HistoryBuilder::add(const JobRecord& record) {
   if (record.id.empty()) return "job_id is empty";
   if (record.work_s > base::kMaxSeconds) return "the work is beyond 4.6e9 seconds";
-  Job job;
-  job.work_s = record.work_s;
-  JobRequest& request = job.request;
-  request.submit_ns = record.submit_ns;
-  request.walltime_limit_ns = record.walltime_limit_ns;
-  request.priority = record.priority;
   if (record.recorded.start_ns >= 0 && record.recorded.start_ns < record.submit_ns) {
     return "the job started before it was submitted";
   }
@@ -185,6 +214,19 @@ std::string HistoryBuilder::add(const JobRecord& record) {
       record.recorded.finish_ns < std::max(record.submit_ns, record.recorded.start_ns)) {
     return "the job ended before it started";
   }
+  if (record.num_gpus == 0 && record.resource_type.empty()) return add_cpu_only(record);
+  std::string problem = take(record);
+  if (problem.empty() && record.gpu_share) ++counts_.gpu_shares;
+  return problem;
+}
+
+std::string HistoryBuilder::take(const JobRecord& record) {
+  Job job;
+  job.work_s = record.work_s;
+  JobRequest& request = job.request;
+  request.submit_ns = record.submit_ns;
+  request.walltime_limit_ns = record.walltime_limit_ns;
+  request.priority = record.priority;
   if (std::string problem = set_resources(record, request); !problem.empty()) return problem;
 
   if (record.array_tasks == 0) {

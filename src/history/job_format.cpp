@@ -6,8 +6,20 @@
 namespace goban::history {
 
 std::span<const JobFormat> job_formats() {
-  static const std::array formats = {kGenericCsv, kPalCsv};
+  // generic comes last: it takes any header with a column `user`.
+  static const std::array formats = {kSwf,     kPalCsv,    kPhillyAttempts, kPhillySia,
+                                     kChronus, kLumos,     kLumosIntervals, kOpenb,
+                                     kHelios,  kGenericCsv};
   return formats;
+}
+
+std::string list_job_formats() {
+  std::string text;
+  for (const JobFormat& format : job_formats()) {
+    if (!text.empty()) text += ", ";
+    text += format.name;
+  }
+  return text;
 }
 
 std::optional<size_t> find_column(const Header& header, std::string_view name) {

@@ -18,29 +18,39 @@ namespace {
 
 using base::Result;
 
-bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == line.npos; }
-
-std::string format_list() {
-  std::string text;
-  for (const JobFormat& format : job_formats()) {
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", format.name, format.header);
-  }
-  return text;
+/// A line of the layout Swf that is no record.
+bool is_comment(std::string_view line) {
+  const size_t first = line.find_first_not_of(" \t");
+  return first != line.npos && line[first] == ';';
 }
 
-/// The named format, or the one that knows the header.
-Result<const JobFormat*> choose_format(const std::string& wanted, const Header& header,
-                                       std::string_view line, const std::string& name) {
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == line.npos; }
+
+/// The first line of an SWF file: a comment, or so many numbers.
+bool looks_like_swf(std::string_view line, std::span<const std::string_view> fields) {
+  return is_comment(line) ||
+         (fields.size() >= kSwfFields && std::ranges::all_of(fields, [](std::string_view field) {
+            return base::parse_double(field).has_value();
+          }));
+}
+
+Result<const JobFormat*> find_format(std::string_view wanted) {
   for (const JobFormat& format : job_formats()) {
-    if (wanted.empty() ? format.recognises(header) : wanted == format.name) return &format;
+    if (wanted == format.name) return &format;
   }
-  if (!wanted.empty()) {
-    return base::usage_error(fmt::format("no job format is named {}", wanted),
-                             "known: " + format_list());
+  return base::usage_error(fmt::format("no job format is named {}", wanted),
+                           "known: " + list_job_formats());
+}
+
+Result<const JobFormat*> recognise(const Header& header, std::string_view line,
+                                   const std::string& name) {
+  for (const JobFormat& format : job_formats()) {
+    if (format.recognises(header)) return &format;
   }
   return base::usage_error(
       fmt::format("{}: no job format has the header \"{}\"", name, line.substr(0, 200)),
-      "name one with --format: " + format_list());
+      fmt::format("name one with --format: {}; or write the columns of generic: {}",
+                  list_job_formats(), kGenericCsv.header));
 }
 
 /// One pass over one source.
@@ -59,8 +69,9 @@ class Reading {
       if (!file) return base::failure(file.error());
       rejects_.emplace(std::move(*file)).buffer() = "line,reason,record\n";
     }
-    if (auto status = read_header(); !status) return base::failure(status.error());
-    HistoryBuilder builder(options_.cluster, parser_->has_walltimes(), options_.jobs_max);
+    if (auto status = open(); !status) return base::failure(status.error());
+    HistoryBuilder builder(options_.cluster, parser_->has_walltimes(), options_.jobs_max,
+                           options_.cpu_jobs);
     while (next_record()) {
       if (builder.is_full()) {
         return base::bad_data(at_line(), fmt::format("more than {} jobs", options_.jobs_max),
@@ -70,10 +81,13 @@ class Reading {
       if (result_.records == kRowsOfEstimate) reserve(builder);
     }
     if (!lines_.status()) return base::failure(lines_.status().error());
+    if (!comment_status_) return base::failure(comment_status_.error());
     if (rejects_) {
       if (auto status = rejects_->commit(); !status) return base::failure(status.error());
     }
     result_.unsorted = !builder.is_sorted();
+    result_.counts = builder.counts();
+    result_.notes = parser_->notes();
     result_.history = builder.finish();
     return std::move(result_);
   }
@@ -86,23 +100,62 @@ class Reading {
   }
 
   bool next_record() {
+    if (line_is_unread_) {
+      line_is_unread_ = false;
+      return true;
+    }
     while (lines_.next(line_)) {
-      if (!is_blank(line_.text)) return true;
+      if (is_blank(line_.text)) continue;
+      if (!is_swf_ || !is_comment(line_.text)) return true;
+      if (const std::string problem = parser_->take_comment(line_.text); !problem.empty()) {
+        comment_status_ = base::bad_data(at_line(), problem, "correct or remove the line");
+        return false;
+      }
     }
     return false;
   }
 
-  base::Status read_header() {
+  base::Status open() {
     if (!next_record()) {
       if (!lines_.status()) return lines_.status();
       return base::bad_data(at_line(), "the file is empty", "it must begin with a header line");
     }
+    const JobFormat* format = nullptr;
+    if (!options_.format.empty()) {
+      const auto found = find_format(options_.format);
+      if (!found) return base::failure(found.error());
+      format = *found;
+    } else if (splitter_.split_blanks(line_.text); looks_like_swf(line_.text, splitter_.fields())) {
+      format = &kSwf;
+    }
+    return format != nullptr && format->layout == Layout::Swf ? open_swf(*format)
+                                                              : open_csv(format);
+  }
+
+  /// The first line is a comment or a record: it is read again.
+  base::Status open_swf(const JobFormat& format) {
+    auto parser = format.open({.header = {}, .place = at_line(), .options = options_});
+    if (!parser) return base::failure(parser.error());
+    parser_ = std::move(*parser);
+    is_swf_ = true;
+    result_.format = format.name;
+    if (!is_comment(line_.text)) {
+      line_is_unread_ = true;
+      return {};
+    }
+    const std::string problem = parser_->take_comment(line_.text);
+    if (problem.empty()) return {};
+    return base::bad_data(at_line(), problem, "correct or remove the line");
+  }
+
+  /// The first line is a header. `wanted` is null if the header tells the format.
+  base::Status open_csv(const JobFormat* wanted) {
     if (line_.too_long || !splitter_.split(line_.text)) {
       return base::bad_data(at_line(), "the header line is too long or has an open quote",
                             "is it a CSV file?");
     }
     const Header header(splitter_.fields().begin(), splitter_.fields().end());
-    const auto format = choose_format(options_.format, header, line_.text, name_);
+    const auto format = wanted != nullptr ? wanted : recognise(header, line_.text, name_);
     if (!format) return base::failure(format.error());
     std::set<std::string_view> seen;
     for (const std::string& column : header) {
@@ -111,7 +164,7 @@ class Reading {
                               "remove or rename one");
       }
     }
-    auto parser = (*format)->open(header, at_line());
+    auto parser = (*format)->open({.header = header, .place = at_line(), .options = options_});
     if (!parser) return base::failure(parser.error());
     parser_ = std::move(*parser);
     num_columns_ = header.size();
@@ -126,12 +179,20 @@ class Reading {
     if (line_.too_long) {
       return reject(fmt::format("the line is longer than {} bytes", LineReader::kLineBytesMax));
     }
-    if (!splitter_.split(line_.text)) return reject("a quoted field does not end at a comma");
-    if (splitter_.fields().size() != num_columns_) {
-      return reject(
-          fmt::format("{} fields instead of {}", splitter_.fields().size(), num_columns_));
+    if (is_swf_) {
+      splitter_.split_blanks(line_.text);
+      if (splitter_.fields().size() < kSwfFields) {
+        return reject(
+            fmt::format("{} fields instead of {}", splitter_.fields().size(), kSwfFields));
+      }
+    } else {
+      if (!splitter_.split(line_.text)) return reject("a quoted field does not end at a comma");
+      if (splitter_.fields().size() != num_columns_) {
+        return reject(
+            fmt::format("{} fields instead of {}", splitter_.fields().size(), num_columns_));
+      }
     }
-    FieldReader fields(splitter_.fields());
+    FieldReader fields(splitter_.fields(), result_.records - 1);
     JobRecord record;
     std::string problem = parser_->parse(fields, record);
     if (!fields.problem().empty()) return reject(fields.problem());
@@ -173,6 +234,9 @@ class Reading {
   FieldSplitter splitter_;
   std::unique_ptr<RecordParser> parser_;
   size_t num_columns_ = 0;
+  bool is_swf_ = false;
+  bool line_is_unread_ = false;
+  base::Status comment_status_;
   int64_t header_bytes_ = 0;
   std::optional<base::OutputFile> rejects_;
   ReadResult result_;

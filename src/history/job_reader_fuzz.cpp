@@ -6,11 +6,14 @@
 #include <cstdint>
 
 #include "base/check.hpp"
+#include "history/job_format.hpp"
 #include "model/cluster_file.hpp"
 
 namespace {
 
 using goban::history::ReadResult;
+
+constexpr auto kKept = goban::history::CpuJobs::Keep;
 
 const goban::model::Cluster& small_cluster() {
   static const goban::model::Cluster cluster = *goban::model::parse_cluster(
@@ -22,16 +25,23 @@ const goban::model::Cluster& small_cluster() {
   return cluster;
 }
 
-void check_result(const ReadResult& result) {
+void check_result(const ReadResult& result, const goban::model::Cluster* cluster) {
   const auto& jobs = result.history.jobs;
   GOBAN_CHECK(result.rejected <= result.records);
   GOBAN_CHECK(result.history.job_names.size() == jobs.size());
+  const auto& recorded = result.history.recorded;
+  GOBAN_CHECK(recorded.empty() || recorded.size() == jobs.size());
+  for (size_t i = 0; i < recorded.size(); ++i) {
+    GOBAN_CHECK(recorded[i].start_ns == -1 || recorded[i].start_ns >= jobs[i].request.submit_ns);
+  }
   GOBAN_CHECK(std::ranges::is_sorted(
       jobs, {}, [](const goban::model::Job& job) { return job.request.submit_ns; }));
   for (const auto& job : jobs) {
     GOBAN_CHECK(job.work_s >= 0 && job.request.submit_ns >= 0);
-    GOBAN_CHECK(job.request.num_gpus >= 0 && job.request.num_gpus <= 16);
-    GOBAN_CHECK(job.request.num_gpus > 0 || job.request.resource_type.valid());
+    GOBAN_CHECK(job.request.num_gpus >= 0);
+    GOBAN_CHECK(cluster == nullptr || job.request.num_gpus <= 16);
+    GOBAN_CHECK(cluster == nullptr || job.request.num_gpus > 0 ||
+                job.request.resource_type.valid());
     GOBAN_CHECK(job.request.model.index() < result.history.models.size());
     GOBAN_CHECK(job.request.user.index() < result.history.users.size());
   }
@@ -42,14 +52,17 @@ void check_result(const ReadResult& result) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   namespace history = goban::history;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const char* format : {"", "generic", "pal"}) {
+  const auto formats = history::job_formats();
+  for (const std::string_view format : {std::string_view(), formats[size % formats.size()].name}) {
     history::ReadOptions options;
     options.format = format;
-    options.cluster = &small_cluster();
+    options.cluster = size % 2 == 0 ? &small_cluster() : nullptr;
+    options.cpu_jobs = kKept;
+    options.procs_per_gpu = 3;
     options.jobs_max = 1000;
     history::MemorySource whole(text);
     const auto result = history::read_jobs(whole, "fuzz.csv", options);
-    if (result) check_result(*result);
+    if (result) check_result(*result, options.cluster);
     history::MemorySource pieces(text, 7);
     const auto again = history::read_jobs(pieces, "fuzz.csv", options);
     GOBAN_CHECK(result.has_value() == again.has_value());

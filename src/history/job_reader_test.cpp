@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "base/test_shared.hpp"
+#include "history/test_reading.hpp"
 #include "model/cluster_presets.hpp"
 
 namespace goban::history {
@@ -17,36 +18,6 @@ namespace {
 
 using base::kSecond;
 using testing::ElementsAre;
-
-/// Reads from memory in reads of `chunk` bytes.
-base::Result<ReadResult> read_text(std::string_view text, const ReadOptions& options = {},
-                                   size_t chunk = SIZE_MAX) {
-  MemorySource source(text, chunk);
-  return read_jobs(source, "jobs.csv", options);
-}
-
-ReadResult read_ok(std::string_view text, const ReadOptions& options = {},
-                   size_t chunk = SIZE_MAX) {
-  auto result = read_text(text, options, chunk);
-  if (!result) throw std::runtime_error(result.error().text());
-  return std::move(*result);
-}
-
-std::vector<std::string> names(const ReadResult& result) {
-  std::vector<std::string> out;
-  for (size_t i = 0; i < result.history.job_names.size(); ++i) {
-    out.emplace_back(result.history.job_names[i]);
-  }
-  return out;
-}
-
-std::vector<std::string> reasons(const ReadResult& result) {
-  std::vector<std::string> out;
-  for (const Rejection& r : result.first_rejections) {
-    out.push_back(std::to_string(r.line) + ": " + r.reason);
-  }
-  return out;
-}
 
 std::string file_text(const std::string& path) {
   std::ifstream file(path);
@@ -178,7 +149,9 @@ TEST(JobReader, EveryReasonHasItsText) {
       "job_id,submit_time,duration,num_gpus,user,model\n",
       options);
   EXPECT_EQ(result.records, 17);
-  EXPECT_EQ(result.rejected, 16);
+  EXPECT_EQ(result.rejected, 15);
+  EXPECT_EQ(result.counts.cpu_jobs, 1);
+  EXPECT_EQ(result.counts.cpu_jobs_left_out, 1);
   EXPECT_EQ(result.history.jobs.size(), 1u);
   EXPECT_THAT(
       reasons(result),
@@ -187,8 +160,7 @@ TEST(JobReader, EveryReasonHasItsText) {
                   "7: num_gpus \"1.5\" is not a whole number",
                   "8: num_gpus 9 exceeds the 8 GPUs of the cluster", "9: job_id 1 was used before",
                   "10: job_id is empty", "11: submit_time \"1e10\" is beyond 4.6e9 seconds",
-                  "12: the work is beyond 4.6e9 seconds",
-                  "13: num_gpus 0 needs a resource_type without GPUs", "14: num_gpus is empty",
+                  "12: the work is beyond 4.6e9 seconds", "14: num_gpus is empty",
                   "15: duration is empty", "16: duration \"-5\" is negative",
                   "17: num_gpus \"-2\" is negative",
                   "18: submit_time \"submit_time\" is not a finite number"));
@@ -334,13 +306,12 @@ std::string error_text(std::string_view text, const ReadOptions& options = {}) {
 
 TEST(JobReader, HeaderErrors) {
   EXPECT_EQ(error_text(""), "jobs.csv: the file is empty (it must begin with a header line)");
-  EXPECT_EQ(
-      error_text("id,gpus\n1,2\n"),
-      "jobs.csv: no job format has the header \"id,gpus\" (name one with --format: generic "
-      "(job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,"
-      "resource_type,instances,array_tasks,array_limit,account,partition,qos,start_time,end_time,"
-      "state]), pal "
-      "(job_id,num_gpus,submit_time,duration,model[,batch_size]))");
+  EXPECT_EQ(error_text("id,gpus\n1,2\n"),
+            "jobs.csv: no job format has the header \"id,gpus\" (name one with --format: swf, pal, "
+            "philly-attempts, philly-sia, chronus, lumos, lumos-intervals, openb, helios, generic; "
+            "or write the columns of generic: job_id,submit_time,duration,num_gpus,user,model["
+            ",class,priority,walltime_s,resource_type,instances,array_tasks,array_limit,account,"
+            "partition,qos,start_time,end_time,state])");
   EXPECT_EQ(read_text("id,gpus\n").error().code, base::ErrorCode::Usage);
   EXPECT_EQ(error_text("job_id,user,submit_time,duration,user,num_gpus\n"),
             "jobs.csv:1: two columns are named user (remove or rename one)");
@@ -354,7 +325,7 @@ TEST(JobReader, HeaderErrors) {
             "job_id,num_gpus,submit_time,duration,model[,batch_size])");
   options.format = "csv";
   EXPECT_THAT(error_text("id,gpus\n", options),
-              testing::StartsWith("no job format is named csv (known: generic ("));
+              testing::StartsWith("no job format is named csv (known: swf, pal, "));
 }
 
 TEST(JobReader, NamedFormatNeedsNoUserColumn) {

@@ -143,13 +143,13 @@ class GenericParser final : public RecordParser {
   std::vector<std::string> ignored_;
 };
 
-base::Result<std::unique_ptr<RecordParser>> open(const Header& header, const base::Place& place) {
+base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
   for (size_t i = 0; i < kNumRequired; ++i) {
-    if (find_column(header, kNames[i])) continue;
-    return base::bad_data(place, fmt::format("the column {} is missing", kNames[i]),
+    if (find_column(input.header, kNames[i])) continue;
+    return base::bad_data(input.place, fmt::format("the column {} is missing", kNames[i]),
                           "generic needs job_id, submit_time, duration and num_gpus");
   }
-  return std::make_unique<GenericParser>(header);
+  return std::make_unique<GenericParser>(input.header);
 }
 
 }  // namespace

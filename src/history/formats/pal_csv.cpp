@@ -42,10 +42,10 @@ class PalParser final : public RecordParser {
   }
 };
 
-base::Result<std::unique_ptr<RecordParser>> open(const Header& header, const base::Place& place) {
-  if (!recognises(header)) {
-    return base::bad_data(place,
-                          fmt::format("the header \"{}\" is not that of pal", joined(header)),
+base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
+  if (!recognises(input.header)) {
+    return base::bad_data(input.place,
+                          fmt::format("the header \"{}\" is not that of pal", joined(input.header)),
                           fmt::format("expected: {}[,batch_size]", kColumns));
   }
   return std::make_unique<PalParser>();

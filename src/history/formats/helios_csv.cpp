@@ -1,0 +1,83 @@
+// Format `helios`: SenseTime's Helios (HeliosData, cluster_log.csv) and InternLM's AcmeTrace, by
+// the descriptions in their READMEs: job_id,user,gpu_num,state,submit_time,duration and, where the
+// file has them, vc, type, cpu_num, start_time, end_time. gpu_num 0 = a CPU-only job.
+//
+// Helios writes local times (UTC+8) without zone: read as UTC, which moves hours of the day by
+// eight and nothing else. Acme writes the zone. If start_time and end_time are both there, the
+// duration is their difference: Kalos' `duration` includes the queue. vc (Acme: type) = account and
+// partition.
+#include "history/formats/named_parser.hpp"
+
+namespace goban::history {
+namespace {
+
+class HeliosParser final : public NamedParser {
+ public:
+  enum Column : size_t {
+    kId,
+    kUser,
+    kGpus,
+    kState,
+    kSubmit,
+    kDuration,
+    kVc,
+    kType,
+    kCpus,
+    kStart,
+    kEnd
+  };
+  static constexpr std::array<std::string_view, 11> kNames = {
+      "job_id", "user", "gpu_num", "state",      "submit_time", "duration",
+      "vc",     "type", "cpu_num", "start_time", "end_time"};
+  static constexpr size_t kNumRequired = kDuration + 1;
+  explicit HeliosParser(const Header& header) : NamedParser(header, kNames) {}
+
+  std::string parse(FieldReader& fields, JobRecord& record) override {
+    record.id = text(fields, kId);
+    record.user = text(fields, kUser);
+    record.account = record.partition = text(fields, has(kVc) ? kVc : kType);
+    record.num_gpus = count(fields, kGpus);
+    if (has(kCpus)) record.cpu_cores = count(fields, kCpus);
+    const DateTime submit = date_time(fields, kSubmit);
+    record.submit_ns = submit.unix_ns;
+    without_zone_ |= !submit.has_zone;
+    const bool started = is_given(text(fields, kStart));
+    if (started) record.recorded.start_ns = date_time(fields, kStart).unix_ns;
+    if (started && is_given(text(fields, kEnd))) {
+      const base::TimeNs end_ns = date_time(fields, kEnd).unix_ns;
+      if (!fields.problem().empty()) return {};
+      if (end_ns < record.recorded.start_ns) return "end_time is before start_time";
+      record.work_s = base::to_seconds(end_ns - record.recorded.start_ns);
+    } else {
+      record.work_s = number(fields, kDuration);
+    }
+    return read_end(fields, kState, record);
+  }
+  std::vector<std::string> notes() const override {
+    if (!without_zone_) return {};
+    return {"submit_time has no time zone and was read as UTC (Helios writes UTC+8)"};
+  }
+
+ private:
+  static bool is_given(std::string_view time) {
+    return !time.empty() && time != "None" && time != "nan" && time != "NaT";
+  }
+
+  bool without_zone_ = false;
+};
+
+constexpr std::span<const std::string_view> required() {
+  return std::span(HeliosParser::kNames).first<HeliosParser::kNumRequired>();
+}
+
+bool recognises(const Header& header) { return has_columns(header, required()); }
+
+}  // namespace
+
+const JobFormat kHelios = {
+    "helios",
+    "job_id,user,gpu_num,state,submit_time,duration[,vc,type,cpu_num,start_time,end_time]",
+    recognises,
+    [](const FormatInput& input) { return open_named<HeliosParser>("helios", required(), input); }};
+
+}  // namespace goban::history

@@ -1,0 +1,44 @@
+#include "history/formats/named_parser.hpp"
+
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+#include "history/recorded_end.hpp"
+
+namespace goban::history {
+
+NamedParser::NamedParser(const Header& header, std::span<const std::string_view> names)
+    : names_(names) {
+  for (const std::string_view name : names_) at_.push_back(find_column(header, name));
+  for (const std::string& column : header) {
+    const bool is_row_number = column.empty();
+    const bool known = std::ranges::find(names_, column) != names_.end();
+    if (!is_row_number && !known) ignored_.push_back(column);
+  }
+}
+
+std::string NamedParser::read_end(const FieldReader& fields, size_t column,
+                                  JobRecord& record) const {
+  const std::string_view word = text(fields, column);
+  if (word.empty()) return {};
+  const auto end = parse_recorded_end(word);
+  if (!end) {
+    return fmt::format("{} \"{}\" is none of {}, Pass, Killed", names_[column], word.substr(0, 40),
+                       kRecordedEndNames);
+  }
+  record.recorded.end = *end;
+  return {};
+}
+
+std::string_view NamedParser::row_id(const FieldReader& fields) {
+  row_id_.clear();
+  base::append_number(row_id_, fields.row());
+  return row_id_;
+}
+
+bool has_columns(const Header& header, std::span<const std::string_view> required) {
+  return std::ranges::all_of(
+      required, [&](std::string_view name) { return find_column(header, name).has_value(); });
+}
+
+}  // namespace goban::history

@@ -1,0 +1,75 @@
+// What the formats with a header line and a fixed meaning of each column share.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "history/job_format.hpp"
+
+namespace goban::history {
+
+/// A parser that looks up its columns by name and reads them by their position in the list of
+/// names.
+class NamedParser : public RecordParser {
+ public:
+  std::vector<std::string> ignored_columns() const override { return ignored_; }
+
+ protected:
+  /// `names` must outlive the parser.
+  NamedParser(const Header& header, std::span<const std::string_view> names);
+
+  /// True if the file has the column.
+  [[nodiscard]] bool has(size_t column) const { return at_[column].has_value(); }
+  /// The text of a field; empty if the file does not have the column.
+  [[nodiscard]] std::string_view text(const FieldReader& fields, size_t column) const {
+    return has(column) ? fields.text(*at_[column]) : std::string_view();
+  }
+  // The rest is for columns that the file has.
+  [[nodiscard]] double number(FieldReader& fields, size_t column) const {
+    return fields.number(*at_[column], names_[column]);
+  }
+  [[nodiscard]] int64_t count(FieldReader& fields, size_t column) const {
+    return fields.whole(*at_[column], names_[column], 0, INT32_MAX);
+  }
+  [[nodiscard]] base::TimeNs seconds(FieldReader& fields, size_t column) const {
+    return fields.seconds(*at_[column], names_[column]);
+  }
+  [[nodiscard]] DateTime date_time(FieldReader& fields, size_t column) const {
+    return fields.date_time(*at_[column], names_[column]);
+  }
+  /// Reads how the job ended; an empty field = unknown. Returns what is wrong; empty = nothing.
+  [[nodiscard]] std::string read_end(const FieldReader& fields, size_t column,
+                                     JobRecord& record) const;
+  /// The record's number in the file as its job id; valid until the next call.
+  [[nodiscard]] std::string_view row_id(const FieldReader& fields);
+
+ private:
+  std::span<const std::string_view> names_;
+  std::vector<std::optional<size_t>> at_;
+  std::vector<std::string> ignored_;
+  std::string row_id_;
+};
+
+[[nodiscard]] bool has_columns(const Header& header, std::span<const std::string_view> required);
+
+/// Opens a parser made from the header, after a look for the columns it needs.
+template <typename Parser>
+base::Result<std::unique_ptr<RecordParser>> open_named(std::string_view format,
+                                                       std::span<const std::string_view> required,
+                                                       const FormatInput& input) {
+  for (const std::string_view name : required) {
+    if (find_column(input.header, name)) continue;
+    std::string needed;
+    for (const std::string_view each : required) {
+      needed += needed.empty() && each.empty() ? "a first column without name" : "";
+      if (!each.empty()) needed += (needed.empty() ? "" : ", ") + std::string(each);
+    }
+    return base::bad_data(
+        input.place,
+        "the column " + (name.empty() ? "without name" : std::string(name)) + " is missing",
+        std::string(format) + " needs " + needed);
+  }
+  return std::make_unique<Parser>(input.header);
+}
+
+}  // namespace goban::history

@@ -1,0 +1,80 @@
+// Format `openb`: the pods of Alibaba's cluster-trace-gpu-v2023, `name,cpu_milli,memory_mib,
+// num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time`. Seconds
+// from the start of the trace.
+//
+// The duration is deletion - scheduled, or deletion - creation for pods that were never scheduled
+// (phase Pending). gpu_milli below 1000 asks for that share of one GPU: such a pod takes a whole
+// one and is counted as a share. num_gpu 0 = a CPU-only pod. Phase Succeeded and Failed tell the
+// end; Running (at the end of the trace) and Pending do not. gpu_spec, the GPU models a pod
+// accepts, is not used. The lists without times (multigpu50) cannot be read as a history.
+#include <fmt/format.h>
+
+#include "history/formats/named_parser.hpp"
+
+namespace goban::history {
+namespace {
+
+class OpenbParser final : public NamedParser {
+ public:
+  enum Column : size_t {
+    kName,
+    kGpus,
+    kGpuMilli,
+    kCreated,
+    kDeleted,
+    kScheduled,
+    kCpuMilli,
+    kQos,
+    kPhase
+  };
+  static constexpr std::array<std::string_view, 9> kNames = {
+      "name",           "num_gpu",   "gpu_milli", "creation_time", "deletion_time",
+      "scheduled_time", "cpu_milli", "qos",       "pod_phase"};
+  explicit OpenbParser(const Header& header) : NamedParser(header, kNames) {}
+
+  std::string parse(FieldReader& fields, JobRecord& record) override {
+    constexpr int64_t kMilli = 1000;
+    record.id = text(fields, kName);
+    record.qos = text(fields, kQos);
+    record.num_gpus = count(fields, kGpus);
+    record.gpu_share = *record.num_gpus > 0 && count(fields, kGpuMilli) < kMilli;
+    record.cpu_cores = (count(fields, kCpuMilli) + kMilli - 1) / kMilli;
+    record.submit_ns = seconds(fields, kCreated);
+    base::TimeNs begin_ns = record.submit_ns;
+    if (!text(fields, kScheduled).empty()) {
+      begin_ns = record.recorded.start_ns = seconds(fields, kScheduled);
+    }
+    const base::TimeNs end_ns = seconds(fields, kDeleted);
+    if (!fields.problem().empty()) return {};
+    if (end_ns < begin_ns) return "deletion_time is before the pod began";
+    record.work_s = base::to_seconds(end_ns - begin_ns);
+    return read_phase(text(fields, kPhase), record);
+  }
+
+ private:
+  static std::string read_phase(std::string_view phase, JobRecord& record) {
+    if (phase == "Succeeded") {
+      record.recorded.end = model::RecordedEnd::Completed;
+    } else if (phase == "Failed") {
+      record.recorded.end = model::RecordedEnd::Failed;
+    } else if (phase != "Running" && phase != "Pending" && phase != "Unknown" && !phase.empty()) {
+      return fmt::format("pod_phase \"{}\" is none of Running, Pending, Succeeded, Failed, Unknown",
+                         phase.substr(0, 40));
+    }
+    return {};
+  }
+};
+
+bool recognises(const Header& header) { return has_columns(header, OpenbParser::kNames); }
+
+}  // namespace
+
+const JobFormat kOpenb = {
+    "openb",
+    "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
+    "deletion_time,scheduled_time",
+    recognises, [](const FormatInput& input) {
+      return open_named<OpenbParser>("openb", OpenbParser::kNames, input);
+    }};
+
+}  // namespace goban::history

@@ -1,0 +1,113 @@
+// Three tables made from Microsoft's Philly traces (msr-fiddle/philly-traces). None has the
+// original job ids; users became virtual clusters in two of them.
+//
+// `philly-attempts` (DIR-LAB/lumos): `,run_time,wait_time,submit_time,gpu_num`. One row an attempt
+// of a job; the column without name is the row number and becomes the job id. Unix times.
+//
+// `philly-sia` (siasosp23/artifacts): `timestamp,duration,num_gpus,gpu_time,cluster`. The row
+// number, from 0, becomes the job id. `timestamp` is a local time without zone, read as UTC;
+// `cluster` is the virtual cluster: account and partition.
+//
+// `chronus` (S-Lab-System-Group/ChronusArtifact): job_id,user,num_gpu,submit_time,model_name,
+// duration,... Real arrivals and durations; the models and deadlines are made up there. `user` is
+// the virtual cluster: account and partition. `submit_time` counts from the start of the trace.
+#include "history/formats/named_parser.hpp"
+
+namespace goban::history {
+namespace {
+
+void set_virtual_cluster(JobRecord& record, std::string_view name) {
+  record.account = name;
+  record.partition = name;
+}
+
+class AttemptsParser final : public NamedParser {
+ public:
+  enum Column : size_t { kId, kRun, kWait, kSubmit, kGpus };
+  static constexpr std::array<std::string_view, 5> kNames = {"", "run_time", "wait_time",
+                                                             "submit_time", "gpu_num"};
+  explicit AttemptsParser(const Header& header) : NamedParser(header, kNames) {}
+
+  std::string parse(FieldReader& fields, JobRecord& record) override {
+    record.id = text(fields, kId);
+    record.submit_ns = seconds(fields, kSubmit);
+    record.work_s = number(fields, kRun);
+    record.num_gpus = count(fields, kGpus);
+    record.recorded.start_ns = record.submit_ns + seconds(fields, kWait);
+    return {};
+  }
+};
+
+class SiaParser final : public NamedParser {
+ public:
+  enum Column : size_t { kSubmit, kDuration, kGpus, kCluster, kGpuTime };
+  static constexpr std::array<std::string_view, 5> kNames = {"timestamp", "duration", "num_gpus",
+                                                             "cluster", "gpu_time"};
+  explicit SiaParser(const Header& header) : NamedParser(header, kNames) {}
+
+  std::string parse(FieldReader& fields, JobRecord& record) override {
+    record.id = row_id(fields);
+    record.submit_ns = date_time(fields, kSubmit).unix_ns;
+    record.work_s = number(fields, kDuration);
+    record.num_gpus = count(fields, kGpus);
+    set_virtual_cluster(record, text(fields, kCluster));
+    return {};
+  }
+  std::vector<std::string> notes() const override {
+    return {"timestamp has no time zone and was read as UTC (it is local time)"};
+  }
+};
+
+class ChronusParser final : public NamedParser {
+ public:
+  enum Column : size_t { kId, kUser, kGpus, kSubmit, kModel, kDuration };
+  static constexpr std::array<std::string_view, 6> kNames = {
+      "job_id", "user", "num_gpu", "submit_time", "model_name", "duration"};
+  explicit ChronusParser(const Header& header) : NamedParser(header, kNames) {}
+
+  std::string parse(FieldReader& fields, JobRecord& record) override {
+    record.id = text(fields, kId);
+    record.submit_ns = seconds(fields, kSubmit);
+    record.work_s = number(fields, kDuration);
+    record.num_gpus = count(fields, kGpus);
+    record.model = text(fields, kModel);
+    set_virtual_cluster(record, text(fields, kUser));
+    return {};
+  }
+  std::vector<std::string> notes() const override {
+    return {"user holds virtual clusters: read as account and partition, users are not known"};
+  }
+};
+
+/// Exactly these columns: other tables of the same makers have them too, and more.
+bool is_attempts(const Header& header) {
+  return header.size() == AttemptsParser::kNames.size() &&
+         has_columns(header, AttemptsParser::kNames);
+}
+
+template <typename Parser>
+bool recognises(const Header& header) {
+  return has_columns(header, Parser::kNames);
+}
+
+}  // namespace
+
+const JobFormat kPhillyAttempts = {"philly-attempts", ",run_time,wait_time,submit_time,gpu_num",
+                                   is_attempts, [](const FormatInput& input) {
+                                     return open_named<AttemptsParser>(
+                                         "philly-attempts", AttemptsParser::kNames, input);
+                                   }};
+
+const JobFormat kPhillySia = {"philly-sia", "timestamp,duration,num_gpus,gpu_time,cluster",
+                              recognises<SiaParser>, [](const FormatInput& input) {
+                                return open_named<SiaParser>("philly-sia", SiaParser::kNames,
+                                                             input);
+                              }};
+
+const JobFormat kChronus = {"chronus", "job_id,user,num_gpu,submit_time,model_name,duration,...",
+                            recognises<ChronusParser>, [](const FormatInput& input) {
+                              return open_named<ChronusParser>("chronus", ChronusParser::kNames,
+                                                               input);
+                            }};
+
+}  // namespace goban::history

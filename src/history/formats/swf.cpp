@@ -1,0 +1,146 @@
+// Format `swf`: the Standard Workload Format 2.2 of the Parallel Workloads Archive. No header line;
+// `;` begins a comment, and `; Key: value` comments describe the log. Fields, with -1 = unknown:
+//
+//    1 job            id
+//    2 submit         seconds after UnixStartTime, which is added if the comments give it
+//    3 wait           gives the recorded start
+//    4 run            duration; a record without it is refused
+//    5, 8 processors  allocated, requested: the requested ones count if known. --procs-per-gpu of
+//                     them make one GPU, rounded up
+//    9 time           requested: the walltime limit
+//   11 status         0 failed, 1 completed, 5 cancelled. 2, 3 and 4 are parts of a job that has a
+//                     record of its own, which adds them up: refused
+//   12 user, 13 group (account), 14 executable (model)
+//   15 queue          the partition; if unknown, field 16
+//   17, 18 preceding job and think time, 6, 7, 10 and what follows 18: not used
+#include <cmath>
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+#include "history/formats/named_parser.hpp"
+
+namespace goban::history {
+namespace {
+
+enum Field : size_t {
+  kJob = 0,
+  kSubmit = 1,
+  kWait = 2,
+  kRun = 3,
+  kProcsAllocated = 4,
+  kProcsRequested = 7,
+  kTimeRequested = 8,
+  kStatus = 10,
+  kUser = 11,
+  kGroup = 12,
+  kExecutable = 13,
+  kQueue = 14,
+  kPartition = 15,
+};
+
+/// -1 in any writing.
+bool is_unknown(std::string_view text) {
+  if (!text.starts_with('-')) return false;
+  const auto value = base::parse_double(text);
+  return value && *value == -1;
+}
+
+class SwfParser final : public RecordParser {
+ public:
+  explicit SwfParser(int64_t procs_per_gpu) : procs_per_gpu_(procs_per_gpu) {}
+
+  std::string take_comment(std::string_view line) override {
+    constexpr std::string_view kKey = "UnixStartTime:";
+    constexpr std::string_view kBlanks = "; \t";
+    const size_t begin = line.find_first_not_of(kBlanks);
+    if (begin == line.npos || !line.substr(begin).starts_with(kKey)) return {};
+    std::string_view value = line.substr(begin + kKey.size());
+    value.remove_prefix(std::min(value.find_first_not_of(kBlanks), value.size()));
+    value = value.substr(0, value.find_first_of(kBlanks));
+    if (value.empty() || is_unknown(value)) return {};
+    const std::array fields{value};
+    FieldReader reader(fields);
+    start_ns_ = reader.seconds(0, "UnixStartTime");
+    return reader.problem();
+  }
+
+  std::string parse(FieldReader& fields, JobRecord& record) override {
+    record.id = fields.text(kJob);
+    if (std::string problem = read_times(fields, record); !problem.empty()) return problem;
+    if (std::string problem = read_procs(fields, record); !problem.empty()) return problem;
+    record.user = name(fields, kUser);
+    record.account = name(fields, kGroup);
+    record.model = name(fields, kExecutable);
+    record.partition = name(fields, is_unknown(fields.text(kQueue)) ? kPartition : kQueue);
+    return read_status(fields, record);
+  }
+
+  std::vector<std::string> notes() const override {
+    if (procs_per_gpu_ > 1) return {};
+    return {
+        "swf counts processors, not GPUs: each processor was read as one GPU "
+        "(--procs-per-gpu N changes that)"};
+  }
+
+ private:
+  static std::string_view name(const FieldReader& fields, Field field) {
+    const std::string_view text = fields.text(field);
+    return is_unknown(text) ? std::string_view() : text;
+  }
+
+  std::string read_times(FieldReader& fields, JobRecord& record) const {
+    record.submit_ns = start_ns_ + fields.seconds(kSubmit, "submit time");
+    if (record.submit_ns > base::from_seconds(base::kMaxSeconds)) {
+      return "the submit time is beyond 4.6e9 seconds";
+    }
+    if (is_unknown(fields.text(kRun))) return "the run time is not known";
+    record.work_s = fields.number(kRun, "run time");
+    if (!is_unknown(fields.text(kWait))) {
+      record.recorded.start_ns = record.submit_ns + fields.seconds(kWait, "wait time");
+    }
+    if (!is_unknown(fields.text(kTimeRequested))) {
+      record.walltime_limit_ns = fields.seconds(kTimeRequested, "requested time");
+    }
+    return {};
+  }
+
+  std::string read_procs(FieldReader& fields, JobRecord& record) const {
+    for (const auto& [field, label] : {std::pair{kProcsRequested, "requested processors"},
+                                       std::pair{kProcsAllocated, "allocated processors"}}) {
+      if (is_unknown(fields.text(field))) continue;
+      const int64_t procs = fields.whole(field, label, 0, INT32_MAX);
+      if (procs == 0 && fields.problem().empty()) continue;
+      record.num_gpus = (procs + procs_per_gpu_ - 1) / procs_per_gpu_;
+      return {};
+    }
+    return "neither requested nor allocated processors are known";
+  }
+
+  static std::string read_status(FieldReader& fields, JobRecord& record) {
+    if (is_unknown(fields.text(kStatus))) return {};
+    const int64_t status = fields.whole(kStatus, "status", 0, 5);
+    if (status >= 2 && status <= 4) {
+      return fmt::format("status {}: a part of a job that has a record of its own", status);
+    }
+    record.recorded.end = status == 0   ? model::RecordedEnd::Failed
+                          : status == 1 ? model::RecordedEnd::Completed
+                                        : model::RecordedEnd::Cancelled;
+    return {};
+  }
+
+  int64_t procs_per_gpu_;
+  base::TimeNs start_ns_ = 0;
+};
+
+bool recognises(const Header&) { return false; }
+
+base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
+  return std::make_unique<SwfParser>(std::max<int64_t>(1, input.options.procs_per_gpu));
+}
+
+}  // namespace
+
+const JobFormat kSwf = {"swf", "no header line: comments behind ;, 18 fields with blanks between",
+                        recognises, open, Layout::Swf};
+
+}  // namespace goban::history
