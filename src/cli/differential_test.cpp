@@ -25,6 +25,10 @@ struct Reference {
   bool decisions = true;
 };
 
+void PrintTo(const Reference& reference, std::ostream* out) {
+  *out << reference.trace << ' ' << reference.order << ' ' << reference.placement;
+}
+
 std::string preset_of(const std::string& placement) {
   if (placement == "PAL") return "pal-artifact";
   if (placement == "PMFirst") return "pm-first-artifact";

@@ -117,6 +117,8 @@ struct ReferenceTable {
   const char* local_optima;  ///< classes in which the reference itself is not the optimum
 };
 
+void PrintTo(const ReferenceTable& table, std::ostream* out) { *out << table.file; }
+
 class BinningReference : public testing::TestWithParam<ReferenceTable> {};
 
 TEST_P(BinningReference, MatchesTheArtifactsBins) {

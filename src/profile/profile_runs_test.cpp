@@ -48,6 +48,8 @@ struct Facts {
   double median_max;
 };
 
+void PrintTo(const Facts& facts, std::ostream* out) { *out << facts.file; }
+
 class ProfileFiles : public testing::TestWithParam<Facts> {};
 
 TEST_P(ProfileFiles, HaveTheKnownExtremes) {
