@@ -1,15 +1,10 @@
 // The command contract, on the program itself: what scripts rely on.
-#include <array>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <sys/wait.h>
 
 #include "base/test_shared.hpp"
 #include "base/text_file.hpp"
+#include "cli/test_shell.hpp"
 
 namespace goban::cli {
 namespace {
@@ -17,46 +12,18 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-struct Output {
-  int code = 0;
-  std::string out;
-};
-
-/// Runs a shell line in which GOBAN stands for the program.
-Output shell(std::string line) {
-  for (size_t at = line.find("GOBAN"); at != std::string::npos; at = line.find("GOBAN", at)) {
-    line.replace(at, 5, GOBAN_BINARY_DIR "/bin/goban");
-  }
-  Output output;
-  std::FILE* pipe = popen(line.c_str(), "r");
-  std::array<char, 4096> buffer{};
-  for (size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    output.out.append(buffer.data(), n);
-  }
-  const int status = pclose(pipe);
-  output.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return output;
-}
-
 class CommandTest : public testing::Test {
  protected:
-  CommandTest() {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-    dir_ = testing::TempDir() + "goban_command_" + info->name();
-    std::filesystem::remove_all(dir_);
-    std::filesystem::create_directories(dir_);
-  }
-  ~CommandTest() override { std::filesystem::remove_all(dir_); }
+  CommandTest()
+      : folder_(std::string("command_") +
+                testing::UnitTest::GetInstance()->current_test_info()->name()),
+        dir_(folder_.path()) {}
 
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(dir_ + "/" + name) << text;
-    return dir_ + "/" + name;
+    return folder_.write(name, text);
   }
-  static std::string read(const std::string& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-  }
+  static std::string read(const std::string& path) { return TestFolder::read(path); }
+  TestFolder folder_;
   std::string dir_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "cli/command.hpp"
 #include "cli/read_notes.hpp"
+#include "cli/simulate_backtest.hpp"
 #include "cli/simulate_inputs.hpp"
 #include "cli/simulate_options.hpp"
 #include "cli/simulate_runs.hpp"
@@ -28,6 +29,7 @@ int simulate(SimulateOptions options) {
     return report_error(
         base::usage_error("--decisions has no place to write to", "give --out DIR").value());
   }
+  add_site_policy(options);
   const auto policies = compositions(options);
   if (!policies) return report_error(policies.error());
   const auto inputs = load_inputs(options.files, options.out);
@@ -37,13 +39,17 @@ int simulate(SimulateOptions options) {
   const auto runs = run_policies(options, *inputs, *policies);
   if (!runs) return report_error(runs.error());
 
+  const auto comparison = compare_runs(options, *inputs, *runs);
+  if (!comparison) return report_error(comparison.error());
+
   if (options.json) {
-    fmt::print("{}", report::simulate_json(runs->metrics));
+    fmt::print("{}", report::simulate_json(*comparison));
     return 0;
   }
   fmt::print("{} on {} ({} GPUs)\n\n{}", options.files.jobs, inputs->cluster.name(),
-             inputs->cluster.num_gpus(), report::comparison_table(runs->metrics));
+             inputs->cluster.num_gpus(), report::comparison_table(*comparison));
   fmt::print("{}", report::worst_account_lines(runs->metrics));
+  if (comparison->backtest) fmt::print("\n{}", report::backtest_text(*comparison->backtest));
   if (!options.out.empty()) fmt::print("Per-job results: {}/<policy>/jobs.csv\n", options.out);
   return 0;
 }
@@ -61,7 +67,10 @@ void add_simulate(CLI::App& app, Action& action) {
       "  goban simulate --cluster sia-64 --jobs workload-1.csv --scores scores.csv \\\n"
       "    --policy packed-sticky-artifact,pal-artifact --filler-interarrivals gaps.csv\n"
       "  zcat jobs.csv.gz | goban simulate --cluster abci --jobs - --format generic \\\n"
-      "    --policy easy-backfill+packed --json");
+      "    --policy easy-backfill+packed --json\n"
+      "  goban simulate --cluster mine.toml --jobs recorded.csv --policy las+pal,easy-backfill+pal "
+      "\\\n"
+      "    --backtest easy-backfill+packed --warmup 7d");
   c->callback([options, &action] { action = [options] { return simulate(*options); }; });
 }
 

@@ -5,6 +5,8 @@
 #include <set>
 #include <thread>
 
+#include "cli/simulate_backtest.hpp"
+
 namespace goban::cli {
 
 using base::Result;
@@ -56,7 +58,8 @@ void add_policy_options(CLI::App& c, SimulateOptions& options) {
 
 void add_output_options(CLI::App& c, SimulateOptions& options) {
   c.add_option("--rejects", options.files.rejects, "Where rejected records go, with reasons");
-  c.add_option("--out", options.out, "Write DIR/<policy>/jobs.csv");
+  c.add_option("--out", options.out,
+               "Write DIR/<policy>/jobs.csv, history.csv (can be replayed) and run.json");
   c.add_flag("--decisions", options.decisions, "Write DIR/<policy>/decisions.jsonl, too");
   c.add_option("--threads", options.threads, "Policies simulated at a time")
       ->check(CLI::Range(1, 1024))
@@ -69,6 +72,7 @@ void add_output_options(CLI::App& c, SimulateOptions& options) {
 void add_simulate_options(CLI::App& command, SimulateOptions& options) {
   add_input_options(command, options);
   add_policy_options(command, options);
+  add_backtest_options(command, options);
   add_output_options(command, options);
 }
 

@@ -24,6 +24,9 @@ struct SimulateOptions {
   std::optional<double> locality_penalty;
   double checkpoint_interval_s = 1800;
   uint64_t seed = 1;
+  /// The policy the site itself runs, to be compared with its record; "" = the first one.
+  std::optional<std::string> backtest;
+  base::TimeNs warmup_ns = 0;
   std::string out;
   size_t threads = 1;
   bool json = false;

@@ -5,6 +5,7 @@
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "report/decision_log.hpp"
+#include "report/history_csv.hpp"
 #include "report/simulate_report.hpp"
 
 namespace goban::cli {
@@ -39,9 +40,13 @@ std::string run_folder(const std::string& out, const std::string& policy) {
 
 namespace {
 
-Status write_run_files(const std::string& folder, const model::JobHistory& history,
+Status write_run_files(const std::string& folder, const SimulateInputs& inputs,
                        const engine::SimulationResult& result) {
-  return report::write_jobs_csv(folder + "/jobs.csv", history, result);
+  const model::JobHistory& history = inputs.jobs.history;
+  if (Status status = report::write_jobs_csv(folder + "/jobs.csv", history, result); !status) {
+    return status;
+  }
+  return report::write_history_csv(folder + "/history.csv", history, inputs.cluster, result);
 }
 
 }  // namespace
@@ -72,13 +77,13 @@ Result<FinishedRuns> run_policies(const SimulateOptions& options, const Simulate
   finished.results = std::move(*results);
   for (size_t i = 0; i < policies.size(); ++i) {
     const engine::BatchResult& result = finished.results[i];
-    finished.metrics.push_back(
-        report::measure(policies[i].name, history, inputs.cluster.num_gpus(), result.simulation));
+    finished.metrics.push_back(report::measure(policies[i].name, history, inputs.cluster.num_gpus(),
+                                               result.simulation, options.warmup_ns));
     finished.metrics.back().wall_s = result.wall_s;
     finished.metrics.back().rejected = inputs.jobs.rejected;
     if (options.out.empty()) continue;
     const std::string folder = run_folder(options.out, policies[i].name);
-    if (Status status = write_run_files(folder, history, result.simulation); !status) {
+    if (Status status = write_run_files(folder, inputs, result.simulation); !status) {
       return base::failure(status.error());
     }
   }

@@ -17,10 +17,10 @@ double percentile(std::vector<double>& values, double percent) {
 }
 
 RunMetrics measure(const std::string& policy, const model::JobHistory& history,
-                   uint32_t cluster_gpus, const engine::SimulationResult& result) {
+                   uint32_t cluster_gpus, const engine::SimulationResult& result,
+                   base::TimeNs warmup_ns) {
   RunMetrics m;
   m.policy = policy;
-  m.jobs = static_cast<int64_t>(history.jobs.size());
   m.gpu_hours_lost = result.lost_gpu_s / 3600;
   if (history.jobs.empty()) return m;
 
@@ -30,19 +30,22 @@ RunMetrics measure(const std::string& policy, const model::JobHistory& history,
   double wait_sum_s = 0;
   double held_gpu_s = 0;
   double ideal_gpu_s = 0;
+  const base::TimeNs counted_from = history.jobs.front().request.submit_ns + warmup_ns;
   for (size_t i = 0; i < history.jobs.size(); ++i) {
     const model::Job& job = history.jobs[i];
     const engine::JobOutcome& outcome = result.outcomes[i];
+    held_gpu_s += base::to_seconds(outcome.held_ns) * job.request.num_gpus;
+    ideal_gpu_s += job.work_s * job.request.num_gpus;
+    if (job.request.submit_ns < counted_from) continue;
     const base::TimeNs jct_ns = outcome.finish_ns - job.request.submit_ns;
     jct_s.push_back(base::to_seconds(jct_ns));
     jct_sum_s += jct_s.back();
     wait_sum_s += base::to_seconds(jct_ns - outcome.held_ns);
-    held_gpu_s += base::to_seconds(outcome.held_ns) * job.request.num_gpus;
-    ideal_gpu_s += job.work_s * job.request.num_gpus;
     m.preemptions += outcome.preemptions;
     m.timed_out += outcome.end == engine::JobEnd::TimedOut ? 1 : 0;
   }
-  const auto count = static_cast<double>(m.jobs);
+  m.jobs = static_cast<int64_t>(jct_s.size());
+  const auto count = static_cast<double>(std::max<int64_t>(m.jobs, 1));
   m.avg_jct_s = jct_sum_s / count;
   m.avg_wait_s = wait_sum_s / count;
   m.p50_jct_s = percentile(jct_s, 50);

@@ -12,6 +12,8 @@ namespace goban::report {
 
 /// One run. JCT = finish - submit; wait = JCT - time holding resources; jobs that were killed at
 /// their walltime limit count with the time of their end. Fillers are in `gpu_occupancy` only.
+/// Jobs of the warm-up are not in jobs, JCT, wait, preemptions and timed_out; all the rest is of
+/// the whole run.
 struct RunMetrics {
   std::string policy;
   int64_t jobs = 0;
@@ -32,8 +34,10 @@ struct RunMetrics {
   AccountMetrics worst_account;  ///< by average slowdown; without a name if there is none
 };
 
+/// Jobs submitted less than `warmup_ns` after the first one are the warm-up.
 [[nodiscard]] RunMetrics measure(const std::string& policy, const model::JobHistory& history,
-                                 uint32_t cluster_gpus, const engine::SimulationResult& result);
+                                 uint32_t cluster_gpus, const engine::SimulationResult& result,
+                                 base::TimeNs warmup_ns = 0);
 
 /// Percentile with linear interpolation between order statistics; `percent` in [0, 100].
 /// Reorders `values`; 0 if there are none.

@@ -1,9 +1,11 @@
 #include "report/simulate_report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/csv.hpp"
 #include "base/number.hpp"
 #include "base/output_file.hpp"
 
@@ -22,19 +24,87 @@ void append_field(std::string& out, const char* name, int64_t value) {
   out += fmt::format(", \"{}\": {}", name, value);
 }
 
+void append_field(std::string& out, const char* name, const std::optional<double>& value) {
+  if (value) return append_field(out, name, *value);
+  out += fmt::format(", \"{}\": null", name);
+}
+
 /// 93784 -> "26.1 h"; a unit that keeps two to four digits.
 std::string human_seconds(double seconds) {
-  if (seconds < 120) return fmt::format("{:.1f} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.1f} min", seconds / 60);
-  if (seconds < 172800) return fmt::format("{:.1f} h", seconds / 3600);
+  const double size = std::abs(seconds);
+  if (size < 120) return fmt::format("{:.1f} s", seconds);
+  if (size < 7200) return fmt::format("{:.1f} min", seconds / 60);
+  if (size < 172800) return fmt::format("{:.1f} h", seconds / 3600);
   return fmt::format("{:.1f} d", seconds / 86400);
+}
+
+/// 0.1234 -> "+12.3 %", with the error of a back-test "+12.3 ±1.5 %"; "?" if it has none.
+std::string gain_text(const Gain& gain, bool tested) {
+  std::string out = fmt::format("{:+.1f}", 100 * gain.gain);
+  if (tested) out += gain.error ? fmt::format(" ±{:.1f}", 100 * *gain.error) : " ±?";
+  return out + " %";
+}
+
+std::string claim_text(const Gain& jct, const Gain& wait) {
+  if (jct.claimed && wait.claimed) return "JCT, wait";
+  if (jct.claimed) return "JCT";
+  return wait.claimed ? "wait" : "not claimed";
+}
+
+/// Columns on a terminal: ± is two bytes but one column.
+size_t columns_of(const std::string& text) {
+  return static_cast<size_t>(
+      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string right(const std::string& text, size_t columns) {
+  return std::string(columns - std::min(columns, columns_of(text)), ' ') + text;
+}
+
+void append_mean(std::string& out, const char* name, const MeanError& mean) {
+  const std::string key(name);
+  append_field(out, (key + "_recorded_s").c_str(), mean.recorded_s);
+  append_field(out, (key + "_simulated_s").c_str(), mean.simulated_s);
+  append_field(out, (key + "_error").c_str(), mean.relative);
+  append_field(out, (key + "_error_low").c_str(), mean.low);
+  append_field(out, (key + "_error_high").c_str(), mean.high);
+}
+
+std::string backtest_json(const Backtest& test) {
+  std::string out = "{\"policy\": " + nlohmann::json(test.policy).dump();
+  append_field(out, "jobs", test.jobs);
+  append_field(out, "without_start", test.without_start);
+  append_field(out, "in_warmup", test.in_warmup);
+  append_field(out, "days", test.days);
+  append_mean(out, "wait", test.wait);
+  append_mean(out, "jct", test.jct);
+  append_field(out, "error_abs_mean_s", test.error_abs_mean_s);
+  append_field(out, "error_abs_p50_s", test.error_abs_p50_s);
+  append_field(out, "error_abs_p90_s", test.error_abs_p90_s);
+  append_field(out, "error_mean_s", test.error_mean_s);
+  append_field(out, "within_1min", test.within_1min);
+  append_field(out, "within_5min", test.within_5min);
+  append_field(out, "within_10percent", test.within_10percent);
+  append_field(out, "rank_correlation", test.rank_correlation);
+  return out + '}';
+}
+
+void append_gain(std::string& out, const char* name, const Gain& gain, bool tested) {
+  const std::string key(name);
+  append_field(out, key.c_str(), gain.gain);
+  if (!tested) return;
+  append_field(out, (key + "_error").c_str(), gain.error);
+  out += fmt::format(", \"{}_claimed\": {}", key, gain.claimed);
 }
 
 }  // namespace
 
-std::string simulate_json(const std::vector<RunMetrics>& runs) {
+std::string simulate_json(const Comparison& comparison) {
   std::string out = "{\"runs\": [";
+  const std::vector<RunMetrics>& runs = comparison.runs;
+  const bool tested = comparison.backtest.has_value();
   for (const RunMetrics& run : runs) {
+    const RunMetrics& reference = runs[comparison.reference];
     out += &run == &runs.front() ? "\n  {" : ",\n  {";
     out += "\"policy\": " + nlohmann::json(run.policy).dump();
     append_field(out, "jobs", run.jobs);
@@ -63,36 +133,115 @@ std::string simulate_json(const std::vector<RunMetrics>& runs) {
       append_field(out, "gpu_hours", worst.gpu_hours);
       out += '}';
     }
+    append_gain(out, "gain_jct", jct_gain(run, reference, comparison.backtest), tested);
+    append_gain(out, "gain_wait", wait_gain(run, reference, comparison.backtest), tested);
     out += '}';
   }
-  return out + "\n]}\n";
+  out += "\n]";
+  if (!runs.empty()) {
+    out += ",\n\"reference\": " + nlohmann::json(runs[comparison.reference].policy).dump();
+  }
+  if (tested) out += ",\n\"backtest\": " + backtest_json(*comparison.backtest);
+  return out + "}\n";
 }
 
-std::string comparison_table(const std::vector<RunMetrics>& runs) {
-  size_t width = 6;
-  for (const RunMetrics& run : runs) width = std::max(width, run.policy.size());
-  std::string out =
-      fmt::format("{:<{}}  {:>10} {:>7} {:>10} {:>10} {:>10} {:>6} {:>10} {:>7} {:>9}\n", "policy",
-                  width, "avg JCT", "ratio", "p50 JCT", "p99 JCT", "avg wait", "busy", "GPU-hours",
-                  "goodput", "preempted");
-  for (const RunMetrics& run : runs) {
-    const double first = runs.front().avg_jct_s;
-    out += fmt::format(
-        "{:<{}}  {:>10} {:>6.2f}x {:>10} {:>10} {:>10} {:>5.1f}% {:>10.1f} {:>6.1f}% {:>9}\n",
-        run.policy, width, human_seconds(run.avg_jct_s), first > 0 ? run.avg_jct_s / first : 1.0,
-        human_seconds(run.p50_jct_s), human_seconds(run.p99_jct_s), human_seconds(run.avg_wait_s),
-        100 * run.gpu_occupancy, run.gpu_hours_consumed, 100 * run.goodput, run.preemptions);
-  }
-  if (runs.empty()) return out;
+namespace {
+
+/// What stands below the table: the best run, and what its gain is worth.
+std::string verdict(const Comparison& comparison) {
+  const std::vector<RunMetrics>& runs = comparison.runs;
+  const RunMetrics& reference = runs[comparison.reference];
   const auto best = std::ranges::min_element(runs, {}, &RunMetrics::avg_jct_s);
-  out += fmt::format(
+  std::string out = fmt::format(
       "\n{} jobs, {:.1f} ideal GPU-hours, makespan {} under {}. Lowest average JCT: {}", best->jobs,
       best->gpu_hours_ideal, human_seconds(best->makespan_s), best->policy, best->policy);
-  if (&*best != &runs.front() && best->avg_jct_s > 0) {
-    out += fmt::format(", {:.1f} % below {}", 100 * (1 - best->avg_jct_s / runs.front().avg_jct_s),
-                       runs.front().policy);
+  if (&*best != &reference && best->avg_jct_s > 0) {
+    const Gain gain = jct_gain(*best, reference, comparison.backtest);
+    out += fmt::format(", {:.1f} % below {}", 100 * gain.gain, reference.policy);
+    if (comparison.backtest && !gain.claimed) out += ": not claimed, within the back-test's error";
   }
-  return out + ".\n";
+  out += ".\n";
+  if (runs.size() > 1) out += fmt::format("Gains are against {}", reference.policy);
+  if (runs.size() > 1 && comparison.backtest) {
+    out += "; ± is the error of the back-test, and a gain within it is not claimed.\n";
+  } else if (runs.size() > 1) {
+    out += "; without --backtest their error is not known.\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string comparison_table(const Comparison& comparison) {
+  const std::vector<RunMetrics>& runs = comparison.runs;
+  const bool tested = comparison.backtest.has_value();
+  struct Row {
+    std::string jct_gain = "-";
+    std::string wait_gain = "-";
+    std::string claim = "the site's";
+  };
+  std::vector<Row> rows(runs.size());
+  size_t width = 6;
+  size_t gain_width = 4;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    width = std::max(width, runs[i].policy.size());
+    if (i == comparison.reference) continue;
+    const Gain jct = jct_gain(runs[i], runs[comparison.reference], comparison.backtest);
+    const Gain wait = wait_gain(runs[i], runs[comparison.reference], comparison.backtest);
+    rows[i] = {gain_text(jct, tested), gain_text(wait, tested), claim_text(jct, wait)};
+    gain_width =
+        std::max({gain_width, columns_of(rows[i].jct_gain), columns_of(rows[i].wait_gain)});
+  }
+  std::string out =
+      fmt::format("{:<{}}  {:>10}  {} {:>10} {:>10} {:>10}  {} {:>6} {:>10} {:>7} {:>9}", "policy",
+                  width, "avg JCT", right("gain", gain_width), "p50 JCT", "p99 JCT", "avg wait",
+                  right("gain", gain_width), "busy", "GPU-hours", "goodput", "preempted");
+  out += tested ? "  claimed\n" : "\n";
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const RunMetrics& run = runs[i];
+    out += fmt::format(
+        "{:<{}}  {:>10}  {} {:>10} {:>10} {:>10}  {} {:>5.1f}% {:>10.1f} {:>6.1f}% {:>9}",
+        run.policy, width, human_seconds(run.avg_jct_s), right(rows[i].jct_gain, gain_width),
+        human_seconds(run.p50_jct_s), human_seconds(run.p99_jct_s), human_seconds(run.avg_wait_s),
+        right(rows[i].wait_gain, gain_width), 100 * run.gpu_occupancy, run.gpu_hours_consumed,
+        100 * run.goodput, run.preemptions);
+    out += tested ? "  " + rows[i].claim + '\n' : "\n";
+  }
+  return runs.empty() ? out : out + verdict(comparison);
+}
+
+namespace {
+
+std::string mean_line(const char* name, const MeanError& mean) {
+  std::string out = fmt::format("  {:<10} recorded {}, simulated {}", name,
+                                human_seconds(mean.recorded_s), human_seconds(mean.simulated_s));
+  if (!mean.relative) return out + ": no relative error\n";
+  out += fmt::format(": {:+.1f} %", 100 * *mean.relative);
+  if (mean.low)
+    out += fmt::format(", 95 % interval {:+.1f} to {:+.1f} %", 100 * *mean.low, 100 * *mean.high);
+  return out + '\n';
+}
+
+}  // namespace
+
+std::string backtest_text(const Backtest& test) {
+  constexpr int64_t kDaysWanted = 7;
+  std::string out = fmt::format(
+      "Back-test of {}: {} jobs of {} days ({} without a recorded start, {} in the warm-up)\n",
+      test.policy, test.jobs, test.days, test.without_start, test.in_warmup);
+  if (test.jobs == 0) return out;
+  out += mean_line("mean wait", test.wait) + mean_line("mean JCT", test.jct);
+  out += fmt::format("  wait of a job: error {} in the mean, {} median, {} p90; bias {}\n",
+                     human_seconds(test.error_abs_mean_s), human_seconds(test.error_abs_p50_s),
+                     human_seconds(test.error_abs_p90_s), human_seconds(test.error_mean_s));
+  out +=
+      fmt::format("  within 1 min {:.1f} %, 5 min {:.1f} %, 10 % {:.1f} %; rank correlation {}\n",
+                  100 * test.within_1min, 100 * test.within_5min, 100 * test.within_10percent,
+                  test.rank_correlation ? fmt::format("{:.3f}", *test.rank_correlation) : "-");
+  if (test.days < kDaysWanted) {
+    out += fmt::format("  few days: an interval over {} says little\n", test.days);
+  }
+  return out;
 }
 
 std::string worst_account_lines(const std::vector<RunMetrics>& runs) {
@@ -119,7 +268,7 @@ base::Status write_jobs_csv(const std::string& path, const model::JobHistory& hi
     const model::JobRequest& request = history.jobs[i].request;
     const engine::JobOutcome& outcome = result.outcomes[i];
     const base::TimeNs jct_ns = outcome.finish_ns - request.submit_ns;
-    out += history.job_names[i];
+    base::append_csv_field(out, history.job_names[i]);
     for (const base::TimeNs time : {request.submit_ns, outcome.start_ns, outcome.finish_ns, jct_ns,
                                     jct_ns - outcome.held_ns}) {
       out += ',';

@@ -1,19 +1,33 @@
 // What `goban simulate` gives out: JSON, the comparison table, per-job CSV.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "report/backtest.hpp"
 #include "report/run_metrics.hpp"
 
 namespace goban::report {
 
-/// The document {"runs": [...]}; numbers in the shortest form that reads back equal.
-[[nodiscard]] std::string simulate_json(const std::vector<RunMetrics>& runs);
+/// Runs side by side. Gains are against the reference run: the site's own policy.
+struct Comparison {
+  std::vector<RunMetrics> runs;
+  size_t reference = 0;
+  std::optional<Backtest> backtest;  ///< of the reference run
+};
 
-/// A table for a terminal: one row a run, average JCT also as a ratio to the first run's.
-[[nodiscard]] std::string comparison_table(const std::vector<RunMetrics>& runs);
+/// The document {"runs": [...]}, see docs/simulate.md; numbers in the shortest form that reads back
+/// equal.
+[[nodiscard]] std::string simulate_json(const Comparison& comparison);
+
+/// A table for a terminal: one row a run, gains beside the averages, and with a back-test the
+/// error beside each gain and whether it is claimed.
+[[nodiscard]] std::string comparison_table(const Comparison& comparison);
+
+/// What the back-test found, for a terminal.
+[[nodiscard]] std::string backtest_text(const Backtest& test);
 
 /// For people: whom each policy served worst; empty if the jobs have neither accounts nor users.
 [[nodiscard]] std::string worst_account_lines(const std::vector<RunMetrics>& runs);
