@@ -1,6 +1,7 @@
 // goban cluster: presets, and what a cluster file says.
 #include <fmt/format.h>
 
+#include "cli/cluster_import.hpp"
 #include "cli/command.hpp"
 #include "model/cluster_file.hpp"
 #include "model/cluster_presets.hpp"
@@ -54,7 +55,9 @@ void add_cluster(CLI::App& app, Action& action) {
   command->footer(
       "Examples:\n  goban cluster list\n  goban cluster show abci\n"
       "  goban cluster toml abci > mine.toml   # a start for your own\n"
-      "  goban cluster show mine.toml          # checks it");
+      "  goban cluster show mine.toml          # checks it\n"
+      "  scontrol show node | goban cluster import slurm - > mine.toml");
+  add_cluster_import(*command, action);
   CLI::App* list = command->add_subcommand("list", "List the presets");
   list->callback([&action] { action = list_presets; });
   auto spec = std::make_shared<std::string>();

@@ -1,0 +1,165 @@
+#include "model/import/slurm_json.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "model/import/host_list.hpp"
+#include "model/import/json_fields.hpp"
+
+namespace goban::model {
+namespace {
+
+using base::Result;
+using nlohmann::json;
+
+/// 5, or {"set": true, "infinite": false, "number": 5} as later versions write it, or "5"; 0 if
+/// there is nothing.
+Result<int64_t> whole(const json& value, const char* key, const base::Place& place) {
+  const json* found = member(value, key);
+  if (found != nullptr && found->is_object()) {
+    const json* set = member(*found, "set");
+    if (set != nullptr && set->is_boolean() && !set->get<bool>()) return 0;
+    found = member(*found, "number");
+  }
+  if (found == nullptr || found->is_null()) return 0;
+  constexpr double kMost = 1e12;
+  if (!found->is_number() || !(found->get<double>() >= 0) || !(found->get<double>() <= kMost)) {
+    base::Place at = place;
+    at.field += fmt::format(".{}", key);
+    return base::bad_data(std::move(at), "is no number from 0 to 1e12",
+                          "give Slurm's JSON as it is");
+  }
+  return static_cast<int64_t>(found->get<double>());
+}
+
+/// "idle", or ["IDLE", "DRAIN"]; 22.05 has further "state_flags".
+void append_state(std::string& out, const json* state) {
+  const auto add = [&out](std::string text) {
+    std::ranges::transform(text, text.begin(), [](char c) {
+      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    if (!text.empty()) out += out.empty() ? text : "+" + text;
+  };
+  if (state == nullptr) return;
+  if (state->is_string()) add(state->get<std::string>());
+  if (!state->is_array()) return;
+  for (const json& flag : *state) {
+    if (flag.is_string()) add(flag.get<std::string>());
+  }
+}
+
+base::Status located(const base::Status& status, const base::Place& place) {
+  base::Error error = status.error();
+  error.place = {place.file, 0, 0, fmt::format("{}.{}", place.field, error.place.field)};
+  return base::failure(std::move(error));
+}
+
+base::Status add_node(const json& entry, const base::Place& place, SiteNodes& site) {
+  SiteNode node;
+  node.place = place;
+  node.name = text_of(entry, "name");
+  SlurmNodeFacts facts;
+  facts.gres = text_of(entry, "gres");
+  facts.tres = text_of(entry, "tres");
+  append_state(facts.state, member(entry, "state"));
+  append_state(facts.state, member(entry, "state_flags"));
+  for (const auto& [key, value] : {std::pair{"cpus", &facts.cpus},
+                                   {"real_memory", &facts.mem_mib},
+                                   {"temporary_disk", &facts.disk_mib}}) {
+    const auto number = whole(entry, key, place);
+    if (!number) return base::failure(number.error());
+    *value = *number;
+  }
+  if (const json* partitions = member(entry, "partitions");
+      partitions != nullptr && partitions->is_array()) {
+    for (const json& name : *partitions) {
+      if (name.is_string()) node.partitions.push_back(name.get<std::string>());
+    }
+  }
+  if (auto status = set_slurm_facts(facts, node); !status) return located(status, place);
+  site.nodes.push_back(std::move(node));
+  return {};
+}
+
+/// The smallest of {"minimum", "maximum"}; notes if they differ.
+Result<int64_t> least(const json& entry, const char* key, const base::Place& place,
+                      SiteNodes& site) {
+  const json* range = member(entry, key);
+  if (range == nullptr) return 0;
+  base::Place at = place;
+  at.field += fmt::format(".{}", key);
+  const auto low = whole(*range, "minimum", at);
+  if (!low) return low;
+  const auto high = whole(*range, "maximum", at);
+  if (!high) return high;
+  if (*low != *high) {
+    site.notes.push_back(
+        fmt::format("{} runs from {} to {} there: the least is taken; scontrol "
+                    "show node says it node by node",
+                    at.field, *low, *high));
+  }
+  return *low;
+}
+
+/// An entry of `sinfo --json` from 23.02 on: nodes that are alike in a partition.
+base::Status add_sinfo(const json& entry, const base::Place& place, SiteNodes& site) {
+  SlurmNodeFacts facts;
+  if (const json* gres = member(entry, "gres")) facts.gres = text_of(*gres, "total");
+  if (const json* state = member(entry, "node")) append_state(facts.state, member(*state, "state"));
+  for (const auto& [key, value] :
+       {std::pair{"cpus", &facts.cpus}, {"memory", &facts.mem_mib}, {"disk", &facts.disk_mib}}) {
+    const auto number = least(entry, key, place, site);
+    if (!number) return base::failure(number.error());
+    *value = *number;
+  }
+  SiteNode node;
+  node.place = place;
+  if (const json* partition = member(entry, "partition")) {
+    if (const std::string name = text_of(*partition, "name"); !name.empty()) {
+      node.partitions.push_back(name);
+    }
+  }
+  if (auto status = set_slurm_facts(facts, node); !status) return located(status, place);
+  const json* nodes = member(entry, "nodes");
+  const json* names = nodes == nullptr ? nullptr : member(*nodes, "nodes");
+  if (names == nullptr || !names->is_array()) return {};
+  for (const json& name : *names) {
+    if (!name.is_string()) continue;
+    const auto expanded = expand_host_list(name.get<std::string>());
+    if (!expanded) return located(base::failure(expanded.error()), place);
+    for (const std::string& each : *expanded) {
+      node.name = each;
+      site.nodes.push_back(node);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<SiteNodes> parse_slurm_json(std::string_view text, const std::string& file) {
+  const auto document = parse_json(text, file);
+  if (!document) return base::failure(document.error());
+  SiteNodes site;
+  bool known = false;
+  const auto read = [&](const char* key, auto add) -> base::Status {
+    const json* entries = member(*document, key);
+    if (entries == nullptr || !entries->is_array()) return {};
+    known = true;
+    for (size_t i = 0; i < entries->size(); ++i) {
+      const base::Place place{file, 0, 0, fmt::format("{}[{}]", key, i)};
+      if (auto status = add((*entries)[i], place, site); !status) return status;
+    }
+    return {};
+  };
+  if (auto status = read("nodes", add_node); !status) return base::failure(status.error());
+  if (auto status = read("sinfo", add_sinfo); !status) return base::failure(status.error());
+  if (!known) {
+    return base::bad_data({file, 0, 0, ""}, "neither nodes nor sinfo is a list in it",
+                          "give the output of scontrol show node --json or sinfo --json");
+  }
+  return site;
+}
+
+}  // namespace goban::model
