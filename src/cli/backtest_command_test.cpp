@@ -59,7 +59,7 @@ TEST_F(BacktestCommandTest, AHistorySimulatedByOurselvesHasNoError) {
   const std::string options = "--cluster 8x4 --jobs " + jobs + " --seed 5";
   for (const char* policy :
        {"fifo+packed", "easy-backfill+packed", "conservative-backfill+spread", "skip+random",
-        "srtf+pal", "las+pal", "las+packed+non-sticky", "pal-artifact"}) {
+        "srtf+pal", "las+pal", "las+packed+non-sticky", "pal-artifact", "slurm-multifactor"}) {
     expect_no_error(replay(policy, options), policy);
   }
 }
