@@ -1,10 +1,15 @@
 // goban trace: synthetic job histories.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <optional>
 
 #include "base/output_file.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
-#include "history/generate.hpp"
+#include "history/generate/abci.hpp"
+#include "history/generate/philly.hpp"
+#include "history/generate/poisson.hpp"
 #include "model/cluster_presets.hpp"
 
 namespace goban::cli {
@@ -14,35 +19,170 @@ struct GenerateArguments {
   std::string like;
   std::string cluster;
   std::string out = "-";
+  std::optional<int64_t> num_jobs;
+  std::optional<int32_t> days;
+  uint64_t seed = 1;
+  std::string population = "dl";
   history::PoissonOptions poisson;
+  /// Options given that only some kinds have, and those kinds.
+  std::vector<std::pair<const CLI::Option*, std::vector<std::string>>> special;
 };
 
-int generate(GenerateArguments arguments) {
-  if (arguments.like != "poisson") {
-    return report_error(
-        base::usage_error(fmt::format("unknown kind '{}'", arguments.like), "known: poisson")
-            .value());
-  }
+using Generator = std::function<base::Status(const GenerateArguments&, const history::TextSink&,
+                                             const history::WorkProgress&)>;
+
+base::Status like_poisson(const GenerateArguments& arguments, const history::TextSink& sink,
+                          const history::WorkProgress& progress) {
+  history::PoissonOptions options = arguments.poisson;
+  options.seed = arguments.seed;
+  options.num_jobs = arguments.num_jobs.value_or(options.num_jobs);
   if (!arguments.cluster.empty()) {
     const auto cluster = model::resolve_cluster(arguments.cluster);
-    if (!cluster) return report_error(cluster.error());
-    arguments.poisson.cluster_gpus = cluster->num_gpus();
+    if (!cluster) return base::failure(cluster.error());
+    options.cluster_gpus = cluster->num_gpus();
   }
+  return history::generate_poisson(options, sink, progress);
+}
+
+base::Status like_abci(const GenerateArguments& arguments, const history::TextSink& sink,
+                       const history::WorkProgress& progress) {
+  history::AbciOptions options;
+  options.seed = arguments.seed;
+  options.num_jobs = arguments.num_jobs.value_or(0);
+  options.days = arguments.days.value_or(0);
+  if (arguments.population == "all") options.population = history::AbciPopulation::All;
+  return history::generate_abci(options, sink, progress);
+}
+
+base::Status like_philly(const GenerateArguments& arguments, const history::TextSink& sink,
+                         const history::WorkProgress& progress) {
+  history::PhillyOptions options;
+  options.seed = arguments.seed;
+  options.num_jobs = arguments.num_jobs.value_or(0);
+  options.days = arguments.days.value_or(0);
+  return history::generate_philly(options, sink, progress);
+}
+
+const std::map<std::string, Generator, std::less<>>& generators() {
+  static const std::map<std::string, Generator, std::less<>> known = {
+      {"abci-2019", like_abci}, {"philly", like_philly}, {"poisson", like_poisson}};
+  return known;
+}
+
+/// Usage if an option was given that the kind does not look at.
+base::Status check_options(const GenerateArguments& arguments) {
+  for (const auto& [option, kinds] : arguments.special) {
+    if (option->count() == 0 || std::ranges::find(kinds, arguments.like) != kinds.end()) continue;
+    return base::usage_error(
+        fmt::format("{} means nothing with --like {}", option->get_name(), arguments.like),
+        fmt::format("it belongs to --like {}", fmt::join(kinds, ", ")));
+  }
+  return {};
+}
+
+base::Status generate_to(const GenerateArguments& arguments, const Generator& generator) {
+  ProgressBar bar("generating", 1);
+  const auto progress = [&bar](int64_t done, int64_t total) { bar.update(done, total); };
   if (arguments.out == "-") {
-    const auto status = history::generate_poisson(arguments.poisson, [](std::string_view text) {
-      std::fwrite(text.data(), 1, text.size(), stdout);
-    });
-    return status ? 0 : report_error(status.error());
+    return generator(
+        arguments, [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); },
+        progress);
   }
   auto file = base::OutputFile::create(arguments.out);
-  if (!file) return report_error(file.error());
-  const auto status = history::generate_poisson(arguments.poisson, [&file](std::string_view text) {
-    file->buffer() += text;
-    file->write_out();
-  });
-  if (!status) return report_error(status.error());
-  const auto written = file->commit();
-  return written ? 0 : report_error(written.error());
+  if (!file) return base::failure(file.error());
+  const auto status = generator(
+      arguments,
+      [&file](std::string_view text) {
+        file->buffer() += text;
+        file->write_out();
+      },
+      progress);
+  if (!status) return status;
+  return file->commit();
+}
+
+int generate(const GenerateArguments& arguments) {
+  const auto generator = generators().find(arguments.like);
+  if (generator == generators().end()) {
+    std::vector<std::string_view> known;
+    for (const auto& [name, function] : generators()) known.push_back(name);
+    return report_error(base::usage_error(fmt::format("unknown kind '{}'", arguments.like),
+                                          fmt::format("known: {}", fmt::join(known, ", ")))
+                            .value());
+  }
+  if (const auto status = check_options(arguments); !status) return report_error(status.error());
+  const auto status = generate_to(arguments, generator->second);
+  return status ? 0 : report_error(status.error());
+}
+
+void add_poisson_options(CLI::App* c, GenerateArguments& arguments) {
+  history::PoissonOptions& poisson = arguments.poisson;
+  std::vector<CLI::Option*> added;
+  CLI::Option* gpus = c->add_option("--gpus", poisson.cluster_gpus, "GPUs of the cluster it is for")
+                          ->check(CLI::Range(int64_t{1}, int64_t{1} << 24))
+                          ->capture_default_str();
+  CLI::Option* load =
+      c->add_option("--load", poisson.load, "Offered load: GPU-seconds of work a GPU and second")
+          ->capture_default_str();
+  added = {gpus, load};
+  added.push_back(
+      c->add_option("--cluster", arguments.cluster, "Like --gpus: cluster file, preset, NxM")
+          ->excludes(gpus));
+  added.push_back(
+      c->add_option("--horizon", poisson.horizon_s, "Let all jobs arrive within so many seconds")
+          ->excludes(load));
+  added.push_back(
+      c->add_option("--mean-duration", poisson.duration_mean_s, "Mean duration in seconds")
+          ->capture_default_str());
+  added.push_back(
+      c->add_option("--users", poisson.num_users, "Number of users")->capture_default_str());
+  added.push_back(c->add_flag("--walltimes", poisson.walltimes,
+                              "Give jobs walltime limits, as users guess them"));
+  for (CLI::Option* option : added) {
+    option->group("Options of poisson");
+    arguments.special.push_back({option, {"poisson"}});
+  }
+}
+
+void add_site_options(CLI::App* c, GenerateArguments& arguments) {
+  CLI::Option* days = c->add_option("--days", arguments.days, "Write the first days only")
+                          ->check(CLI::Range(1, 366))
+                          ->group("Options of abci-2019 and philly");
+  arguments.special.push_back({days, {"abci-2019", "philly"}});
+  CLI::Option* population =
+      c->add_option("--population", arguments.population,
+                    "dl: the deep-learning jobs; all: the others too, most of them assumed")
+          ->check(CLI::IsMember({"dl", "all"}))
+          ->capture_default_str()
+          ->group("Options of abci-2019");
+  arguments.special.push_back({population, {"abci-2019"}});
+}
+
+void add_generate(CLI::App* command, Action& action) {
+  auto arguments = std::make_shared<GenerateArguments>();
+  CLI::App* c = command->add_subcommand("generate", "Make a synthetic history from a seed");
+  c->add_option("--like", arguments->like,
+                "Kind of history: abci-2019 (a year of that supercomputer), philly (75 days of "
+                "Microsoft's cluster), poisson (independent jobs)")
+      ->required();
+  c->add_option("--jobs", arguments->num_jobs,
+                "How many jobs in the whole period; as a rule 497730 for abci-2019 (2501437 with "
+                "--population all), 151816 for philly, 10000 for poisson")
+      ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}));
+  c->add_option("--seed", arguments->seed, "Seed; the same seed gives the same bytes")
+      ->capture_default_str();
+  c->add_option("--out", arguments->out, "Where to write the CSV")->capture_default_str();
+  add_poisson_options(c, *arguments);
+  add_site_options(c, *arguments);
+  c->footer(
+      "Examples:\n"
+      "  goban trace generate --like poisson --jobs 5000 --cluster sia-64 --load 0.9 --out j.csv\n"
+      "  goban trace generate --like abci-2019 --days 30 --out month.csv\n"
+      "  goban trace generate --like abci-2019 --population all --seed 7 --out year.csv\n"
+      "  goban trace generate --like philly --jobs 20000 | goban simulate --jobs - --cluster 64x8\n"
+      "Limits of abci-2019 are those of the cluster preset abci. docs/traces.md says what the\n"
+      "kinds are calibrated on and what is assumed.");
+  c->callback([arguments, &action] { action = [arguments] { return generate(*arguments); }; });
 }
 
 }  // namespace
@@ -50,34 +190,7 @@ int generate(GenerateArguments arguments) {
 void add_trace(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("trace", "Make job histories");
   command->require_subcommand(1);
-  auto arguments = std::make_shared<GenerateArguments>();
-  history::PoissonOptions& poisson = arguments->poisson;
-  CLI::App* c = command->add_subcommand("generate", "Make a synthetic history from a seed");
-  c->add_option("--like", arguments->like, "Kind of history: poisson")->required();
-  c->add_option("--jobs", poisson.num_jobs, "How many jobs")
-      ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}))
-      ->capture_default_str();
-  CLI::Option* gpus = c->add_option("--gpus", poisson.cluster_gpus, "GPUs of the cluster it is for")
-                          ->check(CLI::Range(int64_t{1}, int64_t{1} << 24))
-                          ->capture_default_str();
-  c->add_option("--cluster", arguments->cluster, "The same, as a cluster: TOML file, preset, NxM")
-      ->excludes(gpus);
-  CLI::Option* load =
-      c->add_option("--load", poisson.load, "Offered load: GPU-seconds of work a GPU and second")
-          ->capture_default_str();
-  c->add_option("--horizon", poisson.horizon_s, "Let all jobs arrive within so many seconds")
-      ->excludes(load);
-  c->add_option("--mean-duration", poisson.duration_mean_s, "Mean duration in seconds")
-      ->capture_default_str();
-  c->add_option("--users", poisson.num_users, "Number of users")->capture_default_str();
-  c->add_flag("--walltimes", poisson.walltimes, "Give jobs walltime limits, as users guess them");
-  c->add_option("--seed", poisson.seed, "Seed; the same seed gives the same bytes")
-      ->capture_default_str();
-  c->add_option("--out", arguments->out, "Where to write the CSV")->capture_default_str();
-  c->footer(
-      "Example:\n  goban trace generate --like poisson --jobs 5000 --cluster sia-64 --load 0.9 "
-      "--out jobs.csv");
-  c->callback([arguments, &action] { action = [arguments] { return generate(*arguments); }; });
+  add_generate(command, action);
 }
 
 }  // namespace goban::cli

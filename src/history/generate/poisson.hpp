@@ -1,13 +1,12 @@
-// Synthetic job histories. The same options give the same bytes on every machine.
+// A Poisson stream of independent jobs. The same options give the same bytes on every machine.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
+#include "history/generate/output.hpp"
 
 namespace goban::history {
 
@@ -49,7 +48,7 @@ struct PoissonOptions {
 
 /// Writes a generic CSV in pieces of about 1 MiB to `sink`. Errors: Usage if an option makes no
 /// sense. Cost: about 0.3 microseconds a job.
-[[nodiscard]] base::Status generate_poisson(const PoissonOptions& options,
-                                            const std::function<void(std::string_view)>& sink);
+[[nodiscard]] base::Status generate_poisson(const PoissonOptions& options, const TextSink& sink,
+                                            const WorkProgress& progress = {});
 
 }  // namespace goban::history

@@ -1,7 +1,6 @@
-#include "history/generate.hpp"
+#include "history/generate/poisson.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include "base/number.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
+#include "history/generate/samplers.hpp"
 #include "history/portable_math.hpp"
 #include "profile/app_class.hpp"
 
@@ -18,48 +18,6 @@ namespace {
 using base::Random;
 using base::Status;
 using base::usage_error;
-
-constexpr size_t kPieceBytes = size_t{1} << 20;
-
-/// Draws an index in proportion to its weight.
-class WeightedChoice {
- public:
-  void add(double weight) { ends_.push_back((ends_.empty() ? 0 : ends_.back()) + weight); }
-  [[nodiscard]] bool empty() const { return ends_.empty(); }
-  [[nodiscard]] double total() const { return ends_.back(); }
-  [[nodiscard]] size_t draw(Random& random) const {
-    const auto found = std::ranges::upper_bound(ends_, random.uniform() * ends_.back());
-    return std::min(static_cast<size_t>(found - ends_.begin()), ends_.size() - 1);
-  }
-
- private:
-  std::vector<double> ends_;
-};
-
-/// Exponential with mean 1.
-double draw_exponential(Random& random) { return -portable_log(1 - random.uniform()); }
-
-/// Standard normal, by Marsaglia's polar method; the second value of each pair is not used.
-double draw_normal(Random& random) {
-  while (true) {
-    const double x = 2 * random.uniform() - 1;
-    const double y = 2 * random.uniform() - 1;
-    const double s = x * x + y * y;
-    if (s > 0 && s < 1) return x * std::sqrt(-2 * portable_log(s) / s);
-  }
-}
-
-/// The shortest customary limit of at least `seconds`; beyond the last one, whole days.
-int64_t customary_limit_s(double seconds) {
-  constexpr int64_t kHour = 3'600;
-  constexpr std::array<int64_t, 10> kLimits = {kHour / 2,  kHour,      2 * kHour,  4 * kHour,
-                                               8 * kHour,  12 * kHour, 24 * kHour, 48 * kHour,
-                                               72 * kHour, 168 * kHour};
-  for (const int64_t limit : kLimits) {
-    if (seconds <= static_cast<double>(limit)) return limit;
-  }
-  return static_cast<int64_t>(std::ceil(seconds / (24 * kHour))) * 24 * kHour;
-}
 
 Status check(const PoissonOptions& o) {
   const auto need = [](bool fine, std::string_view name, std::string_view range) -> Status {
@@ -97,8 +55,8 @@ Status check(const PoissonOptions& o) {
 
 class PoissonWriter {
  public:
-  PoissonWriter(const PoissonOptions& options, const std::function<void(std::string_view)>& sink)
-      : options_(options), sink_(sink), random_(options.seed) {
+  PoissonWriter(const PoissonOptions& options, const TextSink& sink, const WorkProgress& progress)
+      : options_(options), progress_(progress), random_(options.seed), writer_(sink) {
     arrival_seed_ = random_();
     for (const GpuShare& share : options.gpu_shares) {
       if (share.num_gpus > options.cluster_gpus) continue;
@@ -126,15 +84,16 @@ class PoissonWriter {
       return usage_error("the history would span more than 70 years",
                          "give fewer jobs, more load or shorter jobs");
     }
-    out_ = "job_id,submit_time,duration,num_gpus,user,model";
-    out_ += options_.walltimes ? ",walltime_s\n" : "\n";
+    writer_.text() = "job_id,submit_time,duration,num_gpus,user,model";
+    writer_.text() += options_.walltimes ? ",walltime_s\n" : "\n";
     Random arrivals(arrival_seed_);
     double gaps = 0;  // in units of the mean gap
     for (int64_t job = 0; job < options_.num_jobs; ++job) {
       gaps += draw_exponential(arrivals);
       write_job(job, gaps * gap_mean_s);
+      if (writer_.record_done() && progress_) progress_(job, options_.num_jobs);
     }
-    sink_(out_);
+    writer_.finish();
     return {};
   }
 
@@ -166,31 +125,29 @@ class PoissonWriter {
     const double drawn_s =
         options_.duration_mean_s * portable_exp(sigma * draw_normal(random_) - sigma * sigma / 2);
     const double duration_s = std::clamp(std::round(drawn_s), 1.0, options_.duration_max_s);
-    base::append_number(out_, job);
-    out_ += ',';
-    base::append_seconds(out_, static_cast<int64_t>(submit_s / kMilli) * kMilli_ns);
-    out_ += ',';
-    base::append_number(out_, static_cast<int64_t>(duration_s));
-    out_ += ',';
-    base::append_number(out_, int64_t{sizes_[size_choice_.draw(random_)]});
-    out_ += ",u";
-    base::append_number(out_, static_cast<int64_t>(user_choice_.draw(random_)));
-    out_ += ',';
-    out_ += models_[model_choice_.draw(random_)];
+    std::string& out = writer_.text();
+    base::append_number(out, job);
+    out += ',';
+    base::append_seconds(out, static_cast<int64_t>(submit_s / kMilli) * kMilli_ns);
+    out += ',';
+    base::append_number(out, static_cast<int64_t>(duration_s));
+    out += ',';
+    base::append_number(out, int64_t{sizes_[size_choice_.draw(random_)]});
+    out += ",u";
+    base::append_number(out, static_cast<int64_t>(user_choice_.draw(random_)));
+    out += ',';
+    out += models_[model_choice_.draw(random_)];
     if (options_.walltimes) {
-      out_ += ',';
-      base::append_number(out_, customary_limit_s(duration_s * (1 + 4 * random_.uniform())));
+      out += ',';
+      base::append_number(out, customary_limit_s(duration_s * (1 + 4 * random_.uniform())));
     }
-    out_ += '\n';
-    if (out_.size() >= kPieceBytes) {
-      sink_(out_);
-      out_.clear();
-    }
+    out += '\n';
   }
 
   const PoissonOptions& options_;
-  const std::function<void(std::string_view)>& sink_;
+  const WorkProgress& progress_;
   Random random_;
+  PieceWriter writer_;
   uint64_t arrival_seed_ = 0;
   std::vector<int32_t> sizes_;
   WeightedChoice size_choice_;
@@ -198,15 +155,14 @@ class PoissonWriter {
   WeightedChoice user_choice_;
   std::vector<std::string> models_;
   WeightedChoice model_choice_;
-  std::string out_;
 };
 
 }  // namespace
 
-Status generate_poisson(const PoissonOptions& options,
-                        const std::function<void(std::string_view)>& sink) {
+Status generate_poisson(const PoissonOptions& options, const TextSink& sink,
+                        const WorkProgress& progress) {
   if (auto status = check(options); !status) return status;
-  return PoissonWriter(options, sink).run();
+  return PoissonWriter(options, sink, progress).run();
 }
 
 }  // namespace goban::history

@@ -1,4 +1,4 @@
-#include "history/generate.hpp"
+#include "history/generate/poisson.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>
