@@ -37,7 +37,8 @@ class DurationFit {
 
   Result<DurationLaw> run() {
     constexpr int kSteps = 200;
-    constexpr double kClose = 1e-10;
+    constexpr double kClose = 1e-9;
+    constexpr double kRounding = 1e-13;  // of the dual's value, which is of the order of ten
     Pair tilt = {0, 0};
     State state = evaluate(tilt);
     for (int step = 0; step < kSteps; ++step) {
@@ -55,7 +56,7 @@ class DurationFit {
         moved = {tilt[0] + part * move[0], tilt[1] + part * move[1]};
         next = evaluate(moved);
         part /= 2;
-      } while (!(next.value <= state.value + 1e-4 * part * descent) && part > 1e-9);
+      } while (!(next.value <= state.value + 1e-4 * part * descent + kRounding) && part > 1e-9);
       tilt = moved;
       state = next;
     }

@@ -166,7 +166,7 @@ class Drafter {
 
 /// The longest customary limit below the duration, if the job can be moved there; else 0.
 int64_t limit_to_exceed_s(const JobDraft& job, int32_t max_s) {
-  constexpr double kMoveMost = 1.1;
+  constexpr double kMoveMost = 1.05;
   const int64_t limit_s = std::min<int64_t>(customary_limit_below_s(job.duration_s), max_s);
   return job.duration_s < kMoveMost * static_cast<double>(limit_s) ? limit_s : 0;
 }

@@ -69,7 +69,7 @@ struct LimitRules {
   int32_t default_s = 3'600;
   /// Of the jobs within the default, those whose user does not ask for anything else.
   double default_share = 0.5;
-  /// Jobs that run into their limit. Their durations are moved down, by less than 10 %, to the
+  /// Jobs that run into their limit. Their durations are moved down, by less than 5 %, to the
   /// customary limit below plus a few seconds, so that no customary limit is crossed.
   int64_t exceeded = 0;
 };
