@@ -174,6 +174,35 @@ TEST_F(CommandTest, EveryCommandHelpsWithExamples) {
   }
 }
 
+TEST_F(CommandTest, HistoriesLikeSitesFitTheirClusters) {
+  const std::string line = "GOBAN trace generate --like abci-2019 --jobs 3000 --seed 5 --out ";
+  const std::string jobs = dir_ + "/abci.csv";
+  ASSERT_EQ(shell(line + jobs).code, 0);
+  const Output run =
+      shell("GOBAN simulate --json --policy fifo+packed --cluster abci --jobs " + jobs + " 2>&1");
+  EXPECT_EQ(run.code, 0) << run.out;
+  EXPECT_THAT(run.out, ::testing::Not(HasSubstr("refused")));
+  const std::string all = shell(line + "- --population all --days 20").out;
+  EXPECT_THAT(all, HasSubstr(",population\n"));
+  EXPECT_THAT(shell("GOBAN trace generate --like philly --jobs 10").out,
+              HasSubstr("job_id,submit_time,duration,num_gpus,user,account,model,state\n"));
+}
+
+TEST_F(CommandTest, OptionsOfOtherKindsOfHistoryAreRefused) {
+  const Output load = shell("GOBAN trace generate --like philly --load 0.5 2>&1");
+  EXPECT_EQ(load.code, 2);
+  EXPECT_THAT(load.out, HasSubstr("--load means nothing with --like philly"));
+  EXPECT_THAT(load.out, HasSubstr("it belongs to --like poisson"));
+  const Output days = shell("GOBAN trace generate --like poisson --days 3 2>&1");
+  EXPECT_EQ(days.code, 2);
+  EXPECT_THAT(days.out, HasSubstr("it belongs to --like abci-2019, philly"));
+  const Output kind = shell("GOBAN trace generate --like helios 2>&1");
+  EXPECT_EQ(kind.code, 2);
+  EXPECT_THAT(kind.out, HasSubstr("known: abci-2019, philly, poisson"));
+  EXPECT_EQ(shell("GOBAN trace generate --like abci-2019 --population some 2>&1").code, 2);
+  EXPECT_EQ(shell("GOBAN trace generate --like philly --days 76 2>&1").code, 2);
+}
+
 TEST_F(CommandTest, ClustersArePrintedAndReadBack) {
   const std::string mine = dir_ + "/mine.toml";
   ASSERT_EQ(shell("GOBAN cluster toml abci >" + mine).code, 0);

@@ -197,9 +197,9 @@ def philly(seed):
     users, top = top_share(rows, 6 / 136)
     table.number("users", 136, users, 0)
     table.share("jobs of the first 6 users", .5704, top)
-    status = collections.Counter(row["status"] for row in rows)
-    for name, target in (("Pass", .5692), ("Failed", .3006), ("Killed", .1302)):
-        table.share(f"status {name} (not fitted)", target, status[name] / len(rows))
+    states = collections.Counter(row["state"] for row in rows)
+    for name, target in (("COMPLETED", .5692), ("FAILED", .3006), ("CANCELLED", .1302)):
+        table.share(f"state {name} (not fitted)", target, states[name] / len(rows))
 
 
 def main():

@@ -62,8 +62,8 @@ class PhillyMonths {
     for (const profile::KnownModel& known : profile::kKnownModels) {
       base::append_csv_field(models_.emplace_back(), known.name);
     }
-    for (const philly::StatusRow& row : philly::kStatusRows) {
-      WeightedChoice& choice = statuses_.emplace_back();
+    for (const philly::StateRow& row : philly::kStateRows) {
+      WeightedChoice& choice = states_.emplace_back();
       for (const double share : row.shares) choice.add(share);
     }
   }
@@ -118,7 +118,7 @@ class PhillyMonths {
   void write(const std::vector<JobDraft>& jobs) {
     constexpr int64_t kDay_ms = 86'400'000;
     const int64_t end_ms = (options_.days > 0 ? options_.days : philly::kDays) * kDay_ms;
-    writer_.text() = "job_id,submit_time,duration,num_gpus,user,account,model,status\n";
+    writer_.text() = "job_id,submit_time,duration,num_gpus,user,account,model,state\n";
     int64_t id = 0;
     for (const JobDraft& job : jobs) {
       if (job.submit_ms >= end_ms) break;
@@ -146,14 +146,14 @@ class PhillyMonths {
     out += ',';
     out += models_[job.model];
     out += ',';
-    out += draw_status(job.duration_s);
+    out += draw_state(job.duration_s);
     out += '\n';
   }
 
-  std::string_view draw_status(int32_t duration_s) {
+  std::string_view draw_state(int32_t duration_s) {
     size_t row = 0;
-    while (philly::kStatusRows[row].below_s <= duration_s) ++row;
-    return philly::kStatuses[statuses_[row].draw(random_)];
+    while (philly::kStateRows[row].below_s <= duration_s) ++row;
+    return philly::kStates[states_[row].draw(random_)];
   }
 
   const PhillyOptions& options_;
@@ -162,8 +162,8 @@ class PhillyMonths {
   PieceWriter writer_;
   int64_t num_jobs_ = 0;
   std::vector<std::string> models_;
-  std::vector<WeightedChoice> statuses_;  ///< by row of kStatusRows
-  std::vector<Submitter> submitters_;     ///< by JobDraft::user
+  std::vector<WeightedChoice> states_;  ///< by row of kStateRows
+  std::vector<Submitter> submitters_;   ///< by JobDraft::user
 };
 
 }  // namespace

@@ -19,8 +19,8 @@ struct PhillyOptions {
 };
 
 /// Writes a generic CSV, in pieces of about 1 MiB: a record an attempt, the virtual cluster as
-/// `account`, and a column `status` (Pass, Killed, Failed). Errors: Usage if an option makes no
-/// sense. Cost: about 0.8 microseconds and 45 bytes of memory a job.
+/// `account`, and a column `state` (COMPLETED, CANCELLED, FAILED). Errors: Usage if an option makes
+/// no sense. Cost: about 0.8 microseconds and 45 bytes of memory a job.
 [[nodiscard]] base::Status generate_philly(const PhillyOptions& options, const TextSink& sink,
                                            const WorkProgress& progress = {});
 

@@ -3,7 +3,7 @@
 // aggregates are here. The files and the quantities:
 //   attempts   philly_df_schedule: 151,816 attempts; GPUs, run times
 //   clusters   sia_philly: 82,247 jobs; virtual clusters, hours and weekdays of submission
-//   sample     philly_15k_user_status: 15,000 jobs; users, statuses
+//   sample     philly_15k_user_status: 15,000 jobs; users, states
 #pragma once
 
 #include <array>
@@ -70,20 +70,21 @@ constexpr int32_t kTopUsers = 6;
 constexpr double kTopShare = 0.5704;
 constexpr double kBurstExponent = 1.3;
 
-constexpr std::array<std::string_view, 3> kStatuses = {"Pass", "Killed", "Failed"};
+/// The trace's Pass, Killed and Failed.
+constexpr std::array<std::string_view, 3> kStates = {"COMPLETED", "CANCELLED", "FAILED"};
 
-/// Of the jobs that run less than so long (and not less than the row before): shares by status
+/// Of the jobs that run less than so long (and not less than the row before): shares by state
 /// (`sample`).
-struct StatusRow {
+struct StateRow {
   double below_s = 0;
   std::array<double, 3> shares{};
 };
-constexpr std::array<StatusRow, 7> kStatusRows = {{{60, {.434, .055, .511}},
-                                                   {300, {.774, .031, .195}},
-                                                   {1'800, {.648, .109, .243}},
-                                                   {7'200, {.788, .075, .137}},
-                                                   {28'800, {.235, .336, .429}},
-                                                   {86'400, {.253, .619, .128}},
-                                                   {1e18, {.313, .309, .378}}}};
+constexpr std::array<StateRow, 7> kStateRows = {{{60, {.434, .055, .511}},
+                                                 {300, {.774, .031, .195}},
+                                                 {1'800, {.648, .109, .243}},
+                                                 {7'200, {.788, .075, .137}},
+                                                 {28'800, {.235, .336, .429}},
+                                                 {86'400, {.253, .619, .128}},
+                                                 {1e18, {.313, .309, .378}}}};
 
 }  // namespace goban::history::philly
