@@ -90,7 +90,7 @@ base::Status generate_to(const GenerateArguments& arguments, const Generator& ge
   }
   auto file = base::OutputFile::create(arguments.out);
   if (!file) return base::failure(file.error());
-  const auto status = generator(
+  auto status = generator(
       arguments,
       [&file](std::string_view text) {
         file->buffer() += text;

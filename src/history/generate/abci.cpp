@@ -8,12 +8,14 @@
 #include "base/csv.hpp"
 #include "base/number.hpp"
 #include "base/time.hpp"
-#include "history/generate/abci_facts.hpp"
+#include "history/generate/abci/facts.hpp"
 #include "history/generate/population.hpp"
 #include "profile/app_class.hpp"
 
 namespace goban::history {
 namespace {
+
+namespace abci = generate::abci;
 
 using base::Random;
 using base::Status;

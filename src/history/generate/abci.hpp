@@ -1,5 +1,5 @@
 // A synthetic year of the ABCI supercomputer, calibrated on the published analysis of its job
-// history of fiscal 2019 (abci_facts.hpp). What it reproduces, what it does not and what is assumed
+// history of fiscal 2019 (abci/facts.hpp). What it reproduces, what it does not and what is assumed
 // is in docs/traces.md.
 #pragma once
 

@@ -7,13 +7,15 @@
 #include <map>
 #include <numeric>
 
-#include "history/generate/abci_facts.hpp"
+#include "history/generate/abci/facts.hpp"
 #include "history/generate/samplers.hpp"
 #include "history/job_reader.hpp"
 #include "model/cluster_presets.hpp"
 
 namespace goban::history {
 namespace {
+
+namespace abci = generate::abci;
 
 using model::Job;
 

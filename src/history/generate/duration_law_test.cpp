@@ -4,11 +4,14 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "history/generate/abci_facts.hpp"
-#include "history/generate/philly_facts.hpp"
+#include "history/generate/abci/facts.hpp"
+#include "history/generate/philly/facts.hpp"
 
 namespace goban::history {
 namespace {
+
+namespace abci = generate::abci;
+namespace philly = generate::philly;
 
 using base::Random;
 

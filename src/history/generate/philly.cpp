@@ -9,12 +9,14 @@
 #include "base/csv.hpp"
 #include "base/number.hpp"
 #include "base/time.hpp"
-#include "history/generate/philly_facts.hpp"
+#include "history/generate/philly/facts.hpp"
 #include "history/generate/population.hpp"
 #include "profile/app_class.hpp"
 
 namespace goban::history {
 namespace {
+
+namespace philly = generate::philly;
 
 using base::Random;
 using base::Status;

@@ -1,5 +1,5 @@
 // A synthetic history like Microsoft's Philly cluster, calibrated on aggregates of its published
-// trace (philly_facts.hpp). What it reproduces and what not is in docs/traces.md.
+// trace (philly/facts.hpp). What it reproduces and what not is in docs/traces.md.
 #pragma once
 
 #include <cstdint>

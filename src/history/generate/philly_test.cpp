@@ -5,11 +5,13 @@
 #include <map>
 #include <sstream>
 
-#include "history/generate/philly_facts.hpp"
+#include "history/generate/philly/facts.hpp"
 #include "history/job_reader.hpp"
 
 namespace goban::history {
 namespace {
+
+namespace philly = generate::philly;
 
 using model::Job;
 

@@ -1,4 +1,4 @@
-#include "history/generate/abci_facts.hpp"
+#include "history/generate/abci/facts.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 
 #include "history/generate/samplers.hpp"
 
-namespace goban::history::abci {
+namespace goban::history::generate::abci {
 namespace {
 
 /// Sizes from `nodes_min` to `nodes_max`; powers of two among them if `powers`, else the others.
@@ -18,8 +18,11 @@ struct SizeRange {
   int64_t jobs = 0;
 };
 
+/// Rounded to the nearest, for positive numbers.
 constexpr int64_t share_of(double share, int64_t jobs) {
-  return static_cast<int64_t>(share * static_cast<double>(jobs) + 0.5);
+  const double exact = share * static_cast<double>(jobs);
+  const auto floor = static_cast<int64_t>(exact);
+  return exact - static_cast<double>(floor) < 0.5 ? floor : floor + 1;
 }
 
 // Multi-node jobs. The paper gives the sums over: 2 nodes, up to 8, beyond 34, powers of two.
@@ -135,4 +138,4 @@ std::vector<SizeRow> size_rows() {
   return sizes;
 }
 
-}  // namespace goban::history::abci
+}  // namespace goban::history::generate::abci
