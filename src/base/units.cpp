@@ -183,4 +183,12 @@ std::string bytes_text(int64_t bytes) { return shortest(bytes, kSizes, " "); }
 
 std::string duration_text(TimeNs span_ns) { return shortest(span_ns, kSpans, ""); }
 
+std::string human_seconds(double seconds) {
+  const double size = std::abs(seconds);
+  if (size < 120) return fmt::format("{:.1f} s", seconds);
+  if (size < 7200) return fmt::format("{:.1f} min", seconds / 60);
+  if (size < 172800) return fmt::format("{:.1f} h", seconds / 3600);
+  return fmt::format("{:.1f} d", seconds / 86400);
+}
+
 }  // namespace goban::base

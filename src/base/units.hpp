@@ -26,5 +26,7 @@ namespace goban::base {
 /// Short forms that parse back to exactly the same value.
 [[nodiscard]] std::string bytes_text(int64_t bytes);
 [[nodiscard]] std::string duration_text(TimeNs span_ns);
+/// For people: 93784 -> "26.1 h"; a unit that keeps two to four digits.
+[[nodiscard]] std::string human_seconds(double seconds);
 
 }  // namespace goban::base

@@ -29,6 +29,8 @@ inline constexpr int kExitInterrupted = 130;
 void add_simulate(CLI::App& app, Action& action);
 void add_policies(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
+void add_trace_inspect(CLI::App& trace, Action& action);
+void add_trace_convert(CLI::App& trace, Action& action);
 void add_cluster(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
 

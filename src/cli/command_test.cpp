@@ -333,5 +333,76 @@ TEST_F(CommandTest, ArtifactContractOnTheRealTrace) {
               summary["attained_gpu_seconds"].get<double>(), 1e-3);
 }
 
+TEST_F(CommandTest, TraceInspectSumsUp) {
+  const std::string log = write("log.swf",
+                                "; UnixStartTime: 1600000000\n"
+                                "1 0 10 3600 4 -1 -1 4 7200 -1 1 7 3 -1 2 -1 -1 -1\n"
+                                "2 3600 0 -1 4 -1 -1 4 7200 -1 5 7 3 -1 2 -1 -1 -1\n"
+                                "3 7200 0 7200 8 -1 -1 8 7200 -1 0 8 3 -1 2 -1 -1 -1\n");
+  const Output json =
+      shell("GOBAN trace inspect " + log + " --cluster 1x4 --json --procs-per-gpu 2 " +
+            "--rejects " + dir_ + "/bad.csv 2>/dev/null");
+  EXPECT_EQ(json.code, 0);
+  const auto document = nlohmann::json::parse(json.out);
+  EXPECT_EQ(document["format"], "swf");
+  EXPECT_EQ(document["records"], 3);
+  EXPECT_EQ(document["rejected"], 1);
+  EXPECT_EQ(document["first_rejections"][0]["reason"], "the run time is not known");
+  EXPECT_EQ(document["gpu_hours"], 10);
+  EXPECT_EQ(document["users"]["top"][0]["name"], "8");
+  EXPECT_EQ(document["ends"]["failed"], 1);
+  EXPECT_EQ(document["wait_s"]["p100"], 10);
+  EXPECT_EQ(document["offered_load"], 5. / 4);
+  EXPECT_THAT(read(dir_ + "/bad.csv"), HasSubstr("the run time is not known"));
+
+  const Output text = shell("GOBAN trace inspect " + log + " 2>&1");
+  EXPECT_EQ(text.code, 0);
+  EXPECT_THAT(text.out, HasSubstr("2020-09-13 12:26:40 to 2020-09-13 14:26:40 UTC"));
+  EXPECT_THAT(text.out, HasSubstr("each processor was read as one GPU"));
+  EXPECT_EQ(shell("GOBAN trace inspect " + dir_ + "/nowhere 2>&1").code, 1);
+  EXPECT_EQ(shell("GOBAN trace inspect " + log + " --format nonsense 2>&1").code, 2);
+}
+
+TEST_F(CommandTest, TraceConvertGivesWhatSimulateTakes) {
+  const std::string table = write("philly.csv",
+                                  ",run_time,wait_time,submit_time,gpu_num\n"
+                                  "0,100,5,1502114581,1\n1,60,0,1502114500,2\n");
+  const Output converted =
+      shell("GOBAN trace convert " + table + " --out " + dir_ + "/jobs.csv 2>&1");
+  EXPECT_EQ(converted.code, 0);
+  EXPECT_EQ(read(dir_ + "/jobs.csv"),
+            "job_id,submit_time,duration,num_gpus,user,start_time\n"
+            "1,1502114500,60,2,,1502114500\n0,1502114581,100,1,,1502114586\n");
+  EXPECT_EQ(shell("GOBAN trace convert " + table + " 2>/dev/null").out, read(dir_ + "/jobs.csv"));
+  const std::string simulate = "GOBAN simulate --cluster 1x2 --policy fifo+packed --json --jobs ";
+  auto direct = nlohmann::json::parse(shell(simulate + table + " 2>/dev/null").out)["runs"][0];
+  auto again =
+      nlohmann::json::parse(shell(simulate + dir_ + "/jobs.csv 2>/dev/null").out)["runs"][0];
+  direct.erase("wall_s");
+  again.erase("wall_s");
+  EXPECT_EQ(direct, again);
+}
+
+TEST_F(CommandTest, JobsWithoutGpusAreNotedNotRefused) {
+  const std::string jobs = write("jobs.csv",
+                                 "job_id,submit_time,duration,num_gpus,user\n"
+                                 "a,0,60,0,ann\nb,0,60,1,ann\n");
+  const Output run =
+      shell("cd " + dir_ + " && GOBAN simulate --cluster 1x2 --policy fifo+packed --jobs " + jobs +
+            " 2>&1");
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.out, HasSubstr("1 jobs without GPUs are left out (the cluster has no resource "
+                                 "type for them)"));
+  EXPECT_THAT(run.out, HasSubstr("\n1 jobs, "));
+  EXPECT_FALSE(std::filesystem::exists(dir_ + "/rejected.csv"));
+  const std::string cpu_only =
+      write("cpu.csv", "job_id,submit_time,duration,num_gpus,user\na,0,60,0,ann\n");
+  EXPECT_THAT(
+      shell("cd " + dir_ + " && GOBAN simulate --cluster 1x2 --policy fifo+packed --jobs " +
+            cpu_only + " 2>&1")
+          .out,
+      HasSubstr("all jobs are CPU-only, and the cluster has no resource type without GPUs"));
+}
+
 }  // namespace
 }  // namespace goban::cli

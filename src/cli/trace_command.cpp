@@ -188,8 +188,10 @@ void add_generate(CLI::App* command, Action& action) {
 }  // namespace
 
 void add_trace(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("trace", "Make job histories");
+  CLI::App* command = app.add_subcommand("trace", "Look at job histories, convert them, make them");
   command->require_subcommand(1);
+  add_trace_inspect(*command, action);
+  add_trace_convert(*command, action);
   add_generate(command, action);
 }
 

@@ -1,5 +1,6 @@
 // Any bytes are a job history: every record is taken within the limits of the cluster or counted
-// as refused, and where the blocks end makes no difference.
+// as refused, where the blocks end makes no difference, and a history that was read can be summed
+// up and written as generic CSV that reads back equal.
 #include "history/job_reader.hpp"
 
 #include <algorithm>
@@ -7,6 +8,8 @@
 
 #include "base/check.hpp"
 #include "history/job_format.hpp"
+#include "history/summary.hpp"
+#include "history/write_generic.hpp"
 #include "model/cluster_file.hpp"
 
 namespace {
@@ -47,6 +50,26 @@ void check_result(const ReadResult& result, const goban::model::Cluster* cluster
   }
 }
 
+/// Written as generic CSV and read again it is the same history.
+void check_round_trip(const ReadResult& result, const goban::model::Cluster* cluster) {
+  namespace history = goban::history;
+  const auto written = [cluster](const goban::model::JobHistory& jobs) {
+    std::string out;
+    history::write_generic(jobs, cluster, [&out](std::string_view text) { out += text; });
+    return out;
+  };
+  const std::string first = written(result.history);
+  history::ReadOptions options;
+  options.format = "generic";
+  options.cluster = cluster;
+  options.cpu_jobs = kKept;
+  history::MemorySource source(first);
+  const auto again = history::read_jobs(source, "again.csv", options);
+  GOBAN_CHECK(again.has_value() && again->rejected == 0 && !again->unsorted);
+  GOBAN_CHECK(again->history.jobs.size() == result.history.jobs.size());
+  GOBAN_CHECK(written(again->history) == first);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -62,7 +85,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     options.jobs_max = 1000;
     history::MemorySource whole(text);
     const auto result = history::read_jobs(whole, "fuzz.csv", options);
-    if (result) check_result(*result, options.cluster);
+    if (result) {
+      check_result(*result, options.cluster);
+      check_round_trip(*result, options.cluster);
+      GOBAN_CHECK(history::summarise(result->history).jobs ==
+                  static_cast<int64_t>(result->history.jobs.size()));
+    }
     history::MemorySource pieces(text, 7);
     const auto again = history::read_jobs(pieces, "fuzz.csv", options);
     GOBAN_CHECK(result.has_value() == again.has_value());

@@ -8,14 +8,15 @@ namespace goban::history {
 LineReader::LineReader(ByteSource& source, std::function<void()> on_block)
     : source_(source),
       on_block_(std::move(on_block)),
-      buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
+      buffer_(std::make_unique_for_overwrite<char[]>(kFirstBytes)) {}
 
 bool LineReader::fill() {
   if (at_end_) return false;
   std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;
-  const size_t room = std::min(kBufferBytes - end_, kBlockBytes);
+  if (is_full_) grow();
+  const size_t room = std::min(capacity_ - end_, kBlockBytes);
   const auto got = source_.read(buffer_.get() + end_, room);
   if (!got) {
     status_ = base::failure(got.error());
@@ -24,9 +25,19 @@ bool LineReader::fill() {
     return false;
   }
   if (*got == 0) at_end_ = true;
+  is_full_ = *got == room;
   end_ += *got;
   if (on_block_) on_block_();
   return *got > 0;
+}
+
+void LineReader::grow() {
+  if (capacity_ == kBufferBytes) return;
+  const size_t capacity = std::min(4 * capacity_, kBufferBytes);
+  auto buffer = std::make_unique_for_overwrite<char[]>(capacity);
+  std::memcpy(buffer.get(), buffer_.get(), end_);
+  buffer_ = std::move(buffer);
+  capacity_ = capacity;
 }
 
 void LineReader::finish(Line& line, size_t length, size_t line_end) {

@@ -37,14 +37,18 @@ class LineReader {
 
  private:
   static constexpr size_t kBufferBytes = kBlockBytes + kLineBytesMax;
+  static constexpr size_t kFirstBytes = size_t{64} << 10;
   bool fill();
+  void grow();
   void finish(Line& line, size_t length, size_t line_end);
   void skip_to_line_end();
 
   ByteSource& source_;
   std::function<void()> on_block_;
-  std::unique_ptr<char[]> buffer_;  ///< kBufferBytes, not cleared: small inputs touch little of it
-  size_t begin_ = 0;                ///< unread bytes are [begin_, end_)
+  std::unique_ptr<char[]> buffer_;  ///< grows while reads fill it: small inputs stay cheap
+  size_t capacity_ = kFirstBytes;
+  bool is_full_ = false;  ///< the last read left no room
+  size_t begin_ = 0;      ///< unread bytes are [begin_, end_)
   size_t end_ = 0;
   bool at_end_ = false;
   bool skip_rest_ = false;  ///< the line returned last was too long

@@ -1,18 +1,19 @@
 #include "report/simulate_report.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
 #include "base/output_file.hpp"
+#include "base/units.hpp"
 
 namespace goban::report {
 
 using base::append_number;
 using base::append_seconds;
+using base::human_seconds;
 
 namespace {
 
@@ -27,15 +28,6 @@ void append_field(std::string& out, const char* name, int64_t value) {
 void append_field(std::string& out, const char* name, const std::optional<double>& value) {
   if (value) return append_field(out, name, *value);
   out += fmt::format(", \"{}\": null", name);
-}
-
-/// 93784 -> "26.1 h"; a unit that keeps two to four digits.
-std::string human_seconds(double seconds) {
-  const double size = std::abs(seconds);
-  if (size < 120) return fmt::format("{:.1f} s", seconds);
-  if (size < 7200) return fmt::format("{:.1f} min", seconds / 60);
-  if (size < 172800) return fmt::format("{:.1f} h", seconds / 3600);
-  return fmt::format("{:.1f} d", seconds / 86400);
 }
 
 /// 0.1234 -> "+12.3 %", with the error of a back-test "+12.3 ±1.5 %"; "?" if it has none.

@@ -1,0 +1,338 @@
+// goban trace inspect: what a history holds, in figures. goban trace convert: the same history as
+// generic CSV.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/output_file.hpp"
+#include "base/text_file.hpp"
+#include "base/units.hpp"
+#include "cli/command.hpp"
+#include "cli/progress.hpp"
+#include "cli/read_notes.hpp"
+#include "history/date_time.hpp"
+#include "history/job_format.hpp"
+#include "history/job_reader.hpp"
+#include "history/summary.hpp"
+#include "history/write_generic.hpp"
+#include "model/cluster_presets.hpp"
+
+namespace goban::cli {
+namespace {
+
+using base::human_seconds;
+using history::Consumers;
+using history::Distribution;
+using history::ReadResult;
+using history::Summary;
+using Json = nlohmann::ordered_json;
+
+constexpr std::array kEndNames = {"unknown",   "completed", "failed",
+                                  "cancelled", "timed_out", "node_failed"};
+constexpr std::array kWeekdays = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+
+struct TraceArguments {
+  std::string file;
+  std::string format;
+  std::string cluster;
+  std::string rejects;
+  std::string out = "-";
+  int64_t procs_per_gpu = 1;
+  bool json = false;
+};
+
+struct Loaded {
+  std::optional<model::Cluster> cluster;
+  ReadResult read;
+};
+
+base::Result<Loaded> load(const TraceArguments& arguments) {
+  Loaded loaded;
+  history::ReadOptions options;
+  if (!arguments.cluster.empty()) {
+    auto cluster = model::resolve_cluster(arguments.cluster);
+    if (!cluster) return base::failure(cluster.error());
+    loaded.cluster.emplace(std::move(*cluster));
+    options.cluster = &*loaded.cluster;
+  }
+  options.format = arguments.format;
+  options.rejects_path = arguments.rejects;
+  options.procs_per_gpu = arguments.procs_per_gpu;
+  options.cpu_jobs = history::CpuJobs::Keep;
+  ProgressBar progress("reading", 1);
+  options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
+  auto read = history::read_jobs(arguments.file, options);
+  if (!read) return base::failure(read.error());
+  loaded.read = std::move(*read);
+  return loaded;
+}
+
+/// Share of the cluster's GPUs that the jobs would keep busy.
+std::optional<double> offered_load(const Summary& summary, const Loaded& loaded) {
+  if (!loaded.cluster || !summary.offered_gpus) return std::nullopt;
+  return *summary.offered_gpus / static_cast<double>(loaded.cluster->num_gpus());
+}
+
+// ---- JSON ---------------------------------------------------------------------------------------
+
+Json json_of(const Distribution& values) {
+  Json out = {{"count", values.count}};
+  if (values.count == 0) return out;
+  out["mean"] = values.mean;
+  out["sd"] = values.sd;
+  for (size_t q = 0; q < values.quantiles.size(); ++q) {
+    out[fmt::format("p{}", history::kQuantilesPercent[q])] = values.quantiles[q];
+  }
+  return out;
+}
+
+Json json_of(const Consumers& consumers) {
+  Json out = {{"count", consumers.count},
+              {"top_6_percent_share", consumers.top_6_percent_share},
+              {"gini", consumers.gini},
+              {"top", Json::array()}};
+  for (const history::Share& share : consumers.top) {
+    out["top"].push_back(
+        {{"name", share.name}, {"jobs", share.jobs}, {"gpu_hours", share.gpu_hours}});
+  }
+  return out;
+}
+
+Json json_of(const ReadResult& read) {
+  Json rejections = Json::array();
+  for (const history::Rejection& rejection : read.first_rejections) {
+    rejections.push_back({{"line", rejection.line}, {"reason", rejection.reason}});
+  }
+  return {{"format", read.format},
+          {"records", read.records},
+          {"rejected", read.rejected},
+          {"first_rejections", std::move(rejections)},
+          {"cpu_jobs", read.counts.cpu_jobs},
+          {"gpu_shares_rounded_up", read.counts.gpu_shares},
+          {"unsorted", read.unsorted},
+          {"ignored_columns", read.ignored_columns},
+          {"notes", read.notes}};
+}
+
+void print_json(const Summary& summary, const Loaded& loaded) {
+  Json out = json_of(loaded.read);
+  out["jobs"] = summary.jobs;
+  out["gpu_hours"] = summary.gpu_hours;
+  out["first_submit_s"] = base::to_seconds(summary.first_submit_ns);
+  out["last_submit_s"] = base::to_seconds(summary.last_submit_ns);
+  out["unix_times"] = summary.unix_times;
+  out["users"] = json_of(summary.users);
+  out["accounts"] = json_of(summary.accounts);
+  out["partitions"] = json_of(summary.partitions);
+  out["sizes"] = Json::array();
+  for (const history::SizeShare& size : summary.sizes) {
+    out["sizes"].push_back(
+        {{"num_gpus", size.num_gpus}, {"jobs", size.jobs}, {"gpu_hours", size.gpu_hours}});
+  }
+  out["duration_s"] = json_of(summary.duration_s);
+  out["wait_s"] = json_of(summary.wait_s);
+  for (size_t i = 0; i < kEndNames.size(); ++i) out["ends"][kEndNames[i]] = summary.ends[i];
+  out["walltime_limit_s"] = json_of(summary.walltime_limit_s);
+  out["request_accuracy"] = json_of(summary.request_accuracy);
+  out["by_hour"] = summary.by_hour;
+  out["by_weekday"] = summary.by_weekday;
+  if (summary.offered_gpus) out["offered_gpus"] = *summary.offered_gpus;
+  if (const auto load = offered_load(summary, loaded)) out["offered_load"] = *load;
+  fmt::print("{}\n", out.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+// ---- text ---------------------------------------------------------------------------------------
+
+std::string percent(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.1f}%", 100 * part / whole) : "-";
+}
+
+void print_consumers(const char* label, const Consumers& consumers, double gpu_hours) {
+  if (consumers.count == 0) {
+    fmt::print("{:<12} not known\n", label);
+    return;
+  }
+  fmt::print("{:<12} {}", label, consumers.count);
+  if (consumers.count > 1 && gpu_hours > 0) {
+    fmt::print("; the top 6% have {} of the GPU-hours, Gini {:.2f}",
+               percent(consumers.top_6_percent_share, 1), consumers.gini);
+  }
+  fmt::print("\n");
+  for (const history::Share& share : consumers.top) {
+    fmt::print("{:<12}   {:<24} {:>9} jobs {:>12.1f} GPU-hours {:>6}\n", "", share.name, share.jobs,
+               share.gpu_hours, percent(share.gpu_hours, gpu_hours));
+  }
+}
+
+void print_times(const char* label, const Distribution& values) {
+  if (values.count == 0) return;
+  fmt::print("{:<12}", label);
+  for (const double value : values.quantiles) fmt::print(" {:>10}", human_seconds(value));
+  fmt::print("   mean {} of {}\n", human_seconds(values.mean), values.count);
+}
+
+void print_quantiles(const Summary& summary) {
+  fmt::print("\n{:<12}", "quantiles");
+  for (const int q : history::kQuantilesPercent) fmt::print(" {:>9}%", q);
+  fmt::print("\n");
+  print_times("duration", summary.duration_s);
+  print_times("wait", summary.wait_s);
+  print_times("limit", summary.walltime_limit_s);
+  if (summary.request_accuracy.count == 0) return;
+  fmt::print("{:<12}", "run / limit");
+  for (const double value : summary.request_accuracy.quantiles) fmt::print(" {:>10.3f}", value);
+  fmt::print("   mean {:.3f}\n", summary.request_accuracy.mean);
+}
+
+void print_sizes(const Summary& summary) {
+  constexpr size_t kShown = 12;
+  std::vector<history::SizeShare> shown = summary.sizes;
+  std::ranges::stable_sort(shown, std::ranges::greater{}, &history::SizeShare::jobs);
+  shown.resize(std::min(shown.size(), kShown));
+  std::ranges::sort(shown, {}, &history::SizeShare::num_gpus);
+  fmt::print("\n{:>8} {:>10} {:>7} {:>12} {:>7}\n", "GPUs", "jobs", "", "GPU-hours", "");
+  for (const history::SizeShare& size : shown) {
+    fmt::print("{:>8} {:>10} {:>7} {:>12.1f} {:>7}\n", size.num_gpus, size.jobs,
+               percent(static_cast<double>(size.jobs), static_cast<double>(summary.jobs)),
+               size.gpu_hours, percent(size.gpu_hours, summary.gpu_hours));
+  }
+  if (summary.sizes.size() > shown.size()) {
+    fmt::print("{:>8} further sizes with fewer jobs\n", summary.sizes.size() - shown.size());
+  }
+}
+
+void print_arrivals(const Summary& summary) {
+  const auto all = static_cast<double>(summary.jobs);
+  fmt::print("\nsubmitted by {}, % of the jobs\n  ",
+             summary.unix_times ? "hour of the day (UTC)" : "hour after the start, modulo 24");
+  for (const int64_t jobs : summary.by_hour) {
+    fmt::print(" {:.1f}", 100 * static_cast<double>(jobs) / all);
+  }
+  fmt::print("\nby {}\n  ", summary.unix_times ? "weekday" : "day after the start, modulo 7");
+  for (size_t day = 0; day < summary.by_weekday.size(); ++day) {
+    fmt::print(" {} {:.1f}", summary.unix_times ? kWeekdays[day] : std::to_string(day),
+               100 * static_cast<double>(summary.by_weekday[day]) / all);
+  }
+  fmt::print("\n");
+}
+
+std::string moment_text(const Summary& summary, base::TimeNs time_ns) {
+  if (summary.unix_times) return history::date_time_text(time_ns);
+  return fmt::format("{:.0f} s", base::to_seconds(time_ns));
+}
+
+void print_text(const TraceArguments& arguments, const Summary& summary, const Loaded& loaded) {
+  const ReadResult& read = loaded.read;
+  fmt::print("{}: format {}, {} records, {} rejected\n", base::input_name(arguments.file),
+             read.format, read.records, read.rejected);
+  fmt::print("{:<12} {} with {:.1f} GPU-hours; {} CPU-only\n", "jobs", summary.jobs,
+             summary.gpu_hours, summary.cpu_jobs);
+  if (summary.jobs == 0) return;
+  const base::TimeNs span_ns = summary.last_submit_ns - summary.first_submit_ns;
+  fmt::print("{:<12} {} to {}{}: {}\n", "submitted", moment_text(summary, summary.first_submit_ns),
+             moment_text(summary, summary.last_submit_ns), summary.unix_times ? " UTC" : "",
+             human_seconds(base::to_seconds(span_ns)));
+  if (summary.offered_gpus) {
+    fmt::print("{:<12} {:.1f} GPUs busy on average", "demand", *summary.offered_gpus);
+    if (const auto load = offered_load(summary, loaded)) {
+      fmt::print(": load {:.3f} of the {} GPUs of {}", *load, loaded.cluster->num_gpus(),
+                 loaded.cluster->name());
+    }
+    fmt::print("\n");
+  }
+  print_consumers("users", summary.users, summary.gpu_hours);
+  print_consumers("accounts", summary.accounts, summary.gpu_hours);
+  print_consumers("partitions", summary.partitions, summary.gpu_hours);
+  fmt::print("{:<12}", "ends");
+  for (size_t i = 0; i < kEndNames.size(); ++i) {
+    if (summary.ends[i] > 0) fmt::print(" {} {}", kEndNames[i], summary.ends[i]);
+  }
+  fmt::print("\n{:<12} {} of {} jobs\n", "limits", summary.walltime_limit_s.count,
+             summary.duration_s.count);
+  print_quantiles(summary);
+  print_sizes(summary);
+  print_arrivals(summary);
+}
+
+// ---- commands -----------------------------------------------------------------------------------
+
+int inspect(const TraceArguments& arguments) {
+  const auto loaded = load(arguments);
+  if (!loaded) return report_error(loaded.error());
+  print_read_notes(loaded->read, arguments.file, arguments.rejects);
+  const Summary summary = history::summarise(loaded->read.history);
+  if (arguments.json) {
+    print_json(summary, *loaded);
+  } else {
+    print_text(arguments, summary, *loaded);
+  }
+  return 0;
+}
+
+int convert(const TraceArguments& arguments) {
+  const auto loaded = load(arguments);
+  if (!loaded) return report_error(loaded.error());
+  print_read_notes(loaded->read, arguments.file, arguments.rejects);
+  const model::Cluster* cluster = loaded->cluster ? &*loaded->cluster : nullptr;
+  if (arguments.out == "-") {
+    history::write_generic(loaded->read.history, cluster, [](std::string_view text) {
+      std::fwrite(text.data(), 1, text.size(), stdout);
+    });
+    return 0;
+  }
+  auto file = base::OutputFile::create(arguments.out);
+  if (!file) return report_error(file.error());
+  history::write_generic(loaded->read.history, cluster, [&file](std::string_view text) {
+    file->buffer() += text;
+    file->write_out();
+  });
+  const auto written = file->commit();
+  return written ? 0 : report_error(written.error());
+}
+
+CLI::App* add_reading_command(CLI::App& trace, const std::string& name, const std::string& what,
+                              TraceArguments& arguments) {
+  CLI::App* c = trace.add_subcommand(name, what);
+  c->add_option("FILE", arguments.file, "Job history, plain or gzip; - reads stdin")->required();
+  c->add_option("--format", arguments.format,
+                "Format; told by the first line if left out: " + history::list_job_formats());
+  c->add_option("--procs-per-gpu", arguments.procs_per_gpu,
+                "Format swf: processors that stand for one GPU")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+  c->add_option("--cluster", arguments.cluster,
+                "Refuse what this cluster cannot hold: TOML file, preset, NxM");
+  c->add_option("--rejects", arguments.rejects, "Where rejected records go, with reasons");
+  return c;
+}
+
+}  // namespace
+
+void add_trace_inspect(CLI::App& trace, Action& action) {
+  auto arguments = std::make_shared<TraceArguments>();
+  CLI::App* c = add_reading_command(trace, "inspect", "Say what a history holds", *arguments);
+  c->add_flag("--json", arguments->json, "Print JSON alone");
+  c->footer(
+      "Examples:\n"
+      "  goban trace inspect jobs.csv --cluster 32x8\n"
+      "  zcat log.swf.gz | goban trace inspect - --procs-per-gpu 4 --json\n"
+      "Formats: docs/traces.md. Figures of durations, waits and limits are of jobs with GPUs.");
+  c->callback([arguments, &action] { action = [arguments] { return inspect(*arguments); }; });
+}
+
+void add_trace_convert(CLI::App& trace, Action& action) {
+  auto arguments = std::make_shared<TraceArguments>();
+  CLI::App* c = add_reading_command(trace, "convert", "Write any readable history as generic CSV",
+                                    *arguments);
+  c->add_option("--out", arguments->out, "Where to write the CSV; - is stdout")
+      ->capture_default_str();
+  c->footer(
+      "Example:\n"
+      "  goban trace convert log.swf.gz --procs-per-gpu 4 --out jobs.csv\n"
+      "Jobs come out in submit order, CPU-only ones with num_gpus 0. Resource types need "
+      "--cluster.");
+  c->callback([arguments, &action] { action = [arguments] { return convert(*arguments); }; });
+}
+
+}  // namespace goban::cli

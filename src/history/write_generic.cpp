@@ -1,0 +1,183 @@
+#include "history/write_generic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/check.hpp"
+#include "base/csv.hpp"
+#include "base/number.hpp"
+#include "profile/app_class.hpp"
+
+namespace goban::history {
+namespace {
+
+using base::append_number;
+using model::Job;
+using model::JobHistory;
+using model::JobRequest;
+using model::Recorded;
+using model::RecordedEnd;
+
+/// By RecordedEnd.
+constexpr std::array<std::string_view, 6> kEndWords = {"",          "COMPLETED", "FAILED",
+                                                       "CANCELLED", "TIMEOUT",   "NODE_FAIL"};
+
+/// The optional columns that some job fills.
+struct Columns {
+  bool user = false, model = false, app_class = false, priority = false, walltime = false;
+  bool resource_type = false, array = false, account = false, partition = false, qos = false;
+  bool start = false, finish = false, end = false;
+};
+
+bool has_names(const base::NameTable& names) {
+  return names.size() > 1 || (names.size() == 1 && !names[0].empty());
+}
+
+bool class_differs(const JobHistory& history, const JobRequest& request) {
+  return request.app_class != profile::class_of_model(history.models[request.model.index()]);
+}
+
+Columns columns_of(const JobHistory& history) {
+  Columns c;
+  c.user = true;  // its column tells the format
+  c.model = has_names(history.models);
+  c.account = has_names(history.accounts);
+  c.partition = has_names(history.partitions);
+  c.qos = has_names(history.qos);
+  c.walltime = history.has_walltime_limits;
+  c.array = !history.arrays.empty();
+  for (const Job& job : history.jobs) {
+    c.app_class |= class_differs(history, job.request);
+    c.priority |= job.request.priority != 0;
+    c.resource_type |= job.request.resource_type.valid();
+  }
+  for (const Recorded& recorded : history.recorded) {
+    c.start |= recorded.start_ns >= 0;
+    c.finish |= recorded.finish_ns >= 0;
+    c.end |= recorded.end != RecordedEnd::Unknown;
+  }
+  return c;
+}
+
+std::string header_line(const Columns& c) {
+  std::string line = "job_id,submit_time,duration,num_gpus";
+  const auto add = [&line](bool there, std::string_view name) {
+    if (there) line += "," + std::string(name);
+  };
+  add(c.user, "user");
+  add(c.model, "model");
+  add(c.app_class, "class");
+  add(c.priority, "priority");
+  add(c.walltime, "walltime_s");
+  add(c.resource_type, "resource_type");
+  add(c.resource_type, "instances");
+  add(c.array, "array_tasks");
+  add(c.array, "array_limit");
+  add(c.account, "account");
+  add(c.partition, "partition");
+  add(c.qos, "qos");
+  add(c.start, "start_time");
+  add(c.finish, "end_time");
+  add(c.end, "state");
+  return line + "\n";
+}
+
+class Writer {
+ public:
+  Writer(const JobHistory& history, const model::Cluster* cluster)
+      : history_(history), cluster_(cluster), columns_(columns_of(history)) {}
+
+  [[nodiscard]] const Columns& columns() const { return columns_; }
+
+  /// One record; it stands for `tasks` jobs from `first` on if these are an array.
+  void append(std::string& out, size_t first, int64_t tasks) const {
+    const Job& job = history_.jobs[first];
+    const JobRequest& request = job.request;
+    std::string_view id = history_.job_names[first];
+    if (request.array.valid()) id.remove_suffix(2);  // _0
+    base::append_csv_field(out, id);
+    out += ',';
+    base::append_seconds(out, request.submit_ns);
+    out += ',';
+    append_number(out, job.work_s);
+    out += ',';
+    append_number(out, int64_t{request.num_gpus});
+    append_name(out, columns_.user, history_.users[request.user.index()]);
+    append_name(out, columns_.model, history_.models[request.model.index()]);
+    append_request(out, request, tasks);
+    append_name(out, columns_.account, history_.accounts[request.account.index()]);
+    append_name(out, columns_.partition, history_.partitions[request.partition.index()]);
+    append_name(out, columns_.qos, history_.qos[request.qos.index()]);
+    const Recorded recorded = history_.recorded.empty() ? Recorded{} : history_.recorded[first];
+    append_time(out, columns_.start, recorded.start_ns);
+    append_time(out, columns_.finish, recorded.finish_ns);
+    append_name(out, columns_.end, kEndWords[static_cast<size_t>(recorded.end)]);
+    out += '\n';
+  }
+
+ private:
+  static void append_name(std::string& out, bool there, std::string_view name) {
+    if (!there) return;
+    out += ',';
+    base::append_csv_field(out, name);
+  }
+  static void append_time(std::string& out, bool there, model::TimeNs time_ns) {
+    if (!there) return;
+    out += ',';
+    if (time_ns >= 0) base::append_seconds(out, time_ns);
+  }
+  /// A number; an empty field for 0, which is what an empty field means.
+  static void append_if_any(std::string& out, bool there, int64_t value) {
+    if (!there) return;
+    out += ',';
+    if (value != 0) append_number(out, value);
+  }
+
+  void append_request(std::string& out, const JobRequest& request, int64_t tasks) const {
+    const bool named = class_differs(history_, request);
+    append_name(out, columns_.app_class,
+                named ? std::string(1, request.app_class.letter()) : std::string());
+    append_if_any(out, columns_.priority, request.priority);
+    append_time(out, columns_.walltime,
+                request.walltime_limit_ns > 0 ? request.walltime_limit_ns : -1);
+    if (columns_.resource_type) {
+      const bool typed = request.resource_type.valid();
+      GOBAN_CHECK(!typed || cluster_ != nullptr);
+      append_name(out, true, typed ? cluster_->resource_type(request.resource_type).name : "");
+      append_if_any(out, true, typed ? request.instances : 0);
+    }
+    const bool array = request.array.valid();
+    append_if_any(out, columns_.array, array ? tasks : 0);
+    append_if_any(out, columns_.array,
+                  array ? history_.arrays[request.array.index()].max_running : 0);
+  }
+
+  const JobHistory& history_;
+  const model::Cluster* cluster_;
+  Columns columns_;
+};
+
+}  // namespace
+
+void write_generic(const JobHistory& history, const model::Cluster* cluster,
+                   const std::function<void(std::string_view)>& sink) {
+  constexpr size_t kPiece = size_t{1} << 20;
+  const Writer writer(history, cluster);
+  std::string out = header_line(writer.columns());
+  const std::vector<Job>& jobs = history.jobs;
+  for (size_t first = 0; first < jobs.size();) {
+    const model::ArrayId array = jobs[first].request.array;
+    size_t end = first + 1;  // the tasks of an array lie together: they have one submit time
+    while (array.valid() && end < jobs.size() && jobs[end].request.array == array) ++end;
+    writer.append(out, first, static_cast<int64_t>(end - first));
+    first = end;
+    if (out.size() >= kPiece) {
+      sink(out);
+      out.clear();
+    }
+  }
+  sink(out);
+}
+
+}  // namespace goban::history

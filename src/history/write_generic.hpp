@@ -1,0 +1,18 @@
+// A history as a CSV in the format `generic`, so that other tools can read what goban can.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "model/cluster.hpp"
+#include "model/job.hpp"
+
+namespace goban::history {
+
+/// Writes the history in pieces of about 1 MiB to `sink`. Read back it is the same history: jobs in
+/// submit order, arrays as arrays, times to the nanosecond. Columns that no job fills are left out.
+/// `cluster` is the one the history was read for; needed only if jobs have resource types.
+void write_generic(const model::JobHistory& history, const model::Cluster* cluster,
+                   const std::function<void(std::string_view)>& sink);
+
+}  // namespace goban::history

@@ -1,0 +1,100 @@
+#include "history/write_generic.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/test_shared.hpp"
+#include "history/test_reading.hpp"
+#include "model/cluster_presets.hpp"
+
+namespace goban::history {
+namespace {
+
+std::string written(const model::JobHistory& history, const model::Cluster* cluster = nullptr) {
+  std::string out;
+  write_generic(history, cluster, [&out](std::string_view text) { out += text; });
+  return out;
+}
+
+/// Everything but the numbering of names, which follows the order of the file.
+void expect_equal(const model::JobHistory& a, const model::JobHistory& b) {
+  ASSERT_EQ(a.jobs.size(), b.jobs.size());
+  ASSERT_EQ(a.recorded.empty(), b.recorded.empty());
+  EXPECT_EQ(a.has_walltime_limits, b.has_walltime_limits);
+  for (size_t i = 0; i < a.jobs.size(); ++i) {
+    const model::JobRequest& x = a.jobs[i].request;
+    const model::JobRequest& y = b.jobs[i].request;
+    ASSERT_EQ(a.job_names[i], b.job_names[i]);
+    ASSERT_EQ(a.jobs[i].work_s, b.jobs[i].work_s) << i;
+    ASSERT_EQ(x.submit_ns, y.submit_ns) << i;
+    ASSERT_EQ(x.walltime_limit_ns, y.walltime_limit_ns) << i;
+    ASSERT_EQ(x.num_gpus, y.num_gpus) << i;
+    ASSERT_EQ(x.priority, y.priority) << i;
+    ASSERT_EQ(x.instances, y.instances) << i;
+    ASSERT_EQ(x.resource_type, y.resource_type) << i;
+    ASSERT_EQ(x.app_class, y.app_class) << i;
+    ASSERT_EQ(x.array.valid(), y.array.valid()) << i;
+    ASSERT_EQ(a.users[x.user.index()], b.users[y.user.index()]) << i;
+    ASSERT_EQ(a.models[x.model.index()], b.models[y.model.index()]) << i;
+    ASSERT_EQ(a.accounts[x.account.index()], b.accounts[y.account.index()]) << i;
+    ASSERT_EQ(a.partitions[x.partition.index()], b.partitions[y.partition.index()]) << i;
+    ASSERT_EQ(a.qos[x.qos.index()], b.qos[y.qos.index()]) << i;
+    if (a.recorded.empty()) continue;
+    ASSERT_EQ(a.recorded[i].start_ns, b.recorded[i].start_ns) << i;
+    ASSERT_EQ(a.recorded[i].finish_ns, b.recorded[i].finish_ns) << i;
+    ASSERT_EQ(a.recorded[i].end, b.recorded[i].end) << i;
+  }
+}
+
+TEST(WriteGeneric, LeavesOutWhatNobodyFills) {
+  EXPECT_EQ(written(read_ok("job_id,submit_time,duration,num_gpus,user,model,qos,priority\n"
+                            "b,5,1.5,2,u,,,0\na,0.25,0,1,\"v, w\",,,0\n")
+                        .history),
+            "job_id,submit_time,duration,num_gpus,user\na,0.25,0,1,\"v, w\"\nb,5,1.5,2,u\n");
+  EXPECT_EQ(written({}), "job_id,submit_time,duration,num_gpus,user\n");
+}
+
+TEST(WriteGeneric, EveryColumnComesBack) {
+  const auto abci = model::make_preset("abci");
+  ASSERT_TRUE(abci);
+  ReadOptions options;
+  options.cluster = &*abci;
+  options.cpu_jobs = CpuJobs::Keep;
+  const std::string text =
+      "job_id,submit_time,duration,num_gpus,user,model,class,priority,walltime_s,resource_type,"
+      "instances,array_tasks,array_limit,account,partition,qos,start_time,end_time,state\n"
+      "1,1600000000.123456789,0.1,8,u,resnet50,,-7,7200,Full,2,,,acc,part,q,1600000001,1600000002,"
+      "TIMEOUT\n"
+      "2,1600000003,5,1,v,vgg19,A,,,,,3,2,acc,,,,,\n"
+      "3,1600000003,5,0,v,other,,,60,C.small,1,,,,,,,,NODE_FAIL\n"
+      "4,1600000004,5,1,,\"a \"\"b\"\"\",Z,,,,,1,,,,,,,CANCELLED\n";
+  const ReadResult first = read_ok(text, options);
+  ASSERT_EQ(first.rejected, 0) << first.first_rejections[0].reason;
+  ASSERT_EQ(first.history.jobs.size(), 6u);
+  const std::string out = written(first.history, &*abci);
+  EXPECT_EQ(out, text);
+  expect_equal(first.history, read_ok(out, options).history);
+}
+
+TEST(WriteGenericGolden, RealHistoriesComeBack) {
+  for (const char* file :
+       {"philly/philly_df_schedule.csv.gz", "philly/sia_philly.csv.gz",
+        "philly/chronus_trace_job_Philly_MIX1.csv.gz", "helios/helios_15k.csv.gz",
+        "alcf/data_thetagpu.csv.gz", "alcf/data_mira.csv.gz",
+        "alibaba-openb-v2023/openb_pod_list_default.csv.gz", "swf/hpc2n_part.swf.gz"}) {
+    const auto path = base::shared_path(std::string("data/traces/") + file);
+    if (!path) GTEST_SKIP() << "no shared data folder";
+    SCOPED_TRACE(file);
+    ReadOptions options;
+    options.cpu_jobs = CpuJobs::Keep;
+    const auto first = read_jobs(*path, options);
+    ASSERT_TRUE(first) << first.error().text();
+    const ReadResult again = read_ok(written(first->history), options);
+    EXPECT_EQ(again.format, "generic");
+    EXPECT_EQ(again.rejected, 0);
+    expect_equal(first->history, again.history);
+  }
+}
+
+}  // namespace
+}  // namespace goban::history
