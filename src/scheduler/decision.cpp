@@ -61,8 +61,8 @@ DecisionBoard::Job DecisionBoard::after_fitting(Job job, const Gap& gap) {
   }
 }
 
-bool DecisionBoard::find(const JobState& job, Allocation& out) const {
-  const Resources& resources = state_.resources();
+bool DecisionBoard::find(const JobState& job, Allocation& out) {
+  Resources& resources = state_.resources();
   if (job.request.num_gpus > resources.free_gpus()) return false;
   const TimeNs hold = job.request.walltime_limit_ns > 0
                           ? job.request.walltime_limit_ns - job.attained_ns(now_)
@@ -102,6 +102,7 @@ bool DecisionBoard::start_in_gap(Job job, Gap& gap) {
     if (overlap(allocation.gpus, reserved_.gpus) || overlap(allocation.hosts, reserved_.hosts)) {
       return false;
     }
+    if (typed_ && !typed_->admit(job->request, allocation)) return false;
     gap.spare_gpus -= job->request.num_gpus;
   }
   commit(*job, std::move(allocation));
@@ -167,6 +168,12 @@ bool DecisionBoard::make_room_and_start(Job job) {
 TimeNs DecisionBoard::estimate_ns(Job job) const { return state_.duration_ns(*job, 1.0, now_); }
 
 Reservation DecisionBoard::earliest_start(Job job) {
+  const Resources& resources = state_.resources();
+  if (job->request.resource_type.valid() && !resources.has_windows()) {
+    typed_.emplace(state_, *job, now_);
+    // Whoever leaves the reserved room may run on.
+    return {typed_->start_ns(), std::numeric_limits<int32_t>::max()};
+  }
   if (!policies_.placement->fungible() || state_.resources().restricted(job->request)) {
     return reserve_by_trial(*job);
   }

@@ -1,10 +1,12 @@
 // One decision in the making: the Board on which a selection policy moves.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <tuple>
 #include <vector>
 
+#include "scheduler/reservation.hpp"
 #include "scheduler/state.hpp"
 
 namespace goban::scheduler {
@@ -50,7 +52,7 @@ class DecisionBoard final : public policy::Board {
   static Shape shape(const model::JobRequest& request) {
     return {request.num_gpus, request.resource_type, request.instances, request.app_class};
   }
-  [[nodiscard]] bool find(const JobState& job, Allocation& out) const;
+  [[nodiscard]] bool find(const JobState& job, Allocation& out);
   void commit(const JobState& job, Allocation allocation);
   /// True if no hard limit forbids the job; else it is set aside.
   [[nodiscard]] bool within_limits(Job job);
@@ -77,7 +79,8 @@ class DecisionBoard final : public policy::Board {
   std::vector<Evictable> tail_;  ///< heap of the jobs that ran before this decision, last first
   bool has_tail_ = false;
   std::set<Shape> failed_;
-  Allocation reserved_;  ///< what earliest_start set aside, if it had to try
+  Allocation reserved_;                    ///< what earliest_start set aside, if it had to try
+  std::optional<TypedReservation> typed_;  ///< likewise, for a typed job
 };
 
 }  // namespace goban::scheduler

@@ -29,7 +29,7 @@ std::vector<profile::BinCounts> Resources::empty_bins() const {
   return bins;
 }
 
-bool Resources::find(const JobRequest& job, TimeNs end, uint64_t seed, Allocation& out) const {
+bool Resources::find(const JobRequest& job, TimeNs end, uint64_t seed, Allocation& out) {
   out = {};
   if (job.resource_type.valid()) return find_instances(job, end, seed, out);
   GOBAN_CHECK(job.num_gpus > 0);
@@ -59,51 +59,100 @@ Resources::Part Resources::part_of(std::span<const NodeId> nodes) const {
   return part;
 }
 
-bool Resources::find_instances(const JobRequest& job, TimeNs end, uint64_t seed,
-                               Allocation& out) const {
-  const model::ResourceType& type = cluster_->resource_type(job.resource_type);
-  if (type.gpus == 0) return find_hosts(job, type, end, out);
-  if (static_cast<int64_t>(type.gpus) * job.instances > free_.total()) return false;
-
-  // Each instance goes onto one node; nodes are offered while their host has room for another.
-  std::vector<NodeId> nodes;
-  for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    const bool gpus = static_cast<int64_t>(free_.on_node(NodeId(i))) >= type.gpus;
-    if (gpus && usable(NodeId(i), end) && nodes_[i].host.covers(type.host)) nodes.emplace_back(i);
+void Resources::sync(Part& part, const model::ResourceType& type, NodeId id,
+                     const HostResources& left) const {
+  const model::Node& node = cluster_->node(id);
+  const bool offered = nodes_[id.index()].open && left.covers(type.host) &&
+                       static_cast<int64_t>(free_.on_node(id)) >= type.gpus;
+  for (uint32_t i = node.first_gpu; i < node.end_gpu(); ++i) {
+    const GpuId gpu(i);
+    const bool wanted = offered && free_.is_free(gpu);
+    if (wanted == part.free.is_free(gpu)) continue;
+    if (wanted) {
+      part.free.give(gpu);
+      for (profile::BinCounts& bins : part.bins) bins.give(gpu);
+    } else {
+      part.free.take(gpu);
+      for (profile::BinCounts& bins : part.bins) bins.take(gpu);
+    }
   }
-  Part part = part_of(nodes);
-  std::vector<HostResources> left;
-  for (const NodeId node : nodes) left.push_back(nodes_[node.index()].host);
-  const auto remove = [&part](GpuId gpu) {
-    part.free.take(gpu);
-    for (profile::BinCounts& bins : part.bins) bins.take(gpu);
-  };
+}
 
+void Resources::sync_types(NodeId node) {
+  for (size_t i = 0; i < types_.size(); ++i) {
+    if (!types_[i]) continue;
+    const auto& type = cluster_->resource_type(model::ResourceTypeId(i));
+    sync(*types_[i], type, node, nodes_[node.index()].host);
+  }
+}
+
+Resources::Part& Resources::part_of_type(model::ResourceTypeId id) {
+  if (types_.empty()) types_.resize(cluster_->resource_types().size());
+  std::optional<Part>& part = types_[id.index()];
+  if (!part) {
+    part = Part{model::FreeGpus(*cluster_), empty_bins()};
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      sync(*part, cluster_->resource_type(id), NodeId(i), nodes_[i].host);
+    }
+  }
+  return *part;
+}
+
+bool Resources::place_instances(const JobRequest& job, const model::ResourceType& type,
+                                uint64_t seed, Part& part, Allocation& out) const {
   const policy::PlacementRequest request{
       .job = &job, .num_gpus = static_cast<uint32_t>(type.gpus), .one_node = true, .seed = seed};
   for (int32_t instance = 0; instance < job.instances; ++instance) {
     Allocation share;
-    if (!placement_->place({&speed_, &part.free, &part.bins}, request, share)) {
-      out = {};
-      return false;
-    }
-    const NodeId node = cluster_->node_of(share.gpus.front());
-    for (const GpuId gpu : share.gpus) remove(gpu);
-    HostResources& host =
-        left[static_cast<size_t>(std::ranges::lower_bound(nodes, node) - nodes.begin())];
-    host -= type.host;
-    if (!host.covers(type.host)) {
-      const model::Node& full = cluster_->node(node);
-      for (uint32_t gpu = part.free.first_from(full.first_gpu); gpu < full.end_gpu();
-           gpu = part.free.first_from(gpu + 1)) {
-        remove(GpuId(gpu));
-      }
-    }
+    if (!placement_->place({&speed_, &part.free, &part.bins}, request, share)) return false;
+    const NodeId id = cluster_->node_of(share.gpus.front());
     out.gpus.insert(out.gpus.end(), share.gpus.begin(), share.gpus.end());
-    out.hosts.push_back(node);
+    out.hosts.push_back(id);
     if (instance == 0 || share.reason.product > out.reason.product) out.reason = share.reason;
+    for (const GpuId gpu : share.gpus) {
+      part.free.take(gpu);
+      for (profile::BinCounts& bins : part.bins) bins.take(gpu);
+    }
+    if (instance + 1 == job.instances) return true;
+    // The node stays on offer while its host has room for another.
+    HostResources left = nodes_[id.index()].host;
+    for (const NodeId host : out.hosts) {
+      if (host == id) left -= type.host;
+    }
+    if (left.covers(type.host)) continue;
+    const model::Node& node = cluster_->node(id);
+    for (uint32_t gpu = part.free.first_from(node.first_gpu); gpu < node.end_gpu();
+         gpu = part.free.first_from(gpu + 1)) {
+      part.free.take(GpuId(gpu));
+      for (profile::BinCounts& bins : part.bins) bins.take(GpuId(gpu));
+    }
   }
   return true;
+}
+
+bool Resources::find_instances(const JobRequest& job, TimeNs end, uint64_t seed, Allocation& out) {
+  const model::ResourceType& type = cluster_->resource_type(job.resource_type);
+  if (type.gpus == 0) return find_hosts(job, type, end, out);
+  if (static_cast<int64_t>(type.gpus) * job.instances > free_.total()) return false;
+  bool found = false;
+  if (num_limited_ == 0) {
+    Part& part = part_of_type(job.resource_type);
+    found = static_cast<int64_t>(type.gpus) * job.instances <= part.free.total() &&
+            place_instances(job, type, seed, part, out);
+    for (const NodeId node : out.hosts) sync(part, type, node, nodes_[node.index()].host);
+  } else {
+    std::vector<NodeId> nodes;
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      const bool gpus = static_cast<int64_t>(free_.on_node(NodeId(i))) >= type.gpus;
+      if (gpus && usable(NodeId(i), end) && nodes_[i].host.covers(type.host)) {
+        nodes.emplace_back(i);
+      }
+    }
+    Part part = part_of(nodes);
+    found = place_instances(job, type, seed, part, out);
+  }
+  if (!found) out = {};
+  return found;
 }
 
 bool Resources::find_hosts(const JobRequest& job, const model::ResourceType& type, TimeNs end,
@@ -147,6 +196,7 @@ void Resources::take(const JobRequest& job, const Allocation& allocation) {
     GOBAN_CHECK(nodes_[node.index()].host.covers(asked), "a node is overcommitted");
     nodes_[node.index()].host -= asked;
   }
+  follow(allocation);
 }
 
 void Resources::give(const JobRequest& job, const Allocation& allocation) {
@@ -158,6 +208,26 @@ void Resources::give(const JobRequest& job, const Allocation& allocation) {
   for (const NodeId node : allocation.hosts) {
     nodes_[node.index()].host += cluster_->resource_type(job.resource_type).host;
   }
+  follow(allocation);
+}
+
+void Resources::follow(const Allocation& allocation) {
+  if (types_.empty()) return;
+  NodeId last;
+  for (const GpuId gpu : allocation.gpus) {
+    const NodeId node = cluster_->node_of(gpu);
+    if (node != last) sync_types(node);
+    last = node;
+  }
+  for (const NodeId node : allocation.hosts) {
+    if (node != last) sync_types(node);
+    last = node;
+  }
+}
+
+Resources::NodeRoom Resources::room(NodeId node) const {
+  const NodeBooks& books = nodes_[node.index()];
+  return {books.host, static_cast<int32_t>(free_.on_node(node)), books.open};
 }
 
 void Resources::close(NodeId id) {
@@ -168,6 +238,7 @@ void Resources::close(NodeId id) {
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
     if (!held_[gpu]) take_gpu(GpuId(gpu));
   }
+  sync_types(id);
 }
 
 void Resources::open(NodeId id) {
@@ -179,6 +250,7 @@ void Resources::open(NodeId id) {
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
     if (!held_[gpu]) give_gpu(GpuId(gpu));
   }
+  sync_types(id);
 }
 
 void Resources::drain(NodeId node, TimeNs from) {

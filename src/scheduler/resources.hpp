@@ -1,6 +1,7 @@
 // What is free: GPUs, their bins, host resources, and which nodes may be used until when.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,10 +23,19 @@ class Resources {
 
   /// An allocation for the whole job from what is free, as the placement policy chooses; false and
   /// an empty `out` if there is none. The job would hold it until `end`.
-  [[nodiscard]] bool find(const JobRequest& job, TimeNs end, uint64_t seed, Allocation& out) const;
+  [[nodiscard]] bool find(const JobRequest& job, TimeNs end, uint64_t seed, Allocation& out);
 
   void take(const JobRequest& job, const Allocation& allocation);
   void give(const JobRequest& job, const Allocation& allocation);
+
+  /// What is free on one node.
+  struct NodeRoom {
+    model::HostResources host;
+    int32_t gpus = 0;
+    bool open = false;
+  };
+  [[nodiscard]] NodeRoom room(NodeId node) const;
+  [[nodiscard]] const model::Cluster& cluster() const { return *cluster_; }
 
   [[nodiscard]] int32_t free_gpus() const { return free_.total(); }
   [[nodiscard]] const model::FreeGpus& free() const { return free_; }
@@ -61,8 +71,20 @@ class Resources {
   }
   [[nodiscard]] std::vector<profile::BinCounts> empty_bins() const;
   [[nodiscard]] Part part_of(std::span<const NodeId> nodes) const;
+  /// Brings `part` up to date on one node: it offers the node's free GPUs if the node is open and
+  /// has, with `left` of the host, room for an instance of `type`.
+  void sync(Part& part, const model::ResourceType& type, NodeId node,
+            const model::HostResources& left) const;
+  /// Follows a change on the nodes of an allocation, or on one node, in all parts by type.
+  void follow(const Allocation& allocation);
+  void sync_types(NodeId node);
+  [[nodiscard]] Part& part_of_type(model::ResourceTypeId id);
   [[nodiscard]] bool find_instances(const JobRequest& job, TimeNs end, uint64_t seed,
-                                    Allocation& out) const;
+                                    Allocation& out);
+  /// Places the instances one by one on what `part` offers, taking each off it. The nodes used are
+  /// in `out.hosts`, which is filled as far as it went if there is no place for all.
+  [[nodiscard]] bool place_instances(const JobRequest& job, const model::ResourceType& type,
+                                     uint64_t seed, Part& part, Allocation& out) const;
   [[nodiscard]] bool find_hosts(const JobRequest& job, const model::ResourceType& type, TimeNs end,
                                 Allocation& out) const;
   void give_gpu(model::GpuId gpu);
@@ -74,6 +96,8 @@ class Resources {
   model::FreeGpus free_;
   std::vector<profile::BinCounts> bins_;
   std::vector<NodeBooks> nodes_;
+  /// By resource type: what nodes with room for an instance have free. Made when first asked for.
+  std::vector<std::optional<Part>> types_;
   std::vector<bool> held_;  ///< by GPU: some job has it
   size_t num_limited_ = 0;  ///< nodes with usable_until < kNever
 };

@@ -30,7 +30,7 @@ struct Site {
     request.num_gpus = cluster.resource_type(request.resource_type).gpus * instances;
     return request;
   }
-  [[nodiscard]] Allocation find(const JobRequest& request) const {
+  [[nodiscard]] Allocation find(const JobRequest& request) {
     Allocation out;
     (void)resources.find(request, base::kNever, 1, out);
     return out;

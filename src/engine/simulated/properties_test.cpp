@@ -42,7 +42,7 @@ std::shared_ptr<model::SiteRules> draw_rules(base::Random& random, uint32_t gpus
                                              bool account_limits) {
   auto rules = std::make_shared<model::SiteRules>();
   rules->half_life_ns = base::from_seconds(500);
-  rules->recalculate_ns = base::from_seconds(1 + static_cast<double>(random.below(200)));
+  rules->recalculate_ns = base::from_seconds(20 + static_cast<double>(random.below(200)));
   rules->weights.age_max_ns = base::from_seconds(1000);
   const auto limits = [&] {
     model::HardLimits out;

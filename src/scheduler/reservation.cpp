@@ -1,0 +1,92 @@
+#include "scheduler/reservation.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace goban::scheduler {
+
+using model::HostResources;
+using Room = Resources::NodeRoom;
+
+TypedReservation::TypedReservation(const State& state, const JobState& job, TimeNs now)
+    : cluster_(&state.resources().cluster()),
+      type_(&cluster_->resource_type(job.request.resource_type)) {
+  const size_t num_nodes = cluster_->nodes().size();
+  rooms_.reserve(num_nodes);
+  fits_.resize(num_nodes);
+  for (uint32_t node = 0; node < num_nodes; ++node) {
+    rooms_.push_back(state.resources().room(NodeId(node)));
+    refresh(NodeId(node));
+  }
+  for (const auto& [end, slot] : state.ends()) {
+    if (end == base::kNever) return;
+    // Whatever ends at the same moment is free then, too.
+    if (start_ns_ != base::kNever && end > start_ns_) break;
+    add_back(state.job(slot).request, state.allocation(slot));
+    if (total_fits_ >= job.request.instances) start_ns_ = std::max(end, now);
+  }
+  if (start_ns_ != base::kNever) reserve(job.request.instances);
+}
+
+int32_t TypedReservation::instances_on(const Room& room) const {
+  if (!room.open) return 0;
+  int64_t fit = std::numeric_limits<int32_t>::max();
+  const auto limit = [&fit](int64_t has, int64_t asks) {
+    if (asks > 0) fit = std::min(fit, has / asks);
+  };
+  limit(room.gpus, type_->gpus);
+  limit(room.host.cores, type_->host.cores);
+  limit(room.host.mem_bytes, type_->host.mem_bytes);
+  limit(room.host.ssd_bytes, type_->host.ssd_bytes);
+  return static_cast<int32_t>(std::max<int64_t>(fit, 0));
+}
+
+void TypedReservation::refresh(NodeId node) {
+  int32_t& fits = fits_[node.index()];
+  total_fits_ -= fits;
+  fits = instances_on(rooms_[node.index()]);
+  total_fits_ += fits;
+}
+
+void TypedReservation::add_back(const JobRequest& request, const Allocation& allocation) {
+  for (const GpuId gpu : allocation.gpus) ++rooms_[cluster_->node_of(gpu).index()].gpus;
+  for (const NodeId node : allocation.hosts) {
+    rooms_[node.index()].host += cluster_->resource_type(request.resource_type).host;
+    refresh(node);
+  }
+  if (!allocation.hosts.empty()) return;
+  for (const GpuId gpu : allocation.gpus) refresh(cluster_->node_of(gpu));
+}
+
+void TypedReservation::reserve(int32_t instances) {
+  for (size_t node = 0; instances > 0; ++node) {
+    const int32_t here = std::min(instances, fits_[node]);
+    instances -= here;
+    rooms_[node].gpus -= here * type_->gpus;
+    for (int32_t i = 0; i < here; ++i) rooms_[node].host -= type_->host;
+  }
+}
+
+bool TypedReservation::admit(const JobRequest& request, const Allocation& allocation) {
+  const auto change = [&](int sign) {
+    for (const GpuId gpu : allocation.gpus) rooms_[cluster_->node_of(gpu).index()].gpus += sign;
+    for (const NodeId node : allocation.hosts) {
+      const HostResources& asked = cluster_->resource_type(request.resource_type).host;
+      sign > 0 ? rooms_[node.index()].host += asked : rooms_[node.index()].host -= asked;
+    }
+  };
+  const auto overdrawn = [](const Room& room) {
+    return room.gpus < 0 || !room.host.covers(HostResources{});
+  };
+  change(-1);
+  const bool broken =
+      std::ranges::any_of(
+          allocation.gpus,
+          [&](GpuId gpu) { return overdrawn(rooms_[cluster_->node_of(gpu).index()]); }) ||
+      std::ranges::any_of(allocation.hosts,
+                          [&](NodeId node) { return overdrawn(rooms_[node.index()]); });
+  if (broken) change(+1);
+  return !broken;
+}
+
+}  // namespace goban::scheduler
