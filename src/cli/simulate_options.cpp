@@ -49,6 +49,15 @@ void add_policy_options(CLI::App& c, SimulateOptions& options) {
   c.add_option("--locality-penalty", options.locality_penalty,
                "Slowdown of jobs that span nodes (default 1.0; artifact presets 1.7)")
       ->check(CLI::Range(0.001, 1000.0));
+  CLI::Option* contention =
+      c.add_option("--contention", options.contention,
+                   "Share of its time that a job spanning racks communicates: such jobs share the "
+                   "racks' uplinks and slow each other down (default: no contention)")
+          ->check(CLI::Range(0.0, 1.0));
+  c.add_option("--uplink-ratio", options.uplink_ratio,
+               "Bandwidth between racks over that within one (default: as the cluster states)")
+      ->check(CLI::Range(0.001, 1000.0))
+      ->needs(contention);
   c.add_option("--checkpoint-interval", options.checkpoint_interval_s,
                "Seconds between checkpoints; a node failure loses what came after the last")
       ->check(CLI::Range(0.0, 1e9))

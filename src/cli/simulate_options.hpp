@@ -22,6 +22,8 @@ struct SimulateOptions {
   std::optional<double> round_s;
   std::optional<double> restart_cost_s;
   std::optional<double> locality_penalty;
+  std::optional<double> contention;
+  std::optional<double> uplink_ratio;
   double checkpoint_interval_s = 1800;
   uint64_t seed = 1;
   /// The policy the site itself runs, to be compared with its record; "" = the first one.

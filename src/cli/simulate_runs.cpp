@@ -28,6 +28,10 @@ RunPlan::RunPlan(const SimulateOptions& options, const SimulateInputs& inputs,
     each.options.settings = policies[i].settings;
     each.options.checkpoint_interval_s = options.checkpoint_interval_s;
     each.options.seed = options.seed;
+    if (options.contention) {
+      each.options.contention =
+          engine::ContentionSettings{*options.contention, options.uplink_ratio};
+    }
     each.options.incidents = inputs.incidents;
     each.options.fillers = inputs.filler_source();
     each.options.cancel = &interrupted();

@@ -10,6 +10,7 @@
 
 #include "base/number.hpp"
 #include "engine/simulated/simulation.hpp"
+#include "model/cluster_file.hpp"
 #include "model/cluster_presets.hpp"
 #include "model/site_rules_file.hpp"
 
@@ -25,12 +26,27 @@ struct Scenario {
   std::optional<double> round_s;
   double locality_penalty = 1;
   double checkpoint_interval_s = 0;
+  std::optional<ContentionSettings> contention;
   std::vector<double> scores;
   model::JobHistory history;
   std::string rules;  ///< TOML, from the lines `rule`
   std::vector<model::Event> incidents;
   std::vector<std::string> expected;
 };
+
+/// A preset or NxM; NxMxK: N racks of M nodes of K GPUs.
+model::Cluster read_cluster(const std::string& name) {
+  int racks = 0;
+  int nodes = 0;
+  int gpus = 0;
+  if (std::sscanf(name.c_str(), "%dx%dx%d", &racks, &nodes, &gpus) != 3) {
+    return model::make_preset(name).value();
+  }
+  return model::parse_cluster(fmt::format("[[nodes]]\ncount = {}\ngpus = {}\nnodes_per_rack = {}\n",
+                                          racks * nodes, gpus, nodes),
+                              "scenario")
+      .value();
+}
 
 TimeNs time_of(const std::string& word) { return base::from_seconds(std::stod(word)); }
 
@@ -161,7 +177,7 @@ void read(const std::filesystem::path& path, Scenario& s) {
     } else if (key == "scores") {
       for (double score = 0; words >> score;) s.scores.push_back(score);
     } else if (words >> value; key == "cluster") {
-      s.cluster = model::make_preset(value).value();
+      s.cluster = read_cluster(value);
     } else if (key == "policy") {
       s.policy = policy::compose(value).value();
     } else if (key == "restart-cost") {
@@ -170,6 +186,9 @@ void read(const std::filesystem::path& path, Scenario& s) {
       s.round_s = std::stod(value);
     } else if (key == "locality-penalty") {
       s.locality_penalty = std::stod(value);
+    } else if (key == "contention") {
+      s.contention = ContentionSettings{std::stod(value), std::nullopt};
+      if (double ratio = 0; words >> ratio) s.contention->uplink_ratio = ratio;
     } else if (key == "checkpoint-interval") {
       s.checkpoint_interval_s = std::stod(value);
     } else {
@@ -198,6 +217,7 @@ TEST_P(ScenarioTest, TimelineIsAsWritten) {
   options.settings = s.policy->settings;
   options.checkpoint_interval_s = s.checkpoint_interval_s;
   options.incidents = s.incidents;
+  options.contention = s.contention;
   options.observer = &timeline;
   const auto result = simulate(s.history, {&*s.cluster, &scores, &penalties}, *s.policy, options);
   if (!result) timeline.lines.push_back("error " + result.error().message);

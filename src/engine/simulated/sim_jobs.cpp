@@ -18,21 +18,45 @@ JobId SimJobs::add_filler(model::Job job) {
   return JobId(progress_.size() - 1);
 }
 
-double SimJobs::launch(JobId id, TimeNs now, double slowdown, bool same_gpus) {
+double SimJobs::launch(JobId id, TimeNs now, double slowdown, double contention, bool same_gpus) {
   Progress& p = progress_[id.index()];
-  GOBAN_CHECK(p.slowdown == 0 && slowdown > 0);
+  GOBAN_CHECK(p.slowdown == 0 && slowdown > 0 && contention >= 1);
   if (p.version > 0 && !same_gpus) p.overhead_left_s = restart_cost_s_;
   if (p.version == 0) p.outcome.start_ns = now;
   ++p.version;
-  p.slowdown = slowdown;
+  p.slowdown = slowdown * contention;
+  p.alone_slowdown = slowdown;
+  p.contention = contention;
   p.run_start_ns = now;
-  return p.overhead_left_s + p.work_left_s * slowdown;
+  p.settled_ns = now;
+  p.work_at_start_s = p.work_left_s;
+  p.worked_s = 0;
+  return p.overhead_left_s + p.work_left_s * p.slowdown;
+}
+
+void SimJobs::settle(JobId id, TimeNs now) {
+  Progress& p = progress_[id.index()];
+  const double span_s = base::to_seconds(now - p.settled_ns);
+  p.work_left_s = work_left_s(id, now);
+  p.worked_s += std::max(0.0, span_s - p.overhead_left_s);
+  p.overhead_left_s = std::max(0.0, p.overhead_left_s - span_s);
+  p.settled_ns = now;
+}
+
+double SimJobs::change_contention(JobId id, TimeNs now, double contention) {
+  Progress& p = progress_[id.index()];
+  GOBAN_CHECK(p.slowdown > 0 && contention >= 1);
+  settle(id, now);
+  ++p.version;
+  p.contention = contention;
+  p.slowdown = p.alone_slowdown * contention;
+  return p.overhead_left_s + p.work_left_s * p.slowdown;
 }
 
 double SimJobs::work_left_s(JobId id, TimeNs now) const {
   const Progress& p = progress_[id.index()];
   if (p.slowdown == 0) return p.work_left_s;
-  const double working_s = base::to_seconds(now - p.run_start_ns) - p.overhead_left_s;
+  const double working_s = base::to_seconds(now - p.settled_ns) - p.overhead_left_s;
   return working_s <= 0 ? p.work_left_s : std::max(0.0, p.work_left_s - working_s / p.slowdown);
 }
 
@@ -43,10 +67,8 @@ double SimJobs::launch_cost_s(JobId id) const {
 SimJobs::Progress& SimJobs::leave_resources(JobId id, TimeNs now) {
   Progress& p = progress_[id.index()];
   GOBAN_CHECK(p.slowdown > 0, "a job stops that does not run");
-  p.work_left_s = work_left_s(id, now);
-  const TimeNs held = now - p.run_start_ns;
-  p.overhead_left_s = std::max(0.0, p.overhead_left_s - base::to_seconds(held));
-  p.outcome.held_ns += held;
+  settle(id, now);
+  p.outcome.held_ns += now - p.run_start_ns;
   p.slowdown = 0;
   ++p.version;
   return p;
@@ -55,16 +77,15 @@ SimJobs::Progress& SimJobs::leave_resources(JobId id, TimeNs now) {
 void SimJobs::stop(JobId id, TimeNs now) { ++leave_resources(id, now).outcome.preemptions; }
 
 double SimJobs::abandon(JobId id, TimeNs now, double checkpoint_interval_s) {
-  const double slowdown = progress_[id.index()].slowdown;
-  const double left_at_start = progress_[id.index()].work_left_s;
   Progress& p = leave_resources(id, now);
   ++p.outcome.preemptions;
-  const double done_s = (left_at_start - p.work_left_s) * slowdown;
-  const double kept_s = checkpoint_interval_s > 0
-                            ? std::floor(done_s / checkpoint_interval_s) * checkpoint_interval_s
-                            : done_s;
-  p.work_left_s = left_at_start - kept_s / slowdown;
-  return (done_s - kept_s) / slowdown;
+  const double done_s = p.work_at_start_s - p.work_left_s;
+  if (checkpoint_interval_s <= 0 || p.worked_s <= 0) return 0;
+  // Checkpoints are taken in time; where the speed changed, the work counts as evenly spread.
+  const double kept_s = std::floor(p.worked_s / checkpoint_interval_s) * checkpoint_interval_s;
+  const double lost_s = done_s * (1 - kept_s / p.worked_s);
+  p.work_left_s += lost_s;
+  return lost_s;
 }
 
 void SimJobs::finish(JobId id, TimeNs now, JobEnd end) {

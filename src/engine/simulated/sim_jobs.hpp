@@ -25,9 +25,12 @@ class SimJobs final : public model::WorkOracle {
   }
   [[nodiscard]] size_t size() const { return progress_.size(); }
 
-  /// The job starts on other GPUs than before (or `same_gpus`), running at this slowdown.
-  /// Returns the seconds until it is done if nothing happens.
-  double launch(JobId id, TimeNs now, double slowdown, bool same_gpus);
+  /// The job starts on other GPUs than before (or `same_gpus`). Alone it would run at `slowdown`;
+  /// contention makes that `contention` times as much. Returns the seconds until it is done if
+  /// nothing happens.
+  double launch(JobId id, TimeNs now, double slowdown, double contention, bool same_gpus);
+  /// The contention of a running job changes. Returns the seconds until it is done.
+  double change_contention(JobId id, TimeNs now, double contention);
   /// It stops, keeping its work.
   void stop(JobId id, TimeNs now);
   /// It stops and falls back to its last checkpoint. Returns the seconds of work lost.
@@ -35,9 +38,12 @@ class SimJobs final : public model::WorkOracle {
   /// It ends for good.
   void finish(JobId id, TimeNs now, JobEnd end);
 
-  /// Changes whenever the job starts or stops; an ending scheduled before is void then.
+  /// Changes whenever the job starts, stops or changes its speed; an ending scheduled before is
+  /// void then.
   [[nodiscard]] uint32_t version(JobId id) const { return progress_[id.index()].version; }
   [[nodiscard]] const JobOutcome& outcome(JobId id) const { return progress_[id.index()].outcome; }
+  /// Of a running job.
+  [[nodiscard]] double contention(JobId id) const { return progress_[id.index()].contention; }
   [[nodiscard]] TimeNs run_start_ns(JobId id) const { return progress_[id.index()].run_start_ns; }
 
   double total_work_s(JobId id) const override { return job(id).work_s; }
@@ -46,14 +52,21 @@ class SimJobs final : public model::WorkOracle {
 
  private:
   struct Progress {
-    double work_left_s = 0;      ///< at run_start_ns, or now if not running
+    double work_left_s = 0;      ///< at settled_ns, or now if not running
     double overhead_left_s = 0;  ///< restart cost still to be paid, likewise
-    double slowdown = 0;         ///< > 0 while running
+    double slowdown = 0;         ///< > 0 while running, contention included
+    double alone_slowdown = 0;   ///< without contention
+    double contention = 1;
+    double work_at_start_s = 0;  ///< what was left at run_start_ns
+    double worked_s = 0;         ///< of this run up to settled_ns, without overhead
     TimeNs run_start_ns = 0;
+    TimeNs settled_ns = 0;  ///< start of the run, or when its speed changed last
     uint32_t version = 0;
     JobOutcome outcome{};
   };
 
+  /// Brings work and overhead of a running job up to now.
+  void settle(JobId id, TimeNs now);
   Progress& leave_resources(JobId id, TimeNs now);
 
   const model::JobHistory* history_;

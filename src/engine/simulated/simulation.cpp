@@ -56,6 +56,10 @@ class Simulation {
   [[nodiscard]] TimeNs round_up(TimeNs time) const;
   void execute(const Action& action, TimeNs now);
   void launch(JobId id, TimeNs now, bool same_gpus);
+  /// The job will end when its work is done, or be killed at its walltime limit before.
+  void schedule_ending(JobId id, TimeNs now, double left_s);
+  /// Jobs whose links are more or less contended now change their speed.
+  void change_speeds(std::span<const JobId> affected, JobId but, TimeNs now);
   void count_busy(JobId id, TimeNs now);
   [[nodiscard]] base::Error stuck_error() const;
 
@@ -65,6 +69,7 @@ class Simulation {
   TimeNs round_ns_;
   SimJobs jobs_;
   scheduler::Core core_;
+  std::optional<LinkContention> contention_;
   std::priority_queue<Ending, std::vector<Ending>, LaterFirst> endings_;
   SimulationResult result_;
   size_t next_arrival_ = 0;  ///< JobId of the job that arrives next
@@ -77,6 +82,17 @@ class Simulation {
 
 Result<SimulationResult> Simulation::run() {
   unfinished_ = history_.jobs.size();
+  if (options_.contention) {
+    if (options_.settings.credit_per_round) {
+      return base::usage_error(
+          "contention changes speeds within a round, but work is credited per "
+          "round",
+          "choose policies that are no artifact presets");
+    }
+    auto contention = LinkContention::make(*speed_.cluster, *options_.contention);
+    if (!contention) return base::failure(contention.error());
+    contention_ = std::move(*contention);
+  }
   if (round_ns_ > 0) decide_at_ns_ = 0;
   if (!options_.settings.credit_per_round && round_ns_ > 0 && unfinished_ > 0) {
     decide_at_ns_ = history_.jobs.front().request.submit_ns / round_ns_ * round_ns_;
@@ -161,6 +177,7 @@ void Simulation::end_jobs(TimeNs now) {
     count_busy(ending.job, now);
     const JobEnd end = ending.killed ? JobEnd::TimedOut : JobEnd::Finished;
     jobs_.finish(ending.job, now, end);
+    if (contention_) change_speeds(contention_->stop(ending.job), ending.job, now);
     core_.apply({.kind = ending.killed ? EventKind::JobKilled : EventKind::JobFinished,
                  .at_ns = now,
                  .job = ending.job});
@@ -213,24 +230,46 @@ void Simulation::execute(const Action& action, TimeNs now) {
     case ActionKind::Preempt:
       count_busy(action.job, now);
       jobs_.stop(action.job, now);
+      if (contention_) change_speeds(contention_->stop(action.job), action.job, now);
       return;
     case ActionKind::Abandon: {
       count_busy(action.job, now);
       const double lost_s = jobs_.abandon(action.job, now, options_.checkpoint_interval_s);
       result_.lost_gpu_s += lost_s * jobs_.job(action.job).request.num_gpus;
+      if (contention_) change_speeds(contention_->stop(action.job), action.job, now);
       return;
     }
   }
 }
 
 void Simulation::launch(JobId id, TimeNs now, bool same_gpus) {
-  const model::JobRequest& request = jobs_.job(id).request;
-  const double slowdown = speed_.slowdown(request, core_.allocation(id).gpus);
-  const double left_s = jobs_.launch(id, now, slowdown, same_gpus);
+  const std::vector<model::GpuId>& gpus = core_.allocation(id).gpus;
+  std::span<const JobId> affected;
+  double contention = 1;
+  if (contention_) {
+    affected = contention_->start(id, gpus);
+    contention = contention_->slowdown(id);
+  }
+  const double alone = speed_.slowdown(jobs_.job(id).request, gpus);
+  schedule_ending(id, now, jobs_.launch(id, now, alone, contention, same_gpus));
   ++result_.starts;
+  change_speeds(affected, id, now);
+}
+
+void Simulation::change_speeds(std::span<const JobId> affected, JobId but, TimeNs now) {
+  for (const JobId id : affected) {
+    const double contention = contention_->slowdown(id);
+    if (id == but || contention == jobs_.contention(id)) continue;
+    schedule_ending(id, now, jobs_.change_contention(id, now, contention));
+  }
+}
+
+void Simulation::schedule_ending(JobId id, TimeNs now, double left_s) {
+  const model::JobRequest& request = jobs_.job(id).request;
   TimeNs end = base::kNever;
   TimeNs kill = base::kNever;
-  const TimeNs limit_left = request.walltime_limit_ns - jobs_.outcome(id).held_ns;
+  const TimeNs held = jobs_.outcome(id).held_ns + (now - jobs_.run_start_ns(id));
+  const TimeNs limit_left = request.walltime_limit_ns - held;
   if (options_.settings.credit_per_round) {
     const auto rounds = [&](double seconds) {
       const double count = std::max(1.0, std::ceil(seconds / options_.settings.round_s));

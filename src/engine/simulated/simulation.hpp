@@ -4,11 +4,13 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <span>
 #include <vector>
 
 #include "base/result.hpp"
+#include "engine/simulated/contention.hpp"
 #include "model/job.hpp"
 #include "policy/compose.hpp"
 #include "scheduler/core.hpp"
@@ -58,6 +60,8 @@ struct SimulationOptions {
   /// Progress up to here survives a node failure: a checkpoint every so many seconds of a run.
   double checkpoint_interval_s = 1800;
   uint64_t seed = 1;
+  /// Jobs that span racks slow each other down; none: each runs as if it were alone.
+  std::optional<ContentionSettings> contention;
   /// Node events in time order: NodeLost, NodeClosed, NodeRestored, NodeDrained.
   std::span<const model::Event> incidents;
   FillerSource fillers;  ///< empty: none
@@ -78,7 +82,8 @@ struct SimulationResult {
 
 /// Runs the history to the end of its last job.
 /// Errors: BadData if jobs remain that can never start, or the fillers run out; Failed if
-/// cancelled.
+/// cancelled; Usage if contention is asked for and the cluster has no racks, or work is credited
+/// per round.
 [[nodiscard]] base::Result<SimulationResult> simulate(const model::JobHistory& history,
                                                       const policy::SpeedModel& speed,
                                                       const policy::Composition& composition,

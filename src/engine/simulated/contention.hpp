@@ -1,0 +1,66 @@
+// Contention for the links between racks: jobs that span racks share the uplinks of theirs, and
+// slow each other down where these are over-subscribed.
+//
+// A rack of N nodes has uplinks for r N nodes at full speed, r = the uplink ratio. A job that would
+// communicate for a share c of its time puts c per node on the uplinks of its racks. Where the sum
+// D of a rack exceeds r N, everything that crosses takes o = D / (r N) times as long (fluid, equal
+// shares), and the job with its worst rack at o runs 1 + c (o - 1) times slower.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/cluster.hpp"
+#include "model/job.hpp"
+
+namespace goban::engine {
+
+struct ContentionSettings {
+  /// Share of its time that a job spanning racks communicates if it is alone, from 0 to 1.
+  double communication_share = 0;
+  /// Bandwidth between racks over bandwidth inside one; none: from the links of the cluster.
+  std::optional<double> uplink_ratio;
+};
+
+/// The load on the uplinks while jobs come and go.
+class LinkContention {
+ public:
+  /// Errors: Usage if the cluster has no racks, or states no bandwidths and no ratio is given.
+  [[nodiscard]] static base::Result<LinkContention> make(const model::Cluster& cluster,
+                                                         const ContentionSettings& settings);
+
+  /// A job starts or stops. Returns the jobs that may go at another speed now, itself included if
+  /// it starts across racks; valid until the next call.
+  std::span<const model::JobId> start(model::JobId job, std::span<const model::GpuId> gpus);
+  std::span<const model::JobId> stop(model::JobId job);
+
+  /// How many times slower than alone a running job goes; 1 for jobs within a rack.
+  [[nodiscard]] double slowdown(model::JobId job) const;
+
+ private:
+  struct RackShare {
+    uint32_t rack;
+    int32_t nodes;
+  };
+  LinkContention(const model::Cluster& cluster, size_t rack_level, double ratio, double share);
+
+  void change(const std::vector<RackShare>& racks, int sign);
+  /// Jobs on these racks, each once, in the order of their ids.
+  void collect(const std::vector<RackShare>& racks);
+
+  const model::Cluster* cluster_;
+  size_t rack_level_;
+  double share_;
+  std::vector<double> capacity_nodes_;           ///< by rack: r N
+  std::vector<int32_t> demand_nodes_;            ///< by rack: nodes of jobs that span racks
+  std::vector<std::vector<model::JobId>> jobs_;  ///< by rack
+  std::unordered_map<model::JobId, std::vector<RackShare>> spans_;
+  std::vector<model::JobId> affected_;
+};
+
+}  // namespace goban::engine
