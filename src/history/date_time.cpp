@@ -54,11 +54,11 @@ class Scanner {
 /// Seconds east of UTC of `Z`, `+08:00`, `-0730`.
 int64_t zone_s(Scanner& scan) {
   if (scan.take('Z')) return 0;
-  const int sign = scan.take('-') ? -1 : 1;
+  const int64_t sign = scan.take('-') ? -1 : 1;
   if (sign > 0) scan.require(scan.take('+'));
-  const int hours = scan.number(2);
+  const int64_t hours = scan.number(2);
   scan.take(':');
-  const int minutes = scan.number(2);
+  const int64_t minutes = scan.number(2);
   scan.require(hours < 24 && minutes < 60);
   return sign * (hours * 3600 + minutes * 60);
 }
@@ -73,11 +73,11 @@ std::optional<DateTime> parse_date_time(std::string_view text) {
   scan.require(scan.take('-'));
   const int day = scan.number(2);
   scan.require(scan.take(' ') || scan.take('T'));
-  const int hour = scan.number(2);
+  const int64_t hour = scan.number(2);
   scan.require(scan.take(':'));
-  const int minute = scan.number(2);
+  const int64_t minute = scan.number(2);
   scan.require(scan.take(':'));
-  const int second = scan.number(2);
+  const int64_t second = scan.number(2);
   const int64_t fraction_ns = scan.take('.') ? scan.fraction_ns() : 0;
   DateTime result;
   result.has_zone = !scan.at_end();
