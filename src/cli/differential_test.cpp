@@ -25,8 +25,8 @@ struct Reference {
   bool decisions = true;
 };
 
-void PrintTo(const Reference& reference, std::ostream* out) {
-  *out << reference.trace << ' ' << reference.order << ' ' << reference.placement;
+std::ostream& operator<<(std::ostream& out, const Reference& reference) {
+  return out << reference.trace << ' ' << reference.order << ' ' << reference.placement;
 }
 
 std::string preset_of(const std::string& placement) {

@@ -117,7 +117,9 @@ struct ReferenceTable {
   const char* local_optima;  ///< classes in which the reference itself is not the optimum
 };
 
-void PrintTo(const ReferenceTable& table, std::ostream* out) { *out << table.file; }
+std::ostream& operator<<(std::ostream& out, const ReferenceTable& table) {
+  return out << table.file;
+}
 
 class BinningReference : public testing::TestWithParam<ReferenceTable> {};
 

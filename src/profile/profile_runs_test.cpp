@@ -48,7 +48,7 @@ struct Facts {
   double median_max;
 };
 
-void PrintTo(const Facts& facts, std::ostream* out) { *out << facts.file; }
+std::ostream& operator<<(std::ostream& out, const Facts& facts) { return out << facts.file; }
 
 class ProfileFiles : public testing::TestWithParam<Facts> {};
 

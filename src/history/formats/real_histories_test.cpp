@@ -31,7 +31,7 @@ struct Golden {
   int64_t gpu_shares;
 };
 
-void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.file; }
+std::ostream& operator<<(std::ostream& out, const Golden& golden) { return out << golden.file; }
 
 class RealHistories : public testing::TestWithParam<Golden> {};
 
