@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The demonstration: a generated history under six policies; and, where the data folder of the
-# project lies beside the checkout, a real trace of PAL's paper against its artifact's own numbers.
+# The demonstration: a generated history under six policies; jobs on ABCI under five, with a report
+# for a browser; and, where the data folder of the project lies beside the checkout, a real trace of
+# PAL's paper against its artifact's own numbers.
 set -euo pipefail
 goban=build/bin/goban
 out=out/demo
@@ -14,6 +15,16 @@ echo "== A month on 64 GPUs: 6,000 generated jobs, GPUs that differ, 6 policies 
 "$goban" simulate --cluster sia-64 --jobs "$out/jobs.csv" --scores "$out/scores.csv" \
   --locality-penalty 1.3 --out "$out" \
   --policy fifo+packed,easy-backfill+packed,easy-backfill+pal,las+packed,las+pal,srtf+pal
+
+echo
+echo "== A report with pictures: 20,000 jobs on ABCI (4,352 GPUs), 5 policies =="
+"$goban" trace generate --like poisson --jobs 20000 --cluster abci --load 0.9 --seed 7 \
+  --out "$out/abci-jobs.csv"
+"$goban" profile generate --cluster abci --seed 7 --out "$out/abci-scores.csv"
+"$goban" simulate --cluster abci --jobs "$out/abci-jobs.csv" --scores "$out/abci-scores.csv" \
+  --locality-penalty 1.3 --html "$out/report.html" \
+  --policy fifo+packed,easy-backfill+packed,easy-backfill+pal,las+packed,las+pal
+echo "Open $out/report.html in a browser: one file, no network."
 
 shared=${GOBAN_SHARED:-../shared}/data/pal
 [[ -d $shared ]] || exit 0

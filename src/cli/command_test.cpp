@@ -74,6 +74,29 @@ TEST_F(CommandTest, WritesPerJobResultsAndDecisions) {
             "[0,[[0,[0,1,2,3]]],[]]\n[10,[],[]]\n[20,[],[]]\n[100,[[1,[0,1]],[2,[2,3]]],[]]\n");
 }
 
+TEST_F(CommandTest, HtmlGoesTogetherWithTheOtherOutputs) {
+  const std::string jobs = write("jobs.csv", kJobs);
+  const Output run = shell("cd " + dir_ + " && GOBAN simulate --cluster 1x4 --jobs " + jobs +
+                           " --policy fifo+packed,las+pal --json --out out --decisions" +
+                           " --html report.html 2>err");
+  if (run.code == 1) {
+    EXPECT_THAT(read(dir_ + "/err"), HasSubstr("-DGOBAN_WEB=ON"));
+    EXPECT_FALSE(std::filesystem::exists(dir_ + "/report.html"));
+    return;
+  }
+  ASSERT_EQ(run.code, 0);
+  EXPECT_EQ(nlohmann::json::parse(run.out)["runs"].size(), 2U);
+  EXPECT_NE(read(dir_ + "/out/fifo+packed/decisions.jsonl"), "");
+  const std::string page = read(dir_ + "/report.html");
+  const std::string element = "<script type=\"application/json\" id=\"goban-report\">";
+  const size_t begin = page.find(element) + element.size();
+  const size_t end = page.find("</script>", begin);
+  const auto document = nlohmann::json::parse(page.substr(begin, end - begin));
+  EXPECT_EQ(document["runs"][1]["policy"], "las+pal");
+  EXPECT_EQ(document["runs"][0]["figures"]["avg_jct_s"], (100.0 + 140.0 + 130.0) / 3);
+  EXPECT_THAT(page.substr(end), HasSubstr("</html>"));
+}
+
 TEST_F(CommandTest, RejectedRecordsAreKeptWithTheirReasons) {
   const std::string jobs =
       write("jobs.csv", std::string(kJobs) + "d,30,50,99,u1,m1\ne,x,1,1,u,m\n");

@@ -7,10 +7,11 @@
 
 namespace goban::cli {
 
-void print_read_notes(const history::ReadResult& read, const std::string& path,
-                      const std::string& rejects) {
-  const auto note = [&path](const std::string& text) {
-    fmt::print(stderr, "goban: note: {}: {}\n", path, text);
+std::vector<report::Note> read_notes(const history::ReadResult& read, const std::string& path,
+                                     const std::string& rejects) {
+  std::vector<report::Note> notes;
+  const auto note = [&](const std::string& text) {
+    notes.push_back({report::NoteLevel::Info, path + ": " + text});
   };
   if (read.unsorted) note("was not in submit order");
   if (read.ignored_columns.size() == 1) {
@@ -28,14 +29,28 @@ void print_read_notes(const history::ReadResult& read, const std::string& path,
     note(fmt::format("{} jobs asked for a share of a GPU and get a whole one",
                      read.counts.gpu_shares));
   }
-  if (read.rejected == 0) return;
-  fmt::print(stderr, "goban: warning: {} of {} records were rejected{}{}\n", read.rejected,
-             read.records, rejects.empty() ? "" : ", see ", rejects);
+  if (read.rejected == 0) return notes;
+  std::string text = fmt::format("{} of {} records were rejected{}{}", read.rejected, read.records,
+                                 rejects.empty() ? "" : ", see ", rejects);
   constexpr size_t kShown = 3;
   for (size_t i = 0; i < std::min(kShown, read.first_rejections.size()); ++i) {
     const history::Rejection& rejection = read.first_rejections[i];
-    fmt::print(stderr, "  {}:{}: {}\n", path, rejection.line, rejection.reason);
+    text += fmt::format("\n  {}:{}: {}", path, rejection.line, rejection.reason);
   }
+  notes.push_back({report::NoteLevel::Warning, std::move(text)});
+  return notes;
+}
+
+void print_notes(const std::vector<report::Note>& notes) {
+  for (const report::Note& note : notes) {
+    fmt::print(stderr, "goban: {}: {}\n",
+               note.level == report::NoteLevel::Info ? "note" : "warning", note.text);
+  }
+}
+
+void print_read_notes(const history::ReadResult& read, const std::string& path,
+                      const std::string& rejects) {
+  print_notes(read_notes(read, path, rejects));
 }
 
 }  // namespace goban::cli

@@ -1,14 +1,24 @@
-// What a reader has to say about a history, on stderr.
+// What a reader has to say about a history.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "history/job_reader.hpp"
+#include "report/note.hpp"
 
 namespace goban::cli {
 
-/// Prints notes and refused records of the history `path`; `rejects` is where the latter are, or
-/// empty.
+/// Notes on the history `path`, and a warning if records were refused; `rejects` is where they are,
+/// or empty.
+[[nodiscard]] std::vector<report::Note> read_notes(const history::ReadResult& read,
+                                                   const std::string& path,
+                                                   const std::string& rejects);
+
+/// Prints `goban: note: ...` and `goban: warning: ...` to stderr.
+void print_notes(const std::vector<report::Note>& notes);
+
+/// Both.
 void print_read_notes(const history::ReadResult& read, const std::string& path,
                       const std::string& rejects);
 

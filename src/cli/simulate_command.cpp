@@ -2,26 +2,17 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
-#include "cli/read_notes.hpp"
 #include "cli/simulate_backtest.hpp"
+#include "cli/simulate_html.hpp"
 #include "cli/simulate_inputs.hpp"
+#include "cli/simulate_notes.hpp"
 #include "cli/simulate_options.hpp"
 #include "cli/simulate_runs.hpp"
+#include "report/html_report.hpp"
 #include "report/simulate_report.hpp"
 
 namespace goban::cli {
 namespace {
-
-/// Says which policies were told more than a live scheduler would know.
-void warn_about_true_durations(const std::vector<policy::Composition>& policies,
-                               const model::JobHistory& history) {
-  for (const policy::Composition& c : policies) {
-    const bool backfills = c.select.ends_with("backfill");
-    if (!c.simulation_only() && (!backfills || history.has_walltime_limits)) continue;
-    fmt::print(stderr, "goban: note: {} uses true durations, which only a simulation knows{}\n",
-               c.name, c.simulation_only() ? "" : ": the jobs have no walltime limits");
-  }
-}
 
 int simulate(SimulateOptions options) {
   catch_interrupts();
@@ -29,18 +20,25 @@ int simulate(SimulateOptions options) {
     return report_error(
         base::usage_error("--decisions has no place to write to", "give --out DIR").value());
   }
+  if (const base::Status status = report::html_available(); !options.html.empty() && !status) {
+    return report_error(status.error());
+  }
   add_site_policy(options);
   const auto policies = compositions(options);
   if (!policies) return report_error(policies.error());
   const auto inputs = load_inputs(options.files, options.out);
   if (!inputs) return report_error(inputs.error());
-  print_read_notes(inputs->jobs, options.files.jobs, options.files.rejects);
-  warn_about_true_durations(*policies, inputs->jobs.history);
-  const auto runs = run_policies(options, *inputs, *policies);
+  const std::vector<report::Note> notes = simulate_notes(options.files, *inputs, *policies);
+  print_notes(notes);
+  SimulateHtml html(options, *inputs, notes);
+  const auto runs = run_policies(options, *inputs, *policies, html);
   if (!runs) return report_error(runs.error());
 
   const auto comparison = compare_runs(options, *inputs, *runs);
   if (!comparison) return report_error(comparison.error());
+  if (const base::Status status = html.write(*comparison, *runs); !status) {
+    return report_error(status.error());
+  }
 
   if (options.json) {
     fmt::print("{}", report::simulate_json(*comparison));
@@ -51,6 +49,7 @@ int simulate(SimulateOptions options) {
   fmt::print("{}", report::worst_account_lines(runs->metrics));
   if (comparison->backtest) fmt::print("\n{}", report::backtest_text(*comparison->backtest));
   if (!options.out.empty()) fmt::print("Per-job results: {}/<policy>/jobs.csv\n", options.out);
+  if (!options.html.empty()) fmt::print("Report for a browser: {}\n", options.html);
   return 0;
 }
 
@@ -64,6 +63,8 @@ void add_simulate(CLI::App& app, Action& action) {
   c->footer(
       "Examples:\n"
       "  goban simulate --cluster 32x8 --jobs jobs.csv --policy fifo+packed,las+pal\n"
+      "  goban simulate --cluster abci --jobs jobs.csv --policy fifo+packed,las+pal \\\n"
+      "    --html report.html\n"
       "  goban simulate --cluster sia-64 --jobs workload-1.csv --scores scores.csv \\\n"
       "    --policy packed-sticky-artifact,pal-artifact --filler-interarrivals gaps.csv\n"
       "  zcat jobs.csv.gz | goban simulate --cluster abci --jobs - --format generic \\\n"

@@ -69,6 +69,7 @@ void add_output_options(CLI::App& c, SimulateOptions& options) {
   c.add_option("--rejects", options.files.rejects, "Where rejected records go, with reasons");
   c.add_option("--out", options.out,
                "Write DIR/<policy>/jobs.csv, history.csv (can be replayed) and run.json");
+  c.add_option("--html", options.html, "Write a report with pictures: one file for a browser");
   c.add_flag("--decisions", options.decisions, "Write DIR/<policy>/decisions.jsonl, too");
   c.add_option("--threads", options.threads, "Policies simulated at a time")
       ->check(CLI::Range(1, 1024))

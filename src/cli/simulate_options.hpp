@@ -30,6 +30,7 @@ struct SimulateOptions {
   std::optional<std::string> backtest;
   base::TimeNs warmup_ns = 0;
   std::string out;
+  std::string html;
   size_t threads = 1;
   bool json = false;
   bool decisions = false;

@@ -56,20 +56,23 @@ Status write_run_files(const std::string& folder, const SimulateInputs& inputs,
 }  // namespace
 
 Result<FinishedRuns> run_policies(const SimulateOptions& options, const SimulateInputs& inputs,
-                                  const std::vector<policy::Composition>& policies) {
+                                  const std::vector<policy::Composition>& policies,
+                                  SimulateHtml& html) {
   const model::JobHistory& history = inputs.jobs.history;
   ProgressBar progress("simulating", static_cast<int64_t>(history.jobs.size() * policies.size()));
   RunPlan plan(options, inputs, policies);
   std::vector<std::unique_ptr<report::DecisionLog>> logs;
   for (size_t i = 0; i < policies.size(); ++i) {
     plan.runs[i].options.finished_count = &progress.done;
-    if (!options.decisions) continue;
-    auto file =
-        base::OutputFile::create(run_folder(options.out, policies[i].name) + "/decisions.jsonl");
-    if (!file) return base::failure(file.error());
-    logs.push_back(std::make_unique<report::DecisionLog>(
-        std::move(*file), base::from_seconds(policies[i].settings.round_s)));
-    plan.runs[i].options.observer = logs.back().get();
+    if (options.decisions) {
+      auto file =
+          base::OutputFile::create(run_folder(options.out, policies[i].name) + "/decisions.jsonl");
+      if (!file) return base::failure(file.error());
+      logs.push_back(std::make_unique<report::DecisionLog>(
+          std::move(*file), base::from_seconds(policies[i].settings.round_s)));
+      plan.runs[i].options.observer = logs.back().get();
+    }
+    html.watch(plan.runs[i]);
   }
 
   auto results = engine::simulate_all(history, plan.runs, options.threads);

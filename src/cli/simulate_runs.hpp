@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/simulate_html.hpp"
 #include "cli/simulate_inputs.hpp"
 #include "cli/simulate_options.hpp"
 #include "engine/simulated/batch.hpp"
@@ -23,19 +24,13 @@ struct RunPlan {
   std::vector<engine::BatchRun> runs;  ///< add observers before running them
 };
 
-/// Finished runs in the order of the policies.
-struct FinishedRuns {
-  std::vector<report::RunMetrics> metrics;
-  std::vector<engine::BatchResult> results;
-};
-
 /// Folder of one run's files; composition names hold '+', which every file system takes.
 [[nodiscard]] std::string run_folder(const std::string& out, const std::string& policy);
 
-/// Runs all policies and writes the files that the options ask for. Errors: those of simulate and
-/// of writing.
+/// Runs all policies and writes the files that the options ask for, but for the report: `html` only
+/// watches. Errors: those of simulate and of writing.
 [[nodiscard]] base::Result<FinishedRuns> run_policies(
     const SimulateOptions& options, const SimulateInputs& inputs,
-    const std::vector<policy::Composition>& policies);
+    const std::vector<policy::Composition>& policies, SimulateHtml& html);
 
 }  // namespace goban::cli

@@ -62,6 +62,52 @@ void append_mean(std::string& out, const char* name, const MeanError& mean) {
   append_field(out, (key + "_error_high").c_str(), mean.high);
 }
 
+void append_gain(std::string& out, const char* name, const Gain& gain, bool tested) {
+  const std::string key(name);
+  append_field(out, key.c_str(), gain.gain);
+  if (!tested) return;
+  append_field(out, (key + "_error").c_str(), gain.error);
+  out += fmt::format(", \"{}_claimed\": {}", key, gain.claimed);
+}
+
+/// Members behind a policy's name.
+std::string figures(const Comparison& comparison, const RunMetrics& run) {
+  const RunMetrics& reference = comparison.runs[comparison.reference];
+  const bool tested = comparison.backtest.has_value();
+  std::string out;
+  append_field(out, "jobs", run.jobs);
+  append_field(out, "rejected", run.rejected);
+  append_field(out, "avg_jct_s", run.avg_jct_s);
+  append_field(out, "p50_jct_s", run.p50_jct_s);
+  append_field(out, "p99_jct_s", run.p99_jct_s);
+  append_field(out, "avg_wait_s", run.avg_wait_s);
+  append_field(out, "makespan_s", run.makespan_s);
+  append_field(out, "gpu_occupancy", run.gpu_occupancy);
+  append_field(out, "gpu_hours_consumed", run.gpu_hours_consumed);
+  append_field(out, "gpu_hours_ideal", run.gpu_hours_ideal);
+  append_field(out, "goodput", run.goodput);
+  append_field(out, "preemptions", run.preemptions);
+  append_field(out, "wall_s", run.wall_s);
+  append_field(out, "timed_out", run.timed_out);
+  append_field(out, "gpu_hours_lost", run.gpu_hours_lost);
+  const AccountMetrics& worst = run.worst_account;
+  if (worst.jobs > 0) {
+    out +=
+        ", \"worst_account\": {\"name\": " +
+        nlohmann::json(worst.name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    append_field(out, "jobs", worst.jobs);
+    append_field(out, "avg_slowdown", worst.avg_slowdown);
+    append_field(out, "avg_wait_s", worst.avg_wait_s);
+    append_field(out, "gpu_hours", worst.gpu_hours);
+    out += '}';
+  }
+  append_gain(out, "gain_jct", jct_gain(run, reference, comparison.backtest), tested);
+  append_gain(out, "gain_wait", wait_gain(run, reference, comparison.backtest), tested);
+  return out;
+}
+
+}  // namespace
+
 std::string backtest_json(const Backtest& test) {
   std::string out = "{\"policy\": " + nlohmann::json(test.policy).dump();
   append_field(out, "jobs", test.jobs);
@@ -81,59 +127,22 @@ std::string backtest_json(const Backtest& test) {
   return out + '}';
 }
 
-void append_gain(std::string& out, const char* name, const Gain& gain, bool tested) {
-  const std::string key(name);
-  append_field(out, key.c_str(), gain.gain);
-  if (!tested) return;
-  append_field(out, (key + "_error").c_str(), gain.error);
-  out += fmt::format(", \"{}_claimed\": {}", key, gain.claimed);
+std::string figures_json(const Comparison& comparison, size_t run) {
+  return "{" + figures(comparison, comparison.runs[run]).substr(2) + "}";
 }
-
-}  // namespace
 
 std::string simulate_json(const Comparison& comparison) {
   std::string out = "{\"runs\": [";
   const std::vector<RunMetrics>& runs = comparison.runs;
-  const bool tested = comparison.backtest.has_value();
   for (const RunMetrics& run : runs) {
-    const RunMetrics& reference = runs[comparison.reference];
     out += &run == &runs.front() ? "\n  {" : ",\n  {";
-    out += "\"policy\": " + nlohmann::json(run.policy).dump();
-    append_field(out, "jobs", run.jobs);
-    append_field(out, "rejected", run.rejected);
-    append_field(out, "avg_jct_s", run.avg_jct_s);
-    append_field(out, "p50_jct_s", run.p50_jct_s);
-    append_field(out, "p99_jct_s", run.p99_jct_s);
-    append_field(out, "avg_wait_s", run.avg_wait_s);
-    append_field(out, "makespan_s", run.makespan_s);
-    append_field(out, "gpu_occupancy", run.gpu_occupancy);
-    append_field(out, "gpu_hours_consumed", run.gpu_hours_consumed);
-    append_field(out, "gpu_hours_ideal", run.gpu_hours_ideal);
-    append_field(out, "goodput", run.goodput);
-    append_field(out, "preemptions", run.preemptions);
-    append_field(out, "wall_s", run.wall_s);
-    append_field(out, "timed_out", run.timed_out);
-    append_field(out, "gpu_hours_lost", run.gpu_hours_lost);
-    const AccountMetrics& worst = run.worst_account;
-    if (worst.jobs > 0) {
-      out +=
-          ", \"worst_account\": {\"name\": " +
-          nlohmann::json(worst.name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-      append_field(out, "jobs", worst.jobs);
-      append_field(out, "avg_slowdown", worst.avg_slowdown);
-      append_field(out, "avg_wait_s", worst.avg_wait_s);
-      append_field(out, "gpu_hours", worst.gpu_hours);
-      out += '}';
-    }
-    append_gain(out, "gain_jct", jct_gain(run, reference, comparison.backtest), tested);
-    append_gain(out, "gain_wait", wait_gain(run, reference, comparison.backtest), tested);
-    out += '}';
+    out += "\"policy\": " + nlohmann::json(run.policy).dump() + figures(comparison, run) + '}';
   }
   out += "\n]";
   if (!runs.empty()) {
     out += ",\n\"reference\": " + nlohmann::json(runs[comparison.reference].policy).dump();
   }
-  if (tested) out += ",\n\"backtest\": " + backtest_json(*comparison.backtest);
+  if (comparison.backtest) out += ",\n\"backtest\": " + backtest_json(*comparison.backtest);
   return out + "}\n";
 }
 

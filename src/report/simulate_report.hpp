@@ -22,6 +22,10 @@ struct Comparison {
 /// equal.
 [[nodiscard]] std::string simulate_json(const Comparison& comparison);
 
+/// Parts of that document: the members of a run without its policy; the back-test.
+[[nodiscard]] std::string figures_json(const Comparison& comparison, size_t run);
+[[nodiscard]] std::string backtest_json(const Backtest& test);
+
 /// A table for a terminal: one row a run, gains beside the averages, and with a back-test the
 /// error beside each gain and whether it is claimed.
 [[nodiscard]] std::string comparison_table(const Comparison& comparison);

@@ -1,0 +1,76 @@
+#include "cli/simulate_html.hpp"
+
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+#include "report/html_report.hpp"
+
+namespace goban::cli {
+
+namespace {
+
+constexpr size_t kHeatRowsMax = 256;
+
+std::string seconds_text(double seconds) { return base::number_text(seconds) + " s"; }
+
+std::vector<std::pair<std::string, std::string>> settings_of(const engine::BatchRun& run) {
+  const policy::RunSettings& settings = run.options.settings;
+  return {{"decides", settings.round_s > 0 ? "every " + seconds_text(settings.round_s)
+                                           : std::string("at events")},
+          {"restart cost", seconds_text(settings.restart_cost_s)},
+          {"locality penalty", base::number_text(settings.locality_penalty)}};
+}
+
+}  // namespace
+
+SimulateHtml::SimulateHtml(const SimulateOptions& options, const SimulateInputs& inputs,
+                           std::vector<report::Note> notes)
+    : path_(options.html) {
+  if (path_.empty()) return;
+  report_.notes = std::move(notes);
+  report_.warmup_ns = options.warmup_ns;
+  const SimulateFiles& files = options.files;
+  rows_ = report::heat_rows(inputs.cluster, kHeatRowsMax);
+  report_.title = fmt::format("{} on {}", files.jobs, inputs.cluster.name());
+  report_.goban_version = GOBAN_VERSION;
+  report_.cluster = &inputs.cluster;
+  report_.history = &inputs.jobs.history;
+  report_.rows = &rows_;
+  const auto setting = [this](const char* name, std::string value) {
+    if (!value.empty()) report_.settings.emplace_back(name, std::move(value));
+  };
+  setting("job history", fmt::format("{} ({})", files.jobs, inputs.jobs.format));
+  setting("cluster", files.cluster);
+  setting("PM scores", files.scores.empty() ? "all 1" : files.scores);
+  setting("accounts", files.accounts);
+  setting("incidents", files.incidents);
+  setting("filler jobs", files.fillers);
+  for (const std::string& penalty : files.penalties) setting("penalty", penalty);
+  for (const std::string& profile : files.job_profiles) setting("job profile", profile);
+  setting("order", options.order.value_or(""));
+  setting("checkpoint every", seconds_text(options.checkpoint_interval_s));
+  if (options.warmup_ns > 0) {
+    setting("warm-up, not counted", seconds_text(base::to_seconds(options.warmup_ns)));
+  }
+  setting("seed", std::to_string(options.seed));
+}
+
+void SimulateHtml::watch(engine::BatchRun& run) {
+  if (path_.empty()) return;
+  recorders_.push_back(
+      std::make_unique<report::RunRecorder>(*report_.history, rows_, run.options.observer));
+  run.options.observer = recorders_.back().get();
+  report_.runs.push_back({.settings = settings_of(run)});
+}
+
+base::Status SimulateHtml::write(const report::Comparison& comparison, const FinishedRuns& runs) {
+  if (path_.empty()) return {};
+  report_.comparison = comparison;
+  for (size_t i = 0; i < report_.runs.size(); ++i) {
+    report_.runs[i].result = &runs.results[i].simulation;
+    report_.runs[i].recorder = recorders_[i].get();
+  }
+  return report::write_html(path_, report::report_document(report_));
+}
+
+}  // namespace goban::cli

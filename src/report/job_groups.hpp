@@ -1,0 +1,36 @@
+// Mean JCT and wait of groups of jobs: who gains from a policy, and who pays for it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/simulated/simulation.hpp"
+
+namespace goban::report {
+
+/// First job that counts: jobs submitted less than `warmup_ns` after the first one are the warm-up.
+[[nodiscard]] size_t first_counted(const model::JobHistory& history, base::TimeNs warmup_ns);
+
+/// Which group every counted job is in.
+struct JobGrouping {
+  std::string by;  ///< "class" or "gpus"
+  std::vector<std::string> names;
+  size_t first_counted = 0;
+  std::vector<uint32_t> of_job;  ///< from first_counted on
+  std::vector<int64_t> jobs;     ///< of each group; none is empty
+};
+
+/// By application class: A (most sensitive to slow GPUs), B, ...
+[[nodiscard]] JobGrouping group_by_class(const model::JobHistory& history, base::TimeNs warmup_ns);
+/// By GPUs asked for: 0, 1, 2, 3-4, 5-8, 9-16, ...
+[[nodiscard]] JobGrouping group_by_gpus(const model::JobHistory& history, base::TimeNs warmup_ns);
+
+struct GroupMeans {
+  std::vector<double> jct_s;  ///< by group
+  std::vector<double> wait_s;
+};
+
+[[nodiscard]] GroupMeans group_means(const JobGrouping& grouping, const model::JobHistory& history,
+                                     const engine::SimulationResult& result);
+
+}  // namespace goban::report

@@ -1,0 +1,24 @@
+// The jobs of a report document, column by column.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/simulated/simulation.hpp"
+
+namespace goban::report {
+
+/// Most jobs in a table: all of 100,000 jobs under six policies, at least 20,000 under any number.
+[[nodiscard]] size_t table_jobs_max(size_t runs);
+
+/// Unit of the times in the table, in nanoseconds: a power of ten from 1 ms on, at least 1 s in
+/// large tables, such that `span_ns` fits into 32 bits.
+[[nodiscard]] base::TimeNs table_tick_ns(base::TimeNs span_ns, size_t jobs, size_t runs);
+
+/// The member "table" of the document: JSON text. Of more than `jobs_max` jobs every so many-th in
+/// submit order is taken.
+[[nodiscard]] std::string job_table_json(
+    const model::JobHistory& history, const std::vector<const engine::SimulationResult*>& results,
+    size_t jobs_max);
+
+}  // namespace goban::report

@@ -1,0 +1,17 @@
+// Strings as JSON that may stand anywhere, also inside of HTML.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace goban::report {
+
+/// JSON text with '<', '>' and '&' in its strings (they occur nowhere else) written as escapes, so
+/// that no content can end a <script> element or begin a comment.
+[[nodiscard]] std::string html_safe(std::string_view json);
+
+/// `text` as a JSON string of ASCII letters alone, html_safe(). Bytes that are not UTF-8 become
+/// U+FFFD.
+[[nodiscard]] std::string json_quoted(std::string_view text);
+
+}  // namespace goban::report

@@ -1,0 +1,40 @@
+// The document of a simulation report: everything a page shows, as one JSON text. Its schema is in
+// docs/report.md; change kSchemaVersion with it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/note.hpp"
+#include "report/run_recorder.hpp"
+#include "report/simulate_report.hpp"
+
+namespace goban::report {
+
+inline constexpr int kSchemaVersion = 1;
+
+/// One policy's run.
+struct ReportRun {
+  std::vector<std::pair<std::string, std::string>> settings;  ///< name and value
+  const engine::SimulationResult* result = nullptr;
+  RunRecorder* recorder = nullptr;
+};
+
+struct ReportInput {
+  std::string title;
+  std::string goban_version;
+  std::vector<std::pair<std::string, std::string>> settings;  ///< of all runs
+  std::vector<Note> notes;
+  Comparison comparison;
+  TimeNs warmup_ns = 0;  ///< as in measure()
+  const model::Cluster* cluster = nullptr;
+  const model::JobHistory* history = nullptr;
+  const HeatRows* rows = nullptr;
+  std::vector<ReportRun> runs;  ///< in the order of the comparison
+};
+
+/// The document. Brings the bins of all recorders to one width. Safe inside of a <script> element.
+[[nodiscard]] std::string report_document(const ReportInput& input);
+
+}  // namespace goban::report

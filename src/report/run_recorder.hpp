@@ -1,0 +1,73 @@
+// Watches a simulated run and keeps what pictures of it need, in bounded memory.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/simulated/simulation.hpp"
+#include "model/cluster.hpp"
+#include "report/time_bins.hpp"
+
+namespace goban::report {
+
+/// Rows of the heat map: GPUs if there are few, else nodes, else groups of neighbouring nodes.
+struct HeatRows {
+  std::string kind;  ///< "gpu", "node" or "nodes"
+  std::vector<std::string> labels;
+  std::vector<uint32_t> gpus;    ///< of each row
+  std::vector<uint32_t> of_gpu;  ///< row, by GPU
+};
+
+/// At most `rows_max` rows over the whole cluster.
+[[nodiscard]] HeatRows heat_rows(const model::Cluster& cluster, size_t rows_max);
+
+/// Time averages of waiting jobs, held GPUs and held GPUs by row. Waiting is a job of the history
+/// that was submitted, holds nothing and has not ended; GPUs count fillers, too.
+/// Memory: (rows + 2) x kBinsMax doubles, and the GPUs of the running jobs.
+class RunRecorder final : public engine::Observer {
+ public:
+  static constexpr size_t kBinsMax = 2048;
+  static constexpr size_t kWaiting = 0;  ///< rows of curves()
+  static constexpr size_t kHeld = 1;
+
+  /// `history`, `rows` and `next` (may be null; gets every call first) outlive the recorder.
+  RunRecorder(const model::JobHistory& history, const HeatRows& rows, engine::Observer* next);
+
+  void decided(const scheduler::Decision& decision, const scheduler::Core& core) override;
+  void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) override;
+  void job_ended(TimeNs now, model::JobId job, engine::JobEnd end) override;
+  void ended(TimeNs now) override;
+
+  /// Merges bins until they are at least so wide, to have one width for all runs.
+  void widen(TimeNs curves_ns, TimeNs heat_ns);
+  [[nodiscard]] const TimeBins& curves() const { return curves_; }
+  [[nodiscard]] const TimeBins& heat() const { return heat_; }
+  [[nodiscard]] TimeNs end_ns() const { return end_ns_; }
+
+ private:
+  /// A number that changes now and then: since when it has its value.
+  struct Level {
+    TimeNs since_ns = 0;
+    int64_t value = 0;
+  };
+
+  static void change(Level& level, TimeNs now, int64_t by, TimeBins& bins, size_t row);
+  void submit_until(TimeNs now);
+  void hold(TimeNs now, model::JobId job, std::vector<model::GpuId> gpus);
+  void release(TimeNs now, model::JobId job, bool waits_again);
+
+  const model::JobHistory& history_;
+  const HeatRows& rows_;
+  engine::Observer* next_;
+  TimeBins curves_;
+  TimeBins heat_;
+  Level waiting_;
+  Level held_;
+  std::vector<Level> row_held_;
+  std::unordered_map<model::JobId, std::vector<model::GpuId>> gpus_of_;
+  size_t next_submit_ = 0;
+  TimeNs end_ns_ = 0;
+};
+
+}  // namespace goban::report

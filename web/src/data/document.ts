@@ -1,0 +1,135 @@
+// The report document (schema in docs/report.md) as it stands in the page.
+import type { FloatColumn, TextColumn, WholeColumn } from './column';
+
+export const SCHEMA_VERSION = 1;
+
+export interface Named {
+  name: string;
+  value: string;
+}
+
+export type NoteLevel = 'info' | 'warning' | 'error';
+
+export interface Note {
+  level: NoteLevel;
+  text: string;
+}
+
+export interface Backtest {
+  text: string;
+  /** Error of the simulated average JCT as a share; smaller gains are not proven. */
+  jct_error?: number;
+  figures: Named[];
+}
+
+/** The account that fared worst, by average slowdown. */
+export interface WorstAccount {
+  name: string;
+  jobs: number;
+  avg_slowdown: number;
+  avg_wait_s: number;
+  gpu_hours: number;
+}
+
+export interface Run {
+  policy: string;
+  settings: Named[];
+  /** Numbers by name; and the worst account, if jobs name accounts. */
+  figures: Record<string, number | WorstAccount>;
+}
+
+/** A figure of a run; NaN if it is not there. */
+export function figureOf(run: Run, key: string): number {
+  const value = run.figures[key];
+  return typeof value === 'number' ? value : NaN;
+}
+
+export function worstAccount(run: Run): WorstAccount | undefined {
+  const value = run.figures['worst_account'];
+  return typeof value === 'object' ? value : undefined;
+}
+
+export interface Distribution {
+  at_s: FloatColumn;
+  shares: FloatColumn[];
+}
+
+export interface Series {
+  step_s: number;
+  runs: { waiting: FloatColumn; held_gpus: FloatColumn }[];
+}
+
+export interface Heat {
+  kind: 'gpu' | 'node' | 'nodes';
+  step_s: number;
+  labels: string[];
+  gpus: WholeColumn;
+  runs: { columns: number; percent: WholeColumn }[];
+}
+
+export interface Grouping {
+  by: 'class' | 'gpus';
+  names: string[];
+  jobs: number[];
+  runs: { jct_s: number[]; wait_s: number[] }[];
+}
+
+export interface TableRun {
+  to_start: WholeColumn;
+  to_finish: WholeColumn;
+  paused: WholeColumn;
+  preemptions: WholeColumn;
+  end: WholeColumn;
+}
+
+export interface Table {
+  jobs: number;
+  tick_s: number;
+  names: TextColumn;
+  submit: WholeColumn;
+  gpus: WholeColumn;
+  user: WholeColumn;
+  model: WholeColumn;
+  class: WholeColumn;
+  users: string[];
+  models: string[];
+  runs: TableRun[];
+}
+
+export interface ReportDocument {
+  schema: 'goban-report';
+  version: number;
+  goban: string;
+  title: string;
+  jobs: number;
+  cluster: { name: string; gpus: number; nodes: number };
+  settings: Named[];
+  notes: Note[];
+  backtest?: Backtest;
+  runs: Run[];
+  jct: Distribution;
+  wait: Distribution;
+  series: Series;
+  heat: Heat;
+  groups: Grouping[];
+  table: Table;
+}
+
+/** The document of this page. Throws an Error that says what is wrong with it. */
+export function parseDocument(text: string): ReportDocument {
+  if (text.trim() === '') {
+    throw new Error('This page holds no report; goban simulate --html FILE writes one.');
+  }
+  const parsed: unknown = JSON.parse(text);
+  if (typeof parsed !== 'object' || parsed === null || !('schema' in parsed)) {
+    throw new Error('The data of this page are no report of goban.');
+  }
+  const document = parsed as ReportDocument;
+  if (document.schema !== 'goban-report' || document.version !== SCHEMA_VERSION) {
+    throw new Error(
+      `This page reads goban-report version ${SCHEMA_VERSION}, ` +
+        `not ${document.schema} version ${document.version}.`,
+    );
+  }
+  return document;
+}

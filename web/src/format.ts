@@ -1,0 +1,65 @@
+// Numbers as text, with their units.
+
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 86400;
+
+export function count(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+/** At most `digits` digits behind the point. */
+export function decimal(value: number, digits: number): string {
+  return value.toLocaleString('en-US', {
+    minimumFractionDigits: digits, maximumFractionDigits: digits,
+  });
+}
+
+/** 93784 -> "26.1 h": the unit that keeps two to four digits, as goban prints it. */
+export function duration(seconds: number): string {
+  if (!Number.isFinite(seconds)) return '–';
+  if (seconds === 0) return '0 s';
+  if (seconds < 1) return `${decimal(seconds * 1000, 0)} ms`;
+  if (seconds < 2 * MINUTE) return `${decimal(seconds, 1)} s`;
+  if (seconds < 2 * HOUR) return `${decimal(seconds / MINUTE, 1)} min`;
+  if (seconds < 2 * DAY) return `${decimal(seconds / HOUR, 1)} h`;
+  return `${decimal(seconds / DAY, 1)} d`;
+}
+
+/** 273784 -> "3 d 04:03:04": a point in time, counted from the first submit. */
+export function clock(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const time =
+    `${two(Math.floor((whole % DAY) / HOUR))}:${two(Math.floor((whole % HOUR) / MINUTE))}` +
+    `:${two(whole % MINUTE)}`;
+  return `${Math.floor(whole / DAY)} d ${time}`;
+}
+
+/** A mark on an axis: no more digits than the distance of the marks needs. */
+export function axisTime(seconds: number, step: number): string {
+  if (seconds === 0) return '0';
+  if (step >= DAY) return `${count(seconds / DAY)} d`;
+  const days = Math.floor(seconds / DAY);
+  const hours = Math.floor((seconds % DAY) / HOUR);
+  const minutes = Math.floor((seconds % HOUR) / MINUTE);
+  const parts: string[] = [];
+  if (days > 0) parts.push(`${days} d`);
+  if (hours > 0) parts.push(`${hours} h`);
+  if (step < HOUR && minutes > 0) parts.push(`${minutes} min`);
+  if (step < MINUTE && seconds % MINUTE > 0) parts.push(`${decimal(seconds % MINUTE, step < 1 ? 1 : 0)} s`);
+  return parts.join(' ');
+}
+
+export function percent(share: number, digits = 1): string {
+  return Number.isFinite(share) ? `${decimal(100 * share, digits)} %` : '–';
+}
+
+/** 0.8 -> "−20.0 %". */
+export function change(ratio: number): string {
+  if (!Number.isFinite(ratio)) return '–';
+  const value = 100 * (ratio - 1);
+  const text = decimal(Math.abs(value), Math.abs(value) < 99.95 ? 1 : 0);
+  if (Number(text.replaceAll(',', '')) === 0) return '±0.0 %';
+  return `${value < 0 ? '−' : '+'}${text} %`;
+}

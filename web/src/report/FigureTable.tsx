@@ -1,0 +1,95 @@
+// All figures of all policies, and how far each is from the first policy.
+import { ratio } from '../data/compare';
+import { figureOf, type ReportDocument, type Run, worstAccount } from '../data/document';
+import { change, decimal, duration } from '../format';
+import { type Figure, figuresOf } from './figures';
+import { Section } from './Section';
+import { Swatch } from './Swatch';
+
+function best(figure: Figure, values: number[]): number | undefined {
+  if (!figure.better || values.length < 2 || values.some((value) => !Number.isFinite(value))) {
+    return undefined;
+  }
+  const least = Math.min(...values);
+  const most = Math.max(...values);
+  return least === most ? undefined : figure.better === 'low' ? least : most;
+}
+
+function Row({ figure, values }: { figure: Figure; values: number[] }) {
+  const marked = best(figure, values);
+  return (
+    <tr>
+      <th scope="row">
+        {figure.label}
+        {figure.meaning && <small>{figure.meaning}</small>}
+      </th>
+      {values.map((value, run) => (
+        <td key={run} class={value === marked ? 'best' : ''}>
+          {Number.isFinite(value) ? figure.text(value) : '–'}
+          {value === marked && <span class="visually-hidden"> (best)</span>}
+          {figure.better && run > 0 && (
+            <small>{change(ratio(value, values[0] ?? NaN))}</small>
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** An average hides who pays for it. */
+function WorstRow({ runs }: { runs: Run[] }) {
+  if (!runs.some(worstAccount)) return null;
+  return (
+    <tr>
+      <th scope="row">
+        Account served worst<small>by average bounded slowdown</small>
+      </th>
+      {runs.map((run) => {
+        const worst = worstAccount(run);
+        return (
+          <td key={run.policy}>
+            {worst ? `${decimal(worst.avg_slowdown, 1)}×` : '–'}
+            {worst && (
+              <small>
+                {worst.name || '(no name)'}, wait {duration(worst.avg_wait_s)}
+              </small>
+            )}
+          </td>
+        );
+      })}
+    </tr>
+  );
+}
+
+export function FigureTable({ report }: { report: ReportDocument }) {
+  return (
+    <Section id="compare" title="Comparison of the policies"
+      howToRead={
+        'A row is a figure and a column a policy; the best value of a row stands on colour, and the ' +
+        'small number below a value is its change against the first policy.'
+      }>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Figures by policy">
+        <table class="figures">
+          <thead>
+            <tr>
+              <th scope="col">Figure</th>
+              {report.runs.map((run, index) => (
+                <th key={run.policy} scope="col">
+                  <Swatch run={index} />
+                  {run.policy}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {figuresOf(report.runs).map((figure) => (
+              <Row key={figure.key} figure={figure}
+                values={report.runs.map((run) => figureOf(run, figure.key))} />
+            ))}
+            <WorstRow runs={report.runs} />
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,48 @@
+// What this report is about, and the choice of colours.
+import type { ReportDocument } from '../data/document';
+import { count } from '../format';
+import { toggleTheme, useTheme } from '../theme';
+
+const PARTS: readonly [string, string][] = [
+  ['compare', 'Comparison'], ['times', 'JCT and wait'], ['load', 'Load'], ['heat', 'Heat map'],
+  ['groups', 'Who gains'], ['jobs', 'Jobs'], ['about', 'About'],
+];
+
+function plural(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : noun.endsWith('y') ? '' : 's'}`;
+}
+
+export function Header({ report }: { report: ReportDocument }) {
+  const theme = useTheme();
+  const other = theme === 'dark' ? 'light' : 'dark';
+  const { cluster, runs } = report;
+  return (
+    <header class="top">
+      <div class="top-row">
+        <p class="brand">
+          <svg width="22" height="22" viewBox="0 0 22 22" aria-hidden="true">
+            <path d="M1 7h20M1 15h20M7 1v20M15 1v20" stroke="currentColor" opacity="0.45" />
+            <circle cx="7" cy="7" r="4" fill="currentColor" />
+            <circle cx="15" cy="15" r="3.5" fill="var(--surface)" stroke="currentColor" />
+          </svg>
+          Goban <span>simulation report</span>
+        </p>
+        <button type="button" class="theme" onClick={toggleTheme} aria-label={`Use ${other} colours`}>
+          {theme === 'dark' ? '☀ Light' : '☾ Dark'}
+        </button>
+      </div>
+      <h1>{report.title}</h1>
+      <p class="facts">
+        {plural(report.jobs, 'job')} · {plural(cluster.gpus, 'GPU')} in {plural(cluster.nodes, 'node')}{' '}
+        · {runs.length} {runs.length === 1 ? 'policy' : 'policies'} · goban {report.goban}
+      </p>
+      <nav aria-label="Parts of this report">
+        {PARTS.map(([id, name]) => (
+          <a key={id} href={`#${id}`}>
+            {name}
+          </a>
+        ))}
+      </nav>
+    </header>
+  );
+}

@@ -1,0 +1,97 @@
+// GPUs held and jobs waiting over time.
+import { useState } from 'preact/hooks';
+import { Strip } from '../charts/Strip';
+import { floatValues, type FloatColumn } from '../data/column';
+import { figureOf, type ReportDocument } from '../data/document';
+import { axisTime, clock, count, decimal, percent } from '../format';
+import { Chart, type ChartData, type PicturesProps } from './Chart';
+import { Panel, Section } from './Section';
+import { Swatch } from './Swatch';
+import { useLoaded } from './useLoaded';
+
+const SYNC = 'load';
+
+interface Curves {
+  x: number[];
+  values: (number | null)[][];
+}
+
+/** Values as long as the longest line; what is missing has ended. */
+async function readCurves(columns: FloatColumn[], stepS: number, scale: number): Promise<Curves> {
+  const lines = await Promise.all(columns.map(floatValues));
+  const length = Math.max(...lines.map((line) => line.length));
+  return {
+    x: Array.from({ length }, (_, i) => i * stepS),
+    values: lines.map((line) =>
+      Array.from({ length }, (_, i) => (i < line.length ? line[i]! * scale : null)),
+    ),
+  };
+}
+
+async function waitingData({ series }: ReportDocument): Promise<ChartData> {
+  const curves = await readCurves(series.runs.map((run) => run.waiting), series.step_s, 1);
+  return {
+    ...curves, label: 'Number of waiting jobs over time, one line a policy.',
+    xKind: 'time', syncKey: SYNC,
+    xText: (at) => `${clock(at)} after the first submit`,
+    yText: (y) => (y < 100 && !Number.isInteger(y) ? decimal(y, 1) : count(y)),
+  };
+}
+
+/** One strip a policy: five busy lines over each other cannot be told apart. */
+function HeldStrips({ report, visible, curves }: PicturesProps & { curves: Curves }) {
+  const [at, setAt] = useState<number | null>(null);
+  const shown = report.runs.flatMap((run, index) => (visible[index] ? [{ run, index }] : []));
+  return (
+    <>
+      {shown.map(({ run, index }, i) => {
+        const value = at === null ? null : curves.values[index]?.[at];
+        const mean = figureOf(run, 'gpu_occupancy');
+        return (
+          <div key={run.policy} class="strip-row">
+            <p class="strip-head">
+              <span>
+                <Swatch run={index} /> {run.policy}
+              </span>
+              <span class="hint">
+                {at === null
+                  ? `mean ${percent(mean)}`
+                  : `${clock(curves.x[at] ?? 0)}: ${typeof value === 'number' ? percent(value) : 'ended'}`}
+              </span>
+            </p>
+            <Strip label={`Share of GPUs held over time under ${run.policy}`} run={index} x={curves.x}
+              values={curves.values[index] ?? []} axis={i === shown.length - 1} syncKey={SYNC}
+              onCursor={setAt} />
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
+export function Load({ report, visible }: PicturesProps) {
+  const { series, cluster } = report;
+  const held = useLoaded(
+    () => readCurves(series.runs.map((run) => run.held_gpus), series.step_s, 1 / cluster.gpus),
+    [report],
+  );
+  const waiting = useLoaded(() => waitingData(report), [report]);
+  return (
+    <Section id="load" title="Load over time"
+      howToRead={
+        `Each point is the average over ${axisTime(series.step_s, 1)}: where fewer than all GPUs are ` +
+        'held while jobs wait, the policy could not use them. Drag to zoom, double-click to see all.'
+      }>
+      <Panel title={`GPUs held, of ${count(cluster.gpus)}`}>
+        {held ? (
+          <HeldStrips report={report} visible={visible} curves={held} />
+        ) : (
+          <div class="chart-place" />
+        )}
+      </Panel>
+      <Panel title="Jobs waiting">
+        <Chart data={waiting} report={report} visible={visible} />
+      </Panel>
+    </Section>
+  );
+}

@@ -1,0 +1,40 @@
+// The whole report page.
+import { useState } from 'preact/hooks';
+import { argMin } from '../data/compare';
+import { figureOf, type ReportDocument } from '../data/document';
+import { About } from './About';
+import { Distributions } from './Distributions';
+import { FigureTable } from './FigureTable';
+import { Groups } from './Groups';
+import { Header } from './Header';
+import { HeatSection } from './HeatSection';
+import { JobSection } from './JobSection';
+import { Load } from './Load';
+import { PolicyBar } from './PolicyBar';
+import { Verdict } from './Verdict';
+
+export function Report({ report }: { report: ReportDocument }) {
+  const policies = report.runs.map((run) => run.policy);
+  const [visible, setVisible] = useState(policies.map(() => true));
+  const best = Math.max(0, argMin(report.runs.map((run) => figureOf(run, 'avg_jct_s'))));
+  const toggle = (run: number) => setVisible(visible.map((shown, i) => (i === run ? !shown : shown)));
+  return (
+    <>
+      <a class="skip" href="#compare">
+        Skip to the results
+      </a>
+      <Header report={report} />
+      <main>
+        <Verdict report={report} />
+        <FigureTable report={report} />
+        <PolicyBar policies={policies} visible={visible} onToggle={toggle} />
+        <Distributions report={report} visible={visible} />
+        <Load report={report} visible={visible} />
+        <HeatSection report={report} first={best} />
+        <Groups report={report} />
+        <JobSection report={report} first={best} />
+        <About report={report} />
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+// The figures of a run: names, units and what they mean. Those not listed show under their own name.
+import { figureOf, type Run } from '../data/document';
+import { count, decimal, duration, percent } from '../format';
+
+export interface Figure {
+  key: string;
+  label: string;
+  meaning: string;
+  text: (value: number) => string;
+  /** Which value is better; the best one is marked, and changes are shown. */
+  better?: 'low' | 'high';
+}
+
+const hours = (value: number) => `${decimal(value, 1)} GPU-h`;
+
+export const FIGURES: readonly Figure[] = [
+  { key: 'avg_jct_s', label: 'Average JCT', text: duration, better: 'low',
+    meaning: 'from submit to finish, mean of all jobs' },
+  { key: 'p50_jct_s', label: 'Median JCT', text: duration, better: 'low',
+    meaning: 'half of the jobs are done sooner' },
+  { key: 'p99_jct_s', label: '99th percentile JCT', text: duration, better: 'low',
+    meaning: 'one job in a hundred takes longer' },
+  { key: 'avg_wait_s', label: 'Average wait', text: duration, better: 'low',
+    meaning: 'JCT without the time holding GPUs' },
+  { key: 'makespan_s', label: 'Makespan', text: duration, better: 'low',
+    meaning: 'from the first submit to the last finish' },
+  { key: 'gpu_occupancy', label: 'GPUs held', text: (value) => percent(value),
+    meaning: 'mean share of GPUs held over the makespan, fillers included' },
+  { key: 'goodput', label: 'Goodput', text: (value) => percent(value), better: 'high',
+    meaning: 'ideal GPU-hours by GPUs × makespan' },
+  { key: 'gpu_hours_consumed', label: 'GPU-hours held', text: hours, better: 'low',
+    meaning: 'GPUs × time held' },
+  { key: 'gpu_hours_ideal', label: 'GPU-hours, ideal', text: hours,
+    meaning: 'GPUs × work on even GPUs, without locality penalty' },
+  { key: 'gpu_hours_lost', label: 'GPU-hours lost', text: hours, better: 'low',
+    meaning: 'work undone by node failures' },
+  { key: 'preemptions', label: 'Preemptions', text: count,
+    meaning: 'times that jobs lost their GPUs before their end' },
+  { key: 'timed_out', label: 'Killed at limit', text: count,
+    meaning: 'jobs that ran into their walltime limit' },
+  { key: 'jobs', label: 'Jobs', text: count, meaning: 'counted jobs of the history' },
+  { key: 'rejected', label: 'Rejected records', text: count,
+    meaning: 'records of the input that made no sense' },
+  { key: 'wall_s', label: 'Simulated in', text: duration,
+    meaning: 'wall time of this run of the simulator' },
+];
+
+/** All figures of a document: the known ones first. */
+export function figuresOf(runs: Run[]): Figure[] {
+  const keys = runs.flatMap((run) => Object.keys(run.figures));
+  const present = new Set(keys.filter((key) => runs.some((run) => !Number.isNaN(figureOf(run, key)))));
+  const known = FIGURES.filter((figure) => present.has(figure.key));
+  for (const figure of known) present.delete(figure.key);
+  const others = [...present].map((key) => ({
+    key, label: key, meaning: '',
+    text: (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 3 }),
+  }));
+  return [...known, ...others];
+}

@@ -1,0 +1,92 @@
+// Real reports of the goban program in headless Chromium, without a network.
+import { execFileSync } from 'node:child_process';
+import puppeteer, { type Browser, type Page } from 'puppeteer-core';
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`set ${name}: ctest does it, see cmake/web.cmake`);
+  return value;
+}
+
+export function goban(...args: string[]): string {
+  return execFileSync(required('GOBAN'), args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+export function launch(): Promise<Browser> {
+  return puppeteer.launch({
+    executablePath: required('CHROMIUM'),
+    // Containers that run as root have no sandbox, and little shared memory.
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  });
+}
+
+export interface OpenPage {
+  page: Page;
+  /** What must stay empty: console errors, exceptions, dialogs, requests beyond the file. */
+  complaints: string[];
+}
+
+export interface OpenOptions {
+  scheme?: 'light' | 'dark';
+  width?: number;
+}
+
+/** Opens a report and waits until every picture and the table are there. */
+export async function open(browser: Browser, file: string, options: OpenOptions = {}): Promise<OpenPage> {
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warn') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (request.url() !== `file://${file}` && !request.url().startsWith('data:')) {
+      complaints.push(`request: ${request.url()}`);
+    }
+  });
+  await page.setOfflineMode(true);
+  await page.setViewport({ width: options.width ?? 1280, height: 900 });
+  await page.emulateMediaFeatures([
+    { name: 'prefers-color-scheme', value: options.scheme ?? 'light' },
+  ]);
+  await page.goto(`file://${file}`);
+  await page.waitForFunction(
+    () =>
+      document.querySelectorAll('.chart[data-drawn]').length === 3 &&
+      document.querySelector('.strip[data-drawn]') !== null &&
+      document.querySelector('.heat canvas[data-drawn]') !== null &&
+      document.querySelector('table.jobs tbody tr td') !== null,
+  );
+  return { page, complaints };
+}
+
+/** Colours (as numbers) on a canvas, with how many pixels have them. */
+export function colorsOf(page: Page, canvas: string): Promise<[number, number][][]> {
+  return page.$$eval(canvas, (elements) =>
+    elements.map((element) => {
+      const drawn = element as HTMLCanvasElement;
+      const copy = new OffscreenCanvas(drawn.width, drawn.height);
+      const context = copy.getContext('2d', { willReadFrequently: true })!;
+      context.drawImage(drawn, 0, 0);
+      const pixels = context.getImageData(0, 0, drawn.width, drawn.height).data;
+      const counts = new Map<number, number>();
+      for (let i = 0; i < pixels.length; i += 4) {
+        if (pixels[i + 3]! < 255) continue;
+        const color = (pixels[i]! << 16) | (pixels[i + 1]! << 8) | pixels[i + 2]!;
+        counts.set(color, (counts.get(color) ?? 0) + 1);
+      }
+      return [...counts];
+    }),
+  );
+}
+
+/** The texts of a column of the table of jobs, as shown. */
+export function cells(page: Page, column: number): Promise<string[]> {
+  return page.$$eval(
+    `table.jobs tbody td:nth-child(${column})`, (elements) => elements.map((e) => e.textContent ?? ''),
+  );
+}

@@ -1,0 +1,22 @@
+import { viteSingleFile } from 'vite-plugin-singlefile';
+import { defineConfig } from 'vitest/config';
+import { contentSecurity } from './content_security';
+
+export default defineConfig({
+  plugins: [viteSingleFile({ removeViteModuleLoader: true }), contentSecurity()],
+  build: { target: 'es2022', modulePreload: false },
+  test: {
+    fileParallelism: false,
+    projects: [
+      { test: { name: 'unit', include: ['src/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'browser',
+          include: ['test/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
