@@ -1,13 +1,8 @@
-// Comparisons with the first policy.
+// Comparisons with the reference policy.
 
-/** 0.8 for values a fifth below those of the first; NaN if that is 0. */
-export function ratio(value: number, first: number): number {
-  return first > 0 ? value / first : NaN;
-}
-
-/** Whether a change of the average JCT is smaller than the simulator's own error. */
-export function withinError(change: number, error: number | undefined): boolean {
-  return error !== undefined && Math.abs(change) < error;
+/** 0.8 for values a fifth below those of the reference; NaN if that is 0. */
+export function ratio(value: number, reference: number): number {
+  return reference > 0 ? value / reference : NaN;
 }
 
 /** Index of the least value; the first of several. -1 if there are none. */

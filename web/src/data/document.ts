@@ -15,11 +15,11 @@ export interface Note {
   text: string;
 }
 
+/** How far the simulation is from the record of the site; figures as in --json. */
 export interface Backtest {
   text: string;
-  /** Error of the simulated average JCT as a share; smaller gains are not proven. */
-  jct_error?: number;
-  figures: Named[];
+  policy: string;
+  jobs: number;
 }
 
 /** The account that fared worst, by average slowdown. */
@@ -35,7 +35,7 @@ export interface Run {
   policy: string;
   settings: Named[];
   /** Numbers by name; and the worst account, if jobs name accounts. */
-  figures: Record<string, number | WorstAccount>;
+  figures: Record<string, number | boolean | null | WorstAccount>;
 }
 
 /** A figure of a run; NaN if it is not there. */
@@ -44,9 +44,26 @@ export function figureOf(run: Run, key: string): number {
   return typeof value === 'number' ? value : NaN;
 }
 
+/** What a gain against the reference run is worth. */
+export interface Gain {
+  /** 0.1: 10 % less. */
+  gain: number;
+  /** Of the back-test; undefined without one, NaN if it is not known. */
+  error?: number;
+  claimed: boolean;
+}
+
+export function gainOf(run: Run, of: 'jct' | 'wait'): Gain {
+  const gain = figureOf(run, `gain_${of}`);
+  const claimed = run.figures[`gain_${of}_claimed`];
+  return typeof claimed === 'boolean'
+    ? { gain, error: figureOf(run, `gain_${of}_error`), claimed }
+    : { gain, claimed: true };
+}
+
 export function worstAccount(run: Run): WorstAccount | undefined {
   const value = run.figures['worst_account'];
-  return typeof value === 'object' ? value : undefined;
+  return typeof value === 'object' && value !== null ? value : undefined;
 }
 
 export interface Distribution {
@@ -106,6 +123,8 @@ export interface ReportDocument {
   settings: Named[];
   notes: Note[];
   backtest?: Backtest;
+  /** Index of the run that the others are compared with. */
+  reference: number;
   runs: Run[];
   jct: Distribution;
   wait: Distribution;

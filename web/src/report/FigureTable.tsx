@@ -15,7 +15,9 @@ function best(figure: Figure, values: number[]): number | undefined {
   return least === most ? undefined : figure.better === 'low' ? least : most;
 }
 
-function Row({ figure, values }: { figure: Figure; values: number[] }) {
+function Row({ figure, values, reference }: {
+  figure: Figure; values: number[]; reference: number;
+}) {
   const marked = best(figure, values);
   return (
     <tr>
@@ -27,8 +29,8 @@ function Row({ figure, values }: { figure: Figure; values: number[] }) {
         <td key={run} class={value === marked ? 'best' : ''}>
           {Number.isFinite(value) ? figure.text(value) : '–'}
           {value === marked && <span class="visually-hidden"> (best)</span>}
-          {figure.better && run > 0 && (
-            <small>{change(ratio(value, values[0] ?? NaN))}</small>
+          {figure.better && run !== reference && (
+            <small>{change(ratio(value, values[reference] ?? NaN))}</small>
           )}
         </td>
       ))}
@@ -66,7 +68,7 @@ export function FigureTable({ report }: { report: ReportDocument }) {
     <Section id="compare" title="Comparison of the policies"
       howToRead={
         'A row is a figure and a column a policy; the best value of a row stands on colour, and the ' +
-        'small number below a value is its change against the first policy.'
+        `small number below a value is its change against ${report.runs[report.reference]?.policy}.`
       }>
       <div class="scroll" tabIndex={0} role="region" aria-label="Figures by policy">
         <table class="figures">
@@ -83,7 +85,7 @@ export function FigureTable({ report }: { report: ReportDocument }) {
           </thead>
           <tbody>
             {figuresOf(report.runs).map((figure) => (
-              <Row key={figure.key} figure={figure}
+              <Row key={figure.key} figure={figure} reference={report.reference}
                 values={report.runs.map((run) => figureOf(run, figure.key))} />
             ))}
             <WorstRow runs={report.runs} />

@@ -1,4 +1,4 @@
-// Mean JCT of groups of jobs against the first policy: who gains and who pays.
+// Mean JCT of groups of jobs against the reference policy: who gains and who pays.
 import { barLength, ratio } from '../data/compare';
 import type { Grouping, ReportDocument } from '../data/document';
 import { change, count, duration } from '../format';
@@ -22,9 +22,9 @@ function Bar({ value, limit }: { value: number; limit: number }) {
 }
 
 /** The largest ratio among all cells, either way, but at least 1.1: the full bar. */
-function barLimit(grouping: Grouping): number {
+function barLimit(grouping: Grouping, reference: number): number {
   const ratios = grouping.runs.flatMap((run) =>
-    run.jct_s.map((jct, g) => ratio(jct, grouping.runs[0]?.jct_s[g] ?? NaN)),
+    run.jct_s.map((jct, g) => ratio(jct, grouping.runs[reference]?.jct_s[g] ?? NaN)),
   );
   return ratios
     .filter((value) => Number.isFinite(value) && value > 0)
@@ -32,9 +32,10 @@ function barLimit(grouping: Grouping): number {
 }
 
 function GroupTable({ grouping, report }: { grouping: Grouping; report: ReportDocument }) {
-  const limit = barLimit(grouping);
-  const [first, ...others] = report.runs;
-  if (!first) return null;
+  const { reference } = report;
+  const limit = barLimit(grouping, reference);
+  const all = report.runs.map((run, index) => ({ run, index }));
+  const others = all.filter(({ index }) => index !== reference);
   return (
     <div class="panel">
       <h3>{TITLES[grouping.by]}</h3>
@@ -45,25 +46,25 @@ function GroupTable({ grouping, report }: { grouping: Grouping; report: ReportDo
               <th scope="col">{HEADS[grouping.by]}</th>
               <th scope="col" class="number">Jobs</th>
               <th scope="col" class="number">
-                <Swatch run={0} /> {first.policy}
+                <Swatch run={reference} /> {report.runs[reference]?.policy}
               </th>
-              {others.map((run, i) => (
+              {others.map(({ run, index }) => (
                 <th key={run.policy} scope="col" style={{ width: `${72 / others.length}%` }}>
-                  <Swatch run={i + 1} /> {run.policy}
+                  <Swatch run={index} /> {run.policy}
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
             {grouping.names.map((name, g) => {
-              const base = grouping.runs[0]?.jct_s[g] ?? NaN;
+              const base = grouping.runs[reference]?.jct_s[g] ?? NaN;
               return (
                 <tr key={name}>
                   <th scope="row">{name.replace('-', '–')}</th>
                   <td class="number">{count(grouping.jobs[g] ?? 0)}</td>
                   <td class="number">{duration(base)}</td>
-                  {others.map((run, i) => {
-                    const jct = grouping.runs[i + 1]?.jct_s[g] ?? NaN;
+                  {others.map(({ run, index }) => {
+                    const jct = grouping.runs[index]?.jct_s[g] ?? NaN;
                     return (
                       <td key={run.policy}>
                         <span class="bar-text">
@@ -84,11 +85,11 @@ function GroupTable({ grouping, report }: { grouping: Grouping; report: ReportDo
 }
 
 export function Groups({ report }: { report: ReportDocument }) {
-  const first = report.runs[0]?.policy ?? '';
+  const reference = report.runs[report.reference]?.policy ?? '';
   return (
     <Section id="groups" title="Who gains, who pays"
       howToRead={
-        `The mean JCT of each group of jobs against ${first}: bars to the left are shorter times, ` +
+        `The mean JCT of each group of jobs against ${reference}: bars to the left are shorter times, ` +
         'bars to the right longer ones, and half is as far from the middle as double.'
       }>
       {report.groups.map((grouping) => (

@@ -1,15 +1,17 @@
 // The answer in one sentence, how far to trust it, and the policies side by side.
-import { type Backtest, figureOf, type Note, type ReportDocument, type Run } from '../data/document';
-import { argMin, ratio, withinError } from '../data/compare';
+import {
+  type Backtest, figureOf, gainOf, type Note, type ReportDocument, type Run,
+} from '../data/document';
+import { argMin } from '../data/compare';
 import { change, duration, percent } from '../format';
 import { Swatch } from './Swatch';
 
 const jctOf = (run: Run) => figureOf(run, 'avg_jct_s');
 
 /** What the best average costs, if some jobs pay for it. */
-function Price({ best, first }: { best: Run; first: Run }) {
+function Price({ best, reference }: { best: Run; reference: Run }) {
   const slowest = figureOf(best, 'p99_jct_s');
-  const before = figureOf(first, 'p99_jct_s');
+  const before = figureOf(reference, 'p99_jct_s');
   if (!(slowest > 1.05 * before)) return null;
   return (
     <>
@@ -21,47 +23,58 @@ function Price({ best, first }: { best: Run; first: Run }) {
 }
 
 function Answer({ report }: { report: ReportDocument }) {
-  const [first] = report.runs;
+  const reference = report.runs[report.reference];
   const best = report.runs[argMin(report.runs.map(jctOf))];
-  if (!first || !best) return null;
-  const gain = ratio(jctOf(best), jctOf(first)) - 1;
-  const error = report.backtest?.jct_error;
-  if (best === first || withinError(gain, error)) {
-    const why = best === first ? '' : ', as far as the error of the simulation allows to say';
+  if (!reference || !best) return null;
+  if (report.runs.length === 1) {
     return (
       <p class="answer">
-        No policy beats <b>{first.policy}</b>
-        {why}: jobs take <b>{duration(jctOf(first))}</b> on average.
+        Under <b>{best.policy}</b> jobs take <b>{duration(jctOf(best))}</b> on average.
+      </p>
+    );
+  }
+  const { gain, error, claimed } = gainOf(best, 'jct');
+  if (best === reference || !claimed) {
+    return (
+      <p class="answer">
+        No policy is shown to beat <b>{reference.policy}</b>: jobs take{' '}
+        <b>{duration(jctOf(reference))}</b> on average.
+        {best !== reference && ` ${best.policy} is ${percent(gain)} below, within the error of the back-test.`}
       </p>
     );
   }
   return (
     <p class="answer">
       Jobs are done soonest under <b>{best.policy}</b>: <b>{duration(jctOf(best))}</b> on average,{' '}
-      <b class="gain">{percent(-gain)} below</b> {first.policy}.
-      <Price best={best} first={first} />
+      <b class="gain">{percent(gain)} below</b> {reference.policy}
+      {error !== undefined && ` (the back-test errs by ${percent(error)})`}.
+      <Price best={best} reference={reference} />
     </p>
   );
 }
 
-function Tile({ run, index, first, error }: {
-  run: Run; index: number; first: Run; error: number | undefined;
-}) {
-  const jct = jctOf(run);
-  const relative = ratio(jct, jctOf(first));
-  const unproven = index > 0 && withinError(relative - 1, error);
-  const tone = index === 0 || unproven ? '' : relative < 1 ? 'gain' : 'loss';
+/** The change against the reference, the error beside it, and whether it means anything. */
+function Change({ run }: { run: Run }) {
+  const { gain, error, claimed } = gainOf(run, 'jct');
+  const tone = !claimed || gain === 0 ? '' : gain > 0 ? 'gain' : 'loss';
+  return (
+    <p class={`tile-change ${tone}`}>
+      {change(1 - gain)} JCT
+      {error !== undefined && ` ± ${percent(error)}`}
+      {!claimed && ', not claimed'}
+    </p>
+  );
+}
+
+function Tile({ run, index, reference }: { run: Run; index: number; reference: boolean }) {
   return (
     <li class="tile">
       <h3>
         <Swatch run={index} />
         {run.policy}
       </h3>
-      <p class="tile-value">{duration(jct)}</p>
-      <p class={`tile-change ${tone}`}>
-        {index === 0 ? 'average JCT' : `${change(relative)} JCT`}
-        {unproven && ' (within the error)'}
-      </p>
+      <p class="tile-value">{duration(jctOf(run))}</p>
+      {reference ? <p class="tile-change">average JCT, the reference</p> : <Change run={run} />}
       <dl>
         <dt>wait</dt>
         <dd>{duration(figureOf(run, 'avg_wait_s'))}</dd>
@@ -74,21 +87,18 @@ function Tile({ run, index, first, error }: {
   );
 }
 
+/** The simulator against the record of the site: how far to believe the gains. */
 function BacktestBox({ backtest }: { backtest: Backtest }) {
+  const [first, ...lines] = backtest.text.trim().split('\n');
   return (
     <div class="backtest">
-      <h3>Back-test</h3>
-      <p>{backtest.text}</p>
-      {backtest.figures.length > 0 && (
-        <dl>
-          {backtest.figures.map((figure) => (
-            <div key={figure.name}>
-              <dt>{figure.name}</dt>
-              <dd>{figure.value}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
+      <h3>{first}</h3>
+      <ul>
+        {lines.map((line) => (
+          <li key={line}>{line.trim()}</li>
+        ))}
+      </ul>
+      <p class="hint">A gain that is not larger than this error is not claimed.</p>
     </div>
   );
 }
@@ -109,18 +119,15 @@ function Notes({ notes }: { notes: Note[] }) {
 }
 
 export function Verdict({ report }: { report: ReportDocument }) {
-  const [first] = report.runs;
-  if (!first) return null;
   return (
     <section class="verdict" aria-label="Result">
       <Answer report={report} />
-      {report.backtest && <BacktestBox backtest={report.backtest} />}
       <ul class="tiles">
         {report.runs.map((run, index) => (
-          <Tile key={run.policy} run={run} index={index} first={first}
-            error={report.backtest?.jct_error} />
+          <Tile key={run.policy} run={run} index={index} reference={index === report.reference} />
         ))}
       </ul>
+      {report.backtest && <BacktestBox backtest={report.backtest} />}
       <Notes notes={report.notes} />
     </section>
   );

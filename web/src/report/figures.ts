@@ -48,7 +48,9 @@ export const FIGURES: readonly Figure[] = [
 /** All figures of a document: the known ones first. */
 export function figuresOf(runs: Run[]): Figure[] {
   const keys = runs.flatMap((run) => Object.keys(run.figures));
-  const present = new Set(keys.filter((key) => runs.some((run) => !Number.isNaN(figureOf(run, key)))));
+  // Gains stand with their errors in the answer and below the averages.
+  const names = keys.filter((key) => !key.startsWith('gain_'));
+  const present = new Set(names.filter((key) => runs.some((run) => !Number.isNaN(figureOf(run, key)))));
   const known = FIGURES.filter((figure) => present.has(figure.key));
   for (const figure of known) present.delete(figure.key);
   const others = [...present].map((key) => ({
