@@ -1,10 +1,10 @@
 /* The built page of web/, byte for byte, for src/report/report_page.cpp. */
     .section .rodata
     .balign 16
-    .global goban_report_page
-    .global goban_report_page_end
-goban_report_page:
+    .global kReportPage
+    .global kReportPageEnd
+kReportPage:
     .incbin GOBAN_REPORT_PAGE
-goban_report_page_end:
+kReportPageEnd:
     .byte 0
     .section .note.GNU-stack, "", %progbits

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The demonstration: a generated history under six policies; jobs on ABCI under five, with a report
-# for a browser; and, where the data folder of the project lies beside the checkout, a real trace of
+# The demonstration: a generated history under six policies; a month like ABCI's under five, with a
+# report for a browser; and, where the data folder of the project lies beside the checkout, a real trace of
 # PAL's paper against its artifact's own numbers.
 set -euo pipefail
 goban=build/bin/goban
@@ -17,13 +17,12 @@ echo "== A month on 64 GPUs: 6,000 generated jobs, GPUs that differ, 6 policies 
   --policy fifo+packed,easy-backfill+packed,easy-backfill+pal,las+packed,las+pal,srtf+pal
 
 echo
-echo "== A report with pictures: 20,000 jobs on ABCI (4,352 GPUs), 5 policies =="
-"$goban" trace generate --like poisson --jobs 20000 --cluster abci --load 0.9 --seed 7 \
-  --out "$out/abci-jobs.csv"
+echo "== A report with pictures: a month like ABCI's in 2019 (4,352 GPUs), 5 policies =="
+"$goban" trace generate --like abci-2019 --days 30 --seed 7 --out "$out/abci-jobs.csv"
 "$goban" profile generate --cluster abci --seed 7 --out "$out/abci-scores.csv"
 "$goban" simulate --cluster abci --jobs "$out/abci-jobs.csv" --scores "$out/abci-scores.csv" \
   --locality-penalty 1.3 --html "$out/report.html" \
-  --policy fifo+packed,easy-backfill+packed,easy-backfill+pal,las+packed,las+pal
+  --policy slurm-multifactor,fifo+packed,easy-backfill+packed,easy-backfill+pal,las+pal
 echo "Open $out/report.html in a browser: one file, no network."
 
 shared=${GOBAN_SHARED:-../shared}/data/pal

@@ -3,8 +3,8 @@
 #ifdef GOBAN_WEB
 extern "C" {
 // Defined by cmake/report_page.S.
-extern const char goban_report_page[];
-extern const char goban_report_page_end[];
+extern const char kReportPage[];
+extern const char kReportPageEnd[];
 }
 #endif
 
@@ -12,7 +12,7 @@ namespace goban::report {
 
 std::string_view report_page() {
 #ifdef GOBAN_WEB
-  return {goban_report_page, goban_report_page_end};
+  return {kReportPage, kReportPageEnd};
 #else
   return {};
 #endif

@@ -141,6 +141,29 @@ describe('a report', () => {
   });
 });
 
+describe('a report with a back-test', () => {
+  it('shows the error beside each gain and claims none within it', async () => {
+    const jobs = join(folder, 'recorded.csv');
+    const out = join(folder, 'backtest.html');
+    const rows = ['job_id,submit_time,duration,num_gpus,user,start_time'];
+    // The site let every job wait for ten minutes, which no policy here explains.
+    for (let i = 0; i < 50; i++) rows.push(`j${i},${i * 100},300,4,u,${i * 100 + 600}`);
+    writeFileSync(jobs, `${rows.join('\n')}\n`);
+    goban('simulate', '--cluster', '2x4', '--jobs', jobs, '--policy', 'las+packed', '--backtest',
+      'fifo+packed', '--html', out);
+    const { page, complaints } = await open(browser, out);
+    expect(complaints).toEqual([]);
+    expect(await page.$eval('.backtest h3', (h3) => h3.textContent)).toContain(
+      'Back-test of fifo+packed: 50 jobs');
+    const changes = await page.$$eval('.tile-change', (all) => all.map((p) => p.textContent));
+    expect(changes[0]).toContain('reference');
+    expect(changes[1]).toMatch(/JCT ± \d.*not claimed/);
+    expect(await page.$eval('.answer', (p) => p.textContent)).toContain(
+      'No policy is shown to beat fifo+packed');
+    await page.close();
+  });
+});
+
 describe('the table of jobs', () => {
   it('sorts with the keyboard', async () => {
     const { page } = await open(browser, file);

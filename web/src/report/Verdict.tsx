@@ -49,6 +49,9 @@ function Answer({ report }: { report: ReportDocument }) {
       <b class="gain">{percent(gain)} below</b> {reference.policy}
       {error !== undefined && ` (the back-test errs by ${percent(error)})`}.
       <Price best={best} reference={reference} />
+      {error === undefined && (
+        <small>No back-test was made: the error of the simulation is not known.</small>
+      )}
     </p>
   );
 }
