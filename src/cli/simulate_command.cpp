@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "cli/run_record.hpp"
 #include "cli/simulate_backtest.hpp"
 #include "cli/simulate_html.hpp"
 #include "cli/simulate_inputs.hpp"
@@ -72,7 +73,10 @@ void add_simulate(CLI::App& app, Action& action) {
       "  goban simulate --cluster mine.toml --jobs recorded.csv --policy las+pal,easy-backfill+pal "
       "\\\n"
       "    --backtest easy-backfill+packed --warmup 7d");
-  c->callback([options, &action] { action = [options] { return simulate(*options); }; });
+  c->callback([options, c, &action] {
+    options->arguments = deciding_arguments(*c);
+    action = [options] { return simulate(*options); };
+  });
 }
 
 }  // namespace goban::cli

@@ -137,15 +137,26 @@ Result<history::ReadResult> read_history(SimulateFiles& files, const model::Clus
   options.procs_per_gpu = files.procs_per_gpu;
   const bool rejects_named = !files.rejects.empty();
   if (!rejects_named) files.rejects = (out.empty() ? "" : out + "/") + "rejected.csv";
-  options.rejects_path = files.rejects;
+  if (files.keep_rejects) options.rejects_path = files.rejects;
   ProgressBar progress("reading", 1);
   options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
   auto result = history::read_jobs(files.jobs, options);
-  if (!rejects_named && (!result || result->rejected == 0)) std::remove(files.rejects.c_str());
+  if (files.keep_rejects && !rejects_named && (!result || result->rejected == 0))
+    std::remove(files.rejects.c_str());
   return result;
 }
 
 }  // namespace
+
+std::vector<std::string> SimulateFiles::input_paths() const {
+  std::vector<std::string> paths;
+  if (model::is_cluster_file(cluster)) paths.push_back(cluster);
+  for (const std::string* path : {&jobs, &scores, &fillers, &accounts, &incidents}) {
+    if (!path->empty()) paths.push_back(*path);
+  }
+  paths.insert(paths.end(), job_profiles.begin(), job_profiles.end());
+  return paths;
+}
 
 profile::LocalityPenalties SimulateInputs::penalties_for(const policy::Composition& composition,
                                                          std::optional<double> across_nodes) const {

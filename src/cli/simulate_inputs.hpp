@@ -28,6 +28,10 @@ struct SimulateFiles {
   std::string rejects;
   std::vector<std::string> penalties;
   std::vector<std::string> job_profiles;
+  bool keep_rejects = true;  ///< write refused records to a file
+
+  /// All files that are read, "-" for standard input; a preset is none.
+  [[nodiscard]] std::vector<std::string> input_paths() const;
 };
 
 /// One penalty beyond the general one; which field is set says what it is for.

@@ -29,6 +29,7 @@ struct SimulateOptions {
   /// The policy the site itself runs, to be compared with its record; "" = the first one.
   std::optional<std::string> backtest;
   base::TimeNs warmup_ns = 0;
+  std::vector<std::string> arguments;  ///< the command line, without what only goes to outputs
   std::string out;
   std::string html;
   size_t threads = 1;

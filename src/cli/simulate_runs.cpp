@@ -4,6 +4,7 @@
 
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
+#include "cli/run_record.hpp"
 #include "report/decision_log.hpp"
 #include "report/history_csv.hpp"
 #include "report/simulate_report.hpp"
@@ -80,6 +81,12 @@ Result<FinishedRuns> run_policies(const SimulateOptions& options, const Simulate
   for (const auto& log : logs) {
     if (Status status = log->commit(); !status) return base::failure(status.error());
   }
+  RunRecord record;
+  if (!options.out.empty()) {
+    auto recorded = record_run(options);
+    if (!recorded) return base::failure(recorded.error());
+    record = std::move(*recorded);
+  }
   FinishedRuns finished;
   finished.results = std::move(*results);
   for (size_t i = 0; i < policies.size(); ++i) {
@@ -90,9 +97,9 @@ Result<FinishedRuns> run_policies(const SimulateOptions& options, const Simulate
     finished.metrics.back().rejected = inputs.jobs.rejected;
     if (options.out.empty()) continue;
     const std::string folder = run_folder(options.out, policies[i].name);
-    if (Status status = write_run_files(folder, inputs, result.simulation); !status) {
-      return base::failure(status.error());
-    }
+    Status status = write_run_files(folder, inputs, result.simulation);
+    if (status) status = write_run_record(folder, policies[i].name, record);
+    if (!status) return base::failure(status.error());
   }
   return finished;
 }

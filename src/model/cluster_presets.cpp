@@ -193,12 +193,13 @@ Result<Cluster> make_preset(std::string_view name) {
                      fmt::format("known: {}NxM such as 16x4, or a .toml file", known));
 }
 
-Result<Cluster> resolve_cluster(const std::string& spec) {
+bool is_cluster_file(const std::string& spec) {
   std::error_code ignored;
-  if (spec.ends_with(".toml") || std::filesystem::is_regular_file(spec, ignored)) {
-    return read_cluster_file(spec);
-  }
-  return make_preset(spec);
+  return spec.ends_with(".toml") || std::filesystem::is_regular_file(spec, ignored);
+}
+
+Result<Cluster> resolve_cluster(const std::string& spec) {
+  return is_cluster_file(spec) ? read_cluster_file(spec) : make_preset(spec);
 }
 
 }  // namespace goban::model

@@ -67,9 +67,8 @@ bool DecisionBoard::find(const JobState& job, Allocation& out) {
   const TimeNs hold = job.request.walltime_limit_ns > 0
                           ? job.request.walltime_limit_ns - job.attained_ns(now_)
                           : base::kNever;
-  const uint64_t seed = seed_ ^ (uint64_t{job.job.value} << 20) ^
-                        (static_cast<uint64_t>(now_) * 0x9e3779b97f4a7c15ULL);
-  return resources.find(job.request, base::add_saturating(now_, hold), seed, out);
+  return resources.find(job.request, base::add_saturating(now_, hold),
+                        placement_seed(seed_, job.job, now_), out);
 }
 
 void DecisionBoard::commit(const JobState& job, Allocation allocation) {

@@ -11,6 +11,11 @@
 
 namespace goban::scheduler {
 
+/// What feeds a placement that draws: differs by job and by decision.
+[[nodiscard]] inline uint64_t placement_seed(uint64_t seed, JobId job, TimeNs now) {
+  return seed ^ (uint64_t{job.value} << 20) ^ (static_cast<uint64_t>(now) * 0x9e3779b97f4a7c15ULL);
+}
+
 /// Runs jobs on the state as the selection says, and remembers who was released on the way.
 class DecisionBoard final : public policy::Board {
  public:

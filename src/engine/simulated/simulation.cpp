@@ -41,11 +41,18 @@ class Simulation {
         options_(options),
         round_ns_(base::from_seconds(options.settings.round_s)),
         jobs_(history, options.settings.restart_cost_s),
-        core_(speed, composition.make(&jobs_, options.settings.round_s), &jobs_, options.seed) {}
+        core_(speed, watched(composition.make(&jobs_, options.settings.round_s)), &jobs_,
+              options.seed) {}
 
   Result<SimulationResult> run();
 
  private:
+  [[nodiscard]] policy::PolicySet watched(policy::PolicySet policies) const {
+    if (options_.watch_placement) {
+      policies.placement = options_.watch_placement(std::move(policies.placement));
+    }
+    return policies;
+  }
   [[nodiscard]] TimeNs next_event_ns();
   [[nodiscard]] Status apply_events(TimeNs now);
   void end_jobs(TimeNs now);

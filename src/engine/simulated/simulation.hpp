@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <memory>
 #include <queue>
 #include <span>
 #include <vector>
@@ -66,6 +67,9 @@ struct SimulationOptions {
   std::span<const model::Event> incidents;
   FillerSource fillers;  ///< empty: none
   Observer* observer = nullptr;
+  /// Puts a watcher around the placement policy; it must not change what the policy answers.
+  std::function<std::unique_ptr<policy::Placement>(std::unique_ptr<policy::Placement>)>
+      watch_placement;
   std::atomic<int64_t>* finished_count = nullptr;  ///< kept up to date for a progress bar
   const std::atomic<bool>* cancel = nullptr;
 };

@@ -36,6 +36,8 @@ class TestCluster {
   [[nodiscard]] const profile::PmScores& scores() const { return scores_; }
   profile::LocalityPenalties& penalties() { return penalties_; }
 
+  [[nodiscard]] PlacementView view() const { return {&speed_, &free_, &bins_}; }
+
   /// GPU ids in selection order; empty if the policy found none.
   [[nodiscard]] std::vector<uint32_t> place(const Placement& placement, uint32_t count,
                                             bool one_node = false, uint64_t seed = 1) const {

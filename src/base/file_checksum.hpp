@@ -1,0 +1,20 @@
+// A checksum of a file, to notice that it changed; no protection against intent.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.hpp"
+
+namespace goban::base {
+
+struct FileChecksum {
+  int64_t bytes = 0;
+  uint32_t crc32 = 0;  ///< as gzip and PNG have it
+  friend bool operator==(const FileChecksum&, const FileChecksum&) = default;
+};
+
+/// Reads the file as it is stored. Errors: Failed if it cannot be read.
+[[nodiscard]] Result<FileChecksum> checksum_of(const std::string& path);
+
+}  // namespace goban::base

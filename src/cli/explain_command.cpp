@@ -1,0 +1,85 @@
+// goban explain: why a job of a simulated run waited, and why it got its GPUs. Replays the run with
+// an observer, so everything it says comes from the core that decided.
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/run_record.hpp"
+#include "cli/simulate_runs.hpp"
+#include "engine/simulated/explainer.hpp"
+#include "report/explain_text.hpp"
+
+namespace goban::cli {
+namespace {
+
+using base::Result;
+
+struct ExplainArguments {
+  std::string run;
+  std::string job;
+  bool json = false;
+};
+
+Result<model::JobId> find_job(const model::JobHistory& history, const std::string& name) {
+  for (size_t i = 0; i < history.jobs.size(); ++i) {
+    if (history.job_names[i] == name) return model::JobId(i);
+  }
+  return base::usage_error(
+      fmt::format("no job is named {}", name),
+      fmt::format("names are those of the job history, such as {}", history.job_names[0]));
+}
+
+std::optional<policy::PalOptions> pal_options(const policy::Composition& composition) {
+  if (composition.placement == "pal") return policy::PalOptions{};
+  if (composition.placement == "pal-paper") return policy::PalOptions{.two_levels = true};
+  return {};
+}
+
+Result<std::string> explain(const ExplainArguments& arguments) {
+  const auto record = read_run_record(arguments.run);
+  if (!record) return base::failure(record.error());
+  auto options = restore_options(*record, arguments.run);
+  if (!options) return base::failure(options.error());
+  const auto policies = compositions(*options);
+  if (!policies) return base::failure(policies.error());
+  const auto inputs = load_inputs(options->files, "");
+  if (!inputs) return base::failure(inputs.error());
+  const model::JobHistory& history = inputs->jobs.history;
+  const auto job = find_job(history, arguments.job);
+  if (!job) return base::failure(job.error());
+
+  RunPlan plan(*options, *inputs, *policies);
+  engine::BatchRun& run = plan.runs.front();
+  engine::Explainer explainer(history, run.speed, *job, options->seed,
+                              pal_options(run.composition));
+  explainer.attach(run.options);
+  const auto result = engine::simulate(history, run.speed, run.composition, run.options);
+  if (!result && !explainer.done()) return base::failure(result.error());
+  const report::ExplainContext context{&history, &inputs->cluster, &run.composition, *job};
+  return arguments.json ? report::explain_json(context, explainer.story())
+                        : report::explain_text(context, explainer.story());
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<ExplainArguments>();
+  CLI::App* c = app.add_subcommand("explain", "Say why a job waited and why it got its GPUs");
+  c->add_option("--run", arguments->run, "Folder DIR/<policy> that goban simulate --out DIR wrote")
+      ->required();
+  c->add_option("--job", arguments->job, "The job, as the history names it")->required();
+  c->add_flag("--json", arguments->json, "Print JSON alone");
+  c->footer(
+      "Example:\n"
+      "  goban simulate --cluster 4x4 --jobs jobs.csv --policy las+pal --out results\n"
+      "  goban explain --run results/las+pal --job 17");
+  c->callback([arguments, &action] {
+    action = [arguments] {
+      const auto text = explain(*arguments);
+      if (!text) return report_error(text.error());
+      fmt::print("{}", *text);
+      return 0;
+    };
+  });
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,145 @@
+#include "cli/run_record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "base/output_file.hpp"
+#include "base/text_file.hpp"
+
+namespace goban::cli {
+namespace {
+
+using base::Result;
+using base::Status;
+using nlohmann::ordered_json;
+
+/// Options that decide where results go, which runs are made beside this one, or how they are
+/// compared; none changes what happens in a run.
+constexpr std::array<std::string_view, 11> kOutputOptions = {
+    "help",   "out",  "decisions", "threads", "json", "rejects",
+    "policy", "html", "backtest",  "warmup",  "quiet"};
+
+tl::unexpected<base::Error> bad_record(const std::string& path, std::string message) {
+  return base::bad_data({path, 0, 0, ""}, std::move(message),
+                        "give the folder of one policy that goban simulate --out made");
+}
+
+std::string path_of(const std::string& folder) { return folder + "/run.json"; }
+
+}  // namespace
+
+std::vector<std::string> deciding_arguments(const CLI::App& command) {
+  std::vector<std::string> arguments;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || option->get_lnames().empty()) continue;
+    const std::string& name = option->get_lnames().front();
+    if (std::ranges::find(kOutputOptions, name) != kOutputOptions.end()) continue;
+    for (const std::string& value : option->results()) {
+      arguments.push_back(fmt::format("--{}={}", name, value));
+    }
+  }
+  return arguments;
+}
+
+Result<RunRecord> record_run(const SimulateOptions& options) {
+  RunRecord record;
+  record.arguments = options.arguments;
+  for (const std::string& path : options.files.input_paths()) {
+    if (path == "-") {
+      record.from_stdin = true;
+      continue;
+    }
+    const auto checksum = base::checksum_of(path);
+    if (!checksum) return base::failure(checksum.error());
+    record.inputs.push_back({path, *checksum});
+  }
+  return record;
+}
+
+Status write_run_record(const std::string& folder, const std::string& policy,
+                        const RunRecord& record) {
+  ordered_json inputs = ordered_json::array();
+  for (const RunRecord::Input& input : record.inputs) {
+    inputs.push_back({{"path", input.path},
+                      {"bytes", input.checksum.bytes},
+                      {"crc32", fmt::format("{:08x}", input.checksum.crc32)}});
+  }
+  const ordered_json document = {{"goban_run", RunRecord::kVersion},
+                                 {"policy", policy},
+                                 {"arguments", record.arguments},
+                                 {"inputs", std::move(inputs)},
+                                 {"from_stdin", record.from_stdin}};
+  auto file = base::OutputFile::create(path_of(folder));
+  if (!file) return base::failure(file.error());
+  file->buffer() = document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return file->commit();
+}
+
+Result<RunRecord> read_run_record(const std::string& folder) {
+  constexpr size_t kBytesMax = size_t{16} << 20;
+  const std::string path = path_of(folder);
+  const auto text = base::read_text_file(path, kBytesMax);
+  if (!text) {
+    return base::failed(fmt::format("{} cannot be read", path),
+                        "give the folder of one policy that goban simulate --out made");
+  }
+  try {
+    const auto document = nlohmann::json::parse(*text);
+    if (document.at("goban_run").get<int>() != RunRecord::kVersion) {
+      return bad_record(path, fmt::format("the run is of version {}, this program knows {}",
+                                          document.at("goban_run").dump(), RunRecord::kVersion));
+    }
+    RunRecord record;
+    record.policy = document.at("policy").get<std::string>();
+    record.arguments = document.at("arguments").get<std::vector<std::string>>();
+    record.from_stdin = document.at("from_stdin").get<bool>();
+    for (const auto& input : document.at("inputs")) {
+      RunRecord::Input& each = record.inputs.emplace_back();
+      each.path = input.at("path").get<std::string>();
+      each.checksum.bytes = input.at("bytes").get<int64_t>();
+      each.checksum.crc32 =
+          static_cast<uint32_t>(std::stoul(input.at("crc32").get<std::string>(), nullptr, 16));
+    }
+    return record;
+  } catch (const std::exception& problem) {
+    return bad_record(path, fmt::format("not a run record: {}", problem.what()));
+  }
+}
+
+Result<SimulateOptions> restore_options(const RunRecord& record, const std::string& folder) {
+  const std::string path = path_of(folder);
+  if (record.from_stdin) {
+    return base::bad_data({path, 0, 0, ""}, "the run read its jobs from standard input",
+                          "simulate from a file to be able to explain");
+  }
+  for (const RunRecord::Input& input : record.inputs) {
+    const auto now = base::checksum_of(input.path);
+    if (!now) {
+      return base::failed(now.error().message,
+                          "explain from the folder in which goban simulate ran");
+    }
+    if (*now != input.checksum) {
+      return base::bad_data({input.path, 0, 0, ""}, "the file changed since the run was made",
+                            "run goban simulate again");
+    }
+  }
+  SimulateOptions options;
+  CLI::App command;
+  add_simulate_options(command, options);
+  std::vector<std::string> words(record.arguments.rbegin(), record.arguments.rend());
+  words.push_back("--policy=" + record.policy);
+  try {
+    command.parse(words);
+  } catch (const CLI::ParseError& problem) {
+    return bad_record(path,
+                      fmt::format("arguments that this program does not take: {}", problem.what()));
+  }
+  options.policies = {record.policy};
+  options.files.keep_rejects = false;
+  return options;
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,262 @@
+#include "report/explain_text.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+#include "report/explain_words.hpp"
+
+namespace goban::report {
+namespace {
+
+using engine::Launch;
+using engine::WaitSpan;
+using scheduler::WaitCause;
+
+constexpr size_t kNamesShown = 5;
+
+std::string at(base::TimeNs time_ns) {
+  std::string out;
+  base::append_seconds(out, time_ns);
+  return out + " s";
+}
+
+/// "3 free of 4", or "0 to 3 free" over a stretch.
+std::string free_text(const WaitSpan& span) {
+  if (span.free_min == span.free_max) {
+    return fmt::format("{} {} free", span.free_min, span.free_min == 1 ? "was" : "were");
+  }
+  return fmt::format("{} to {} were free", span.free_min, span.free_max);
+}
+
+class Teller {
+ public:
+  Teller(const ExplainContext& context, const engine::JobStory& story)
+      : history_(*context.history),
+        cluster_(*context.cluster),
+        composition_(*context.composition),
+        job_(context.job),
+        request_(history_.jobs[job_.index()].request),
+        story_(story) {}
+
+  std::string tell() {
+    introduce();
+    // Waits and launches in the order of time.
+    size_t launch = 0;
+    size_t stop = 0;
+    for (const WaitSpan& span : story_.waits) {
+      while (stop < story_.stops.size() && story_.stops[stop].at_ns <= span.from_ns) {
+        tell_until_stop(launch, stop);
+      }
+      tell_wait(span);
+    }
+    while (stop < story_.stops.size()) tell_until_stop(launch, stop);
+    while (launch < story_.launches.size()) tell_launch(story_.launches[launch++]);
+    conclude();
+    return std::move(out_);
+  }
+
+ private:
+  void introduce() {
+    out_ +=
+        fmt::format("Job {} under {}: {}, class {}, submitted at {}", name(job_), composition_.name,
+                    gpus(), request_.app_class.letter(), at(request_.submit_ns));
+    if (request_.walltime_limit_ns > 0) {
+      out_ += fmt::format(", walltime limit {}", at(request_.walltime_limit_ns));
+    }
+    out_ += ".\n\n";
+    if (story_.waits.empty()) out_ += "It did not wait.\n";
+    if (!story_.waits.empty() && story_.first_in_line_ns) {
+      out_ += *story_.first_in_line_ns == request_.submit_ns
+                  ? "It was first in the queue from the beginning.\n"
+                  : fmt::format("It was first in the queue from {} on.\n",
+                                at(*story_.first_in_line_ns));
+    }
+  }
+
+  void tell_wait(const WaitSpan& span) {
+    out_ += fmt::format("{} to {}: it waited: {}", at(span.from_ns), at(span.to_ns), reason(span));
+    if (span.ahead > 0) {
+      out_ += fmt::format("; before it in the order: {}",
+                          job_list(history_, span.first_ahead, span.ahead, kNamesShown));
+    }
+    out_ += ".\n";
+  }
+
+  [[nodiscard]] std::string reason(const WaitSpan& span) const {
+    switch (span.why.cause) {
+      case WaitCause::NotWaiting:
+        return "";
+      case WaitCause::ArrayLimit:
+        return fmt::format("its array may run {} tasks at once, and did",
+                           history_.arrays[request_.array.index()].max_running);
+      case WaitCause::AccountLimit:
+        return account_text();
+      case WaitCause::NoFreeGpus:
+        return fmt::format("it needs {}, {}", gpus(), free_text(span));
+      case WaitCause::Window:
+        return fmt::format(
+            "{}, but on nodes that close for maintenance before its walltime is over",
+            free_text(span));
+      case WaitCause::Fragments:
+        return fmt::format("it needs {} and {}, but not where {} would put it", gpus(),
+                           free_text(span), composition_.placement);
+      case WaitCause::HostResources:
+        return fmt::format("{}, but no nodes had the cores and memory of {} x {} left",
+                           free_text(span), request_.instances,
+                           cluster_.resource_type(request_.resource_type).name);
+      case WaitCause::Reservation:
+        return reservation_text(span);
+      case WaitCause::Round:
+        return "decisions are made at the ends of rounds, and the next was then";
+      case WaitCause::Order:
+        return span.why.is_behind
+                   ? fmt::format(
+                         "{}, enough for it, but job {} is before it and {} lets nobody "
+                         "overtake",
+                         free_text(span), name(span.why.head), composition_.select)
+                   : fmt::format("{}, enough for it, but the round was not over", free_text(span));
+    }
+    return "";
+  }
+
+  [[nodiscard]] std::string account_text() const {
+    const std::string account = request_.account.index() < history_.accounts.size()
+                                    ? history_.accounts[request_.account.index()]
+                                    : "";
+    return fmt::format("a hard limit of account {} or user {} allows it no more GPUs or jobs",
+                       account.empty() ? "(no name)" : account,
+                       request_.user.index() < history_.users.size()
+                           ? history_.users[request_.user.index()]
+                           : "(no name)");
+  }
+
+  [[nodiscard]] std::string reservation_text(const WaitSpan& span) const {
+    std::string text =
+        fmt::format("{}, enough for it, but it would have delayed ", free_text(span));
+    if (!span.why.is_behind) return text + "a reservation";
+    text += fmt::format("job {}, which is before it", name(span.why.head));
+    if (span.why.head_start_ns != base::kNever) {
+      text += fmt::format(" and was to start by {}", at(span.why.head_start_ns));
+    }
+    return text;
+  }
+
+  void tell_until_stop(size_t& launch, size_t& stop) {
+    const engine::Stop& each = story_.stops[stop++];
+    while (launch < story_.launches.size() && story_.launches[launch].at_ns <= each.at_ns) {
+      if (story_.launches[launch].at_ns == each.at_ns && !is_before(launch, stop - 1)) break;
+      tell_launch(story_.launches[launch++]);
+    }
+    out_ += fmt::format("{}: it lost its GPUs: ", at(each.at_ns));
+    if (each.node_failed) {
+      out_ += "a node of it failed";
+    } else if (each.takers.empty()) {
+      out_ += "a node of it closed, or room was made for others";
+    } else {
+      out_ += fmt::format("{} took them, being before it in the order",
+                          job_list(history_, each.takers, each.takers.size(), kNamesShown));
+    }
+    out_ += ".\n";
+  }
+
+  /// Launches and stops alternate: launch i comes before stop i.
+  [[nodiscard]] static bool is_before(size_t launch, size_t stop) { return launch <= stop; }
+
+  void tell_launch(const Launch& launch) {
+    const bool again = &launch != &story_.launches.front();
+    out_ +=
+        fmt::format("\n{}: it {} on {}", at(launch.at_ns), again ? "started again" : "started",
+                    launch.allocation.gpus.empty() ? "hosts alone, without GPUs"
+                                                   : gpu_list(cluster_, launch.allocation.gpus));
+    if (launch.same_gpus) out_ += " (the ones it held last: nothing had to be moved)";
+    out_ += ".\n";
+    if (!launch.before.empty()) {
+      out_ += fmt::format("  Placed before it in the same decision: {}.\n",
+                          job_list(history_, launch.before, launch.before.size(), kNamesShown));
+    }
+    if (launch.allocation.gpus.empty()) return;
+    out_ += fmt::format(
+        "  They lie in one {}: score {:.4g} (the slowest of them, class {}) x locality penalty "
+        "{:.4g} "
+        "= {:.4g} times the run time at score 1 inside a node.\n",
+        cluster_.levels()[launch.span_level].name, launch.score, request_.app_class.letter(),
+        launch.penalty, launch.score * launch.penalty);
+    if (launch.entries.empty()) {
+      out_ += fmt::format("  {} chose among {} free GPUs, at most {} on one node.\n",
+                          composition_.placement, launch.free_gpus, launch.one_node_free);
+      return;
+    }
+    tell_entries(launch);
+  }
+
+  void tell_entries(const Launch& launch) {
+    const policy::PalEntry* chosen = chosen_entry(launch);
+    const int32_t wanted = wanted_gpus();
+    if (chosen == nullptr) {
+      out_ += fmt::format(
+          "  A job of {} is placed by score alone: the best bins among {} free GPUs; the worst it "
+          "got is bin {:.4g}.\n",
+          wanted == 1 ? "one GPU" : "more GPUs than a node has", launch.free_gpus,
+          launch.allocation.reason.bin_value);
+      return;
+    }
+    out_ +=
+        fmt::format("  Entries of the L x V matrix in the order {} tries them ({} GPUs free{}):\n",
+                    composition_.placement, launch.free_gpus,
+                    request_.resource_type.valid() ? ", for one instance" : "");
+    out_ += "    level      bin    penalty  product  free in one domain\n";
+    for (const policy::PalEntry& entry : launch.entries) {
+      const char* verdict = "would have served, at a higher cost";
+      if (&entry == chosen) {
+        verdict = "CHOSEN";
+      } else if (!entry.serves(wanted)) {
+        verdict = "too few";
+      }
+      out_ += fmt::format("    {:9} {:>5.4g}  {:>7.4g}  {:>7.4g}  {:>5} of {:<4} {}\n",
+                          cluster_.levels()[entry.level].name, entry.bin_value, entry.penalty,
+                          entry.product, entry.free_gpus, wanted, verdict);
+    }
+  }
+
+  [[nodiscard]] int32_t wanted_gpus() const {
+    return request_.resource_type.valid() ? cluster_.resource_type(request_.resource_type).gpus
+                                          : request_.num_gpus;
+  }
+
+  void conclude() {
+    out_ += '\n';
+    if (story_.finish_ns < 0) {
+      out_ += "The run ended before the job did.\n";
+      return;
+    }
+    base::TimeNs waited = 0;
+    for (const WaitSpan& span : story_.waits) waited += span.to_ns - span.from_ns;
+    out_ +=
+        fmt::format("{} at {}: {} after its submission, of which it waited {}.\n",
+                    story_.end == engine::JobEnd::TimedOut ? "It was killed at its walltime limit"
+                                                           : "It finished",
+                    at(story_.finish_ns), at(story_.finish_ns - request_.submit_ns), at(waited));
+  }
+
+  [[nodiscard]] std::string gpus() const {
+    return fmt::format("{} GPU{}", request_.num_gpus, request_.num_gpus == 1 ? "" : "s");
+  }
+  [[nodiscard]] std::string name(model::JobId job) const { return job_name(history_, job); }
+
+  const model::JobHistory& history_;
+  const model::Cluster& cluster_;
+  const policy::Composition& composition_;
+  model::JobId job_;
+  const model::JobRequest& request_;
+  const engine::JobStory& story_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string explain_text(const ExplainContext& context, const engine::JobStory& story) {
+  return Teller(context, story).tell();
+}
+
+}  // namespace goban::report

@@ -1,0 +1,88 @@
+#include "scheduler/explain.hpp"
+
+namespace goban::scheduler {
+
+using model::JobPhase;
+
+namespace {
+
+/// When enough GPUs will be free for a job, counting GPUs alone.
+TimeNs earliest_ns(const State& state, const JobState& job, TimeNs now) {
+  int32_t free = state.resources().free_gpus();
+  for (const auto& [end, slot] : state.ends()) {
+    if (free >= job.request.num_gpus) break;
+    if (end == base::kNever) return base::kNever;
+    free += state.job(slot).request.num_gpus;
+    if (free >= job.request.num_gpus) return std::max(end, now);
+  }
+  return base::kNever;
+}
+
+/// Why the placement finds nothing although enough GPUs are free; NotWaiting if it does find.
+WaitCause why_not_placed(const State& state, const JobState& job, TimeNs now, uint64_t seed) {
+  const Resources& resources = state.resources();
+  const TimeNs hold = job.request.walltime_limit_ns > 0
+                          ? job.request.walltime_limit_ns - job.attained_ns(now)
+                          : base::kNever;
+  Allocation out;
+  if (resources.find(job.request, base::add_saturating(now, hold), seed, out)) {
+    return WaitCause::NotWaiting;
+  }
+  if (resources.has_windows() && resources.find(job.request, now, seed, out)) {
+    return WaitCause::Window;
+  }
+  return job.request.resource_type.valid() ? WaitCause::HostResources : WaitCause::Fragments;
+}
+
+}  // namespace
+
+WaitReason why_waiting(const Core& core, JobId id, TimeNs now, uint64_t seed) {
+  WaitReason why;
+  const State& state = core.state();
+  if (!state.is_active(id)) return why;
+  const JobState& job = state.job(state.slot_of(id));
+  why.free_gpus = state.resources().free_gpus();
+  if (job.phase == JobPhase::Running) return why;
+  if (job.phase == JobPhase::Held) {
+    why.cause = WaitCause::ArrayLimit;
+    return why;
+  }
+  const auto* entry = state.queue().find(state.queue_key(state.slot_of(id)));
+  if (entry == nullptr) {
+    why.cause = WaitCause::AccountLimit;
+    return why;
+  }
+  const auto* first = state.queue().first();
+  if (first != entry) {
+    const JobState& head = state.job(first->slot);
+    why.is_behind = true;
+    why.head = head.job;
+    why.head_start_ns = earliest_ns(state, head, now);
+  }
+  if (job.request.num_gpus > why.free_gpus) {
+    why.cause = WaitCause::NoFreeGpus;
+    return why;
+  }
+  why.cause = why_not_placed(state, job, now, seed);
+  if (why.cause != WaitCause::NotWaiting) return why;
+  why.cause = core.policies().select->needs_estimates() ? WaitCause::Reservation : WaitCause::Order;
+  return why;
+}
+
+std::vector<JobId> waiting_before(const Core& core, JobId id, size_t most, size_t& count) {
+  std::vector<JobId> before;
+  count = 0;
+  const State& state = core.state();
+  if (!state.is_active(id)) return before;
+  const JobState& job = state.job(state.slot_of(id));
+  if (job.phase != JobPhase::Waiting) return before;
+  const policy::OrderKey key = state.queue_key(state.slot_of(id));
+  for (const auto* entry = state.queue().first(); entry != nullptr && entry->key < key;
+       entry = state.queue().after(entry->key)) {
+    if (before.size() < most) before.push_back(state.job(entry->slot).job);
+    ++count;
+  }
+  return before;
+}
+
+}  // namespace goban::scheduler
