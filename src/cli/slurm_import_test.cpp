@@ -39,9 +39,9 @@ TEST(SlurmImport, RealOutputOfASlurmController) {
   // One shell owns the controller and ends it, whatever happens.
   const Output run = shell(
       "cd " + folder.path() +
-      " && export SLURM_CONF=$PWD/slurm.conf; timeout 60 slurmctld -D -c >out.log 2>&1 & pid=$!; "
-      "i=0; until scontrol show node g001 >/dev/null 2>&1 || [ $i -ge 100 ]; do i=$((i+1)); "
-      "sleep 0.1; done; scontrol update NodeName=g002 State=DRAIN Reason='bad gpu 3'; "
+      " && export SLURM_CONF=$PWD/slurm.conf; timeout 120 slurmctld -D -c >out.log 2>&1 & pid=$!; "
+      "i=0; until scontrol update NodeName=g002 State=DRAIN Reason='bad gpu 3' >/dev/null 2>&1 || "
+      "[ $i -ge 300 ]; do i=$((i+1)); sleep 0.1; done; "
       "scontrol show node >nodes.txt; scontrol show topology >topology.txt; "
       "sinfo --json >sinfo.json; kill $pid; wait $pid; "
       "GOBAN cluster import slurm nodes.txt --topology topology.txt --out text.toml 2>&1 && "

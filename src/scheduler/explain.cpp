@@ -20,7 +20,7 @@ TimeNs earliest_ns(const State& state, const JobState& job, TimeNs now) {
 
 /// Why the placement finds nothing although enough GPUs are free; NotWaiting if it does find.
 WaitCause why_not_placed(const State& state, const JobState& job, TimeNs now, uint64_t seed) {
-  const Resources& resources = state.resources();
+  Resources resources = state.resources();  // a search keeps books of its own
   const TimeNs hold = job.request.walltime_limit_ns > 0
                           ? job.request.walltime_limit_ns - job.attained_ns(now)
                           : base::kNever;

@@ -35,7 +35,8 @@ struct WaitReason {
   }
 };
 
-/// Why `job` waits after the decision of `now`. Cost: one placement search.
+/// Why `job` waits after the decision of `now`. Cost: where enough GPUs are
+/// free, a copy of the books and one placement search.
 [[nodiscard]] WaitReason why_waiting(const Core& core, JobId job, TimeNs now, uint64_t seed);
 
 /// The waiting jobs before `job` in queue order, at most `most`; the count of all goes to `count`.

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <deque>
 #include <functional>
-#include <optional>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <span>
 #include <vector>
