@@ -38,7 +38,7 @@ export function toggleTheme(): void {
 /** Calls back when colours changed, for pictures that are drawn and not styled. */
 export function onThemeChange(listener: () => void): () => void {
   listeners.add(listener);
-  return () => listeners.delete(listener);
+  return () => void listeners.delete(listener);
 }
 
 export function useTheme(): Theme {

@@ -135,8 +135,14 @@ describe('a report', () => {
 
   it('prints in light colours', async () => {
     const { page } = await open(browser, file, { scheme: 'dark' });
-    const pdf = await page.pdf({ printBackground: true });
-    expect(pdf.length).toBeGreaterThan(20_000);
+    const idle = async () => new Map((await colorsOf(page, '.heat canvas'))[0]).has(0xf3f1ea);
+    expect(await idle()).toBe(false);
+    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+    expect(await idle()).toBe(true);
+    expect(new Map((await colorsOf(page, '.chart canvas'))[0]).has(0x0072b2)).toBe(true);
+    await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+    expect(await idle()).toBe(false);
+    expect((await page.pdf({ preferCSSPageSize: true })).length).toBeGreaterThan(20_000);
     await page.close();
   });
 });

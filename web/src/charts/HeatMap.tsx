@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { axisTime } from '../format';
 import { heatScale } from '../palette';
-import { color, useTheme } from '../theme';
+import { color, onThemeChange } from '../theme';
 import { timeMarks } from './axis';
 
 export interface HeatMapProps {
@@ -70,7 +70,6 @@ export function HeatMap(props: HeatMapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
   const [cell, setCell] = useState<{ row: number; column: number } | null>(null);
-  const theme = useTheme();
   const rows = props.rowLabels.length;
   const height = Math.max(96, Math.min(420, rows * 14));
 
@@ -83,8 +82,12 @@ export function HeatMap(props: HeatMapProps) {
     return () => resize.disconnect();
   }, []);
   useEffect(() => {
-    if (canvas.current && width > 0) draw(canvas.current, props, width, height);
-  }, [width, props.percent, theme]);
+    const redraw = () => {
+      if (canvas.current && width > 0) draw(canvas.current, props, width, height);
+    };
+    redraw();
+    return onThemeChange(redraw); // at once, for a printer does not wait
+  }, [width, props.percent]);
 
   const point = (event: PointerEvent) => {
     const column = Math.floor(((event.offsetX - LEFT) / (width - 2 * LEFT)) * props.columnsMax);
