@@ -35,12 +35,13 @@ struct WaitReason {
   }
 };
 
-/// Why `job` waits after the decision of `now`. Cost: where enough GPUs are
+/// Why job `id` waits after the decision of `now`. Cost: where enough GPUs are
 /// free, a copy of the books and one placement search.
-[[nodiscard]] WaitReason why_waiting(const Core& core, JobId job, TimeNs now, uint64_t seed);
+[[nodiscard]] WaitReason why_waiting(const Core& core, JobId id, TimeNs now, uint64_t seed);
 
-/// The waiting jobs before `job` in queue order, at most `most`; the count of all goes to `count`.
-[[nodiscard]] std::vector<JobId> waiting_before(const Core& core, JobId job, size_t most,
+/// The waiting jobs before job `id` in queue order, at most `most`; the count of all goes to
+/// `count`.
+[[nodiscard]] std::vector<JobId> waiting_before(const Core& core, JobId id, size_t most,
                                                 size_t& count);
 
 }  // namespace goban::scheduler
