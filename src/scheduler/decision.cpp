@@ -53,11 +53,9 @@ bool DecisionBoard::within_limits(Job job) {
 DecisionBoard::Job DecisionBoard::after_fitting(Job job, const Gap& gap) {
   OrderKey key = state_.queue_key(slot_of(job));
   for (;;) {
-    job = job_of(state_.queue().after_fitting(key, gap));
-    if (job == nullptr) return job;
+    job = job_of(state_.queue().after_fitting(key, gap, marks_));
+    if (job == nullptr || within_limits(job)) return job;
     key = state_.queue_key(slot_of(job));
-    if (!failed_.empty() && failed_.contains(shape(job->request))) continue;
-    if (within_limits(job)) return job;
   }
 }
 
@@ -75,43 +73,57 @@ void DecisionBoard::commit(const JobState& job, Allocation allocation) {
   GOBAN_CHECK(may_start(&job), "a hard limit is broken");
   const Slot slot = slot_of(&job);
   state_.start(slot, std::move(allocation), now_);
+  marks_.forget_long();
   started_.push_back(slot);
+}
+
+bool DecisionBoard::find_or_mark(const JobState& job, Allocation& out) {
+  if (find(job, out)) return true;
+  // Remember shapes that fail although enough GPUs are free. With maintenance windows ahead, a
+  // shorter job of the same shape may still find a place.
+  const bool enough = job.request.num_gpus <= free_gpus();
+  if (enough && !state_.resources().has_windows()) {
+    marks_.set(state_.shape(job), ShapeMarks::Mark::Skip);
+  }
+  return false;
 }
 
 bool DecisionBoard::start(Job job) {
   Allocation allocation;
-  if (!find(*job, allocation)) {
-    // Remember shapes that fail although enough GPUs are free. With maintenance windows ahead, a
-    // shorter job of the same shape may still find a place.
-    const bool enough = job->request.num_gpus <= free_gpus();
-    if (enough && !state_.resources().has_windows()) failed_.insert(shape(job->request));
-    return false;
-  }
+  if (!find_or_mark(*job, allocation)) return false;
   commit(*job, std::move(allocation));
   return true;
 }
 
 bool DecisionBoard::start_in_gap(Job job, Gap& gap) {
   Allocation allocation;
-  if (!find(*job, allocation)) return false;
+  if (!find_or_mark(*job, allocation)) return false;
   const policy::SpeedModel& speed = state_.speed();
   const double slowdown = speed.slowdown(job->request, allocation.gpus);
   if (state_.duration_ns(*job, slowdown, now_) > gap.duration_ns) {
     if (job->request.num_gpus > gap.spare_gpus) return false;
-    if (overlap(allocation.gpus, reserved_.gpus) || overlap(allocation.hosts, reserved_.hosts)) {
+    if (!leaves_reserved(*job, allocation)) {
+      // Others that ask for the same would get the same, until somebody starts.
+      if (policies_.placement->repeatable()) {
+        marks_.set(state_.shape(*job), ShapeMarks::Mark::SkipLong);
+      }
       return false;
     }
-    if (typed_ && !typed_->admit(job->request, allocation)) return false;
     gap.spare_gpus -= job->request.num_gpus;
   }
   commit(*job, std::move(allocation));
   return true;
 }
 
+bool DecisionBoard::leaves_reserved(const JobState& job, const Allocation& allocation) {
+  if (typed_) return typed_->admit(job.request, allocation);
+  return !overlap(allocation.gpus, reserved_.gpus) && !overlap(allocation.hosts, reserved_.hosts);
+}
+
 void DecisionBoard::release(Slot slot, const OrderKey& key) {
   Allocation allocation = state_.stop(slot, now_);
   released_.push_back({slot, key, std::move(allocation)});
-  failed_.clear();
+  marks_.clear();
 }
 
 void DecisionBoard::release_all() {

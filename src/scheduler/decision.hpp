@@ -2,8 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
-#include <tuple>
 #include <vector>
 
 #include "scheduler/reservation.hpp"
@@ -52,12 +50,11 @@ class DecisionBoard final : public policy::Board {
   void release_all();
 
  private:
-  /// Jobs that fail alike: if one of them finds no place, no other will.
-  using Shape = std::tuple<int32_t, model::ResourceTypeId, int32_t, model::AppClass>;
-  static Shape shape(const model::JobRequest& request) {
-    return {request.num_gpus, request.resource_type, request.instances, request.app_class};
-  }
   [[nodiscard]] bool find(const JobState& job, Allocation& out);
+  /// Also remembers the shapes of jobs that find no place.
+  [[nodiscard]] bool find_or_mark(const JobState& job, Allocation& out);
+  /// The job may hold this beyond the start of the reserved one; it counts as taken then.
+  [[nodiscard]] bool leaves_reserved(const JobState& job, const Allocation& allocation);
   void commit(const JobState& job, Allocation allocation);
   /// True if no hard limit forbids the job; else it is set aside.
   [[nodiscard]] bool within_limits(Job job);
@@ -83,8 +80,8 @@ class DecisionBoard final : public policy::Board {
   std::vector<Slot> started_;
   std::vector<Evictable> tail_;  ///< heap of the jobs that ran before this decision, last first
   bool has_tail_ = false;
-  std::set<Shape> failed_;
-  Allocation reserved_;                    ///< what earliest_start set aside, if it had to try
+  ShapeMarks marks_;     ///< shapes that found no place, or would delay the reserved job
+  Allocation reserved_;  ///< what earliest_start set aside, if it had to try
   std::optional<TypedReservation> typed_;  ///< likewise, for a typed job
 };
 

@@ -29,7 +29,7 @@ TypedReservation::TypedReservation(const State& state, const JobState& job, Time
 }
 
 int32_t TypedReservation::instances_on(const Room& room) const {
-  if (!room.open) return 0;
+  if (!room.open || room.gpus < type_->gpus) return 0;
   int64_t fit = std::numeric_limits<int32_t>::max();
   const auto limit = [&fit](int64_t has, int64_t asks) {
     if (asks > 0) fit = std::min(fit, has / asks);

@@ -38,6 +38,7 @@ void State::submit(const model::Event& submitted) {
   if (free_slots_.empty()) {
     jobs_.emplace_back();
     queue_keys_.emplace_back();
+    shapes_.push_back(0);
     set_aside_at_.push_back(Accounts::kNone);
   } else {
     slot = free_slots_.back();
@@ -49,6 +50,12 @@ void State::submit(const model::Event& submitted) {
     slot_of_job_.resize(submitted.job.index() + 1, kNoSlot);
   }
   slot_of_job_[submitted.job.index()] = slot;
+  const model::JobRequest& request = job.request;
+  shapes_[slot] = shape_numbers_
+                      .try_emplace({request.num_gpus, request.resource_type, request.instances,
+                                    request.app_class},
+                                   static_cast<uint32_t>(shape_numbers_.size()))
+                      .first->second;
   if (uses_accounts_) {
     job.association = accounts_.association(job.request.account, job.request.user);
   }
@@ -77,7 +84,7 @@ void State::enqueue(Slot slot, TimeNs now) {
   const JobState& job = jobs_[slot];
   const TimeNs shortest = policies_->select->needs_estimates() ? shortest_ns(job, now) : 0;
   queue_keys_[slot] = key(job, now);
-  queue_.insert({queue_keys_[slot], slot, job.request.num_gpus, shortest});
+  queue_.insert({queue_keys_[slot], slot, job.request.num_gpus, shapes_[slot], shortest});
 }
 
 void State::dequeue(Slot slot) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <set>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -81,6 +83,8 @@ class State {
   [[nodiscard]] policy::OrderKey key(const JobState& job, TimeNs now) const {
     return policies_->order->key(job, view(), now);
   }
+  /// Number of what the job asks for: GPUs, resource type, instances and class.
+  [[nodiscard]] uint32_t shape(const JobState& job) const { return shapes_[slot_of(job.job)]; }
   /// The key that a job has, or had last, in the queue.
   [[nodiscard]] const policy::OrderKey& queue_key(Slot slot) const { return queue_keys_[slot]; }
   /// Time for which the job would hold resources at this slowdown: its walltime limit if it has
@@ -128,6 +132,9 @@ class State {
   std::deque<Waiter> waiters_;  ///< in order of waiting_since; may name jobs that run by now
   std::set<std::pair<TimeNs, Slot>> ends_;
   WaitQueue queue_;
+  using Shape = std::tuple<int32_t, model::ResourceTypeId, int32_t, model::AppClass>;
+  std::map<Shape, uint32_t> shape_numbers_;
+  std::vector<uint32_t> shapes_;              ///< by slot
   std::vector<policy::OrderKey> queue_keys_;  ///< by slot
   std::vector<Accounts::Node> set_aside_at_;  ///< by slot; kNone: not set aside
   std::unordered_map<Accounts::Node, WaitQueue> set_aside_;

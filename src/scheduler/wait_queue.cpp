@@ -11,9 +11,12 @@ using policy::Gap;
 
 namespace {
 
-bool fits(const WaitQueue::Entry& entry, const Gap& gap) {
-  return entry.gpus <= gap.free_gpus &&
-         (entry.duration_ns <= gap.duration_ns || entry.gpus <= gap.spare_gpus);
+bool fits(const WaitQueue::Entry& entry, const Gap& gap, const ShapeMarks& marks) {
+  if (entry.gpus > gap.free_gpus) return false;
+  const ShapeMarks::Mark mark = marks.of(entry.shape);
+  if (mark == ShapeMarks::Mark::Skip) return false;
+  if (entry.duration_ns <= gap.duration_ns) return true;
+  return mark == ShapeMarks::Mark::Try && entry.gpus <= gap.spare_gpus;
 }
 
 }  // namespace
@@ -26,11 +29,13 @@ size_t WaitQueue::size_group(int32_t gpus) {
 void WaitQueue::refresh(const Block& block) {
   block.shortest.fill(base::kNever);
   block.groups_end = 0;
+  block.shapes = 0;
   for (size_t i = block.begin; i < block.entries.size(); ++i) {
     const Entry& entry = block.entries[i];
     const size_t group = size_group(entry.gpus);
     block.shortest[group] = std::min(block.shortest[group], entry.duration_ns);
     block.groups_end = std::max(block.groups_end, static_cast<uint32_t>(group + 1));
+    block.shapes |= ShapeMarks::bit(entry.shape);
   }
   block.stale = false;
 }
@@ -166,7 +171,8 @@ const WaitQueue::Entry* WaitQueue::after(const OrderKey& key) const {
       key, Gap{.free_gpus = INT32_MAX, .duration_ns = base::kNever, .spare_gpus = INT32_MAX});
 }
 
-const WaitQueue::Entry* WaitQueue::after_fitting(const OrderKey& key, const Gap& gap) const {
+const WaitQueue::Entry* WaitQueue::after_fitting(const OrderKey& key, const Gap& gap,
+                                                 const ShapeMarks& marks) const {
   size_t at = block_of(key);
   if (at == blocks_.size()) return nullptr;
   const auto live = blocks_[at].entries.begin() + static_cast<std::ptrdiff_t>(blocks_[at].begin);
@@ -176,8 +182,9 @@ const WaitQueue::Entry* WaitQueue::after_fitting(const OrderKey& key, const Gap&
   for (; at < blocks_.size(); ++at, index = at < blocks_.size() ? blocks_[at].begin : 0) {
     const Block& block = blocks_[at];
     if (!any && !may_fit(block, gap)) continue;
+    if (marks.skipped() != 0 && (block.shapes & ~marks.skipped()) == 0) continue;
     for (size_t i = index; i < block.entries.size(); ++i) {
-      if (fits(block.entries[i], gap)) return &block.entries[i];
+      if (fits(block.entries[i], gap, marks)) return &block.entries[i];
     }
   }
   return nullptr;

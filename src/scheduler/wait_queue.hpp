@@ -2,6 +2,7 @@
 // cheap to append and to pop, and a block that holds nothing suitable is passed over whole.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -14,12 +15,45 @@ namespace goban::scheduler {
 using base::TimeNs;
 using policy::OrderKey;
 
+/// Which shapes of jobs need not be tried again in a decision. Jobs of one shape ask for the same.
+class ShapeMarks {
+ public:
+  enum class Mark : uint8_t { Try, SkipLong, Skip };
+
+  void set(uint32_t shape, Mark mark) {
+    if (shape >= marks_.size()) marks_.resize(shape + 1, Mark::Try);
+    marks_[shape] = std::max(marks_[shape], mark);
+    if (mark == Mark::Skip && shape < kOwnBits) skipped_ |= uint64_t{1} << shape;
+  }
+  [[nodiscard]] Mark of(uint32_t shape) const {
+    return shape < marks_.size() ? marks_[shape] : Mark::Try;
+  }
+  /// Shapes may fit again that were only too long.
+  void forget_long() { std::ranges::replace(marks_, Mark::SkipLong, Mark::Try); }
+  void clear() {
+    marks_.clear();
+    skipped_ = 0;
+  }
+  /// One bit a shape, as in bit(): those to skip.
+  [[nodiscard]] uint64_t skipped() const { return skipped_; }
+  /// Shapes from kOwnBits on share the last bit, which is never skipped.
+  [[nodiscard]] static uint64_t bit(uint32_t shape) {
+    return uint64_t{1} << std::min(shape, kOwnBits);
+  }
+
+ private:
+  static constexpr uint32_t kOwnBits = 63;
+  std::vector<Mark> marks_;
+  uint64_t skipped_ = 0;
+};
+
 class WaitQueue {
  public:
   struct Entry {
     OrderKey key;
     uint32_t slot = 0;  ///< of the JobState
     int32_t gpus = 0;
+    uint32_t shape = 0;
     /// Lower bound of how long the job will run.
     TimeNs duration_ns = 0;
   };
@@ -38,8 +72,10 @@ class WaitQueue {
   /// First entry, first entry behind `key`, or null. Pointers die with the next change.
   [[nodiscard]] const Entry* first() const;
   [[nodiscard]] const Entry* after(const OrderKey& key) const;
-  /// First entry behind `key` with gpus <= free that is short enough or fits the spare GPUs.
-  [[nodiscard]] const Entry* after_fitting(const OrderKey& key, const policy::Gap& gap) const;
+  /// First entry behind `key` with gpus <= free that is short enough or fits the spare GPUs, and
+  /// whose shape is to be tried; SkipLong leaves out those that are not short enough.
+  [[nodiscard]] const Entry* after_fitting(const OrderKey& key, const policy::Gap& gap,
+                                           const ShapeMarks& marks = {}) const;
 
   [[nodiscard]] size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
@@ -56,6 +92,7 @@ class WaitQueue {
     mutable bool stale = true;
     mutable std::array<TimeNs, kSizeGroups> shortest{};
     mutable uint32_t groups_end = 0;  ///< one behind the largest group in use
+    mutable uint64_t shapes = 0;      ///< ShapeMarks::bit of each
   };
 
   static size_t size_group(int32_t gpus);

@@ -13,10 +13,13 @@ namespace {
 using policy::Gap;
 
 const WaitQueue::Entry* expected_fit(const std::map<OrderKey, WaitQueue::Entry>& model,
-                                     const OrderKey& key, const Gap& gap) {
+                                     const OrderKey& key, const Gap& gap, const ShapeMarks& marks) {
   for (auto it = model.upper_bound(key); it != model.end(); ++it) {
     const WaitQueue::Entry& e = it->second;
     const bool in_time = e.duration_ns <= gap.duration_ns || e.gpus <= gap.spare_gpus;
+    const ShapeMarks::Mark mark = marks.of(e.shape);
+    if (mark == ShapeMarks::Mark::Skip) continue;
+    if (mark == ShapeMarks::Mark::SkipLong && e.duration_ns > gap.duration_ns) continue;
     if (e.gpus <= gap.free_gpus && in_time) return &e;
   }
   return nullptr;
@@ -44,6 +47,7 @@ TEST(WaitQueueProperty, BehavesAsAnOrderedMap) {
             {static_cast<int32_t>(random.below(10) == 0), step, metric},
             step,
             static_cast<int32_t>(random.below(40)),
+            static_cast<uint32_t>(random.below(80)),
             random.below(9) == 0 ? base::kNever : static_cast<TimeNs>(random.below(100))};
         queue.insert(entry);
         model.emplace(entry.key, entry);
@@ -62,8 +66,13 @@ TEST(WaitQueueProperty, BehavesAsAnOrderedMap) {
       const Gap gap{static_cast<int32_t>(random.below(20)),
                     random.below(4) == 0 ? base::kNever : static_cast<TimeNs>(random.below(60)),
                     static_cast<int32_t>(random.below(8))};
-      const WaitQueue::Entry* fit = queue.after_fitting(key, gap);
-      const WaitQueue::Entry* expected = expected_fit(model, key, gap);
+      ShapeMarks marks;
+      for (uint64_t shapes = random.below(3) * 40; shapes > 0; --shapes) {
+        marks.set(static_cast<uint32_t>(random.below(80)),
+                  random.below(4) == 0 ? ShapeMarks::Mark::SkipLong : ShapeMarks::Mark::Skip);
+      }
+      const WaitQueue::Entry* fit = queue.after_fitting(key, gap, marks);
+      const WaitQueue::Entry* expected = expected_fit(model, key, gap, marks);
       RC_ASSERT((fit == nullptr) == (expected == nullptr));
       if (fit != nullptr) RC_ASSERT(fit->slot == expected->slot);
     }
