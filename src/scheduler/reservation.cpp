@@ -11,13 +11,10 @@ using Room = Resources::NodeRoom;
 TypedReservation::TypedReservation(const State& state, const JobState& job, TimeNs now)
     : cluster_(&state.resources().cluster()),
       type_(&cluster_->resource_type(job.request.resource_type)) {
-  const size_t num_nodes = cluster_->nodes().size();
-  rooms_.reserve(num_nodes);
-  fits_.resize(num_nodes);
-  for (uint32_t node = 0; node < num_nodes; ++node) {
-    rooms_.push_back(state.resources().room(NodeId(node)));
-    refresh(NodeId(node));
-  }
+  const auto rooms = state.resources().rooms();
+  rooms_.assign(rooms.begin(), rooms.end());
+  fits_.resize(rooms.size());
+  for (uint32_t node = 0; node < rooms.size(); ++node) refresh(NodeId(node));
   for (const auto& [end, slot] : state.ends()) {
     if (end == base::kNever) return;
     // Whatever ends at the same moment is free then, too.

@@ -16,7 +16,8 @@ Resources::Resources(const policy::SpeedModel& speed, const policy::Placement& p
       free_(*speed.cluster),
       bins_(empty_bins()),
       held_(speed.cluster->num_gpus()) {
-  for (const model::Node& node : cluster_->nodes()) nodes_.push_back({.host = node.host});
+  for (const model::Node& node : cluster_->nodes()) rooms_.push_back({.host = node.host});
+  usable_until_.assign(rooms_.size(), base::kNever);
   for (uint32_t gpu = 0; gpu < cluster_->num_gpus(); ++gpu) give_gpu(GpuId(gpu));
 }
 
@@ -39,7 +40,7 @@ bool Resources::find(const JobRequest& job, TimeNs end, uint64_t seed, Allocatio
   if (num_limited_ == 0) return placement_->place({&speed_, &free_, &bins_}, request, out);
 
   std::vector<NodeId> nodes;
-  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+  for (uint32_t i = 0; i < rooms_.size(); ++i) {
     if (usable(NodeId(i), end)) nodes.emplace_back(i);
   }
   const Part part = part_of(nodes);
@@ -62,7 +63,7 @@ Resources::Part Resources::part_of(std::span<const NodeId> nodes) const {
 void Resources::sync(Part& part, const model::ResourceType& type, NodeId id,
                      const HostResources& left) const {
   const model::Node& node = cluster_->node(id);
-  const bool offered = nodes_[id.index()].open && left.covers(type.host) &&
+  const bool offered = rooms_[id.index()].open && left.covers(type.host) &&
                        static_cast<int64_t>(free_.on_node(id)) >= type.gpus;
   for (uint32_t i = node.first_gpu; i < node.end_gpu(); ++i) {
     const GpuId gpu(i);
@@ -82,7 +83,7 @@ void Resources::sync_types(NodeId node) {
   for (size_t i = 0; i < types_.size(); ++i) {
     if (!types_[i]) continue;
     const auto& type = cluster_->resource_type(model::ResourceTypeId(i));
-    sync(*types_[i], type, node, nodes_[node.index()].host);
+    sync(*types_[i], type, node, rooms_[node.index()].host);
   }
 }
 
@@ -91,8 +92,8 @@ Resources::Part& Resources::part_of_type(model::ResourceTypeId id) {
   std::optional<Part>& part = types_[id.index()];
   if (!part) {
     part = Part{model::FreeGpus(*cluster_), empty_bins()};
-    for (uint32_t i = 0; i < nodes_.size(); ++i) {
-      sync(*part, cluster_->resource_type(id), NodeId(i), nodes_[i].host);
+    for (uint32_t i = 0; i < rooms_.size(); ++i) {
+      sync(*part, cluster_->resource_type(id), NodeId(i), rooms_[i].host);
     }
   }
   return *part;
@@ -115,7 +116,7 @@ bool Resources::place_instances(const JobRequest& job, const model::ResourceType
     }
     if (instance + 1 == job.instances) return true;
     // The node stays on offer while its host has room for another.
-    HostResources left = nodes_[id.index()].host;
+    HostResources left = rooms_[id.index()].host;
     for (const NodeId host : out.hosts) {
       if (host == id) left -= type.host;
     }
@@ -139,12 +140,12 @@ bool Resources::find_instances(const JobRequest& job, TimeNs end, uint64_t seed,
     Part& part = part_of_type(job.resource_type);
     found = static_cast<int64_t>(type.gpus) * job.instances <= part.free.total() &&
             place_instances(job, type, seed, part, out);
-    for (const NodeId node : out.hosts) sync(part, type, node, nodes_[node.index()].host);
+    for (const NodeId node : out.hosts) sync(part, type, node, rooms_[node.index()].host);
   } else {
     std::vector<NodeId> nodes;
-    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    for (uint32_t i = 0; i < rooms_.size(); ++i) {
       const bool gpus = static_cast<int64_t>(free_.on_node(NodeId(i))) >= type.gpus;
-      if (gpus && usable(NodeId(i), end) && nodes_[i].host.covers(type.host)) {
+      if (gpus && usable(NodeId(i), end) && rooms_[i].host.covers(type.host)) {
         nodes.emplace_back(i);
       }
     }
@@ -159,12 +160,12 @@ bool Resources::find_hosts(const JobRequest& job, const model::ResourceType& typ
                            Allocation& out) const {
   // Jobs without GPUs fill up the nodes that have the fewest free GPUs to lose.
   std::vector<NodeId> nodes;
-  for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    if (usable(NodeId(i), end) && nodes_[i].host.covers(type.host)) nodes.emplace_back(i);
+  for (uint32_t i = 0; i < rooms_.size(); ++i) {
+    if (usable(NodeId(i), end) && rooms_[i].host.covers(type.host)) nodes.emplace_back(i);
   }
   std::ranges::stable_sort(nodes, {}, [&](NodeId node) { return free_.on_node(node); });
   for (const NodeId node : nodes) {
-    HostResources host = nodes_[node.index()].host;
+    HostResources host = rooms_[node.index()].host;
     while (static_cast<int32_t>(out.hosts.size()) < job.instances && host.covers(type.host)) {
       out.hosts.push_back(node);
       host -= type.host;
@@ -177,11 +178,13 @@ bool Resources::find_hosts(const JobRequest& job, const model::ResourceType& typ
 
 void Resources::give_gpu(GpuId gpu) {
   free_.give(gpu);
+  ++rooms_[cluster_->node_of(gpu).index()].gpus;
   for (profile::BinCounts& bins : bins_) bins.give(gpu);
 }
 
 void Resources::take_gpu(GpuId gpu) {
   free_.take(gpu);
+  --rooms_[cluster_->node_of(gpu).index()].gpus;
   for (profile::BinCounts& bins : bins_) bins.take(gpu);
 }
 
@@ -193,8 +196,8 @@ void Resources::take(const JobRequest& job, const Allocation& allocation) {
   }
   for (const NodeId node : allocation.hosts) {
     const HostResources& asked = cluster_->resource_type(job.resource_type).host;
-    GOBAN_CHECK(nodes_[node.index()].host.covers(asked), "a node is overcommitted");
-    nodes_[node.index()].host -= asked;
+    GOBAN_CHECK(rooms_[node.index()].host.covers(asked), "a node is overcommitted");
+    rooms_[node.index()].host -= asked;
   }
   follow(allocation);
 }
@@ -203,10 +206,10 @@ void Resources::give(const JobRequest& job, const Allocation& allocation) {
   for (const GpuId gpu : allocation.gpus) {
     GOBAN_CHECK(held_[gpu.index()], "a GPU is given back twice");
     held_[gpu.index()] = false;
-    if (nodes_[cluster_->node_of(gpu).index()].open) give_gpu(gpu);
+    if (rooms_[cluster_->node_of(gpu).index()].open) give_gpu(gpu);
   }
   for (const NodeId node : allocation.hosts) {
-    nodes_[node.index()].host += cluster_->resource_type(job.resource_type).host;
+    rooms_[node.index()].host += cluster_->resource_type(job.resource_type).host;
   }
   follow(allocation);
 }
@@ -225,15 +228,10 @@ void Resources::follow(const Allocation& allocation) {
   }
 }
 
-Resources::NodeRoom Resources::room(NodeId node) const {
-  const NodeBooks& books = nodes_[node.index()];
-  return {books.host, static_cast<int32_t>(free_.on_node(node)), books.open};
-}
-
 void Resources::close(NodeId id) {
-  NodeBooks& books = nodes_[id.index()];
-  if (!books.open) return;
-  books.open = false;
+  NodeRoom& room = rooms_[id.index()];
+  if (!room.open) return;
+  room.open = false;
   const model::Node& node = cluster_->node(id);
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
     if (!held_[gpu]) take_gpu(GpuId(gpu));
@@ -243,9 +241,9 @@ void Resources::close(NodeId id) {
 
 void Resources::open(NodeId id) {
   drain(id, base::kNever);
-  NodeBooks& books = nodes_[id.index()];
-  if (books.open) return;
-  books.open = true;
+  NodeRoom& room = rooms_[id.index()];
+  if (room.open) return;
+  room.open = true;
   const model::Node& node = cluster_->node(id);
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
     if (!held_[gpu]) give_gpu(GpuId(gpu));
@@ -254,7 +252,7 @@ void Resources::open(NodeId id) {
 }
 
 void Resources::drain(NodeId node, TimeNs from) {
-  TimeNs& until = nodes_[node.index()].usable_until;
+  TimeNs& until = usable_until_[node.index()];
   num_limited_ -= until != base::kNever ? 1 : 0;
   until = from;
   num_limited_ += until != base::kNever ? 1 : 0;

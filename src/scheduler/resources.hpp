@@ -32,9 +32,9 @@ class Resources {
   struct NodeRoom {
     model::HostResources host;
     int32_t gpus = 0;
-    bool open = false;
+    bool open = true;
   };
-  [[nodiscard]] NodeRoom room(NodeId node) const;
+  [[nodiscard]] std::span<const NodeRoom> rooms() const { return rooms_; }
   [[nodiscard]] const model::Cluster& cluster() const { return *cluster_; }
 
   [[nodiscard]] int32_t free_gpus() const { return free_.total(); }
@@ -54,12 +54,6 @@ class Resources {
   void drain(NodeId node, TimeNs from);
 
  private:
-  struct NodeBooks {
-    model::HostResources host;  ///< free
-    TimeNs usable_until = base::kNever;
-    bool open = true;
-  };
-
   /// Free GPUs and bins on some nodes only.
   struct Part {
     model::FreeGpus free;
@@ -67,7 +61,7 @@ class Resources {
   };
 
   [[nodiscard]] bool usable(NodeId node, TimeNs end) const {
-    return nodes_[node.index()].open && end <= nodes_[node.index()].usable_until;
+    return rooms_[node.index()].open && end <= usable_until_[node.index()];
   }
   [[nodiscard]] std::vector<profile::BinCounts> empty_bins() const;
   [[nodiscard]] Part part_of(std::span<const NodeId> nodes) const;
@@ -95,7 +89,8 @@ class Resources {
   const model::Cluster* cluster_;
   model::FreeGpus free_;
   std::vector<profile::BinCounts> bins_;
-  std::vector<NodeBooks> nodes_;
+  std::vector<NodeRoom> rooms_;       ///< by node
+  std::vector<TimeNs> usable_until_;  ///< by node
   /// By resource type: what nodes with room for an instance have free. Made when first asked for.
   std::vector<std::optional<Part>> types_;
   std::vector<bool> held_;  ///< by GPU: some job has it
