@@ -1,0 +1,85 @@
+// A site's year under what it runs today: ABCI-like jobs with resource types and walltime limits
+// under slurm-multifactor, at the load of the record and at higher ones (submit times compressed).
+// Usage: site_bench [JOBS A YEAR = 2500000]
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+
+#include "bench/measure.hpp"
+#include "engine/simulated/simulation.hpp"
+#include "history/generate/abci.hpp"
+#include "history/job_reader.hpp"
+#include "model/cluster_presets.hpp"
+
+namespace goban::bench {
+namespace {
+
+class Depth final : public engine::Observer {
+ public:
+  void decided(const scheduler::Decision&, const scheduler::Core& core) override {
+    deepest = std::max(deepest, core.num_waiting());
+  }
+  size_t deepest = 0;
+};
+
+/// Squeezes the submit times so that GPU-seconds of work arrive at `load` of what there is.
+void squeeze(model::JobHistory& history, double load, uint32_t num_gpus) {
+  double gpu_s = 0;
+  for (const model::Job& job : history.jobs) gpu_s += job.work_s * job.request.num_gpus;
+  const base::TimeNs span_ns = history.jobs.back().request.submit_ns;
+  const double factor = gpu_s / (load * num_gpus * base::to_seconds(span_ns));
+  for (model::Job& job : history.jobs) {
+    job.request.submit_ns =
+        static_cast<base::TimeNs>(static_cast<double>(job.request.submit_ns) * factor);
+  }
+}
+
+void run(const std::string& csv, double load) {
+  const model::Cluster cluster = model::make_preset("abci").value();
+  history::ReadOptions read;
+  read.cluster = &cluster;
+  model::JobHistory history = history::read_jobs(csv, read).value().history;
+  if (load > 0) squeeze(history, load, cluster.num_gpus());
+  const policy::Composition composition = policy::compose("slurm-multifactor").value();
+  const profile::PmScores scores = profile::PmScores::uniform(cluster.num_gpus());
+  const profile::LocalityPenalties penalties(cluster, composition.settings.locality_penalty);
+  Depth depth;
+  engine::SimulationOptions options;
+  options.settings = composition.settings;
+  options.observer = &depth;
+  const auto result =
+      engine::simulate(history, {&cluster, &scores, &penalties}, composition, options).value();
+  double wait_s = 0;
+  for (size_t i = 0; i < history.jobs.size(); ++i) {
+    wait_s += base::to_seconds(result.outcomes[i].start_ns - history.jobs[i].request.submit_ns);
+  }
+  fmt::print("  {:8} jobs  load {}  deepest queue {:6}  decisions {:8}  mean wait {:7.0f} s",
+             history.jobs.size(), load > 0 ? fmt::format("{:.2f}", load) : "as is", depth.deepest,
+             result.decisions, wait_s / static_cast<double>(history.jobs.size()));
+}
+
+int bench(int64_t jobs) {
+  const auto csv = std::filesystem::temp_directory_path() / "goban-site-bench.csv";
+  for (const int64_t count : {jobs / 10, jobs / 3, jobs}) {
+    std::ofstream file(csv);
+    history::AbciOptions options;
+    options.population = history::AbciPopulation::All;
+    options.num_jobs = count;
+    if (!history::generate_abci(options, [&](std::string_view text) { file << text; })) return 1;
+    file.close();
+    for (const double load : {0.0, 0.6, 0.8}) {
+      const Cost cost = measure_in_child([&] { run(csv, load); });
+      fmt::print("  {:7.1f} s CPU  {:5.0f} MiB\n", cost.cpu_s, cost.peak_mib);
+    }
+  }
+  std::filesystem::remove(csv);
+  return 0;
+}
+
+}  // namespace
+}  // namespace goban::bench
+
+int main(int argc, char** argv) {
+  return goban::bench::bench(argc > 1 ? std::atoll(argv[1]) : 2'500'000);
+}
