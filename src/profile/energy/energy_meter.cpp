@@ -1,0 +1,180 @@
+#include "profile/energy/energy_meter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+
+namespace goban::profile {
+namespace {
+
+constexpr std::array kAccountings = {Accounting::ActiveOnly, Accounting::IdleOn,
+                                     Accounting::OnlyEacoSleeps, Accounting::EveryoneSleeps};
+
+}  // namespace
+
+void EnergyMeter::Sum::add(double value) {
+  const double next = sum_ + value;
+  lost_ += std::abs(sum_) >= std::abs(value) ? (sum_ - next) + value : (value - next) + sum_;
+  sum_ = next;
+}
+
+EnergyMeter::EnergyMeter(std::span<const MeteredNode> nodes, size_t num_jobs, base::TimeNs begin_ns,
+                         MeterOptions options)
+    : options_(options), job_j_(num_jobs), begin_ns_(begin_ns) {
+  nodes_.reserve(nodes.size());
+  for (const MeteredNode& node : nodes) {
+    GOBAN_CHECK(node.power != nullptr);
+    NodeMeter& meter = nodes_.emplace_back();
+    meter.node = node;
+    meter.since_ns = begin_ns;
+    meter.gap_begin_ns = begin_ns;
+  }
+}
+
+bool EnergyMeter::rests(Accounting accounting) const {
+  return accounting == Accounting::EveryoneSleeps ||
+         (accounting == Accounting::OnlyEacoSleeps && options_.sleeps_in_c);
+}
+
+void EnergyMeter::add_idle(Accounting accounting, double joules) {
+  Sums& sums = sums_[static_cast<size_t>(accounting)];
+  sums.idle.add(joules);
+  sums.cluster.add(joules);
+}
+
+void EnergyMeter::add_rest(Accounting accounting, const RestEnergy& energy) {
+  Sums& sums = sums_[static_cast<size_t>(accounting)];
+  sums.rest.add(energy.rest_j);
+  sums.transition.add(energy.transition_j);
+  sums.cluster.add(energy.rest_j + energy.transition_j);
+}
+
+void EnergyMeter::close_busy(NodeMeter& meter, double span_s) {
+  for (Sums& sums : sums_) {
+    sums.cluster.add(meter.power_w * span_s);
+    sums.idle.add(meter.idle_power_w * span_s);
+  }
+  for (const Share& share : meter.shares) job_j_[share.job.index()] += share.power_w * span_s;
+  active_s_.add(span_s);
+}
+
+// A stretch without jobs: one that the policy ordered to rest, or a whole gap of idleness.
+void EnergyMeter::close_gap(const NodeMeter& meter, double span_s, bool woken) {
+  const PowerModel& power = *meter.node.power;
+  const double idle_w = power.node_idle_w(meter.node.num_gpus);
+  const bool ordered = meter.state == PowerState::Sleep || meter.state == PowerState::Off;
+  const RestState& rest = power.rest(ordered ? meter.state : options_.rest);
+  double timer_s = options_.timer_s.value_or(break_even_s(rest, idle_w));
+  if (options_.recorded_rests) timer_s = span_s;
+  for (const Accounting accounting : kAccountings) {
+    if (accounting == Accounting::ActiveOnly) continue;
+    if (!rests(accounting)) {
+      add_idle(accounting, idle_w * span_s);
+    } else if (ordered) {
+      add_rest(accounting, rest_energy(rest, span_s, woken));
+    } else {
+      add_idle(accounting, idle_w * std::min(span_s, timer_s));
+      if (span_s > timer_s) add_rest(accounting, rest_energy(rest, span_s - timer_s, woken));
+    }
+  }
+}
+
+void EnergyMeter::close(NodeMeter& meter, base::TimeNs now_ns, bool woken) {
+  const base::TimeNs since_ns =
+      meter.state == PowerState::Idle ? meter.gap_begin_ns : meter.since_ns;
+  GOBAN_CHECK(now_ns >= since_ns, "a node's time went back");
+  const double span_s = base::to_seconds(now_ns - since_ns);
+  if (span_s <= 0) return;
+  if (meter.state == PowerState::Busy) {
+    close_busy(meter, span_s);
+  } else {
+    close_gap(meter, span_s, woken);
+  }
+}
+
+void EnergyMeter::set_loads(model::NodeId node, base::TimeNs now_ns,
+                            std::span<const GpuLoad> loads) {
+  NodeMeter& meter = nodes_[node.index()];
+  const bool was_idle = meter.state == PowerState::Idle;
+  if (loads.empty() && was_idle) return;
+  close(meter, now_ns, true);
+  meter.since_ns = now_ns;
+  meter.shares.clear();
+  if (loads.empty()) {
+    meter.state = PowerState::Idle;
+    meter.gap_begin_ns = now_ns;
+    return;
+  }
+  meter.state = PowerState::Busy;
+  const PowerModel& power = *meter.node.power;
+  GOBAN_CHECK(loads.size() <= meter.node.num_gpus);
+  size_t residencies = 0;
+  for (const GpuLoad& load : loads) residencies += load.residents.size();
+  const auto idle_gpus = static_cast<double>(meter.node.num_gpus - loads.size());
+  meter.idle_power_w = idle_gpus * power.gpu_idle_w;
+  meter.power_w = power.host_idle_w + meter.idle_power_w;
+  const double host_share_w = power.host_idle_w / static_cast<double>(residencies);
+  for (const GpuLoad& load : loads) {
+    GOBAN_CHECK(!load.residents.empty() && load.power_w >= 0);
+    meter.power_w += load.power_w;
+    const double idle_w = std::min(load.power_w, power.gpu_idle_w);
+    const auto count = static_cast<double>(load.residents.size());
+    double activity = 0;
+    for (const GpuResident& resident : load.residents) activity += resident.activity;
+    for (const GpuResident& resident : load.residents) {
+      const double part = activity > 0 ? resident.activity / activity : 1 / count;
+      meter.shares.push_back(
+          {resident.job, host_share_w + idle_w / count + (load.power_w - idle_w) * part});
+    }
+  }
+}
+
+void EnergyMeter::set_rest(model::NodeId node, base::TimeNs now_ns, PowerState state) {
+  GOBAN_CHECK(state == PowerState::Sleep || state == PowerState::Off);
+  GOBAN_CHECK(options_.recorded_rests, "a rest in a timeline that is said to have none");
+  NodeMeter& meter = nodes_[node.index()];
+  close(meter, now_ns, true);
+  meter.since_ns = now_ns;
+  meter.state = state;
+  meter.shares.clear();
+}
+
+double EnergyMeter::power_w() const {
+  double power_w = 0;
+  for (const NodeMeter& meter : nodes_) {
+    const PowerModel& power = *meter.node.power;
+    switch (meter.state) {
+      case PowerState::Busy:
+        power_w += meter.power_w;
+        break;
+      case PowerState::Sleep:
+      case PowerState::Off:
+        power_w += power.rest(meter.state).power_w;
+        break;
+      case PowerState::Idle:
+      case PowerState::Context:
+        power_w += power.node_idle_w(meter.node.num_gpus);
+        break;
+    }
+  }
+  return power_w;
+}
+
+EnergyAccount EnergyMeter::finish(base::TimeNs end_ns) {
+  for (NodeMeter& meter : nodes_) close(meter, end_ns, false);
+  EnergyAccount account;
+  Sum jobs;
+  for (const double joules : job_j_) jobs.add(joules);
+  for (size_t i = 0; i < kNumAccountings; ++i) {
+    const Sums& sums = sums_[i];
+    account.totals[i] = {jobs.value(), sums.idle.value(), sums.rest.value(),
+                         sums.transition.value(), sums.cluster.value()};
+  }
+  const double span_s = base::to_seconds(end_ns - begin_ns_);
+  account.avg_active_nodes = span_s > 0 ? active_s_.value() / span_s : 0;
+  account.job_j = std::move(job_j_);
+  return account;
+}
+
+}  // namespace goban::profile

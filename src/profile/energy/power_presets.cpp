@@ -1,0 +1,136 @@
+#include "profile/energy/power_presets.hpp"
+
+#include <array>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "profile/energy/power_file.hpp"
+
+namespace goban::profile {
+namespace {
+
+using base::Result;
+
+// Rest states. No source measures them for GPU servers: sleep as a suspended server with its
+// memory refreshed, off as a management controller on standby power; waking draws the idle power
+// for as long as it takes. A site should write its own (docs/energy.md).
+constexpr double kSleepEnter_s = 10;
+constexpr double kSleepWake_s = 30;
+constexpr double kOffEnter_s = 30;
+constexpr double kOffWake_s = 300;
+
+void add_rest_states(PowerModel& node, double sleep_w, double off_w) {
+  const double idle_w = node.node_idle_w(static_cast<uint32_t>(node.num_gpus));
+  node.sleep = {sleep_w, kSleepEnter_s, kSleepEnter_s * idle_w, kSleepWake_s,
+                kSleepWake_s * idle_w};
+  node.off = {off_w, kOffEnter_s, kOffEnter_s * idle_w, kOffWake_s, kOffWake_s * idle_w};
+}
+
+// Of the fitted V100 node: what jobs on a GPU share, above idle, as a part of its dynamic power.
+constexpr double kShareBase = (73.0 - 30.0) / 201.25;
+constexpr double kExponent = 0.48;
+
+// 8 V100, 2 x Xeon Gold 6240. EaCO spec 5: P = 360 + 1610 (U/100)^0.48 W a node, fitted to the ten
+// measured rows; B = 704 W a node. Of the 360 W, 8 x 30 W are the GPUs': the host has 120 W.
+// Context and maximum: spec 5. Caps: the median of 68 configurations against 250 W, GPU energy
+// only (You et al., Zeus, NSDI 2023; spec 5).
+PowerModel make_v100() {
+  PowerModel node;
+  node.name = "v100-8";
+  node.host_idle_w = 120;
+  node.gpu_idle_w = 30;
+  node.gpu_context_w = 36;
+  node.gpu_max_w = 300;
+  node.gpu_dynamic_w = 1610.0 / 8;
+  node.exponent = kExponent;
+  node.gpu_share_base_w = (704.0 - 120.0) / 8;
+  node.caps = {{200, 0.90, 1.037},
+               {175, 0.845, 1.063},
+               {150, 0.81, 1.11},
+               {125, 0.80, 1.17},
+               {100, 0.84, 1.38}};
+  add_rest_states(node, 25, 12);
+  return node;
+}
+
+/// A node of 8 GPUs that draws `node_max_w` when they are busy; shape of curve and base as fitted
+/// for V100.
+PowerModel scaled(std::string_view name, double host_idle_w, double node_max_w, double gpu_idle_w,
+                  double gpu_context_w, double gpu_max_w) {
+  PowerModel node;
+  node.name = name;
+  node.host_idle_w = host_idle_w;
+  node.gpu_idle_w = gpu_idle_w;
+  node.gpu_context_w = gpu_context_w;
+  node.gpu_max_w = gpu_max_w;
+  node.gpu_dynamic_w = (node_max_w - host_idle_w) / 8 - gpu_idle_w;
+  node.exponent = kExponent;
+  node.gpu_share_base_w = gpu_idle_w + kShareBase * node.gpu_dynamic_w;
+  add_rest_states(node, 50, 20);
+  return node;
+}
+
+// Share of the rated power that an 8 x H100 node was seen to draw at most while it trained: 8.4 of
+// 10.2 kW (Latif et al., Single-Node Power Demand During AI Training, IEEE Access 13, 2025).
+constexpr double kSeenOfRated = 8400.0 / 10200.0;
+
+// DGX A100 data sheet: 6.5 kW, 8 A100 SXM of 400 W. GPU idle 54 W and context 80 W: measured
+// (arXiv:2605.23918; spec 5). Assumed: the seen share of the rated power, 500 W of the idle host.
+PowerModel make_a100() { return scaled("a100-8", 500, 6500 * kSeenOfRated, 54, 80, 400); }
+
+// DGX H100 data sheet: 10.2 kW, 8 H100 SXM of 700 W; at most 8.4 kW seen, as above. GPU idle 72 W
+// and context 122 W: measured (arXiv:2605.23918; spec 5). Assumed: 800 W of the idle host.
+PowerModel make_h100() { return scaled("h100-8", 800, 8400, 72, 122, 700); }
+
+// DGX H200 data sheet: 10.2 kW, 8 H200 SXM of 700 W. GPU idle 74 to 80 W: vendor pages, low
+// confidence (spec 5). Assumed: the context's 50 W above idle and all else as for H100.
+PowerModel make_h200() { return scaled("h200-8", 800, 8400, 77, 127, 700); }
+
+struct Preset {
+  PowerPresetInfo info;
+  PowerModel (*make)();
+};
+constexpr std::array kPresets = {
+    Preset{{"a100", "8 x A100 SXM: GPU idle measured; node maximum and curve scaled; host assumed"},
+           make_a100},
+    Preset{{"h100", "8 x H100 SXM: GPU idle and node maximum measured; curve scaled; host assumed"},
+           make_h100},
+    Preset{{"h200", "8 x H200 SXM: as h100, GPU idle from vendor pages"}, make_h200},
+    Preset{{"v100", "8 x V100: curve and composition fitted to EaCO's measured tables"}, make_v100},
+};
+
+std::string known_presets() {
+  std::vector<std::string_view> names;
+  for (const Preset& preset : kPresets) names.push_back(preset.info.name);
+  return fmt::format("known: {}", fmt::join(names, ", "));
+}
+
+const Preset* find_preset(std::string_view name) {
+  for (const Preset& preset : kPresets) {
+    if (preset.info.name == name) return &preset;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<PowerPresetInfo> power_preset_names() {
+  std::vector<PowerPresetInfo> names;
+  for (const Preset& preset : kPresets) names.push_back(preset.info);
+  return names;
+}
+
+Result<PowerCatalog> make_power_preset(std::string_view name) {
+  const Preset* preset = find_preset(name);
+  if (preset == nullptr) {
+    return base::usage_error(fmt::format("no power model is named '{}'", name), known_presets());
+  }
+  return PowerCatalog{{preset->make()}};
+}
+
+Result<PowerCatalog> resolve_power(const std::string& spec) {
+  const bool is_path = spec == "-" || spec.find_first_of("./") != std::string::npos;
+  return is_path ? read_power_file(spec) : make_power_preset(spec);
+}
+
+}  // namespace goban::profile

@@ -1,0 +1,29 @@
+// Power models known by name, and the one place where an `--energy` argument is understood.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "profile/energy/power_model.hpp"
+
+namespace goban::profile {
+
+/// A preset as a person sees it in a list; `basis` says what is measured in it and what assumed.
+struct PowerPresetInfo {
+  std::string_view name;
+  std::string_view basis;
+};
+
+/// In alphabetical order: nodes of 8 GPUs.
+[[nodiscard]] std::vector<PowerPresetInfo> power_preset_names();
+
+/// The preset of that name; it is for any GPU model. Errors: Usage, listing the known ones.
+[[nodiscard]] base::Result<PowerCatalog> make_power_preset(std::string_view name);
+
+/// What `--energy` names: a preset, else a file. Errors: those of read_power_file; a name that is
+/// neither lists the presets.
+[[nodiscard]] base::Result<PowerCatalog> resolve_power(const std::string& spec);
+
+}  // namespace goban::profile
