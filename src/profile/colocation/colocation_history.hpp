@@ -1,0 +1,99 @@
+// History H: which jobs were measured together on a GPU, and how much each was slowed (EaCO spec
+// 3).
+//
+// A set is a multiset of applications (a model at an input or batch size) on one GPU type. A set of
+// one says what the application draws and uses alone. Policies ask by dense ids; a look-up hashes
+// at most kSetMax numbers and allocates nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/id.hpp"
+#include "base/name_table.hpp"
+
+namespace goban::profile {
+
+using AppId = base::Id<struct ColocatedAppTag>;       ///< a model at an input or batch size
+using GpuTypeId = base::Id<struct ColocationGpuTag>;  ///< such as V100
+
+/// Most jobs on one GPU that anyone is asked about.
+inline constexpr size_t kSetMax = 8;
+/// Slowdowns outside of this are no measurements.
+inline constexpr double kSlowdownMin = 0.1;
+inline constexpr double kSlowdownMax = 1e6;
+/// Two measurements of one set that differ by more than this factor contradict each other.
+inline constexpr double kContradiction = 1.25;
+
+/// A measured set. Optional figures are negative if they are not known.
+struct MeasuredSet {
+  GpuTypeId gpu_type;
+  uint8_t size = 0;
+  /// Never to be packed: it does not fit, or nobody could measure it.
+  bool never = false;
+  std::array<AppId, kSetMax> apps{};       ///< ascending
+  std::array<double, kSetMax> slowdown{};  ///< time / time alone, by position in `apps`
+  double samples = 1;                      ///< measurements that went into it
+  double rel_std = -1;                     ///< of one measured slowdown, relative
+  double util_pct = -1;                    ///< of the GPU
+  double power_w = -1;                     ///< of a node full of such GPUs, divided by its GPUs
+  int64_t mem_bytes = -1;                  ///< peak of one GPU
+  uint32_t source = 0;                     ///< see ColocationHistory::sources
+  [[nodiscard]] std::span<const AppId> members() const { return {apps.data(), size}; }
+};
+
+/// The input of an application that is known by its batch size: "batch 64"; empty for 0.
+[[nodiscard]] std::string batch_input(int64_t batch_size);
+
+/// Sets by key, and the names of their applications and GPU types.
+class ColocationHistory {
+ public:
+  AppId add_app(std::string_view model, std::string_view input);
+  GpuTypeId add_gpu_type(std::string_view name) { return GpuTypeId(gpu_types_.intern(name)); }
+  uint32_t add_source(std::string_view name) { return sources_.intern(name); }
+
+  /// The application; without the input if that one is not known; else invalid.
+  [[nodiscard]] AppId find_app(std::string_view model, std::string_view input) const;
+  /// The type of that name, else the longest one the name begins with ("V100" for
+  /// "V100-SXM2-16GB"), else invalid.
+  [[nodiscard]] GpuTypeId find_gpu_type(std::string_view name) const;
+
+  [[nodiscard]] const std::string& app_name(AppId app) const { return apps_[app.index()]; }
+  [[nodiscard]] const std::string& gpu_type_name(GpuTypeId id) const {
+    return gpu_types_[id.index()];
+  }
+  [[nodiscard]] const std::string& source(uint32_t number) const { return sources_[number]; }
+  [[nodiscard]] size_t num_apps() const { return apps_.size(); }
+  [[nodiscard]] size_t num_gpu_types() const { return gpu_types_.size(); }
+  [[nodiscard]] std::span<const MeasuredSet> sets() const { return sets_; }
+
+  /// Why `set` cannot be about the same thing as what is known; empty if it can.
+  [[nodiscard]] std::string contradiction(const MeasuredSet& set) const;
+  /// Adds a set, or merges it into the known one: means and variances weighted by samples. `never`
+  /// wins. Members need not be sorted. This is how observations of running jobs come in.
+  void merge(MeasuredSet set);
+
+  /// The set of exactly these members, ascending; null if it was not measured. Cost: one hash.
+  [[nodiscard]] const MeasuredSet* find(GpuTypeId gpu_type, std::span<const AppId> sorted) const;
+  /// What is known of an application alone; null if nothing.
+  [[nodiscard]] const MeasuredSet* find_alone(GpuTypeId gpu_type, AppId app) const {
+    return find(gpu_type, {&app, 1});
+  }
+
+ private:
+  [[nodiscard]] size_t slot_of(GpuTypeId gpu_type, std::span<const AppId> sorted) const;
+  void grow();
+
+  base::NameTable apps_;  ///< "model@input", or "model"
+  base::NameTable gpu_types_;
+  base::NameTable sources_;
+  std::vector<MeasuredSet> sets_;
+  std::vector<uint32_t> slots_;  ///< open addressing: index into sets_ + 1, 0 = free
+};
+
+}  // namespace goban::profile
