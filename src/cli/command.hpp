@@ -34,5 +34,7 @@ void add_trace_inspect(CLI::App& trace, Action& action);
 void add_trace_convert(CLI::App& trace, Action& action);
 void add_cluster(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
+void add_energy(CLI::App& app, Action& action);
+void add_colocation(CLI::App& app, Action& action);
 
 }  // namespace goban::cli

@@ -22,6 +22,8 @@ int main(int argc, char** argv) {
   goban::cli::add_trace(app, action);
   goban::cli::add_cluster(app, action);
   goban::cli::add_profile(app, action);
+  goban::cli::add_energy(app, action);
+  goban::cli::add_colocation(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

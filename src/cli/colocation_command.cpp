@@ -1,0 +1,195 @@
+// goban colocation: histories of jobs that shared a GPU, imported and asked.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/nearest.hpp"
+#include "base/output_file.hpp"
+#include "base/text_file.hpp"
+#include "cli/command.hpp"
+#include "profile/colocation/colocation_file.hpp"
+#include "profile/colocation/colocation_predictor.hpp"
+#include "profile/colocation/eaco_tables.hpp"
+#include "profile/colocation/gavel_throughputs.hpp"
+#include "profile/energy/power_presets.hpp"
+
+namespace goban::cli {
+namespace {
+
+using base::Result;
+using base::Status;
+using profile::ColocationHistory;
+
+Status write_history(const ColocationHistory& history, const std::string& out) {
+  const std::string text = profile::to_csv(history);
+  if (out == "-") {
+    fmt::print("{}", text);
+    return {};
+  }
+  auto file = base::OutputFile::create(out);
+  if (!file) return base::failure(file.error());
+  file->buffer() += text;
+  return file->commit();
+}
+
+Result<ColocationHistory> import_gavel(const std::vector<std::string>& files) {
+  if (files.size() != 1) {
+    return base::usage_error(
+        fmt::format("{} throughput files", files.size()),
+        "give one: two measure the same pairs and would contradict each other");
+  }
+  const auto text = base::read_text_file(files[0], size_t{256} << 20);
+  if (!text) return base::failure(text.error());
+  auto import = profile::parse_gavel_throughputs(*text, base::input_name(files[0]));
+  if (!import) return base::failure(import.error());
+  fmt::print(
+      stderr,
+      "goban: {} applications alone, {} pairs measured, {} pairs never to be packed (rate 0)\n",
+      import->alone, import->pairs, import->never);
+  fmt::print(
+      stderr,
+      "goban: left out: {} entries of jobs on several GPUs (no such pair is measured), {} of "
+      "jobs without a rate alone, {} GPU types of spread jobs\n",
+      import->multi_gpu, import->no_rate, import->unconsolidated);
+  return std::move(import->history);
+}
+
+Result<ColocationHistory> import_eaco(const std::vector<std::string>& files) {
+  std::vector<profile::EacoRow> rows;
+  for (const std::string& file : files) {
+    const auto text = base::read_text_file(file, size_t{1} << 20);
+    if (!text) return base::failure(text.error());
+    const auto table = profile::parse_eaco_table(*text, base::input_name(file));
+    if (!table) return base::failure(table.error());
+    rows.insert(rows.end(), table->begin(), table->end());
+  }
+  auto history = profile::eaco_history(rows);
+  if (history) {
+    fmt::print(stderr, "goban: {} applications, {} sets of one and more\n", history->num_apps(),
+               history->sets().size());
+  }
+  return history;
+}
+
+struct ImportArguments {
+  std::string kind;
+  std::vector<std::string> files;
+  std::string out = "-";
+};
+
+int import(const ImportArguments& arguments) {
+  const auto history =
+      arguments.kind == "gavel" ? import_gavel(arguments.files) : import_eaco(arguments.files);
+  if (!history) return report_error(history.error());
+  const auto status = write_history(*history, arguments.out);
+  return status ? 0 : report_error(status.error());
+}
+
+struct PredictArguments {
+  std::string history;
+  std::string gpu_type = "V100";
+  std::string set;
+  std::string energy = "v100";
+};
+
+/// Says which members and GPU types nobody knows, with the nearest known name.
+void note_unknown(const ColocationHistory& history, const PredictArguments& arguments,
+                  std::span<const profile::AppId> apps, profile::GpuTypeId gpu_type) {
+  if (!gpu_type.valid()) {
+    fmt::print(stderr, "goban: note: nothing was measured on {}\n", arguments.gpu_type);
+  }
+  std::vector<std::string_view> known;
+  for (size_t i = 0; i < history.num_apps(); ++i) {
+    known.push_back(history.app_name(profile::AppId(i)));
+  }
+  std::string_view rest = arguments.set;
+  for (const profile::AppId app : apps) {
+    const size_t end = rest.find('+');
+    std::string_view name = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    if (app.valid()) continue;
+    name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
+    name = name.substr(0, name.find_last_not_of(' ') + 1);
+    const std::string_view near = base::nearest_name(name, known);
+    fmt::print(stderr, "goban: note: {} was never measured{}\n", name,
+               near.empty() ? "" : fmt::format("; did you mean {}?", near));
+  }
+}
+
+int predict(const PredictArguments& arguments) {
+  const auto history = profile::read_colocation(arguments.history);
+  if (!history) return report_error(history.error());
+  const auto apps = profile::parse_members(arguments.set, *history);
+  if (!apps) return report_error(apps.error());
+  const auto power = profile::resolve_power(arguments.energy);
+  if (!power) return report_error(power.error());
+  const auto* model = power->find(arguments.gpu_type);
+  if (model == nullptr) {
+    return report_error(base::usage_error(fmt::format("no power model for {}", arguments.gpu_type),
+                                          "give another --energy")
+                            .value());
+  }
+  const profile::GpuTypeId gpu_type = history->find_gpu_type(arguments.gpu_type);
+  note_unknown(*history, arguments, *apps, gpu_type);
+  const auto prediction = profile::ColocationPredictor(*history).predict(gpu_type, *apps);
+  const auto watts = profile::set_power(*model, *history, gpu_type, *apps, prediction);
+  fmt::print("predicted by: {}\n", level_name(prediction.level));
+  if (!prediction.packable()) {
+    fmt::print("never to be packed: it does not fit, or nobody could measure it\n");
+    return 0;
+  }
+  for (size_t i = 0; i < apps->size(); ++i) {
+    fmt::print("  {:<40} slowdown {:.3f}, upper {:.3f}\n",
+               (*apps)[i].valid() ? history->app_name((*apps)[i]) : "(unknown)", prediction.mean[i],
+               prediction.upper[i]);
+  }
+  fmt::print(
+      "sum of rates {:.3f}; {:.1f} W a GPU ({}); {:.1f} J for what one job alone does in a "
+      "second\n",
+      prediction.sum_of_rates(), watts.gpu_w, level_name(watts.level),
+      joules_per_work(*model, watts, prediction));
+  return 0;
+}
+
+}  // namespace
+
+void add_colocation(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("colocation", "Histories of jobs that shared a GPU, and predictions");
+  command->require_subcommand(1);
+
+  auto imported = std::make_shared<ImportArguments>();
+  CLI::App* import_command =
+      command->add_subcommand("import", "Make a co-location history from published measurements");
+  import_command->add_option("KIND", imported->kind, "gavel or eaco")
+      ->required()
+      ->check(CLI::IsMember({"gavel", "eaco"}));
+  import_command
+      ->add_option("FILE", imported->files,
+                   "gavel: a throughput file (JSON); eaco: the tables (CSV), both")
+      ->required();
+  import_command->add_option("--out", imported->out, "Where to write the history (CSV)")
+      ->capture_default_str();
+  import_command->footer(
+      "Examples:\n"
+      "  goban colocation import gavel simulation_throughputs.json --out gavel.csv\n"
+      "  goban colocation import eaco eaco_table1_2_isolated.csv eaco_table3_4_colocated.csv");
+  import_command->callback(
+      [imported, &action] { action = [imported] { return import(*imported); }; });
+
+  auto asked = std::make_shared<PredictArguments>();
+  CLI::App* predict_command =
+      command->add_subcommand("predict", "Predict what jobs do to each other on one GPU");
+  predict_command->add_option("HISTORY", asked->history, "A co-location history (CSV)")->required();
+  predict_command->add_option("SET", asked->set, "Such as \"ResNet-50@batch 64 + AlexNet\"")
+      ->required();
+  predict_command->add_option("--gpu", asked->gpu_type, "GPU type")->capture_default_str();
+  predict_command->add_option("--energy", asked->energy, "Power model: a preset or a TOML file")
+      ->capture_default_str();
+  predict_command->footer(
+      "Example:\n"
+      "  goban colocation predict gavel.csv \"ResNet-18@batch 16 + ResNet-50@batch 64\" --gpu "
+      "P100");
+  predict_command->callback([asked, &action] { action = [asked] { return predict(*asked); }; });
+}
+
+}  // namespace goban::cli

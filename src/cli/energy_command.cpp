@@ -1,0 +1,193 @@
+// goban energy: power models, and the paper's tables beside them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/number.hpp"
+#include "base/text_file.hpp"
+#include "base/units.hpp"
+#include "cli/command.hpp"
+#include "profile/colocation/eaco_tables.hpp"
+#include "profile/energy/power_file.hpp"
+#include "profile/energy/power_presets.hpp"
+
+namespace goban::cli {
+namespace {
+
+using profile::PowerModel;
+using profile::RestState;
+
+void print_state(const char* name, double watts) {
+  fmt::print("  {:<22}{:>9.1f} W\n", name, watts);
+}
+
+void print_rest(const char* name, const RestState& rest, double idle_w) {
+  if (rest.power_w >= idle_w) {
+    fmt::print("  {:<22}{:>11}\n", name, "not used");
+    return;
+  }
+  fmt::print(
+      "  {:<22}{:>9.1f} W   down {:g} s, {:.0f} J; wake {:g} s, {:.0f} J; pays after {:.1f} s\n",
+      name, rest.power_w, rest.enter_s, rest.enter_j, rest.wake_s, rest.wake_j,
+      profile::break_even_s(rest, idle_w));
+}
+
+void print_node(const PowerModel& node) {
+  const auto gpus = static_cast<uint32_t>(node.num_gpus);
+  const double idle_w = node.node_idle_w(gpus);
+  fmt::print("{}: {} GPUs of {}\n", node.name, gpus,
+             node.gpu_model.empty() ? "any model" : node.gpu_model + "...");
+  fmt::print("node\n");
+  print_rest("off", node.off, idle_w);
+  print_rest("sleep", node.sleep, idle_w);
+  print_state("idle", idle_w);
+  print_state("context on every GPU", idle_w + gpus * (node.gpu_context_w - node.gpu_idle_w));
+  for (const double util_pct : {5.0, 25.0, 50.0, 75.0, 100.0}) {
+    print_state(fmt::format("busy, GPUs at {:g} %", util_pct).c_str(),
+                node.host_idle_w + gpus * node.gpu_busy_w(util_pct));
+  }
+  fmt::print("GPU\n");
+  print_state("idle", node.gpu_idle_w);
+  print_state("context", node.gpu_context_w);
+  print_state("board limit", node.gpu_max_w);
+  fmt::print("  busy at U %: {:g} + {:g} (U / 100)^{:g} W, its part of the host's in it\n",
+             node.gpu_idle_w, node.gpu_dynamic_w, node.exponent);
+  fmt::print("  shared: {:.4g} + sum (alone - {:.4g}) x speed W\n", node.gpu_share_base_w,
+             node.gpu_share_base_w);
+  for (const profile::PowerCap& cap : node.caps) {
+    fmt::print("  capped at {:g} W: {:+.1f} % energy, {:+.1f} % time\n", cap.cap_w,
+               100 * (cap.energy_factor - 1), 100 * (cap.time_factor - 1));
+  }
+}
+
+int show(const std::string& spec, bool toml) {
+  if (spec.empty()) {
+    for (const profile::PowerPresetInfo& info : profile::power_preset_names()) {
+      fmt::print("{:<6}{}\n", info.name, info.basis);
+    }
+    return 0;
+  }
+  const auto catalog = profile::resolve_power(spec);
+  if (!catalog) return report_error(catalog.error());
+  if (toml) {
+    fmt::print("{}", profile::to_toml(*catalog));
+    return 0;
+  }
+  for (const PowerModel& node : catalog->models) print_node(node);
+  return 0;
+}
+
+base::Result<std::vector<profile::EacoRow>> read_rows(const std::vector<std::string>& files) {
+  if (files.empty()) return profile::eaco_rows();
+  std::vector<profile::EacoRow> rows;
+  for (const std::string& file : files) {
+    const auto text = base::read_text_file(file, size_t{1} << 20);
+    if (!text) return base::failure(text.error());
+    auto table = profile::parse_eaco_table(*text, base::input_name(file));
+    if (!table) return base::failure(table.error());
+    rows.insert(rows.end(), table->begin(), table->end());
+  }
+  return rows;
+}
+
+std::string percent(double part) { return fmt::format("{:+.1f} %", 100 * part); }
+
+void print_fit(const char* what, const profile::FitError& fit) {
+  fmt::print("  {:<58}mean {:>5.2f} %, largest {:>5.2f} %\n", what, 100 * fit.mean, 100 * fit.max);
+}
+
+void print_watts(const profile::EacoReplayResult& result) {
+  fmt::print("Watts of the node\n  {:<14}{:>9}{:>10}{:>18}{:>18}{:>18}\n", "set", "measured",
+             "look-up", "curve of util", "composed", "alone only");
+  for (const profile::EacoReplay& r : result.rows) {
+    const auto beside = [&r](double watts) {
+      return fmt::format("{:.0f} {:>8}", watts, percent(watts / r.row.node_w - 1));
+    };
+    fmt::print("  {:<14}{:>9.0f}{:>10.0f}{:>18}{:>18}{:>18}\n", r.row.set, r.row.node_w, r.lookup_w,
+               beside(r.curve_w), beside(r.composed_w), beside(r.blind_w));
+  }
+}
+
+void print_times(const profile::EacoReplayResult& result) {
+  fmt::print("Mean JCT, h\n  {:<14}{:>9}{:>10}{:>18}  {}\n", "set", "measured", "look-up",
+             "alone only", "predicted by");
+  for (const profile::EacoReplay& r : result.rows) {
+    fmt::print("  {:<14}{:>9.2f}{:>10.2f}{:>18}  {}\n", r.row.set, r.row.jct_h, r.lookup_jct_h,
+               fmt::format("{:.2f} {:>8}", r.blind_jct_h, percent(r.blind_jct_h / r.row.jct_h - 1)),
+               r.blind_level);
+  }
+}
+
+void print_energy(const profile::EacoReplayResult& result) {
+  fmt::print("Energy, kWh: published; watts x JCT; one after the other; saved together\n");
+  for (const profile::EacoReplay& r : result.rows) {
+    const double product = r.lookup_w * r.lookup_jct_h / 1000;
+    fmt::print("  {:<14}{:>9.2f}{:>10.2f} {:>8}", r.row.set, r.row.energy_kwh, product,
+               percent(product / r.row.energy_kwh - 1));
+    if (r.row.members().size() > 1) {
+      fmt::print("{:>10.2f}{:>9.1f} %", r.alone_kwh, 100 * (1 - r.row.energy_kwh / r.alone_kwh));
+    }
+    fmt::print("\n");
+  }
+}
+
+int replay_tables(const std::vector<std::string>& files, const std::string& energy) {
+  const auto rows = read_rows(files);
+  if (!rows) return report_error(rows.error());
+  const auto catalog = profile::resolve_power(energy);
+  if (!catalog) return report_error(catalog.error());
+  const PowerModel* model = catalog->find("V100");
+  if (model == nullptr || model->num_gpus != 8) {
+    return report_error(base::usage_error("the tables are of a node of 8 V100",
+                                          "give a model of such a node, such as --energy v100")
+                            .value());
+  }
+  const auto result = profile::replay_eaco(*rows, *model);
+  if (!result) return report_error(result.error());
+  fmt::print("EaCO tables 1-4 (arXiv 2412.08294v1) against the model {}: one node of 8 V100\n",
+             model->name);
+  print_watts(*result);
+  print_times(*result);
+  print_energy(*result);
+  fmt::print("Errors\n");
+  print_fit("look-up of measured sets, JCT and watts", result->lookup);
+  print_fit("watts from the measured utilisation, all rows", result->curve);
+  print_fit("watts composed of members at the measured speed, sets", result->composition);
+  print_fit("watts composed at the predicted speed, sets (held out)", result->blind_w);
+  print_fit("JCT predicted from members alone, sets (held out)", result->blind_jct);
+  return 0;
+}
+
+}  // namespace
+
+void add_energy(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("energy", "Power models: what nodes draw, and how well");
+  command->require_subcommand(1);
+
+  auto spec = std::make_shared<std::string>();
+  auto toml = std::make_shared<bool>(false);
+  CLI::App* show_command =
+      command->add_subcommand("show", "Show a power model; without a name, list the presets");
+  show_command->add_option("MODEL", *spec, "A preset or a TOML file");
+  show_command->add_flag("--toml", *toml, "Print it as a file to start your own from");
+  show_command->footer(
+      "Examples:\n"
+      "  goban energy show\n"
+      "  goban energy show v100\n"
+      "  goban energy show h100 --toml > site.toml");
+  show_command->callback([=, &action] { action = [=] { return show(*spec, *toml); }; });
+
+  auto files = std::make_shared<std::vector<std::string>>();
+  auto energy = std::make_shared<std::string>("v100");
+  CLI::App* replay =
+      command->add_subcommand("replay-tables", "Compare the model with EaCO's measured tables");
+  replay->add_option("FILE", *files, "The tables as CSV; the published numbers if left out");
+  replay->add_option("--energy", *energy, "Power model: a preset or a TOML file")
+      ->capture_default_str();
+  replay->footer(
+      "Example:\n"
+      "  goban energy replay-tables\n"
+      "Alone only: predicted as if no set had been measured. docs/energy.md explains the columns.");
+  replay->callback([=, &action] { action = [=] { return replay_tables(*files, *energy); }; });
+}
+
+}  // namespace goban::cli
