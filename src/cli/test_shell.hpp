@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace goban::cli {
 
@@ -36,7 +37,8 @@ inline Output shell(std::string line) {
 class TestFolder {
  public:
   explicit TestFolder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / ("goban_" + name)) {
+      : path_(std::filesystem::temp_directory_path() /
+              ("goban_" + name + "_" + std::to_string(getpid()))) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }

@@ -24,7 +24,8 @@ double slowdown_of(const model::Job& job, double jct_s) {
 }  // namespace
 
 std::vector<AccountMetrics> measure_accounts(const model::JobHistory& history,
-                                             const engine::SimulationResult& result) {
+                                             const engine::SimulationResult& result,
+                                             base::TimeNs counted_from_ns) {
   const bool by_account = names_any(history.accounts);
   const base::NameTable& names = by_account ? history.accounts : history.users;
   if (!by_account && !names_any(history.users)) return {};
@@ -32,6 +33,7 @@ std::vector<AccountMetrics> measure_accounts(const model::JobHistory& history,
   for (AccountMetrics& account : accounts) account.avg_slowdown = 0;
   for (size_t i = 0; i < history.jobs.size(); ++i) {
     const model::Job& job = history.jobs[i];
+    if (job.request.submit_ns < counted_from_ns) continue;
     const engine::JobOutcome& outcome = result.outcomes[i];
     const size_t id = by_account ? job.request.account.index() : job.request.user.index();
     const double jct_s = base::to_seconds(outcome.finish_ns - job.request.submit_ns);

@@ -19,9 +19,10 @@ struct AccountMetrics {
   double gpu_hours = 0;  ///< held
 };
 
-/// By average slowdown, worst first, then by name. Accounts are users if the history names no
-/// account. Empty if it names neither.
+/// Of the jobs submitted from `counted_from_ns` on; by average slowdown, worst first, then by name.
+/// Accounts are users if the history names no account. Empty if it names neither.
 [[nodiscard]] std::vector<AccountMetrics> measure_accounts(const model::JobHistory& history,
-                                                           const engine::SimulationResult& result);
+                                                           const engine::SimulationResult& result,
+                                                           base::TimeNs counted_from_ns = 0);
 
 }  // namespace goban::report

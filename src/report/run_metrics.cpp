@@ -58,7 +58,7 @@ RunMetrics measure(const std::string& policy, const model::JobHistory& history,
     m.gpu_occupancy = result.busy_gpu_s / capacity_gpu_s;
     m.goodput = ideal_gpu_s / capacity_gpu_s;
   }
-  auto accounts = measure_accounts(history, result);
+  auto accounts = measure_accounts(history, result, counted_from);
   if (!accounts.empty()) m.worst_account = std::move(accounts.front());
   return m;
 }
