@@ -110,11 +110,11 @@ bool Resources::place_instances(const JobRequest& job, const model::ResourceType
     out.gpus.insert(out.gpus.end(), share.gpus.begin(), share.gpus.end());
     out.hosts.push_back(id);
     if (instance == 0 || share.reason.product > out.reason.product) out.reason = share.reason;
+    if (instance + 1 == job.instances) return true;
     for (const GpuId gpu : share.gpus) {
       part.free.take(gpu);
       for (profile::BinCounts& bins : part.bins) bins.take(gpu);
     }
-    if (instance + 1 == job.instances) return true;
     // The node stays on offer while its host has room for another.
     HostResources left = rooms_[id.index()].host;
     for (const NodeId host : out.hosts) {
