@@ -29,6 +29,10 @@ std::vector<report::Note> read_notes(const history::ReadResult& read, const std:
     note(fmt::format("{} jobs asked for a share of a GPU and get a whole one",
                      read.counts.gpu_shares));
   }
+  if (read.counts.impossible_deadlines > 0) {
+    note(fmt::format("{} deadlines come before the work alone is over: they cannot be met",
+                     read.counts.impossible_deadlines));
+  }
   if (read.rejected == 0) return notes;
   std::string text = fmt::format("{} of {} records were rejected{}{}", read.rejected, read.records,
                                  rejects.empty() ? "" : ", see ", rejects);

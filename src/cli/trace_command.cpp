@@ -8,6 +8,7 @@
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "history/generate/abci.hpp"
+#include "history/generate/gavel.hpp"
 #include "history/generate/philly.hpp"
 #include "history/generate/poisson.hpp"
 #include "model/cluster_presets.hpp"
@@ -63,9 +64,26 @@ base::Status like_philly(const GenerateArguments& arguments, const history::Text
   return history::generate_philly(options, sink, progress);
 }
 
+base::Status like_gavel(const GenerateArguments& arguments, const history::TextSink& sink,
+                        const history::WorkProgress& progress) {
+  history::GavelOptions options;
+  options.seed = arguments.seed;
+  options.num_jobs = arguments.num_jobs.value_or(options.num_jobs);
+  options.load = arguments.poisson.load;
+  options.cluster_gpus = arguments.poisson.cluster_gpus;
+  if (!arguments.cluster.empty()) {
+    const auto cluster = model::resolve_cluster(arguments.cluster);
+    if (!cluster) return base::failure(cluster.error());
+    options.cluster_gpus = cluster->num_gpus();
+  }
+  return history::generate_gavel(options, sink, progress);
+}
+
 const std::map<std::string, Generator, std::less<>>& generators() {
-  static const std::map<std::string, Generator, std::less<>> known = {
-      {"abci-2019", like_abci}, {"philly", like_philly}, {"poisson", like_poisson}};
+  static const std::map<std::string, Generator, std::less<>> known = {{"abci-2019", like_abci},
+                                                                      {"gavel", like_gavel},
+                                                                      {"philly", like_philly},
+                                                                      {"poisson", like_poisson}};
   return known;
 }
 
@@ -124,10 +142,13 @@ void add_poisson_options(CLI::App* c, GenerateArguments& arguments) {
   CLI::Option* load =
       c->add_option("--load", poisson.load, "Offered load: GPU-seconds of work a GPU and second")
           ->capture_default_str();
-  added = {gpus, load};
-  added.push_back(
+  CLI::Option* cluster =
       c->add_option("--cluster", arguments.cluster, "Like --gpus: cluster file, preset, NxM")
-          ->excludes(gpus));
+          ->excludes(gpus);
+  for (CLI::Option* option : {gpus, load, cluster}) {
+    option->group("Options of gavel and poisson");
+    arguments.special.push_back({option, {"gavel", "poisson"}});
+  }
   added.push_back(
       c->add_option("--horizon", poisson.horizon_s, "Let all jobs arrive within so many seconds")
           ->excludes(load));
@@ -162,12 +183,13 @@ void add_generate(CLI::App* command, Action& action) {
   auto arguments = std::make_shared<GenerateArguments>();
   CLI::App* c = command->add_subcommand("generate", "Make a synthetic history from a seed");
   c->add_option("--like", arguments->like,
-                "Kind of history: abci-2019 (a year of that supercomputer), philly (75 days of "
+                "Kind of history: abci-2019 (a year of that supercomputer), gavel (training jobs "
+                "with deadlines), philly (75 days of "
                 "Microsoft's cluster), poisson (independent jobs)")
       ->required();
   c->add_option("--jobs", arguments->num_jobs,
                 "How many jobs in the whole period; as a rule 497730 for abci-2019 (2501437 with "
-                "--population all), 151816 for philly, 10000 for poisson")
+                "--population all), 1000 for gavel, 151816 for philly, 10000 for poisson")
       ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}));
   c->add_option("--seed", arguments->seed, "Seed; the same seed gives the same bytes")
       ->capture_default_str();
@@ -179,6 +201,7 @@ void add_generate(CLI::App* command, Action& action) {
       "  goban trace generate --like poisson --jobs 5000 --cluster sia-64 --load 0.9 --out j.csv\n"
       "  goban trace generate --like abci-2019 --days 30 --out month.csv\n"
       "  goban trace generate --like abci-2019 --population all --seed 7 --out year.csv\n"
+      "  goban trace generate --like gavel --jobs 3000 --cluster 64x8 --load 0.6 --out jobs.csv\n"
       "  goban trace generate --like philly --jobs 20000 | goban simulate --jobs - --cluster 64x8\n"
       "Limits of abci-2019 are those of the cluster preset abci. docs/traces.md says what the\n"
       "kinds are calibrated on and what is assumed.");

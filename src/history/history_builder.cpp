@@ -165,12 +165,21 @@ model::AppClass HistoryBuilder::class_of(model::ModelId model) {
   return class_of_model_[model.index()];
 }
 
-void HistoryBuilder::push(std::string_view id, const Job& job, const Recorded& recorded) {
+void HistoryBuilder::push(std::string_view id, const Job& job, const JobRecord& record) {
   if (!history_.jobs.empty() && job.request.submit_ns < history_.jobs.back().request.submit_ns) {
     sorted_ = false;
   }
   history_.job_names.add(id);
   history_.jobs.push_back(job);
+  const model::TrainingFacts& training = record.training;
+  if (training.deadline_ns >= 0 && base::to_seconds(training.deadline_ns) < job.work_s) {
+    ++counts_.impossible_deadlines;
+  }
+  if (training != model::TrainingFacts{} || !history_.training.empty()) {
+    history_.training.resize(history_.jobs.size());
+    history_.training.back() = training;
+  }
+  const Recorded& recorded = record.recorded;
   const bool says_something =
       recorded.start_ns >= 0 || recorded.finish_ns >= 0 || recorded.end != RecordedEnd::Unknown;
   if (!says_something && history_.recorded.empty()) return;
@@ -244,7 +253,7 @@ std::string HistoryBuilder::take(const JobRecord& record) {
   request.app_class = record.app_class.value_or(class_of(request.model));
   if (record.array_tasks > 0) return add_array(record, job);
   history_.has_walltime_limits |= request.walltime_limit_ns > 0;
-  push(record.id, job, record.recorded);
+  push(record.id, job, record);
   return {};
 }
 
@@ -266,13 +275,14 @@ std::string HistoryBuilder::add_array(const JobRecord& record, Job job) {
   for (size_t task = 0; task < tasks; ++task) {
     const std::string id = task_id(task);
     ids_.insert(id);
-    push(id, job, record.recorded);
+    push(id, job, record);
   }
   return {};
 }
 
 model::JobHistory HistoryBuilder::finish() {
   if (!history_.recorded.empty()) history_.recorded.resize(history_.jobs.size());
+  if (!history_.training.empty()) history_.training.resize(history_.jobs.size());
   if (sorted_) return std::move(history_);
   std::vector<uint32_t> order(history_.jobs.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -289,7 +299,12 @@ model::JobHistory HistoryBuilder::finish() {
   if (!history_.recorded.empty()) {
     for (const uint32_t index : order) recorded.push_back(history_.recorded[index]);
   }
+  std::vector<model::TrainingFacts> training;
+  if (!history_.training.empty()) {
+    for (const uint32_t index : order) training.push_back(history_.training[index]);
+  }
   history_.jobs = std::move(jobs);
+  history_.training = std::move(training);
   history_.recorded = std::move(recorded);
   history_.job_names = std::move(names);
   return std::move(history_);

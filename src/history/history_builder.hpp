@@ -34,6 +34,7 @@ struct JobRecord {
   std::optional<model::AppClass> app_class;  ///< else by model
   bool gpu_share = false;                    ///< asked for a part of a GPU; num_gpus is rounded up
   model::Recorded recorded;
+  model::TrainingFacts training;
 };
 
 /// What to do with a job that has neither GPUs nor a resource type, if the cluster has no resource
@@ -45,9 +46,10 @@ enum class CpuJobs : uint8_t {
 
 /// Jobs that were taken in another form than they asked for.
 struct JobCounts {
-  int64_t cpu_jobs = 0;           ///< without GPUs and without a resource type of their own
-  int64_t cpu_jobs_left_out = 0;  ///< of these, not in the history
-  int64_t gpu_shares = 0;         ///< asked for a part of a GPU, got a whole one
+  int64_t cpu_jobs = 0;              ///< without GPUs and without a resource type of their own
+  int64_t cpu_jobs_left_out = 0;     ///< of these, not in the history
+  int64_t gpu_shares = 0;            ///< asked for a part of a GPU, got a whole one
+  int64_t impossible_deadlines = 0;  ///< before the work alone is over
 };
 
 /// Collects jobs. A cluster, if given, must outlive the builder.
@@ -84,7 +86,7 @@ class HistoryBuilder {
   [[nodiscard]] std::string take(const JobRecord& record);
   [[nodiscard]] std::string add_array(const JobRecord& record, model::Job job);
   [[nodiscard]] model::AppClass class_of(model::ModelId model);
-  void push(std::string_view id, const model::Job& job, const model::Recorded& recorded);
+  void push(std::string_view id, const model::Job& job, const JobRecord& record);
 
   const model::Cluster* cluster_;
   bool walltimes_known_;

@@ -34,6 +34,8 @@ void check_result(const ReadResult& result, const goban::model::Cluster* cluster
   GOBAN_CHECK(result.history.job_names.size() == jobs.size());
   const auto& recorded = result.history.recorded;
   GOBAN_CHECK(recorded.empty() || recorded.size() == jobs.size());
+  const auto& training = result.history.training;
+  GOBAN_CHECK(training.empty() || training.size() == jobs.size());
   for (size_t i = 0; i < recorded.size(); ++i) {
     GOBAN_CHECK(recorded[i].start_ns == -1 || recorded[i].start_ns >= jobs[i].request.submit_ns);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <string>
 
 #include "base/check.hpp"
@@ -28,6 +29,7 @@ struct Columns {
   bool user = false, model = false, app_class = false, priority = false, walltime = false;
   bool resource_type = false, array = false, account = false, partition = false, qos = false;
   bool start = false, finish = false, end = false;
+  bool batch_size = false, epochs = false, mem = false, util = false, deadline = false;
 };
 
 bool has_names(const base::NameTable& names) {
@@ -57,6 +59,13 @@ Columns columns_of(const JobHistory& history) {
     c.finish |= recorded.finish_ns >= 0;
     c.end |= recorded.end != RecordedEnd::Unknown;
   }
+  for (const model::TrainingFacts& training : history.training) {
+    c.batch_size |= training.batch_size > 0;
+    c.epochs |= training.epochs > 0;
+    c.mem |= training.gpu_mem_bytes > 0;
+    c.util |= training.gpu_util_pct >= 0;
+    c.deadline |= training.deadline_ns >= 0;
+  }
   return c;
 }
 
@@ -80,6 +89,11 @@ std::string header_line(const Columns& c) {
   add(c.start, "start_time");
   add(c.finish, "end_time");
   add(c.end, "state");
+  add(c.batch_size, "batch_size");
+  add(c.epochs, "epochs");
+  add(c.mem, "gpu_mem_bytes");
+  add(c.util, "gpu_util_pct");
+  add(c.deadline, "deadline_s");
   return line + "\n";
 }
 
@@ -113,6 +127,7 @@ class Writer {
     append_time(out, columns_.start, recorded.start_ns);
     append_time(out, columns_.finish, recorded.finish_ns);
     append_name(out, columns_.end, kEndWords[static_cast<size_t>(recorded.end)]);
+    append_training(out, first);
     out += '\n';
   }
 
@@ -132,6 +147,19 @@ class Writer {
     if (!there) return;
     out += ',';
     if (value != 0) append_number(out, value);
+  }
+
+  void append_training(std::string& out, size_t job) const {
+    const model::TrainingFacts training =
+        history_.training.empty() ? model::TrainingFacts{} : history_.training[job];
+    append_if_any(out, columns_.batch_size, training.batch_size);
+    append_if_any(out, columns_.epochs, training.epochs);
+    append_if_any(out, columns_.mem, training.gpu_mem_bytes);
+    if (columns_.util) {
+      out += ',';
+      if (training.gpu_util_pct >= 0) out += fmt::to_string(training.gpu_util_pct);
+    }
+    append_time(out, columns_.deadline, training.deadline_ns);
   }
 
   void append_request(std::string& out, const JobRequest& request, int64_t tasks) const {

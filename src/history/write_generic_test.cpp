@@ -72,6 +72,40 @@ TEST(WriteGeneric, EveryColumnComesBack) {
   expect_equal(first.history, read_ok(out, options).history);
 }
 
+TEST(WriteGeneric, TrainingFactsComeBack) {
+  const std::string text =
+      "job_id,submit_time,duration,num_gpus,user,batch_size,epochs,gpu_mem_bytes,gpu_util_pct,"
+      "deadline_s\n"
+      "1,0,5,1,u,,,,,\n"
+      "2,1,5,1,u,64,12,8986296320,96.3,6\n"
+      "3,2,5,1,u,,,,0,4.5\n";
+  const ReadResult first = read_ok(text);
+  ASSERT_EQ(first.rejected, 0) << first.first_rejections[0].reason;
+  EXPECT_EQ(first.counts.impossible_deadlines, 1) << "4.5 s for 5 s of work";
+  ASSERT_EQ(first.history.training.size(), 3u);
+  EXPECT_EQ(first.history.training[0], model::TrainingFacts{});
+  EXPECT_EQ(first.history.training[1].deadline_ns, 6 * base::kSecond);
+  EXPECT_EQ(first.history.training[1].gpu_mem_bytes, 8986296320);
+  EXPECT_EQ(first.history.training[2].gpu_util_pct, 0);
+  EXPECT_EQ(written(first.history), text);
+  // Unsorted input takes the facts along.
+  const ReadResult turned = read_ok(
+      "job_id,submit_time,duration,num_gpus,user,epochs\nb,9,5,1,u,7\na,1,5,1,u,3\nc,10,1,1,u,\n");
+  EXPECT_EQ(turned.history.training.at(0).epochs, 3);
+  EXPECT_EQ(turned.history.training.at(1).epochs, 7);
+  EXPECT_EQ(turned.history.training.at(2).epochs, 0);
+}
+
+TEST(WriteGeneric, BadTrainingFactsAreRefused) {
+  const ReadResult result = read_ok(
+      "job_id,submit_time,duration,num_gpus,user,gpu_mem_bytes,gpu_util_pct,deadline_s\n"
+      "1,0,5,1,u,-1,,\n2,0,5,1,u,,101,\n3,0,5,1,u,,,-2\n4,0,5,1,u,,,\n");
+  EXPECT_EQ(result.rejected, 3);
+  EXPECT_THAT(reasons(result)[0], testing::HasSubstr("2: gpu_mem_bytes \"-1\""));
+  EXPECT_THAT(reasons(result)[1], testing::HasSubstr("3: gpu_util_pct \"101\" is above 100"));
+  EXPECT_THAT(reasons(result)[2], testing::HasSubstr("4: deadline_s \"-2\""));
+}
+
 TEST(WriteGenericGolden, RealHistoriesComeBack) {
   for (const char* file :
        {"philly/philly_df_schedule.csv.gz", "philly/sia_philly.csv.gz",

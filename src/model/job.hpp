@@ -52,6 +52,16 @@ struct Recorded {
   RecordedEnd end = RecordedEnd::Unknown;
 };
 
+/// What a training job promises and takes, as far as its submitter or a profile says.
+struct TrainingFacts {
+  TimeNs deadline_ns = -1;    ///< to be finished so long after the submission; -1 = no deadline
+  int64_t gpu_mem_bytes = 0;  ///< peak of one GPU; 0 = not known
+  float gpu_util_pct = -1;    ///< of one GPU, alone on it; negative = not known
+  int32_t epochs = 0;         ///< of all its work; 0 = not known
+  int32_t batch_size = 0;     ///< 0 = not known
+  friend bool operator==(const TrainingFacts&, const TrainingFacts&) = default;
+};
+
 /// Jobs in submit order (stable), dense by JobId, with the names of the input beside them.
 struct JobHistory {
   std::vector<Job> jobs;
@@ -62,7 +72,8 @@ struct JobHistory {
   base::NameTable partitions;
   base::NameTable qos;
   std::vector<JobArray> arrays;
-  std::vector<Recorded> recorded;  ///< by JobId; empty if the input says nothing of the kind
+  std::vector<Recorded> recorded;       ///< by JobId; empty if the input says nothing of the kind
+  std::vector<TrainingFacts> training;  ///< by JobId; empty if the input says nothing of the kind
   /// Some job has a walltime limit.
   bool has_walltime_limits = false;
 };

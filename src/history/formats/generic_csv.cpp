@@ -18,7 +18,11 @@
 //   start_time     when the site started it, on the clock of submit_time; empty = not known
 //   end_time       when it ended there, likewise; empty = start_time + duration
 //   state          how it ended: COMPLETED FAILED CANCELLED TIMEOUT NODE_FAIL; empty = unknown
-//   batch_size     not looked at
+//   batch_size     samples a step; empty = not known
+//   epochs         of all the work; empty = not known
+//   gpu_mem_bytes  peak memory of one GPU; empty = not known
+//   gpu_util_pct   utilisation of one GPU alone, 0 to 100; empty = not known
+//   deadline_s     seconds after submit_time by which it has to be finished; empty = no deadline
 // Other columns are ignored and named in the result.
 #include <algorithm>
 #include <array>
@@ -52,14 +56,18 @@ enum Column : size_t {
   kEndTime,
   kState,
   kBatchSize,
+  kEpochs,
+  kGpuMem,
+  kGpuUtil,
+  kDeadline,
   kNumColumns,
 };
 constexpr size_t kNumRequired = kNumGpus + 1;
 constexpr std::array<std::string_view, kNumColumns> kNames = {
-    "job_id",    "submit_time", "duration",    "num_gpus",   "user",
-    "model",     "class",       "priority",    "walltime_s", "resource_type",
-    "instances", "array_tasks", "array_limit", "account",    "partition",
-    "qos",       "start_time",  "end_time",    "state",      "batch_size"};
+    "job_id",      "submit_time", "duration",   "num_gpus",      "user",         "model",
+    "class",       "priority",    "walltime_s", "resource_type", "instances",    "array_tasks",
+    "array_limit", "account",     "partition",  "qos",           "start_time",   "end_time",
+    "state",       "batch_size",  "epochs",     "gpu_mem_bytes", "gpu_util_pct", "deadline_s"};
 
 bool recognises(const Header& header) { return find_column(header, kNames[kUser]).has_value(); }
 
@@ -134,7 +142,31 @@ class GenericParser final : public RecordParser {
       }
       record.recorded.end = *end;
     }
+    if (std::string problem = parse_training(fields, record.training); !problem.empty()) {
+      return problem;
+    }
     if (given(fields, kArrayLimit)) record.array_limit = whole(fields, kArrayLimit, 1, INT32_MAX);
+    return {};
+  }
+
+  std::string parse_training(FieldReader& fields, model::TrainingFacts& training) const {
+    constexpr int64_t kMemMax = int64_t{1} << 50;
+    if (given(fields, kBatchSize)) training.batch_size = whole(fields, kBatchSize, 0, INT32_MAX);
+    if (given(fields, kEpochs)) training.epochs = whole(fields, kEpochs, 0, INT32_MAX);
+    if (given(fields, kGpuMem)) {
+      training.gpu_mem_bytes = fields.whole(*at_[kGpuMem], kNames[kGpuMem], 0, kMemMax);
+    }
+    if (given(fields, kGpuUtil)) {
+      const double util_pct = fields.number(*at_[kGpuUtil], kNames[kGpuUtil]);
+      if (util_pct > 100) {
+        return fmt::format("gpu_util_pct \"{}\" is above 100 percent",
+                           fields.text(*at_[kGpuUtil]).substr(0, 40));
+      }
+      training.gpu_util_pct = static_cast<float>(util_pct);
+    }
+    if (given(fields, kDeadline)) {
+      training.deadline_ns = fields.seconds(*at_[kDeadline], kNames[kDeadline]);
+    }
     return {};
   }
 
@@ -157,7 +189,8 @@ base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
 const JobFormat kGenericCsv = {
     "generic",
     "job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,resource_type,"
-    "instances,array_tasks,array_limit,account,partition,qos,start_time,end_time,state]",
+    "instances,array_tasks,array_limit,account,partition,qos,start_time,end_time,state,"
+    "batch_size,epochs,gpu_mem_bytes,gpu_util_pct,deadline_s]",
     recognises, open};
 
 }  // namespace goban::history
