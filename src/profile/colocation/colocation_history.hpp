@@ -72,8 +72,8 @@ class ColocationHistory {
   [[nodiscard]] size_t num_gpu_types() const { return gpu_types_.size(); }
   [[nodiscard]] std::span<const MeasuredSet> sets() const { return sets_; }
 
-  /// Why `set` cannot be about the same thing as what is known; empty if it can.
-  [[nodiscard]] std::string contradiction(const MeasuredSet& set) const;
+  /// Why `given` cannot be about the same thing as what is known; empty if it can.
+  [[nodiscard]] std::string contradiction(const MeasuredSet& given) const;
   /// Adds a set, or merges it into the known one: means and variances weighted by samples. `never`
   /// wins. Members need not be sorted. This is how observations of running jobs come in.
   void merge(MeasuredSet set);

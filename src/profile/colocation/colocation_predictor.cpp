@@ -92,8 +92,8 @@ bool ColocationPredictor::from_set(GpuTypeId gpu_type, const Sorted& sorted,
 
 bool ColocationPredictor::from_pairs(GpuTypeId gpu_type, const Sorted& sorted,
                                      SetPrediction& out) const {
-  std::array<double, kSetMax> mean;
-  std::array<double, kSetMax> variance;
+  std::array<double, kSetMax> mean{};
+  std::array<double, kSetMax> variance{};
   mean.fill(1);
   variance.fill(options_.rel_std_pairs * options_.rel_std_pairs);
   bool complete = sorted.size > 2;
@@ -178,7 +178,7 @@ SetPower set_power(const PowerModel& model, const ColocationHistory& history, Gp
   if (set != nullptr && set->power_w >= 0) {
     return {std::max(model.gpu_idle_w, set->power_w - model.host_share_w()), PowerLevel::Measured};
   }
-  std::array<double, kSetMax> alone_w;
+  std::array<double, kSetMax> alone_w{};
   double joint_pct = 0;
   bool watts_known = apps.size() > 1;
   bool util_known = true;

@@ -87,7 +87,7 @@ class GavelReader {
 
   Status read_job(const std::string& gpu, const Json& jobs, const std::string& name,
                   const Json& entries) {
-    const std::string field = gpu + "." + name;
+    const std::string field = fmt::format("{}.{}", gpu, name);
     const auto type = parse_job_type(name);
     if (!type) return refuse(field, "is no job type such as ('ResNet-18 (batch size 16)', 1)");
     if (!entries.is_object()) return refuse(field, "is no object of rates");
@@ -107,7 +107,8 @@ class GavelReader {
     ++out_.alone;
     for (const auto& [other, rates] : entries.items()) {
       if (other == kAlone) continue;
-      Status read = read_pair(jobs, {field + "." + other, *type, *alone}, other, rates);
+      Status read =
+          read_pair(jobs, {fmt::format("{}.{}", field, other), *type, *alone}, other, rates);
       if (!read) return read;
     }
     return {};
