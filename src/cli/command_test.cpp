@@ -215,13 +215,13 @@ TEST_F(CommandTest, OptionsOfOtherKindsOfHistoryAreRefused) {
   const Output load = shell("GOBAN trace generate --like philly --load 0.5 2>&1");
   EXPECT_EQ(load.code, 2);
   EXPECT_THAT(load.out, HasSubstr("--load means nothing with --like philly"));
-  EXPECT_THAT(load.out, HasSubstr("it belongs to --like poisson"));
+  EXPECT_THAT(load.out, HasSubstr("it belongs to --like gavel, poisson"));
   const Output days = shell("GOBAN trace generate --like poisson --days 3 2>&1");
   EXPECT_EQ(days.code, 2);
   EXPECT_THAT(days.out, HasSubstr("it belongs to --like abci-2019, philly"));
   const Output kind = shell("GOBAN trace generate --like helios 2>&1");
   EXPECT_EQ(kind.code, 2);
-  EXPECT_THAT(kind.out, HasSubstr("known: abci-2019, philly, poisson"));
+  EXPECT_THAT(kind.out, HasSubstr("known: abci-2019, gavel, philly, poisson"));
   EXPECT_EQ(shell("GOBAN trace generate --like abci-2019 --population some 2>&1").code, 2);
   EXPECT_EQ(shell("GOBAN trace generate --like philly --days 76 2>&1").code, 2);
 }
