@@ -3,7 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <time.h>
+#include <ctime>
 
 namespace goban::cli {
 namespace {

@@ -10,7 +10,6 @@ namespace goban::cli {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 class CommandTest : public testing::Test {
  protected:

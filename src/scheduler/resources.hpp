@@ -67,7 +67,7 @@ class Resources {
   [[nodiscard]] Part part_of(std::span<const NodeId> nodes) const;
   /// Brings `part` up to date on one node: it offers the node's free GPUs if the node is open and
   /// has, with `left` of the host, room for an instance of `type`.
-  void sync(Part& part, const model::ResourceType& type, NodeId node,
+  void sync(Part& part, const model::ResourceType& type, NodeId id,
             const model::HostResources& left) const;
   /// Follows a change on the nodes of an allocation, or on one node, in all parts by type.
   void follow(const Allocation& allocation);

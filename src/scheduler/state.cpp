@@ -133,6 +133,7 @@ void State::bring_back(uint32_t association) {
 
 void State::resort(TimeNs now) {
   const TimeNs period = policies_->order->resort_ns();
+  GOBAN_CHECK(period > 0);
   resort_due_ns_ = (now / period + 1) * period;
   if (policies_->order->uses_fair_share()) fair_share_ = accounts_.fair_share(now);
   const auto sort_anew = [&](WaitQueue& queue) {
