@@ -1,0 +1,34 @@
+"""PM scores that the studies on PAL share: the artifact's table and draws from Longhorn's runs."""
+
+import csv
+
+from study import goban, need_shared
+
+PAL = need_shared("data/pal")
+ARTIFACT = f"{PAL}/reference/gpu_scores_16x4_binned_code_K2.csv"
+GAPS = f"{PAL}/reference/replay_interarrivals_seed1_load2.csv"
+TRACES = ["workload-1", "workload-3", "workload-4", "sia-160job-trace"]
+
+
+def without_straggler(path):
+    """The artifact's table with GPU 35 at 1.146 for class A, to be binned again."""
+    with open(ARTIFACT, newline="") as source:
+        rows = list(csv.DictReader(source))
+    names = [name for name in rows[0] if not name.startswith("bin_")]
+    rows[35]["PerfVar_classA"] = "1.146"
+    with open(path, "w", newline="") as target:
+        writer = csv.DictWriter(target, names, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def drawn(path, cluster, mode, seed):
+    """Draws the cluster's GPUs from the profiles: A resnet, B and C bert, D pagerank."""
+    sim = f"{PAL}/profiles/sim"
+    goban("profile", "scores", "--cluster", cluster, "--mode", mode, "--seed", seed, "--out", path,
+          "--profile", f"A={sim}/resnet-longhorn-agg.csv",
+          "--profile", f"B={sim}/bert-longhorn-agg.csv",
+          "--profile", f"C={sim}/bert-longhorn-agg.csv",
+          "--profile", f"D={sim}/pagerank-longhorn-agg.csv")
+    return path
