@@ -26,7 +26,7 @@ REFERENCE = "slurm-multifactor"
 POLICIES = [REFERENCE, "fifo+packed", "easy-backfill+packed", "fair-share+easy-backfill+packed",
             "easy-backfill+pal", "las+packed", "las+pal"]
 BELIEVE_LIMITS = [policy for policy in POLICIES if "backfill" in policy or policy == REFERENCE]
-DEAR = "las+pal, 600 s a restart"
+DEAR = "las+pal, 120 s a restart"
 GPUS_A_NODE = 8
 LOAD = 0.85
 PENALTY = 1.16  # of class A, as measured on Frontera for PAL's paper
@@ -51,8 +51,8 @@ SOURCES = {
     "philly-attempts": Source("Philly, attempts", "philly/philly_df_schedule.csv.gz",
                               "2017-10-08", 28, 7, 20),
     "philly-vc": Source("Philly, virtual clusters", "philly/sia_philly.csv.gz",
-                        "2017-09-24", 56, 7, 30),
-    "helios": Source("Helios", "helios/helios_15k.csv.gz", "1970-01-01", 20, 3, 50),
+                        "2017-10-08", 28, 7, 20),
+    "helios": Source("Helios", "helios/helios_15k.csv.gz", "1970-01-01", 20, 3, 40),
 }
 
 
@@ -145,7 +145,7 @@ def bootstrap(source, days, nodes, limits, resamples, folder, known=None):
                    "--warmup", f"{source.warmup_days}d", "--rejects", f"{folder}/rejects.csv"]
         runs = simulate(*options, "--policy", ",".join(BELIEVE_LIMITS if known else POLICIES))
         if not known:
-            runs[DEAR] = simulate(*options, "--policy", "las+pal", "--restart-cost", 600)["las+pal"]
+            runs[DEAR] = simulate(*options, "--policy", "las+pal", "--restart-cost", 120)["las+pal"]
         killed += sum(run["timed_out"] for run in runs.values())
         now = {policy: metrics(run) for policy, run in runs.items()}
         result.append((known[seed - 1] if known else {}) | now)
