@@ -396,6 +396,11 @@ TEST_F(CommandTest, TraceConvertGivesWhatSimulateTakes) {
             "job_id,submit_time,duration,num_gpus,user,start_time\n"
             "1,1502114500,60,2,,1502114500\n0,1502114581,100,1,,1502114586\n");
   EXPECT_EQ(shell("GOBAN trace convert " + table + " 2>/dev/null").out, read(dir_ + "/jobs.csv"));
+  const std::string typed = write(
+      "typed.csv", "job_id,submit_time,duration,num_gpus,user,resource_type\na,0,1,1,u,Full\n");
+  const Output none = shell("GOBAN trace convert " + typed + " 2>&1");
+  EXPECT_EQ(none.code, 3);
+  EXPECT_THAT(none.out, HasSubstr("no job is left of 1 records"));
   const std::string simulate = "GOBAN simulate --cluster 1x2 --policy fifo+packed --json --jobs ";
   auto direct = nlohmann::json::parse(shell(simulate + table + " 2>/dev/null").out)["runs"][0];
   auto again =

@@ -275,6 +275,14 @@ int convert(const TraceArguments& arguments) {
   const auto loaded = load(arguments);
   if (!loaded) return report_error(loaded.error());
   print_read_notes(loaded->read, arguments.file, arguments.rejects);
+  const history::ReadResult& read = loaded->read;
+  if (read.history.jobs.empty() && read.rejected > 0) {
+    return report_error(
+        base::Error{.code = base::ErrorCode::BadData,
+                    .message = fmt::format("no job is left of {} records", read.records),
+                    .place = {arguments.file, 0, 0, ""},
+                    .remedy = "the first reason: " + read.first_rejections.front().reason});
+  }
   const model::Cluster* cluster = loaded->cluster ? &*loaded->cluster : nullptr;
   if (arguments.out == "-") {
     history::write_generic(loaded->read.history, cluster, [](std::string_view text) {
