@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
@@ -19,8 +20,19 @@ using base::Status;
 constexpr int64_t kNodeGpusMax = 255;
 constexpr const char* kNowhere = "(none)";
 
+/// UTF-8 without control characters, so that a TOML file can hold it.
 bool printable(std::string_view text) {
-  return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  constexpr unsigned char kDelete = 0x7f;
+  const bool has_control = std::ranges::any_of(text, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == kDelete;
+  });
+  if (has_control) return false;
+  try {
+    return !nlohmann::json(text).dump().empty();
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
 }
 
 /// A few of the names, and how many there are.
@@ -176,7 +188,7 @@ Status check_site_node(const SiteNode& node) {
   };
   const std::string shown = node.name.substr(0, 80);
   if (node.name.empty() || !printable(node.name)) {
-    return refuse("name", "a node has no name, or one with control characters", "name it");
+    return refuse("name", "a node has no name, or one that is no plain UTF-8", "name it");
   }
   if (node.num_gpus < 0 || node.num_gpus > kNodeGpusMax) {
     return refuse("gpus", fmt::format("node {} has {} GPUs", shown, node.num_gpus),
@@ -184,7 +196,7 @@ Status check_site_node(const SiteNode& node) {
   }
   for (const std::string* text : {&node.gpu_model, &node.rack, &node.zone, &node.site}) {
     if (!printable(*text)) {
-      return refuse("labels", fmt::format("a name at node {} has control characters", shown),
+      return refuse("labels", fmt::format("a name at node {} is no plain UTF-8", shown),
                     "remove them");
     }
   }
