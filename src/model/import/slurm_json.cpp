@@ -89,9 +89,9 @@ Result<int64_t> least(const json& entry, const char* key, const base::Place& pla
   if (range == nullptr) return 0;
   base::Place at = place;
   at.field += fmt::format(".{}", key);
-  const auto low = whole(*range, "minimum", at);
+  auto low = whole(*range, "minimum", at);
   if (!low) return low;
-  const auto high = whole(*range, "maximum", at);
+  auto high = whole(*range, "maximum", at);
   if (!high) return high;
   if (*low != *high) {
     site.notes.push_back(

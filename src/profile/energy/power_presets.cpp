@@ -88,7 +88,7 @@ PowerModel make_h200() { return scaled("h200-8", 800, 8400, 77, 127, 700); }
 
 struct Preset {
   PowerPresetInfo info;
-  PowerModel (*make)();
+  PowerModel (*make)() = nullptr;
 };
 constexpr std::array kPresets = {
     Preset{{"a100", "8 x A100 SXM: GPU idle measured; node maximum and curve scaled; host assumed"},
