@@ -8,6 +8,7 @@ macro(goban_room_uses room)
 endmacro()
 
 goban_room_uses(base)
+goban_room_uses(statistics base)
 goban_room_uses(wire base)
 goban_room_uses(model base wire)
 goban_room_uses(profile base wire model)
@@ -16,7 +17,8 @@ goban_room_uses(scheduler base model profile policy)
 goban_room_uses(history base wire model profile)
 goban_room_uses(engine base wire model profile policy scheduler history)
 goban_room_uses(report base wire model profile history engine)
-goban_room_uses(cli base wire model profile policy scheduler history engine report)
+goban_room_uses(cli base statistics wire model profile policy scheduler history engine
+                    report)
 # The training runtime: apart from the cluster's rooms (mesh_rooms.cmake builds it).
 goban_room_uses(comm base)
 goban_room_uses(mesh base wire comm)

@@ -50,7 +50,7 @@ IO_HEADERS = {
     "cstdio", "stdio.h", "fstream", "iostream", "filesystem", "chrono", "ctime", "time.h",
     "thread", "mutex", "condition_variable", "future", "atomic", "random", "cstdlib", "stdlib.h",
 }  # fmt: skip
-PURE = ("src/policy/", "src/scheduler/", "src/profile/", "src/model/")
+PURE = ("src/policy/", "src/scheduler/", "src/profile/", "src/model/", "src/statistics/")
 # Files of the pure rooms that read input.
 PURE_EXCEPT = ("src/model/cluster_file.cpp", "src/model/cluster_file.hpp")
 

@@ -1,0 +1,34 @@
+// Empirical cumulative distribution: the share of a sample at or below x.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace goban::statistics {
+
+class Ecdf {
+ public:
+  /// A step of the curve: `share` of the sample is at most `value`. Shares rise to exactly 1.
+  struct Step {
+    double value = 0;
+    double share = 0;
+  };
+
+  /// Each value counts once.
+  explicit Ecdf(std::span<const double> values);
+  /// Each value counts with its weight (such as node-hours), >= 0; values of weight 0 are left out.
+  Ecdf(std::span<const double> values, std::span<const double> weights);
+
+  /// One step for each distinct value, rising; empty for an empty sample.
+  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  /// 0 below the smallest value and for an empty sample.
+  [[nodiscard]] double share_at_most(double x) const;
+  /// Smallest value with at least that share at or below it. The sample is not empty.
+  [[nodiscard]] double value_at(double share) const;
+
+ private:
+  std::vector<Step> steps_;
+};
+
+}  // namespace goban::statistics

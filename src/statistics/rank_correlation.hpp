@@ -1,0 +1,43 @@
+// Spearman's rank correlation with mid-ranks for ties, and a bootstrap interval for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace goban::statistics {
+
+/// Ranks from 1; equal values share the mean of their ranks.
+[[nodiscard]] std::vector<double> mid_ranks(std::span<const double> values);
+
+/// None for fewer than two pairs, or if one side is constant.
+[[nodiscard]] std::optional<double> pearson(std::span<const double> x, std::span<const double> y);
+/// Pearson's correlation of the mid-ranks; none as there.
+[[nodiscard]] std::optional<double> spearman(std::span<const double> x, std::span<const double> y);
+
+struct BootstrapOptions {
+  size_t replicates = 2000;
+  double level = 0.95;  ///< share of the replicates inside the interval
+  uint64_t seed = 1;
+  /// Stratum of each pair, if pairs are drawn again within their stratum (as a stratified sample
+  /// needs it); empty: all pairs are one stratum.
+  std::vector<uint32_t> strata;
+};
+
+/// A correlation with its percentile interval.
+struct Correlation {
+  double rho = 0;
+  double low = 0;
+  double high = 0;
+  size_t pairs = 0;
+  size_t replicates = 0;  ///< that had a correlation; constant ones are left out
+};
+
+/// None where spearman() is none. Equal seeds give equal intervals on every machine.
+[[nodiscard]] std::optional<Correlation> spearman_interval(std::span<const double> x,
+                                                           std::span<const double> y,
+                                                           const BootstrapOptions& options);
+
+}  // namespace goban::statistics
