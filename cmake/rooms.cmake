@@ -14,11 +14,12 @@ goban_room_uses(model base wire)
 goban_room_uses(profile base wire model)
 goban_room_uses(policy base model profile)
 goban_room_uses(scheduler base model profile policy)
-goban_room_uses(history base wire model profile)
+goban_room_uses(records base wire model)
+goban_room_uses(history base wire model profile records)
 goban_room_uses(engine base wire model profile policy scheduler history)
 goban_room_uses(report base wire model profile history engine)
-goban_room_uses(cli base statistics wire model profile policy scheduler history engine
-                    report)
+goban_room_uses(cli base statistics wire model profile policy scheduler records history
+                    engine report)
 # The training runtime: apart from the cluster's rooms (mesh_rooms.cmake builds it).
 goban_room_uses(comm base)
 goban_room_uses(mesh base wire comm)

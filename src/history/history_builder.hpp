@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "history/id_set.hpp"
+#include "records/id_set.hpp"
 #include "model/cluster.hpp"
 #include "model/job.hpp"
 
@@ -97,7 +97,7 @@ class HistoryBuilder {
   std::vector<int64_t> instances_max_;  ///< by resource type: how many the empty cluster holds
   model::JobHistory history_;
   std::vector<model::AppClass> class_of_model_;
-  IdSet ids_;
+  records::IdSet ids_;
   bool sorted_ = true;
 };
 

@@ -1,0 +1,115 @@
+// One job as an accounting system recorded it, and where readers send such records.
+//
+// The record is what every reader fills and every consumer takes: the simulator's job history, the
+// analysis, the store. All texts are views that live during one call of RecordSink::take only;
+// record_table.hpp keeps millions of records compactly.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/time.hpp"
+#include "model/job.hpp"
+#include "records/job_state.hpp"
+
+namespace goban::records {
+
+using base::TimeNs;
+
+/// A GPU that a job held, as far as the source says.
+struct GpuUse {
+  std::string_view node;
+  std::string_view gpu;         ///< its index on the node ("0") or its UUID
+  float util_pct = -1;          ///< mean over the job; negative = not known
+  int64_t mem_used_bytes = -1;  ///< peak; -1 = not known
+  int64_t mem_total_bytes = -1;
+};
+
+/// What the accounting itself measured. High-water marks, never means over time (Slurm: "Max" and
+/// "Tot" of TRESUsageIn are the largest values seen).
+struct UsageMarks {
+  float gpu_util_pct_max = -1;  ///< highest utilisation, summed over the GPUs of a task
+  int64_t gpu_mem_bytes_max = -1;
+  int64_t mem_bytes_max = -1;  ///< resident, of the largest task
+  int64_t read_bytes = -1;
+  int64_t write_bytes = -1;
+  double cpu_s = -1;  ///< CPU seconds of all tasks
+  friend bool operator==(const UsageMarks&, const UsageMarks&) = default;
+};
+
+/// Unknown texts are empty, unknown numbers -1 unless said otherwise. Times are nanoseconds since
+/// 1970 in UTC (some public traces count from their own start); run time = end - start, or work_s.
+struct AccountingRecord {
+  int64_t line = 0;  ///< of the input, where the record begins; 0 = not known
+
+  // Who and where.
+  std::string_view id;      ///< as the source writes it: `123`, `123_4`, `123+0`
+  int64_t job_number = -1;  ///< of the whole array or heterogeneous job
+  int64_t array_task = -1;  ///< index of this task
+  int32_t het_part = -1;    ///< component of a heterogeneous job
+  int32_t run = 0;          ///< 0 = first; a requeued or rerun job has a record for each run
+  int32_t restarts = -1;    ///< as the source counts them
+  std::string_view cluster;
+  std::string_view user;
+  std::string_view account;  ///< who pays: account, project, virtual cluster
+  std::string_view group;    ///< of the user: unix group, department
+  std::string_view partition;
+  std::string_view qos;
+  std::string_view reservation;
+  std::string_view resource_type;  ///< ABCI's rt_F, rt_G.small; empty = GPUs only
+  std::string_view job_name;       ///< only if the reader was told to keep it
+  std::string_view command_line;   ///< likewise
+
+  // When, and how it ended.
+  TimeNs submit_ns = -1;
+  TimeNs eligible_ns = -1;
+  TimeNs start_ns = -1;
+  TimeNs end_ns = -1;
+  TimeNs walltime_limit_ns = 0;  ///< 0 = none known
+  double work_s = -1;            ///< run time if the source gives that instead of start and end
+  JobState state = JobState::Unknown;
+  JobKind kind = JobKind::Unknown;
+  int32_t exit_code = -1;
+  int32_t signal = -1;       ///< 0 = none
+  int32_t failed_code = -1;  ///< Grid Engine's `failed`; 0 = fine
+
+  // What it held.
+  std::optional<int64_t> num_gpus;  ///< of all nodes; MIG instances count one each
+  int32_t gpu_milli = 0;            ///< thousandths of one GPU if it asked for a part; else 0
+  bool gpu_share = false;           ///< a part of a GPU (share, MIG); num_gpus is rounded up
+  std::string_view gpu_type;        ///< `a100`; several joined by '+'
+  int64_t instances = 0;            ///< of the resource type; 0 = follows from num_gpus
+  int64_t num_nodes = -1;
+  int64_t cpu_cores = 0;   ///< of all nodes; 0 = not known
+  int64_t mem_bytes = -1;  ///< of all nodes
+  int32_t priority = 0;
+  /// Host names with commas between, in Slurm's hostlist syntax (`gpu[01-03],login1`).
+  std::string_view node_list;
+  std::span<const GpuUse> gpus;                ///< empty = not known
+  std::span<const std::string_view> software;  ///< environment modules, container image
+  UsageMarks usage;
+
+  // What only generated histories and traces of simulators have.
+  int32_t array_tasks = 0;  ///< the record stands for so many equal jobs; 0 = for one
+  int32_t array_limit = 0;  ///< tasks running at once; 0 = no bound
+  std::string_view model;
+  std::string_view app_class;  ///< a letter; empty = by model
+  model::TrainingFacts training;
+};
+
+/// Takes records one by one, in the order of the input.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+  /// Takes the record; or returns why not, and nothing has changed. The reader lists it as refused.
+  [[nodiscard]] virtual std::string take(const AccountingRecord& record) = 0;
+  /// About so many records will come in all: room may be made.
+  virtual void expect(size_t /*records*/) {}
+  /// The records that follow come from this file (its name in messages).
+  virtual void begin_file(std::string_view /*name*/) {}
+};
+
+}  // namespace goban::records
