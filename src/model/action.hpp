@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/time.hpp"
 #include "model/ids.hpp"
 
 namespace goban::model {
@@ -13,6 +14,8 @@ struct PlacementReason {
   uint8_t level = 0;     ///< topology level the GPUs had to share
   double bin_value = 1;  ///< largest binned PM score that was allowed
   double product = 1;    ///< bin value x locality penalty of the level
+  /// profile::PredictionLevel behind a shared place; 0 = the GPUs were free.
+  uint8_t prediction = 0;
 };
 
 /// What a job holds while it runs.
@@ -26,6 +29,10 @@ enum class ActionKind : uint8_t {
   Start,    ///< launch the job on the allocation that the core holds for it
   Preempt,  ///< checkpoint and stop it; it waits again
   Abandon,  ///< its node failed: it is gone and waits again from its last checkpoint
+  Observe,  ///< measure one epoch of it, or until `until_ns`, and report EventKind::RateObserved
+  Cap,      ///< limit the power of the GPUs it holds; `cap` as in Tenants::Group
+  Rest,     ///< put an idle node to sleep
+  Wake,     ///< wake it; EventKind::NodeAwake when it is
 };
 
 struct Action {
@@ -33,6 +40,11 @@ struct Action {
   JobId job{};
   /// Start: the very set of GPUs that it held last, so nothing has to be moved.
   bool same_gpus = false;
+  /// Preempt: a shared allocation is taken back.
+  bool undo = false;
+  int8_t cap = -1;            ///< Cap: index into the caps of the power model; -1 = no limit
+  NodeId node{};              ///< Rest, Wake
+  base::TimeNs until_ns = 0;  ///< Observe: the time bound
 };
 
 }  // namespace goban::model

@@ -14,8 +14,10 @@ enum class EventKind : uint8_t {
   NodeLost,     ///< it failed: its jobs are gone, its GPUs are out of use
   NodeClosed,   ///< maintenance begins: its jobs are stopped in good order
   NodeRestored,
-  NodeDrained,  ///< known in advance: nothing may run on the node from `until_ns` on
-  TimePassed,   ///< the wake-up that the core asked for
+  NodeDrained,   ///< known in advance: nothing may run on the node from `until_ns` on
+  RateObserved,  ///< what the core asked for with ActionKind::Observe
+  NodeAwake,     ///< a node that was told to wake can run jobs again
+  TimePassed,    ///< the wake-up that the core asked for
 };
 
 /// One event. Which fields mean something follows from `kind`.
@@ -24,9 +26,12 @@ struct Event {
   TimeNs at_ns = 0;
   JobId job{};
   NodeId node{};
-  TimeNs until_ns = 0;                  ///< NodeDrained: start of the maintenance window
-  const JobRequest* request = nullptr;  ///< JobSubmitted; read during the call only
-  JobArray array{};                     ///< JobSubmitted, if the request names an array
+  TimeNs until_ns = 0;                      ///< NodeDrained: start of the maintenance window
+  const JobRequest* request = nullptr;      ///< JobSubmitted; read during the call only
+  JobArray array{};                         ///< JobSubmitted, if the request names an array
+  const TrainingFacts* training = nullptr;  ///< JobSubmitted; null: nothing is known
+  double slowdown = 1;  ///< RateObserved: time of an epoch / the same with no neighbour on the GPUs
+  bool failed = false;  ///< JobFinished, JobKilled: it broke, for example out of memory
 };
 
 }  // namespace goban::model

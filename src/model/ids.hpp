@@ -15,6 +15,7 @@ using PartitionId = base::Id<struct PartitionTag>;  ///< a queue of the site
 using QosId = base::Id<struct QosTag>;              ///< a quality of service of the site
 using ArrayId = base::Id<struct ArrayTag>;          ///< a job array
 using ResourceTypeId = base::Id<struct ResourceTypeTag>;
+using AppId = base::Id<struct ColocatedAppTag>;  ///< a model at a batch size: who shares GPUs
 
 /// Sensitivity class of an application to slow GPUs: 0 = A (most sensitive), 1 = B, ...
 struct AppClass {

@@ -28,6 +28,7 @@ struct JobRequest {
   ArrayId array;                 ///< invalid: not part of an array
   ResourceTypeId resource_type;  ///< invalid: GPUs only
   AppClass app_class;
+  AppId app;  ///< in the co-location history; invalid: nobody knows it
 };
 
 /// A recorded or generated job: the request, and the work it turned out to need.

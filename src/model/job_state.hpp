@@ -12,6 +12,7 @@ enum class JobPhase : uint8_t { Held, Waiting, Running };
 /// An active job. Finished jobs are forgotten by the core.
 struct JobState {
   JobRequest request;
+  TrainingFacts training{};
   JobId job;
   uint32_t arrival = 0;           ///< 0, 1, ... in order of submission; breaks every tie
   TimeNs attained_before_ns = 0;  ///< time it held its resources in earlier runs
@@ -28,6 +29,15 @@ struct JobState {
   [[nodiscard]] TimeNs attained_ns(TimeNs now) const {
     return attained_before_ns + (phase == JobPhase::Running ? now - run_start_ns : 0);
   }
+};
+
+/// What jobs say of their progress while they run. A live scheduler has it, too.
+class ReportedProgress {
+ public:
+  virtual ~ReportedProgress() = default;
+  /// Seconds that the rest of the job takes alone at PM score 1 and locality penalty 1, from its
+  /// declared epochs and those it has reported; negative if it declares or reports none.
+  [[nodiscard]] virtual double reported_left_s(JobId job, TimeNs now) const = 0;
 };
 
 /// True work, known to a simulation only. Policies that read it are marked simulation-only.

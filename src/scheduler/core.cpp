@@ -17,7 +17,7 @@ Core::Core(const policy::SpeedModel& speed, policy::PolicySet policies,
       state_(speed, policies_, oracle),
       seed_(seed),
       gpu_mark_(speed.cluster->num_gpus()) {
-  GOBAN_CHECK(policies_.sharing->jobs_per_gpu_max() == 1 && !policies_.power->may_sleep());
+  GOBAN_CHECK(policies_.sharing->jobs_per_gpu_max() == 1 && !policies_.power->may_rest());
 }
 
 std::span<const Action> Core::apply(const Event& event) {
@@ -42,6 +42,8 @@ std::span<const Action> Core::apply(const Event& event) {
     case EventKind::NodeDrained:
       state_.resources().drain(event.node, event.until_ns);
       break;
+    case EventKind::RateObserved:
+    case EventKind::NodeAwake:
     case EventKind::TimePassed:
       break;
   }

@@ -46,6 +46,7 @@ void State::submit(const model::Event& submitted) {
   }
   JobState& job = jobs_[slot];
   job = {.request = *submitted.request, .job = submitted.job, .arrival = arrivals_++};
+  if (submitted.training != nullptr) job.training = *submitted.training;
   if (slot_of_job_.size() <= submitted.job.index()) {
     slot_of_job_.resize(submitted.job.index() + 1, kNoSlot);
   }

@@ -246,6 +246,11 @@ void Simulation::execute(const Action& action, TimeNs now) {
       if (contention_) change_speeds(contention_->stop(action.job), action.job, now);
       return;
     }
+    case ActionKind::Observe:
+    case ActionKind::Cap:
+    case ActionKind::Rest:
+    case ActionKind::Wake:
+      return;
   }
 }
 

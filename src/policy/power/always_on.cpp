@@ -6,7 +6,11 @@ namespace {
 
 class AlwaysOn final : public Power {
  public:
-  bool may_sleep() const override { return false; }
+  bool may_rest() const override { return false; }
+  base::TimeNs rest_after_ns(const profile::PowerModel& /*model*/,
+                             uint32_t /*num_gpus*/) const override {
+    return base::kNever;
+  }
 };
 
 }  // namespace

@@ -1,19 +1,26 @@
-// Power: what happens to nodes and GPUs that nobody uses.
+// Power: what happens to nodes that nobody uses.
 #pragma once
 
 #include <memory>
 
+#include "base/time.hpp"
+#include "profile/energy/power_model.hpp"
+
 namespace goban::policy {
 
-/// Decides on power states. `on` is the only policy yet: every node stays awake, so every free GPU
-/// can be given out at once.
+/// Decides on the power states of idle nodes. The core wakes nodes for jobs that find no place.
 class Power {
  public:
   virtual ~Power() = default;
-  /// May put an idle node to sleep.
-  [[nodiscard]] virtual bool may_sleep() const = 0;
+  /// May put an idle node to rest.
+  [[nodiscard]] virtual bool may_rest() const = 0;
+  /// Idle time after which a node of that model with so many GPUs rests; kNever: it never does.
+  [[nodiscard]] virtual base::TimeNs rest_after_ns(const profile::PowerModel& model,
+                                                   uint32_t num_gpus) const = 0;
 };
 
 std::unique_ptr<Power> make_always_on();
+/// Nodes sleep after the break-even time of their power model, while nobody waits.
+std::unique_ptr<Power> make_sleep();
 
 }  // namespace goban::policy

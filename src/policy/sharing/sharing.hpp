@@ -1,19 +1,143 @@
-// Sharing: how many jobs may hold one GPU at a time.
+// Sharing: with whom a job may share GPUs, and when that is taken back. One file a policy.
+//
+// The core asks `choose` when a job's turn comes. A place found is provisional if the policy
+// observes: its group is locked, everyone on it is measured for one epoch or up to a time bound,
+// the measured slowdowns go into the history H, and `review` confirms the place or takes it back.
+// Groups are reviewed again whenever a job joins or leaves.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+
+#include "model/job_state.hpp"
+#include "model/tenants.hpp"
+#include "policy/knowledge.hpp"
+#include "policy/sharing/memory.hpp"
 
 namespace goban::policy {
 
-/// Decides with whom a job may share a GPU. `exclusive` is the only policy yet: placement then
-/// draws from wholly free GPUs alone.
+using model::GroupId;
+using model::JobState;
+using model::Tenants;
+using model::TenantTraits;
+
+/// What a sharing policy may look at.
+class SharingView {
+ public:
+  virtual ~SharingView() = default;
+  [[nodiscard]] virtual TimeNs now() const = 0;
+  [[nodiscard]] virtual const Tenants& tenants() const = 0;
+  [[nodiscard]] virtual const SharingMemory& memory() const = 0;
+  [[nodiscard]] virtual const SiteKnowledge& knowledge() const = 0;
+  /// An active job.
+  [[nodiscard]] virtual const JobState& job(JobId id) const = 0;
+  /// Seconds that the rest of the job takes alone at PM score 1 and locality penalty 1, restart
+  /// costs still to be paid included; negative if nobody knows.
+  [[nodiscard]] virtual double work_left_s(const JobState& job) const = 0;
+  /// Slowdown by PM score and locality of a job on these GPUs, without neighbours.
+  [[nodiscard]] virtual double alone_slowdown(const JobState& job,
+                                              std::span<const model::GpuId> gpus) const = 0;
+  /// The same of a running job where it is.
+  [[nodiscard]] virtual double alone_slowdown(const JobState& job) const = 0;
+  /// GPUs asked by all active jobs, running or waiting.
+  [[nodiscard]] virtual int64_t demand_gpus() const = 0;
+  /// Jobs wait that nothing has been found for.
+  [[nodiscard]] virtual bool someone_waits() const = 0;
+  [[nodiscard]] virtual int32_t free_gpus() const = 0;
+  /// For policies that draw; differs by job and decision.
+  [[nodiscard]] virtual uint64_t seed(JobId job) const = 0;
+};
+
+/// A place found: the job takes as many GPUs of the group as it asks for, the lowest.
+struct SharedPlace {
+  GroupId group;
+  /// profile::PredictionLevel of the slowdowns that were expected; for explanations.
+  profile::PredictionLevel level = profile::PredictionLevel::Pessimistic;
+};
+
+/// When a policy is asked for a shared place.
+enum class ShareWhen : uint8_t {
+  Never,
+  IfBlocked,   ///< the free GPUs do not suffice for the job
+  BeforeFree,  ///< at once: free GPUs are taken only if nobody can be joined
+};
+
+/// Decides with whom a job may share its GPUs. A pure function of view and job.
 class Sharing {
  public:
   virtual ~Sharing() = default;
   [[nodiscard]] virtual int32_t jobs_per_gpu_max() const = 0;
+  [[nodiscard]] virtual ShareWhen when() const { return ShareWhen::Never; }
+  /// A group for a waiting job; none: it has to get GPUs of its own.
+  [[nodiscard]] virtual std::optional<SharedPlace> choose(const SharingView& view,
+                                                          const JobState& job) const {
+    (void)view, (void)job;
+    return {};
+  }
+  /// Shared places are provisional until everyone on them was measured.
+  [[nodiscard]] virtual bool observes() const { return false; }
+  /// Time bound of an observation, where epochs are longer or nobody reports.
+  [[nodiscard]] virtual TimeNs observe_max_ns() const { return base::kNever; }
+  /// The job that has to leave the group; none: it stays as it is. Asked after an observation
+  /// (`observed`: H holds what was measured) and after a job joined or left.
+  [[nodiscard]] virtual std::optional<JobId> review(const SharingView& view, GroupId group,
+                                                    bool observed) const {
+    (void)view, (void)group, (void)observed;
+    return {};
+  }
+  /// Power limit for the GPUs of a group: an index into PowerModel::caps, or -1 for none. Asked
+  /// when a group is new or changed and not provisional.
+  [[nodiscard]] virtual int8_t choose_cap(const SharingView& view, GroupId group) const {
+    (void)view, (void)group;
+    return -1;
+  }
+  /// Some group may get a limit.
+  [[nodiscard]] virtual bool caps_power() const { return false; }
 };
 
 std::unique_ptr<Sharing> make_exclusive();
+
+/// Who may be joined at all: site rules of sharing.
+struct SharingRules {
+  bool everyone = true;         ///< else only jobs whose traits say so
+  bool within_account = false;  ///< neighbours have to be of one account
+};
+
+/// Among groups that can be joined, which goes first.
+enum class ShareRanking : uint8_t {
+  Highest,        ///< highest utilisation (EaCO: consolidates)
+  Similar,        ///< utilisation most like the job's
+  Complementary,  ///< sum of utilisations nearest to the threshold without passing it
+};
+
+/// FIFO_packed as Gavel has it: a blocked job joins one resident job of equal GPU count with the
+/// highest sum of normalised rates, if above 1.5.
+std::unique_ptr<Sharing> make_fifo_packed(SharingRules rules);
+/// Gandiva as Gavel has it: if demand exceeds the cluster, random pairs of equal GPU count; a pair
+/// measured at a sum of rates below 1 is parted.
+std::unique_ptr<Sharing> make_gandiva(SharingRules rules);
+
+/// Parameters that the paper does not give; docs/energy.md has the sensitivity of the defaults.
+struct EacoOptions {
+  SharingRules rules;
+  ShareRanking ranking = ShareRanking::Highest;
+  int32_t jobs_per_gpu_max = 4;
+  double util_max_pct = 100;    ///< of a GPU, summed over its jobs alone
+  double observe_max_s = 1800;  ///< time bound of an observation
+  // Only of `eaco`, not of the paper's algorithm:
+  double min_residence_s = 600;  ///< after a join or leave, nobody else joins for so long
+  double cool_down_s = 3600;     ///< after an undo the job is not shared for so long
+  double min_saving = 0.02;      ///< of joules per work, predicted, to be worth it
+  double undo_cost_s = 60;       ///< checkpoint, restart and warm-up, charged in deadlines
+  /// A job without a deadline may be slowed by this factor at most.
+  double max_slowdown = 1.3;
+  bool power_caps = true;
+};
+/// The algorithm of EaCO (arXiv 2412.08294, spec 2) with its semantics: means, deadlines only.
+std::unique_ptr<Sharing> make_eaco_paper(EacoOptions options);
+/// EaCO with a benefit test, upper quantiles, memory in bytes, hysteresis, negative memory,
+/// priority jobs alone, power caps into slack (spec 7).
+std::unique_ptr<Sharing> make_eaco(EacoOptions options);
 
 }  // namespace goban::policy

@@ -16,10 +16,11 @@
 
 #include "base/id.hpp"
 #include "base/name_table.hpp"
+#include "model/ids.hpp"
 
 namespace goban::profile {
 
-using AppId = base::Id<struct ColocatedAppTag>;       ///< a model at an input or batch size
+using model::AppId;
 using GpuTypeId = base::Id<struct ColocationGpuTag>;  ///< such as V100
 
 /// Most jobs on one GPU that anyone is asked about.

@@ -1,0 +1,107 @@
+// Who shares GPUs with whom: part of the view that sharing policies read.
+//
+// A group is a set of GPUs that the very same jobs hold; every held GPU is in one group. A job that
+// takes part of a group's GPUs splits it; groups that the same jobs hold again become one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/cluster.hpp"
+
+namespace goban::model {
+
+using GroupId = base::Id<struct GroupTag>;
+using TraitsId = base::Id<struct TraitsTag>;
+using KindId = base::Id<struct KindTag>;
+
+/// What matters of a job to those beside it on a GPU. Jobs alike have one TraitsId.
+struct TenantTraits {
+  AppId app;              ///< invalid: unknown
+  float util_pct = -1;    ///< of one GPU, alone on it; negative = unknown
+  int64_t mem_bytes = 0;  ///< peak of one GPU; 0 = unknown
+  bool may_share = true;
+  auto operator<=>(const TenantTraits&) const = default;
+};
+
+/// The groups of a cluster. Costs: a job coming or going, the GPUs it holds.
+class Tenants {
+ public:
+  struct Group {
+    std::vector<JobId> jobs;       ///< in order of arrival; their numbers ascend with it nowhere
+    std::vector<TraitsId> traits;  ///< of each of `jobs`
+    std::vector<GpuId> gpus;       ///< ascending
+    KindId kind;
+    int8_t cap = -1;              ///< power limit: index into PowerModel::caps; -1 = none
+    bool locked = false;          ///< an allocation on it is provisional
+    base::TimeNs changed_ns = 0;  ///< when a job joined or left it last
+  };
+  /// Groups of as many GPUs of one model, on one node or not, with jobs of the same traits.
+  struct Kind {
+    uint32_t gpu_model = 0;
+    uint32_t num_gpus = 0;
+    bool one_node = true;
+    std::vector<TraitsId> traits;  ///< ascending
+    std::vector<GroupId> groups;   ///< may be empty; order: as they came, after removals arbitrary
+  };
+
+  explicit Tenants(const Cluster& cluster);
+
+  /// Number of these traits.
+  TraitsId intern(const TenantTraits& traits);
+
+  /// The job takes these GPUs, free or held.
+  void add(JobId job, TraitsId traits, std::span<const GpuId> gpus, base::TimeNs now);
+  /// It gives back all that it holds.
+  void remove(JobId job, base::TimeNs now);
+  void set_locked(GroupId group, bool locked) { groups_[group.index()].locked = locked; }
+  void set_cap(GroupId group, int8_t cap);
+
+  [[nodiscard]] const Group& group(GroupId id) const { return groups_[id.index()]; }
+  /// Of a job that holds GPUs; usually one.
+  [[nodiscard]] std::span<const GroupId> groups_of(JobId job) const;
+  [[nodiscard]] GroupId group_of(GpuId gpu) const { return group_of_gpu_[gpu.index()]; }
+  [[nodiscard]] const TenantTraits& traits(TraitsId id) const { return traits_[id.index()]; }
+  [[nodiscard]] const Kind& kind(KindId id) const { return kinds_[id.index()]; }
+  /// Kinds of `num_gpus` GPUs; some may have no group at present.
+  [[nodiscard]] std::span<const KindId> kinds_of_size(uint32_t num_gpus) const;
+  /// Sizes up to this exist.
+  [[nodiscard]] uint32_t largest_size() const {
+    return static_cast<uint32_t>(kinds_by_size_.size());
+  }
+  [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
+
+  /// Running jobs whose neighbours, or whose power limit, changed since the last call; each once,
+  /// ascending. Jobs that are gone are not among them.
+  [[nodiscard]] std::vector<JobId> take_changed();
+
+ private:
+  GroupId make_group(std::vector<GpuId> gpus, const Group* like, base::TimeNs now);
+  /// The part of a group that lies on these GPUs becomes a group of its own.
+  GroupId split(GroupId group, std::span<const GpuId> gpus, base::TimeNs now);
+  void drop_group(GroupId id);
+  /// Groups of the job's neighbours that the same jobs hold again become one.
+  void merge_alike(GroupId id);
+  void enter_kind(GroupId id);
+  void leave_kind(GroupId id);
+  void mark_changed(const Group& group);
+
+  using KindKey = std::tuple<uint32_t, uint32_t, bool, std::vector<TraitsId>>;
+  const Cluster* cluster_;
+  std::vector<TenantTraits> traits_;
+  std::map<TenantTraits, TraitsId> traits_ids_;
+  std::vector<Group> groups_;
+  std::vector<GroupId> free_groups_;
+  std::vector<GroupId> group_of_gpu_;  ///< invalid: free
+  std::vector<Kind> kinds_;
+  std::map<KindKey, KindId> kind_ids_;
+  std::vector<std::vector<KindId>> kinds_by_size_;  ///< by number of GPUs - 1
+  std::unordered_map<JobId, std::vector<GroupId>> groups_of_job_;
+  std::vector<JobId> changed_;
+};
+
+}  // namespace goban::model

@@ -1,0 +1,11 @@
+#include "policy/knowledge.hpp"
+
+namespace goban::policy {
+
+SiteKnowledge SiteKnowledge::none(const model::Cluster& cluster) {
+  SiteKnowledge knowledge;
+  knowledge.gpu_types.resize(cluster.gpu_models().size());
+  return knowledge;
+}
+
+}  // namespace goban::policy

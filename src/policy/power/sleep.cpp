@@ -1,0 +1,23 @@
+// Sleep: a node that idles as long as a sleep costs, sleeps (ski rental: at most twice the
+// optimum).
+#include <cmath>
+
+#include "policy/power/power.hpp"
+
+namespace goban::policy {
+namespace {
+
+class Sleep final : public Power {
+ public:
+  bool may_rest() const override { return true; }
+  base::TimeNs rest_after_ns(const profile::PowerModel& model, uint32_t num_gpus) const override {
+    const double after_s = profile::break_even_s(model.sleep, model.node_idle_w(num_gpus));
+    return std::isfinite(after_s) ? base::from_seconds(after_s) : base::kNever;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Power> make_sleep() { return std::make_unique<Sleep>(); }
+
+}  // namespace goban::policy

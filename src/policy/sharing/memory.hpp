@@ -1,0 +1,59 @@
+// What sharing has taught the scheduler: the growing history H, and what was tried in vain.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/time.hpp"
+#include "model/ids.hpp"
+#include "profile/colocation/colocation_predictor.hpp"
+
+namespace goban::policy {
+
+using base::TimeNs;
+using model::AppId;
+using model::JobId;
+
+/// Kept by the core, read by policies. Not copied: the predictor refers to the history in it.
+class SharingMemory {
+ public:
+  explicit SharingMemory(const profile::ColocationHistory& seed,
+                         const profile::PredictorOptions& options);
+  SharingMemory(const SharingMemory&) = delete;
+  SharingMemory& operator=(const SharingMemory&) = delete;
+
+  /// Answers from H as it is now.
+  [[nodiscard]] const profile::ColocationPredictor& predictor() const { return predictor_; }
+  [[nodiscard]] const profile::ColocationHistory& history() const { return history_; }
+  /// A set was observed: slowdowns by position in `apps`. Invalid apps teach nothing.
+  void observed(profile::GpuTypeId gpu_type, std::span<const AppId> apps,
+                std::span<const double> slowdowns);
+
+  /// The shared allocation of `job` beside `partners` was taken back.
+  void undone(JobId job, std::span<const JobId> partners, TimeNs now);
+  /// The job was taken off this very set before: a rejected set stays rejected.
+  [[nodiscard]] bool rejected(JobId job, std::span<const JobId> partners) const;
+  /// When the last shared allocation of the job was taken back; -1 = never.
+  [[nodiscard]] TimeNs last_undo_ns(JobId job) const;
+  /// A job broke beside others. Pairs of applications are counted.
+  void broke(AppId app, std::span<const AppId> beside);
+  /// How often one of the two broke beside the other.
+  [[nodiscard]] uint32_t times_broken(AppId one, AppId other) const;
+  /// The job is gone: what was kept of it is not needed any more.
+  void forget(JobId job);
+
+ private:
+  profile::ColocationHistory history_;
+  profile::ColocationPredictor predictor_;
+  struct Tried {
+    TimeNs last_ns = -1;
+    std::vector<std::vector<JobId>> sets;  ///< each ascending
+  };
+  std::unordered_map<JobId, Tried> tried_;
+  std::unordered_map<uint64_t, uint32_t> broken_;
+};
+
+}  // namespace goban::policy
