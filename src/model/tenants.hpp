@@ -32,12 +32,13 @@ struct TenantTraits {
 class Tenants {
  public:
   struct Group {
-    std::vector<JobId> jobs;       ///< in order of arrival; their numbers ascend with it nowhere
+    std::vector<JobId> jobs;       ///< in order of arrival
     std::vector<TraitsId> traits;  ///< of each of `jobs`
     std::vector<GpuId> gpus;       ///< ascending
     KindId kind;
-    int8_t cap = -1;              ///< power limit: index into PowerModel::caps; -1 = none
-    bool locked = false;          ///< an allocation on it is provisional
+    int8_t cap = -1;      ///< power limit: index into PowerModel::caps; -1 = none
+    bool locked = false;  ///< an allocation on it is provisional
+    uint32_t place_in_kind = 0;
     base::TimeNs changed_ns = 0;  ///< when a job joined or left it last
   };
   /// Groups of as many GPUs of one model, on one node or not, with jobs of the same traits.
@@ -46,7 +47,7 @@ class Tenants {
     uint32_t num_gpus = 0;
     bool one_node = true;
     std::vector<TraitsId> traits;  ///< ascending
-    std::vector<GroupId> groups;   ///< may be empty; order: as they came, after removals arbitrary
+    std::vector<GroupId> groups;   ///< may be empty; in no order
   };
 
   explicit Tenants(const Cluster& cluster);
@@ -58,7 +59,8 @@ class Tenants {
   void add(JobId job, TraitsId traits, std::span<const GpuId> gpus, base::TimeNs now);
   /// It gives back all that it holds.
   void remove(JobId job, base::TimeNs now);
-  void set_locked(GroupId group, bool locked) { groups_[group.index()].locked = locked; }
+  /// Unlocked, it may become one with others of the same jobs; it keeps its id.
+  void set_locked(GroupId group, bool locked);
   void set_cap(GroupId group, int8_t cap);
 
   [[nodiscard]] const Group& group(GroupId id) const { return groups_[id.index()]; }
@@ -80,11 +82,11 @@ class Tenants {
   [[nodiscard]] std::vector<JobId> take_changed();
 
  private:
-  GroupId make_group(std::vector<GpuId> gpus, const Group* like, base::TimeNs now);
-  /// The part of a group that lies on these GPUs becomes a group of its own.
-  GroupId split(GroupId group, std::span<const GpuId> gpus, base::TimeNs now);
+  GroupId make_group(Group group);
+  /// The part of a group that lies on these GPUs, not all of it, becomes a group of its own.
+  GroupId split(GroupId id, std::vector<GpuId> gpus);
   void drop_group(GroupId id);
-  /// Groups of the job's neighbours that the same jobs hold again become one.
+  /// The group takes over the GPUs of others that the same jobs hold.
   void merge_alike(GroupId id);
   void enter_kind(GroupId id);
   void leave_kind(GroupId id);

@@ -1,0 +1,195 @@
+#include "model/tenants.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace goban::model {
+
+Tenants::Tenants(const Cluster& cluster) : cluster_(&cluster), group_of_gpu_(cluster.num_gpus()) {}
+
+TraitsId Tenants::intern(const TenantTraits& traits) {
+  const auto [found, is_new] = traits_ids_.try_emplace(traits, TraitsId(traits_.size()));
+  if (is_new) traits_.push_back(traits);
+  return found->second;
+}
+
+std::span<const GroupId> Tenants::groups_of(JobId job) const {
+  const auto found = groups_of_job_.find(job);
+  return found == groups_of_job_.end() ? std::span<const GroupId>{} : found->second;
+}
+
+std::span<const KindId> Tenants::kinds_of_size(uint32_t num_gpus) const {
+  if (num_gpus == 0 || num_gpus > kinds_by_size_.size()) return {};
+  return kinds_by_size_[num_gpus - 1];
+}
+
+void Tenants::add(JobId job, TraitsId traits, std::span<const GpuId> gpus, base::TimeNs now) {
+  GOBAN_CHECK(!gpus.empty() && !groups_of_job_.contains(job));
+  std::vector<std::pair<GroupId, GpuId>> order;
+  order.reserve(gpus.size());
+  for (const GpuId gpu : gpus) order.emplace_back(group_of_gpu_[gpu.index()], gpu);
+  std::ranges::sort(order);
+  std::vector<GroupId>& mine = groups_of_job_[job];
+  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    const GroupId held = order[begin].first;
+    std::vector<GpuId> part;
+    for (; end < order.size() && order[end].first == held; ++end) part.push_back(order[end].second);
+    GroupId id = held;
+    if (!held.valid()) {
+      Group fresh;
+      fresh.gpus = std::move(part);
+      id = make_group(std::move(fresh));
+    } else if (part.size() < group(held).gpus.size()) {
+      id = split(held, std::move(part));
+    } else {
+      leave_kind(id);
+    }
+    Group& joined = groups_[id.index()];
+    joined.jobs.push_back(job);
+    joined.traits.push_back(traits);
+    joined.changed_ns = now;
+    enter_kind(id);
+    mine.push_back(id);
+    if (joined.jobs.size() > 1) mark_changed(joined);
+  }
+}
+
+void Tenants::remove(JobId job, base::TimeNs now) {
+  const auto found = groups_of_job_.find(job);
+  if (found == groups_of_job_.end()) return;
+  const std::vector<GroupId> mine = std::move(found->second);
+  groups_of_job_.erase(found);
+  for (const GroupId id : mine) {
+    Group& left = groups_[id.index()];
+    const auto at = std::ranges::find(left.jobs, job) - left.jobs.begin();
+    leave_kind(id);
+    left.jobs.erase(left.jobs.begin() + at);
+    left.traits.erase(left.traits.begin() + at);
+    left.changed_ns = now;
+    if (left.jobs.empty()) {
+      drop_group(id);
+      continue;
+    }
+    enter_kind(id);
+    mark_changed(left);
+  }
+  for (const GroupId id : mine) {
+    if (!groups_[id.index()].jobs.empty()) merge_alike(id);
+  }
+}
+
+void Tenants::set_locked(GroupId id, bool locked) {
+  groups_[id.index()].locked = locked;
+  if (!locked) merge_alike(id);
+}
+
+void Tenants::set_cap(GroupId id, int8_t cap) {
+  Group& group = groups_[id.index()];
+  if (group.cap == cap) return;
+  group.cap = cap;
+  mark_changed(group);
+}
+
+std::vector<JobId> Tenants::take_changed() {
+  std::ranges::sort(changed_);
+  const auto twice = std::ranges::unique(changed_);
+  changed_.erase(twice.begin(), twice.end());
+  std::erase_if(changed_, [&](JobId job) { return !groups_of_job_.contains(job); });
+  return std::exchange(changed_, {});
+}
+
+GroupId Tenants::make_group(Group group) {
+  if (free_groups_.empty()) {
+    free_groups_.emplace_back(groups_.size());
+    groups_.emplace_back();
+  }
+  const GroupId id = free_groups_.back();
+  free_groups_.pop_back();
+  for (const GpuId gpu : group.gpus) group_of_gpu_[gpu.index()] = id;
+  groups_[id.index()] = std::move(group);
+  return id;
+}
+
+GroupId Tenants::split(GroupId id, std::vector<GpuId> gpus) {
+  leave_kind(id);
+  Group part = groups_[id.index()];
+  part.gpus = std::move(gpus);
+  std::erase_if(groups_[id.index()].gpus,
+                [&](GpuId gpu) { return std::ranges::binary_search(part.gpus, gpu); });
+  enter_kind(id);
+  const GroupId made = make_group(std::move(part));
+  for (const JobId job : groups_[made.index()].jobs) groups_of_job_[job].push_back(made);
+  return made;
+}
+
+void Tenants::drop_group(GroupId id) {
+  Group& gone = groups_[id.index()];
+  for (const GpuId gpu : gone.gpus) group_of_gpu_[gpu.index()] = GroupId{};
+  gone = {};
+  free_groups_.push_back(id);
+}
+
+void Tenants::merge_alike(GroupId id) {
+  // Same jobs in the same order: groups split from one another keep the order of their jobs.
+  const std::vector<GroupId> candidates = groups_of_job_.at(groups_[id.index()].jobs.front());
+  for (const GroupId other : candidates) {
+    if (other == id || groups_[other.index()].jobs != groups_[id.index()].jobs) continue;
+    if (groups_[other.index()].locked != groups_[id.index()].locked) continue;
+    leave_kind(id);
+    leave_kind(other);
+    Group& into = groups_[id.index()];
+    std::vector<GpuId>& gpus = groups_[other.index()].gpus;
+    for (const GpuId gpu : gpus) group_of_gpu_[gpu.index()] = id;
+    into.gpus.insert(into.gpus.end(), gpus.begin(), gpus.end());
+    std::ranges::sort(into.gpus);
+    if (into.cap != groups_[other.index()].cap) {
+      into.cap = -1;
+      mark_changed(into);
+    }
+    into.changed_ns = std::max(into.changed_ns, groups_[other.index()].changed_ns);
+    for (const JobId job : into.jobs) std::erase(groups_of_job_.at(job), other);
+    groups_[other.index()] = {};
+    free_groups_.push_back(other);
+    enter_kind(id);
+  }
+}
+
+void Tenants::enter_kind(GroupId id) {
+  Group& group = groups_[id.index()];
+  const NodeId first = cluster_->node_of(group.gpus.front());
+  const bool one_node = first == cluster_->node_of(group.gpus.back());
+  std::vector<TraitsId> traits = group.traits;
+  std::ranges::sort(traits);
+  const auto size = static_cast<uint32_t>(group.gpus.size());
+  KindKey key{cluster_->node(first).gpu_model, size, one_node, std::move(traits)};
+  const auto [found, is_new] = kind_ids_.try_emplace(std::move(key), KindId(kinds_.size()));
+  if (is_new) {
+    kinds_.push_back({.gpu_model = std::get<0>(found->first),
+                      .num_gpus = size,
+                      .one_node = one_node,
+                      .traits = std::get<3>(found->first),
+                      .groups = {}});
+    if (kinds_by_size_.size() < size) kinds_by_size_.resize(size);
+    kinds_by_size_[size - 1].push_back(found->second);
+  }
+  group.kind = found->second;
+  std::vector<GroupId>& groups = kinds_[group.kind.index()].groups;
+  group.place_in_kind = static_cast<uint32_t>(groups.size());
+  groups.push_back(id);
+}
+
+void Tenants::leave_kind(GroupId id) {
+  const Group& group = groups_[id.index()];
+  std::vector<GroupId>& groups = kinds_[group.kind.index()].groups;
+  const GroupId last = groups.back();
+  groups[group.place_in_kind] = last;
+  groups_[last.index()].place_in_kind = group.place_in_kind;
+  groups.pop_back();
+}
+
+void Tenants::mark_changed(const Group& group) {
+  changed_.insert(changed_.end(), group.jobs.begin(), group.jobs.end());
+}
+
+}  // namespace goban::model
