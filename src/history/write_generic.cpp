@@ -30,6 +30,7 @@ struct Columns {
   bool resource_type = false, array = false, account = false, partition = false, qos = false;
   bool start = false, finish = false, end = false;
   bool batch_size = false, epochs = false, mem = false, util = false, deadline = false;
+  bool max_slowdown = false, max_wait = false;
 };
 
 bool has_names(const base::NameTable& names) {
@@ -65,6 +66,8 @@ Columns columns_of(const JobHistory& history) {
     c.mem |= training.gpu_mem_bytes > 0;
     c.util |= training.gpu_util_pct >= 0;
     c.deadline |= training.deadline_ns >= 0;
+    c.max_slowdown |= training.max_slowdown > 0;
+    c.max_wait |= training.max_wait_ns >= 0;
   }
   return c;
 }
@@ -94,6 +97,8 @@ std::string header_line(const Columns& c) {
   add(c.mem, "gpu_mem_bytes");
   add(c.util, "gpu_util_pct");
   add(c.deadline, "deadline_s");
+  add(c.max_slowdown, "max_slowdown");
+  add(c.max_wait, "max_wait_s");
   return line + "\n";
 }
 
@@ -160,6 +165,11 @@ class Writer {
       if (training.gpu_util_pct >= 0) out += fmt::to_string(training.gpu_util_pct);
     }
     append_time(out, columns_.deadline, training.deadline_ns);
+    if (columns_.max_slowdown) {
+      out += ',';
+      if (training.max_slowdown > 0) out += fmt::to_string(training.max_slowdown);
+    }
+    append_time(out, columns_.max_wait, training.max_wait_ns);
   }
 
   void append_request(std::string& out, const JobRequest& request, int64_t tasks) const {

@@ -60,6 +60,8 @@ struct TrainingFacts {
   float gpu_util_pct = -1;    ///< of one GPU, alone on it; negative = not known
   int32_t epochs = 0;         ///< of all its work; 0 = not known
   int32_t batch_size = 0;     ///< 0 = not known
+  float max_slowdown = 0;     ///< JCT / duration alone at most; 0 = no such promise
+  TimeNs max_wait_ns = -1;    ///< without resources at most; -1 = no such promise
   friend bool operator==(const TrainingFacts&, const TrainingFacts&) = default;
 };
 

@@ -23,6 +23,8 @@
 //   gpu_mem_bytes  peak memory of one GPU; empty = not known
 //   gpu_util_pct   utilisation of one GPU alone, 0 to 100; empty = not known
 //   deadline_s     seconds after submit_time by which it has to be finished; empty = no deadline
+//   max_slowdown   (finish - submit) / duration at most, 1 to 1e6; empty = no such promise
+//   max_wait_s     seconds without resources at most; empty = no such promise
 // Other columns are ignored and named in the result.
 #include <algorithm>
 #include <array>
@@ -60,14 +62,17 @@ enum Column : size_t {
   kGpuMem,
   kGpuUtil,
   kDeadline,
+  kMaxSlowdown,
+  kMaxWait,
   kNumColumns,
 };
 constexpr size_t kNumRequired = kNumGpus + 1;
 constexpr std::array<std::string_view, kNumColumns> kNames = {
-    "job_id",      "submit_time", "duration",   "num_gpus",      "user",         "model",
-    "class",       "priority",    "walltime_s", "resource_type", "instances",    "array_tasks",
-    "array_limit", "account",     "partition",  "qos",           "start_time",   "end_time",
-    "state",       "batch_size",  "epochs",     "gpu_mem_bytes", "gpu_util_pct", "deadline_s"};
+    "job_id",       "submit_time", "duration",   "num_gpus",      "user",         "model",
+    "class",        "priority",    "walltime_s", "resource_type", "instances",    "array_tasks",
+    "array_limit",  "account",     "partition",  "qos",           "start_time",   "end_time",
+    "state",        "batch_size",  "epochs",     "gpu_mem_bytes", "gpu_util_pct", "deadline_s",
+    "max_slowdown", "max_wait_s"};
 
 bool recognises(const Header& header) { return find_column(header, kNames[kUser]).has_value(); }
 
@@ -151,6 +156,7 @@ class GenericParser final : public RecordParser {
 
   std::string parse_training(FieldReader& fields, model::TrainingFacts& training) const {
     constexpr int64_t kMemMax = int64_t{1} << 50;
+    constexpr double kSlowdownMax = 1e6;
     if (given(fields, kBatchSize)) training.batch_size = whole(fields, kBatchSize, 0, INT32_MAX);
     if (given(fields, kEpochs)) training.epochs = whole(fields, kEpochs, 0, INT32_MAX);
     if (given(fields, kGpuMem)) {
@@ -166,6 +172,17 @@ class GenericParser final : public RecordParser {
     }
     if (given(fields, kDeadline)) {
       training.deadline_ns = fields.seconds(*at_[kDeadline], kNames[kDeadline]);
+    }
+    if (given(fields, kMaxSlowdown)) {
+      const double slowdown = fields.number(*at_[kMaxSlowdown], kNames[kMaxSlowdown]);
+      if (fields.problem().empty() && (slowdown < 1 || slowdown > kSlowdownMax)) {
+        return fmt::format("max_slowdown \"{}\" is not from 1 to 1e6 (empty = no promise)",
+                           fields.text(*at_[kMaxSlowdown]).substr(0, 40));
+      }
+      training.max_slowdown = static_cast<float>(slowdown);
+    }
+    if (given(fields, kMaxWait)) {
+      training.max_wait_ns = fields.seconds(*at_[kMaxWait], kNames[kMaxWait]);
     }
     return {};
   }
@@ -190,7 +207,8 @@ const JobFormat kGenericCsv = {
     "generic",
     "job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,resource_type,"
     "instances,array_tasks,array_limit,account,partition,qos,start_time,end_time,state,"
-    "batch_size,epochs,gpu_mem_bytes,gpu_util_pct,deadline_s]",
+    "batch_size,epochs,gpu_mem_bytes,gpu_util_pct,deadline_s,max_slowdown,"
+    "max_wait_s]",
     recognises, open};
 
 }  // namespace goban::history
