@@ -35,7 +35,7 @@ LIBRARIES = {
     "ATen/": ("src/mesh/", "src/comm/", "src/data/", "src/train/", "tests/mpi/"),
     "c10/": ("src/mesh/", "src/comm/", "src/data/", "src/train/"),
     "mpi.h": ("src/comm/",),
-    "zlib.h": ("src/base/", "src/history/", "src/data/", "src/mesh/"),
+    "zlib.h": ("src/base/", "src/history/", "src/series/", "src/data/", "src/mesh/"),
     "boost/": ("src/history/", "src/profile/"),
     "httplib.h": ("src/service/", "src/engine/kubernetes/"),
     "soci/": ("src/history/",),

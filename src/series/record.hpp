@@ -1,0 +1,56 @@
+// A series file is a row of records, each with a checksum, so that it can be appended to and a
+// write that was cut off is noticed.
+//
+//   16 bytes: magic "GSR1", type (2), check of these 16 bytes (2), payload bytes (4), CRC-32 (4)
+//   payload
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace goban::series {
+
+enum class RecordType : uint16_t {
+  Header = 1,  ///< first in a file: version, metric, quantum, step
+  Series = 2,  ///< gives a number to a device
+  Block = 3,   ///< samples of one series
+};
+
+inline constexpr size_t kRecordHead = 16;
+inline constexpr uint32_t kRecordBytesMax = 1U << 26;
+
+void append_record(std::string& out, RecordType type, std::string_view payload);
+
+struct Record {
+  RecordType type = RecordType::Header;
+  size_t offset = 0;  ///< of its first byte in the file
+  uint32_t crc = 0;
+  std::span<const uint8_t> payload;
+};
+
+/// Whether the payload is what was written.
+[[nodiscard]] bool intact(const Record& record);
+
+/// Steps through the records of a file by their heads. Bytes that are no record are skipped to the
+/// next one and counted: behind the last record they are a torn tail, before it damage.
+class RecordScanner {
+ public:
+  explicit RecordScanner(std::span<const uint8_t> file) : file_(file) {}
+  [[nodiscard]] std::optional<Record> next();
+
+  /// Behind the last record found so far.
+  [[nodiscard]] size_t end() const { return end_; }
+  [[nodiscard]] size_t damaged_bytes() const { return damaged_bytes_; }
+
+ private:
+  [[nodiscard]] std::optional<Record> at(size_t offset) const;
+
+  std::span<const uint8_t> file_;
+  size_t end_ = 0;
+  size_t damaged_bytes_ = 0;
+};
+
+}  // namespace goban::series
