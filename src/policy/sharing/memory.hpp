@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/time.hpp"
@@ -28,7 +27,8 @@ class SharingMemory {
   /// Answers from H as it is now.
   [[nodiscard]] const profile::ColocationPredictor& predictor() const { return predictor_; }
   [[nodiscard]] const profile::ColocationHistory& history() const { return history_; }
-  /// A set was observed: slowdowns by position in `apps`. Invalid apps teach nothing.
+  /// A set was observed: slowdowns by position in `apps`. Nothing is learned of a GPU type or an
+  /// application that is invalid, of a job alone, or of slowdowns that are no measurements.
   void observed(profile::GpuTypeId gpu_type, std::span<const AppId> apps,
                 std::span<const double> slowdowns);
 
@@ -38,7 +38,7 @@ class SharingMemory {
   [[nodiscard]] bool rejected(JobId job, std::span<const JobId> partners) const;
   /// When the last shared allocation of the job was taken back; -1 = never.
   [[nodiscard]] TimeNs last_undo_ns(JobId job) const;
-  /// A job broke beside others. Pairs of applications are counted.
+  /// A job broke beside others. Pairs of applications are counted, each once a call.
   void broke(AppId app, std::span<const AppId> beside);
   /// How often one of the two broke beside the other.
   [[nodiscard]] uint32_t times_broken(AppId one, AppId other) const;
@@ -49,11 +49,11 @@ class SharingMemory {
   profile::ColocationHistory history_;
   profile::ColocationPredictor predictor_;
   struct Tried {
-    TimeNs last_ns = -1;
+    TimeNs last_ns = -1;                   ///< of the last undo
     std::vector<std::vector<JobId>> sets;  ///< each ascending
   };
   std::unordered_map<JobId, Tried> tried_;
-  std::unordered_map<uint64_t, uint32_t> broken_;
+  std::unordered_map<uint64_t, uint32_t> broken_;  ///< by both apps, the lower one above
 };
 
 }  // namespace goban::policy

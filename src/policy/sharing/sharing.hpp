@@ -32,6 +32,13 @@ class SharingView {
   [[nodiscard]] virtual const SiteKnowledge& knowledge() const = 0;
   /// An active job.
   [[nodiscard]] virtual const JobState& job(JobId id) const = 0;
+  /// What the job is to those beside it.
+  [[nodiscard]] virtual TenantTraits traits(const JobState& job) const {
+    return {.app = job.request.app,
+            .util_pct = job.training.gpu_util_pct,
+            .mem_bytes = job.training.gpu_mem_bytes,
+            .may_share = true};
+  }
   /// Seconds that the rest of the job takes alone at PM score 1 and locality penalty 1, restart
   /// costs still to be paid included; negative if nobody knows.
   [[nodiscard]] virtual double work_left_s(const JobState& job) const = 0;
@@ -108,7 +115,7 @@ struct SharingRules {
 enum class ShareRanking : uint8_t {
   Highest,        ///< highest utilisation (EaCO: consolidates)
   Similar,        ///< utilisation most like the job's
-  Complementary,  ///< sum of utilisations nearest to the threshold without passing it
+  Complementary,  ///< utilisation least like the job's: a light job beside heavy ones
 };
 
 /// FIFO_packed as Gavel has it: a blocked job joins one resident job of equal GPU count with the
@@ -120,17 +127,21 @@ std::unique_ptr<Sharing> make_gandiva(SharingRules rules);
 
 /// Parameters that the paper does not give; docs/energy.md has the sensitivity of the defaults.
 struct EacoOptions {
-  SharingRules rules;
+  SharingRules rules{};
   ShareRanking ranking = ShareRanking::Highest;
   int32_t jobs_per_gpu_max = 4;
   double util_max_pct = 100;    ///< of a GPU, summed over its jobs alone
   double observe_max_s = 1800;  ///< time bound of an observation
+  /// A deadline that would be missed even alone from now on still forbids sharing. Else the job
+  /// counts as one without a deadline: nothing can be saved for it.
+  bool lost_deadlines_bind = false;
   // Only of `eaco`, not of the paper's algorithm:
   double min_residence_s = 600;  ///< after a join or leave, nobody else joins for so long
   double cool_down_s = 3600;     ///< after an undo the job is not shared for so long
   double min_saving = 0.02;      ///< of joules per work, predicted, to be worth it
   double undo_cost_s = 60;       ///< checkpoint, restart and warm-up, charged in deadlines
-  /// A job without a deadline may be slowed by this factor at most.
+  uint32_t broken_max = 1;       ///< applications that broke together more often are kept apart
+  /// A job that promises nothing may be slowed by this factor at most, as expected.
   double max_slowdown = 1.3;
   bool power_caps = true;
 };

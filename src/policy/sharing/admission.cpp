@@ -1,0 +1,74 @@
+#include "policy/sharing/admission.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "profile/colocation/gpu_memory.hpp"
+
+namespace goban::policy {
+namespace {
+
+constexpr std::array<std::string_view, 12> kRefusalNames = {
+    "none",        "jobs per GPU", "opted out", "utilisation", "memory",   "memory unknown",
+    "broken pair", "locked",       "account",   "priority",    "rejected", "settling"};
+
+bool has_broken_pair(const SharingView& view, uint32_t broken_max, std::span<const AppId> apps) {
+  for (size_t i = 0; i < apps.size(); ++i) {
+    for (size_t j = i + 1; j < apps.size(); ++j) {
+      if (view.memory().times_broken(apps[i], apps[j]) > broken_max) return true;
+    }
+  }
+  return false;
+}
+
+/// A group that came into being when its only job started did not change: nobody has to settle.
+bool settling(const SharingView& view, TimeNs min_residence_ns, const Tenants::Group& group) {
+  if (view.now() - group.changed_ns >= min_residence_ns) return false;
+  return group.jobs.size() > 1 || view.job(group.jobs[0]).run_start_ns != group.changed_ns;
+}
+
+}  // namespace
+
+std::string_view refusal_name(Refusal refusal) {
+  return kRefusalNames[static_cast<size_t>(refusal)];
+}
+
+Refusal refuse_set(const SharingView& view, const AdmissionRules& rules, const TenantSet& set) {
+  if (set.size() <= 1) return Refusal::None;
+  if (set.too_large() || static_cast<int64_t>(set.size()) > rules.jobs_per_gpu_max) {
+    return Refusal::JobsPerGpu;
+  }
+  if (!rules.sharing.everyone && !set.may_share()) return Refusal::OptedOut;
+  if (std::isfinite(rules.util_max_pct)) {
+    const double joint_pct = set.joint_util_pct();
+    if (joint_pct < 0 || joint_pct > rules.util_max_pct) return Refusal::Utilisation;
+  }
+  const profile::GpuMemory gpu{
+      .total_bytes = view.tenants().cluster().gpu_models()[set.gpu_model()].mem_bytes};
+  const profile::MemoryFit fit = memory_fit(gpu, set.mem_bytes());
+  if (fit == profile::MemoryFit::TooLarge) return Refusal::Memory;
+  if (fit == profile::MemoryFit::Unknown && rules.memory_known) return Refusal::MemoryUnknown;
+  if (rules.broken_max < UINT32_MAX && has_broken_pair(view, rules.broken_max, set.apps())) {
+    return Refusal::BrokenPair;
+  }
+  return Refusal::None;
+}
+
+Refusal refuse_group(const SharingView& view, const AdmissionRules& rules, const JobState& job,
+                     const Tenants::Group& group) {
+  if (group.locked) return Refusal::Locked;
+  if (rules.priority_alone && job.request.priority > 0) return Refusal::Priority;
+  for (const JobId id : group.jobs) {
+    const model::JobRequest& resident = view.job(id).request;
+    if (rules.priority_alone && resident.priority > 0) return Refusal::Priority;
+    if (rules.sharing.within_account && resident.account != job.request.account) {
+      return Refusal::Account;
+    }
+  }
+  if (view.memory().rejected(job.job, group.jobs)) return Refusal::Rejected;
+  if (settling(view, rules.min_residence_ns, group)) return Refusal::Settling;
+  return Refusal::None;
+}
+
+}  // namespace goban::policy

@@ -1,0 +1,105 @@
+// FIFO_packed and Gandiva.
+#include <gtest/gtest.h>
+#include <set>
+
+#include "policy/sharing/test_sharing.hpp"
+
+namespace goban::policy {
+namespace {
+
+/// Rates beside application 0: 1.8 with 1, 1.2 with 2, 0.77 with itself, never with 3.
+const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1 / 0.9, 1 / 0.9}},
+                                  {.apps = {0, 2}, .slowdown = {1 / 0.6, 1 / 0.6}},
+                                  {.apps = {0, 0}, .slowdown = {1 / 0.385, 1 / 0.385}},
+                                  {.apps = {0, 3}, .slowdown = {}, .never = true}}};
+
+TEST(FifoPacked, TakesTheHighestSumOfRatesAbove1_5) {
+  TestSharing view(kSite);
+  const auto sharing = make_fifo_packed({});
+  EXPECT_EQ(sharing->when(), ShareWhen::IfBlocked);
+  EXPECT_EQ(sharing->jobs_per_gpu_max(), 2);
+  EXPECT_FALSE(sharing->observes());
+  view.run({.app = 0}, {0});
+  view.run({.app = 2}, {1});
+  view.run({.app = 3}, {2});
+  const JobId job = view.submit({.app = 0});
+  EXPECT_EQ(view.chosen_gpu(*sharing, job), -1);
+  view.run({.app = 1}, {3});
+  EXPECT_EQ(view.chosen_gpu(*sharing, job), 3);
+  EXPECT_EQ(sharing->choose(view, view.job(job))->level, profile::PredictionLevel::Measured);
+}
+
+TEST(FifoPacked, OneNeighbourOfEqualSizeWithinMemory) {
+  TestSharing view(kSite);
+  const auto sharing = make_fifo_packed({});
+  view.run({.gpus = 2, .app = 1}, {0, 1});
+  const JobId job = view.submit({.app = 0});
+  EXPECT_EQ(view.chosen_gpu(*sharing, job), -1);
+  EXPECT_EQ(view.chosen_gpu(*sharing, view.submit({.gpus = 2, .app = 0})), 0);
+  view.run({.app = 1, .mem_bytes = 14 * kTestGib}, {2});
+  EXPECT_EQ(view.chosen_gpu(*sharing, job), -1);
+  view.run({.app = 1}, {3});
+  EXPECT_EQ(view.chosen_gpu(*sharing, job), 3);
+  view.start(job, {3});
+  EXPECT_EQ(view.chosen_gpu(*sharing, view.submit({.app = 0})), -1);
+  EXPECT_EQ(view.chosen_gpu(*sharing, view.submit({.gpus = 0, .app = 0})), -1);
+}
+
+TEST(FifoPacked, SiteRulesOfSharing) {
+  TestSharing view(kSite);
+  view.run({.app = 1, .account = 1, .may_share = false}, {0});
+  view.run({.app = 1, .account = 2}, {1});
+  const JobId job = view.submit({.app = 0, .account = 1});
+  EXPECT_EQ(view.chosen_gpu(*make_fifo_packed({.everyone = false}), job), 1);
+  EXPECT_EQ(view.chosen_gpu(*make_fifo_packed({.within_account = true}), job), 0);
+  EXPECT_EQ(view.chosen_gpu(*make_fifo_packed({.everyone = false, .within_account = true}), job),
+            -1);
+}
+
+TEST(Gandiva, PairsAtRandomWhileDemandExceedsTheCluster) {
+  TestSharing view(kSite);
+  const auto sharing = make_gandiva({});
+  EXPECT_TRUE(sharing->observes());
+  for (uint32_t gpu = 0; gpu < 4; ++gpu) view.run({.app = static_cast<int32_t>(gpu)}, {gpu});
+  const JobId job = view.submit({.app = 0});
+  view.set_demand(8);
+  EXPECT_EQ(view.chosen_gpu(*sharing, job), -1);
+  view.set_demand(9);
+  std::set<int64_t> chosen;
+  for (int i = 0; i < 100; ++i) {
+    view.pass(1);  // another seed
+    chosen.insert(view.chosen_gpu(*sharing, job));
+  }
+  EXPECT_EQ(chosen, (std::set<int64_t>{0, 1, 2}));  // never the one that is never packed
+  EXPECT_EQ(view.chosen_gpu(*sharing, job), view.chosen_gpu(*sharing, job));
+}
+
+TEST(Gandiva, FindsTheOnlyOneFromAnyBeginning) {
+  TestSharing view({.nodes = 4, .measured = kSite.measured});
+  const auto sharing = make_gandiva({});
+  for (uint32_t gpu = 0; gpu < 16; ++gpu) {
+    view.run({.app = static_cast<int32_t>(gpu % 3), .mem_bytes = (gpu == 9 ? 2 : 15) * kTestGib},
+             {gpu});
+  }
+  const JobId job = view.submit({.app = 0});
+  for (int i = 0; i < 50; ++i) {
+    view.pass(1);
+    EXPECT_EQ(view.chosen_gpu(*sharing, job), 9);
+  }
+}
+
+TEST(Gandiva, PartsAPairMeasuredBelowOne) {
+  TestSharing view(kSite);
+  const auto sharing = make_gandiva({});
+  view.run({.app = 0}, {0});
+  const JobId good = view.run({.app = 1}, {0});
+  view.run({.app = 0}, {1});
+  const JobId bad = view.run({.app = 0}, {1});
+  EXPECT_NE(good, bad);
+  EXPECT_EQ(sharing->review(view, view.group_of(0), true), std::nullopt);
+  EXPECT_EQ(sharing->review(view, view.group_of(1), true), bad);
+  EXPECT_EQ(sharing->review(view, view.group_of(1), false), std::nullopt);
+}
+
+}  // namespace
+}  // namespace goban::policy

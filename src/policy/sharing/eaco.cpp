@@ -1,0 +1,136 @@
+// EaCO with what its paper leaves out (spec 7): sharing has to save joules; promises have to stand
+// on upper quantiles until the set was measured, and are asked again at every join and leave; an
+// undo costs time; groups settle, jobs cool down, and what failed together is kept apart; power is
+// limited into slack.
+#include "base/check.hpp"
+#include "policy/sharing/benefit.hpp"
+#include "policy/sharing/place_search.hpp"
+#include "policy/sharing/power_caps.hpp"
+
+namespace goban::policy {
+namespace {
+
+class Eaco final : public Sharing {
+ public:
+  explicit Eaco(const EacoOptions& options) : options_(options) {
+    GOBAN_CHECK(options.jobs_per_gpu_max >= 1 &&
+                options.jobs_per_gpu_max <= static_cast<int32_t>(kSetMax));
+    rules_.ranking = options.ranking;
+    rules_.admission = {.sharing = options.rules,
+                        .jobs_per_gpu_max = options.jobs_per_gpu_max,
+                        .util_max_pct = options.util_max_pct,
+                        .memory_known = true,
+                        .priority_alone = true,
+                        .broken_max = options.broken_max,
+                        .min_residence_ns = base::from_seconds(options.min_residence_s)};
+    rules_.promises = {.upper = true,
+                       .lost_bind = options.lost_deadlines_bind,
+                       .unknown_bind = false,
+                       .max_slowdown = options.max_slowdown};
+    rules_.min_saving = options.min_saving;
+    rules_.joiner_extra_s = options.undo_cost_s;
+  }
+
+  int32_t jobs_per_gpu_max() const override { return options_.jobs_per_gpu_max; }
+  ShareWhen when() const override { return ShareWhen::BeforeFree; }
+  bool observes() const override { return true; }
+  TimeNs observe_max_ns() const override { return base::from_seconds(options_.observe_max_s); }
+  bool caps_power() const override { return options_.power_caps; }
+
+  std::optional<SharedPlace> choose(const SharingView& view, const JobState& job) const override {
+    if (job.request.priority > 0) return {};
+    const TimeNs undone_ns = view.memory().last_undo_ns(job.job);
+    const TimeNs cool_ns = base::from_seconds(options_.cool_down_s);
+    if (undone_ns >= 0 && view.now() - undone_ns < cool_ns) return {};
+    return find_place(view, job, rules_, buffer_);
+  }
+
+  std::optional<JobId> review(const SharingView& view, GroupId id, bool observed) const override {
+    const Tenants::Group& group = view.tenants().group(id);
+    if (group.jobs.size() < 2 || (group.locked && !observed)) return {};
+    const TenantSet set(view, view.tenants().kind(group.kind).gpu_model, group.traits);
+    const SetPrediction prediction = set.predict(view);
+    const bool measured = prediction.level == profile::PredictionLevel::Measured;
+    PromiseRules promises = rules_.promises;
+    promises.upper = !measured;
+    const Situation now{view, id, group, set, prediction, promises};
+    if (!residents_keep_promises(view, promises, id, {.set = &set, .prediction = &prediction})) {
+      return who_leaves(now);
+    }
+    return measured && wasteful(now) ? std::optional(group.jobs.back()) : std::nullopt;
+  }
+
+  int8_t choose_cap(const SharingView& view, GroupId group) const override {
+    return options_.power_caps ? cap_into_slack(view, group) : int8_t{-1};
+  }
+
+ private:
+  struct Situation {
+    const SharingView& view;
+    GroupId id;
+    const Tenants::Group& group;
+    const TenantSet& set;
+    const SetPrediction& prediction;
+    const PromiseRules& promises;
+  };
+
+  /// It can be started anew, at what that costs, and keep its promise alone.
+  bool can_leave(const Situation& now, JobId id) const {
+    const JobState& job = now.view.job(id);
+    return keeps_promise(now.view, now.promises,
+                         {.job = &job,
+                          .alone_slowdown = now.view.alone_slowdown(job),
+                          .beside = {1, 1},
+                          .extra_s = options_.undo_cost_s});
+  }
+
+  /// Somebody would break his promise. The one who came last goes whose going saves everybody; if
+  /// there is none, the last of all, unless it is only his own promise, which that does not save.
+  std::optional<JobId> who_leaves(const Situation& now) const {
+    for (size_t i = now.group.jobs.size(); i-- > 0;) {
+      const JobId leaving = now.group.jobs[i];
+      if (!can_leave(now, leaving)) continue;
+      const TenantSet rest = now.set.without(i);
+      const SetPrediction prediction = rest.predict(now.view);
+      if (residents_keep_promises(now.view, now.promises, now.id,
+                                  {.set = &rest, .prediction = &prediction, .leaving = leaving})) {
+        return leaving;
+      }
+    }
+    const JobId last = now.group.jobs.back();
+    const bool only_his =
+        residents_keep_promises(now.view, now.promises, now.id,
+                                {.set = &now.set, .prediction = &now.prediction, .leaving = last});
+    return only_his ? std::nullopt : std::optional(last);
+  }
+
+  /// As measured, sharing with the one who came last costs joules, and more than parting does.
+  bool wasteful(const Situation& now) const {
+    const size_t last = now.set.size() - 1;
+    const TenantSet before = now.set.without(last);
+    const SetPrediction before_prediction = before.predict(now.view);
+    const auto gpus = static_cast<uint32_t>(now.group.gpus.size());
+    const double saving = predicted_saving(now.view, {.before = &before,
+                                                      .before_prediction = &before_prediction,
+                                                      .with = &now.set,
+                                                      .with_prediction = &now.prediction,
+                                                      .group_gpus = gpus,
+                                                      .shared_gpus = gpus});
+    if (saving >= 0) return false;
+    if (!can_leave(now, now.group.jobs.back())) return false;
+    const JobState& job = now.view.job(now.group.jobs.back());
+    const double work_s = now.view.work_left_s(job);
+    const double stays_s = work_s * now.view.alone_slowdown(job) * now.prediction.mean[last];
+    return work_s < 0 || -saving * stays_s > options_.undo_cost_s;
+  }
+
+  EacoOptions options_;
+  PlaceRules rules_;
+  mutable std::vector<RankedKind> buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sharing> make_eaco(EacoOptions options) { return std::make_unique<Eaco>(options); }
+
+}  // namespace goban::policy

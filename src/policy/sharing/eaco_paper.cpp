@@ -1,0 +1,59 @@
+// EaCO with the semantics of its paper (Haghshenas and Hashemi, arXiv 2412.08294; spec 2): the most
+// utilised group first in which everybody keeps his deadline by the expected slowdowns; after an
+// epoch of observation it is asked once more, and the job that came last leaves if one would break.
+// No benefit test, no margin for errors, nothing is looked at again later.
+#include "base/check.hpp"
+#include "policy/sharing/place_search.hpp"
+
+namespace goban::policy {
+namespace {
+
+class EacoPaper final : public Sharing {
+ public:
+  explicit EacoPaper(const EacoOptions& options)
+      : observe_max_ns_(base::from_seconds(options.observe_max_s)) {
+    GOBAN_CHECK(options.jobs_per_gpu_max >= 1 &&
+                options.jobs_per_gpu_max <= static_cast<int32_t>(kSetMax));
+    rules_.ranking = options.ranking;
+    rules_.admission = {.sharing = options.rules,
+                        .jobs_per_gpu_max = options.jobs_per_gpu_max,
+                        .util_max_pct = options.util_max_pct,
+                        .priority_alone = true};
+    rules_.promises.lost_bind = options.lost_deadlines_bind;
+  }
+
+  int32_t jobs_per_gpu_max() const override { return rules_.admission.jobs_per_gpu_max; }
+  ShareWhen when() const override { return ShareWhen::BeforeFree; }
+  bool observes() const override { return true; }
+  TimeNs observe_max_ns() const override { return observe_max_ns_; }
+
+  std::optional<SharedPlace> choose(const SharingView& view, const JobState& job) const override {
+    if (job.request.priority > 0) return {};
+    return find_place(view, job, rules_, buffer_);
+  }
+
+  std::optional<JobId> review(const SharingView& view, GroupId id, bool observed) const override {
+    const Tenants::Group& group = view.tenants().group(id);
+    if (!observed || group.jobs.size() < 2) return {};
+    const TenantSet set(view, view.tenants().kind(group.kind).gpu_model, group.traits);
+    const SetPrediction prediction = set.predict(view);
+    if (residents_keep_promises(view, rules_.promises, id,
+                                {.set = &set, .prediction = &prediction})) {
+      return {};
+    }
+    return group.jobs.back();
+  }
+
+ private:
+  PlaceRules rules_;
+  TimeNs observe_max_ns_;
+  mutable std::vector<RankedKind> buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sharing> make_eaco_paper(EacoOptions options) {
+  return std::make_unique<EacoPaper>(options);
+}
+
+}  // namespace goban::policy

@@ -1,0 +1,55 @@
+// FIFO_packed of Gavel (Narayanan et al., OSDI 2020), the baseline of EaCO: a job for which no GPUs
+// are free joins the one job, of as many GPUs, beside which the sum of both rates is highest, if it
+// is above 1.5. Memory is checked in bytes where peaks are known; Gavel has no model of it.
+#include "policy/sharing/admission.hpp"
+
+namespace goban::policy {
+namespace {
+
+constexpr double kSumOfRatesMin = 1.5;
+constexpr int32_t kJobsPerGpu = 2;
+
+class FifoPacked final : public Sharing {
+ public:
+  explicit FifoPacked(SharingRules rules)
+      : admission_{.sharing = rules, .jobs_per_gpu_max = kJobsPerGpu} {}
+
+  int32_t jobs_per_gpu_max() const override { return kJobsPerGpu; }
+  ShareWhen when() const override { return ShareWhen::IfBlocked; }
+
+  std::optional<SharedPlace> choose(const SharingView& view, const JobState& job) const override {
+    if (job.request.num_gpus <= 0) return {};
+    const Tenants& tenants = view.tenants();
+    const TenantTraits joiner = view.traits(job);
+    std::optional<SharedPlace> best;
+    double best_sum = kSumOfRatesMin;
+    for (const model::KindId id :
+         tenants.kinds_of_size(static_cast<uint32_t>(job.request.num_gpus))) {
+      const Tenants::Kind& kind = tenants.kind(id);
+      if (kind.traits.size() != 1 || kind.groups.empty()) continue;
+      TenantSet pair(view, kind.gpu_model, kind.traits);
+      pair.add(joiner);
+      const SetPrediction prediction = pair.predict(view);
+      if (!prediction.packable() || prediction.sum_of_rates() <= best_sum) continue;
+      if (refuse_set(view, admission_, pair) != Refusal::None) continue;
+      for (const GroupId group : kind.groups) {
+        if (refuse_group(view, admission_, job, tenants.group(group)) != Refusal::None) continue;
+        best = SharedPlace{group, prediction.level};
+        best_sum = prediction.sum_of_rates();
+        break;
+      }
+    }
+    return best;
+  }
+
+ private:
+  AdmissionRules admission_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sharing> make_fifo_packed(SharingRules rules) {
+  return std::make_unique<FifoPacked>(rules);
+}
+
+}  // namespace goban::policy

@@ -1,0 +1,90 @@
+// Gandiva as Gavel has it (Narayanan et al., OSDI 2020), a baseline of EaCO: while more GPUs are
+// asked for than there are, jobs are paired at random with jobs of as many GPUs; a pair whose rates
+// turn out to add up to less than one is parted. Memory as in fifo_packed.cpp.
+#include "base/random.hpp"
+#include "policy/sharing/admission.hpp"
+
+namespace goban::policy {
+namespace {
+
+constexpr double kSumOfRatesMin = 1.0;
+constexpr int32_t kJobsPerGpu = 2;
+constexpr TimeNs kObserveMax_ns = 360 * base::kSecond;  // a round of Gavel
+
+class Gandiva final : public Sharing {
+ public:
+  explicit Gandiva(SharingRules rules)
+      : admission_{.sharing = rules, .jobs_per_gpu_max = kJobsPerGpu} {}
+
+  int32_t jobs_per_gpu_max() const override { return kJobsPerGpu; }
+  ShareWhen when() const override { return ShareWhen::IfBlocked; }
+  bool observes() const override { return true; }
+  TimeNs observe_max_ns() const override { return kObserveMax_ns; }
+
+  std::optional<SharedPlace> choose(const SharingView& view, const JobState& job) const override {
+    const Tenants& tenants = view.tenants();
+    if (job.request.num_gpus <= 0) return {};
+    if (view.demand_gpus() <= static_cast<int64_t>(tenants.cluster().num_gpus())) return {};
+    const auto kinds = tenants.kinds_of_size(static_cast<uint32_t>(job.request.num_gpus));
+    uint64_t alone = 0;
+    for (const model::KindId id : kinds) alone += num_alone(tenants.kind(id));
+    if (alone == 0) return {};
+    // The first that can be joined from a random one on, around.
+    const uint64_t begin = base::Random(view.seed(job.job)).below(alone);
+    const TenantTraits joiner = view.traits(job);
+    std::optional<SharedPlace> place = first_of(view, job, joiner, kinds, begin, alone);
+    return place ? place : first_of(view, job, joiner, kinds, 0, begin);
+  }
+
+  std::optional<JobId> review(const SharingView& view, GroupId id, bool observed) const override {
+    const Tenants::Group& group = view.tenants().group(id);
+    if (!observed || group.jobs.size() < 2) return {};
+    const TenantSet set(view, view.tenants().kind(group.kind).gpu_model, group.traits);
+    const SetPrediction prediction = set.predict(view);
+    if (prediction.packable() && prediction.sum_of_rates() >= kSumOfRatesMin) return {};
+    return group.jobs.back();
+  }
+
+ private:
+  static uint64_t num_alone(const Tenants::Kind& kind) {
+    return kind.traits.size() == 1 ? kind.groups.size() : 0;
+  }
+
+  /// The first group that can be joined among the lone ones numbered `begin` to `end`.
+  std::optional<SharedPlace> first_of(const SharingView& view, const JobState& job,
+                                      const TenantTraits& joiner,
+                                      std::span<const model::KindId> kinds, uint64_t begin,
+                                      uint64_t end) const {
+    uint64_t number = 0;  // of the kind's first group
+    for (const model::KindId id : kinds) {
+      const Tenants::Kind& kind = view.tenants().kind(id);
+      const uint64_t count = num_alone(kind);
+      const uint64_t from = std::clamp(begin, number, number + count) - number;
+      const uint64_t to = std::clamp(end, number, number + count) - number;
+      number += count;
+      if (from >= to) continue;
+      TenantSet pair(view, kind.gpu_model, kind.traits);
+      pair.add(joiner);
+      const SetPrediction prediction = pair.predict(view);
+      if (!prediction.packable()) continue;
+      if (refuse_set(view, admission_, pair) != Refusal::None) continue;
+      for (uint64_t i = from; i < to; ++i) {
+        const GroupId group = kind.groups[i];
+        if (refuse_group(view, admission_, job, view.tenants().group(group)) == Refusal::None) {
+          return SharedPlace{group, prediction.level};
+        }
+      }
+    }
+    return {};
+  }
+
+  AdmissionRules admission_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sharing> make_gandiva(SharingRules rules) {
+  return std::make_unique<Gandiva>(rules);
+}
+
+}  // namespace goban::policy

@@ -1,0 +1,67 @@
+#include "policy/sharing/power_caps.hpp"
+
+#include <algorithm>
+
+namespace goban::policy {
+namespace {
+
+/// Watts of a node with work on it that a limit does not lower, a held GPU of the group, on
+/// average.
+double overhead_w(const Tenants& tenants, const Tenants::Group& group,
+                  const profile::PowerModel& model) {
+  const model::Cluster& cluster = tenants.cluster();
+  double sum_w = 0;
+  for (const model::GpuId gpu : group.gpus) {
+    const model::Node& node = cluster.node(cluster.node_of(gpu));
+    uint32_t held = 0;
+    for (uint32_t other = node.first_gpu; other < node.end_gpu(); ++other) {
+      held += tenants.group_of(model::GpuId(other)).valid() ? 1 : 0;
+    }
+    sum_w += (model.host_idle_w + (node.num_gpus - held) * model.gpu_idle_w) / held;
+  }
+  return sum_w / static_cast<double>(group.gpus.size());
+}
+
+/// All of them have been promised something that can still be kept, and hold this group alone.
+bool all_have_slack(const SharingView& view, const Tenants::Group& group) {
+  return std::ranges::all_of(group.jobs, [&](JobId id) {
+    if (view.tenants().groups_of(id).size() != 1) return false;
+    const JobState& job = view.job(id);
+    return slack_s(view, {.job = &job, .alone_slowdown = view.alone_slowdown(job)}).has_value();
+  });
+}
+
+}  // namespace
+
+int8_t cap_into_slack(const SharingView& view, GroupId id) {
+  const Tenants& tenants = view.tenants();
+  const Tenants::Group& group = tenants.group(id);
+  const uint32_t gpu_model = tenants.kind(group.kind).gpu_model;
+  const profile::PowerModel* model = power_model(view, gpu_model);
+  if (model == nullptr || model->caps.empty() || group.locked || view.someone_waits()) return -1;
+  if (!all_have_slack(view, group)) return -1;
+
+  const TenantSet set(view, gpu_model, group.traits);
+  const SetPrediction prediction = set.predict(view);
+  const double gpu_w = set.power_w(view, prediction);
+  const double other_w = overhead_w(tenants, group, *model);
+  int8_t best = -1;
+  double best_w = gpu_w + other_w;  // joules for the work of a second without a limit
+  for (size_t i = 0; i < model->caps.size(); ++i) {
+    const profile::PowerCap& cap = model->caps[i];
+    if (cap.cap_w >= gpu_w) continue;  // it would not be felt
+    const double capped_w = gpu_w * cap.energy_factor + other_w * cap.time_factor;
+    if (capped_w >= best_w) continue;
+    const PromiseRules upper{.upper = true, .lost_bind = true};
+    if (!residents_keep_promises(
+            view, upper, id,
+            {.set = &set, .prediction = &prediction, .time_factor = cap.time_factor})) {
+      continue;
+    }
+    best = static_cast<int8_t>(i);
+    best_w = capped_w;
+  }
+  return best;
+}
+
+}  // namespace goban::policy

@@ -1,0 +1,78 @@
+// Jobs together on a GPU, in the form that the models of memory, slowdown and power ask for.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "policy/sharing/sharing.hpp"
+#include "profile/colocation/colocation_predictor.hpp"
+
+namespace goban::policy {
+
+using profile::kSetMax;
+using profile::SetPrediction;
+
+/// How much slower a job is than without neighbours and power limits: expected, and upper quantile.
+struct Slowdown {
+  double mean = 0;
+  double upper = 0;
+};
+/// Of a job that is in both: as slow as in the slower one.
+[[nodiscard]] inline Slowdown slower(const Slowdown& a, const Slowdown& b) {
+  return {std::max(a.mean, b.mean), std::max(a.upper, b.upper)};
+}
+[[nodiscard]] inline Slowdown operator*(const Slowdown& a, double factor) {
+  return {a.mean * factor, a.upper * factor};
+}
+
+/// At most kSetMax jobs on one GPU. Nothing is allocated.
+class TenantSet {
+ public:
+  /// The jobs of these traits, in this order, on a GPU of that model.
+  TenantSet(const SharingView& view, uint32_t gpu_model,
+            std::span<const model::TraitsId> traits = {});
+
+  /// Without room for it the set is too large from then on.
+  void add(const TenantTraits& traits);
+  [[nodiscard]] TenantSet without(size_t position) const;
+  [[nodiscard]] TenantSet only(size_t position) const;
+
+  [[nodiscard]] size_t size() const { return size_; }
+  [[nodiscard]] bool too_large() const { return too_large_; }
+  [[nodiscard]] uint32_t gpu_model() const { return gpu_model_; }
+  [[nodiscard]] profile::GpuTypeId gpu_type() const { return gpu_type_; }
+  [[nodiscard]] std::span<const AppId> apps() const { return {apps_.data(), size_}; }
+  /// Utilisation of each job alone; negative = unknown.
+  [[nodiscard]] std::span<const float> util_pct() const { return {util_pct_.data(), size_}; }
+  [[nodiscard]] std::span<const int64_t> mem_bytes() const { return {mem_bytes_.data(), size_}; }
+  /// Everybody in it wants to share.
+  [[nodiscard]] bool may_share() const { return may_share_; }
+  /// Sum of the utilisations; negative if one is unknown.
+  [[nodiscard]] double joint_util_pct() const;
+
+  /// The slowdowns of its members; not of an empty set.
+  [[nodiscard]] SetPrediction predict(const SharingView& view) const;
+  /// Slowdown of a member with that application; of members with one application: of the slowest,
+  /// for a measurement does not say which of them it was.
+  [[nodiscard]] Slowdown slowdown(const SetPrediction& prediction, AppId app) const;
+  /// Watts of the GPU, the host's not among them; 1 if there is no power model.
+  [[nodiscard]] double power_w(const SharingView& view, const SetPrediction& prediction) const;
+
+ private:
+  uint32_t gpu_model_;
+  profile::GpuTypeId gpu_type_;
+  const profile::ColocationHistory* history_;
+  size_t size_ = 0;
+  bool too_large_ = false;
+  bool may_share_ = true;
+  std::array<AppId, kSetMax> apps_{};
+  std::array<float, kSetMax> util_pct_{};
+  std::array<int64_t, kSetMax> mem_bytes_{};
+};
+
+/// The power model of a GPU model; null if none was given.
+[[nodiscard]] const profile::PowerModel* power_model(const SharingView& view, uint32_t gpu_model);
+
+}  // namespace goban::policy
