@@ -35,7 +35,16 @@ constexpr std::array kParts = {
     Part{"placement", "pal", "best product of PM score and locality penalty, over all levels"},
     Part{"placement", "pal-paper", "PAL with the paper's two levels, within and across nodes"},
     Part{"sharing", "exclusive", "one job a GPU"},
+    Part{"sharing", "share-packed", "a blocked job joins one where rates add up most, above 1.5"},
+    Part{"sharing", "share-gandiva", "random pairs if demand exceeds the cluster, parted below 1"},
+    Part{"sharing", "share-eaco-paper", "EaCO: the most utilised GPUs that keep all deadlines"},
+    Part{"sharing", "share-eaco-paper-similar", "the same, loads like the job's first"},
+    Part{"sharing", "share-eaco-paper-complementary", "the same, loads unlike the job's first"},
+    Part{"sharing", "share-eaco", "EaCO where it saves joules, with margins, undo and memory"},
+    Part{"sharing", "share-eaco-similar", "the same, loads like the job's first"},
+    Part{"sharing", "share-eaco-complementary", "the same, loads unlike the job's first"},
     Part{"power", "on", "nodes never sleep"},
+    Part{"power", "sleep", "nodes sleep after their break-even time, if nobody waits"},
 };
 
 Preset artifact(std::string_view name, std::string_view placement, Preemption preemption,
@@ -78,8 +87,22 @@ Preset slurm_multifactor() {
   return preset;
 }
 
-const std::array<Preset, 9>& all_presets() {
-  static const std::array<Preset, 9> presets = {
+Preset sharing(std::string_view name, std::string_view part, std::string_view description) {
+  Preset preset{description, {}};
+  preset.composition.name = name;
+  preset.composition.sharing = part;
+  return preset;
+}
+
+Preset eaco(std::string_view name, std::string_view part, std::string_view description) {
+  Preset preset = sharing(name, part, description);
+  preset.composition.order = "priority";
+  preset.composition.power = "sleep";
+  return preset;
+}
+
+const std::array<Preset, 13>& all_presets() {
+  static const std::array<Preset, 13> presets = {
       slurm_multifactor(),
       artifact("pal-artifact", "pal-paper", Preemption::NonSticky,
                "PAL exactly as its public artifact runs it (SC24)"),
@@ -97,6 +120,11 @@ const std::array<Preset, 9>& all_presets() {
              "strict FIFO on whole nodes, ideal GPUs: a yardstick with known answers"),
       strict("fifo-fungible-strict", "any",
              "strict FIFO, all GPUs interchangeable and ideal: a yardstick with known answers"),
+      sharing("fifo-packed", "share-packed",
+              "FIFO with packing, as Gavel has it: a baseline of EaCO"),
+      sharing("gandiva", "share-gandiva", "Gandiva's packing, as Gavel has it: a baseline of EaCO"),
+      eaco("eaco-paper", "share-eaco-paper", "EaCO as its paper has it (arXiv 2412.08294)"),
+      eaco("eaco", "share-eaco", "EaCO with what its paper leaves out (docs/energy.md)"),
   };
   return presets;
 }
@@ -132,6 +160,24 @@ std::unique_ptr<Placement> make_placement(const Composition& c) {
   return make_pal({});
 }
 
+std::unique_ptr<Sharing> make_sharing(const Composition& c) {
+  if (c.sharing == "exclusive") return make_exclusive();
+  if (c.sharing == "share-packed") return make_fifo_packed(c.eaco.rules);
+  if (c.sharing == "share-gandiva") return make_gandiva(c.eaco.rules);
+  EacoOptions options = c.eaco;
+  if (c.sharing.ends_with("-similar")) options.ranking = ShareRanking::Similar;
+  if (c.sharing.ends_with("-complementary")) options.ranking = ShareRanking::Complementary;
+  if (c.sharing.starts_with("share-eaco-paper")) return make_eaco_paper(options);
+  GOBAN_CHECK(c.sharing.starts_with("share-eaco"));
+  return make_eaco(options);
+}
+
+std::unique_ptr<Power> make_power(const Composition& c) {
+  if (c.power == "on") return make_always_on();
+  GOBAN_CHECK(c.power == "sleep");
+  return make_sleep();
+}
+
 std::unique_ptr<Select> make_select(const Composition& c) {
   if (c.select == "prefix") return make_prefix();
   if (c.select == "skip") return make_skip();
@@ -164,8 +210,8 @@ PolicySet Composition::make(const model::WorkOracle* oracle, double run_round_s)
   set.order = make_order(*this, oracle, run_round_s > 0 ? 0 : interval);
   set.select = make_select(*this);
   set.placement = make_placement(*this);
-  set.sharing = make_exclusive();
-  set.power = make_always_on();
+  set.sharing = make_sharing(*this);
+  set.power = make_power(*this);
   set.preemption = preemption;
   set.interval_ns = run_round_s > 0 ? 0 : interval;
   if (artifact || set.order->drifts()) set.starvation_ns = base::from_seconds(kStarvation_s);
@@ -202,6 +248,8 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
       if (part->kind == "order") c.order = word;
       if (part->kind == "select") c.select = word;
       if (part->kind == "placement") c.placement = word;
+      if (part->kind == "sharing") c.sharing = word;
+      if (part->kind == "power") c.power = word;
       if (part->kind == "preemption") {
         preemption_named = true;
         c.preemption = word == "sticky"       ? Preemption::Sticky

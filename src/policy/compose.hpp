@@ -41,6 +41,8 @@ struct Composition {
   Preemption preemption = Preemption::None;
   bool artifact = false;  ///< PAL's artifact: its matrix levels, its logs, its evictions
   RunSettings settings;
+  /// Of the parts share-eaco and share-eaco-paper; its rules are those of all sharing.
+  EacoOptions eaco{};
   /// Accounts, limits and weights of the site.
   std::shared_ptr<const model::SiteRules> rules = std::make_shared<model::SiteRules>();
 

@@ -29,6 +29,17 @@ TEST(Compose, PresetsAreThePapers) {
   EXPECT_TRUE(compose("fifo-packed-strict").value().settings.ideal_speed);
 }
 
+TEST(Compose, SharingAndPowerAreParts) {
+  const Composition c = compose("las+share-eaco-similar+sleep").value();
+  EXPECT_EQ(c.sharing, "share-eaco-similar");
+  EXPECT_EQ(c.power, "sleep");
+  EXPECT_EQ(compose("fifo").value().sharing, "exclusive");
+  EXPECT_EQ(compose("fifo").value().power, "on");
+  EXPECT_FALSE(compose("share-eaco+share-packed"));
+  EXPECT_EQ(compose("fifo-packed").value().power, "on");
+  EXPECT_EQ(compose("eaco-paper").value().power, "sleep");
+}
+
 TEST(Compose, OrderIsReplacedAndPreemptionOfPresetsStays) {
   EXPECT_EQ(compose("packed-sticky-artifact", "las").value().preemption, Preemption::Sticky);
   EXPECT_EQ(compose("pal-artifact", "srtf").value().preemption, Preemption::NonSticky);
