@@ -16,6 +16,8 @@ const char* preemption_name(policy::Preemption preemption) {
       return "sticky";
     case policy::Preemption::NonSticky:
       return "non-sticky";
+    case policy::Preemption::ByPriority:
+      return "by-priority";
   }
   return "";
 }

@@ -30,7 +30,7 @@ enum class ActionKind : uint8_t {
   Preempt,  ///< checkpoint and stop it; it waits again
   Abandon,  ///< its node failed: it is gone and waits again from its last checkpoint
   Observe,  ///< measure one epoch of it, or until `until_ns`, and report EventKind::RateObserved
-  Cap,      ///< limit the power of the GPUs it holds; `cap` as in Tenants::Group
+  Cap,      ///< limit the power of a GPU; `cap` as in Tenants::Group
   Rest,     ///< put an idle node to sleep
   Wake,     ///< wake it; EventKind::NodeAwake when it is
 };
@@ -43,6 +43,7 @@ struct Action {
   /// Preempt: a shared allocation is taken back.
   bool undo = false;
   int8_t cap = -1;            ///< Cap: index into the caps of the power model; -1 = no limit
+  GpuId gpu{};                ///< Cap
   NodeId node{};              ///< Rest, Wake
   base::TimeNs until_ns = 0;  ///< Observe: the time bound
 };

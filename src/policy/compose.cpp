@@ -26,6 +26,7 @@ constexpr std::array kParts = {
     Part{"preemption", "non-preemptive", "running jobs keep their GPUs until they end"},
     Part{"preemption", "sticky", "running jobs give way only to jobs ahead of them"},
     Part{"preemption", "non-sticky", "everything is placed anew in every decision"},
+    Part{"preemption", "by-priority", "running jobs give way to jobs of higher priority only"},
     Part{"placement", "packed", "as few nodes as possible, best fit first"},
     Part{"placement", "consolidated", "never more nodes than needed; waits for them"},
     Part{"placement", "spread", "one GPU at a time from the emptiest node"},
@@ -202,18 +203,18 @@ std::unique_ptr<Order> make_order(const Composition& c, const model::WorkOracle*
 std::span<const Part> parts() { return kParts; }
 std::span<const Preset> presets() { return all_presets(); }
 
-PolicySet Composition::make(const model::WorkOracle* oracle, double run_round_s) const {
+PolicySet Composition::make(const RunContext& context) const {
   PolicySet set;
   const base::TimeNs interval = base::from_seconds(kReorderInterval_s);
   set.name = name;
   set.rules = rules;
-  set.order = make_order(*this, oracle, run_round_s > 0 ? 0 : interval);
+  set.order = make_order(*this, context.oracle, context.round_s > 0 ? 0 : interval);
   set.select = make_select(*this);
   set.placement = make_placement(*this);
   set.sharing = make_sharing(*this);
   set.power = make_power(*this);
   set.preemption = preemption;
-  set.interval_ns = run_round_s > 0 ? 0 : interval;
+  set.interval_ns = context.round_s > 0 ? 0 : interval;
   if (artifact || set.order->drifts()) set.starvation_ns = base::from_seconds(kStarvation_s);
   set.evict_in_vain = artifact;
   set.list_released = artifact && !set.placement->class_first();
@@ -252,9 +253,10 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
       if (part->kind == "power") c.power = word;
       if (part->kind == "preemption") {
         preemption_named = true;
-        c.preemption = word == "sticky"       ? Preemption::Sticky
-                       : word == "non-sticky" ? Preemption::NonSticky
-                                              : Preemption::None;
+        c.preemption = word == "sticky"        ? Preemption::Sticky
+                       : word == "non-sticky"  ? Preemption::NonSticky
+                       : word == "by-priority" ? Preemption::ByPriority
+                                               : Preemption::None;
       }
     }
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "policy/knowledge.hpp"
 #include "policy/policy_set.hpp"
 
 namespace goban::policy {
@@ -48,8 +49,7 @@ struct Composition {
 
   /// Needs the true work of jobs: a simulation only.
   [[nodiscard]] bool simulation_only() const { return order == "srtf"; }
-  /// Makes the policies. `round_s` > 0: orders compare exactly, for the rounds are the quantum.
-  [[nodiscard]] PolicySet make(const model::WorkOracle* oracle, double round_s) const;
+  [[nodiscard]] PolicySet make(const RunContext& context) const;
 };
 
 struct Preset {

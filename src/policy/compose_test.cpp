@@ -69,7 +69,7 @@ TEST(Compose, EveryPartAndPresetCanBeMade) {
   for (const Part& part : parts()) {
     EXPECT_TRUE(names.insert(part.name).second) << part.name;
     EXPECT_FALSE(part.description.empty());
-    const PolicySet set = compose(part.name).value().make(&oracle, 0);
+    const PolicySet set = compose(part.name).value().make({.oracle = &oracle});
     EXPECT_TRUE(set.order && set.select && set.placement && set.sharing && set.power);
   }
   for (const Preset& preset : presets()) {

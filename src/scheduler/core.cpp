@@ -1,6 +1,7 @@
 #include "scheduler/core.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -12,23 +13,26 @@ using model::JobPhase;
 using policy::Preemption;
 
 Core::Core(const policy::SpeedModel& speed, policy::PolicySet policies,
-           const model::WorkOracle* oracle, uint64_t seed)
+           const policy::RunContext& context, uint64_t seed)
     : policies_(std::move(policies)),
-      state_(speed, policies_, oracle),
+      state_(speed, policies_, context),
       seed_(seed),
       gpu_mark_(speed.cluster->num_gpus()) {
-  GOBAN_CHECK(policies_.sharing->jobs_per_gpu_max() == 1 && !policies_.power->may_rest());
+  if (policies_.sharing->when() == policy::ShareWhen::Never) return;
+  GOBAN_CHECK(policies_.preemption != Preemption::NonSticky, "shared places are not placed anew");
+  books_.emplace(state_, policies_, context, seed);
 }
 
 std::span<const Action> Core::apply(const Event& event) {
   forced_.clear();
+  if (books_) books_->set_now(event.at_ns);
   switch (event.kind) {
     case EventKind::JobSubmitted:
       state_.submit(event);
       break;
     case EventKind::JobFinished:
     case EventKind::JobKilled:
-      state_.end(event.job, event.at_ns);
+      end_job(event);
       break;
     case EventKind::NodeLost:
       stop_jobs_on(event.node, ActionKind::Abandon, event.at_ns);
@@ -38,16 +42,47 @@ std::span<const Action> Core::apply(const Event& event) {
       break;
     case EventKind::NodeRestored:
       state_.resources().open(event.node);
+      state_.node_power().arrived(event.node, event.at_ns);
       break;
     case EventKind::NodeDrained:
       state_.resources().drain(event.node, event.until_ns);
       break;
     case EventKind::RateObserved:
+      if (books_) books_->observed(event.job, event.slowdown);
+      break;
     case EventKind::NodeAwake:
+      // It may have failed on its way.
+      if (!state_.node_power().is_waking(event.node)) break;
+      state_.resources().reopen(event.node);
+      state_.node_power().arrived(event.node, event.at_ns);
+      break;
     case EventKind::TimePassed:
       break;
   }
+  follow_neighbours();
   return forced_;
+}
+
+void Core::end_job(const Event& event) {
+  if (books_ && state_.is_active(event.job)) {
+    const JobState& job = state_.job(state_.slot_of(event.job));
+    books_->ended(job, books_->partners(event.job), event.failed);
+  }
+  state_.end(event.job, event.at_ns);
+}
+
+void Core::follow_neighbours() {
+  if (!state_.has_tenants()) return;
+  const std::vector<JobId> changed = state_.tenants().take_changed();
+  disturbed_.insert(disturbed_.end(), changed.begin(), changed.end());
+  if (books_) books_->neighbours_changed(changed);
+}
+
+std::vector<JobId> Core::take_disturbed() {
+  std::ranges::sort(disturbed_);
+  const auto twice = std::ranges::unique(disturbed_);
+  disturbed_.erase(twice.begin(), twice.end());
+  return std::exchange(disturbed_, {});
 }
 
 void Core::stop_jobs_on(model::NodeId node, ActionKind kind, TimeNs now) {
@@ -67,6 +102,7 @@ void Core::stop_jobs_on(model::NodeId node, ActionKind kind, TimeNs now) {
     forced_.push_back({.kind = kind, .job = state_.job(slot).job});
   }
   state_.resources().close(node);
+  state_.node_power().lost(node);
 }
 
 const Decision& Core::decide(TimeNs now) {
@@ -76,13 +112,85 @@ const Decision& Core::decide(TimeNs now) {
   decision_.terminated.clear();
   state_.promote_starved(now);
   if (now >= state_.resort_due_ns()) state_.resort(now);
+  if (books_) review_sharing(now);
   const bool anew = policies_.preemption == Preemption::NonSticky;
-  if (state_.queue().empty() && !(anew && num_running() > 0)) return decision_;
-  DecisionBoard board(state_, policies_, now, seed_);
-  if (anew) board.release_all();
-  policies_.select->run(board);
-  conclude(board);
+  if (!state_.queue().empty() || (anew && num_running() > 0)) select(now);
+  follow_neighbours();
+  if (books_) books_->choose_caps(state_.tenants(), decision_.actions);
+  if (state_.node_power().active()) decide_power(now);
   return decision_;
+}
+
+void Core::select(TimeNs now) {
+  DecisionBoard board(state_, policies_, books_ ? &*books_ : nullptr, now, seed_);
+  if (policies_.preemption == Preemption::NonSticky) board.release_all();
+  policies_.select->run(board);
+  if (books_ && policies_.sharing->look_behind() > 0) {
+    board.share_behind(policies_.sharing->look_behind());
+  }
+  conclude(board);
+  if (books_ && policies_.sharing->observes()) observe_shared(board);
+}
+
+void Core::review_sharing(TimeNs now) {
+  books_->set_now(now);
+  books_->settle(state_.tenants());
+  const TimeNs interval = policies_.sharing->review_interval_ns();
+  if (now >= next_review_ns_) books_->review_all();
+  if (interval != base::kNever && (next_review_ns_ == base::kNever || now >= next_review_ns_)) {
+    next_review_ns_ = base::add_saturating(now, interval);
+  }
+  while (const std::optional<JobId> leaves = books_->next_to_leave()) {
+    const std::vector<JobId> partners = books_->partners(*leaves);
+    state_.stop(state_.slot_of(*leaves), now);
+    books_->undone(*leaves, partners);
+    decision_.actions.push_back({.kind = ActionKind::Preempt, .job = *leaves, .undo = true});
+    decision_.terminated.push_back(*leaves);
+    follow_neighbours();
+  }
+}
+
+void Core::observe_shared(const DecisionBoard& board) {
+  for (const Slot slot : board.started()) {
+    const JobState& job = state_.job(slot);
+    if (job.phase != JobPhase::Running || state_.allocation(slot).reason.prediction == 0) continue;
+    books_->begin(job.job, state_.tenants(), decision_.actions);
+  }
+}
+
+void Core::decide_power(TimeNs now) {
+  NodePower& nodes = state_.node_power();
+  if (!state_.queue().empty()) {
+    wake_for_waiting();
+    return;
+  }
+  for (const model::NodeId node : nodes.put_to_rest(now)) {
+    state_.resources().close(node);
+    decision_.actions.push_back({.kind = ActionKind::Rest, .node = node});
+  }
+}
+
+void Core::wake_for_waiting() {
+  constexpr int kLookedAt = 64;
+  NodePower& nodes = state_.node_power();
+  if (nodes.num_resting() == 0) return;
+  const auto per_node = static_cast<int64_t>(state_.speed().cluster->node_gpus_max());
+  int64_t whole = 0;
+  int64_t parts = 0;  // GPUs of jobs smaller than a node
+  const WaitQueue::Entry* entry = state_.queue().first();
+  for (int i = 0; entry != nullptr && i < kLookedAt;
+       ++i, entry = state_.queue().after(entry->key)) {
+    if (entry->gpus >= per_node) {
+      whole += (entry->gpus + per_node - 1) / per_node;
+    } else {
+      parts += std::max(entry->gpus, 1);
+    }
+  }
+  const auto wanted = static_cast<size_t>(whole + (parts + per_node - 1) / per_node);
+  if (wanted <= nodes.num_waking()) return;
+  for (const model::NodeId node : nodes.wake(wanted - nodes.num_waking())) {
+    decision_.actions.push_back({.kind = ActionKind::Wake, .node = node});
+  }
 }
 
 void Core::conclude(const DecisionBoard& board) {
@@ -122,7 +230,10 @@ bool Core::settled() const {
 }
 
 bool Core::drifting() const {
-  if (policies_.preemption == Preemption::None || num_running() == 0) return false;
+  if (policies_.preemption == Preemption::None || policies_.preemption == Preemption::ByPriority ||
+      num_running() == 0) {
+    return false;
+  }
   const bool anew = policies_.preemption == Preemption::NonSticky;
   if (anew && !policies_.placement->repeatable()) return true;
   return policies_.order->drifts() && (anew || num_waiting() > 0);
@@ -131,6 +242,11 @@ bool Core::drifting() const {
 TimeNs Core::wake_ns() const {
   TimeNs wake = policies_.starvation_ns > 0 ? state_.next_starved_ns() : base::kNever;
   wake = std::min(wake, state_.resort_due_ns());
+  if (books_) {
+    wake = std::min(
+        {wake, books_->next_deadline_ns(), num_running() > 1 ? next_review_ns_ : base::kNever});
+  }
+  if (state_.queue().empty()) wake = std::min(wake, state_.node_power().next_rest_ns());
   if (drifting() && policies_.interval_ns > 0) {
     wake = std::min(wake, base::add_saturating(decision_.at_ns, policies_.interval_ns));
   }

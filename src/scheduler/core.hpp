@@ -28,10 +28,9 @@ struct Decision {
 /// The scheduler's mind. Feed it every event in time order, then ask it to decide.
 class Core {
  public:
-  /// `speed` and what it points to outlive the core. `oracle` may be null unless a policy needs
-  /// it. `seed` feeds policies that draw.
-  Core(const policy::SpeedModel& speed, policy::PolicySet policies, const model::WorkOracle* oracle,
-       uint64_t seed);
+  /// `speed` and what it and `context` point to outlive the core. `seed` feeds policies that draw.
+  Core(const policy::SpeedModel& speed, policy::PolicySet policies,
+       const policy::RunContext& context, uint64_t seed);
 
   Core(const Core&) = delete;  // the state refers to the policies beside it
   Core& operator=(const Core&) = delete;
@@ -54,6 +53,15 @@ class Core {
   }
   [[nodiscard]] size_t num_running() const { return state_.running().size(); }
   [[nodiscard]] const State& state() const { return state_; }
+  /// Who shares which GPUs; null if nobody may and there is no knowledge of power and neighbours.
+  [[nodiscard]] const Tenants* tenants() const {
+    return state_.has_tenants() ? &state_.tenants() : nullptr;
+  }
+  /// Running jobs whose neighbours or power limits changed since the last call, ascending; their
+  /// speed may be another. May name jobs that are gone.
+  [[nodiscard]] std::vector<JobId> take_disturbed();
+  /// Shared places taken back so far.
+  [[nodiscard]] int64_t num_undone() const { return books_ ? books_->num_undone() : 0; }
   /// What a running job holds.
   [[nodiscard]] const Allocation& allocation(JobId job) const {
     return state_.allocation(state_.slot_of(job));
@@ -63,11 +71,23 @@ class Core {
   /// Running jobs change places with time alone.
   [[nodiscard]] bool drifting() const;
   void stop_jobs_on(model::NodeId node, model::ActionKind kind, TimeNs now);
+  void end_job(const Event& event);
+  /// Takes back shared places that the policy does not want any more.
+  void review_sharing(TimeNs now);
+  void select(TimeNs now);
   void conclude(const DecisionBoard& board);
+  void observe_shared(const DecisionBoard& board);
+  /// Puts idle nodes to rest, or wakes some for jobs that wait.
+  void decide_power(TimeNs now);
+  void wake_for_waiting();
+  void follow_neighbours();
   [[nodiscard]] bool holds_same_gpus(Slot slot, std::span<const GpuId> before);
 
   policy::PolicySet policies_;
   State state_;
+  std::optional<SharingBooks> books_;  ///< if GPUs may be shared
+  std::vector<JobId> disturbed_;
+  TimeNs next_review_ns_ = base::kNever;
   uint64_t seed_;
   Decision decision_;
   std::vector<Action> forced_;

@@ -20,9 +20,9 @@ bool overlap(const std::vector<Id>& mine, const std::vector<Id>& theirs) {
 
 }  // namespace
 
-DecisionBoard::DecisionBoard(State& state, const policy::PolicySet& policies, TimeNs now,
-                             uint64_t seed)
-    : state_(state), policies_(policies), now_(now), seed_(seed) {}
+DecisionBoard::DecisionBoard(State& state, const policy::PolicySet& policies,
+                             const SharingBooks* books, TimeNs now, uint64_t seed)
+    : state_(state), policies_(policies), books_(books), now_(now), seed_(seed) {}
 
 bool DecisionBoard::full() const {
   return state_.resources().free_gpus() == 0 && state_.queue().count_without_gpus() == 0;
@@ -60,6 +60,20 @@ DecisionBoard::Job DecisionBoard::after_fitting(Job job, const Gap& gap) {
 }
 
 bool DecisionBoard::find(const JobState& job, Allocation& out) {
+  if (books_ == nullptr) return find_free(job, out);
+  const bool first = policies_.sharing->when() == policy::ShareWhen::BeforeFree;
+  return first ? books_->choose(job, out) || find_free(job, out)
+               : find_free(job, out) || books_->choose(job, out);
+}
+
+void DecisionBoard::share_behind(int32_t depth) {
+  for (Job job = first(); job != nullptr && depth > 0; job = after(job), --depth) {
+    Allocation allocation;
+    if (books_->choose(*job, allocation)) commit(*job, std::move(allocation));
+  }
+}
+
+bool DecisionBoard::find_free(const JobState& job, Allocation& out) {
   Resources& resources = state_.resources();
   if (job.request.num_gpus > resources.free_gpus()) return false;
   const TimeNs hold = job.request.walltime_limit_ns > 0
@@ -82,7 +96,7 @@ bool DecisionBoard::find_or_mark(const JobState& job, Allocation& out) {
   // Remember shapes that fail although enough GPUs are free. With maintenance windows ahead, a
   // shorter job of the same shape may still find a place.
   const bool enough = job.request.num_gpus <= free_gpus();
-  if (enough && !state_.resources().has_windows()) {
+  if (books_ == nullptr && enough && !state_.resources().has_windows()) {
     marks_.set(state_.shape(job), ShapeMarks::Mark::Skip);
   }
   return false;
@@ -104,7 +118,7 @@ bool DecisionBoard::start_in_gap(Job job, Gap& gap) {
     if (job->request.num_gpus > gap.spare_gpus) return false;
     if (!leaves_reserved(*job, allocation)) {
       // Others that ask for the same would get the same, until somebody starts.
-      if (policies_.placement->repeatable()) {
+      if (books_ == nullptr && policies_.placement->repeatable()) {
         marks_.set(state_.shape(*job), ShapeMarks::Mark::SkipLong);
       }
       return false;
@@ -151,13 +165,18 @@ void DecisionBoard::build_tail() {
 bool DecisionBoard::make_room_and_start(Job job) {
   build_tail();
   const OrderKey key = state_.queue_key(slot_of(job));
+  const bool by_priority = policies_.preemption == policy::Preemption::ByPriority;
+  const auto gives_way = [&](const Evictable& each) {
+    return each.key > key &&
+           (!by_priority || state_.job(each.slot).request.priority < job->request.priority);
+  };
   if (!policies_.evict_in_vain) {
     int64_t room = free_gpus();
-    for (const Evictable& each : tail_) room += each.key > key ? each.gpus : 0;
+    for (const Evictable& each : tail_) room += gives_way(each) ? each.gpus : 0;
     if (room < job->request.num_gpus) return false;
   }
   const size_t released_before = released_.size();
-  while (!tail_.empty() && tail_.front().key > key) {
+  while (!tail_.empty() && gives_way(tail_.front())) {
     const Evictable last = tail_.front();
     std::ranges::pop_heap(tail_, {}, &Evictable::key);
     tail_.pop_back();
@@ -185,7 +204,8 @@ Reservation DecisionBoard::earliest_start(Job job) {
     // Whoever leaves the reserved room may run on.
     return {typed_->start_ns(), std::numeric_limits<int32_t>::max()};
   }
-  if (!policies_.placement->fungible() || state_.resources().restricted(job->request)) {
+  if (!policies_.placement->fungible() || books_ != nullptr ||
+      state_.resources().restricted(job->request)) {
     return reserve_by_trial(*job);
   }
   Reservation reservation;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "scheduler/reservation.hpp"
+#include "scheduler/sharing_books.hpp"
 #include "scheduler/state.hpp"
 
 namespace goban::scheduler {
@@ -17,7 +18,9 @@ namespace goban::scheduler {
 /// Runs jobs on the state as the selection says, and remembers who was released on the way.
 class DecisionBoard final : public policy::Board {
  public:
-  DecisionBoard(State& state, const policy::PolicySet& policies, TimeNs now, uint64_t seed);
+  /// `books` is null if GPUs are not shared.
+  DecisionBoard(State& state, const policy::PolicySet& policies, const SharingBooks* books,
+                TimeNs now, uint64_t seed);
 
   TimeNs now() const override { return now_; }
   int32_t free_gpus() const override { return state_.resources().free_gpus(); }
@@ -46,11 +49,14 @@ class DecisionBoard final : public policy::Board {
   /// Jobs started, in launch order.
   [[nodiscard]] const std::vector<Slot>& started() const { return started_; }
 
+  /// Shared places for waiting jobs that the selection left, `depth` of them at most.
+  void share_behind(int32_t depth);
   /// Releases every running job, in queue order (non-sticky decisions).
   void release_all();
 
  private:
   [[nodiscard]] bool find(const JobState& job, Allocation& out);
+  [[nodiscard]] bool find_free(const JobState& job, Allocation& out);
   /// Also remembers the shapes of jobs that find no place.
   [[nodiscard]] bool find_or_mark(const JobState& job, Allocation& out);
   /// The job may hold this beyond the start of the reserved one; it counts as taken then.
@@ -74,6 +80,7 @@ class DecisionBoard final : public policy::Board {
 
   State& state_;
   const policy::PolicySet& policies_;
+  const SharingBooks* books_;
   TimeNs now_;
   uint64_t seed_;
   std::vector<Released> released_;

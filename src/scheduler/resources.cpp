@@ -9,13 +9,16 @@ namespace goban::scheduler {
 using model::GpuId;
 using model::HostResources;
 
-Resources::Resources(const policy::SpeedModel& speed, const policy::Placement& placement)
+Resources::Resources(const policy::SpeedModel& speed, const policy::Placement& placement,
+                     int32_t jobs_per_gpu_max)
     : speed_(speed),
       placement_(&placement),
       cluster_(speed.cluster),
       free_(*speed.cluster),
       bins_(empty_bins()),
-      held_(speed.cluster->num_gpus()) {
+      held_(speed.cluster->num_gpus()),
+      jobs_per_gpu_max_(static_cast<uint8_t>(jobs_per_gpu_max)) {
+  GOBAN_CHECK(jobs_per_gpu_max > 0 && jobs_per_gpu_max <= UINT8_MAX);
   for (const model::Node& node : cluster_->nodes()) rooms_.push_back({.host = node.host});
   usable_until_.assign(rooms_.size(), base::kNever);
   for (uint32_t gpu = 0; gpu < cluster_->num_gpus(); ++gpu) give_gpu(GpuId(gpu));
@@ -190,8 +193,10 @@ void Resources::take_gpu(GpuId gpu) {
 
 void Resources::take(const JobRequest& job, const Allocation& allocation) {
   for (const GpuId gpu : allocation.gpus) {
-    GOBAN_CHECK(!held_[gpu.index()] && free_.is_free(gpu), "a GPU is given twice");
-    held_[gpu.index()] = true;
+    uint8_t& jobs = held_[gpu.index()];
+    GOBAN_CHECK(jobs < jobs_per_gpu_max_, "a GPU is given to too many jobs");
+    if (jobs++ > 0) continue;
+    GOBAN_CHECK(free_.is_free(gpu), "a GPU is given that nobody may use");
     take_gpu(gpu);
   }
   for (const NodeId node : allocation.hosts) {
@@ -204,8 +209,9 @@ void Resources::take(const JobRequest& job, const Allocation& allocation) {
 
 void Resources::give(const JobRequest& job, const Allocation& allocation) {
   for (const GpuId gpu : allocation.gpus) {
-    GOBAN_CHECK(held_[gpu.index()], "a GPU is given back twice");
-    held_[gpu.index()] = false;
+    uint8_t& jobs = held_[gpu.index()];
+    GOBAN_CHECK(jobs > 0, "a GPU is given back twice");
+    if (--jobs > 0) continue;
     if (rooms_[cluster_->node_of(gpu).index()].open) give_gpu(gpu);
   }
   for (const NodeId node : allocation.hosts) {
@@ -234,19 +240,23 @@ void Resources::close(NodeId id) {
   room.open = false;
   const model::Node& node = cluster_->node(id);
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
-    if (!held_[gpu]) take_gpu(GpuId(gpu));
+    if (held_[gpu] == 0) take_gpu(GpuId(gpu));
   }
   sync_types(id);
 }
 
 void Resources::open(NodeId id) {
   drain(id, base::kNever);
+  reopen(id);
+}
+
+void Resources::reopen(NodeId id) {
   NodeRoom& room = rooms_[id.index()];
   if (room.open) return;
   room.open = true;
   const model::Node& node = cluster_->node(id);
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
-    if (!held_[gpu]) give_gpu(GpuId(gpu));
+    if (held_[gpu] == 0) give_gpu(GpuId(gpu));
   }
   sync_types(id);
 }

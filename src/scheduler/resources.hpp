@@ -19,7 +19,9 @@ using model::NodeId;
 /// nothing unless told to take or give.
 class Resources {
  public:
-  Resources(const policy::SpeedModel& speed, const policy::Placement& placement);
+  /// `jobs_per_gpu_max`: so many jobs may take one GPU at a time; placements see free GPUs only.
+  Resources(const policy::SpeedModel& speed, const policy::Placement& placement,
+            int32_t jobs_per_gpu_max = 1);
 
   /// An allocation for the whole job from what is free, as the placement policy chooses; false and
   /// an empty `out` if there is none. The job would hold it until `end`.
@@ -47,9 +49,23 @@ class Resources {
   /// Some nodes may be used until a known time only.
   [[nodiscard]] bool has_windows() const { return num_limited_ > 0; }
 
+  /// Nobody holds anything on the node, and it may be used.
+  [[nodiscard]] bool idle(NodeId id) const {
+    const NodeRoom& room = rooms_[id.index()];
+    const model::Node& node = cluster_->node(id);
+    return room.open && room.gpus == static_cast<int32_t>(node.num_gpus) && room.host == node.host;
+  }
+  /// The node is to be left by a known time, see drain().
+  [[nodiscard]] bool has_window(NodeId id) const {
+    return usable_until_[id.index()] != base::kNever;
+  }
+
   /// The node's free GPUs leave the books; GPUs given back later do not enter until it is up.
   void close(NodeId id);
+  /// The node comes back, without any time by which it is to be left.
   void open(NodeId id);
+  /// The node comes back as it was closed.
+  void reopen(NodeId id);
   /// Nothing may run on the node from `from` on; kNever lifts that.
   void drain(NodeId node, TimeNs from);
 
@@ -93,7 +109,8 @@ class Resources {
   std::vector<TimeNs> usable_until_;  ///< by node
   /// By resource type: what nodes with room for an instance have free. Made when first asked for.
   std::vector<std::optional<Part>> types_;
-  std::vector<bool> held_;  ///< by GPU: some job has it
+  std::vector<uint8_t> held_;  ///< by GPU: how many jobs have it
+  uint8_t jobs_per_gpu_max_;
   size_t num_limited_ = 0;  ///< nodes with usable_until < kNever
 };
 

@@ -22,13 +22,17 @@ double lowest_score(const profile::PmScores& scores) {
 }  // namespace
 
 State::State(const policy::SpeedModel& speed, const policy::PolicySet& policies,
-             const model::WorkOracle* oracle)
+             const policy::RunContext& context)
     : policies_(&policies),
-      oracle_(oracle),
+      oracle_(context.oracle),
       speed_(speed),
+      node_power_(*speed.cluster, *policies.power, context.knowledge.get()),
       fastest_(lowest_score(*speed.scores)),
       accounts_(*policies.rules),
-      resources_(speed, *policies.placement) {
+      resources_(speed, *policies.placement, policies.sharing->jobs_per_gpu_max()) {
+  if (context.knowledge != nullptr || policies.sharing->when() != policy::ShareWhen::Never) {
+    tenants_.emplace(*speed.cluster);
+  }
   uses_accounts_ = policies.order->uses_fair_share() || accounts_.has_limits();
 }
 
@@ -77,6 +81,7 @@ void State::wait(Slot slot, TimeNs now) {
   JobState& job = jobs_[slot];
   job.phase = JobPhase::Waiting;
   job.waiting_since_ns = now;
+  demand_gpus_ += job.request.num_gpus;
   enqueue(slot, now);
   if (policies_->starvation_ns > 0 && !job.promoted) waiters_.push_back({now, job.job});
 }
@@ -161,6 +166,10 @@ void State::start(Slot slot, Allocation allocation, TimeNs now) {
   dequeue(slot);
   resources_.take(job.request, allocation);
   if (uses_accounts_) accounts_.started(job.association, job.request.num_gpus, now);
+  if (tenants_ && !allocation.gpus.empty()) {
+    tenants_->add(job.job, traits_of(job), allocation.gpus, now);
+  }
+  follow_power(allocation, now);
   if (policies_->select->needs_estimates()) {
     const double slowdown = speed_.slowdown(job.request, allocation.gpus);
     job.predicted_end_ns = base::add_saturating(now, duration_ns(job, slowdown, now));
@@ -179,6 +188,8 @@ Allocation State::remove_running(Slot slot, TimeNs now) {
   Running& place = running_[job.running_slot];
   Allocation allocation = std::move(place.allocation);
   resources_.give(job.request, allocation);
+  if (tenants_) tenants_->remove(job.job, now);
+  follow_power(allocation, now);
   if (&place != &running_.back()) {
     place = std::move(running_.back());
     jobs_[place.slot].running_slot = job.running_slot;
@@ -191,12 +202,31 @@ Allocation State::remove_running(Slot slot, TimeNs now) {
   return allocation;
 }
 
+model::TraitsId State::traits_of(const JobState& job) {
+  return tenants_->intern({.app = job.request.app,
+                           .util_pct = job.training.gpu_util_pct,
+                           .mem_bytes = job.training.gpu_mem_bytes});
+}
+
+void State::follow_power(const Allocation& allocation, TimeNs now) {
+  if (!node_power_.active()) return;
+  NodeId last;
+  const auto follow = [&](NodeId node) {
+    if (node == last) return;
+    last = node;
+    node_power_.set_idle(node, resources_.idle(node), now);
+  };
+  for (const GpuId gpu : allocation.gpus) follow(speed_.cluster->node_of(gpu));
+  for (const NodeId node : allocation.hosts) follow(node);
+}
+
 Allocation State::stop(Slot slot, TimeNs now) {
   JobState& job = jobs_[slot];
   GOBAN_CHECK(job.phase == JobPhase::Running);
   Allocation allocation = remove_running(slot, now);
   job.attained_before_ns = job.attained_ns(now);
   last_gpus_[slot] = allocation.gpus;
+  demand_gpus_ -= job.request.num_gpus;
   wait(slot, now);
   return allocation;
 }
@@ -207,6 +237,7 @@ void State::end(JobId id, TimeNs now) {
   const JobState& job = jobs_[slot];
   const model::ArrayId array = job.request.array;
   const bool held = job.phase == JobPhase::Held;
+  if (!held) demand_gpus_ -= job.request.num_gpus;
   switch (job.phase) {
     case JobPhase::Running:
       remove_running(slot, now);

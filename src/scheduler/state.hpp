@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
@@ -11,8 +12,10 @@
 #include <vector>
 
 #include "model/event.hpp"
+#include "model/tenants.hpp"
 #include "policy/policy_set.hpp"
 #include "scheduler/accounts.hpp"
+#include "scheduler/node_power.hpp"
 #include "scheduler/resources.hpp"
 #include "scheduler/wait_queue.hpp"
 
@@ -21,6 +24,7 @@ namespace goban::scheduler {
 using model::GpuId;
 using model::JobId;
 using model::JobState;
+using model::Tenants;
 
 /// Index of an active job's JobState; reused after the job is gone.
 using Slot = uint32_t;
@@ -32,9 +36,9 @@ class State {
     Allocation allocation;
   };
 
-  /// `policies` and `oracle` (may be null) outlive the state.
+  /// `policies` and what `context` points to outlive the state.
   State(const policy::SpeedModel& speed, const policy::PolicySet& policies,
-        const model::WorkOracle* oracle);
+        const policy::RunContext& context);
 
   // Steps. A job is submitted, waits, starts, stops or ends.
   void submit(const model::Event& submitted);
@@ -74,6 +78,14 @@ class State {
   [[nodiscard]] const Accounts& accounts() const { return accounts_; }
   /// When resort() is due; kNever if the order does not ask for it or nobody waits.
   [[nodiscard]] TimeNs resort_due_ns() const;
+  /// Who shares which GPUs; kept if GPUs may be shared or somebody wants to know.
+  [[nodiscard]] bool has_tenants() const { return tenants_.has_value(); }
+  [[nodiscard]] Tenants& tenants() { return *tenants_; }
+  [[nodiscard]] const Tenants& tenants() const { return *tenants_; }
+  [[nodiscard]] NodePower& node_power() { return node_power_; }
+  [[nodiscard]] const NodePower& node_power() const { return node_power_; }
+  /// GPUs asked by all active jobs that run or wait.
+  [[nodiscard]] int64_t demand_gpus() const { return demand_gpus_; }
   [[nodiscard]] Resources& resources() { return resources_; }
   [[nodiscard]] const Resources& resources() const { return resources_; }
   /// Running jobs by predicted end; kept only if the selection needs estimates.
@@ -118,10 +130,16 @@ class State {
   void bring_back(uint32_t association);
   void release_array_place(model::ArrayId array, TimeNs now);
   Allocation remove_running(Slot slot, TimeNs now);
+  [[nodiscard]] model::TraitsId traits_of(const JobState& job);
+  /// Nodes of the allocation became busy, or idle.
+  void follow_power(const Allocation& allocation, TimeNs now);
 
   const policy::PolicySet* policies_;
   const model::WorkOracle* oracle_;
   policy::SpeedModel speed_;
+  std::optional<Tenants> tenants_;
+  NodePower node_power_;
+  int64_t demand_gpus_ = 0;
   double fastest_ = 1;  ///< lowest slowdown of any GPU
   std::vector<JobState> jobs_;
   std::vector<Slot> free_slots_;

@@ -20,7 +20,7 @@ JobId SimJobs::add_filler(model::Job job) {
 
 double SimJobs::launch(JobId id, TimeNs now, double slowdown, double contention, bool same_gpus) {
   Progress& p = progress_[id.index()];
-  GOBAN_CHECK(p.slowdown == 0 && slowdown > 0 && contention >= 1);
+  GOBAN_CHECK(p.slowdown == 0 && slowdown > 0 && contention > 0);
   if (p.version > 0 && !same_gpus) p.overhead_left_s = restart_cost_s_;
   if (p.version == 0) p.outcome.start_ns = now;
   ++p.version;
@@ -39,13 +39,15 @@ void SimJobs::settle(JobId id, TimeNs now) {
   const double span_s = base::to_seconds(now - p.settled_ns);
   p.work_left_s = work_left_s(id, now);
   p.worked_s += std::max(0.0, span_s - p.overhead_left_s);
-  p.overhead_left_s = std::max(0.0, p.overhead_left_s - span_s);
+  const double overhead_s = std::min(p.overhead_left_s, span_s);
+  overhead_gpu_s_ += overhead_s * job(id).request.num_gpus;
+  p.overhead_left_s -= overhead_s;
   p.settled_ns = now;
 }
 
 double SimJobs::change_contention(JobId id, TimeNs now, double contention) {
   Progress& p = progress_[id.index()];
-  GOBAN_CHECK(p.slowdown > 0 && contention >= 1);
+  GOBAN_CHECK(p.slowdown > 0 && contention > 0);
   settle(id, now);
   ++p.version;
   p.contention = contention;
@@ -64,6 +66,15 @@ double SimJobs::launch_cost_s(JobId id) const {
   return progress_[id.index()].version > 0 ? restart_cost_s_ : 0.0;
 }
 
+double SimJobs::reported_left_s(JobId id, TimeNs now) const {
+  const model::TrainingFacts* facts = training(id);
+  if (facts == nullptr || facts->epochs <= 0) return -1;
+  const Progress& p = progress_[id.index()];
+  if (p.slowdown == 0) return p.work_left_s + launch_cost_s(id);
+  const double overhead_s = std::max(0.0, p.overhead_left_s - base::to_seconds(now - p.settled_ns));
+  return work_left_s(id, now) + overhead_s;
+}
+
 SimJobs::Progress& SimJobs::leave_resources(JobId id, TimeNs now) {
   Progress& p = progress_[id.index()];
   GOBAN_CHECK(p.slowdown > 0, "a job stops that does not run");
@@ -74,7 +85,11 @@ SimJobs::Progress& SimJobs::leave_resources(JobId id, TimeNs now) {
   return p;
 }
 
-void SimJobs::stop(JobId id, TimeNs now) { ++leave_resources(id, now).outcome.preemptions; }
+void SimJobs::stop(JobId id, TimeNs now, bool undone) {
+  JobOutcome& outcome = leave_resources(id, now).outcome;
+  ++outcome.preemptions;
+  outcome.undone += undone ? 1 : 0;
+}
 
 double SimJobs::abandon(JobId id, TimeNs now, double checkpoint_interval_s) {
   Progress& p = leave_resources(id, now);

@@ -11,7 +11,7 @@
 namespace goban::engine {
 
 /// Work done and left, by JobId. Also the oracle of policies that are simulation-only.
-class SimJobs final : public model::WorkOracle {
+class SimJobs final : public model::WorkOracle, public model::ReportedProgress {
  public:
   /// `history` outlives this. `restart_cost_s`: seconds a relaunched job holds GPUs idly.
   SimJobs(const model::JobHistory& history, double restart_cost_s);
@@ -31,8 +31,10 @@ class SimJobs final : public model::WorkOracle {
   double launch(JobId id, TimeNs now, double slowdown, double contention, bool same_gpus);
   /// The contention of a running job changes. Returns the seconds until it is done.
   double change_contention(JobId id, TimeNs now, double contention);
-  /// It stops, keeping its work.
-  void stop(JobId id, TimeNs now);
+  /// It stops, keeping its work; `undone`: its shared place was taken back.
+  void stop(JobId id, TimeNs now, bool undone = false);
+  /// Its start just now was on GPUs that others hold.
+  void count_shared(JobId id) { ++progress_[id.index()].outcome.shared; }
   /// It stops and falls back to its last checkpoint. Returns the seconds of work lost.
   double abandon(JobId id, TimeNs now, double checkpoint_interval_s);
   /// It ends for good.
@@ -44,11 +46,20 @@ class SimJobs final : public model::WorkOracle {
   [[nodiscard]] const JobOutcome& outcome(JobId id) const { return progress_[id.index()].outcome; }
   /// Of a running job.
   [[nodiscard]] double contention(JobId id) const { return progress_[id.index()].contention; }
+  [[nodiscard]] bool running(JobId id) const { return progress_[id.index()].slowdown > 0; }
   [[nodiscard]] TimeNs run_start_ns(JobId id) const { return progress_[id.index()].run_start_ns; }
 
   double total_work_s(JobId id) const override { return job(id).work_s; }
   double work_left_s(JobId id, TimeNs now) const override;
   double launch_cost_s(JobId id) const override;
+  /// Of jobs that declare epochs; restart costs still to be paid are part of it.
+  double reported_left_s(JobId id, TimeNs now) const override;
+  /// Null: nothing is known of the job.
+  [[nodiscard]] const model::TrainingFacts* training(JobId id) const {
+    return id.index() < history_->training.size() ? &history_->training[id.index()] : nullptr;
+  }
+  /// Seconds that jobs held GPUs while they restarted, times their GPUs.
+  [[nodiscard]] double overhead_gpu_s() const { return overhead_gpu_s_; }
 
  private:
   struct Progress {
@@ -71,6 +82,7 @@ class SimJobs final : public model::WorkOracle {
 
   const model::JobHistory* history_;
   double restart_cost_s_;
+  double overhead_gpu_s_ = 0;
   std::deque<model::Job> fillers_;
   std::vector<Progress> progress_;
 };

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <tuple>
+#include <unordered_map>
 
 #include "base/check.hpp"
+#include "engine/simulated/colocation_truth.hpp"
 #include "engine/simulated/sim_jobs.hpp"
 
 namespace goban::engine {
@@ -26,6 +29,20 @@ struct Ending {
   bool killed;
 };
 
+/// Something that the core asked for comes due: a measured rate, or a node that is awake.
+struct Reply {
+  TimeNs at_ns;
+  JobId job;       ///< invalid: it is of a node
+  uint32_t asked;  ///< number of the question; a later one of the same job voids it
+  model::NodeId node;
+};
+
+struct LaterReplyFirst {
+  bool operator()(const Reply& a, const Reply& b) const {
+    return std::tie(a.at_ns, a.job, a.node) > std::tie(b.at_ns, b.job, b.node);
+  }
+};
+
 struct LaterFirst {
   bool operator()(const Ending& a, const Ending& b) const {
     return a.at_ns != b.at_ns ? a.at_ns > b.at_ns : a.job > b.job;
@@ -41,8 +58,15 @@ class Simulation {
         options_(options),
         round_ns_(base::from_seconds(options.settings.round_s)),
         jobs_(history, options.settings.restart_cost_s),
-        core_(speed, watched(composition.make(&jobs_, options.settings.round_s)), &jobs_,
-              options.seed) {}
+        context_{.oracle = &jobs_,
+                 .progress = &jobs_,
+                 .knowledge = options.knowledge,
+                 .round_s = options.settings.round_s},
+        core_(speed, watched(composition.make(context_)), context_, options.seed) {
+    if (options.knowledge != nullptr) {
+      truth_.emplace(*options.knowledge, options.prediction_noise, options.seed);
+    }
+  }
 
   Result<SimulationResult> run();
 
@@ -65,8 +89,16 @@ class Simulation {
   void launch(JobId id, TimeNs now, bool same_gpus);
   /// The job will end when its work is done, or be killed at its walltime limit before.
   void schedule_ending(JobId id, TimeNs now, double left_s);
-  /// Jobs whose links are more or less contended now change their speed.
+  /// Slowdown of a running job by others: on links between racks and on its GPUs.
+  [[nodiscard]] double slowdown_by_others(JobId id) const;
+  /// These jobs may be slowed more or less by others now.
   void change_speeds(std::span<const JobId> affected, JobId but, TimeNs now);
+  /// Jobs with other neighbours on their GPUs than before change their speed.
+  void follow_neighbours(TimeNs now);
+  void observe(JobId id, TimeNs now, TimeNs until);
+  void wake(model::NodeId node, TimeNs now);
+  [[nodiscard]] const profile::PowerModel& power_of(model::NodeId node) const;
+  void apply_replies(TimeNs now);
   void count_busy(JobId id, TimeNs now);
   [[nodiscard]] base::Error stuck_error() const;
 
@@ -75,7 +107,12 @@ class Simulation {
   const SimulationOptions& options_;
   TimeNs round_ns_;
   SimJobs jobs_;
+  policy::RunContext context_;
   scheduler::Core core_;
+  std::optional<ColocationTruth> truth_;
+  std::priority_queue<Reply, std::vector<Reply>, LaterReplyFirst> replies_;
+  std::unordered_map<JobId, uint32_t> asked_;                 ///< number of the last question
+  std::unordered_map<model::NodeId, TimeNs> asleep_from_ns_;  ///< of nodes that rest
   std::optional<LinkContention> contention_;
   std::priority_queue<Ending, std::vector<Ending>, LaterFirst> endings_;
   SimulationResult result_;
@@ -126,6 +163,8 @@ Result<SimulationResult> Simulation::run() {
     if (decide_at_ns_ == now) decide(now);
   }
   result_.end_ns = last_finish_ns_;
+  result_.undone = core_.num_undone();
+  result_.overhead_gpu_s = jobs_.overhead_gpu_s();
   for (const auto& running : core_.state().running()) {
     count_busy(core_.state().job(running.slot).job, last_finish_ns_);
   }
@@ -147,6 +186,7 @@ TimeNs Simulation::next_event_ns() {
     endings_.pop();
   }
   TimeNs next = endings_.empty() ? base::kNever : endings_.top().at_ns;
+  if (!replies_.empty()) next = std::min(next, replies_.top().at_ns);
   if (next_incident_ < options_.incidents.size()) {
     next = std::min(next, options_.incidents[next_incident_].at_ns);
   }
@@ -166,6 +206,7 @@ Status Simulation::prepare_arrival() {
 
 Status Simulation::apply_events(TimeNs now) {
   end_jobs(now);
+  apply_replies(now);
   for (; next_incident_ < options_.incidents.size() &&
          options_.incidents[next_incident_].at_ns <= now;
        ++next_incident_) {
@@ -173,7 +214,27 @@ Status Simulation::apply_events(TimeNs now) {
       execute(action, now);
     }
   }
+  follow_neighbours(now);
   return submit_jobs(now);
+}
+
+void Simulation::apply_replies(TimeNs now) {
+  for (; !replies_.empty() && replies_.top().at_ns <= now; replies_.pop()) {
+    const Reply reply = replies_.top();
+    if (reply.node.valid()) {
+      core_.apply({.kind = EventKind::NodeAwake, .at_ns = now, .node = reply.node});
+      if (options_.observer != nullptr) options_.observer->awake(now, reply.node);
+      continue;
+    }
+    const bool runs =
+        core_.state().is_active(reply.job) &&
+        core_.state().job(core_.state().slot_of(reply.job)).phase == model::JobPhase::Running;
+    if (!runs || asked_[reply.job] != reply.asked) continue;
+    core_.apply({.kind = EventKind::RateObserved,
+                 .at_ns = now,
+                 .job = reply.job,
+                 .slowdown = truth_->by_neighbours(*core_.tenants(), reply.job)});
+  }
 }
 
 void Simulation::end_jobs(TimeNs now) {
@@ -208,6 +269,7 @@ Status Simulation::submit_jobs(TimeNs now) {
     const model::JobRequest& request = jobs_.job(id).request;
     if (request.submit_ns > now) return {};
     Event event{.kind = EventKind::JobSubmitted, .at_ns = now, .job = id, .request = &request};
+    event.training = jobs_.training(id);
     if (request.array.valid()) event.array = history_.arrays[request.array.index()];
     core_.apply(event);
   }
@@ -217,6 +279,7 @@ void Simulation::decide(TimeNs now) {
   const scheduler::Decision& decision = core_.decide(now);
   ++result_.decisions;
   for (const Action& action : decision.actions) execute(action, now);
+  follow_neighbours(now);
   if (options_.observer != nullptr) options_.observer->decided(decision, core_);
   schedule_decision(now);
 }
@@ -236,7 +299,7 @@ void Simulation::execute(const Action& action, TimeNs now) {
       return;
     case ActionKind::Preempt:
       count_busy(action.job, now);
-      jobs_.stop(action.job, now);
+      jobs_.stop(action.job, now, action.undo);
       if (contention_) change_speeds(contention_->stop(action.job), action.job, now);
       return;
     case ActionKind::Abandon: {
@@ -247,33 +310,77 @@ void Simulation::execute(const Action& action, TimeNs now) {
       return;
     }
     case ActionKind::Observe:
+      observe(action.job, now, action.until_ns);
+      return;
     case ActionKind::Cap:
+      return;  // the core's tenants hold it
     case ActionKind::Rest:
+      asleep_from_ns_[action.node] = now + base::from_seconds(power_of(action.node).sleep.enter_s);
+      return;
     case ActionKind::Wake:
+      wake(action.node, now);
       return;
   }
 }
 
-void Simulation::launch(JobId id, TimeNs now, bool same_gpus) {
-  const std::vector<model::GpuId>& gpus = core_.allocation(id).gpus;
-  std::span<const JobId> affected;
-  double contention = 1;
-  if (contention_) {
-    affected = contention_->start(id, gpus);
-    contention = contention_->slowdown(id);
+const profile::PowerModel& Simulation::power_of(model::NodeId node) const {
+  return options_.knowledge->power[speed_.cluster->node(node).gpu_model];
+}
+
+void Simulation::wake(model::NodeId node, TimeNs now) {
+  // A node that falls asleep first has to be there.
+  const TimeNs from = std::max(now, asleep_from_ns_[node]);
+  replies_.push({.at_ns = from + base::from_seconds(power_of(node).sleep.wake_s),
+                 .job = {},
+                 .asked = 0,
+                 .node = node});
+  ++result_.wakes;
+}
+
+void Simulation::observe(JobId id, TimeNs now, TimeNs until) {
+  const model::Job& job = jobs_.job(id);
+  const model::TrainingFacts* facts = jobs_.training(id);
+  TimeNs at = until;
+  if (facts != nullptr && facts->epochs > 0) {
+    const double epoch_s = job.work_s / facts->epochs *
+                           speed_.slowdown(job.request, core_.allocation(id).gpus) *
+                           slowdown_by_others(id);
+    at = std::min(until, base::add_saturating(now, base::from_seconds_up(epoch_s)));
   }
-  const double alone = speed_.slowdown(jobs_.job(id).request, gpus);
-  schedule_ending(id, now, jobs_.launch(id, now, alone, contention, same_gpus));
+  if (at == base::kNever) return;
+  replies_.push({.at_ns = at, .job = id, .asked = ++asked_[id], .node = {}});
+}
+
+double Simulation::slowdown_by_others(JobId id) const {
+  const double links = contention_ ? contention_->slowdown(id) : 1;
+  return truth_ ? links * truth_->slowdown(*core_.tenants(), id) : links;
+}
+
+void Simulation::launch(JobId id, TimeNs now, bool same_gpus) {
+  const model::Allocation& allocation = core_.allocation(id);
+  std::span<const JobId> affected;
+  if (contention_) affected = contention_->start(id, allocation.gpus);
+  const double alone = speed_.slowdown(jobs_.job(id).request, allocation.gpus);
+  if (allocation.reason.prediction != 0) jobs_.count_shared(id);
+  schedule_ending(id, now, jobs_.launch(id, now, alone, slowdown_by_others(id), same_gpus));
   ++result_.starts;
   change_speeds(affected, id, now);
 }
 
 void Simulation::change_speeds(std::span<const JobId> affected, JobId but, TimeNs now) {
   for (const JobId id : affected) {
-    const double contention = contention_->slowdown(id);
-    if (id == but || contention == jobs_.contention(id)) continue;
-    schedule_ending(id, now, jobs_.change_contention(id, now, contention));
+    if (id == but) continue;
+    const double slowdown = slowdown_by_others(id);
+    if (slowdown == jobs_.contention(id)) continue;
+    schedule_ending(id, now, jobs_.change_contention(id, now, slowdown));
   }
+}
+
+void Simulation::follow_neighbours(TimeNs now) {
+  if (!truth_) return;
+  std::vector<JobId> disturbed = core_.take_disturbed();
+  std::erase_if(disturbed, [&](JobId id) { return !jobs_.running(id); });
+  change_speeds(disturbed, JobId{}, now);
 }
 
 void Simulation::schedule_ending(JobId id, TimeNs now, double left_s) {

@@ -33,6 +33,8 @@ struct JobOutcome {
   TimeNs finish_ns = -1;
   TimeNs held_ns = 0;  ///< time it held resources, over all runs
   int32_t preemptions = 0;
+  int32_t undone = 0;  ///< of them: a shared place was taken back
+  int32_t shared = 0;  ///< starts on GPUs that others held
   JobEnd end = JobEnd::Pending;
 };
 
@@ -48,6 +50,8 @@ class Observer {
   virtual void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) {
     (void)now, (void)action, (void)core;
   }
+  /// A node that was woken can run jobs again.
+  virtual void awake(TimeNs now, model::NodeId node) { (void)now, (void)node; }
   virtual void job_ended(TimeNs now, JobId job, JobEnd end) { (void)now, (void)job, (void)end; }
   /// The run ended at `now`, before anything was decided then.
   virtual void ended(TimeNs now) { (void)now; }
@@ -65,6 +69,11 @@ struct SimulationOptions {
   std::optional<ContentionSettings> contention;
   /// Node events in time order: NodeLost, NodeClosed, NodeRestored, NodeDrained.
   std::span<const model::Event> incidents;
+  /// Who slows whom on a GPU, and what nodes draw; null: nobody knows. Policies that share, sleep
+  /// or cap power need it.
+  std::shared_ptr<const policy::SiteKnowledge> knowledge;
+  /// Relative deviation of true slowdowns by neighbours from those the knowledge predicts.
+  double prediction_noise = 0;
   FillerSource fillers;  ///< empty: none
   Observer* observer = nullptr;
   /// Puts a watcher around the placement policy; it must not change what the policy answers.
@@ -81,6 +90,9 @@ struct SimulationResult {
   double lost_gpu_s = 0;  ///< GPU-seconds of work that node failures undid
   int64_t decisions = 0;
   int64_t starts = 0;
+  int64_t undone = 0;         ///< shared places that were taken back
+  int64_t wakes = 0;          ///< nodes woken from rest
+  double overhead_gpu_s = 0;  ///< GPU-seconds held while restarting: the cost of switching
   TimeNs end_ns = 0;
 };
 

@@ -36,11 +36,11 @@ Board::Job start_prefix(Board& board) {
     }
   }
   // Whoever starts leaves the queue, so the first of it is always the next.
-  const bool sticky = board.preemption() == Preemption::Sticky;
+  const bool may_evict = evicts(board.preemption());
   for (;;) {
     const Board::Job job = board.first();
     if (job == nullptr) return job;
-    if (!board.start(job) && !(sticky && board.make_room_and_start(job))) return job;
+    if (!board.start(job) && !(may_evict && board.make_room_and_start(job))) return job;
   }
 }
 

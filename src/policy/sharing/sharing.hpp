@@ -82,6 +82,10 @@ class Sharing {
     (void)view, (void)job;
     return {};
   }
+  /// How many waiting jobs behind a blocked one are asked about, too; they take no free GPU.
+  [[nodiscard]] virtual int32_t look_behind() const { return 0; }
+  /// Groups are reviewed again after so long, whatever happens; kNever = only after changes.
+  [[nodiscard]] virtual TimeNs review_interval_ns() const { return base::kNever; }
   /// Shared places are provisional until everyone on them was measured.
   [[nodiscard]] virtual bool observes() const { return false; }
   /// Time bound of an observation, where epochs are longer or nobody reports.

@@ -1,0 +1,78 @@
+#include "engine/simulated/colocation_truth.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/random.hpp"
+#include "history/portable_math.hpp"
+
+namespace goban::engine {
+
+using model::Tenants;
+
+namespace {
+
+/// Slowdown of a set that should not be together at all, for each neighbour.
+constexpr double kNever = 2;
+
+/// Sum of twelve uniform numbers less six: mean 0, deviation 1.
+double nearly_normal(uint64_t seed) {
+  base::Random random(seed);
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) sum += random.uniform();
+  return sum;
+}
+
+}  // namespace
+
+double ColocationTruth::error(const Tenants& tenants, const Tenants::Group& group,
+                              size_t position) const {
+  if (noise_ == 0) return 1;
+  std::array<uint32_t, profile::kSetMax> apps{};
+  for (size_t i = 0; i < group.jobs.size(); ++i) {
+    apps[i] = tenants.traits(group.traits[i]).app.value;
+  }
+  const uint32_t mine = apps[position];
+  std::sort(apps.begin(), apps.begin() + static_cast<std::ptrdiff_t>(group.jobs.size()));
+  uint64_t hash = seed_ ^ (uint64_t{mine} << 32) ^ tenants.kind(group.kind).gpu_model;
+  for (size_t i = 0; i < group.jobs.size(); ++i) hash = base::Random(hash ^ apps[i])();
+  return history::portable_exp(noise_ * nearly_normal(hash));
+}
+
+double ColocationTruth::in_group(const Tenants& tenants, const Tenants::Group& group,
+                                 model::JobId job) const {
+  if (group.jobs.size() < 2) return 1;
+  const auto position =
+      static_cast<size_t>(std::ranges::find(group.jobs, job) - group.jobs.begin());
+  std::array<model::AppId, profile::kSetMax> apps{};
+  const size_t size = std::min(group.jobs.size(), apps.size());
+  for (size_t i = 0; i < size; ++i) apps[i] = tenants.traits(group.traits[i]).app;
+  const profile::SetPrediction set = predictor_.predict(
+      knowledge_->gpu_types[tenants.kind(group.kind).gpu_model], {apps.data(), size});
+  if (!set.packable()) return kNever * static_cast<double>(size - 1);
+  return std::max(profile::kSlowdownMin, set.mean[position] * error(tenants, group, position));
+}
+
+double ColocationTruth::by_neighbours(const Tenants& tenants, model::JobId job) const {
+  double worst = 0;
+  for (const model::GroupId id : tenants.groups_of(job)) {
+    worst = std::max(worst, in_group(tenants, tenants.group(id), job));
+  }
+  return worst > 0 ? worst : 1;
+}
+
+double ColocationTruth::slowdown(const Tenants& tenants, model::JobId job) const {
+  double worst = 0;
+  for (const model::GroupId id : tenants.groups_of(job)) {
+    const Tenants::Group& group = tenants.group(id);
+    double factor = in_group(tenants, group, job);
+    if (group.cap >= 0) {
+      const uint32_t gpu_model = tenants.kind(group.kind).gpu_model;
+      factor *= knowledge_->power[gpu_model].caps[static_cast<size_t>(group.cap)].time_factor;
+    }
+    worst = std::max(worst, factor);
+  }
+  return worst > 0 ? worst : 1;
+}
+
+}  // namespace goban::engine

@@ -1,0 +1,42 @@
+// How fast jobs that share GPUs really are in a simulation: what a policy only predicts.
+//
+// The truth of a set is the mean that the seed history predicts, times a seeded error of its own
+// for each member: exp(noise x z), z standard normal, the same whenever the set comes together.
+// With noise 0 a policy that predicts from the same history is always right.
+#pragma once
+
+#include <cstdint>
+
+#include "model/job.hpp"
+#include "model/tenants.hpp"
+#include "policy/knowledge.hpp"
+
+namespace goban::engine {
+
+/// Slowdowns by neighbours and power limits. Refers to the knowledge, which outlives it.
+class ColocationTruth {
+ public:
+  ColocationTruth(const policy::SiteKnowledge& knowledge, double noise, uint64_t seed)
+      : knowledge_(&knowledge),
+        predictor_(knowledge.colocation, knowledge.predictor),
+        noise_(noise),
+        seed_(seed) {}
+
+  /// Of a job on its GPUs, against the same GPUs without neighbours: its slowest group counts.
+  [[nodiscard]] double by_neighbours(const model::Tenants& tenants, model::JobId job) const;
+  /// The same with power limits.
+  [[nodiscard]] double slowdown(const model::Tenants& tenants, model::JobId job) const;
+
+ private:
+  [[nodiscard]] double in_group(const model::Tenants& tenants, const model::Tenants::Group& group,
+                                model::JobId job) const;
+  [[nodiscard]] double error(const model::Tenants& tenants, const model::Tenants::Group& group,
+                             size_t position) const;
+
+  const policy::SiteKnowledge* knowledge_;
+  profile::ColocationPredictor predictor_;
+  double noise_;
+  uint64_t seed_;
+};
+
+}  // namespace goban::engine

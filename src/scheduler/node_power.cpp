@@ -1,0 +1,68 @@
+#include "scheduler/node_power.hpp"
+
+namespace goban::scheduler {
+
+NodePower::NodePower(const model::Cluster& cluster, const policy::Power& power,
+                     const policy::SiteKnowledge* knowledge)
+    : rest_after_ns_(cluster.nodes().size(), base::kNever),
+      state_(cluster.nodes().size(), NodeState::Awake),
+      due_ns_(cluster.nodes().size(), base::kNever) {
+  if (!power.may_rest() || knowledge == nullptr || knowledge->power.empty()) return;
+  for (size_t i = 0; i < rest_after_ns_.size(); ++i) {
+    const model::Node& node = cluster.nodes()[i];
+    rest_after_ns_[i] = power.rest_after_ns(knowledge->power[node.gpu_model], node.num_gpus);
+    active_ = active_ || rest_after_ns_[i] != base::kNever;
+    set_idle(NodeId(i), true, 0);
+  }
+}
+
+void NodePower::set_idle(NodeId node, bool idle, TimeNs now) {
+  TimeNs& due = due_ns_[node.index()];
+  if (idle == (due != base::kNever)) return;
+  if (!idle) {
+    idle_.erase({due, node});
+    due = base::kNever;
+    return;
+  }
+  due = base::add_saturating(now, rest_after_ns_[node.index()]);
+  if (due != base::kNever) idle_.emplace(due, node);
+}
+
+std::vector<NodeId> NodePower::put_to_rest(TimeNs now) {
+  std::vector<NodeId> nodes;
+  while (!idle_.empty() && idle_.begin()->first <= now) {
+    const NodeId node = idle_.begin()->second;
+    set_idle(node, false, now);
+    state_[node.index()] = NodeState::Resting;
+    resting_.insert(node);
+    nodes.push_back(node);
+  }
+  return nodes;
+}
+
+std::vector<NodeId> NodePower::wake(size_t count) {
+  std::vector<NodeId> nodes;
+  for (; count > 0 && !resting_.empty(); --count) {
+    const NodeId node = *resting_.begin();
+    resting_.erase(resting_.begin());
+    state_[node.index()] = NodeState::Waking;
+    ++num_waking_;
+    nodes.push_back(node);
+  }
+  return nodes;
+}
+
+void NodePower::lost(NodeId node) {
+  NodeState& state = state_[node.index()];
+  num_waking_ -= state == NodeState::Waking ? 1 : 0;
+  if (state == NodeState::Resting) resting_.erase(node);
+  state = NodeState::Awake;
+  set_idle(node, false, 0);
+}
+
+void NodePower::arrived(NodeId node, TimeNs now) {
+  lost(node);
+  if (active_) set_idle(node, true, now);
+}
+
+}  // namespace goban::scheduler

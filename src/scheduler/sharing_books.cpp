@@ -1,0 +1,210 @@
+#include "scheduler/sharing_books.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.hpp"
+#include "scheduler/decision.hpp"
+
+namespace goban::scheduler {
+
+using model::ActionKind;
+
+namespace {
+
+std::shared_ptr<const policy::SiteKnowledge> knowledge_of(const policy::RunContext& context,
+                                                          const model::Cluster& cluster) {
+  if (context.knowledge != nullptr) return context.knowledge;
+  return std::make_shared<policy::SiteKnowledge>(policy::SiteKnowledge::none(cluster));
+}
+
+}  // namespace
+
+SharingBooks::SharingBooks(const State& state, const policy::PolicySet& policies,
+                           const policy::RunContext& context, uint64_t seed)
+    : state_(state),
+      sharing_(*policies.sharing),
+      progress_(context.progress),
+      knowledge_(knowledge_of(context, *state.speed().cluster)),
+      memory_(knowledge_->colocation, knowledge_->predictor),
+      seed_(seed) {}
+
+double SharingBooks::work_left_s(const JobState& job) const {
+  return progress_ == nullptr ? -1 : progress_->reported_left_s(job.job, now_);
+}
+
+double SharingBooks::alone_slowdown(const JobState& job, std::span<const GpuId> gpus) const {
+  return state_.speed().slowdown(job.request, gpus);
+}
+
+double SharingBooks::alone_slowdown(const JobState& job) const {
+  return alone_slowdown(job, state_.allocation(state_.slot_of(job.job)).gpus);
+}
+
+uint64_t SharingBooks::seed(JobId job) const { return placement_seed(seed_, job, now_); }
+
+bool SharingBooks::choose(const JobState& job, Allocation& out) const {
+  out = {};
+  // Instances of resource types hold parts of a host, too; they stay alone.
+  if (job.request.num_gpus <= 0 || job.request.resource_type.valid()) return false;
+  const std::optional<policy::SharedPlace> place = sharing_.choose(*this, job);
+  if (!place) return false;
+  const Tenants::Group& group = tenants().group(place->group);
+  const auto count = static_cast<size_t>(job.request.num_gpus);
+  GOBAN_CHECK(!group.locked && group.gpus.size() >= count, "a policy joined what it may not");
+  out.gpus.assign(group.gpus.begin(), group.gpus.begin() + static_cast<std::ptrdiff_t>(count));
+  for (const GpuId gpu : out.gpus) {
+    if (state_.resources().has_window(state_.speed().cluster->node_of(gpu))) {
+      out = {};
+      return false;
+    }
+  }
+  out.reason.prediction = static_cast<uint8_t>(place->level);
+  return true;
+}
+
+void SharingBooks::begin(JobId joined, Tenants& tenants, std::vector<Action>& actions) {
+  const TimeNs until = base::add_saturating(now_, sharing_.observe_max_ns());
+  const std::vector<GroupId> groups(tenants.groups_of(joined).begin(),
+                                    tenants.groups_of(joined).end());
+  for (const GroupId id : groups) {
+    const Tenants::Group& group = tenants.group(id);
+    if (group.jobs.size() < 2) continue;
+    if (group.cap >= 0) set_cap(id, -1, tenants, actions);
+    observations_.push_back({.group = id,
+                             .jobs = group.jobs,
+                             .slowdowns = std::vector<double>(group.jobs.size()),
+                             .until_ns = until});
+    tenants.set_locked(id, true);
+    for (const JobId job : group.jobs) {
+      actions.push_back({.kind = ActionKind::Observe, .job = job, .until_ns = until});
+    }
+  }
+}
+
+void SharingBooks::observed(JobId job, double slowdown) {
+  for (Observation& observation : observations_) {
+    const auto at = std::ranges::find(observation.jobs, job) - observation.jobs.begin();
+    if (at == std::ssize(observation.jobs)) continue;
+    double& measured = observation.slowdowns[static_cast<size_t>(at)];
+    if (measured == 0) measured = slowdown;
+  }
+}
+
+void SharingBooks::neighbours_changed(std::span<const JobId> jobs) {
+  for (const JobId job : jobs) {
+    for (const GroupId group : tenants().groups_of(job)) {
+      due_.insert(group);
+      uncapped_.insert(group);
+    }
+  }
+}
+
+void SharingBooks::ended(const JobState& job, std::span<const JobId> neighbours, bool failed) {
+  if (failed && !neighbours.empty()) {
+    std::vector<model::AppId> apps;
+    for (const JobId each : neighbours) apps.push_back(this->job(each).request.app);
+    memory_.broke(job.request.app, apps);
+  }
+  memory_.forget(job.job);
+}
+
+bool SharingBooks::stands(const Observation& observation) const {
+  const Tenants::Group& group = tenants().group(observation.group);
+  return group.locked && group.jobs == observation.jobs;
+}
+
+bool SharingBooks::complete(const Observation& observation) const {
+  return std::ranges::none_of(observation.slowdowns, [](double s) { return s == 0; });
+}
+
+void SharingBooks::learn(const Observation& observation) {
+  const Tenants::Group& group = tenants().group(observation.group);
+  std::vector<model::AppId> apps;
+  for (const JobId job : observation.jobs) apps.push_back(this->job(job).request.app);
+  const uint32_t gpu_model = tenants().kind(group.kind).gpu_model;
+  memory_.observed(knowledge_->gpu_types[gpu_model], apps, observation.slowdowns);
+}
+
+void SharingBooks::settle(Tenants& tenants) {
+  std::vector<Observation> over;
+  std::vector<Observation> going_on;
+  for (Observation& each : observations_) {
+    const bool goes_on = stands(each) && !complete(each) && each.until_ns > now_;
+    (goes_on ? going_on : over).push_back(std::move(each));
+  }
+  observations_ = std::move(going_on);
+  for (const Observation& each : over) {
+    const bool measured = stands(each) && complete(each);
+    if (measured) learn(each);
+    const bool still_locked =
+        std::ranges::find(observations_, each.group, &Observation::group) != observations_.end();
+    if (still_locked || tenants.group(each.group).jobs.empty()) continue;
+    tenants.set_locked(each.group, false);
+    (measured ? due_observed_ : due_).insert(each.group);
+    uncapped_.insert(each.group);
+  }
+}
+
+std::optional<JobId> SharingBooks::next_to_leave() {
+  for (std::set<GroupId>* due : {&due_observed_, &due_}) {
+    while (!due->empty()) {
+      const GroupId id = *due->begin();
+      const Tenants::Group& group = tenants().group(id);
+      if (group.jobs.size() >= 2 && !group.locked) {
+        if (const auto leaves = sharing_.review(*this, id, due == &due_observed_)) return leaves;
+      }
+      due->erase(due->begin());
+    }
+  }
+  return {};
+}
+
+void SharingBooks::undone(JobId job, std::span<const JobId> partners) {
+  ++num_undone_;
+  memory_.undone(job, partners, now_);
+}
+
+std::vector<JobId> SharingBooks::partners(JobId job) const {
+  std::set<JobId> all;
+  for (const GroupId group : tenants().groups_of(job)) {
+    all.insert(tenants().group(group).jobs.begin(), tenants().group(group).jobs.end());
+  }
+  all.erase(job);
+  return {all.begin(), all.end()};
+}
+
+void SharingBooks::set_cap(GroupId id, int8_t cap, Tenants& tenants, std::vector<Action>& actions) {
+  tenants.set_cap(id, cap);
+  for (const GpuId gpu : tenants.group(id).gpus) {
+    actions.push_back({.kind = ActionKind::Cap, .cap = cap, .gpu = gpu});
+  }
+}
+
+void SharingBooks::choose_caps(Tenants& tenants, std::vector<Action>& actions) {
+  if (!sharing_.caps_power()) return;
+  for (const GroupId id : std::exchange(uncapped_, {})) {
+    const Tenants::Group& group = tenants.group(id);
+    if (group.jobs.empty() || group.locked) continue;
+    const int8_t cap = sharing_.choose_cap(*this, id);
+    if (cap != group.cap) set_cap(id, cap, tenants, actions);
+  }
+}
+
+void SharingBooks::review_all() {
+  for (const State::Running& running : state_.running()) {
+    const JobId job = state_.job(running.slot).job;
+    for (const GroupId group : tenants().groups_of(job)) {
+      due_.insert(group);
+      uncapped_.insert(group);
+    }
+  }
+}
+
+TimeNs SharingBooks::next_deadline_ns() const {
+  TimeNs next = base::kNever;
+  for (const Observation& each : observations_) next = std::min(next, each.until_ns);
+  return next;
+}
+
+}  // namespace goban::scheduler

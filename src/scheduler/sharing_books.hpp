@@ -1,0 +1,100 @@
+// The sharing of GPUs as the core carries it out: what policies see, places that are provisional
+// until everyone on them was measured, and groups that have to be looked at again.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "scheduler/state.hpp"
+
+namespace goban::scheduler {
+
+using model::Action;
+using model::GroupId;
+
+/// Beside the state, for policies that share. Feed it what happens, then ask for verdicts.
+class SharingBooks final : public policy::SharingView {
+ public:
+  /// `state` and `policies` and what `context` points to outlive the books.
+  SharingBooks(const State& state, const policy::PolicySet& policies,
+               const policy::RunContext& context, uint64_t seed);
+
+  // What policies see.
+  TimeNs now() const override { return now_; }
+  const Tenants& tenants() const override { return state_.tenants(); }
+  const policy::SharingMemory& memory() const override { return memory_; }
+  const policy::SiteKnowledge& knowledge() const override { return *knowledge_; }
+  const JobState& job(JobId id) const override { return state_.job(state_.slot_of(id)); }
+  double work_left_s(const JobState& job) const override;
+  double alone_slowdown(const JobState& job, std::span<const GpuId> gpus) const override;
+  double alone_slowdown(const JobState& job) const override;
+  int64_t demand_gpus() const override { return state_.demand_gpus(); }
+  bool someone_waits() const override { return !state_.queue().empty(); }
+  int32_t free_gpus() const override { return state_.resources().free_gpus(); }
+  uint64_t seed(JobId job) const override;
+
+  void set_now(TimeNs now) { now_ = now; }
+
+  /// A shared place for a waiting job; false and an empty `out` if there is none.
+  [[nodiscard]] bool choose(const JobState& job, Allocation& out) const;
+
+  /// An observation begins: the job was started on GPUs that others hold, and the policy observes.
+  /// Locks the group; appends what has to be measured.
+  void begin(JobId joined, Tenants& tenants, std::vector<Action>& actions);
+  /// The engine measured a job. Ignored unless it is awaited.
+  void observed(JobId job, double slowdown);
+  /// These jobs have other neighbours than before, or lost them.
+  void neighbours_changed(std::span<const JobId> jobs);
+  /// The job is gone: what was remembered of it is not needed any more. `failed`: it broke beside
+  /// `neighbours`.
+  void ended(const JobState& job, std::span<const JobId> neighbours, bool failed);
+
+  /// Ends observations that are complete, void or late; what was measured goes into H. Groups come
+  /// up for review.
+  void settle(Tenants& tenants);
+  /// The next job that has to leave a group: its place is taken back. None: all is well. Ask again
+  /// after it was stopped.
+  [[nodiscard]] std::optional<JobId> next_to_leave();
+  /// It was stopped; `partners` are whom it shared with.
+  void undone(JobId job, std::span<const JobId> partners);
+  /// Whom a running job shares GPUs with, ascending.
+  [[nodiscard]] std::vector<JobId> partners(JobId job) const;
+  /// Chooses power limits anew where groups are new or changed; appends what is to be done.
+  void choose_caps(Tenants& tenants, std::vector<Action>& actions);
+  /// All shared groups come up for review, as time alone may have changed what is expected of them.
+  void review_all();
+
+  /// End of the earliest observation; kNever if none is on.
+  [[nodiscard]] TimeNs next_deadline_ns() const;
+  [[nodiscard]] bool observing() const { return !observations_.empty(); }
+  [[nodiscard]] int64_t num_undone() const { return num_undone_; }
+
+ private:
+  struct Observation {
+    GroupId group;
+    std::vector<JobId> jobs;        ///< the group's, as they were at the beginning
+    std::vector<double> slowdowns;  ///< by position in `jobs`; 0 = not yet measured
+    TimeNs until_ns = base::kNever;
+  };
+  [[nodiscard]] bool stands(const Observation& observation) const;
+  [[nodiscard]] bool complete(const Observation& observation) const;
+  void learn(const Observation& observation);
+  static void set_cap(GroupId id, int8_t cap, Tenants& tenants, std::vector<Action>& actions);
+
+  const State& state_;
+  const policy::Sharing& sharing_;
+  const model::ReportedProgress* progress_;
+  std::shared_ptr<const policy::SiteKnowledge> knowledge_;
+  policy::SharingMemory memory_;
+  uint64_t seed_;
+  TimeNs now_ = 0;
+  std::vector<Observation> observations_;
+  std::set<GroupId> due_;           ///< for review
+  std::set<GroupId> due_observed_;  ///< likewise, after an observation
+  std::set<GroupId> uncapped_;
+  int64_t num_undone_ = 0;
+};
+
+}  // namespace goban::scheduler
