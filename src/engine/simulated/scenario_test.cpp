@@ -72,6 +72,11 @@ class Timeline final : public Observer {
       case model::ActionKind::Abandon:
         add(now, "abandon", action.job, "");
         return;
+      case model::ActionKind::Observe:
+      case model::ActionKind::Cap:
+      case model::ActionKind::Rest:
+      case model::ActionKind::Wake:
+        return;
     }
   }
   void job_ended(TimeNs now, JobId job, JobEnd end) override {
