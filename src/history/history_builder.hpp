@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "records/id_set.hpp"
 #include "model/cluster.hpp"
 #include "model/job.hpp"
+#include "records/id_set.hpp"
 
 namespace goban::history {
 

@@ -27,7 +27,7 @@ struct SiteKnowledge {
 struct RunContext {
   const model::WorkOracle* oracle = nullptr;          ///< null: no policy of the set needs it
   const model::ReportedProgress* progress = nullptr;  ///< null: jobs report nothing
-  std::shared_ptr<const SiteKnowledge> knowledge{};     ///< null: nothing is known
+  std::shared_ptr<const SiteKnowledge> knowledge{};   ///< null: nothing is known
   double round_s = 0;  ///< > 0: orders compare exactly, for the rounds are the quantum
 };
 

@@ -98,8 +98,8 @@ struct SimulationResult {
 
 /// Runs the history to the end of its last job.
 /// Errors: BadData if jobs remain that can never start, or the fillers run out; Failed if
-/// cancelled; Usage if contention is asked for and the cluster has no racks, or work is credited
-/// per round.
+/// cancelled; Usage if the policy needs knowledge that there is none of, or if contention is asked
+/// for and the cluster has no racks, or work is credited per round.
 [[nodiscard]] base::Result<SimulationResult> simulate(const model::JobHistory& history,
                                                       const policy::SpeedModel& speed,
                                                       const policy::Composition& composition,
