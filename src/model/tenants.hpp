@@ -60,8 +60,8 @@ class Tenants {
   /// It gives back all that it holds.
   void remove(JobId job, base::TimeNs now);
   /// Unlocked, it may become one with others of the same jobs; it keeps its id.
-  void set_locked(GroupId group, bool locked);
-  void set_cap(GroupId group, int8_t cap);
+  void set_locked(GroupId id, bool locked);
+  void set_cap(GroupId id, int8_t cap);
 
   [[nodiscard]] const Group& group(GroupId id) const { return groups_[id.index()]; }
   /// Of a job that holds GPUs; usually one.

@@ -16,7 +16,9 @@ bool fits(int64_t value) {
 }
 
 /// Unknown stays unknown; what Grid Engine and Slurm write fits.
-int16_t small(int32_t value) { return fits<int16_t>(value) ? static_cast<int16_t>(value) : -1; }
+int16_t small(int32_t value) {
+  return fits<int16_t>(value) ? static_cast<int16_t>(value) : int16_t{-1};
+}
 
 TimeNs run_time(const AccountingRecord& record) {
   if (record.start_ns >= 0 && record.end_ns >= 0) return record.end_ns - record.start_ns;

@@ -124,7 +124,7 @@ class RecordTable final : public RecordSink {
     std::vector<GpuUse> gpus;
     std::vector<std::string_view> software;
   };
-  [[nodiscard]] AccountingRecord record(size_t row, RecordBuffers& buffers) const;
+  [[nodiscard]] AccountingRecord record(size_t index, RecordBuffers& buffers) const;
 
  private:
   /// Lists of numbers, one behind the other.

@@ -60,7 +60,7 @@ struct GroupChange {
   const SetPrediction* stays_beside = nullptr;
 };
 [[nodiscard]] bool residents_keep_promises(const SharingView& view, const PromiseRules& rules,
-                                           GroupId group, const GroupChange& change);
+                                           GroupId id, const GroupChange& change);
 
 /// What a power limit does to the time of jobs; 1 without one.
 [[nodiscard]] double cap_time_factor(const SharingView& view, uint32_t gpu_model, int8_t cap);
