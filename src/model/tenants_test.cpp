@@ -31,7 +31,7 @@ std::vector<GpuId> gpus(std::initializer_list<uint32_t> numbers) {
 }
 
 class TenantsTest : public testing::Test {
- protected:
+ public:
   const Cluster cluster = two_nodes();
   Tenants tenants{cluster};
   const TraitsId plain = tenants.intern({AppId(1U)});

@@ -64,7 +64,7 @@ TEST(Admission, TooManyForAnyModel) {
 }
 
 class GroupAdmission : public testing::Test {
- protected:
+ public:
   Refusal refuse(const TestJob& job, uint32_t gpu = 0) {
     const JobId id = view.submit(job);
     return refuse_group(view, rules, view.job(id), view.tenants().group(view.group_of(gpu)));

@@ -63,7 +63,7 @@ TEST(Benefit, WithoutWattsItIsTheGainInWork) {
 }
 
 class Caps : public testing::Test {
- protected:
+ public:
   TestSharing view{{.measured = {{.apps = {0}, .slowdown = {1}, .power_w = 220},
                                  {.apps = {0, 1}, .slowdown = {1.2, 1.2}, .power_w = 240}},
                     .power = {power()}}};
@@ -110,7 +110,7 @@ TEST_F(Caps, AJobInTwoGroupsIsLeftAlone) {
 }
 
 class Ranking : public testing::Test {
- protected:
+ public:
   std::vector<uint32_t> order(ShareRanking ranking, float util_pct, uint32_t gpus = 1) {
     std::vector<RankedKind> buffer;
     const RankRules rules{.ranking = ranking, .jobs_per_gpu_max = 2, .util_max_pct = 100};

@@ -103,7 +103,7 @@ TEST(Eaco, GroupsSettle) {
 }
 
 class EacoReview : public testing::Test {
- protected:
+ public:
   std::optional<JobId> review(bool observed = true, EacoOptions o = options()) {
     return make_eaco(o)->review(view, view.group_of(0), observed);
   }

@@ -11,7 +11,7 @@ using profile::GpuTypeId;
 using profile::PredictionLevel;
 
 class SharingMemoryTest : public testing::Test {
- protected:
+ public:
   SharingMemoryTest() : v100(seed.add_gpu_type("V100")) {
     for (const char* model : {"a", "b", "c"}) seed.add_app(model, "");
   }
