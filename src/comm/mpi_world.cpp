@@ -322,6 +322,14 @@ bool launched_by_mpi() {
                              [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
+std::string mpi_library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  std::string out(text.data(), static_cast<size_t>(length));
+  return out.substr(0, out.find_first_of(",\n"));
+}
+
 int launcher_local_rank() {
   return environment_number("OMPI_COMM_WORLD_LOCAL_RANK", environment_number("SLURM_LOCALID", 0));
 }

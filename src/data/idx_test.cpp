@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "data/fetch.hpp"
@@ -75,6 +76,38 @@ TEST(Fetch, RefusesAnUnknownName) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, base::ErrorCode::Usage);
 }
+
+/// Fetches for real; skips where the registry or the archive cannot be reached.
+class FetchForReal : public ::testing::TestWithParam<const char*> {
+ protected:
+  ~FetchForReal() override { std::filesystem::remove_all(folder_); }
+  std::string folder_ =
+      (std::filesystem::path(::testing::TempDir()) / ("goban_fetch_" + std::to_string(getpid())))
+          .string();
+};
+
+TEST_P(FetchForReal, ChecksWhatItGotAndRepairsWhatIsDamaged) {
+  const std::string name = GetParam();
+  const auto first = fetch(name, folder_);
+  if (!first && first.error().code == base::ErrorCode::Failed) {
+    GTEST_SKIP() << "no network, npm or apt here: " << first.error().text();
+  }
+  ASSERT_TRUE(first) << first.error().text();
+  const auto set = read_image_set(folder_ + "/" + name);
+  ASSERT_TRUE(set) << set.error().text();
+  EXPECT_EQ(set->train_labels.sizes, (std::vector<int64_t>{60000}));
+  EXPECT_EQ(set->test_images.sizes, (std::vector<int64_t>{10000, 28, 28}));
+  const auto labels = std::filesystem::directory_iterator(folder_ + "/" + name)->path();
+  const auto size = std::filesystem::file_size(labels);
+  std::filesystem::resize_file(labels, size - 1);
+  const auto again = fetch(name, folder_);
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(std::filesystem::file_size(labels), size);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/" + name + "/fetching"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sets, FetchForReal, ::testing::Values("mnist", "fashion"),
+                         [](const auto& set) { return std::string(set.param); });
 
 }  // namespace
 }  // namespace goban::data

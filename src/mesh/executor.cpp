@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "mesh/collective_tensor.hpp"
+#include "mesh/device_memory.hpp"
 #include "mesh/kernels.hpp"
 
 namespace goban::mesh {
@@ -235,7 +236,9 @@ at::Tensor Executor::feed(const Step& step, const Feeds& feeds) const {
                             {},
                             {}}};
   }
-  return local_part(whole, of.shape, step.layout, plan_.mesh, plan_.rank).to(scalar_type(of.dtype));
+  const at::Tensor part = local_part(whole, of.shape, step.layout, plan_.mesh, plan_.rank);
+  const bool copy = DeviceMemory::limits_this_thread();
+  return part.to(scalar_type(of.dtype), /*non_blocking=*/false, copy);
 }
 
 at::Tensor Executor::whole(NodeId id) {

@@ -21,7 +21,9 @@ class Updates {
     next_ = cast(now, DType::F32) + 1;
     using Kind = OptimizerOptions::Kind;
     if (options.kind == Kind::Adafactor && options.learning_rate == 0) {
-      rate_ = minimum(rsqrt(next_), constant(kLargestRelativeStep)) * options.scale;
+      const double per_step = options.schedule_scale;
+      const Tensor time = per_step == 1 ? next_ : next_ * per_step;
+      rate_ = minimum(rsqrt(time), constant(kLargestRelativeStep)) * options.scale;
     } else {
       rate_ = constant(options.learning_rate * options.scale);
     }

@@ -13,6 +13,9 @@ struct OptimizerOptions {
   /// Adafactor: 0 = min(1/sqrt(step+1), 0.01), relative to the parameter's size.
   double learning_rate = 0;
   double scale = 1;  ///< of the learning rate, such as for a larger batch
+  /// Adafactor's schedule counts steps times this: batch / B makes the schedule of every batch size
+  /// that of batch size B, by samples seen.
+  double schedule_scale = 1;
   double momentum = 0.9;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-6;  ///< AdamW, without bias correction
   double weight_decay = 0;

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/zeros.h>
 
+#include "base/check.hpp"
 #include "mesh/collective_tensor.hpp"
 #include "mesh/kernels.hpp"
 
@@ -13,6 +14,15 @@ Variables::Variables(const Graph& graph, MeshShape mesh, LayoutRules rules, comm
     const TensorLayout layout = rules_.layout_of(variable.shape, mesh_);
     slices_.push_back(
         at::zeros(local_sizes(variable.shape, layout, mesh_), scalar_type(variable.dtype)));
+  }
+}
+
+Variables::Variables(const Graph& graph, Variables& of)
+    : graph_(graph), mesh_(of.mesh_), rules_(of.rules_), end_(of.end_) {
+  for (size_t i = 0; i < graph.variables().size(); ++i) {
+    GOBAN_CHECK(i < of.size() && graph.variables()[i].shape == of.graph_.variables()[i].shape,
+                "graphs that share variables differ in them");
+    slices_.push_back(of.slices_[i]);
   }
 }
 

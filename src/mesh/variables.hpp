@@ -15,6 +15,8 @@ namespace goban::mesh {
 class Variables {
  public:
   Variables(const Graph& graph, MeshShape mesh, LayoutRules rules, comm::Communicator& end);
+  /// For another graph whose variables are the first ones of `of`: the slices are shared.
+  Variables(const Graph& graph, Variables& of);
 
   [[nodiscard]] size_t size() const { return slices_.size(); }
   [[nodiscard]] at::Tensor& slice(VariableId id) { return slices_[static_cast<size_t>(id)]; }

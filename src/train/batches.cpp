@@ -172,4 +172,18 @@ base::Result<std::unique_ptr<Batches>> text_batches(const std::vector<std::strin
   return std::make_unique<TextBatches>(text, length, causal, seed, train_limit, test_limit);
 }
 
+base::Result<std::unique_ptr<Batches>> open_batches(const TrainOptions& options) {
+  if (options.task == "lm") {
+    return text_batches(options.texts, options.transformer.length, options.model != "masked",
+                        options.seed, options.train_limit, options.test_limit);
+  }
+  auto set = data::read_image_set(options.data_dir + "/" + options.task);
+  if (!set) {
+    base::Error error = set.error();
+    error.remedy = fmt::format("goban-train data fetch {} --to {}", options.task, options.data_dir);
+    return base::failure(error);
+  }
+  return image_batches(*set, options.seed, options.train_limit, options.test_limit);
+}
+
 }  // namespace goban::train

@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "data/idx.hpp"
 #include "mesh/program.hpp"
+#include "train/options.hpp"
 
 namespace goban::train {
 
@@ -33,6 +34,9 @@ class Batches {
 [[nodiscard]] base::Result<std::unique_ptr<Batches>> text_batches(
     const std::vector<std::string>& files, int64_t length, bool causal, uint64_t seed,
     int64_t train_limit, int64_t test_limit);
+
+/// The data the options name. Errors: as above, with the command that fetches what is missing.
+[[nodiscard]] base::Result<std::unique_ptr<Batches>> open_batches(const TrainOptions& options);
 
 /// The numbers 0 .. n-1 in an order that depends on seed and epoch only.
 [[nodiscard]] std::vector<int64_t> epoch_order(int64_t n, uint64_t seed, int64_t epoch);

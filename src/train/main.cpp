@@ -2,17 +2,20 @@
 #include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <limits>
 #include <malloc.h>
 #include <map>
+#include <span>
 
 #include "comm/mpi_world.hpp"
 #include "comm/thread_world.hpp"
 #include "data/fetch.hpp"
+#include "train/find_largest.hpp"
+#include "train/sweep.hpp"
 #include "train/trainer.hpp"
 
 namespace {
@@ -24,7 +27,12 @@ struct Settings {
   comm::Options comm;
   int threads = 1;
   double memory_limit_mb = 0;
-  std::string lr_scale = "none";
+  std::string precision = "fp32";
+  std::string growing;  // --find-largest
+  std::vector<int> ranks = {1, 2, 4};
+  train::SweepOptions sweep;
+  double largest_limit_mb = 64;
+  std::vector<std::string> controls = {"steps", "schedule"};
 };
 
 void on_signal(int) { train::stop_requested = true; }
@@ -34,48 +42,71 @@ const std::map<std::string, mesh::OptimizerOptions::Kind> kOptimizers = {
     {"momentum", mesh::OptimizerOptions::Kind::Momentum},
     {"adamw", mesh::OptimizerOptions::Kind::AdamW},
     {"adafactor", mesh::OptimizerOptions::Kind::Adafactor}};
-const std::map<std::string, mesh::DType> kPrecisions = {{"fp32", mesh::DType::F32},
-                                                        {"bf16", mesh::DType::BF16}};
+const std::map<std::string, train::LrScale> kLrScales = {{"none", train::LrScale::None},
+                                                         {"linear", train::LrScale::Linear},
+                                                         {"sqrt", train::LrScale::Sqrt}};
+const std::map<std::string, train::LastBatch> kLastBatches = {{"keep", train::LastBatch::Keep},
+                                                              {"drop", train::LastBatch::Drop}};
 
+/// What a run and a sweep have in common.
 void add_common(CLI::App& app, Settings& s) {
   train::TrainOptions& t = s.train;
   app.add_option("--mesh", t.mesh, "Mesh of devices, as in \"rows:2;cols:2\"");
-  app.add_option("--layout", t.layout, "Layout, as in \"batch:rows;hidden1:cols\"");
   app.add_option("--threads", s.threads, "Ranks as threads of this process (without mpirun)")
       ->check(CLI::PositiveNumber);
-  app.add_option("--batch-size", t.batch_size, "Samples a step, on all devices together")
-      ->check(CLI::PositiveNumber);
   app.add_option("--micro-batches", t.micro_batches, "Parts of a batch, one after the other");
-  app.add_option("--epochs", t.epochs, "Epochs in all");
+  app.add_option("--last-batch", t.last_batch,
+                 "keep or drop the samples of an epoch that fill no batch (keep)")
+      ->transform(CLI::CheckedTransformer(kLastBatches));
+  app.add_option("--epochs", t.epochs, "Epochs in all")->check(CLI::PositiveNumber);
   app.add_option("--optimizer", t.optimizer.kind, "sgd, momentum, adamw or adafactor")
       ->transform(CLI::CheckedTransformer(kOptimizers, CLI::ignore_case));
-  app.add_option("--learning-rate", t.optimizer.learning_rate,
-                 "Learning rate; 0 with adafactor: its schedule");
-  app.add_option("--lr-scale", s.lr_scale, "Scale the rate with the batch over 200")
-      ->check(CLI::IsMember({"none", "linear", "sqrt"}));
-  app.add_option("--precision", t.precision, "Type of activations: fp32 or bf16")
-      ->transform(CLI::CheckedTransformer(kPrecisions, CLI::ignore_case));
-  app.add_option("--seed", t.seed, "Seed of weights, order and dropout");
+  app.add_option("--lr-scale", t.lr_scale,
+                 "Scale the rate with the batch over 200: none, "
+                 "linear or sqrt")
+      ->transform(CLI::CheckedTransformer(kLrScales));
+  app.add_option("--precision", s.precision, "Activations: fp32, bf16, or tf32 (GPUs only)")
+      ->check(CLI::IsMember({"fp32", "tf32", "bf16"}, CLI::ignore_case));
+  app.add_option("--seed", t.seed, "Seed of weights, order and dropout; of a sweep, the first");
   app.add_option("--train-limit", t.train_limit, "Training samples used; 0: all");
   app.add_option("--test-limit", t.test_limit, "Test samples used; 0: all");
-  app.add_option("--checkpoint", t.checkpoint, "Folder to save to and resume from");
-  app.add_option("--out", t.out, "Folder of metrics.csv, metrics.prom and profile.json");
-  app.add_option("--memory-limit-mb", s.memory_limit_mb, "Refuse what needs more on a device");
   app.add_option("--timeout-s", s.comm.timeout_s, "Longest wait for another rank");
   app.add_flag("--fixed-order", s.comm.fixed_order, "Sums in rank order: equal bits anywhere");
-  app.add_flag("--explain-layout", t.explain, "Print what each operation does, and stop");
 }
 
-void add_images(CLI::App& app, Settings& s) {
+void add_single(CLI::App& app, Settings& s) {
+  train::TrainOptions& t = s.train;
   add_common(app, s);
+  app.add_option("--layout", t.layout, "Layout, as in \"batch:rows;hidden1:cols\", or auto");
+  app.add_option("--batch-size", t.batch_size, "Samples a step, on all devices together")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--learning-rate", t.optimizer.learning_rate,
+                 "Learning rate; 0: the optimiser's own (adafactor: its schedule)");
+  app.add_option("--checkpoint", t.checkpoint, "Folder to save to and resume from");
+  app.add_option("--out", t.out, "Folder of metrics.csv, metrics.prom and profile.json");
+  app.add_option("--memory-limit-mb", s.memory_limit_mb, "Memory of a device, enforced");
+  app.add_flag("--explain-layout", t.explain, "Print what each operation does, and stop");
+  app.add_option("--find-largest", s.growing,
+                 "Largest batch, hidden (images) or d_ff (lm) that trains within "
+                 "--memory-limit-mb on each number of --ranks; layout on one axis, x")
+      ->check(CLI::IsMember({"batch", "hidden", "d_ff"}));
+  app.add_option("--ranks", s.ranks, "Numbers of ranks for --find-largest")->delimiter(',');
+}
+
+void add_data(CLI::App& app, Settings& s) {
   app.add_option("--model", s.train.model, "conv (Mesh TensorFlow's example) or mlp")
       ->check(CLI::IsMember({"conv", "mlp"}));
-  app.add_option("--hidden", s.train.hidden, "Size of the two hidden layers");
   app.add_option("--data", s.train.data_dir, "Folder of `goban-train data fetch`");
 }
 
+void add_images(CLI::App& app, Settings& s) {
+  add_single(app, s);
+  add_data(app, s);
+  app.add_option("--hidden", s.train.hidden, "Size of the two hidden layers");
+}
+
 void add_text(CLI::App& app, Settings& s) {
-  add_common(app, s);
+  add_single(app, s);
   train::TransformerShape& t = s.train.transformer;
   app.add_option("--text", s.train.texts, "Files to learn; bytes are tokens");
   app.add_flag_callback("--masked", [&s] { s.train.model = "masked"; }, "Masked, not causal");
@@ -89,44 +120,149 @@ void add_text(CLI::App& app, Settings& s) {
   app.add_flag("--recompute", t.recompute, "Compute blocks again for the gradient");
 }
 
+void add_sweep(CLI::App& app, Settings& s) {
+  add_common(app, s);
+  add_data(app, s);
+  train::SweepOptions& w = s.sweep;
+  app.add_option("set", s.train.task, "mnist or fashion")
+      ->check(CLI::IsMember({"mnist", "fashion"}));
+  app.add_option("--batch-size", w.batch_sizes, "Batch sizes, as in 10,20,50")->delimiter(',');
+  app.add_option("--hidden", w.hidden, "Sizes of the hidden layers")->delimiter(',');
+  app.add_option("--layout", w.layouts, "A layout; give the option once for each")->take_all();
+  app.add_option("--learning-rate", w.learning_rates, "Learning rates; 0: the optimiser's own")
+      ->delimiter(',');
+  app.add_option("--seeds", w.seeds, "Runs of each point, with seeds from --seed on")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--both-orientations", w.both_orientations,
+               "Each layout again with the two axes of the mesh exchanged");
+  app.add_option("--controls", s.controls, "steps, schedule, or none")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"steps", "schedule", "none"}));
+  app.add_option("--largest-limit-mb", s.largest_limit_mb,
+                 "Memory of a device in the search for the largest batch (claim S7); 0: none");
+  app.add_option("--ranks", w.largest_ranks, "Numbers of ranks in that search")->delimiter(',');
+  app.add_option("--out", w.out, "Folder of sweep.csv, report.html, run.sh and the runs")
+      ->required();
+  app.footer(
+      "A sweep that was stopped (Ctrl-C) goes on with the same command.\n"
+      "Example: goban-train sweep --batch-size 10,20,50,100,200,250 --epochs 20 --seeds 3 --out s");
+}
+
 int exit_code(const base::Error& error) {
   fmt::print(stderr, "goban-train: {}\n", error.text());
   return static_cast<int>(error.code);
 }
 
-int run(Settings& s) {
-  train::TrainOptions& t = s.train;
-  const double ratio = static_cast<double>(t.batch_size) / 200.0;
-  if (s.lr_scale != "none") t.optimizer.scale = s.lr_scale == "linear" ? ratio : std::sqrt(ratio);
-  t.memory_limit_bytes = static_cast<int64_t>(s.memory_limit_mb * 1e6);
-  using Kind = mesh::OptimizerOptions::Kind;
-  if (t.optimizer.learning_rate == 0 && t.optimizer.kind != Kind::Adafactor) {
-    t.optimizer.learning_rate = t.optimizer.kind == Kind::AdamW ? 1e-3 : 0.05;
-  }
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
-  if (comm::launched_by_mpi()) {
-    auto end = comm::start_mpi(s.comm);
-    if (!end) return exit_code(end.error());
-    const auto result = train::train(t, **end);
-    if (result) return 0;
-    const bool mine_to_say = result.error().code != base::ErrorCode::Usage || (*end)->rank() == 0;
-    const int code =
-        mine_to_say ? exit_code(result.error()) : static_cast<int>(result.error().code);
-    // Equal on all ranks: leave in order. Anything else must end the others too.
-    if (result.error().code == base::ErrorCode::Usage) return code;
-    (*end)->abandon(result.error().message);
-    return code;
-  }
+using Results = base::Result<std::vector<train::EpochResult>>;
+
+Results on_threads(const Settings& s, const train::TrainOptions& options) {
+  std::vector<train::EpochResult> out;
   const auto status =
       comm::run_threads(s.threads, s.comm, [&](comm::Communicator& end) -> base::Status {
         // The cores are shared by the ranks.
         if (s.threads > 1) at::set_num_threads(std::max(1, at::get_num_threads() / s.threads));
-        const auto result = train::train(t, end);
+        const auto result = train::train(options, end);
         if (!result) return base::failure(result.error());
+        if (end.rank() == 0) out = *result;
         return {};
       });
-  return status ? 0 : exit_code(status.error());
+  if (!status) return base::failure(status.error());
+  return out;
+}
+
+/// Runs `body` on this process's rank, and ends all ranks if it fails on one.
+template <typename Body>
+int on_mpi(const Settings& s, const Body& body) {
+  auto end = comm::start_mpi(s.comm);
+  if (!end) return exit_code(end.error());
+  const base::Status status = body(**end);
+  if (status) return 0;
+  const bool usage = status.error().code == base::ErrorCode::Usage;
+  const bool mine_to_say = !usage || (*end)->rank() == 0;
+  const int code =
+      mine_to_say ? exit_code(status.error()) : static_cast<int>(base::ErrorCode::Usage);
+  // Equal on all ranks: leave in order. Anything else must end the others too.
+  if (!usage) (*end)->abandon(status.error().message);
+  return code;
+}
+
+base::Status status_of(const Results& result) {
+  if (!result) return base::failure(result.error());
+  return {};
+}
+
+int run_single(const Settings& s) {
+  if (comm::launched_by_mpi()) {
+    return on_mpi(s,
+                  [&](comm::Communicator& end) { return status_of(train::train(s.train, end)); });
+  }
+  const auto result = on_threads(s, s.train);
+  return result ? 0 : exit_code(result.error());
+}
+
+int run_find_largest(const Settings& s) {
+  if (comm::launched_by_mpi()) {
+    return exit_code({base::ErrorCode::Usage,
+                      "--find-largest starts its ranks itself, as threads",
+                      {},
+                      "run it without mpirun"});
+  }
+  train::LargestOptions options;
+  options.train = s.train;
+  options.ranks = s.ranks;
+  options.growing = s.growing == "batch"    ? train::Growing::Batch
+                    : s.growing == "hidden" ? train::Growing::Hidden
+                                            : train::Growing::DFf;
+  const auto largest = train::find_largest(options);
+  if (!largest) return exit_code(largest.error());
+  fmt::print("{}", train::largest_text(options, *largest));
+  return 0;
+}
+
+int run_sweep(Settings& s, int argc, char** argv) {
+  train::SweepOptions& w = s.sweep;
+  w.train = s.train;
+  w.largest_limit_bytes = static_cast<int64_t>(s.largest_limit_mb * 1e6);
+  w.controls.clear();
+  for (const std::string& each : s.controls) {
+    if (each == "steps") w.controls.push_back(train::Control::EqualSteps);
+    if (each == "schedule") w.controls.push_back(train::Control::EqualSchedule);
+  }
+  for (int i = 0; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool plain =
+        !word.empty() && word.find_first_of(" ;\"'$&|<>()*?\\`") == std::string::npos;
+    w.command += (i == 0 ? "" : " ") + (plain ? word : "'" + word + "'");
+  }
+  const auto finish = [&](const base::Result<train::SweepResult>& result) -> base::Status {
+    if (!result) return base::failure(result.error());
+    return {};
+  };
+  train::Launcher launcher;
+  if (comm::launched_by_mpi()) {
+    return on_mpi(s, [&](comm::Communicator& end) {
+      launcher.ranks = end.size();
+      launcher.first = end.rank() == 0;
+      launcher.train = [&](const train::TrainOptions& options) {
+        return train::train(options, end);
+      };
+      launcher.agree = [&](bool mine) -> base::Result<bool> {
+        std::array<int64_t, 1> answer = {mine ? 1 : 0};
+        const auto status = end.broadcast(comm::whole_world(end.size()),
+                                          std::as_writable_bytes(std::span(answer)), 0, "sweep");
+        if (!status) return base::failure(status.error());
+        return answer[0] != 0;
+      };
+      return finish(train::run_sweep(w, launcher));
+    });
+  }
+  launcher.ranks = s.threads;
+  launcher.train = [&](const train::TrainOptions& options) { return on_threads(s, options); };
+  launcher.agree = [](bool mine) -> base::Result<bool> { return mine; };
+  const auto status = finish(train::run_sweep(w, launcher));
+  if (!status) return exit_code(status.error());
+  fmt::print("{}/report.html\n", w.out);
+  return 0;
 }
 
 /// Steps allocate the same sizes again and again: keep the memory instead of giving it back to the
@@ -136,6 +272,18 @@ void keep_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   mallopt(M_TOP_PAD, 64 << 20);
+}
+
+void apply(Settings& s) {
+  s.train.memory_limit_bytes = static_cast<int64_t>(s.memory_limit_mb * 1e6);
+  s.train.precision = s.precision == "bf16" ? mesh::DType::BF16 : mesh::DType::F32;
+  if (s.precision == "tf32") {
+    fmt::print(stderr,
+               "note: tf32 is how NVIDIA GPUs from Ampere on multiply fp32 matrices; there is no "
+               "GPU in use here, so this run computes in fp32\n");
+  }
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
 }
 
 }  // namespace
@@ -152,9 +300,14 @@ int main(int argc, char** argv) {
   CLI::App* mnist = app.add_subcommand("mnist", "Handwritten digits");
   CLI::App* fashion = app.add_subcommand("fashion", "Fashion-MNIST: clothes");
   CLI::App* lm = app.add_subcommand("lm", "Transformer language model on bytes of text");
+  CLI::App* sweep = app.add_subcommand("sweep", "The batch-size experiment: grid, seeds, report");
   add_images(*mnist, s);
   add_images(*fashion, s);
   add_text(*lm, s);
+  add_sweep(*sweep, s);
+  mnist->footer(
+      "Example: goban-train mnist --threads 4 --mesh \"rows:2;cols:2\" "
+      "--layout \"batch:rows;hidden1:cols\"");
   CLI::App* data = app.add_subcommand("data", "Data sets");
   data->require_subcommand(1);
   CLI::App* fetch = data->add_subcommand("fetch", "Fetch mnist or fashion and check every file");
@@ -172,11 +325,13 @@ int main(int argc, char** argv) {
     fmt::print("{} is in {}/{}\n", name, s.train.data_dir, name);
     return 0;
   }
+  apply(s);
+  if (sweep->parsed()) return run_sweep(s, argc, argv);
   s.train.task = mnist->parsed() ? "mnist" : fashion->parsed() ? "fashion" : "lm";
   if (lm->parsed()) {
     if (s.train.model != "masked") s.train.model = "causal";
     if (lm->count("--batch-size") == 0) s.train.batch_size = 16;
     if (lm->count("--optimizer") == 0) s.train.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
   }
-  return run(s);
+  return s.growing.empty() ? run_single(s) : run_find_largest(s);
 }

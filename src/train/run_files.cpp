@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "wire/job_profile.hpp"
@@ -21,6 +20,22 @@ base::Status write_whole(const std::string& path, const std::string& text) {
   if (out) std::filesystem::rename(partial, path, error);
   if (!out || error) return base::failed(fmt::format("cannot write '{}'", path));
   return {};
+}
+
+/// What a device hands to all-reduces in one step.
+int64_t reduced_bytes(const mesh::Plan& plan, int micro_batches) {
+  const auto sum = [](const std::vector<mesh::Collective>& all) {
+    int64_t bytes = 0;
+    for (const mesh::Collective& each : all) {
+      if (each.operation == comm::Operation::AllReduce) bytes += each.bytes;
+    }
+    return bytes;
+  };
+  int64_t bytes = sum(plan.last_collectives);
+  for (const mesh::Step& step : plan.steps) {
+    bytes += sum(step.collectives) * (step.inner ? micro_batches : 1);
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -59,14 +74,12 @@ base::Status write_metrics(const TrainOptions& options, const EpochResult& resul
 }
 
 base::Status write_profile(const TrainOptions& options, const EpochResult& result,
-                           const StepStatistics& steps, const mesh::Plan& plan,
-                           int64_t measured_bytes_per_step) {
+                           const StepStatistics& steps, const mesh::Plan& plan, int micro_batches,
+                           int64_t peak_mem_bytes) {
   if (options.out.empty() || steps.steps == 0) return {};
   const auto n = static_cast<double>(steps.steps);
   const double mean = steps.sum_s / n;
   const double variance = std::max(0.0, steps.sum_s2 / n - mean * mean);
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
   wire::JobProfile profile;
   profile.model = options.task + "-" + options.model;
   profile.input = fmt::format("batch {} layout \"{}\" mesh \"{}\"", options.batch_size,
@@ -75,12 +88,13 @@ base::Status write_profile(const TrainOptions& options, const EpochResult& resul
   profile.source = "goban-train";
   profile.iteration_s = wire::Measured{mean, std::sqrt(variance / n)};
   profile.epoch_s = wire::Measured{result.train_s, 0};
-  profile.bytes_per_step = wire::Measured{static_cast<double>(measured_bytes_per_step), 0};
+  profile.bytes_per_step =
+      wire::Measured{static_cast<double>(reduced_bytes(plan, micro_batches)), 0};
   if (plan.totals.collectives > 0) {
     profile.sync_interval_s =
         wire::Measured{mean / static_cast<double>(plan.totals.collectives), 0};
   }
-  profile.peak_mem_bytes = wire::Measured{static_cast<double>(usage.ru_maxrss) * 1024, 0};
+  profile.peak_mem_bytes = wire::Measured{static_cast<double>(peak_mem_bytes), 0};
   profile.input_stall_pct = wire::Measured{100 * steps.input_s / steps.sum_s, 0};
   return write_whole(options.out + "/profile.json", wire::to_json(profile));
 }
@@ -91,17 +105,17 @@ ProgressBar::ProgressBar(bool visible, int64_t epoch, int64_t epochs, int64_t st
       epochs_(epochs),
       steps_(steps) {}
 
-void ProgressBar::show(int64_t step, double loss, double accuracy, double samples_per_s,
-                       double eta_s) {
+void ProgressBar::show(int64_t position, const Progress& progress) {
   constexpr double kInterval = 0.2;
   constexpr size_t kWidth = 24;
   if (!visible_ || now_s() - last_s_ < kInterval) return;
   last_s_ = now_s();
   drawn_ = true;
-  const auto filled = static_cast<size_t>(step * static_cast<int64_t>(kWidth) / steps_);
+  const auto filled = static_cast<size_t>(position * static_cast<int64_t>(kWidth) / steps_);
   const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
   fmt::print(stderr, "\repoch {}/{} [{}] loss {:.4f} accuracy {:.4f} {:.0f}/s ETA {:.0f} s ",
-             epoch_, epochs_, bar, loss, accuracy, samples_per_s, eta_s);
+             epoch_, epochs_, bar, progress.loss, progress.accuracy, progress.samples_per_s,
+             progress.eta_s);
 }
 
 ProgressBar::~ProgressBar() {

@@ -5,7 +5,8 @@
 
 #include "base/result.hpp"
 #include "mesh/plan.hpp"
-#include "train/trainer.hpp"
+#include "train/options.hpp"
+#include "train/progress_socket.hpp"
 
 namespace goban::train {
 
@@ -22,13 +23,14 @@ struct StepStatistics {
 /// Writes profile.json: the job profile that the scheduler's policies read.
 [[nodiscard]] base::Status write_profile(const TrainOptions& options, const EpochResult& result,
                                          const StepStatistics& steps, const mesh::Plan& plan,
-                                         int64_t measured_bytes_per_step);
+                                         int micro_batches, int64_t peak_mem_bytes);
 
 /// Redraws a line on a terminal, at most a few times a second; silent elsewhere.
 class ProgressBar {
  public:
   ProgressBar(bool visible, int64_t epoch, int64_t epochs, int64_t steps);
-  void show(int64_t step, double loss, double accuracy, double samples_per_s, double eta_s);
+  /// `position`: steps of the epoch that are done.
+  void show(int64_t position, const Progress& progress);
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;

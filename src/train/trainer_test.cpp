@@ -1,16 +1,21 @@
 #include "train/trainer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-#include "base/random.hpp"
 #include "comm/thread_world.hpp"
 #include "mesh/layout.hpp"
+#include "train/test_images.hpp"
+#include "train/training_step.hpp"
 #include "wire/job_profile.hpp"
 
 namespace goban::train {
@@ -18,36 +23,6 @@ namespace {
 
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
-
-/// A small image set whose classes are where the bright square lies, so that it can be learnt.
-void write_images(const fs::path& folder) {
-  fs::create_directories(folder);
-  const auto big_endian = [](int64_t value) {
-    std::string out;
-    for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift);
-    return out;
-  };
-  base::Random random(5);
-  for (const auto& [name, count] : {std::pair("train", 240), std::pair("t10k", 40)}) {
-    std::string images("\0\0\x08\x03", 4), labels("\0\0\x08\x01", 4);
-    images += big_endian(count) + big_endian(28) + big_endian(28);
-    labels += big_endian(count);
-    for (int i = 0; i < count; ++i) {
-      const auto label = static_cast<int>(random.below(10));
-      std::string image(784, '\0');
-      for (size_t p = 0; p < 784; ++p) {
-        const bool bright =
-            static_cast<int>(p / 28 / 5) * 5 + static_cast<int>(p % 28 / 6) == label * 2 + 3;
-        image[p] = static_cast<char>(bright ? 220 : random.below(40));
-      }
-      images += image;
-      labels += static_cast<char>(label);
-    }
-    const std::string stem = (folder / name).string();
-    std::ofstream(stem + "-images-idx3-ubyte", std::ios::binary) << images;
-    std::ofstream(stem + "-labels-idx1-ubyte", std::ios::binary) << labels;
-  }
-}
 
 class Trainer : public ::testing::Test {
  protected:
@@ -225,6 +200,158 @@ TEST_F(Trainer, Bf16TrainsToo) {
   const auto result = run(options_);
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_GT(result->back().test_accuracy, 0.85);
+}
+
+TEST_F(Trainer, TheLastSmallerBatchIsKeptOrDropped) {
+  options_.batch_size = 100;
+  options_.epochs = 1;
+  const auto kept = run(options_);
+  ASSERT_TRUE(kept) << kept.error().text();
+  EXPECT_EQ(kept->back().step, 3);
+  options_.last_batch = LastBatch::Drop;
+  const auto dropped = run(options_);
+  ASSERT_TRUE(dropped);
+  EXPECT_EQ(dropped->back().step, 2);
+  // The mean over all samples: 2 of 3 steps in common, the third with a weight of 40 / 240.
+  options_.train_limit = 240;
+  options_.last_batch = LastBatch::Keep;
+  options_.mesh = "x:2;y:2";
+  options_.layout = "batch:x;hidden1:y";
+  const auto split = run(options_);
+  ASSERT_TRUE(split) << split.error().text();
+  EXPECT_NEAR(split->back().train_loss, kept->back().train_loss, 1e-4);
+  EXPECT_NE(kept->back().train_loss, dropped->back().train_loss);
+  options_.train_limit = 215;
+  EXPECT_THAT(run(options_).error().text(), HasSubstr("the last batch of an epoch has 15 samples"));
+  EXPECT_THAT(run(options_).error().text(), HasSubstr("--last-batch drop"));
+}
+
+TEST_F(Trainer, ResumesInTheMiddleOfAnEpochWithASmallerLastBatch) {
+  options_.batch_size = 100;
+  options_.epochs = 2;
+  const auto whole = run(options_);
+  ASSERT_TRUE(whole);
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.most_steps = 2;
+  ASSERT_TRUE(run(options_));
+  options_.most_steps = 0;
+  const auto rest = run(options_);
+  ASSERT_TRUE(rest) << rest.error().text();
+  ASSERT_EQ(rest->size(), 2U);
+  EXPECT_EQ(rest->back().train_loss, whole->back().train_loss);
+  EXPECT_EQ(rest->back().test_loss, whole->back().test_loss);
+}
+
+TEST_F(Trainer, EvaluatesByStepsAndEndsAfterSoMany) {
+  options_.evaluate_every = 4;
+  options_.most_steps = 14;  // one epoch is 10
+  const auto result = run(options_);
+  ASSERT_TRUE(result);
+  ASSERT_EQ(result->size(), 4U);
+  EXPECT_EQ((*result)[1].step, 8);
+  EXPECT_EQ((*result)[2].step, 12);
+  EXPECT_EQ((*result)[2].epoch, 2);
+  EXPECT_EQ((*result)[3].step, 14);
+}
+
+TEST_F(Trainer, TheScheduleScaleGivesTheRateOfALaterStep) {
+  options_.epochs = 1;
+  options_.most_steps = 1;
+  const auto first = run(options_);
+  options_.optimizer.schedule_scale = 1e8;  // 1 / sqrt(1e8): the rate is 1e-4, not 1e-2
+  const auto later = run(options_);
+  ASSERT_TRUE(first && later);
+  EXPECT_EQ(first->back().train_loss, later->back().train_loss);
+  EXPECT_GT(later->back().test_loss, first->back().test_loss);
+}
+
+/// A scheduler that listens.
+class Listener {
+ public:
+  explicit Listener(const std::string& path) : listening_(socket(AF_UNIX, SOCK_STREAM, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    bind(listening_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    listen(listening_, 4);
+  }
+  ~Listener() { close(listening_); }
+  std::string heard() const {
+    const int accepted = accept(listening_, nullptr, nullptr);
+    std::string text;
+    std::array<char, 512> buffer{};
+    ssize_t got = 0;
+    while ((got = read(accepted, buffer.data(), buffer.size())) > 0) {
+      text.append(buffer.data(), static_cast<size_t>(got));
+    }
+    close(accepted);
+    return text;
+  }
+
+ private:
+  int listening_;
+};
+
+TEST_F(Trainer, ReportsProgressToTheSocketOfTheScheduler) {
+  const std::string path = (folder_ / "progress.sock").string();
+  const Listener listener(path);
+  setenv("GOBAN_PROGRESS_SOCKET", path.c_str(), 1);
+  setenv("GOBAN_JOB_ID", "42", 1);
+  options_.mesh = "x:2";
+  options_.layout = "batch:x";
+  const auto result = run(options_);
+  unsetenv("GOBAN_PROGRESS_SOCKET");
+  unsetenv("GOBAN_JOB_ID");
+  ASSERT_TRUE(result);
+  const std::string heard = listener.heard();
+  EXPECT_THAT(heard, ::testing::StartsWith("goban-progress 1 job=42 pid="));
+  EXPECT_THAT(heard, HasSubstr("\nprogress epoch=1 epochs=4 step=1 steps=40 loss=2."));
+  EXPECT_THAT(heard, HasSubstr("\nprogress epoch=4 epochs=4 step=40 steps=40 loss="));
+  EXPECT_THAT(heard, ::testing::EndsWith("\nend done\n"));
+}
+
+TEST_F(Trainer, ARunWithoutItsSchedulerGoesOn) {
+  setenv("GOBAN_PROGRESS_SOCKET", (folder_ / "nobody.sock").c_str(), 1);
+  ::testing::internal::CaptureStderr();
+  const auto result = run(options_);
+  unsetenv("GOBAN_PROGRESS_SOCKET");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("warning: progress: cannot"));
+  EXPECT_TRUE(result);
+}
+
+TEST_F(Trainer, MeasuredWireBytesOfAStepAreThePlanned) {
+  for (const char* model : {"conv", "mlp"}) {
+    for (const auto& [mesh, layout] :
+         {std::pair("x:2", "batch:x"), std::pair("x:4", "hidden1:x"),
+          std::pair("x:2;y:2", "batch:x;hidden1:y"), std::pair("x:2;y:2", "hidden1:x;hidden2:y"),
+          std::pair("x:2;y:2", "row_blocks:x;col_blocks:y")}) {
+      if (std::string(model) == "mlp" && std::string(layout).find("blocks") < 9) continue;
+      TrainOptions options = options_;
+      options.model = model;
+      options.mesh = mesh;
+      options.layout = layout;
+      options.batch_size = 4;
+      const auto devices = mesh::MeshShape::parse(mesh)->devices();
+      const auto status = comm::run_threads(
+          static_cast<int>(devices), {}, [&](comm::Communicator& end) -> base::Status {
+            mesh::DeviceMemory memory(0);
+            auto graph = build_step(options);
+            if (!graph) return base::failure(graph.error());
+            const auto chosen = choose(options, **graph, end);
+            auto step = TrainingStep::create(options, std::move(*graph), *chosen, end, memory);
+            if (!step) return base::failure(step.error());
+            end.reset_traffic();
+            if (auto s = (*step)->run((*step)->zero_feeds(), 0); !s) {
+              return base::failure(s.error());
+            }
+            EXPECT_GT(end.traffic().total_bytes(), 0);
+            EXPECT_EQ(end.traffic().total_bytes(), (*step)->plan().totals.sent_bytes)
+                << model << " " << layout;
+            return {};
+          });
+      EXPECT_TRUE(status) << status.error().text();
+    }
+  }
 }
 
 TEST_F(Trainer, WrongOptionsAreNamed) {

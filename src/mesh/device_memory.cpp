@@ -1,0 +1,107 @@
+#include "mesh/device_memory.hpp"
+
+#include <atomic>
+#include <c10/core/CPUAllocator.h>
+#include <c10/util/Exception.h>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace goban::mesh {
+
+struct DeviceMemory::Account {
+  int64_t limit_bytes = 0;
+  std::atomic<int64_t> used_bytes = 0;  // tensors may be freed by other threads
+  std::atomic<int64_t> peak_bytes = 0;
+
+  void take(int64_t bytes) {
+    const int64_t used = used_bytes.fetch_add(bytes) + bytes;
+    if (limit_bytes > 0 && used > limit_bytes) {
+      used_bytes -= bytes;
+      TORCH_CHECK(false, "device memory exhausted: ", used - bytes, " bytes in use, ", bytes,
+                  " more wanted, the limit is ", limit_bytes);
+    }
+    int64_t peak = peak_bytes;
+    while (used > peak && !peak_bytes.compare_exchange_weak(peak, used)) {
+    }
+  }
+};
+
+namespace {
+
+std::shared_ptr<DeviceMemory::Account>& charged() {
+  thread_local std::shared_ptr<DeviceMemory::Account> account;
+  return account;
+}
+
+constexpr size_t kAlignment = 64;  // LibTorch's own
+
+/// Lies before the data of each block.
+struct alignas(kAlignment) Header {
+  std::shared_ptr<DeviceMemory::Account> account;
+  int64_t bytes = 0;
+};
+static_assert(sizeof(Header) == kAlignment);
+
+void release(void* data) {
+  if (data == nullptr) return;
+  auto* header = static_cast<Header*>(data) - 1;
+  if (header->account != nullptr) header->account->used_bytes -= header->bytes;
+  header->~Header();
+  std::free(header);
+}
+
+/// As LibTorch's own allocator, with an entry in the account of the thread that has one. oneDNN
+/// frees through the data pointer alone, so what is known of a block lies in front of it.
+class CountingAllocator final : public at::Allocator {
+ public:
+  at::DataPtr allocate(size_t n) const override {
+    const at::Device cpu(at::DeviceType::CPU);
+    if (n == 0) return {nullptr, nullptr, &release, cpu};
+    const std::shared_ptr<DeviceMemory::Account>& account = charged();
+    const auto bytes = static_cast<int64_t>(n);
+    if (account != nullptr) account->take(bytes);
+    const size_t whole = (n + 2 * kAlignment - 1) / kAlignment * kAlignment;
+    void* block = std::aligned_alloc(kAlignment, whole);
+    if (block == nullptr && account != nullptr) account->used_bytes -= bytes;
+    TORCH_CHECK(block != nullptr, "out of memory: ", n, " bytes wanted");
+    auto* header = new (block) Header{account, bytes};
+    void* data = header + 1;
+    return {data, data, &release, cpu};
+  }
+  at::DeleterFnPtr raw_deleter() const override { return &release; }
+};
+
+void install() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    constexpr uint8_t kAboveDefault = 1;
+    static CountingAllocator allocator;
+    c10::SetCPUAllocator(&allocator, kAboveDefault);
+  });
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(int64_t limit_bytes) : account_(std::make_shared<Account>()) {
+  account_->limit_bytes = limit_bytes;
+  install();
+}
+DeviceMemory::~DeviceMemory() = default;
+
+int64_t DeviceMemory::used_bytes() const { return account_->used_bytes; }
+int64_t DeviceMemory::peak_bytes() const { return account_->peak_bytes; }
+void DeviceMemory::forget_peak() { account_->peak_bytes = account_->used_bytes.load(); }
+
+bool DeviceMemory::limits_this_thread() {
+  return charged() != nullptr && charged()->limit_bytes > 0;
+}
+
+DeviceMemory::Charge::Charge(DeviceMemory& memory)
+    : before_(std::exchange(charged(), memory.account_)) {}
+DeviceMemory::Charge::~Charge() {
+  charged() = std::static_pointer_cast<DeviceMemory::Account>(before_);
+}
+
+}  // namespace goban::mesh

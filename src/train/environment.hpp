@@ -1,0 +1,13 @@
+// What a measurement ran on, as rows of a table.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace goban::train {
+
+/// Machine, system, libraries and ranks: (name, value). What cannot be found out says "unknown".
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> environment_rows(int ranks);
+
+}  // namespace goban::train

@@ -1,0 +1,52 @@
+// What one training run is asked to do.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mesh/optimizer.hpp"
+#include "train/models/model.hpp"
+
+namespace goban::train {
+
+/// What happens to the samples of an epoch that fill no whole batch.
+enum class LastBatch : uint8_t { Keep, Drop };
+
+/// How the learning rate follows the batch size, from 200 on.
+enum class LrScale : uint8_t { None, Linear, Sqrt };
+
+struct TrainOptions {
+  std::string task = "mnist";  ///< mnist, fashion (images) or lm (text)
+  std::string model = "conv";  ///< images: conv or mlp; lm: causal or masked
+  std::string mesh, layout;    ///< layout "auto" lets the planner choose
+  int64_t batch_size = 200;    ///< of all devices together
+  LastBatch last_batch = LastBatch::Keep;
+  int micro_batches = 1;
+  int64_t hidden = 512;
+  TransformerShape transformer;
+  int64_t epochs = 1;
+  int64_t most_steps = 0;      ///< ends the run after that many, within an epoch; 0: epochs count
+  int64_t evaluate_every = 0;  ///< steps between evaluations; 0: at each epoch's end
+  mesh::DType precision = mesh::DType::F32;
+  mesh::OptimizerOptions optimizer;
+  LrScale lr_scale = LrScale::None;
+  uint64_t seed = 1;
+  std::string data_dir;
+  std::vector<std::string> texts;
+  int64_t train_limit = 0, test_limit = 0;  ///< samples; 0 = all
+  std::string checkpoint;                   ///< folder; resumed from if it holds one
+  std::string out;                          ///< folder of metrics.csv, metrics.prom, profile.json
+  bool explain = false;                     ///< print the plan and stop
+  int64_t memory_limit_bytes = 0;           ///< of a device's tensors; enforced
+  bool quiet = false;
+};
+
+/// What one epoch (or one interval of `evaluate_every` steps) brought.
+struct EpochResult {
+  int64_t epoch = 0;  ///< epochs begun
+  int64_t step = 0;
+  double train_loss = 0, test_loss = 0, test_accuracy = 0;
+  double train_s = 0, samples_per_s = 0;
+};
+
+}  // namespace goban::train

@@ -1,0 +1,275 @@
+#include "train/sweep.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fstream>
+#include <sstream>
+
+#include "base/number.hpp"
+#include "mesh/layout.hpp"
+#include "train/batches.hpp"
+#include "train/sweep_files.hpp"
+#include "train/sweep_report.hpp"
+#include "train/trainer.hpp"
+
+namespace goban::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The layout with the two axes of the mesh exchanged.
+base::Result<std::string> turned(const std::string& layout, const std::string& mesh_text) {
+  const auto mesh = mesh::MeshShape::parse(mesh_text);
+  if (!mesh) return base::failure(mesh.error());
+  auto rules = mesh::LayoutRules::parse(layout);
+  if (!rules) return base::failure(rules.error());
+  if (mesh->axes().size() != 2) {
+    return base::usage_error(
+        fmt::format("both orientations need a mesh of two axes, not \"{}\"", mesh_text),
+        "--mesh \"rows:2;cols:2\" --layout \"batch:rows;hidden1:cols\"");
+  }
+  const std::string& first = mesh->axes()[0].name;
+  const std::string& second = mesh->axes()[1].name;
+  for (auto& [dimension, axis] : rules->rules) {
+    axis = axis == first ? second : axis == second ? first : axis;
+  }
+  return rules->text();
+}
+
+int64_t largest_batch(const SweepOptions& options) {
+  return *std::max_element(options.batch_sizes.begin(), options.batch_sizes.end());
+}
+
+/// What all runs of a folder have in common; the number of epochs may grow.
+std::string settings_text(const SweepOptions& options) {
+  const TrainOptions& t = options.train;
+  const auto& o = t.optimizer;
+  return fmt::format(
+      "task {}\nmodel {}\nmesh \"{}\"\nmicro-batches {}\nprecision {}\noptimizer {} scale {} "
+      "by-batch {}\nsamples {} {}\nlast-batch {}\nlargest batch {}\n",
+      t.task, t.model, t.mesh, t.micro_batches, static_cast<int>(t.precision),
+      static_cast<int>(o.kind), o.scale, static_cast<int>(t.lr_scale), t.train_limit, t.test_limit,
+      static_cast<int>(t.last_batch), largest_batch(options));
+}
+
+base::Status claim_folder(const SweepOptions& options) {
+  std::error_code error;
+  fs::create_directories(options.out, error);
+  const std::string path = options.out + "/settings.txt", mine = settings_text(options);
+  if (!fs::exists(path)) {
+    std::ofstream out(path, std::ios::binary);
+    out << mine << std::flush;
+    if (!out) return base::failed(fmt::format("cannot write '{}'", path));
+    return {};
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream there;
+  there << in.rdbuf();
+  if (there.str() == mine) return {};
+  return base::usage_error(fmt::format("'{}' is of a sweep with other settings", path),
+                           "give another --out, or the options of that file");
+}
+
+class Sweep {
+ public:
+  Sweep(const SweepOptions& options, const Launcher& launcher)
+      : options_(options), launcher_(launcher) {}
+
+  base::Result<SweepResult> run() {
+    const auto points = grid_of(options_);
+    if (!points) return base::failure(points.error());
+    const auto data = open_batches(options_.train);
+    if (!data) return base::failure(data.error());
+    samples_ = (*data)->train_size();
+    // All processes or none: the first one says whether the folder is ours.
+    base::Status folder;
+    if (launcher_.first) folder = claim_folder(options_);
+    const auto go = launcher_.agree(folder.has_value());
+    if (!go) return base::failure(go.error());
+    if (!*go) {
+      return folder ? base::usage_error("the first rank refused the sweep's folder")
+                    : base::failure(folder.error());
+    }
+    SweepResult result;
+    for (size_t i = 0; i < points->size(); ++i) {
+      auto one = one_run((*points)[i], i + 1, points->size());
+      if (!one) return base::failure(one.error());
+      result.runs.push_back(std::move(*one));
+      if (stop_requested) break;
+    }
+    result.stopped = stop_requested;
+    if (!launcher_.first) return result;
+    if (auto s = search_largest(result); !s) return base::failure(s.error());
+    if (auto s = write_sweep_files(options_, launcher_.ranks, result); !s) {
+      return base::failure(s.error());
+    }
+    return result;
+  }
+
+ private:
+  base::Result<SweepRun> one_run(const SweepPoint& point, size_t number, size_t all) {
+    SweepRun out;
+    out.point = point;
+    TrainOptions train = options_of(options_, point, samples_);
+    const auto expected = static_cast<size_t>(options_.train.epochs);
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      if (launcher_.first) {
+        auto rows = read_metrics(train.out + "/metrics.csv");
+        if (!rows) return base::failure(rows.error());
+        out.rows = std::move(*rows);
+      }
+      const auto complete = launcher_.agree(out.rows.size() >= expected);
+      if (!complete) return base::failure(complete.error());
+      if (*complete) {
+        out.rows.resize(launcher_.first ? expected : 0);
+        out.complete = true;
+        return out;
+      }
+      if (attempt == 1 && launcher_.first) {
+        // At its end, and yet lines are missing: it was ended between a checkpoint and its line.
+        fmt::print(stderr, "  '{}' lacks lines of its metrics: trained again\n", train.out);
+        std::error_code error;
+        fs::remove_all(train.out, error);
+      }
+      say(point, number, all);
+      const auto trained = launcher_.train(train);
+      if (!trained && trained.error().code == base::ErrorCode::Usage) {
+        out.refused = trained.error().text();
+        if (launcher_.first) fmt::print(stderr, "  not run: {}\n", out.refused);
+        return out;
+      }
+      if (!trained) return base::failure(trained.error());
+      if (stop_requested) return out;
+    }
+    return base::failed(fmt::format("'{}' has {} of {} lines of metrics, even when trained again",
+                                    train.out, out.rows.size(), expected),
+                        "is another process at work in the folder?");
+  }
+
+  void say(const SweepPoint& p, size_t number, size_t all) const {
+    if (!launcher_.first) return;
+    fmt::print(stderr, "run {}/{}: {} batch {} hidden {} layout \"{}\" learning rate {} seed {}\n",
+               number, all, control_name(p.control), p.batch, p.hidden, p.layout, p.learning_rate,
+               p.seed);
+  }
+
+  base::Status search_largest(SweepResult& result) const {
+    if (options_.largest_limit_bytes == 0 || result.stopped || options_.train.task == "lm") {
+      return {};
+    }
+    fmt::print(stderr, "largest batch on {} ranks within {} bytes a device\n",
+               fmt::join(options_.largest_ranks, ", "), options_.largest_limit_bytes);
+    LargestOptions wanted;
+    wanted.train = options_.train;
+    wanted.train.hidden = options_.hidden.front();
+    wanted.train.layout = wanted.train.mesh = "";
+    wanted.train.memory_limit_bytes = options_.largest_limit_bytes;
+    wanted.ranks = options_.largest_ranks;
+    auto largest = find_largest(wanted);
+    if (!largest) return base::failure(largest.error());
+    result.largest = std::move(*largest);
+    return {};
+  }
+
+  const SweepOptions& options_;
+  const Launcher& launcher_;
+  int64_t samples_ = 0;
+};
+
+}  // namespace
+
+const char* control_name(Control control) {
+  switch (control) {
+    case Control::Plain:
+      return "plain";
+    case Control::EqualSteps:
+      return "equal-steps";
+    case Control::EqualSchedule:
+      return "equal-schedule";
+  }
+  return "";
+}
+
+base::Result<std::vector<SweepPoint>> grid_of(const SweepOptions& options) {
+  if (options.batch_sizes.empty() || options.hidden.empty() || options.layouts.empty() ||
+      options.learning_rates.empty() || options.seeds < 1) {
+    return base::usage_error("the grid is empty in one of its directions");
+  }
+  std::vector<std::string> layouts;
+  for (const std::string& layout : options.layouts) {
+    layouts.push_back(layout);
+    if (!options.both_orientations) continue;
+    auto other = turned(layout, options.train.mesh);
+    if (!other) return base::failure(other.error());
+    layouts.push_back(*other);
+  }
+  std::vector<Control> controls = {Control::Plain};
+  for (const Control control : options.controls) {
+    // A rate that is given does not fall: its schedule is equal anyway.
+    const bool falls = options.train.optimizer.kind == mesh::OptimizerOptions::Kind::Adafactor;
+    if (control == Control::EqualSchedule && !falls) continue;
+    if (std::find(controls.begin(), controls.end(), control) == controls.end()) {
+      controls.push_back(control);
+    }
+  }
+  std::vector<SweepPoint> points;
+  const int64_t largest = largest_batch(options);
+  for (const Control control : controls) {
+    for (const double rate : options.learning_rates) {
+      if (control == Control::EqualSchedule && rate != 0) continue;
+      for (const int64_t hidden : options.hidden) {
+        for (const std::string& layout : layouts) {
+          for (const int64_t batch : options.batch_sizes) {
+            // The largest batch is its own control.
+            if (control != Control::Plain && batch == largest) continue;
+            for (int seed = 1; seed <= options.seeds; ++seed) {
+              const auto number = options.train.seed + static_cast<uint64_t>(seed - 1);
+              const SweepPoint point{control, batch, hidden, layout, rate, number};
+              if (std::find(points.begin(), points.end(), point) == points.end()) {
+                points.push_back(point);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  return points;
+}
+
+TrainOptions options_of(const SweepOptions& options, const SweepPoint& point, int64_t samples) {
+  TrainOptions out = options.train;
+  out.batch_size = point.batch;
+  out.hidden = point.hidden;
+  out.layout = point.layout;
+  out.seed = point.seed;
+  out.optimizer.learning_rate = point.learning_rate;
+  out.quiet = true;
+  const int64_t largest = largest_batch(options);
+  if (point.control == Control::EqualSteps) {
+    const bool keep = out.last_batch == LastBatch::Keep;
+    out.evaluate_every = (samples + (keep ? largest - 1 : 0)) / largest;
+    out.most_steps = out.epochs * out.evaluate_every;
+  }
+  if (point.control == Control::EqualSchedule) {
+    out.optimizer.schedule_scale = static_cast<double>(point.batch) / static_cast<double>(largest);
+  }
+  std::string layout = point.layout.empty() ? "whole" : point.layout;
+  for (char& c : layout) {
+    if (c == ':') c = '-';
+    if (c == ';') c = '_';
+  }
+  out.out = fmt::format("{}/runs/{}-batch{}-hidden{}-{}-rate{}-seed{}", options.out,
+                        control_name(point.control), point.batch, point.hidden, layout,
+                        base::number_text(point.learning_rate), point.seed);
+  out.checkpoint = out.out;
+  return out;
+}
+
+base::Result<SweepResult> run_sweep(const SweepOptions& options, const Launcher& launcher) {
+  return Sweep(options, launcher).run();
+}
+
+}  // namespace goban::train

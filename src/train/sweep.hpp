@@ -1,0 +1,84 @@
+// The batch-size experiment: one model trained over a grid (batch x hidden x layout x learning
+// rate) and seeds, with its controls. Every run has a folder, so a sweep that was stopped goes on.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "train/find_largest.hpp"
+#include "train/options.hpp"
+
+namespace goban::train {
+
+/// Batch size and learning-rate schedule are confounded in the plain experiment (Adafactor's rate
+/// falls with the number of steps, and a smaller batch takes more of them). The controls part them.
+enum class Control : uint8_t {
+  Plain,
+  EqualSteps,     ///< every batch size takes the steps that the largest one takes
+  EqualSchedule,  ///< every batch size has the largest one's learning rates, by samples seen
+};
+[[nodiscard]] const char* control_name(Control control);
+
+/// One run of the grid.
+struct SweepPoint {
+  Control control = Control::Plain;
+  int64_t batch = 0, hidden = 0;
+  std::string layout;
+  double learning_rate = 0;
+  uint64_t seed = 1;
+  friend bool operator==(const SweepPoint&, const SweepPoint&) = default;
+};
+
+struct SweepOptions {
+  TrainOptions train;  ///< what the grid does not vary
+  std::vector<int64_t> batch_sizes = {10, 20, 50, 100, 200, 250};
+  std::vector<int64_t> hidden = {512};
+  std::vector<std::string> layouts = {""};
+  std::vector<double> learning_rates = {0};
+  int seeds = 3;
+  bool both_orientations = false;  ///< each layout again with the two mesh axes exchanged
+  std::vector<Control> controls = {Control::EqualSteps, Control::EqualSchedule};
+  std::string out;      ///< folder
+  std::string command;  ///< as it was typed, for run.sh and the report
+  /// Limit of the search for the largest batch on 1, 2 and 4 ranks (claim S7); 0: not searched.
+  int64_t largest_limit_bytes = 64'000'000;
+  std::vector<int> largest_ranks = {1, 2, 4};
+};
+
+struct SweepRun {
+  SweepPoint point;
+  std::vector<EpochResult> rows;
+  bool complete = false;
+  std::string refused;  ///< why it did not run, such as a batch that the layout does not divide
+};
+
+struct SweepResult {
+  std::vector<SweepRun> runs;
+  std::vector<Largest> largest;
+  bool stopped = false;  ///< by a signal; the same command goes on
+};
+
+/// How a run is started: on threads, or on the ranks of an MPI job, all of which call run_sweep.
+struct Launcher {
+  int ranks = 1;
+  bool first = true;  ///< this process decides, prints and writes
+  std::function<base::Result<std::vector<EpochResult>>(const TrainOptions&)> train;
+  /// The first process's answer, on all.
+  std::function<base::Result<bool>(bool)> agree;
+};
+
+/// Every combination once. Errors: Usage, for an empty list or a mesh that cannot be turned.
+[[nodiscard]] base::Result<std::vector<SweepPoint>> grid_of(const SweepOptions& options);
+
+/// What the trainer is asked for one point; `samples` is the size of the training set.
+[[nodiscard]] TrainOptions options_of(const SweepOptions& options, const SweepPoint& point,
+                                      int64_t samples);
+
+/// Runs what is not complete yet, then writes sweep.csv, report.html and run.sh.
+/// Errors: Usage, for a folder of another sweep; and what ends a run but a refused layout.
+[[nodiscard]] base::Result<SweepResult> run_sweep(const SweepOptions& options,
+                                                  const Launcher& launcher);
+
+}  // namespace goban::train

@@ -1,0 +1,58 @@
+// What the batch-size experiment is said to show (claims S1 to S7), measured on a sweep.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "train/sweep.hpp"
+
+namespace goban::train {
+
+enum class Verdict : uint8_t { NotMeasured, Holds, Fails };
+[[nodiscard]] const char* verdict_name(Verdict verdict);
+
+struct Claim {
+  std::string id, text;
+  std::string rule;      ///< what has to be measured for it to hold
+  std::string measured;  ///< numbers with their margin to the rule
+  Verdict verdict = Verdict::NotMeasured;
+};
+
+/// Means over the seeds of one batch size, by epoch (or interval), with the least and the most.
+struct Curve {
+  std::vector<double> epoch, step;
+  std::vector<double> accuracy, accuracy_low, accuracy_high;
+  std::vector<double> loss, loss_low, loss_high, train_loss;
+  int seeds = 0;
+};
+
+/// Which of a sweep's runs: all but batch and seed.
+struct Selection {
+  Control control = Control::Plain;
+  int64_t hidden = 0;
+  std::string layout;
+  double learning_rate = 0;
+};
+
+/// Complete runs of the selection by batch size; epochs that some seed lacks are left out. The
+/// largest batch, being its own control, is that of the plain runs under every control.
+[[nodiscard]] std::map<int64_t, Curve> curves_of(const std::vector<SweepRun>& runs,
+                                                 const Selection& selection);
+/// The selections of one control that have complete runs, in the order of the grid.
+[[nodiscard]] std::vector<Selection> selections_of(const std::vector<SweepRun>& runs,
+                                                   Control control);
+
+/// S1 to S7 on the first selection of the plain runs (S7: on the search for the largest batch).
+[[nodiscard]] std::vector<Claim> claims_of(const SweepOptions& options, const SweepResult& result);
+
+/// Largest difference of training loss, relative to the first layout's, between layouts of
+/// otherwise equal runs: (layout, difference, runs compared).
+struct LayoutAgreement {
+  std::string layout;
+  double worst = 0;
+  int compared = 0;
+};
+[[nodiscard]] std::vector<LayoutAgreement> layout_agreement(const std::vector<SweepRun>& runs);
+
+}  // namespace goban::train

@@ -1,0 +1,118 @@
+#include "train/sweep_files.hpp"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+
+#include "base/number.hpp"
+#include "base/output_file.hpp"
+#include "train/environment.hpp"
+#include "train/sweep_claims.hpp"
+#include "train/sweep_report.hpp"
+
+namespace goban::train {
+namespace {
+
+constexpr size_t kColumns = 9;
+
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> out(1);
+  for (const char c : line) {
+    if (c == ',') {
+      out.emplace_back();
+    } else {
+      out.back() += c;
+    }
+  }
+  return out;
+}
+
+std::string quoted(const std::string& text) {
+  return text.find_first_of(",\" ") == std::string::npos ? text : "\"" + text + "\"";
+}
+
+base::Status write_file(const std::string& path, const std::string& text) {
+  auto file = base::OutputFile::create(path);
+  if (!file) return base::failure(file.error());
+  file->buffer() += text;
+  return file->commit();
+}
+
+}  // namespace
+
+base::Result<std::vector<EpochResult>> read_metrics(const std::string& path) {
+  std::vector<EpochResult> out;
+  std::ifstream in(path, std::ios::binary);
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (number == 1) continue;
+    if (in.eof()) break;  // no end of line: cut off
+    const std::vector<std::string> fields = fields_of(line);
+    std::vector<double> values;
+    for (const std::string& field : fields) {
+      const auto value = base::parse_double(field);
+      if (!value) break;
+      values.push_back(*value);
+    }
+    if (fields.size() != kColumns || values.size() != kColumns) {
+      return base::bad_data({path, number, 0, ""}, "is no line of metrics: '" + line + "'",
+                            "remove the run's folder to train it again");
+    }
+    EpochResult row;
+    row.epoch = static_cast<int64_t>(values[2]);
+    row.step = static_cast<int64_t>(values[3]);
+    row.train_loss = values[4];
+    row.test_loss = values[5];
+    row.test_accuracy = values[6];
+    row.train_s = values[7];
+    row.samples_per_s = values[8];
+    out.push_back(row);
+  }
+  return out;
+}
+
+std::string sweep_csv(const std::vector<SweepRun>& runs) {
+  std::string out =
+      "batch,seed,epoch,step,train_loss,test_loss,test_acc,wall_s,images_s,control,hidden,layout,"
+      "learning_rate\n";
+  for (const SweepRun& run : runs) {
+    const SweepPoint& p = run.point;
+    for (const EpochResult& row : run.rows) {
+      out += fmt::format("{},{},{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.1f},{},{},{},{}\n", p.batch,
+                         p.seed, row.epoch, row.step, row.train_loss, row.test_loss,
+                         row.test_accuracy, row.train_s, row.samples_per_s, control_name(p.control),
+                         p.hidden, quoted(p.layout), base::number_text(p.learning_rate));
+    }
+  }
+  return out;
+}
+
+std::string mpirun_script(const std::string& command, int ranks) {
+  return fmt::format(R"(#!/bin/bash
+# The sweep of this folder, once more (it goes on where it stopped). Run it plainly, or in a Slurm
+# allocation; under mpirun every rank is given the GPU of its local rank.
+set -eu
+cd {2}
+if [ {0} -gt 1 ] && [ -z "${{OMPI_COMM_WORLD_RANK:-}}" ]; then
+  exec mpirun -n {0} bash "$0"
+fi
+export CUDA_VISIBLE_DEVICES="${{OMPI_COMM_WORLD_LOCAL_RANK:-0}}"
+exec {1}
+)",
+                     ranks, command, "'" + std::filesystem::current_path().string() + "'");
+}
+
+base::Status write_sweep_files(const SweepOptions& options, int ranks, const SweepResult& result) {
+  const std::string script = mpirun_script(options.command, ranks);
+  if (auto s = write_file(options.out + "/sweep.csv", sweep_csv(result.runs)); !s) return s;
+  if (auto s = write_file(options.out + "/run.sh", script); !s) return s;
+  SweepReport report;
+  report.options = &options;
+  report.result = &result;
+  report.claims = claims_of(options, result);
+  report.environment = environment_rows(ranks);
+  report.script = script;
+  return write_file(options.out + "/report.html", sweep_html(report));
+}
+
+}  // namespace goban::train

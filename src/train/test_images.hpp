@@ -1,0 +1,12 @@
+// Test support: a small image set that can be learnt.
+#pragma once
+
+#include <filesystem>
+
+namespace goban::train {
+
+/// Writes 240 training and 40 test images in IDX form, whose classes are where the bright square
+/// lies.
+void write_images(const std::filesystem::path& folder);
+
+}  // namespace goban::train

@@ -1,0 +1,200 @@
+#include "train/training_step.hpp"
+
+#include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "mesh/gradient.hpp"
+#include "mesh/kernels.hpp"
+#include "mesh/planner.hpp"
+
+namespace goban::train {
+
+using namespace mesh;
+
+namespace {
+constexpr double kReferenceBatch = 200;  // of --lr-scale: the example's own batch size
+constexpr double kAdamWRate = 1e-3, kSgdRate = 0.05;
+}  // namespace
+
+Model build_model(const TrainOptions& options, Layers& layers, int64_t batch) {
+  if (options.task == "lm") {
+    TransformerShape shape = options.transformer;
+    shape.batch = batch;
+    shape.causal = options.model != "masked";
+    return transformer_model(layers, shape);
+  }
+  return options.model == "mlp" ? mlp_model(layers, batch, options.hidden)
+                                : mnist_model(layers, batch, options.hidden);
+}
+
+double batch_scale(const TrainOptions& options) {
+  const double ratio = static_cast<double>(options.batch_size) / kReferenceBatch;
+  switch (options.lr_scale) {
+    case LrScale::None:
+      return options.optimizer.scale;
+    case LrScale::Linear:
+      return options.optimizer.scale * ratio;
+    case LrScale::Sqrt:
+      return options.optimizer.scale * std::sqrt(ratio);
+  }
+  return options.optimizer.scale;
+}
+
+std::vector<NodeId> StepGraph::roots() const {
+  std::vector<NodeId> roots = {loss.id(), correct.id()};
+  for (const Assignment& each : graph.assignments()) roots.push_back(each.value);
+  return roots;
+}
+
+base::Result<std::unique_ptr<StepGraph>> build_step(const TrainOptions& options) {
+  if (options.micro_batches < 1 || options.batch_size % options.micro_batches != 0) {
+    return base::usage_error(fmt::format("a batch of {} does not divide into {} micro-batches",
+                                         options.batch_size, options.micro_batches));
+  }
+  auto out = std::make_unique<StepGraph>();
+  out->micro_batch = options.batch_size / options.micro_batches;
+  try {
+    Layers layers(out->graph, options.precision);
+    const Model model = build_model(options, layers, out->micro_batch);
+    out->predictions = model.predictions * options.micro_batches;
+    std::vector<Tensor> values, means;
+    for (const Parameter& each : layers.parameters()) values.push_back(each.value);
+    const double share = 1.0 / options.micro_batches;
+    const bool several = options.micro_batches > 1;
+    for (const Tensor& each : gradients(model.loss, values)) {
+      means.push_back(several ? accumulate(cast(each, DType::F32)) * share : each);
+    }
+    OptimizerOptions optimizer = options.optimizer;
+    optimizer.scale = batch_scale(options);
+    using Kind = OptimizerOptions::Kind;
+    if (optimizer.learning_rate == 0 && optimizer.kind != Kind::Adafactor) {
+      optimizer.learning_rate = optimizer.kind == Kind::AdamW ? kAdamWRate : kSgdRate;
+    }
+    add_updates(out->graph, layers.parameters(), means, optimizer);
+    out->loss = several ? accumulate(model.loss) * share : model.loss;
+    out->correct = several ? accumulate(model.correct) : model.correct;
+  } catch (const GraphError& error) {
+    return base::usage_error(error.what());
+  }
+  return out;
+}
+
+base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& step,
+                                  comm::Communicator& end) {
+  ChosenLayout out;
+  auto mesh = MeshShape::parse(options.mesh);
+  if (!mesh) return base::failure(mesh.error());
+  out.mesh = std::move(*mesh);
+  if (options.layout != "auto") {
+    auto rules = LayoutRules::parse(options.layout);
+    if (!rules) return base::failure(rules.error());
+    out.rules = std::move(*rules);
+    return out;
+  }
+  auto costs = measure_costs(end);
+  if (!costs) return base::failure(costs.error());
+  const PlannerOptions wanted{Objective::Time, *costs, options.memory_limit_bytes,
+                              options.micro_batches};
+  const std::vector<NodeId> roots = step.roots();
+  const auto choice = out.mesh.axes().empty()
+                          ? choose_mesh_and_layout(step.graph, roots, end.size(), wanted)
+                          : choose_layout(step.graph, roots, out.mesh, wanted);
+  if (!choice) return base::failure(choice.error());
+  out.mesh = choice->mesh;
+  out.rules = choice->rules;
+  out.predicted_step_s = choice->step_s;
+  out.said = fmt::format(
+      "planner: mesh \"{}\" layout \"{}\", best of {} legal ones; predicted {:.4g} s a step, {} "
+      "bytes a device (measured: {:.3g} s + {:.3g} s/byte a collective, {:.3g} flops/s, {:.3g} "
+      "bytes/s)\n",
+      out.mesh.text(), out.rules.text(), choice->examined, choice->step_s, choice->memory_bytes,
+      costs->alpha_s, costs->beta_s_per_byte, costs->flops_per_s, costs->bytes_per_s);
+  return out;
+}
+
+int64_t needed_bytes(const Plan& plan) {
+  return plan.totals.variable_bytes + plan.totals.peak_value_bytes;
+}
+
+base::Status check_memory(const TrainOptions& options, const Plan& plan) {
+  if (options.memory_limit_bytes == 0 || needed_bytes(plan) <= options.memory_limit_bytes) {
+    return {};
+  }
+  return base::usage_error(
+      fmt::format("a device needs {} bytes ({} of variables, {} of values), the limit is {}",
+                  needed_bytes(plan), plan.totals.variable_bytes, plan.totals.peak_value_bytes,
+                  options.memory_limit_bytes),
+      "split more dimensions, use more devices, micro-batches or recomputation");
+}
+
+base::Result<std::unique_ptr<TrainingStep>> TrainingStep::create(const TrainOptions& options,
+                                                                 std::unique_ptr<StepGraph> step,
+                                                                 const ChosenLayout& layout,
+                                                                 comm::Communicator& end,
+                                                                 DeviceMemory& memory) {
+  // Before anything is allocated: does it fit?
+  const auto plan =
+      lower(step->graph, step->roots(), layout.mesh, layout.rules, 0, options.micro_batches);
+  if (!plan) return base::failure(plan.error());
+  if (auto s = check_memory(options, *plan); !s) return base::failure(s.error());
+  const DeviceMemory::Charge charge(memory);
+  std::unique_ptr<Variables> variables;
+  try {
+    variables = std::make_unique<Variables>(step->graph, layout.mesh, layout.rules, end);
+    variables->initialize(options.seed);
+  } catch (const c10::Error& error) {
+    return base::failed(fmt::format("variables: {}", error.what_without_backtrace()));
+  }
+  return finish(options, std::move(step), std::move(variables), memory);
+}
+
+base::Result<std::unique_ptr<TrainingStep>> TrainingStep::sharing(const TrainOptions& options,
+                                                                  TrainingStep& of) {
+  auto step = build_step(options);
+  if (!step) return base::failure(step.error());
+  auto variables = std::make_unique<Variables>((*step)->graph, of.variables());
+  auto out = finish(options, std::move(*step), std::move(variables), *of.memory_);
+  if (!out) return out;
+  if (auto s = check_memory(options, (*out)->plan()); !s) return base::failure(s.error());
+  return out;
+}
+
+base::Result<std::unique_ptr<TrainingStep>> TrainingStep::finish(
+    const TrainOptions& options, std::unique_ptr<StepGraph> step,
+    std::unique_ptr<Variables> variables, DeviceMemory& memory) {
+  auto program =
+      Program::create(*variables, {{step->loss, step->correct}, true, options.micro_batches});
+  if (!program) return base::failure(program.error());
+  std::unique_ptr<TrainingStep> out(new TrainingStep);
+  out->step_ = std::move(step);
+  out->variables_ = std::move(variables);
+  out->program_ = std::move(*program);
+  out->memory_ = &memory;
+  out->micro_batches_ = options.micro_batches;
+  return out;
+}
+
+base::Result<std::pair<double, double>> TrainingStep::run(const std::vector<Feeds>& feeds,
+                                                          int64_t number) {
+  const DeviceMemory::Charge charge(*memory_);
+  auto values = program_->run(feeds, static_cast<uint64_t>(number));
+  if (!values) return base::failure(values.error());
+  return std::pair((*values)[0].item<double>(), (*values)[1].item<double>());
+}
+
+std::vector<Feeds> TrainingStep::zero_feeds() const {
+  Feeds feeds;
+  const Graph& graph = step_->graph;
+  for (size_t i = 0; i < graph.size(); ++i) {
+    const Node& node = graph.node(static_cast<NodeId>(i));
+    if (node.op != Op::Input) continue;
+    std::vector<int64_t> sizes;
+    for (const Dim& dim : node.shape.dims()) sizes.push_back(dim.size);
+    feeds[node.name] = at::zeros(sizes, scalar_type(node.dtype));
+  }
+  return std::vector<Feeds>(static_cast<size_t>(micro_batches_), feeds);
+}
+
+}  // namespace goban::train

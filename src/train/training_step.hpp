@@ -1,0 +1,86 @@
+// A model with its gradients and updates, laid out over a mesh and ready to step: what the trainer
+// repeats, what find_largest tries once, and what the benchmarks time.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/result.hpp"
+#include "comm/communicator.hpp"
+#include "mesh/device_memory.hpp"
+#include "mesh/graph.hpp"
+#include "mesh/layout.hpp"
+#include "mesh/program.hpp"
+#include "mesh/variables.hpp"
+#include "train/options.hpp"
+
+namespace goban::train {
+
+/// The model of the options for batches of `batch`.
+[[nodiscard]] Model build_model(const TrainOptions& options, mesh::Layers& layers, int64_t batch);
+
+/// The optimiser's scale with that of the batch size (lr_scale).
+[[nodiscard]] double batch_scale(const TrainOptions& options);
+
+/// The graph of one step, before any layout.
+struct StepGraph {
+  mesh::Graph graph;
+  mesh::Tensor loss, correct;  ///< mean loss and number of right predictions of the whole batch
+  double predictions = 0;      ///< how many there are
+  int64_t micro_batch = 0;     ///< samples of one micro-batch
+  [[nodiscard]] std::vector<mesh::NodeId> roots() const;
+};
+
+/// Errors: Usage, for a batch that micro-batches do not divide, and for sizes no model can have.
+[[nodiscard]] base::Result<std::unique_ptr<StepGraph>> build_step(const TrainOptions& options);
+
+struct ChosenLayout {
+  mesh::MeshShape mesh;
+  mesh::LayoutRules rules;
+  double predicted_step_s = 0;  ///< 0 if the layout was given
+  std::string said;             ///< what the planner has to say
+};
+
+/// Reads mesh and layout of the options; "auto" measures the machine and searches. Collective then.
+[[nodiscard]] base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& step,
+                                                comm::Communicator& end);
+
+/// Bytes a device needs by the plan: variables and the values alive at once.
+[[nodiscard]] int64_t needed_bytes(const mesh::Plan& plan);
+/// Errors: Usage, if the plan needs more than the limit of the options.
+[[nodiscard]] base::Status check_memory(const TrainOptions& options, const mesh::Plan& plan);
+
+/// One rank's part. Its tensors are charged to `memory`, which must outlive it.
+class TrainingStep {
+ public:
+  /// Initialised variables and a checked program. Errors: those of the layout and of memory.
+  [[nodiscard]] static base::Result<std::unique_ptr<TrainingStep>> create(
+      const TrainOptions& options, std::unique_ptr<StepGraph> step, const ChosenLayout& layout,
+      comm::Communicator& end, mesh::DeviceMemory& memory);
+  /// The same for another batch size; variables are those of `of`.
+  [[nodiscard]] static base::Result<std::unique_ptr<TrainingStep>> sharing(
+      const TrainOptions& options, TrainingStep& of);
+
+  /// Loss and number of right predictions. Feeds: one a micro-batch.
+  [[nodiscard]] base::Result<std::pair<double, double>> run(const std::vector<mesh::Feeds>& feeds,
+                                                            int64_t number);
+  [[nodiscard]] const StepGraph& step() const { return *step_; }
+  [[nodiscard]] mesh::Variables& variables() { return *variables_; }
+  [[nodiscard]] const mesh::Plan& plan() const { return program_->plan(); }
+  [[nodiscard]] int micro_batches() const { return micro_batches_; }
+  /// Inputs of the right shapes, all zero (labels and tokens too).
+  [[nodiscard]] std::vector<mesh::Feeds> zero_feeds() const;
+
+ private:
+  TrainingStep() = default;
+  static base::Result<std::unique_ptr<TrainingStep>> finish(
+      const TrainOptions& options, std::unique_ptr<StepGraph> step,
+      std::unique_ptr<mesh::Variables> variables, mesh::DeviceMemory& memory);
+  std::unique_ptr<StepGraph> step_;
+  std::unique_ptr<mesh::Variables> variables_;
+  std::unique_ptr<mesh::Program> program_;
+  mesh::DeviceMemory* memory_ = nullptr;
+  int micro_batches_ = 1;
+};
+
+}  // namespace goban::train
