@@ -53,7 +53,7 @@ base::Status write_metrics(const TrainOptions& options, const EpochResult& resul
   const bool fresh = !std::filesystem::exists(csv);
   std::ofstream out(csv, std::ios::app);
   if (fresh) out << "batch,seed,epoch,step,train_loss,test_loss,test_acc,wall_s,images_s\n";
-  out << fmt::format("{},{},{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.1f}\n", options.batch_size,
+  out << fmt::format("{},{},{},{},{:.9g},{:.9g},{:.9g},{:.4f},{:.1f}\n", options.batch_size,
                      options.seed, result.epoch, result.step, result.train_loss, result.test_loss,
                      result.test_accuracy, result.train_s, result.samples_per_s);
   if (!out.flush()) return base::failed(fmt::format("cannot write '{}'", csv));

@@ -78,7 +78,7 @@ std::string sweep_csv(const std::vector<SweepRun>& runs) {
   for (const SweepRun& run : runs) {
     const SweepPoint& p = run.point;
     for (const EpochResult& row : run.rows) {
-      out += fmt::format("{},{},{},{},{:.6g},{:.6g},{:.6g},{:.4f},{:.1f},{},{},{},{}\n", p.batch,
+      out += fmt::format("{},{},{},{},{:.9g},{:.9g},{:.9g},{:.4f},{:.1f},{},{},{},{}\n", p.batch,
                          p.seed, row.epoch, row.step, row.train_loss, row.test_loss,
                          row.test_accuracy, row.train_s, row.samples_per_s, control_name(p.control),
                          p.hidden, quoted(p.layout), base::number_text(p.learning_rate));
