@@ -25,6 +25,14 @@ std::vector<report::Note> read_notes(const history::ReadResult& read, const std:
         fmt::format("{} jobs without GPUs are left out (the cluster has no resource type for them)",
                     read.counts.cpu_jobs_left_out));
   }
+  if (read.counts.never_started > 0) {
+    note(fmt::format("{} jobs ended without having started and are left out",
+                     read.counts.never_started));
+  }
+  if (read.counts.unfinished > 0) {
+    note(fmt::format("{} jobs were waiting or running when recorded and are left out",
+                     read.counts.unfinished));
+  }
   if (read.counts.gpu_shares > 0) {
     note(fmt::format("{} jobs asked for a share of a GPU and get a whole one",
                      read.counts.gpu_shares));

@@ -6,18 +6,18 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/date_time.hpp"
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
 #include "base/units.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_notes.hpp"
-#include "history/date_time.hpp"
-#include "history/job_format.hpp"
 #include "history/job_reader.hpp"
 #include "history/summary.hpp"
 #include "history/write_generic.hpp"
 #include "model/cluster_presets.hpp"
+#include "records/record_format.hpp"
 
 namespace goban::cli {
 namespace {
@@ -219,7 +219,7 @@ void print_arrivals(const Summary& summary) {
 }
 
 std::string moment_text(const Summary& summary, base::TimeNs time_ns) {
-  if (summary.unix_times) return history::date_time_text(time_ns);
+  if (summary.unix_times) return base::date_time_text(time_ns);
   return fmt::format("{:.0f} s", base::to_seconds(time_ns));
 }
 
@@ -305,7 +305,7 @@ CLI::App* add_reading_command(CLI::App& trace, const std::string& name, const st
   CLI::App* c = trace.add_subcommand(name, what);
   c->add_option("FILE", arguments.file, "Job history, plain or gzip; - reads stdin")->required();
   c->add_option("--format", arguments.format,
-                "Format; told by the first line if left out: " + history::list_job_formats());
+                "Format; told by the first line if left out: " + records::list_record_formats());
   c->add_option("--procs-per-gpu", arguments.procs_per_gpu,
                 "Format swf: processors that stand for one GPU")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));

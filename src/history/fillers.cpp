@@ -5,7 +5,7 @@
 
 #include "base/csv.hpp"
 #include "base/text_file.hpp"
-#include "history/field_reader.hpp"
+#include "records/field_reader.hpp"
 
 namespace goban::history {
 
@@ -34,7 +34,7 @@ Result<FillerSource> FillerSource::parse(std::string_view text, const std::strin
   base::TimeNs since_last_ns = 0;
   while (csv.next()) {
     const std::array<std::string_view, 2> texts = {csv.field(*k_column), csv.field(*gap_column)};
-    FieldReader fields(texts);
+    records::FieldReader fields(texts);
     const auto expected = static_cast<int64_t>(source.size());
     const int64_t k = fields.whole(0, "k", 0, INT64_MAX);
     if (fields.problem().empty() && k != expected) {

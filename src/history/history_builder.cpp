@@ -75,12 +75,8 @@ std::string seconds_text(model::TimeNs time_ns) {
 
 }  // namespace
 
-HistoryBuilder::HistoryBuilder(const Cluster* cluster, bool walltimes_known, size_t jobs_max,
-                               CpuJobs cpu_jobs)
-    : cluster_(cluster),
-      walltimes_known_(walltimes_known),
-      jobs_max_(jobs_max),
-      cpu_jobs_(cpu_jobs) {
+HistoryBuilder::HistoryBuilder(const Cluster* cluster, size_t jobs_max, CpuJobs cpu_jobs)
+    : cluster_(cluster), jobs_max_(jobs_max), cpu_jobs_(cpu_jobs) {
   if (cluster_ == nullptr) return;
   instances_max_ = count_instances(*cluster_);
   const auto types = cluster_->resource_types();
@@ -90,7 +86,7 @@ HistoryBuilder::HistoryBuilder(const Cluster* cluster, bool walltimes_known, siz
   std::ranges::stable_sort(cpu_types_, {}, [&](size_t i) { return types[i].host.cores; });
 }
 
-void HistoryBuilder::reserve(size_t jobs) {
+void HistoryBuilder::expect(size_t jobs) {
   constexpr size_t kNameGrowth = 4;  // numbers get longer; memory not written to costs nothing
   size_t name_bytes = 0;
   for (size_t i = 0; i < history_.job_names.size(); ++i) {
@@ -102,7 +98,8 @@ void HistoryBuilder::reserve(size_t jobs) {
   use_huge_pages(history_.jobs.data(), history_.jobs.capacity() * sizeof(Job));
 }
 
-std::string HistoryBuilder::set_typed_resources(const JobRecord& record, JobRequest& request) {
+std::string HistoryBuilder::set_typed_resources(const AccountingRecord& record,
+                                                JobRequest& request) {
   if (cluster_ == nullptr) {
     return fmt::format("resource type {} means nothing without a cluster", record.resource_type);
   }
@@ -145,7 +142,7 @@ std::string HistoryBuilder::set_typed_resources(const JobRecord& record, JobRequ
   return {};
 }
 
-std::string HistoryBuilder::set_resources(const JobRecord& record, JobRequest& request) {
+std::string HistoryBuilder::set_resources(const AccountingRecord& record, JobRequest& request) {
   if (!record.resource_type.empty()) return set_typed_resources(record, request);
   if (record.instances > 1) return "instances need a resource_type";
   if (!record.num_gpus) return "num_gpus is empty";
@@ -165,7 +162,7 @@ model::AppClass HistoryBuilder::class_of(model::ModelId model) {
   return class_of_model_[model.index()];
 }
 
-void HistoryBuilder::push(std::string_view id, const Job& job, const JobRecord& record) {
+void HistoryBuilder::push(std::string_view id, const Job& job, const AccountingRecord& record) {
   if (!history_.jobs.empty() && job.request.submit_ns < history_.jobs.back().request.submit_ns) {
     sorted_ = false;
   }
@@ -179,7 +176,9 @@ void HistoryBuilder::push(std::string_view id, const Job& job, const JobRecord& 
     history_.training.resize(history_.jobs.size());
     history_.training.back() = training;
   }
-  const Recorded& recorded = record.recorded;
+  const Recorded recorded{.start_ns = record.start_ns,
+                          .finish_ns = record.end_ns,
+                          .end = records::recorded_end(record.state)};
   const bool says_something =
       recorded.start_ns >= 0 || recorded.finish_ns >= 0 || recorded.end != RecordedEnd::Unknown;
   if (!says_something && history_.recorded.empty()) return;
@@ -187,8 +186,8 @@ void HistoryBuilder::push(std::string_view id, const Job& job, const JobRecord& 
   history_.recorded.back() = recorded;
 }
 
-std::string HistoryBuilder::add_cpu_only(const JobRecord& record) {
-  JobRecord typed = record;
+std::string HistoryBuilder::add_cpu_only(const AccountingRecord& record) {
+  AccountingRecord typed = record;
   if (!cpu_types_.empty()) {
     const auto types = cluster_->resource_types();
     const auto holds = [&](size_t i) { return types[i].host.cores >= record.cpu_cores; };
@@ -206,30 +205,56 @@ std::string HistoryBuilder::add_cpu_only(const JobRecord& record) {
   }
   if (leave_out) {
     counts_.cpu_jobs_left_out += tasks;
-  } else if (std::string problem = take(typed); !problem.empty()) {
+  } else if (std::string problem = add_job(typed); !problem.empty()) {
     return problem;
   }
   counts_.cpu_jobs += tasks;
   return {};
 }
 
-std::string HistoryBuilder::add(const JobRecord& record) {
-  if (record.id.empty()) return "job_id is empty";
+std::string HistoryBuilder::add(const AccountingRecord& record) {
   if (record.work_s > base::kMaxSeconds) return "the work is beyond 4.6e9 seconds";
-  if (record.recorded.start_ns >= 0 && record.recorded.start_ns < record.submit_ns) {
+  if (record.start_ns >= 0 && record.start_ns < record.submit_ns) {
     return "the job started before it was submitted";
   }
-  if (record.recorded.finish_ns >= 0 &&
-      record.recorded.finish_ns < std::max(record.submit_ns, record.recorded.start_ns)) {
+  if (record.end_ns >= 0 && record.end_ns < std::max(record.submit_ns, record.start_ns)) {
     return "the job ended before it started";
   }
   if (record.num_gpus == 0 && record.resource_type.empty()) return add_cpu_only(record);
-  std::string problem = take(record);
+  std::string problem = add_job(record);
   if (problem.empty() && record.gpu_share) ++counts_.gpu_shares;
   return problem;
 }
 
-std::string HistoryBuilder::take(const JobRecord& record) {
+std::string HistoryBuilder::take(const AccountingRecord& record) {
+  if (record.id.empty()) return "job_id is empty";
+  const bool is_plain = record.work_s >= 0 && record.run == 0 && !record.type_may_be_left_out;
+  if (is_plain && record.submit_ns >= 0) return add(record);
+  const bool has_run = record.work_s >= 0 || (record.start_ns >= 0 && record.end_ns >= 0);
+  if (!has_run) {
+    const bool over = records::has_ended(record.state);
+    if (over && record.start_ns >= 0) return "the end of the job is not known";
+    ++(over ? counts_.never_started : counts_.unfinished);
+    return {};
+  }
+  AccountingRecord full = record;
+  if (record.submit_ns < 0) full.submit_ns = record.start_ns;
+  if (full.submit_ns < 0) return "neither submission nor start are known";
+  if (record.work_s < 0) full.work_s = base::to_seconds(record.end_ns - record.start_ns);
+  if (record.run > 0) {
+    run_id_ = fmt::format("{}#{}", record.id, record.run);
+    full.id = run_id_;
+  }
+  const bool type_is_known =
+      cluster_ != nullptr && cluster_->find_resource_type(record.resource_type).valid();
+  if (record.type_may_be_left_out && record.num_gpus && !type_is_known) {
+    full.resource_type = {};
+    full.instances = 0;
+  }
+  return add(full);
+}
+
+std::string HistoryBuilder::add_job(const AccountingRecord& record) {
   Job job;
   job.work_s = record.work_s;
   JobRequest& request = job.request;
@@ -250,14 +275,16 @@ std::string HistoryBuilder::take(const JobRecord& record) {
   request.account = model::AccountId(history_.accounts.intern(record.account));
   request.partition = model::PartitionId(history_.partitions.intern(record.partition));
   request.qos = model::QosId(history_.qos.intern(record.qos));
-  request.app_class = record.app_class.value_or(class_of(request.model));
+  const auto app_class = record.app_class.empty() ? std::optional<model::AppClass>()
+                                                  : profile::parse_app_class(record.app_class);
+  request.app_class = app_class ? *app_class : class_of(request.model);
   if (record.array_tasks > 0) return add_array(record, job);
   history_.has_walltime_limits |= request.walltime_limit_ns > 0;
   push(record.id, job, record);
   return {};
 }
 
-std::string HistoryBuilder::add_array(const JobRecord& record, Job job) {
+std::string HistoryBuilder::add_array(const AccountingRecord& record, Job job) {
   const auto tasks = static_cast<size_t>(record.array_tasks);
   if (tasks > jobs_max_ - history_.jobs.size()) {
     return fmt::format("array_tasks {} go beyond the {} jobs allowed", tasks, jobs_max_);

@@ -9,33 +9,12 @@
 
 #include "model/cluster.hpp"
 #include "model/job.hpp"
+#include "records/accounting_record.hpp"
 #include "records/id_set.hpp"
 
 namespace goban::history {
 
-/// One record as its format understood it; the views are valid during the call only.
-struct JobRecord {
-  std::string_view id;
-  std::string_view user;
-  std::string_view model;
-  std::string_view account;
-  std::string_view partition;
-  std::string_view qos;
-  std::string_view resource_type;  ///< empty = GPUs only
-  model::TimeNs submit_ns = 0;
-  model::TimeNs walltime_limit_ns = 0;  ///< 0 = none given
-  double work_s = 0;
-  std::optional<int64_t> num_gpus;  ///< of all instances; may be left to the resource type
-  int64_t cpu_cores = 0;            ///< of a job without GPUs; 0 = not known
-  int64_t instances = 0;            ///< 0 = follows from num_gpus
-  int32_t priority = 0;
-  int32_t array_tasks = 0;                   ///< 0 = not an array
-  int32_t array_limit = 0;                   ///< tasks running at once; 0 = no bound
-  std::optional<model::AppClass> app_class;  ///< else by model
-  bool gpu_share = false;                    ///< asked for a part of a GPU; num_gpus is rounded up
-  model::Recorded recorded;
-  model::TrainingFacts training;
-};
+using records::AccountingRecord;
 
 /// What to do with a job that has neither GPUs nor a resource type, if the cluster has no resource
 /// type without GPUs: it could not be placed.
@@ -50,28 +29,32 @@ struct JobCounts {
   int64_t cpu_jobs_left_out = 0;     ///< of these, not in the history
   int64_t gpu_shares = 0;            ///< asked for a part of a GPU, got a whole one
   int64_t impossible_deadlines = 0;  ///< before the work alone is over
+  int64_t never_started = 0;         ///< ended without a start; not in the history
+  int64_t unfinished = 0;            ///< waiting or running when recorded; not in the history
 };
 
 /// Collects jobs. A cluster, if given, must outlive the builder.
-class HistoryBuilder {
+class HistoryBuilder final : public records::RecordSink {
  public:
-  static constexpr int32_t kArrayTasksMax = 100'000;
-
-  /// `walltimes_known`: the input has a place for limits, so a job that leaves it empty gets the
-  /// default of its resource type. Otherwise limits are unknown and nobody gets one.
-  HistoryBuilder(const model::Cluster* cluster, bool walltimes_known, size_t jobs_max,
+  HistoryBuilder(const model::Cluster* cluster, size_t jobs_max,
                  CpuJobs cpu_jobs = CpuJobs::LeaveOut);
 
+  /// If the input has a place for limits, a job that leaves it empty gets the default of its
+  /// resource type. Otherwise limits are unknown and nobody gets one.
+  void begin_file(const records::InputFacts& facts) override {
+    walltimes_known_ = facts.has_walltimes;
+  }
   /// Room for about so many jobs in all, their names like those so far.
-  void reserve(size_t jobs);
+  void expect(size_t jobs) override;
 
   /// Takes the record; or says why not, and nothing has changed. Empty = taken. A job without GPUs
   /// and resource type becomes the smallest resource type without GPUs that holds its cores, or
   /// enough instances of the largest; without such types `cpu_jobs` says what happens to it.
-  [[nodiscard]] std::string add(const JobRecord& record);
+  /// Jobs that did not run, or do not say how long, are counted and left out.
+  [[nodiscard]] std::string take(const AccountingRecord& record) override;
 
   [[nodiscard]] bool is_sorted() const { return sorted_; }
-  [[nodiscard]] bool is_full() const { return history_.jobs.size() >= jobs_max_; }
+  [[nodiscard]] bool is_full() const override { return history_.jobs.size() >= jobs_max_; }
   [[nodiscard]] size_t size() const { return history_.jobs.size(); }
   [[nodiscard]] const JobCounts& counts() const { return counts_; }
 
@@ -79,17 +62,20 @@ class HistoryBuilder {
   [[nodiscard]] model::JobHistory finish();
 
  private:
-  [[nodiscard]] std::string set_resources(const JobRecord& record, model::JobRequest& request);
-  [[nodiscard]] std::string set_typed_resources(const JobRecord& record,
+  [[nodiscard]] std::string set_resources(const AccountingRecord& record,
+                                          model::JobRequest& request);
+  [[nodiscard]] std::string set_typed_resources(const AccountingRecord& record,
                                                 model::JobRequest& request);
-  [[nodiscard]] std::string add_cpu_only(const JobRecord& record);
-  [[nodiscard]] std::string take(const JobRecord& record);
-  [[nodiscard]] std::string add_array(const JobRecord& record, model::Job job);
+  /// What was recorded is a job that ran; its times fit together.
+  [[nodiscard]] std::string add(const AccountingRecord& record);
+  [[nodiscard]] std::string add_cpu_only(const AccountingRecord& record);
+  [[nodiscard]] std::string add_job(const AccountingRecord& record);
+  [[nodiscard]] std::string add_array(const AccountingRecord& record, model::Job job);
   [[nodiscard]] model::AppClass class_of(model::ModelId model);
-  void push(std::string_view id, const model::Job& job, const JobRecord& record);
+  void push(std::string_view id, const model::Job& job, const AccountingRecord& record);
 
   const model::Cluster* cluster_;
-  bool walltimes_known_;
+  bool walltimes_known_ = false;
   size_t jobs_max_;
   CpuJobs cpu_jobs_;
   JobCounts counts_;
@@ -98,6 +84,7 @@ class HistoryBuilder {
   model::JobHistory history_;
   std::vector<model::AppClass> class_of_model_;
   records::IdSet ids_;
+  std::string run_id_;  ///< of a job that ran before
   bool sorted_ = true;
 };
 

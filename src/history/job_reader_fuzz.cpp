@@ -7,10 +7,10 @@
 #include <cstdint>
 
 #include "base/check.hpp"
-#include "history/job_format.hpp"
 #include "history/summary.hpp"
 #include "history/write_generic.hpp"
 #include "model/cluster_file.hpp"
+#include "records/record_format.hpp"
 
 namespace {
 
@@ -65,7 +65,7 @@ void check_round_trip(const ReadResult& result, const goban::model::Cluster* clu
   options.format = "generic";
   options.cluster = cluster;
   options.cpu_jobs = kKept;
-  history::MemorySource source(first);
+  goban::base::MemorySource source(first);
   const auto again = history::read_jobs(source, "again.csv", options);
   GOBAN_CHECK(again.has_value() && again->rejected == 0 && !again->unsorted);
   GOBAN_CHECK(again->history.jobs.size() == result.history.jobs.size());
@@ -77,7 +77,7 @@ void check_round_trip(const ReadResult& result, const goban::model::Cluster* clu
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   namespace history = goban::history;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto formats = history::job_formats();
+  const auto formats = goban::records::record_formats();
   for (const std::string_view format : {std::string_view(), formats[size % formats.size()].name}) {
     history::ReadOptions options;
     options.format = format;
@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     options.cpu_jobs = kKept;
     options.procs_per_gpu = 3;
     options.jobs_max = 1000;
-    history::MemorySource whole(text);
+    goban::base::MemorySource whole(text);
     const auto result = history::read_jobs(whole, "fuzz.csv", options);
     if (result) {
       check_result(*result, options.cluster);
@@ -93,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       GOBAN_CHECK(history::summarise(result->history).jobs ==
                   static_cast<int64_t>(result->history.jobs.size()));
     }
-    history::MemorySource pieces(text, 7);
+    goban::base::MemorySource pieces(text, 7);
     const auto again = history::read_jobs(pieces, "fuzz.csv", options);
     GOBAN_CHECK(result.has_value() == again.has_value());
     if (!result) continue;

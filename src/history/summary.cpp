@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "history/date_time.hpp"
+#include "base/date_time.hpp"
 
 namespace goban::history {
 namespace {
@@ -131,7 +131,7 @@ Summary summarise(const JobHistory& history) {
   if (history.jobs.empty()) return summary;
   summary.first_submit_ns = history.jobs.front().request.submit_ns;
   summary.last_submit_ns = history.jobs.back().request.submit_ns;
-  summary.unix_times = summary.first_submit_ns >= kUnixTimesFrom;
+  summary.unix_times = summary.first_submit_ns >= base::kUnixTimesFrom;
   std::map<int32_t, SizeShare> sizes;
   for (const Job& job : history.jobs) {
     SizeShare& size = sizes[job.request.num_gpus];

@@ -13,7 +13,7 @@ namespace goban::history {
 /// Reads from memory in reads of `chunk` bytes.
 inline base::Result<ReadResult> read_text(std::string_view text, const ReadOptions& options = {},
                                           size_t chunk = SIZE_MAX) {
-  MemorySource source(text, chunk);
+  goban::base::MemorySource source(text, chunk);
   return read_jobs(source, "jobs.csv", options);
 }
 

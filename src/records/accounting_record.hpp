@@ -19,6 +19,9 @@ namespace goban::records {
 
 using base::TimeNs;
 
+/// Most jobs that one record may stand for.
+inline constexpr int32_t kArrayTasksMax = 100'000;
+
 /// A GPU that a job held, as far as the source says.
 struct GpuUse {
   std::string_view node;
@@ -59,9 +62,10 @@ struct AccountingRecord {
   std::string_view partition;
   std::string_view qos;
   std::string_view reservation;
-  std::string_view resource_type;  ///< ABCI's rt_F, rt_G.small; empty = GPUs only
-  std::string_view job_name;       ///< only if the reader was told to keep it
-  std::string_view command_line;   ///< likewise
+  std::string_view resource_type;     ///< ABCI's rt_F, rt_G.small; empty = GPUs only
+  bool type_may_be_left_out = false;  ///< num_gpus says enough where nobody knows the type
+  std::string_view job_name;          ///< only if the reader was told to keep it
+  std::string_view command_line;      ///< likewise
 
   // When, and how it ended.
   TimeNs submit_ns = -1;
@@ -100,6 +104,14 @@ struct AccountingRecord {
   model::TrainingFacts training;
 };
 
+/// What a sink is told of an input before its records.
+struct InputFacts {
+  std::string_view name;    ///< in messages
+  std::string_view format;  ///< of record_formats()
+  /// The input has a place for walltime limits, so a job that leaves it empty asks for the default.
+  bool has_walltimes = false;
+};
+
 /// Takes records one by one, in the order of the input.
 class RecordSink {
  public:
@@ -108,8 +120,10 @@ class RecordSink {
   [[nodiscard]] virtual std::string take(const AccountingRecord& record) = 0;
   /// About so many records will come in all: room may be made.
   virtual void expect(size_t /*records*/) {}
-  /// The records that follow come from this file (its name in messages).
-  virtual void begin_file(std::string_view /*name*/) {}
+  /// The records that follow come from this file.
+  virtual void begin_file(const InputFacts& /*facts*/) {}
+  /// True if no further record may come.
+  [[nodiscard]] virtual bool is_full() const { return false; }
 };
 
 }  // namespace goban::records

@@ -29,7 +29,6 @@ TimeNs run_time(const AccountingRecord& record) {
 
 std::string RecordTable::check(const AccountingRecord& record) const {
   if (record.id.empty()) return "job_id is empty";
-  if (rows_.size() >= kRowsMax) return "there are too many records";
   if (record.work_s > base::kMaxSeconds) return "the work is beyond 4.6e9 seconds";
   if (record.start_ns >= 0 && record.submit_ns >= 0 && record.start_ns < record.submit_ns) {
     return "the job started before it was submitted";
@@ -132,9 +131,9 @@ void RecordTable::expect(size_t records) {
   ids_.reserve(records, records * kIdBytes);
 }
 
-void RecordTable::begin_file(std::string_view name) {
+void RecordTable::begin_file(const InputFacts& facts) {
   constexpr size_t kFilesMax = UINT16_MAX;
-  if (files_.size() < kFilesMax) files_.emplace_back(name);
+  if (files_.size() < kFilesMax) files_.emplace_back(facts.name);
 }
 
 uint32_t RecordTable::node_list(std::string_view text) {

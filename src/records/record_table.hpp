@@ -83,7 +83,8 @@ class RecordTable final : public RecordSink {
   /// and numbers that cannot be.
   [[nodiscard]] std::string take(const AccountingRecord& record) override;
   void expect(size_t records) override;
-  void begin_file(std::string_view name) override;
+  void begin_file(const InputFacts& facts) override;
+  [[nodiscard]] bool is_full() const override { return rows_.size() >= kRowsMax; }
 
   [[nodiscard]] std::span<const RecordRow> rows() const { return rows_; }
   [[nodiscard]] std::string_view id(size_t row) const { return ids_[row]; }

@@ -96,7 +96,7 @@ TEST(RecordTable, EqualIdsOfOtherClustersAndOtherRunsAreOtherJobs) {
 
 TEST(RecordTable, ARecordComesBackAsItWas) {
   RecordTable table;
-  table.begin_file("a.log");
+  table.begin_file({.name = "a.log", .format = "slurm"});
   AccountingRecord record = small_record("9_4");
   const std::array gpus = {GpuUse{"g1", "0", 55.5F, 1 << 20, 1 << 30}, GpuUse{"g1", "GPU-7", -1}};
   const std::array<std::string_view, 3> software = {"cuda/12", "python/3", "cuda/12"};

@@ -33,7 +33,7 @@ const model::Cluster& cluster() {
 
 /// Every job must fit the preset.
 ReadResult read(const std::string& text) {
-  MemorySource source(text);
+  base::MemorySource source(text);
   ReadOptions options;
   options.cluster = &cluster();
   auto result = read_jobs(source, "abci.csv", options);

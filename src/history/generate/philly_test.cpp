@@ -23,7 +23,7 @@ std::string generate(const PhillyOptions& options) {
 }
 
 ReadResult read(const std::string& text) {
-  MemorySource source(text);
+  base::MemorySource source(text);
   auto result = read_jobs(source, "philly.csv", {});
   EXPECT_TRUE(result);
   EXPECT_EQ(result->rejected, 0);

@@ -17,7 +17,7 @@ std::string generate(const PoissonOptions& options) {
 }
 
 ReadResult read(const std::string& text) {
-  MemorySource source(text);
+  base::MemorySource source(text);
   auto result = read_jobs(source, "generated.csv", {});
   EXPECT_TRUE(result);
   EXPECT_EQ(result->rejected, 0);

@@ -3,10 +3,10 @@
 // of the model.
 #include <fmt/format.h>
 
-#include "history/job_format.hpp"
 #include "profile/app_class.hpp"
+#include "records/record_format.hpp"
 
-namespace goban::history {
+namespace goban::records {
 namespace {
 
 constexpr std::string_view kColumns = "job_id,num_gpus,submit_time,duration,model";
@@ -24,7 +24,7 @@ bool recognises(const Header& header) {
 
 class PalParser final : public RecordParser {
  public:
-  std::string parse(FieldReader& fields, JobRecord& record) override {
+  std::string parse(FieldReader& fields, AccountingRecord& record) override {
     record.id = fields.text(0);
     record.num_gpus = fields.whole(1, "num_gpus", 0, INT32_MAX);
     record.submit_ns = fields.seconds(2, "submit_time");
@@ -53,7 +53,7 @@ base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
 
 }  // namespace
 
-const JobFormat kPalCsv = {"pal", "job_id,num_gpus,submit_time,duration,model[,batch_size]",
-                           recognises, open};
+const RecordFormat kPalCsv = {"pal", "job_id,num_gpus,submit_time,duration,model[,batch_size]",
+                              recognises, open};
 
-}  // namespace goban::history
+}  // namespace goban::records

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/date_time.hpp"
 #include "base/time.hpp"
-#include "history/date_time.hpp"
 
-namespace goban::history {
+namespace goban::records {
 
 /// Reads the fields of one record by column. After the first problem every value may be wrong, so
 /// ask problem() before using them. Names are those of the columns, for the messages.
@@ -29,7 +29,7 @@ class FieldReader {
   /// Seconds that are not negative, exact to the nanosecond, at most base::kMaxSeconds.
   [[nodiscard]] base::TimeNs seconds(size_t column, std::string_view name);
   /// A date and time since 1970, see date_time.hpp.
-  [[nodiscard]] DateTime date_time(size_t column, std::string_view name);
+  [[nodiscard]] base::DateTime date_time(size_t column, std::string_view name);
 
   /// What is wrong with the record; empty = nothing so far.
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -42,4 +42,4 @@ class FieldReader {
   std::string problem_;
 };
 
-}  // namespace goban::history
+}  // namespace goban::records

@@ -11,12 +11,12 @@
 // `chronus` (S-Lab-System-Group/ChronusArtifact): job_id,user,num_gpu,submit_time,model_name,
 // duration,... Real arrivals and durations; the models and deadlines are made up there. `user` is
 // the virtual cluster: account and partition. `submit_time` counts from the start of the trace.
-#include "history/formats/named_parser.hpp"
+#include "records/formats/named_parser.hpp"
 
-namespace goban::history {
+namespace goban::records {
 namespace {
 
-void set_virtual_cluster(JobRecord& record, std::string_view name) {
+void set_virtual_cluster(AccountingRecord& record, std::string_view name) {
   record.account = name;
   record.partition = name;
 }
@@ -28,12 +28,12 @@ class AttemptsParser final : public NamedParser {
                                                              "submit_time", "gpu_num"};
   explicit AttemptsParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, JobRecord& record) override {
+  std::string parse(FieldReader& fields, AccountingRecord& record) override {
     record.id = text(fields, kId);
     record.submit_ns = seconds(fields, kSubmit);
     record.work_s = number(fields, kRun);
     record.num_gpus = count(fields, kGpus);
-    record.recorded.start_ns = record.submit_ns + seconds(fields, kWait);
+    record.start_ns = record.submit_ns + seconds(fields, kWait);
     return {};
   }
 };
@@ -45,7 +45,7 @@ class SiaParser final : public NamedParser {
                                                              "cluster", "gpu_time"};
   explicit SiaParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, JobRecord& record) override {
+  std::string parse(FieldReader& fields, AccountingRecord& record) override {
     record.id = row_id(fields);
     record.submit_ns = date_time(fields, kSubmit).unix_ns;
     record.work_s = number(fields, kDuration);
@@ -65,7 +65,7 @@ class ChronusParser final : public NamedParser {
       "job_id", "user", "num_gpu", "submit_time", "model_name", "duration"};
   explicit ChronusParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, JobRecord& record) override {
+  std::string parse(FieldReader& fields, AccountingRecord& record) override {
     record.id = text(fields, kId);
     record.submit_ns = seconds(fields, kSubmit);
     record.work_s = number(fields, kDuration);
@@ -92,22 +92,22 @@ bool recognises(const Header& header) {
 
 }  // namespace
 
-const JobFormat kPhillyAttempts = {"philly-attempts", ",run_time,wait_time,submit_time,gpu_num",
-                                   is_attempts, [](const FormatInput& input) {
-                                     return open_named<AttemptsParser>(
-                                         "philly-attempts", AttemptsParser::kNames, input);
-                                   }};
+const RecordFormat kPhillyAttempts = {"philly-attempts", ",run_time,wait_time,submit_time,gpu_num",
+                                      is_attempts, [](const FormatInput& input) {
+                                        return open_named<AttemptsParser>(
+                                            "philly-attempts", AttemptsParser::kNames, input);
+                                      }};
 
-const JobFormat kPhillySia = {"philly-sia", "timestamp,duration,num_gpus,gpu_time,cluster",
-                              recognises<SiaParser>, [](const FormatInput& input) {
-                                return open_named<SiaParser>("philly-sia", SiaParser::kNames,
-                                                             input);
-                              }};
+const RecordFormat kPhillySia = {"philly-sia", "timestamp,duration,num_gpus,gpu_time,cluster",
+                                 recognises<SiaParser>, [](const FormatInput& input) {
+                                   return open_named<SiaParser>("philly-sia", SiaParser::kNames,
+                                                                input);
+                                 }};
 
-const JobFormat kChronus = {"chronus", "job_id,user,num_gpu,submit_time,model_name,duration,...",
-                            recognises<ChronusParser>, [](const FormatInput& input) {
-                              return open_named<ChronusParser>("chronus", ChronusParser::kNames,
-                                                               input);
-                            }};
+const RecordFormat kChronus = {"chronus", "job_id,user,num_gpu,submit_time,model_name,duration,...",
+                               recognises<ChronusParser>, [](const FormatInput& input) {
+                                 return open_named<ChronusParser>("chronus", ChronusParser::kNames,
+                                                                  input);
+                               }};
 
-}  // namespace goban::history
+}  // namespace goban::records

@@ -13,13 +13,15 @@
 //   12 user, 13 group (account), 14 executable (model)
 //   15 queue          the partition; if unknown, field 16
 //   17, 18 preceding job and think time, 6, 7, 10 and what follows 18: not used
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
+#include "base/field_splitter.hpp"
 #include "base/number.hpp"
-#include "history/formats/named_parser.hpp"
+#include "records/formats/named_parser.hpp"
 
-namespace goban::history {
+namespace goban::records {
 namespace {
 
 enum Field : size_t {
@@ -64,7 +66,7 @@ class SwfParser final : public RecordParser {
     return reader.problem();
   }
 
-  std::string parse(FieldReader& fields, JobRecord& record) override {
+  std::string parse(FieldReader& fields, AccountingRecord& record) override {
     record.id = fields.text(kJob);
     if (std::string problem = read_times(fields, record); !problem.empty()) return problem;
     if (std::string problem = read_procs(fields, record); !problem.empty()) return problem;
@@ -88,7 +90,7 @@ class SwfParser final : public RecordParser {
     return is_unknown(text) ? std::string_view() : text;
   }
 
-  std::string read_times(FieldReader& fields, JobRecord& record) const {
+  std::string read_times(FieldReader& fields, AccountingRecord& record) const {
     record.submit_ns = start_ns_ + fields.seconds(kSubmit, "submit time");
     if (record.submit_ns > base::from_seconds(base::kMaxSeconds)) {
       return "the submit time is beyond 4.6e9 seconds";
@@ -96,7 +98,7 @@ class SwfParser final : public RecordParser {
     if (is_unknown(fields.text(kRun))) return "the run time is not known";
     record.work_s = fields.number(kRun, "run time");
     if (!is_unknown(fields.text(kWait))) {
-      record.recorded.start_ns = record.submit_ns + fields.seconds(kWait, "wait time");
+      record.start_ns = record.submit_ns + fields.seconds(kWait, "wait time");
     }
     if (!is_unknown(fields.text(kTimeRequested))) {
       record.walltime_limit_ns = fields.seconds(kTimeRequested, "requested time");
@@ -104,7 +106,7 @@ class SwfParser final : public RecordParser {
     return {};
   }
 
-  std::string read_procs(FieldReader& fields, JobRecord& record) const {
+  std::string read_procs(FieldReader& fields, AccountingRecord& record) const {
     for (const auto& [field, label] : {std::pair{kProcsRequested, "requested processors"},
                                        std::pair{kProcsAllocated, "allocated processors"}}) {
       if (is_unknown(fields.text(field))) continue;
@@ -116,15 +118,15 @@ class SwfParser final : public RecordParser {
     return "neither requested nor allocated processors are known";
   }
 
-  static std::string read_status(FieldReader& fields, JobRecord& record) {
+  static std::string read_status(FieldReader& fields, AccountingRecord& record) {
     if (is_unknown(fields.text(kStatus))) return {};
     const int64_t status = fields.whole(kStatus, "status", 0, 5);
     if (status >= 2 && status <= 4) {
       return fmt::format("status {}: a part of a job that has a record of its own", status);
     }
-    record.recorded.end = status == 0   ? model::RecordedEnd::Failed
-                          : status == 1 ? model::RecordedEnd::Completed
-                                        : model::RecordedEnd::Cancelled;
+    record.state = status == 0   ? JobState::Failed
+                   : status == 1 ? JobState::Completed
+                                 : JobState::Cancelled;
     return {};
   }
 
@@ -132,7 +134,17 @@ class SwfParser final : public RecordParser {
   base::TimeNs start_ns_ = 0;
 };
 
-bool recognises(const Header&) { return false; }
+/// The first line of an SWF file: a comment, or so many numbers.
+bool recognises(std::string_view line) {
+  const size_t first = line.find_first_not_of(" \t");
+  if (first != line.npos && line[first] == ';') return true;
+  base::FieldSplitter splitter;
+  splitter.split_blanks(line);
+  return splitter.fields().size() >= kSwfFields &&
+         std::ranges::all_of(splitter.fields(), [](std::string_view field) {
+           return base::parse_double(field).has_value();
+         });
+}
 
 base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
   return std::make_unique<SwfParser>(std::max<int64_t>(1, input.options.procs_per_gpu));
@@ -140,7 +152,12 @@ base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
 
 }  // namespace
 
-const JobFormat kSwf = {"swf", "no header line: comments behind ;, 18 fields with blanks between",
-                        recognises, open, Layout::Swf};
+const RecordFormat kSwf = {
+    .name = "swf",
+    .header = "no header line: comments behind ;, 18 fields with blanks between",
+    .open = open,
+    .layout = Layout::Swf,
+    .recognises_text = recognises,
+};
 
-}  // namespace goban::history
+}  // namespace goban::records

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "history/job_format.hpp"
 #include "history/test_reading.hpp"
 #include "model/cluster_file.hpp"
 #include "model/cluster_presets.hpp"
+#include "records/record_format.hpp"
 
 namespace goban::history {
 namespace {
@@ -249,19 +249,21 @@ TEST(Helios, LocalTimesAndZones) {
 }
 
 TEST(JobFormats, EachIsToldByItsOwnHeader) {
-  for (const JobFormat& format : job_formats()) {
-    if (format.layout == Layout::Swf) continue;
-    Header header;
+  for (const records::RecordFormat& format : records::record_formats()) {
+    if (format.layout != records::Layout::HeaderCsv) continue;
+    records::Header header;
     std::string name;
     for (const char c : std::string(format.header) + ",") {
       if (c == ',') header.push_back(std::exchange(name, ""));
       if (c != ',' && c != '[' && c != ']') name += c;
     }
     std::string taken_by;
-    for (const JobFormat& other : job_formats()) {
-      if (other.recognises(header) && other.name != kGenericCsv.name) taken_by += other.name;
+    for (const records::RecordFormat& other : records::record_formats()) {
+      if (other.recognises == nullptr) continue;
+      if (other.recognises(header) && other.name != records::kGenericCsv.name)
+        taken_by += other.name;
     }
-    EXPECT_EQ(taken_by, format.name == kGenericCsv.name ? "" : format.name);
+    EXPECT_EQ(taken_by, format.name == records::kGenericCsv.name ? "" : format.name);
   }
 }
 

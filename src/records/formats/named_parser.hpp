@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <span>
 
-#include "history/job_format.hpp"
+#include "records/record_format.hpp"
 
-namespace goban::history {
+namespace goban::records {
 
 /// A parser that looks up its columns by name and reads them by their position in the list of
 /// names.
@@ -34,12 +34,12 @@ class NamedParser : public RecordParser {
   [[nodiscard]] base::TimeNs seconds(FieldReader& fields, size_t column) const {
     return fields.seconds(*at_[column], names_[column]);
   }
-  [[nodiscard]] DateTime date_time(FieldReader& fields, size_t column) const {
+  [[nodiscard]] base::DateTime date_time(FieldReader& fields, size_t column) const {
     return fields.date_time(*at_[column], names_[column]);
   }
   /// Reads how the job ended; an empty field = unknown. Returns what is wrong; empty = nothing.
   [[nodiscard]] std::string read_end(const FieldReader& fields, size_t column,
-                                     JobRecord& record) const;
+                                     AccountingRecord& record) const;
   /// The record's number in the file as its job id; valid until the next call.
   [[nodiscard]] std::string_view row_id(const FieldReader& fields);
 
@@ -72,4 +72,4 @@ base::Result<std::unique_ptr<RecordParser>> open_named(std::string_view format,
   return std::make_unique<Parser>(input.header);
 }
 
-}  // namespace goban::history
+}  // namespace goban::records

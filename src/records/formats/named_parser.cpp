@@ -1,11 +1,11 @@
-#include "history/formats/named_parser.hpp"
+#include "records/formats/named_parser.hpp"
 
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "history/recorded_end.hpp"
+#include "records/job_state.hpp"
 
-namespace goban::history {
+namespace goban::records {
 
 NamedParser::NamedParser(const Header& header, std::span<const std::string_view> names)
     : names_(names) {
@@ -18,15 +18,15 @@ NamedParser::NamedParser(const Header& header, std::span<const std::string_view>
 }
 
 std::string NamedParser::read_end(const FieldReader& fields, size_t column,
-                                  JobRecord& record) const {
+                                  AccountingRecord& record) const {
   const std::string_view word = text(fields, column);
   if (word.empty()) return {};
-  const auto end = parse_recorded_end(word);
-  if (!end) {
+  const auto state = parse_job_state(word);
+  if (!state) {
     return fmt::format("{} \"{}\" is none of {}, Pass, Killed", names_[column], word.substr(0, 40),
-                       kRecordedEndNames);
+                       kEndStateNames);
   }
-  record.recorded.end = *end;
+  record.state = *state;
   return {};
 }
 
@@ -41,4 +41,4 @@ bool has_columns(const Header& header, std::span<const std::string_view> require
       required, [&](std::string_view name) { return find_column(header, name).has_value(); });
 }
 
-}  // namespace goban::history
+}  // namespace goban::records

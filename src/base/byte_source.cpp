@@ -1,4 +1,4 @@
-#include "history/byte_source.hpp"
+#include "base/byte_source.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,10 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-namespace goban::history {
+namespace goban::base {
 namespace {
-
-using base::Result;
 
 /// zlib reads plain files as they are, and straight into our buffer where that is larger.
 class ZlibSource final : public ByteSource {
@@ -32,13 +30,13 @@ class ZlibSource final : public ByteSource {
     int code = Z_OK;
     const char* text = gzerror(file_, &code);
     if (code == Z_ERRNO) {
-      return base::failed(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
+      return failed(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
     }
     if (code != Z_OK && code != Z_STREAM_END) {
       // zlib puts its own name for the file before the text.
       const std::string_view all(text);
       const size_t colon = all.rfind(": ");
-      return base::bad_data(
+      return bad_data(
           {.file = name_, .line = 0, .column = 0, .field = {}},
           fmt::format("broken gzip data: {}", colon == all.npos ? all : all.substr(colon + 2)),
           "copy the file again, or check it with gzip -t");
@@ -60,18 +58,18 @@ Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path) {
   const bool is_stdin = path == "-";
   const int fd = is_stdin ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
-    return base::failed(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
+    return failed(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   }
   struct stat info{};
   const bool known = fstat(fd, &info) == 0;
   if (known && S_ISDIR(info.st_mode)) {
     close(fd);
-    return base::failed(fmt::format("cannot read {}: it is a folder", path));
+    return failed(fmt::format("cannot read {}: it is a folder", path));
   }
   gzFile file = gzdopen(fd, "rb");
   if (file == nullptr) {
     close(fd);
-    return base::failed(fmt::format("cannot open {}: out of memory", path));
+    return failed(fmt::format("cannot open {}: out of memory", path));
   }
   return std::make_unique<ZlibSource>(file, is_stdin ? "<stdin>" : path,
                                       known && S_ISREG(info.st_mode) ? info.st_size : 0);
@@ -84,4 +82,4 @@ Result<size_t> MemorySource::read(char* out, size_t capacity) {
   return count;
 }
 
-}  // namespace goban::history
+}  // namespace goban::base

@@ -1,9 +1,9 @@
-#include "history/line_reader.hpp"
+#include "base/line_reader.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace goban::history {
+namespace goban::base {
 
 LineReader::LineReader(ByteSource& source, std::function<void()> on_block)
     : source_(source),
@@ -19,7 +19,7 @@ bool LineReader::fill() {
   const size_t room = std::min(capacity_ - end_, kBlockBytes);
   const auto got = source_.read(buffer_.get() + end_, room);
   if (!got) {
-    status_ = base::failure(got.error());
+    status_ = failure(got.error());
     at_end_ = true;
     begin_ = end_ = 0;
     return false;
@@ -89,4 +89,4 @@ bool LineReader::next(Line& line) {
   return true;
 }
 
-}  // namespace goban::history
+}  // namespace goban::base

@@ -12,9 +12,9 @@
 // those of philly-attempts). A record whose interval cannot be read moves the time by nothing.
 //
 // wall_time 0 = not known.
-#include "history/formats/named_parser.hpp"
+#include "records/formats/named_parser.hpp"
 
-namespace goban::history {
+namespace goban::records {
 namespace {
 
 /// 24166353244411.0 is a number that went through floating point.
@@ -43,12 +43,12 @@ class JobsParser final : public NamedParser {
       "submit_time", "wait_time", "run_time", "wall_time", "new_status"};
   explicit JobsParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, JobRecord& record) override {
+  std::string parse(FieldReader& fields, AccountingRecord& record) override {
     record.id = without_fraction(text(fields, kId));
     record.user = without_fraction(text(fields, kUser));
     record.account = without_fraction(text(fields, kProject));
     record.submit_ns = seconds(fields, kSubmit);
-    record.recorded.start_ns = record.submit_ns + seconds(fields, kWait);
+    record.start_ns = record.submit_ns + seconds(fields, kWait);
     record.work_s = number(fields, kRun);
     record.walltime_limit_ns = seconds(fields, kWall);
     record.num_gpus = count(fields, kGpus);
@@ -77,7 +77,7 @@ class IntervalsParser final : public NamedParser {
       "u_id", "user", "gpu_num", "cpu_num", "interval", "run_time", "wall_time", "new_status"};
   explicit IntervalsParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, JobRecord& record) override {
+  std::string parse(FieldReader& fields, AccountingRecord& record) override {
     const base::TimeNs interval_ns = seconds(fields, kInterval);
     if (!fields.problem().empty()) return {};
     if (interval_ns > base::from_seconds(base::kMaxSeconds) - submit_ns_) {
@@ -105,7 +105,7 @@ bool recognises(const Header& header) {
 
 }  // namespace
 
-const JobFormat kLumos = {
+const RecordFormat kLumos = {
     "lumos",
     ",job,user,project,state,gpu_num,cpu_num,node_num,submit_time,wait_time,run_time,wall_time,"
     "node_hour,new_status",
@@ -113,10 +113,10 @@ const JobFormat kLumos = {
       return open_named<JobsParser>("lumos", JobsParser::kNames, input);
     }};
 
-const JobFormat kLumosIntervals = {
+const RecordFormat kLumosIntervals = {
     "lumos-intervals", "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status",
     recognises<IntervalsParser>, [](const FormatInput& input) {
       return open_named<IntervalsParser>("lumos-intervals", IntervalsParser::kNames, input);
     }};
 
-}  // namespace goban::history
+}  // namespace goban::records

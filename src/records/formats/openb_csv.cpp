@@ -9,9 +9,9 @@
 // accepts, is not used. The lists without times (multigpu50) cannot be read as a history.
 #include <fmt/format.h>
 
-#include "history/formats/named_parser.hpp"
+#include "records/formats/named_parser.hpp"
 
-namespace goban::history {
+namespace goban::records {
 namespace {
 
 class OpenbParser final : public NamedParser {
@@ -32,7 +32,7 @@ class OpenbParser final : public NamedParser {
       "scheduled_time", "cpu_milli", "qos",       "pod_phase"};
   explicit OpenbParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, JobRecord& record) override {
+  std::string parse(FieldReader& fields, AccountingRecord& record) override {
     constexpr int64_t kMilli = 1000;
     record.id = text(fields, kName);
     record.qos = text(fields, kQos);
@@ -42,7 +42,7 @@ class OpenbParser final : public NamedParser {
     record.submit_ns = seconds(fields, kCreated);
     base::TimeNs begin_ns = record.submit_ns;
     if (!text(fields, kScheduled).empty()) {
-      begin_ns = record.recorded.start_ns = seconds(fields, kScheduled);
+      begin_ns = record.start_ns = seconds(fields, kScheduled);
     }
     const base::TimeNs end_ns = seconds(fields, kDeleted);
     if (!fields.problem().empty()) return {};
@@ -52,11 +52,11 @@ class OpenbParser final : public NamedParser {
   }
 
  private:
-  static std::string read_phase(std::string_view phase, JobRecord& record) {
+  static std::string read_phase(std::string_view phase, AccountingRecord& record) {
     if (phase == "Succeeded") {
-      record.recorded.end = model::RecordedEnd::Completed;
+      record.state = JobState::Completed;
     } else if (phase == "Failed") {
-      record.recorded.end = model::RecordedEnd::Failed;
+      record.state = JobState::Failed;
     } else if (phase != "Running" && phase != "Pending" && phase != "Unknown" && !phase.empty()) {
       return fmt::format("pod_phase \"{}\" is none of Running, Pending, Succeeded, Failed, Unknown",
                          phase.substr(0, 40));
@@ -69,7 +69,7 @@ bool recognises(const Header& header) { return has_columns(header, OpenbParser::
 
 }  // namespace
 
-const JobFormat kOpenb = {
+const RecordFormat kOpenb = {
     "openb",
     "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
     "deletion_time,scheduled_time",
@@ -77,4 +77,4 @@ const JobFormat kOpenb = {
       return open_named<OpenbParser>("openb", OpenbParser::kNames, input);
     }};
 
-}  // namespace goban::history
+}  // namespace goban::records

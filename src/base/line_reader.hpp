@@ -6,10 +6,10 @@
 #include <memory>
 #include <string_view>
 
+#include "base/byte_source.hpp"
 #include "base/result.hpp"
-#include "history/byte_source.hpp"
 
-namespace goban::history {
+namespace goban::base {
 
 /// One line without its line end (LF or CRLF).
 struct Line {
@@ -30,8 +30,13 @@ class LineReader {
 
   /// The next line; false at the end or after a failure (see status()).
   [[nodiscard]] bool next(Line& line);
+  /// Bytes read so far that follow the beginning of the line returned last; for inputs that turn
+  /// out to be no lines. The rest is still in the source.
+  [[nodiscard]] std::string_view unread_from(const Line& line) const {
+    return {line.text.data(), static_cast<size_t>(buffer_.get() + end_ - line.text.data())};
+  }
   /// The failure that ended the input, if one did.
-  [[nodiscard]] const base::Status& status() const { return status_; }
+  [[nodiscard]] const Status& status() const { return status_; }
   /// Bytes of text delivered so far, line ends included.
   [[nodiscard]] int64_t text_bytes() const { return text_bytes_; }
 
@@ -54,7 +59,7 @@ class LineReader {
   bool skip_rest_ = false;  ///< the line returned last was too long
   int64_t line_number_ = 0;
   int64_t text_bytes_ = 0;
-  base::Status status_;
+  Status status_;
 };
 
-}  // namespace goban::history
+}  // namespace goban::base

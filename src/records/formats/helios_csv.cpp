@@ -6,9 +6,9 @@
 // eight and nothing else. Acme writes the zone. If start_time and end_time are both there, the
 // duration is their difference: Kalos' `duration` includes the queue. vc (Acme: type) = account and
 // partition.
-#include "history/formats/named_parser.hpp"
+#include "records/formats/named_parser.hpp"
 
-namespace goban::history {
+namespace goban::records {
 namespace {
 
 class HeliosParser final : public NamedParser {
@@ -32,22 +32,22 @@ class HeliosParser final : public NamedParser {
   static constexpr size_t kNumRequired = kDuration + 1;
   explicit HeliosParser(const Header& header) : NamedParser(header, kNames) {}
 
-  std::string parse(FieldReader& fields, JobRecord& record) override {
+  std::string parse(FieldReader& fields, AccountingRecord& record) override {
     record.id = text(fields, kId);
     record.user = text(fields, kUser);
     record.account = record.partition = text(fields, has(kVc) ? kVc : kType);
     record.num_gpus = count(fields, kGpus);
     if (has(kCpus)) record.cpu_cores = count(fields, kCpus);
-    const DateTime submit = date_time(fields, kSubmit);
+    const base::DateTime submit = date_time(fields, kSubmit);
     record.submit_ns = submit.unix_ns;
     without_zone_ |= !submit.has_zone;
     const bool started = is_given(text(fields, kStart));
-    if (started) record.recorded.start_ns = date_time(fields, kStart).unix_ns;
+    if (started) record.start_ns = date_time(fields, kStart).unix_ns;
     if (started && is_given(text(fields, kEnd))) {
       const base::TimeNs end_ns = date_time(fields, kEnd).unix_ns;
       if (!fields.problem().empty()) return {};
-      if (end_ns < record.recorded.start_ns) return "end_time is before start_time";
-      record.work_s = base::to_seconds(end_ns - record.recorded.start_ns);
+      if (end_ns < record.start_ns) return "end_time is before start_time";
+      record.work_s = base::to_seconds(end_ns - record.start_ns);
     } else {
       record.work_s = number(fields, kDuration);
     }
@@ -74,10 +74,10 @@ bool recognises(const Header& header) { return has_columns(header, required()); 
 
 }  // namespace
 
-const JobFormat kHelios = {
+const RecordFormat kHelios = {
     "helios",
     "job_id,user,gpu_num,state,submit_time,duration[,vc,type,cpu_num,start_time,end_time]",
     recognises,
     [](const FormatInput& input) { return open_named<HeliosParser>("helios", required(), input); }};
 
-}  // namespace goban::history
+}  // namespace goban::records

@@ -1,4 +1,4 @@
-#include "history/field_reader.hpp"
+#include "records/field_reader.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 
 #include "base/number.hpp"
 
-namespace goban::history {
+namespace goban::records {
 namespace {
 
 using base::kSecond;
@@ -96,10 +96,10 @@ TimeNs FieldReader::seconds(size_t column, std::string_view name) {
   return value < 0 ? 0 : base::from_seconds(value);
 }
 
-DateTime FieldReader::date_time(size_t column, std::string_view name) {
-  const auto value = parse_date_time(fields_[column]);
+base::DateTime FieldReader::date_time(size_t column, std::string_view name) {
+  const auto value = base::parse_date_time(fields_[column]);
   if (!value) refuse(column, name, "is not a date and time such as 2017-10-09 07:01:55");
-  return value.value_or(DateTime{});
+  return value.value_or(base::DateTime{});
 }
 
-}  // namespace goban::history
+}  // namespace goban::records

@@ -9,14 +9,14 @@
 
 #include "base/result.hpp"
 
-namespace goban::history {
+namespace goban::base {
 
 /// A sequential input. One reader, one thread.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
   /// Fills `out` with 1 to `capacity` bytes; 0 = the end. Errors: Failed (I/O), BadData (gzip).
-  [[nodiscard]] virtual base::Result<size_t> read(char* out, size_t capacity) = 0;
+  [[nodiscard]] virtual Result<size_t> read(char* out, size_t capacity) = 0;
   /// Bytes taken from the input so far, as stored (compressed).
   [[nodiscard]] virtual int64_t consumed_bytes() const = 0;
   /// Size of the input as stored; 0 = not known.
@@ -25,14 +25,14 @@ class ByteSource {
 
 /// Opens a file, gzip or not (told by its first bytes); "-" is standard input.
 /// Errors: Failed if it cannot be opened.
-[[nodiscard]] base::Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path);
+[[nodiscard]] Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path);
 
 /// Bytes in memory, which must outlive the source; `chunk` bounds one read, to test block borders.
 class MemorySource final : public ByteSource {
  public:
   explicit MemorySource(std::string_view bytes, size_t chunk = SIZE_MAX)
       : bytes_(bytes), chunk_(chunk) {}
-  [[nodiscard]] base::Result<size_t> read(char* out, size_t capacity) override;
+  [[nodiscard]] Result<size_t> read(char* out, size_t capacity) override;
   [[nodiscard]] int64_t consumed_bytes() const override { return static_cast<int64_t>(next_); }
   [[nodiscard]] int64_t total_bytes() const override { return static_cast<int64_t>(bytes_.size()); }
 
@@ -42,4 +42,4 @@ class MemorySource final : public ByteSource {
   size_t next_ = 0;
 };
 
-}  // namespace goban::history
+}  // namespace goban::base

@@ -30,11 +30,11 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "history/job_format.hpp"
-#include "history/recorded_end.hpp"
 #include "profile/app_class.hpp"
+#include "records/job_state.hpp"
+#include "records/record_format.hpp"
 
-namespace goban::history {
+namespace goban::records {
 namespace {
 
 enum Column : size_t {
@@ -86,7 +86,7 @@ class GenericParser final : public RecordParser {
     }
   }
 
-  std::string parse(FieldReader& fields, JobRecord& record) override {
+  std::string parse(FieldReader& fields, AccountingRecord& record) override {
     record.id = fields.text(*at_[kJobId]);
     record.submit_ns = fields.seconds(*at_[kSubmit], kNames[kSubmit]);
     record.work_s = fields.number(*at_[kDuration], kNames[kDuration]);
@@ -110,12 +110,12 @@ class GenericParser final : public RecordParser {
     return static_cast<int32_t>(fields.whole(*at_[column], kNames[column], least, most));
   }
 
-  std::string parse_options(FieldReader& fields, JobRecord& record) const {
+  std::string parse_options(FieldReader& fields, AccountingRecord& record) const {
     if (given(fields, kClass)) {
-      const std::string_view letter = fields.text(*at_[kClass]);
-      record.app_class = profile::parse_app_class(letter);
-      if (!record.app_class) {
-        return fmt::format("class \"{}\" is not a letter from A to Z", letter.substr(0, 40));
+      record.app_class = fields.text(*at_[kClass]);
+      if (!profile::parse_app_class(record.app_class)) {
+        return fmt::format("class \"{}\" is not a letter from A to Z",
+                           record.app_class.substr(0, 40));
       }
     }
     if (given(fields, kPriority)) record.priority = whole(fields, kPriority, INT32_MIN, INT32_MAX);
@@ -128,24 +128,24 @@ class GenericParser final : public RecordParser {
     if (at_[kResourceType]) record.resource_type = fields.text(*at_[kResourceType]);
     if (given(fields, kInstances)) record.instances = whole(fields, kInstances, 1, INT32_MAX);
     if (given(fields, kArrayTasks)) {
-      record.array_tasks = whole(fields, kArrayTasks, 1, HistoryBuilder::kArrayTasksMax);
+      record.array_tasks = whole(fields, kArrayTasks, 1, kArrayTasksMax);
     }
     if (at_[kAccount]) record.account = fields.text(*at_[kAccount]);
     if (at_[kPartition]) record.partition = fields.text(*at_[kPartition]);
     if (at_[kQos]) record.qos = fields.text(*at_[kQos]);
     if (given(fields, kStartTime)) {
-      record.recorded.start_ns = fields.seconds(*at_[kStartTime], kNames[kStartTime]);
+      record.start_ns = fields.seconds(*at_[kStartTime], kNames[kStartTime]);
     }
     if (given(fields, kEndTime)) {
-      record.recorded.finish_ns = fields.seconds(*at_[kEndTime], kNames[kEndTime]);
+      record.end_ns = fields.seconds(*at_[kEndTime], kNames[kEndTime]);
     }
     if (given(fields, kState)) {
       const std::string_view state = fields.text(*at_[kState]);
-      const auto end = parse_recorded_end(state);
-      if (!end) {
-        return fmt::format("state \"{}\" is none of {}", state.substr(0, 40), kRecordedEndNames);
+      const auto known = parse_job_state(state);
+      if (!known) {
+        return fmt::format("state \"{}\" is none of {}", state.substr(0, 40), kEndStateNames);
       }
-      record.recorded.end = *end;
+      record.state = *known;
     }
     if (std::string problem = parse_training(fields, record.training); !problem.empty()) {
       return problem;
@@ -203,7 +203,7 @@ base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
 
 }  // namespace
 
-const JobFormat kGenericCsv = {
+const RecordFormat kGenericCsv = {
     "generic",
     "job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,resource_type,"
     "instances,array_tasks,array_limit,account,partition,qos,start_time,end_time,state,"
@@ -211,4 +211,4 @@ const JobFormat kGenericCsv = {
     "max_wait_s]",
     recognises, open};
 
-}  // namespace goban::history
+}  // namespace goban::records

@@ -1,11 +1,11 @@
-#include "history/job_format.hpp"
+#include "records/record_format.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace goban::history {
+namespace goban::records {
 
-std::span<const JobFormat> job_formats() {
+std::span<const RecordFormat> record_formats() {
   // generic comes last: it takes any header with a column `user`.
   static const std::array formats = {kSwf,     kPalCsv,    kPhillyAttempts, kPhillySia,
                                      kChronus, kLumos,     kLumosIntervals, kOpenb,
@@ -13,9 +13,9 @@ std::span<const JobFormat> job_formats() {
   return formats;
 }
 
-std::string list_job_formats() {
+std::string list_record_formats() {
   std::string text;
-  for (const JobFormat& format : job_formats()) {
+  for (const RecordFormat& format : record_formats()) {
     if (!text.empty()) text += ", ";
     text += format.name;
   }
@@ -28,4 +28,4 @@ std::optional<size_t> find_column(const Header& header, std::string_view name) {
   return static_cast<size_t>(found - header.begin());
 }
 
-}  // namespace goban::history
+}  // namespace goban::records

@@ -1,8 +1,8 @@
-#include "history/date_time.hpp"
+#include "base/date_time.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::history {
+namespace goban::base {
 namespace {
 
 int64_t ns_of(std::string_view text) {
@@ -11,12 +11,12 @@ int64_t ns_of(std::string_view text) {
 }
 
 TEST(DateTime, ReadsWhatDatePrints) {  // expected: date -u -d ... +%s
-  EXPECT_EQ(ns_of("2017-10-09 07:01:55"), 1507532515 * base::kSecond);
-  EXPECT_EQ(ns_of("2020-02-29T23:59:59"), 1583020799 * base::kSecond);
+  EXPECT_EQ(ns_of("2017-10-09 07:01:55"), 1507532515 * kSecond);
+  EXPECT_EQ(ns_of("2020-02-29T23:59:59"), 1583020799 * kSecond);
   EXPECT_EQ(ns_of("1970-01-01 00:00:00"), 0);
-  EXPECT_EQ(ns_of("2023-03-01 00:00:05+08:00"), 1677600005 * base::kSecond);
-  EXPECT_EQ(ns_of("2023-03-01T00:00:05-0730"), 1677655805 * base::kSecond);
-  EXPECT_EQ(ns_of("2017-10-09 07:01:55.25"), 1507532515 * base::kSecond + 250'000'000);
+  EXPECT_EQ(ns_of("2023-03-01 00:00:05+08:00"), 1677600005 * kSecond);
+  EXPECT_EQ(ns_of("2023-03-01T00:00:05-0730"), 1677655805 * kSecond);
+  EXPECT_EQ(ns_of("2017-10-09 07:01:55.25"), 1507532515 * kSecond + 250'000'000);
   EXPECT_FALSE(parse_date_time("2017-10-09 07:01:55")->has_zone);
   EXPECT_TRUE(parse_date_time("2017-10-09 07:01:55Z")->has_zone);
 }
@@ -34,10 +34,10 @@ TEST(DateTime, RefusesWhatIsNoDate) {
 
 TEST(DateTime, TextReadsBack) {
   for (int64_t unix_s = 0; unix_s < 4'500'000'000; unix_s += 86'399 * 97) {
-    const std::string text = date_time_text(unix_s * base::kSecond);
-    EXPECT_EQ(ns_of(text), unix_s * base::kSecond) << text;
+    const std::string text = date_time_text(unix_s * kSecond);
+    EXPECT_EQ(ns_of(text), unix_s * kSecond) << text;
   }
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::base

@@ -1,8 +1,8 @@
-#include "history/field_splitter.hpp"
+#include "base/field_splitter.hpp"
 
 #include <algorithm>
 
-namespace goban::history {
+namespace goban::base {
 
 bool FieldSplitter::split(std::string_view line) {
   fields_.clear();
@@ -58,4 +58,4 @@ bool FieldSplitter::split_quoted(std::string_view line) {
   }
 }
 
-}  // namespace goban::history
+}  // namespace goban::base

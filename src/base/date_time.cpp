@@ -1,12 +1,10 @@
-#include "history/date_time.hpp"
+#include "base/date_time.hpp"
 
 #include <chrono>
 #include <fmt/format.h>
 
-namespace goban::history {
+namespace goban::base {
 namespace {
-
-using base::kSecond;
 
 /// Takes numbers and separators off the front of a text.
 class Scanner {
@@ -89,12 +87,12 @@ std::optional<DateTime> parse_date_time(std::string_view text) {
   if (scan.failed()) return std::nullopt;
   const int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
   const int64_t unix_s = days * 86'400 + hour * 3600 + minute * 60 + second - east_s;
-  if (unix_s < 0 || unix_s > static_cast<int64_t>(base::kMaxSeconds)) return std::nullopt;
+  if (unix_s < 0 || unix_s > static_cast<int64_t>(kMaxSeconds)) return std::nullopt;
   result.unix_ns = unix_s * kSecond + fraction_ns;
   return result;
 }
 
-std::string date_time_text(base::TimeNs unix_ns) {
+std::string date_time_text(TimeNs unix_ns) {
   const int64_t unix_s = unix_ns / kSecond;
   const std::chrono::sys_days day{std::chrono::days(unix_s / 86'400)};
   const std::chrono::year_month_day date(day);
@@ -104,4 +102,4 @@ std::string date_time_text(base::TimeNs unix_ns) {
                      of_day_s / 3600, of_day_s / 60 % 60, of_day_s % 60);
 }
 
-}  // namespace goban::history
+}  // namespace goban::base

@@ -1,9 +1,9 @@
-#include "history/line_reader.hpp"
+#include "base/line_reader.hpp"
 
 #include <gtest/gtest.h>
 #include <string>
 
-namespace goban::history {
+namespace goban::base {
 namespace {
 
 constexpr size_t kMax = LineReader::kLineBytesMax;
@@ -53,4 +53,4 @@ TEST(LineReader, LineEndsAndEmptyInputs) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::base

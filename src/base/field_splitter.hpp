@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace goban::history {
+namespace goban::base {
 
 /// Splits lines at commas, reusing its memory. A field in double quotes may hold commas, and
 /// doubled quotes for one; without quotes the fields are views into the line.
@@ -26,4 +26,4 @@ class FieldSplitter {
   std::string unquoted_;  ///< text of the quoted fields
 };
 
-}  // namespace goban::history
+}  // namespace goban::base

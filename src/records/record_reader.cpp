@@ -1,0 +1,302 @@
+#include "records/record_reader.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "base/field_splitter.hpp"
+#include "base/line_reader.hpp"
+#include "base/number.hpp"
+#include "base/text_file.hpp"
+#include "records/json_objects.hpp"
+#include "records/record_format.hpp"
+
+namespace goban::records {
+namespace {
+
+using base::Result;
+
+/// A line of the layout Swf that is no record.
+bool is_comment(std::string_view line) {
+  const size_t first = line.find_first_not_of(" \t");
+  return first != line.npos && line[first] == ';';
+}
+
+bool is_blank(std::string_view line) { return line.find_first_not_of(" \t") == line.npos; }
+
+Result<const RecordFormat*> find_format(std::string_view wanted) {
+  for (const RecordFormat& format : record_formats()) {
+    if (wanted == format.name) return &format;
+  }
+  return base::usage_error(fmt::format("no job format is named {}", wanted),
+                           "known: " + list_record_formats());
+}
+
+/// Lines whose fields a RecordParser understands, one record a line.
+class FieldLines final : public LineParser {
+ public:
+  /// `num_columns` is 0 in the layout Swf.
+  FieldLines(std::unique_ptr<RecordParser> parser, size_t num_columns, std::string name)
+      : parser_(std::move(parser)), num_columns_(num_columns), name_(std::move(name)) {}
+
+  void take(const base::Line& line, RecordOutput& out) override {
+    const bool is_swf = num_columns_ == 0;
+    if (is_swf && is_comment(line.text)) return take_comment(line, out);
+    const auto row = out.records();
+    out.count_record();
+    const std::string problem = split(line, is_swf);
+    if (!problem.empty()) return out.reject(line.number, problem, line.text);
+    FieldReader fields(splitter_.fields(), row);
+    AccountingRecord record;
+    record.line = line.number;
+    const std::string refusal = parser_->parse(fields, record);
+    if (!fields.problem().empty()) return out.reject(line.number, fields.problem(), line.text);
+    if (!refusal.empty()) return out.reject(line.number, refusal, line.text);
+    out.put(record, line.text);
+  }
+  bool has_walltimes() const override { return parser_->has_walltimes(); }
+  std::vector<std::string> ignored_columns() const override { return parser_->ignored_columns(); }
+  std::vector<std::string> notes() const override { return parser_->notes(); }
+
+ private:
+  std::string split(const base::Line& line, bool is_swf) {
+    if (line.too_long) {
+      return fmt::format("the line is longer than {} bytes", base::LineReader::kLineBytesMax);
+    }
+    if (is_swf) {
+      splitter_.split_blanks(line.text);
+    } else if (!splitter_.split(line.text)) {
+      return "a quoted field does not end at a comma";
+    }
+    const size_t count = splitter_.fields().size();
+    const size_t expected = is_swf ? kSwfFields : num_columns_;
+    if (is_swf ? count >= expected : count == expected) return {};
+    return fmt::format("{} fields instead of {}", count, expected);
+  }
+  void take_comment(const base::Line& line, RecordOutput& out) {
+    const std::string problem = parser_->take_comment(line.text);
+    if (problem.empty()) return;
+    out.fail(base::bad_data({name_, static_cast<int>(line.number), 0, {}}, problem,
+                            "correct or remove the line")
+                 .value());
+  }
+
+  std::unique_ptr<RecordParser> parser_;
+  size_t num_columns_;
+  std::string name_;
+  base::FieldSplitter splitter_;
+};
+
+/// One pass over one source.
+class Reading {
+ public:
+  Reading(base::ByteSource& source, std::string name, const ReadOptions& options, RecordSink& sink)
+      : source_(source),
+        name_(std::move(name)),
+        options_(options),
+        lines_(source,
+               [this] {
+                 if (options_.progress) {
+                   options_.progress(source_.consumed_bytes(), source_.total_bytes());
+                 }
+               }),
+        out_(sink, result_) {}
+
+  Result<ReadSummary> run() {
+    if (!options_.rejects_path.empty()) {
+      if (auto status = out_.write_rejects(options_.rejects_path); !status) {
+        return base::failure(status.error());
+      }
+    }
+    if (auto status = read(); !status) return base::failure(status.error());
+    if (auto status = out_.commit(); !status) return base::failure(status.error());
+    return std::move(result_);
+  }
+
+ private:
+  static constexpr int64_t kRowsOfEstimate = 1000;
+
+  [[nodiscard]] base::Place at_line() const {
+    return {.file = name_, .line = static_cast<int>(line_.number), .column = 0, .field = {}};
+  }
+
+  /// The next line that is not blank.
+  bool next_line() {
+    while (lines_.next(line_)) {
+      if (!is_blank(line_.text)) return true;
+    }
+    return false;
+  }
+
+  base::Status read() {
+    if (!next_line()) {
+      if (!lines_.status()) return lines_.status();
+      return base::bad_data(at_line(), "the file is empty", "it must begin with a header line");
+    }
+    const RecordFormat* format = nullptr;
+    if (!options_.format.empty()) {
+      const auto found = find_format(options_.format);
+      if (!found) return base::failure(found.error());
+      format = *found;
+    } else {
+      format = by_first_line();
+    }
+    if (format != nullptr && format->layout == Layout::Json) return read_objects(*format);
+    if (format != nullptr && format->layout == Layout::Folder) {
+      return base::usage_error(fmt::format("{}: {} reads a folder", name_, format->name),
+                               "give the folder that holds the tables");
+    }
+    bool first_is_read = false;
+    if (auto status = open_lines(format, first_is_read); !status) return status;
+    return read_lines(first_is_read);
+  }
+
+  /// A format that is told by more than the names of its columns; null if it is none of them.
+  const RecordFormat* by_first_line() {
+    const std::string_view head = lines_.unread_from(line_);
+    for (const RecordFormat& format : record_formats()) {
+      if (format.recognises_text == nullptr) continue;
+      const bool is_json = format.layout == Layout::Json;
+      if (format.recognises_text(is_json ? head : line_.text)) return &format;
+    }
+    return nullptr;
+  }
+
+  base::Status open_lines(const RecordFormat* format, bool& first_is_read) {
+    if (format == nullptr || format->layout == Layout::HeaderCsv) {
+      first_is_read = true;
+      return open_csv(format);
+    }
+    const FormatInput input{.header = {}, .place = at_line(), .options = options_};
+    if (format->layout == Layout::Swf) {
+      auto parser = format->open(input);
+      if (!parser) return base::failure(parser.error());
+      return start(*format, std::make_unique<FieldLines>(std::move(*parser), 0, name_));
+    }
+    auto parser = format->open_lines(input);
+    if (!parser) return base::failure(parser.error());
+    return start(*format, std::move(*parser));
+  }
+
+  /// The first line is a header. `format` is null if the header tells it.
+  base::Status open_csv(const RecordFormat* format) {
+    base::FieldSplitter splitter;
+    if (line_.too_long || !splitter.split(line_.text)) {
+      return base::bad_data(at_line(), "the header line is too long or has an open quote",
+                            "is it a CSV file?");
+    }
+    const Header header(splitter.fields().begin(), splitter.fields().end());
+    if (format == nullptr) {
+      const auto found = by_header(header);
+      if (!found) return base::failure(found.error());
+      format = *found;
+    }
+    std::set<std::string_view> seen;
+    for (const std::string& column : header) {
+      if (!seen.insert(column).second) {
+        return base::bad_data(at_line(), fmt::format("two columns are named {}", column),
+                              "remove or rename one");
+      }
+    }
+    auto parser = format->open({.header = header, .place = at_line(), .options = options_});
+    if (!parser) return base::failure(parser.error());
+    header_bytes_ = lines_.text_bytes();
+    return start(*format, std::make_unique<FieldLines>(std::move(*parser), header.size(), name_));
+  }
+
+  Result<const RecordFormat*> by_header(const Header& header) const {
+    for (const RecordFormat& format : record_formats()) {
+      if (format.recognises != nullptr && format.recognises(header)) return &format;
+    }
+    return base::usage_error(
+        fmt::format("{}: no job format has the header \"{}\"", name_, line_.text.substr(0, 200)),
+        fmt::format("name one with --format: {}; or write the columns of generic: {}",
+                    list_record_formats(), kGenericCsv.header));
+  }
+
+  base::Status start(const RecordFormat& format, std::unique_ptr<LineParser> parser) {
+    parser_ = std::move(parser);
+    result_.format = format.name;
+    result_.ignored_columns = parser_->ignored_columns();
+    out_.sink().begin_file(
+        {.name = name_, .format = format.name, .has_walltimes = parser_->has_walltimes()});
+    return {};
+  }
+
+  base::Status read_lines(bool first_is_read) {
+    for (bool more = first_is_read ? next_line() : true; more; more = next_line()) {
+      if (out_.sink().is_full()) return too_many();
+      parser_->take(line_, out_);
+      if (!out_.status()) return out_.status();
+      if (result_.records == kRowsOfEstimate) expect_rest();
+    }
+    if (!lines_.status()) return lines_.status();
+    parser_->finish(out_);
+    if (!out_.status()) return out_.status();
+    result_.notes = parser_->notes();
+    return {};
+  }
+
+  base::Status read_objects(const RecordFormat& format) {
+    auto parser = format.open_objects({.header = {}, .place = at_line(), .options = options_});
+    if (!parser) return base::failure(parser.error());
+    result_.format = format.name;
+    out_.sink().begin_file(
+        {.name = name_, .format = format.name, .has_walltimes = (*parser)->has_walltimes()});
+    JsonObjects objects(source_, lines_.unread_from(line_), line_.number);
+    while (objects.next()) {
+      if (out_.sink().is_full()) return too_many();
+      (*parser)->take(objects.text(), objects.line(), out_);
+      if (!out_.status()) return out_.status();
+      if (options_.progress) options_.progress(source_.consumed_bytes(), source_.total_bytes());
+    }
+    if (!objects.status()) {
+      base::Error error = objects.status().error();
+      error.place.file = name_;
+      return base::failure(std::move(error));
+    }
+    (*parser)->finish(out_);
+    if (!out_.status()) return out_.status();
+    result_.notes = (*parser)->notes();
+    return {};
+  }
+
+  [[nodiscard]] base::Status too_many() const {
+    return base::bad_data(at_line(), fmt::format("more than {} jobs", options_.jobs_max),
+                          "split the history");
+  }
+
+  /// Tells the sink about how many records the whole file has, judged by its first ones.
+  void expect_rest() {
+    const auto row_bytes = static_cast<double>(lines_.text_bytes() - header_bytes_) /
+                           static_cast<double>(result_.records);
+    const double rows = static_cast<double>(source_.total_bytes()) / row_bytes * 1.05;
+    out_.sink().expect(static_cast<size_t>(std::min(rows, static_cast<double>(options_.jobs_max))));
+  }
+
+  base::ByteSource& source_;
+  std::string name_;
+  const ReadOptions& options_;
+  base::LineReader lines_;
+  base::Line line_;
+  std::unique_ptr<LineParser> parser_;
+  int64_t header_bytes_ = 0;
+  ReadSummary result_;
+  RecordOutput out_;
+};
+
+}  // namespace
+
+Result<ReadSummary> read_records(base::ByteSource& source, const std::string& name,
+                                 const ReadOptions& options, RecordSink& sink) {
+  return Reading(source, name, options, sink).run();
+}
+
+Result<ReadSummary> read_records(const std::string& path, const ReadOptions& options,
+                                 RecordSink& sink) {
+  auto source = base::open_bytes(path);
+  if (!source) return base::failure(source.error());
+  return read_records(**source, base::input_name(path), options, sink);
+}
+
+}  // namespace goban::records
