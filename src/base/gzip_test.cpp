@@ -19,6 +19,26 @@ TEST(Base64, FollowsTheVectorsOfTheRfc) {
   EXPECT_EQ(base64("\xfb\xff\xfe"), "+//+");
 }
 
+TEST(Base64, ComesBack) {
+  for (const std::string& bytes :
+       {std::string(), std::string("f"), std::string("fo"), std::string("\xfb\xff\xfe\0", 4)}) {
+    EXPECT_EQ(from_base64(base64(bytes)), bytes);
+  }
+  for (const char* bad : {"Zg", "Zg=", "Zg==Zg==", "Z*==", "====x"}) {
+    EXPECT_EQ(from_base64(bad), std::nullopt) << bad;
+  }
+}
+
+TEST(Gzip, UnpacksInMemory) {
+  for (const std::string& bytes : {std::string(), std::string(100000, 'x')}) {
+    const std::string packed = gzip(bytes);
+    EXPECT_EQ(gunzip(packed, 100000), bytes);
+    EXPECT_EQ(gunzip(std::string_view(packed).substr(0, packed.size() - 1), 100000), std::nullopt);
+  }
+  EXPECT_EQ(gunzip(gzip(std::string(100000, 'x')), 99999), std::nullopt);
+  EXPECT_EQ(gunzip("no gzip", 100), std::nullopt);
+}
+
 TEST(Gzip, ReadsBackEqual) {
   const std::string path = testing::TempDir() + "goban_gzip_test.gz";
   for (const std::string& bytes :

@@ -86,7 +86,8 @@ struct RecordFormat {
   Layout layout = Layout::HeaderCsv;
   /// The others: told by the first line that is not blank, or (Json) the first bytes.
   bool (*recognises_text)(std::string_view text) = nullptr;
-  base::Result<std::unique_ptr<LineParser>> (*open_lines)(const FormatInput& input) = nullptr;
+  base::Result<std::unique_ptr<LineParser>> (*open_lines)(const FormatInput& input,
+                                                          std::string_view first_line) = nullptr;
   base::Result<std::unique_ptr<ObjectParser>> (*open_objects)(const FormatInput& input) = nullptr;
   base::Status (*read_folder)(const std::string& path, const ReadOptions& options,
                               RecordOutput& out) = nullptr;
@@ -100,6 +101,7 @@ struct RecordFormat {
 /// Position of a column.
 [[nodiscard]] std::optional<size_t> find_column(const Header& header, std::string_view name);
 
+extern const RecordFormat kSlurm;           // formats/slurm.cpp
 extern const RecordFormat kPalCsv;          // formats/pal_csv.cpp
 extern const RecordFormat kSwf;             // formats/swf.cpp
 extern const RecordFormat kPhillyAttempts;  // formats/philly_csv.cpp

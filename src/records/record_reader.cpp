@@ -173,7 +173,7 @@ class Reading {
       if (!parser) return base::failure(parser.error());
       return start(*format, std::make_unique<FieldLines>(std::move(*parser), 0, name_));
     }
-    auto parser = format->open_lines(input);
+    auto parser = format->open_lines(input, line_.text);
     if (!parser) return base::failure(parser.error());
     return start(*format, std::move(*parser));
   }

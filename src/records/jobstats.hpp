@@ -1,0 +1,34 @@
+// AdminComment of sites that run Jobstats (Princeton): means by GPU, measured by Prometheus.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "records/accounting_record.hpp"
+
+namespace goban::records {
+
+/// The GPUs of a job and their mean utilisation.
+class Jobstats {
+ public:
+  enum class Outcome : uint8_t { NotThere, Read, Damaged };
+
+  /// Reads `JS1:` + base64 of gzip of JSON. NotThere for other comments, and for `JS1:Short` and
+  /// `JS1:None`, which Jobstats writes for jobs too short to tell.
+  [[nodiscard]] Outcome parse(std::string_view admin_comment);
+  /// Views stay valid until the next parse.
+  [[nodiscard]] const std::vector<GpuUse>& gpus() const { return gpus_; }
+  /// Largest host memory of a node, of all nodes together; -1 = not known.
+  [[nodiscard]] int64_t mem_bytes_max() const { return mem_bytes_max_; }
+  [[nodiscard]] double cpu_s() const { return cpu_s_; }
+
+ private:
+  std::vector<GpuUse> gpus_;
+  std::vector<std::string> names_;  ///< of nodes and GPUs
+  int64_t mem_bytes_max_ = -1;
+  double cpu_s_ = -1;
+};
+
+}  // namespace goban::records

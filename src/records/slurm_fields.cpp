@@ -1,0 +1,233 @@
+#include "records/slurm_fields.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include "base/number.hpp"
+
+namespace goban::records {
+namespace {
+
+/// Takes digits off the front; nothing if there are none or too many.
+std::optional<int64_t> take_number(std::string_view& text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value < 0) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return value;
+}
+
+std::optional<int64_t> whole_number(std::string_view text) {
+  const auto value = take_number(text);
+  return text.empty() ? value : std::nullopt;
+}
+
+/// Exponent of 1024 of K, M, G, T, P; -1 if it is no unit.
+int unit_power(char unit) {
+  constexpr std::string_view kUnits = "BKMGTPE";
+  const char upper = unit >= 'a' ? static_cast<char>(unit - 'a' + 'A') : unit;
+  const size_t at = kUnits.find(upper);
+  return at == kUnits.npos ? -1 : static_cast<int>(at);
+}
+
+}  // namespace
+
+std::optional<SlurmJobId> parse_slurm_job_id(std::string_view text) {
+  SlurmJobId id;
+  const size_t dot = text.find('.');
+  id.job = text.substr(0, dot);
+  if (dot != text.npos) id.step = text.substr(dot + 1);
+  std::string_view rest = id.job;
+  const auto number = take_number(rest);
+  if (!number || (dot != text.npos && id.step.empty())) return std::nullopt;
+  id.number = *number;
+  if (rest.empty()) return id;
+  const char kind = rest.front();
+  rest.remove_prefix(1);
+  if (kind == '_' && rest.starts_with('[') && rest.ends_with(']')) return id;
+  const auto part = whole_number(rest);
+  if (!part || *part > INT32_MAX || (kind != '_' && kind != '+')) return std::nullopt;
+  if (kind == '_') {
+    id.array_task = *part;
+  } else {
+    id.het_part = static_cast<int32_t>(*part);
+  }
+  return id;
+}
+
+std::optional<base::TimeNs> parse_slurm_span(std::string_view text) {
+  constexpr auto kSecondsMax = static_cast<int64_t>(base::kMaxSeconds);
+  std::array<int64_t, 4> parts{};  // days, hours, minutes, seconds
+  int64_t fraction_ns = 0;
+  if (const size_t point = text.find('.'); point != text.npos) {
+    int64_t digit_ns = base::kSecond;
+    for (const char c : text.substr(point + 1)) {
+      if (c < '0' || c > '9') return std::nullopt;
+      digit_ns /= 10;
+      fraction_ns += digit_ns * (c - '0');
+    }
+    text = text.substr(0, point);
+  }
+  const size_t dash = text.find('-');
+  if (dash != text.npos) {
+    const auto days = whole_number(text.substr(0, dash));
+    if (!days) return std::nullopt;
+    parts[0] = *days;
+    text.remove_prefix(dash + 1);
+  }
+  std::array<int64_t, 3> clock{};
+  size_t count = 0;
+  while (true) {
+    const auto value = take_number(text);
+    if (!value || *value > kSecondsMax || count == clock.size()) return std::nullopt;
+    clock[count++] = *value;
+    if (text.empty()) break;
+    if (text.front() != ':') return std::nullopt;
+    text.remove_prefix(1);
+  }
+  // With days the first number is hours; without, the last one is seconds.
+  const size_t first = dash != text.npos ? 1 : 4 - count;
+  for (size_t i = 0; i < count; ++i) parts[first + i] = clock[i];
+  if (parts[0] > kSecondsMax / 86'400) return std::nullopt;
+  const int64_t total = parts[0] * 86'400 + parts[1] * 3600 + parts[2] * 60 + parts[3];
+  if (parts[1] > kSecondsMax / 3600 || parts[2] > kSecondsMax / 60 || total > kSecondsMax) {
+    return std::nullopt;
+  }
+  return total * base::kSecond + fraction_ns;
+}
+
+std::optional<int64_t> parse_slurm_bytes(std::string_view text, char unit) {
+  int power = unit_power(unit);
+  if (!text.empty() && unit_power(text.back()) >= 0) {
+    power = unit_power(text.back());
+    text.remove_suffix(1);
+  }
+  if (const auto whole = whole_number(text)) {
+    constexpr int64_t kMost = int64_t{1} << 62;
+    return *whole > kMost >> (10 * power) ? std::nullopt : std::optional(*whole << (10 * power));
+  }
+  const auto value = base::parse_double(text);
+  const double bytes = value.value_or(-1) * static_cast<double>(int64_t{1} << (10 * power));
+  if (!(bytes >= 0 && bytes < 4e18)) return std::nullopt;
+  return static_cast<int64_t>(bytes);
+}
+
+std::optional<SlurmExit> parse_slurm_exit(std::string_view text) {
+  const auto code = take_number(text);
+  if (!code || *code > INT32_MAX) return std::nullopt;
+  SlurmExit exit{.code = static_cast<int32_t>(*code)};
+  if (text.empty()) return exit;
+  if (text.front() != ':') return std::nullopt;
+  const auto signal = whole_number(text.substr(1));
+  if (!signal || *signal > INT32_MAX) return std::nullopt;
+  exit.signal = static_cast<int32_t>(*signal);
+  return exit;
+}
+
+bool is_mig_profile(std::string_view type) {
+  // 1g.10gb, 2c.3g.20gb, a100_1g.5gb, mig-1g.10gb+me
+  const size_t slice = type.find("g.");
+  return slice != type.npos && slice > 0 && type[slice - 1] >= '0' && type[slice - 1] <= '9' &&
+         type.find("gb", slice) != type.npos;
+}
+
+void SlurmTres::clear() {
+  std::string kept = std::move(gpu_type);
+  kept.clear();
+  *this = SlurmTres{};
+  gpu_type = std::move(kept);
+}
+
+namespace {
+
+/// Sums typed GPUs beside the untyped count.
+struct GpuCounts {
+  int64_t untyped = -1;
+  int64_t typed = -1;
+};
+
+bool take_gpu_type(std::string_view type, int64_t count, SlurmTres& tres, GpuCounts& gpus) {
+  gpus.typed = std::max<int64_t>(gpus.typed, 0) + count;
+  if (gpus.typed > INT32_MAX) return false;
+  if (count == 0) return true;
+  if (!tres.gpu_type.empty()) tres.gpu_type += '+';
+  tres.gpu_type += type;
+  tres.has_mig |= is_mig_profile(type);
+  return true;
+}
+
+std::string_view name_of_number(std::string_view key) {
+  if (key == "1") return "cpu";
+  if (key == "2") return "mem";
+  if (key == "4") return "node";
+  if (key == "1001") return "gres/gpu";
+  return key;
+}
+
+bool take_item(std::string_view key, std::string_view value, SlurmTres& tres, GpuCounts& gpus) {
+  if (!key.empty() && key[0] >= '0' && key[0] <= '9') key = name_of_number(key);
+  const auto count = [value](int64_t& out) {
+    const auto number = whole_number(value);
+    if (number) out = *number;
+    return number.has_value();
+  };
+  const auto bytes = [value](int64_t& out, char unit) {
+    const auto number = parse_slurm_bytes(value, unit);
+    if (number) out = *number;
+    return number.has_value();
+  };
+  if (key == "cpu") return count(tres.cpus) || parse_slurm_span(value).has_value();
+  if (key == "mem") return bytes(tres.mem_bytes, 'M');
+  if (key == "node") return count(tres.nodes);
+  if (key == "fs/disk") return bytes(tres.disk_bytes, 'B');
+  if (!key.starts_with("gres/")) return true;
+  key.remove_prefix(5);
+  if (key == "gpu") return count(gpus.untyped);
+  if (key.starts_with("gpu:")) {
+    const auto number = whole_number(value);
+    return number && take_gpu_type(key.substr(4), *number, tres, gpus);
+  }
+  if (key == "shard" || key == "mps") return count(tres.gpu_shards);
+  if (key == "gpumem") return bytes(tres.gpu_mem_bytes, 'B');
+  if (key != "gpuutil") return true;
+  const auto util = base::parse_double(value);
+  if (util) tres.gpu_util_pct = static_cast<float>(std::clamp(*util, 0.0, 1e9));
+  return util.has_value();
+}
+
+}  // namespace
+
+bool parse_slurm_tres(std::string_view text, SlurmTres& tres) {
+  tres.clear();
+  GpuCounts gpus;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const std::string_view item = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    const size_t equals = item.find('=');
+    if (equals == item.npos) return false;
+    if (!take_item(item.substr(0, equals), item.substr(equals + 1), tres, gpus)) return false;
+  }
+  tres.gpus = gpus.untyped >= 0 ? gpus.untyped : gpus.typed;
+  return tres.gpus <= INT32_MAX;
+}
+
+int64_t parse_slurm_gres_gpus(std::string_view text) {
+  int64_t gpus = 0;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    std::string_view item = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    if (item.starts_with("gres:") || item.starts_with("gres/")) item.remove_prefix(5);
+    item = item.substr(0, item.find('('));
+    if (item != "gpu" && !item.starts_with("gpu:")) continue;
+    const size_t colon = item.rfind(':');
+    const auto count = colon == item.npos ? std::nullopt : whole_number(item.substr(colon + 1));
+    gpus = std::min<int64_t>(gpus + count.value_or(1), INT32_MAX);
+  }
+  return gpus;
+}
+
+}  // namespace goban::records
