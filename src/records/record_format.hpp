@@ -102,6 +102,7 @@ struct RecordFormat {
 [[nodiscard]] std::optional<size_t> find_column(const Header& header, std::string_view name);
 
 extern const RecordFormat kSlurm;           // formats/slurm.cpp
+extern const RecordFormat kGridEngine;      // formats/grid_engine.cpp
 extern const RecordFormat kPalCsv;          // formats/pal_csv.cpp
 extern const RecordFormat kSwf;             // formats/swf.cpp
 extern const RecordFormat kPhillyAttempts;  // formats/philly_csv.cpp

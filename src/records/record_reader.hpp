@@ -19,10 +19,10 @@ namespace goban::records {
 struct SiteOptions {
   /// Zone of times that name none: "" or "UTC", "+09:00", or a name such as Asia/Tokyo.
   std::string zone;
-  /// What makes GPUs of a requested resource: `gpu=1`, `rt_F=4` (name = GPUs for each one). Those
-  /// beginning with `rt_` also become the resource type. Added to the defaults of the formats.
+  /// Grid Engine: which requested resources are GPUs, `NAME=GPUS[:TYPE][*slots|*hosts]`, before the
+  /// known ones (gpu_resources.hpp): `gpu=1*slots`, `rt_F=4:Full`.
   std::vector<std::string> gpu_resources;
-  /// GPUs of a node by partition, for clusters whose accounting does not count GPUs: `gpu=4`.
+  /// Slurm: GPUs of a node by partition, where the accounting does not count GPUs: `gpu=4`.
   std::vector<std::string> gpus_per_node;
   /// Keep users' own data; off, they are not even looked at.
   bool keep_job_names = false;

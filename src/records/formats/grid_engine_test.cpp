@@ -1,0 +1,206 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/test_shared.hpp"
+#include "records/test_reading.hpp"
+
+namespace goban::records {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// A line of the accounting; what is not set is as in a plain job of ann.
+struct Line {
+  std::string queue = "all.q";
+  std::string host = "h1";
+  std::string name = "job.sh";
+  std::string job = "5";
+  std::string submit = "1554422400";
+  std::string start = "1554422460";
+  std::string end = "1554422520";
+  std::string failed = "0";
+  std::string exit = "0";
+  std::string project = "NONE";
+  std::string pe = "NONE";
+  std::string slots = "1";
+  std::string task = "0";
+  std::string category = "-l h_rt=3600,gpu=2";
+  std::string pe_task = "NONE";
+  std::string tail{};  ///< from field 44
+
+  [[nodiscard]] std::string text() const {
+    std::string out = queue + ":" + host + ":users:ann:" + name + ":" + job + ":sge:0:" + submit +
+                      ":" + start + ":" + end + ":" + failed + ":" + exit + ":60.5";
+    for (int i = 15; i <= 31; ++i) out += ":0";
+    return out + ":" + project + ":dept:" + pe + ":" + slots + ":" + task +
+           ":12.5:1:0:" + category + ":0:" + pe_task + ":1048576" + tail + "\n";
+  }
+};
+
+TEST(GridEngine, FieldsOfAJob) {
+  const ReadTable read = read_table("# Version: 8.1.9\n#\n" + Line{}.text());
+  EXPECT_EQ(read.summary.format, "grid-engine");
+  ASSERT_THAT(read.ids(), ElementsAre("5"));
+  EXPECT_EQ(read.summary.records, 1);
+  const RecordRow& row = read.row(0);
+  EXPECT_EQ(read.table.users()[row.user], "ann");
+  EXPECT_EQ(read.table.groups()[row.group], "users");
+  EXPECT_EQ(read.table.accounts()[row.account], "sge");
+  EXPECT_EQ(read.table.partitions()[row.partition], "all.q");
+  EXPECT_EQ(row.submit_ns, 1554422400 * base::kSecond);
+  EXPECT_EQ(row.run_ns, 60 * base::kSecond);
+  EXPECT_EQ(row.walltime_limit_ns, 3600 * base::kSecond);
+  EXPECT_EQ(row.num_gpus, 2);
+  EXPECT_EQ(row.num_nodes, 1);
+  EXPECT_EQ(row.state, JobState::Completed);
+  EXPECT_EQ(row.kind, JobKind::Batch);
+  EXPECT_EQ(read.table.usage_of(row).cpu_s, 12.5);
+  EXPECT_EQ(read.table.usage_of(row).mem_bytes_max, 1 << 20);
+  EXPECT_THAT(read.node_names(0), ElementsAre("h1"));
+}
+
+TEST(GridEngine, MillisecondStampsAreToldByTheirSize) {
+  Line line;
+  line.submit = "1554422400123";
+  line.start = "1554422460123";
+  line.end = "1554422520999";
+  const ReadTable read = read_table(line.text());
+  EXPECT_EQ(read.row(0).submit_ns, 1554422400123 * 1'000'000);
+  EXPECT_EQ(read.row(0).run_ns, 60876 * int64_t{1'000'000});
+}
+
+TEST(GridEngine, From43To74Fields) {
+  std::string text;
+  int job = 1;
+  for (const int fields : {43, 44, 45, 46, 55, 74}) {
+    Line line{.job = std::to_string(job++)};
+    for (int i = 44; i <= fields; ++i) line.tail += i == 47 ? ":NONE" : ":0";
+    text += line.text();
+  }
+  const ReadTable read = read_table(text);
+  EXPECT_THAT(read.reasons(), IsEmpty());
+  EXPECT_EQ(read.table.rows().size(), 6u);
+  EXPECT_EQ(read.row(5).state, JobState::Completed);
+}
+
+TEST(GridEngine, HowJobsEnd) {
+  const auto state = [](const std::string& failed, const std::string& exit,
+                        const std::string& qdel = "") {
+    Line line{.failed = failed, .exit = exit};
+    if (!qdel.empty()) line.tail = ":0:0:job:" + qdel;
+    return read_table(line.text()).row(0).state;
+  };
+  EXPECT_EQ(state("0", "1"), JobState::Failed);
+  EXPECT_EQ(state("37", "137"), JobState::TimedOut);
+  EXPECT_EQ(state("100", "137"), JobState::Cancelled);
+  EXPECT_EQ(state("100", "139"), JobState::Failed);
+  EXPECT_EQ(state("100", "139", "root@master"), JobState::Cancelled);
+  EXPECT_EQ(state("25", "0"), JobState::Requeued);
+  EXPECT_EQ(state("26", "0"), JobState::Failed);
+  Line limit{.end = "1554426100", .failed = "100", .exit = "137"};
+  const ReadTable read = read_table(limit.text());
+  EXPECT_EQ(read.row(0).state, JobState::TimedOut);  // it ran as long as its limit
+  EXPECT_EQ(read.row(0).signal, 9);
+  EXPECT_EQ(read.row(0).failed_code, 100);
+}
+
+TEST(GridEngine, JobsThatNeverStarted) {
+  const ReadTable read = read_table(Line{.start = "0", .end = "0", .failed = "26"}.text());
+  EXPECT_EQ(read.row(0).start_ns, -1);
+  EXPECT_EQ(read.row(0).run_ns, -1);
+}
+
+TEST(GridEngine, ResourcesOfTheSite) {
+  const auto row = [](const std::string& category, const std::vector<std::string>& resources) {
+    ReadOptions options;
+    options.site.gpu_resources = resources;
+    Line line{.pe = "mpi", .slots = "8", .category = category};
+    ReadTable read = read_table(line.text(), options);
+    return std::tuple(read.row(0).num_gpus, read.row(0).instances,
+                      std::string(read.table.resource_types()[read.row(0).resource_type]));
+  };
+  using Row = std::tuple<int32_t, int32_t, std::string>;
+  EXPECT_EQ(row("-l rt_F=16,h_rt=1:00:00 -pe mpi 8", {}), Row(64, 16, "Full"));
+  EXPECT_EQ(row("-l rt_G.small=1", {}), Row(1, 1, "G.small"));
+  EXPECT_EQ(row("-l rt_C.small=1", {}), Row(0, 1, "C.small"));
+  EXPECT_EQ(row("-l gpu=1", {}), Row(1, 0, ""));
+  EXPECT_EQ(row("-l gpu=1", {"gpu=1*slots"}), Row(8, 0, ""));
+  EXPECT_EQ(row("-U x -l v100=2 -soft -l v100=9", {"v100=1"}), Row(2, 0, ""));
+  EXPECT_EQ(row("-l rt_F=2", {"rt_F=8:Node"}), Row(16, 2, "Node"));
+  EXPECT_EQ(row("-l mem_free=1.000T", {}), Row(0, 0, ""));
+  ReadOptions options;
+  options.site.gpu_resources = {"gpu"};
+  EXPECT_THAT(read_error(Line{}.text(), options), HasSubstr("write NAME=GPUS"));
+}
+
+TEST(GridEngine, InteractiveJobs) {
+  EXPECT_EQ(read_table(Line{.category = "-I y -l gpu=1"}.text()).row(0).kind, JobKind::Interactive);
+  EXPECT_EQ(read_table(Line{.name = "QLOGIN"}.text()).row(0).kind, JobKind::Interactive);
+  EXPECT_EQ(read_table(Line{.category = "-I n"}.text()).row(0).kind, JobKind::Batch);
+}
+
+TEST(GridEngine, LinesOfOtherHostsAreMergedWhicheverComesFirst) {
+  const Line master{.pe = "mpi", .slots = "8", .category = "-l gpu=4"};
+  Line early = master;
+  early.host = "h2";
+  early.submit = "0";
+  early.end = "1554422500";
+  early.pe_task = "1.h2";
+  Line late = early;
+  late.host = "h3";
+  late.pe_task = "1.h3";
+  const ReadTable read = read_table(early.text() + Line{.job = "6"}.text() + master.text() +
+                                    early.text() + late.text());
+  EXPECT_THAT(read.reasons(), IsEmpty());
+  ASSERT_THAT(read.ids(), ElementsAre("6", "5"));
+  EXPECT_THAT(read.node_names(1), ElementsAre("h1", "h2", "h3"));
+  EXPECT_EQ(read.row(1).num_nodes, 3);
+  EXPECT_EQ(read.row(1).num_gpus, 4);
+  EXPECT_THAT(read.summary.notes, Contains("3 lines of other hosts were merged into their jobs"));
+}
+
+TEST(GridEngine, TasksWithoutTheirJobAreRefused) {
+  Line task{.job = "8", .pe = "mpi", .pe_task = "1.h2"};
+  const ReadTable read = read_table(Line{}.text() + task.text());
+  EXPECT_THAT(read.reasons(), ElementsAre("2: a task of job 8 on h1, whose own record is missing"));
+  EXPECT_EQ(read.summary.records, 2);
+}
+
+TEST(GridEngine, ArrayTasksAndReruns) {
+  Line rerun{.job = "9", .start = "1554422600", .end = "1554422700", .task = "3"};
+  const ReadTable read = read_table(Line{.job = "9", .task = "3"}.text() + rerun.text() +
+                                    Line{.job = "9", .task = "4"}.text() + rerun.text());
+  EXPECT_THAT(read.ids(), ElementsAre("9.3", "9.3", "9.4"));
+  EXPECT_EQ(read.row(1).run, 1);
+  EXPECT_EQ(read.row(2).array_task, 4);
+  EXPECT_THAT(read.reasons(), ElementsAre("4: job 9.3 with this start was used before"));
+}
+
+TEST(GridEngine, WhatMakesNoSenseIsRefusedWithItsReason) {
+  const ReadTable read = read_table(
+      Line{}.text() + "a:b:c\n" + Line{.slots = "x"}.text() + Line{.submit = "soon"}.text() +
+      Line{.job = "7", .start = "1554422500", .end = "1554422499"}.text());
+  EXPECT_THAT(
+      read.reasons(),
+      ElementsAre("2: 3 fields instead of 43 or more", "3: slots \"x\" is no count",
+                  "4: submission_time \"soon\" is no time", "5: the job ended before it started"));
+}
+
+TEST(GridEngine, RealLines) {
+  const auto path = base::shared_path("data/fixtures/shredder/sge__accounting-logs.log");
+  if (!path) GTEST_SKIP() << "no shared data";
+  const ReadTable read = read_table_file(*path);
+  EXPECT_EQ(read.summary.format, "grid-engine");
+  // The second line is the same run of the same job with another category.
+  EXPECT_EQ(read.summary.records, 2);
+  ASSERT_EQ(read.table.rows().size(), 1u);
+  EXPECT_EQ(read.row(0).run_ns, 60 * base::kSecond);
+  EXPECT_EQ(read.row(0).walltime_limit_ns, 36000 * base::kSecond);
+  EXPECT_EQ(read.row(0).num_gpus, 0);
+}
+
+}  // namespace
+}  // namespace goban::records
