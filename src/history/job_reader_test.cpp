@@ -307,7 +307,8 @@ std::string error_text(std::string_view text, const ReadOptions& options = {}) {
 TEST(JobReader, HeaderErrors) {
   EXPECT_EQ(error_text(""), "jobs.csv: the file is empty (it must begin with a header line)");
   EXPECT_EQ(error_text("id,gpus\n1,2\n"),
-            "jobs.csv: no job format has the header \"id,gpus\" (name one with --format: swf, pal, "
+            "jobs.csv: no job format has the header \"id,gpus\" (name one with --format: slurm, "
+            "grid-engine, swf, pal, "
             "philly-attempts, philly-sia, chronus, lumos, lumos-intervals, openb, helios, generic; "
             "or write the columns of generic: job_id,submit_time,duration,num_gpus,user,model["
             ",class,priority,walltime_s,resource_type,instances,array_tasks,array_limit,account,"
@@ -325,8 +326,9 @@ TEST(JobReader, HeaderErrors) {
             "jobs.csv:1: the header \"id,gpus\" is not that of pal (expected: "
             "job_id,num_gpus,submit_time,duration,model[,batch_size])");
   options.format = "csv";
-  EXPECT_THAT(error_text("id,gpus\n", options),
-              testing::StartsWith("no job format is named csv (known: swf, pal, "));
+  EXPECT_THAT(
+      error_text("id,gpus\n", options),
+      testing::StartsWith("no job format is named csv (known: slurm, grid-engine, swf, pal, "));
 }
 
 TEST(JobReader, NamedFormatNeedsNoUserColumn) {

@@ -64,6 +64,17 @@ constexpr size_t kFieldsUge = 46;
 
 using Fields = std::vector<std::string_view>;
 
+/// What follows the category, `shift` fields further back, is as it should be: iow, pe_taskid,
+/// maxvmem.
+bool fits_behind_category(const Fields& fields, size_t shift) {
+  if (kMaxVmem + shift >= fields.size()) return false;
+  const std::string_view task = fields[kPeTask + shift];
+  const bool is_task = task == "NONE" || task == "none" ||
+                       (task.find('.') != task.npos && task.find(' ') == task.npos);
+  return is_task && base::parse_double(fields[kCategory + 1 + shift]) &&
+         base::parse_double(fields[kMaxVmem + shift]);
+}
+
 void split(std::string_view line, Fields& fields) {
   fields.clear();
   size_t begin = 0;
@@ -72,6 +83,16 @@ void split(std::string_view line, Fields& fields) {
     begin = colon + 1;
   }
   fields.push_back(line.substr(begin));
+  // A colon in the category (h_rt=1:00:00) is not masked by every version.
+  constexpr size_t kColonsMax = 16;
+  size_t shift = 0;
+  while (shift <= kColonsMax && !fits_behind_category(fields, shift)) ++shift;
+  if (shift == 0 || shift > kColonsMax) return;
+  const char* const first = fields[kCategory].data();
+  const std::string_view last = fields[kCategory + shift];
+  fields[kCategory] = {first, static_cast<size_t>(last.data() + last.size() - first)};
+  const auto behind = fields.begin() + kCategory + 1;
+  fields.erase(behind, behind + static_cast<std::ptrdiff_t>(shift));
 }
 
 bool is_digits(std::string_view text) {
