@@ -132,9 +132,8 @@ std::string why_empty(const history::ReadResult& read) {
 Result<history::ReadResult> read_history(SimulateFiles& files, const model::Cluster& cluster,
                                          const std::string& out) {
   history::ReadOptions options;
-  options.format = files.format;
+  files.reading.apply(options);
   options.cluster = &cluster;
-  options.procs_per_gpu = files.procs_per_gpu;
   const bool rejects_named = !files.rejects.empty();
   if (!rejects_named) files.rejects = (out.empty() ? "" : out + "/") + "rejected.csv";
   if (files.keep_rejects) options.rejects_path = files.rejects;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/reading_options.hpp"
 #include "engine/simulated/simulation.hpp"
 #include "history/fillers.hpp"
 #include "history/job_reader.hpp"
@@ -19,8 +20,7 @@ namespace goban::cli {
 struct SimulateFiles {
   std::string cluster;
   std::string jobs;
-  std::string format;
-  int64_t procs_per_gpu = 1;
+  ReadingArguments reading;
   std::string scores;
   std::string fillers;
   std::string accounts;

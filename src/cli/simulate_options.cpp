@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "cli/reading_options.hpp"
 #include "cli/simulate_backtest.hpp"
 
 namespace goban::cli {
@@ -19,11 +20,7 @@ void add_input_options(CLI::App& c, SimulateOptions& options) {
   SimulateFiles& files = options.files;
   c.add_option("--cluster", files.cluster, "Cluster: a TOML file, a preset, or NxM")->required();
   c.add_option("--jobs", files.jobs, "Job history: CSV, plain or gzip; - reads stdin")->required();
-  c.add_option("--format", files.format,
-               "Format of the history; told by its first line if left out");
-  c.add_option("--procs-per-gpu", files.procs_per_gpu,
-               "Format swf: processors that stand for one GPU")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+  add_reading_options(c, files.reading);
   c.add_option("--scores", files.scores, "PM scores of the GPUs (CSV); all 1 if left out");
   c.add_option("--penalty", files.penalties,
                "Further penalties: class:A=1.16, model:PointNet@8=1.10, level:rack=1.3");

@@ -13,11 +13,11 @@
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_notes.hpp"
+#include "cli/reading_options.hpp"
 #include "history/job_reader.hpp"
 #include "history/summary.hpp"
 #include "history/write_generic.hpp"
 #include "model/cluster_presets.hpp"
-#include "records/record_format.hpp"
 
 namespace goban::cli {
 namespace {
@@ -35,11 +35,10 @@ constexpr std::array kWeekdays = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun
 
 struct TraceArguments {
   std::string file;
-  std::string format;
+  ReadingArguments reading;
   std::string cluster;
   std::string rejects;
   std::string out = "-";
-  int64_t procs_per_gpu = 1;
   bool json = false;
 };
 
@@ -57,9 +56,8 @@ base::Result<Loaded> load(const TraceArguments& arguments) {
     loaded.cluster.emplace(std::move(*cluster));
     options.cluster = &*loaded.cluster;
   }
-  options.format = arguments.format;
+  arguments.reading.apply(options);
   options.rejects_path = arguments.rejects;
-  options.procs_per_gpu = arguments.procs_per_gpu;
   options.cpu_jobs = history::CpuJobs::Keep;
   ProgressBar progress("reading", 1);
   options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
@@ -304,11 +302,7 @@ CLI::App* add_reading_command(CLI::App& trace, const std::string& name, const st
                               TraceArguments& arguments) {
   CLI::App* c = trace.add_subcommand(name, what);
   c->add_option("FILE", arguments.file, "Job history, plain or gzip; - reads stdin")->required();
-  c->add_option("--format", arguments.format,
-                "Format; told by the first line if left out: " + records::list_record_formats());
-  c->add_option("--procs-per-gpu", arguments.procs_per_gpu,
-                "Format swf: processors that stand for one GPU")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+  add_reading_options(*c, arguments.reading);
   c->add_option("--cluster", arguments.cluster,
                 "Refuse what this cluster cannot hold: TOML file, preset, NxM");
   c->add_option("--rejects", arguments.rejects, "Where rejected records go, with reasons");

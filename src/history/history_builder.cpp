@@ -228,7 +228,10 @@ std::string HistoryBuilder::add(const AccountingRecord& record) {
 
 std::string HistoryBuilder::take(const AccountingRecord& record) {
   if (record.id.empty()) return "job_id is empty";
-  const bool is_plain = record.work_s >= 0 && record.run == 0 && !record.type_may_be_left_out;
+  if (!first_cluster_) first_cluster_ = record.cluster;
+  const bool of_other_cluster = record.cluster != *first_cluster_;
+  const bool is_plain =
+      record.work_s >= 0 && record.run == 0 && !record.type_may_be_left_out && !of_other_cluster;
   if (is_plain && record.submit_ns >= 0) return add(record);
   const bool has_run = record.work_s >= 0 || (record.start_ns >= 0 && record.end_ns >= 0);
   if (!has_run) {
@@ -241,8 +244,10 @@ std::string HistoryBuilder::take(const AccountingRecord& record) {
   if (record.submit_ns < 0) full.submit_ns = record.start_ns;
   if (full.submit_ns < 0) return "neither submission nor start are known";
   if (record.work_s < 0) full.work_s = base::to_seconds(record.end_ns - record.start_ns);
-  if (record.run > 0) {
-    run_id_ = fmt::format("{}#{}", record.id, record.run);
+  if (record.run > 0 || of_other_cluster) {
+    run_id_ = record.id;
+    if (of_other_cluster) run_id_ += fmt::format("@{}", record.cluster);
+    if (record.run > 0) run_id_ += fmt::format("#{}", record.run);
     full.id = run_id_;
   }
   const bool type_is_known =

@@ -84,7 +84,8 @@ class HistoryBuilder final : public records::RecordSink {
   model::JobHistory history_;
   std::vector<model::AppClass> class_of_model_;
   records::IdSet ids_;
-  std::string run_id_;  ///< of a job that ran before
+  std::string run_id_;  ///< of a job that ran before, or of another cluster
+  std::optional<std::string> first_cluster_;
   bool sorted_ = true;
 };
 

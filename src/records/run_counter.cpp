@@ -16,6 +16,15 @@ uint64_t mixed(uint64_t x) {
 
 }  // namespace
 
+int32_t RunCounter::add(std::string_view cluster, std::string_view id, base::TimeNs start_ns) {
+  if (!first_cluster_) first_cluster_ = cluster;
+  if (cluster == *first_cluster_) return add(id, start_ns);
+  key_.assign(id);
+  key_ += '@';
+  key_ += cluster;
+  return add(key_, start_ns);
+}
+
 int32_t RunCounter::add(std::string_view id, base::TimeNs start_ns) {
   const uint64_t id_hash = std::hash<std::string_view>{}(id);
   const uint64_t hash = mixed(mixed(id_hash) + static_cast<uint64_t>(start_ns));

@@ -409,7 +409,7 @@ void GridEngineParser::put(const Waiting& job, const Key& key, RecordOutput& out
   record.node_list = hosts;
   set_end(category, record);
   set_size(category, job, record);
-  record.run = runs_.add(record.id, record.start_ns);
+  record.run = runs_.add({}, record.id, record.start_ns);
   if (record.run == RunCounter::kSeenBefore) {
     return out.reject(job.line, fmt::format("job {} with this start was used before", id),
                       job.text);

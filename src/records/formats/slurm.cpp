@@ -172,7 +172,7 @@ std::string SlurmParser::parse_job(const SlurmJobId& id, int64_t line) {
   if (std::string problem = parse_limits(); !problem.empty()) return problem;
   parse_kind();
   parse_extras();
-  job_.run = runs_.add(job_.id, job_.start_ns);
+  job_.run = runs_.add(job_.cluster, job_.id, job_.start_ns);
   if (job_.run == RunCounter::kSeenBefore) {
     return fmt::format("job_id {} with this start was used before", job_.id);
   }
