@@ -13,7 +13,7 @@ int list_presets() {
   for (const model::PresetInfo& preset : model::preset_names()) {
     fmt::print("{:12} {}\n", preset.name, preset.description);
   }
-  fmt::print("{:12} {}\n", "NxM", "N nodes of M GPUs, no racks");
+  fmt::print("{:12} {}\n", "NxM", "N nodes of M GPUs, no racks; 8x8:V100+8x8:P100 says which GPUs");
   return 0;
 }
 

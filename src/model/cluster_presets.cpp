@@ -1,14 +1,17 @@
 #include "model/cluster_presets.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
+#include <span>
 #include <system_error>
 
 #include "base/check.hpp"
 #include "base/number.hpp"
 #include "model/cluster_file.hpp"
+#include "model/import/gpu_specs.hpp"
 
 namespace goban::model {
 namespace {
@@ -35,20 +38,54 @@ std::string node_name(std::string_view prefix, int number) {
   return fmt::format("{}{:04}", prefix, number);
 }
 
-Result<Cluster> flat(std::string name, int num_nodes, int num_gpus) {
+/// Nodes that are alike: part of a cluster without racks.
+struct NodeGroup {
+  int64_t nodes = 0;
+  int64_t gpus = 0;
+  std::string_view gpu_model = "gpu";
+};
+
+// Bare names of GPU models stand for the smallest variant in servers, so that no job is taken to
+// fit that may not: NVIDIA's data sheets; a K80 board has two GPUs.
+constexpr std::array kBareModels = {
+    GpuSpec{"K80", 12 * kGib, 150},  GpuSpec{"P100", 16 * kGib, 250},
+    GpuSpec{"V100", 16 * kGib, 300}, GpuSpec{"A100", 40 * kGib, 400},
+    GpuSpec{"H100", 80 * kGib, 700}, GpuSpec{"H200", 141'000'000'000, 700},
+};
+
+GpuModel gpu_model(std::string_view name) {
+  GpuModel model{.name = std::string(name)};
+  const auto* const bare = std::ranges::find(kBareModels, name, &GpuSpec::key);
+  const GpuSpec* const spec = bare != kBareModels.end() ? bare : find_gpu_spec(name);
+  if (spec == nullptr) return model;
+  model.mem_bytes = spec->mem_bytes;
+  model.power_max_w = spec->power_max_w;
+  return model;
+}
+
+Result<Cluster> flat(std::string name, std::span<const NodeGroup> groups) {
   ClusterBuilder builder(std::move(name));
-  const uint32_t gpu = builder.add_gpu_model({.name = "gpu"});
-  for (int i = 0; i < num_nodes; ++i) {
-    ClusterBuilder::Placed placed;
-    placed.node.name = node_name("node", i);
-    placed.node.num_gpus = static_cast<uint32_t>(num_gpus);
-    placed.node.gpu_model = gpu;
-    builder.add_node(std::move(placed));
+  int number = 0;
+  std::vector<std::string_view> models;  // by index of the GPU model
+  for (const NodeGroup& group : groups) {
+    const auto known = std::ranges::find(models, group.gpu_model);
+    auto gpu = static_cast<uint32_t>(known - models.begin());
+    if (known == models.end()) {
+      gpu = builder.add_gpu_model(gpu_model(group.gpu_model));
+      models.push_back(group.gpu_model);
+    }
+    for (int64_t i = 0; i < group.nodes; ++i) {
+      ClusterBuilder::Placed placed;
+      placed.node.name = node_name("node", number++);
+      placed.node.num_gpus = static_cast<uint32_t>(group.gpus);
+      placed.node.gpu_model = gpu;
+      builder.add_node(std::move(placed));
+    }
   }
   return builder.build();
 }
 
-Result<Cluster> make_sia64() { return flat("sia-64", 16, 4); }
+Result<Cluster> make_sia64() { return flat("sia-64", std::array{NodeGroup{16, 4}}); }
 
 // Takizawa et al., section 1 and Table 1. Two EDR ports a node; 34 nodes a rack with full
 // bisection, between racks a third of it.
@@ -153,14 +190,54 @@ constexpr std::array kPresets = {
     Preset{{"sia-64", "16 nodes x 4 GPUs without racks (the set-up of Sia and PAL)"}, make_sia64},
 };
 
-/// N and M of "NxM"; nothing if it is not of that form.
-std::optional<std::pair<int64_t, int64_t>> parse_n_by_m(std::string_view name) {
-  const size_t cross = name.find('x');
-  if (cross == std::string_view::npos) return std::nullopt;
-  const auto nodes = base::parse_int(name.substr(0, cross));
-  const auto gpus = base::parse_int(name.substr(cross + 1));
-  if (!nodes || !gpus) return std::nullopt;
-  return std::pair{*nodes, *gpus};
+/// "NxM" or "NxM:MODEL"; nothing if it is not of that form.
+std::optional<NodeGroup> parse_group(std::string_view text) {
+  NodeGroup group;
+  if (const size_t colon = text.find(':'); colon != std::string_view::npos) {
+    group.gpu_model = text.substr(colon + 1);
+    text = text.substr(0, colon);
+    const auto in_names = [](char c) {
+      return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+             c == '-' || c == '_' || c == '.';
+    };
+    if (group.gpu_model.empty() || !std::ranges::all_of(group.gpu_model, in_names)) return {};
+  }
+  const size_t cross = text.find('x');
+  if (cross == std::string_view::npos) return {};
+  const auto nodes = base::parse_int(text.substr(0, cross));
+  const auto gpus = base::parse_int(text.substr(cross + 1));
+  if (!nodes || !gpus) return {};
+  group.nodes = *nodes;
+  group.gpus = *gpus;
+  return group;
+}
+
+/// Groups joined by '+'; empty if it is not of that form.
+std::vector<NodeGroup> parse_groups(std::string_view text) {
+  std::vector<NodeGroup> groups;
+  while (true) {
+    const size_t end = text.find('+');
+    const auto group = parse_group(text.substr(0, end));
+    if (!group) return {};
+    groups.push_back(*group);
+    if (end == std::string_view::npos) return groups;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool in_range(std::span<const NodeGroup> groups) {
+  constexpr int64_t kGpusMax = int64_t{1} << 24;
+  int64_t nodes = 0;
+  int64_t gpus = 0;
+  for (const NodeGroup& group : groups) {
+    if (group.nodes < 1 || group.nodes > kNodesMax || group.gpus < 1 || group.gpus > 255) {
+      return false;
+    }
+    nodes += group.nodes;
+    gpus += group.nodes * group.gpus;
+    if (nodes > kNodesMax || gpus > kGpusMax) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -178,19 +255,19 @@ Result<Cluster> make_preset(std::string_view name) {
     GOBAN_CHECK(cluster.has_value(), std::string(name));
     return cluster;
   }
-  if (const auto size = parse_n_by_m(name)) {
-    const auto [nodes, gpus] = *size;
-    if (nodes < 1 || nodes > kNodesMax || gpus < 1 || gpus > 255 || nodes * gpus > 1 << 24) {
+  if (const auto groups = parse_groups(name); !groups.empty()) {
+    if (!in_range(groups)) {
       return usage_error(
           fmt::format("cluster {} is out of range", name),
           fmt::format("1 to {} nodes, 1 to 255 GPUs each, {} GPUs in all", kNodesMax, 1 << 24));
     }
-    return flat(std::string(name), static_cast<int>(nodes), static_cast<int>(gpus));
+    return flat(std::string(name), groups);
   }
   std::string known;
   for (const Preset& preset : kPresets) known += fmt::format("{}, ", preset.info.name);
-  return usage_error(fmt::format("no cluster preset is named {}", name),
-                     fmt::format("known: {}NxM such as 16x4, or a .toml file", known));
+  return usage_error(
+      fmt::format("no cluster preset is named {}", name),
+      fmt::format("known: {}NxM such as 16x4 or 8x8:V100+8x8:P100, or a .toml file", known));
 }
 
 bool is_cluster_file(const std::string& spec) {

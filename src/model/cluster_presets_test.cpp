@@ -78,16 +78,37 @@ TEST(Presets, UnknownNameListsTheKnownOnes) {
   EXPECT_EQ(cluster.error().code, base::ErrorCode::Usage);
   EXPECT_EQ(cluster.error().text(),
             "no cluster preset is named abcd (known: abci, dgx-a100, nec-928, sia-64, "
-            "NxM such as 16x4, or a .toml file)");
+            "NxM such as 16x4 or 8x8:V100+8x8:P100, or a .toml file)");
+}
+
+TEST(Presets, GroupsOfNodesHaveTheirGpuModels) {
+  const auto cluster = make_preset("2x8:V100+3x4:K80+1x8:V100+1x2:NVIDIA-L4+1x1:X");
+  ASSERT_TRUE(cluster) << cluster.error().text();
+  EXPECT_EQ(cluster->num_gpus(), 16u + 12u + 8u + 2u + 1u);
+  const auto model_of = [&](size_t node) {
+    return cluster->gpu_models()[cluster->nodes()[node].gpu_model];
+  };
+  EXPECT_EQ(model_of(0).name, "V100");
+  EXPECT_EQ(model_of(0).mem_bytes, int64_t{16} << 30);
+  EXPECT_EQ(model_of(2).name, "K80");
+  EXPECT_EQ(model_of(2).power_max_w, 150);
+  EXPECT_EQ(model_of(5).name, "V100");
+  EXPECT_EQ(cluster->gpu_models().size(), 4u);
+  EXPECT_EQ(model_of(6).mem_bytes, int64_t{24} << 30);
+  EXPECT_EQ(model_of(7).mem_bytes, 0) << "nobody knows X";
+  EXPECT_EQ(cluster->nodes()[7].name, "node0007");
+  EXPECT_EQ(make_preset("2x8")->gpu_models()[0].name, "gpu");
 }
 
 TEST(Presets, NByMOutOfRangeIsRefused) {
-  for (const char* name : {"0x4", "4x0", "-1x4", "200000x1", "4x256", "100000x200"}) {
+  for (const char* name :
+       {"0x4", "4x0", "-1x4", "200000x1", "4x256", "100000x200", "1x4+0x4", "131072x1+1x1"}) {
     const auto cluster = make_preset(name);
     ASSERT_FALSE(cluster) << name;
     EXPECT_NE(cluster.error().message.find("out of range"), std::string::npos);
   }
-  for (const char* name : {"x", "4x", "x4", "4X4", "4x4x4", "99999999999999999999x1"}) {
+  for (const char* name : {"x", "4x", "x4", "4X4", "4x4x4", "99999999999999999999x1",
+                           "4x4:", "4x4:a b", "4x4+", "+4x4", "4x4:V100:P100"}) {
     EXPECT_FALSE(make_preset(name)) << name;
   }
 }

@@ -86,6 +86,38 @@ PowerModel make_h100() { return scaled("h100-8", 800, 8400, 72, 122, 700); }
 // confidence (spec 5). Assumed: the context's 50 W above idle and all else as for H100.
 PowerModel make_h200() { return scaled("h200-8", 800, 8400, 77, 127, 700); }
 
+/// The fitted V100 node with GPUs of another generation: its host, and its dynamic power and base
+/// by what a GPU has above idle.
+PowerModel of_generation(std::string_view name, double gpu_idle_w, double gpu_context_w,
+                         double gpu_max_w) {
+  const PowerModel v100 = make_v100();
+  const double share = (gpu_max_w - gpu_idle_w) / (v100.gpu_max_w - v100.gpu_idle_w);
+  PowerModel node;
+  node.name = name;
+  node.host_idle_w = v100.host_idle_w;
+  node.gpu_idle_w = gpu_idle_w;
+  node.gpu_context_w = gpu_context_w;
+  node.gpu_max_w = gpu_max_w;
+  node.gpu_dynamic_w = v100.gpu_dynamic_w * share;
+  node.exponent = kExponent;
+  node.gpu_share_base_w = gpu_idle_w + kShareBase * node.gpu_dynamic_w;
+  add_rest_states(node, 25, 12);
+  return node;
+}
+
+// P100 PCIe: 250 W (data sheet), idle 25 W (constants of the PWR plug-in of Kubernetes, spec 5).
+// Caps: the median of 45 configurations against 250 W, GPU energy only (trace of Zeus, NSDI 2023).
+// Assumed: the context's 6 W above idle and the host as V100, dynamic power by the board's limit.
+PowerModel make_p100() {
+  PowerModel node = of_generation("p100-8", 25, 31, 250);
+  node.caps = {{200, 0.986, 1.005}, {175, 0.95, 1.017}, {150, 0.927, 1.036}, {125, 0.88, 1.06}};
+  return node;
+}
+
+// K80: a board of 300 W carries two GPUs (BD-07317-001), so one has 150 W. Nothing else of it is
+// measured. Assumed: idle and context as P100, host as V100, dynamic power by the board's limit.
+PowerModel make_k80() { return of_generation("k80-8", 25, 31, 150); }
+
 struct Preset {
   PowerPresetInfo info;
   PowerModel (*make)() = nullptr;
@@ -96,6 +128,10 @@ constexpr std::array kPresets = {
     Preset{{"h100", "8 x H100 SXM: GPU idle and node maximum measured; curve scaled; host assumed"},
            make_h100},
     Preset{{"h200", "8 x H200 SXM: as h100, GPU idle from vendor pages"}, make_h200},
+    Preset{{"k80", "8 x K80 GPUs (4 boards): limit from the data sheet; all else assumed"},
+           make_k80},
+    Preset{{"p100", "8 x P100 PCIe: limit and idle from data sheets, caps measured; rest as v100"},
+           make_p100},
     Preset{{"v100", "8 x V100: curve and composition fitted to EaCO's measured tables"}, make_v100},
 };
 
@@ -128,9 +164,41 @@ Result<PowerCatalog> make_power_preset(std::string_view name) {
   return PowerCatalog{{preset->make()}};
 }
 
+namespace {
+
+/// "v100,p100": each preset is for the GPU models whose names begin as it is called.
+Result<PowerCatalog> presets_by_model(std::string_view list) {
+  PowerCatalog catalog;
+  while (true) {
+    const size_t end = list.find(',');
+    const std::string_view name = list.substr(0, end);
+    auto preset = make_power_preset(name);
+    if (!preset) return preset;
+    PowerModel& model = preset->models.front();
+    for (const char c : name) {
+      model.gpu_model += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    }
+    for (const PowerModel& other : catalog.models) {
+      if (other.gpu_model == model.gpu_model) {
+        return base::usage_error(fmt::format("power model {} is given twice", name),
+                                 "name each once");
+      }
+    }
+    catalog.models.push_back(std::move(model));
+    if (end == std::string_view::npos) return catalog;
+    list.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
+bool is_power_file(const std::string& spec) {
+  return spec == "-" || spec.find_first_of("./") != std::string::npos;
+}
+
 Result<PowerCatalog> resolve_power(const std::string& spec) {
-  const bool is_path = spec == "-" || spec.find_first_of("./") != std::string::npos;
-  return is_path ? read_power_file(spec) : make_power_preset(spec);
+  if (is_power_file(spec)) return read_power_file(spec);
+  return spec.find(',') == std::string::npos ? make_power_preset(spec) : presets_by_model(spec);
 }
 
 }  // namespace goban::profile

@@ -22,8 +22,12 @@ struct PowerPresetInfo {
 /// The preset of that name; it is for any GPU model. Errors: Usage, listing the known ones.
 [[nodiscard]] base::Result<PowerCatalog> make_power_preset(std::string_view name);
 
-/// What `--energy` names: a preset, else a file. Errors: those of read_power_file; a name that is
-/// neither lists the presets.
+/// `--energy` names a file, not presets.
+[[nodiscard]] bool is_power_file(const std::string& spec);
+
+/// What `--energy` names: a preset, else a file. Several presets joined by commas, such as
+/// "k80,p100,v100", are for the GPU models that begin with K80, P100 and V100. Errors: those of
+/// read_power_file; a name that is neither lists the presets.
 [[nodiscard]] base::Result<PowerCatalog> resolve_power(const std::string& spec);
 
 }  // namespace goban::profile
