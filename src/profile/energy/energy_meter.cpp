@@ -11,6 +11,10 @@ namespace {
 constexpr std::array kAccountings = {Accounting::ActiveOnly, Accounting::IdleOn,
                                      Accounting::OnlyEacoSleeps, Accounting::EveryoneSleeps};
 
+bool ordered_rest(PowerState state) {
+  return state == PowerState::Sleep || state == PowerState::Off;
+}
+
 }  // namespace
 
 void EnergyMeter::Sum::add(double value) {
@@ -59,14 +63,54 @@ void EnergyMeter::close_busy(NodeMeter& meter, double span_s) {
   active_s_.add(span_s);
 }
 
+double EnergyMeter::timer_s(const NodeMeter& meter, double span_s) const {
+  if (options_.recorded_rests) return span_s;
+  const PowerModel& power = *meter.node.power;
+  return options_.timer_s.value_or(
+      break_even_s(power.rest(options_.rest), power.node_idle_w(meter.node.num_gpus)));
+}
+
+void EnergyMeter::draw_busy(const NodeMeter& meter, base::TimeNs now_ns) const {
+  const auto node = static_cast<uint32_t>(&meter - nodes_.data());
+  options_.power_sink(model::NodeId(node), meter.since_ns, now_ns, meter.power_w);
+}
+
+void EnergyMeter::draw_gap(const NodeMeter& meter, base::TimeNs now_ns, bool woken) const {
+  const model::NodeId node(static_cast<uint32_t>(&meter - nodes_.data()));
+  const PowerModel& power = *meter.node.power;
+  const bool ordered = ordered_rest(meter.state);
+  base::TimeNs at_ns = ordered ? meter.since_ns : meter.gap_begin_ns;
+  const auto draw = [&](base::TimeNs to_ns, double power_w) {
+    if (to_ns > at_ns) options_.power_sink(node, at_ns, to_ns, power_w);
+    at_ns = std::max(at_ns, to_ns);
+  };
+  if (!ordered) {
+    const double span_s = base::to_seconds(now_ns - at_ns);
+    const double idle_s = std::min(span_s, timer_s(meter, span_s));
+    const base::TimeNs rest_ns = idle_s < span_s ? at_ns + base::from_seconds(idle_s) : now_ns;
+    draw(rest_ns, power.node_idle_w(meter.node.num_gpus));
+    if (rest_ns >= now_ns) return;
+  }
+  const RestState& rest = power.rest(ordered ? meter.state : options_.rest);
+  const double span_s = base::to_seconds(now_ns - at_ns);
+  const double wake_s = woken ? rest.wake_s : 0;
+  if (span_s < rest.enter_s + wake_s) {  // it costs the transitions all the same
+    const RestEnergy energy = rest_energy(rest, span_s, woken);
+    draw(now_ns, (energy.rest_j + energy.transition_j) / span_s);
+    return;
+  }
+  if (rest.enter_s > 0) draw(at_ns + base::from_seconds(rest.enter_s), rest.enter_j / rest.enter_s);
+  draw(now_ns - base::from_seconds(wake_s), rest.power_w);
+  if (wake_s > 0) draw(now_ns, rest.wake_j / wake_s);
+}
+
 // A stretch without jobs: one that the policy ordered to rest, or a whole gap of idleness.
 void EnergyMeter::close_gap(const NodeMeter& meter, double span_s, bool woken) {
   const PowerModel& power = *meter.node.power;
   const double idle_w = power.node_idle_w(meter.node.num_gpus);
-  const bool ordered = meter.state == PowerState::Sleep || meter.state == PowerState::Off;
+  const bool ordered = ordered_rest(meter.state);
   const RestState& rest = power.rest(ordered ? meter.state : options_.rest);
-  double timer_s = options_.timer_s.value_or(break_even_s(rest, idle_w));
-  if (options_.recorded_rests) timer_s = span_s;
+  const double idle_s = std::min(span_s, timer_s(meter, span_s));
   for (const Accounting accounting : kAccountings) {
     if (accounting == Accounting::ActiveOnly) continue;
     if (!rests(accounting)) {
@@ -74,8 +118,8 @@ void EnergyMeter::close_gap(const NodeMeter& meter, double span_s, bool woken) {
     } else if (ordered) {
       add_rest(accounting, rest_energy(rest, span_s, woken));
     } else {
-      add_idle(accounting, idle_w * std::min(span_s, timer_s));
-      if (span_s > timer_s) add_rest(accounting, rest_energy(rest, span_s - timer_s, woken));
+      add_idle(accounting, idle_w * idle_s);
+      if (span_s > idle_s) add_rest(accounting, rest_energy(rest, span_s - idle_s, woken));
     }
   }
 }
@@ -88,8 +132,10 @@ void EnergyMeter::close(NodeMeter& meter, base::TimeNs now_ns, bool woken) {
   if (span_s <= 0) return;
   if (meter.state == PowerState::Busy) {
     close_busy(meter, span_s);
+    if (options_.power_sink) draw_busy(meter, now_ns);
   } else {
     close_gap(meter, span_s, woken);
+    if (options_.power_sink) draw_gap(meter, now_ns, woken);
   }
 }
 

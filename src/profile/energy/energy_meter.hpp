@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -52,6 +53,11 @@ struct MeteredNode {
   uint32_t num_gpus = 0;
 };
 
+/// Gets what a node drew from `from` to `to` under accounting D, each span once it is over. Spans
+/// of one node follow each other without gaps; nodes are not in step.
+using PowerSink =
+    std::function<void(model::NodeId node, base::TimeNs from, base::TimeNs to, double power_w)>;
+
 struct MeterOptions {
   /// The policy counts as EaCO in accounting C.
   bool sleeps_in_c = false;
@@ -61,6 +67,7 @@ struct MeterOptions {
   PowerState rest = PowerState::Sleep;
   /// Idle seconds before a node rests; absent: the break-even time of the node.
   std::optional<double> timer_s{};
+  PowerSink power_sink{};  ///< may be empty
 };
 
 struct EnergyTotals {
@@ -129,6 +136,10 @@ class EnergyMeter {
   void close(NodeMeter& meter, base::TimeNs now_ns, bool woken);
   void close_busy(NodeMeter& meter, double span_s);
   void close_gap(const NodeMeter& meter, double span_s, bool woken);
+  /// Tells the sink of a span in which the node was busy, or of one without jobs.
+  void draw_busy(const NodeMeter& meter, base::TimeNs now_ns) const;
+  void draw_gap(const NodeMeter& meter, base::TimeNs now_ns, bool woken) const;
+  [[nodiscard]] double timer_s(const NodeMeter& meter, double span_s) const;
   void add_idle(Accounting accounting, double joules);
   void add_rest(Accounting accounting, const RestEnergy& energy);
   [[nodiscard]] bool rests(Accounting accounting) const;

@@ -136,7 +136,15 @@ void random_change(EnergyMeter& meter, base::TimeNs now_ns, bool may_rest) {
 RC_GTEST_PROP(EnergyMeterProperty, EnergyIsConservedAndAccountingsAreOrdered, ()) {
   const PowerModel power = small_node();
   const std::vector<MeteredNode> nodes = {{&power, 2}, {&power, 4}, {&power, 2}};
-  const MeterOptions options = random_options();
+  MeterOptions options = random_options();
+  double drawn_j = 0;
+  std::vector<base::TimeNs> drawn_until(3, 0);
+  options.power_sink = [&](NodeId node, base::TimeNs from, base::TimeNs to, double power_w) {
+    RC_ASSERT(from == drawn_until[node.index()]);
+    RC_ASSERT(to > from);
+    drawn_until[node.index()] = to;
+    drawn_j += power_w * base::to_seconds(to - from);
+  };
   EnergyMeter meter(nodes, 5, 0, options);
   base::TimeNs now_ns = 0;
   const auto steps = *rc::gen::inRange(0, 60);
@@ -147,6 +155,9 @@ RC_GTEST_PROP(EnergyMeterProperty, EnergyIsConservedAndAccountingsAreOrdered, ()
   const EnergyAccount account = meter.finish(now_ns + 7);
   expect_conserved(account);
   RC_ASSERT(!testing::Test::HasFailure());
+  const double d = account.of(Accounting::EveryoneSleeps).cluster_j;
+  RC_ASSERT(std::abs(drawn_j - d) <= 1e-6 * std::max(1.0, d));  // spans end at whole nanoseconds
+  for (const base::TimeNs until : drawn_until) RC_ASSERT(until == now_ns + 7);
   const double a = account.of(Accounting::ActiveOnly).cluster_j;
   RC_ASSERT(a <= account.of(Accounting::IdleOn).cluster_j);
   RC_ASSERT(a <= account.of(Accounting::EveryoneSleeps).cluster_j);
