@@ -1,0 +1,108 @@
+#include "policy/make_knowledge.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/cluster_presets.hpp"
+#include "profile/colocation/colocation_file.hpp"
+#include "profile/energy/power_presets.hpp"
+
+namespace goban::policy {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+model::JobHistory jobs() {
+  model::JobHistory history;
+  const auto add = [&history](const char* model, int32_t batch, float util_pct, int64_t mem) {
+    model::Job job;
+    job.request.num_gpus = 1;
+    job.request.model = model::ModelId(history.models.intern(model));
+    history.jobs.push_back(job);
+    history.training.push_back(
+        {.gpu_mem_bytes = mem, .gpu_util_pct = util_pct, .batch_size = batch});
+  };
+  add("ResNet", 16, 20, 5000);
+  add("ResNet", 16, 40, 7000);
+  add("ResNet", 32, 50, 0);
+  add("Other", 0, 60, 900);
+  add("", 0, -1, 0);
+  return history;
+}
+
+profile::ColocationHistory measured() {
+  return profile::parse_colocation(
+             "gpu_type,members,slowdowns,util_pct,mem_bytes\n"
+             "V100,ResNet@batch 16,,,\n"
+             "V100,Other,,90,4 GiB\n"
+             "V100,ResNet@batch 16 + Other,1.5 + 1.1,,\n",
+             "h.csv")
+      .value();
+}
+
+TEST(MakeKnowledge, JobsFindTheirApplications) {
+  model::JobHistory history = jobs();
+  const auto cluster = model::make_preset("1x4:V100-SXM2-16GB+1x4:K80").value();
+  const MadeKnowledge made =
+      make_knowledge({.colocation = measured(), .power = {}}, cluster, history).value();
+  const profile::ColocationHistory& known = made.knowledge.colocation;
+  EXPECT_EQ(known.app_name(history.jobs[0].request.app), "ResNet@batch 16");
+  EXPECT_EQ(history.jobs[1].request.app, history.jobs[0].request.app);
+  EXPECT_EQ(known.app_name(history.jobs[2].request.app), "ResNet@batch 32");
+  EXPECT_EQ(known.app_name(history.jobs[3].request.app), "Other");
+  EXPECT_FALSE(history.jobs[4].request.app.valid());
+  EXPECT_THAT(made.gaps.unknown_apps, ElementsAre("ResNet@batch 32"));
+  EXPECT_EQ(made.gaps.unknown_jobs, 1);
+  EXPECT_EQ(made.gaps.unnamed_jobs, 1);
+  EXPECT_THAT(made.gaps.unmeasured_gpus, ElementsAre("K80"));
+  EXPECT_THAT(made.gaps.gpus_without_memory, IsEmpty());
+  EXPECT_EQ(made.gaps.without_util, 1) << "the nameless one";
+  EXPECT_EQ(made.gaps.without_mem, 2) << "that, and batch 32";
+  EXPECT_THAT(made.knowledge.power, IsEmpty());
+}
+
+TEST(MakeKnowledge, DeclarationsStandInForMeasurementsOnly) {
+  model::JobHistory history = jobs();
+  const auto cluster = model::make_preset("1x4:V100+1x4:K80").value();
+  const MadeKnowledge made =
+      make_knowledge({.colocation = measured(), .power = {}}, cluster, history).value();
+  const auto alone = [&](size_t gpu_model, size_t job) {
+    return *made.knowledge.colocation.find_alone(made.knowledge.gpu_types[gpu_model],
+                                                 history.jobs[job].request.app);
+  };
+  EXPECT_EQ(alone(0, 0).util_pct, 30) << "mean of 20 and 40";
+  EXPECT_EQ(alone(0, 0).mem_bytes, 7000) << "the largest";
+  EXPECT_EQ(alone(0, 3).util_pct, 90) << "measured, not the declared 60";
+  EXPECT_EQ(alone(0, 3).mem_bytes, int64_t{4} << 30);
+  EXPECT_EQ(alone(1, 3).util_pct, 60) << "nothing was measured on K80";
+  // A measured pair stays measured; the same pair on K80 falls to the prior.
+  const profile::ColocationPredictor predictor(made.knowledge.colocation);
+  const std::array pair = {history.jobs[0].request.app, history.jobs[3].request.app};
+  EXPECT_EQ(predictor.predict(made.knowledge.gpu_types[0], pair).level,
+            profile::PredictionLevel::Measured);
+  EXPECT_EQ(predictor.predict(made.knowledge.gpu_types[1], pair).level,
+            profile::PredictionLevel::Utilisation);
+}
+
+TEST(MakeKnowledge, EveryGpuModelNeedsItsWatts) {
+  model::JobHistory history = jobs();
+  const auto mixed = model::make_preset("1x8:V100+1x8:P100").value();
+  const auto missing = make_knowledge(
+      {.colocation = {}, .power = profile::resolve_power("v100,k80").value()}, mixed, history);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().text(),
+            "no power model says what nodes with the GPU model P100 draw (there are some for V100, "
+            "K80; add one whose gpu_model begins that name)");
+  const MadeKnowledge made =
+      make_knowledge({.colocation = {}, .power = profile::resolve_power("v100,p100").value()},
+                     mixed, history)
+          .value();
+  ASSERT_EQ(made.knowledge.power.size(), 2u);
+  EXPECT_EQ(made.knowledge.power[1].name, "p100-8");
+  EXPECT_THAT(made.gaps.unmeasured_gpus, IsEmpty()) << "no history was given";
+}
+
+}  // namespace
+}  // namespace goban::policy
