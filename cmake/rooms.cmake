@@ -18,7 +18,7 @@ goban_room_uses(records base wire model profile)
 goban_room_uses(history base wire model profile records)
 goban_room_uses(series base statistics)
 goban_room_uses(engine base wire model profile policy scheduler history)
-goban_room_uses(report base wire model profile history engine)
+goban_room_uses(report base wire model profile policy history engine)
 goban_room_uses(cli base statistics wire model profile policy scheduler records history series
                     engine report)
 # The training runtime: apart from the cluster's rooms (mesh_rooms.cmake builds it).

@@ -13,15 +13,15 @@ bool names_any(const base::NameTable& names) {
   return names.size() > 1 || (names.size() == 1 && !names[0].empty());
 }
 
-double slowdown_of(const model::Job& job, double jct_s) {
+}  // namespace
+
+double bounded_slowdown(const model::Job& job, double jct_s) {
   double run_s = job.work_s;
   if (job.request.walltime_limit_ns > 0) {
     run_s = std::min(run_s, base::to_seconds(job.request.walltime_limit_ns));
   }
   return std::max(1.0, jct_s / std::max(run_s, kShortestRun_s));
 }
-
-}  // namespace
 
 std::vector<AccountMetrics> measure_accounts(const model::JobHistory& history,
                                              const engine::SimulationResult& result,
@@ -41,7 +41,7 @@ std::vector<AccountMetrics> measure_accounts(const model::JobHistory& history,
     AccountMetrics& account = accounts[id];
     ++account.jobs;
     account.avg_wait_s += jct_s - held_s;
-    account.avg_slowdown += slowdown_of(job, jct_s);
+    account.avg_slowdown += bounded_slowdown(job, jct_s);
     account.gpu_hours += held_s * job.request.num_gpus / 3600;
   }
   for (size_t id = 0; id < accounts.size(); ++id) {

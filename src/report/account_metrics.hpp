@@ -19,6 +19,9 @@ struct AccountMetrics {
   double gpu_hours = 0;  ///< held
 };
 
+/// The slowdown of one job, as above.
+[[nodiscard]] double bounded_slowdown(const model::Job& job, double jct_s);
+
 /// Of the jobs submitted from `counted_from_ns` on; by average slowdown, worst first, then by name.
 /// Accounts are users if the history names no account. Empty if it names neither.
 [[nodiscard]] std::vector<AccountMetrics> measure_accounts(const model::JobHistory& history,

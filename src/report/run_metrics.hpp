@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/simulated/simulation.hpp"
 #include "report/account_metrics.hpp"
+#include "report/service_metrics.hpp"
 
 namespace goban::report {
 
@@ -30,8 +32,10 @@ struct RunMetrics {
   int64_t preemptions = 0;
   double wall_s = 0;
   int64_t timed_out = 0;
-  double gpu_hours_lost = 0;     ///< undone by node failures
-  AccountMetrics worst_account;  ///< by average slowdown; without a name if there is none
+  double gpu_hours_lost = 0;              ///< undone by node failures
+  AccountMetrics worst_account;           ///< by average slowdown; without a name if there is none
+  std::optional<EnergyMetrics> energy;    ///< if watts are known
+  std::optional<ServiceMetrics> service;  ///< if asked for
 };
 
 /// Jobs submitted less than `warmup_ns` after the first one are the warm-up.

@@ -70,6 +70,35 @@ void append_gain(std::string& out, const char* name, const Gain& gain, bool test
   out += fmt::format(", \"{}_claimed\": {}", key, gain.claimed);
 }
 
+void append_energy(std::string& out, const EnergyMetrics& energy) {
+  std::string kwh;
+  for (size_t i = 0; i < energy.kwh.size(); ++i) {
+    append_field(kwh, std::string(profile::kAccountingLetters[i]).c_str(), energy.kwh[i]);
+  }
+  out += ", \"energy_kwh\": {" + kwh.substr(2) + '}';
+  append_field(out, "energy_jobs_kwh", energy.jobs_kwh);
+  append_field(out, "avg_active_nodes", energy.avg_active_nodes);
+}
+
+void append_service(std::string& out, const ServiceMetrics& service) {
+  append_field(out, "deadline_jobs", service.deadline_jobs);
+  append_field(out, "deadline_misses", service.deadline_misses);
+  append_field(out, "max_slowdown_misses", service.slowdown_misses);
+  append_field(out, "max_wait_misses", service.wait_misses);
+  append_field(out, "avg_epoch_s", service.avg_epoch_s);
+  append_field(out, "avg_slowdown", service.avg_slowdown);
+  append_field(out, "p99_slowdown", service.p99_slowdown);
+  append_field(out, "worst_user_slowdown", service.worst_user_slowdown);
+  append_field(out, "jain_index", service.jain_index);
+  append_field(out, "undo_count", service.undo_count);
+  std::string levels;
+  for (size_t i = 1; i + 1 < service.predictions.size(); ++i) {
+    const auto level = static_cast<profile::PredictionLevel>(i);
+    append_field(levels, std::string(level_name(level)).c_str(), service.predictions[i]);
+  }
+  out += ", \"prediction_levels\": {" + levels.substr(2) + '}';
+}
+
 /// Members behind a policy's name.
 std::string figures(const Comparison& comparison, const RunMetrics& run) {
   const RunMetrics& reference = comparison.runs[comparison.reference];
@@ -101,6 +130,8 @@ std::string figures(const Comparison& comparison, const RunMetrics& run) {
     append_field(out, "gpu_hours", worst.gpu_hours);
     out += '}';
   }
+  if (run.energy) append_energy(out, *run.energy);
+  if (run.service) append_service(out, *run.service);
   append_gain(out, "gain_jct", jct_gain(run, reference, comparison.backtest), tested);
   append_gain(out, "gain_wait", wait_gain(run, reference, comparison.backtest), tested);
   return out;
@@ -259,12 +290,77 @@ std::string worst_account_lines(const std::vector<RunMetrics>& runs) {
   return out.empty() ? out : "\nThe account served worst, by average slowdown:\n" + out;
 }
 
+namespace {
+
+/// The reference's figure over the run's, minus one: how much less the run needs.
+std::string less_text(double value, double reference) {
+  return reference > 0 ? fmt::format("{:+.1f} %", 100 * (value / reference - 1)) : "-";
+}
+
+size_t policy_width(const std::vector<RunMetrics>& runs) {
+  size_t width = 6;
+  for (const RunMetrics& run : runs) width = std::max(width, run.policy.size());
+  return width;
+}
+
+std::string predictions_text(const ServiceMetrics& service) {
+  std::string out;
+  for (size_t i = 1; i < service.predictions.size(); ++i) {
+    if (service.predictions[i] == 0) continue;
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", service.predictions[i],
+                       level_name(static_cast<profile::PredictionLevel>(i)));
+  }
+  return out.empty() ? "none" : out;
+}
+
+}  // namespace
+
+std::string energy_table(const Comparison& comparison) {
+  const std::vector<RunMetrics>& runs = comparison.runs;
+  if (runs.empty() || !runs[comparison.reference].energy) return {};
+  constexpr size_t kD = static_cast<size_t>(profile::kHeadline);
+  const EnergyMetrics& reference = *runs[comparison.reference].energy;
+  const size_t width = policy_width(runs);
+  std::string out = fmt::format(
+      "\nEnergy of the cluster, kWh\n{:<{}}  {:>12} {:>9} {:>12} {:>12} {:>12} {:>12}\n", "policy",
+      width, "D: may sleep", "change", "A: active", "B: idle on", "C: EaCO only", "nodes active");
+  for (const RunMetrics& run : runs) {
+    const EnergyMetrics& energy = *run.energy;
+    const bool itself = &run == &runs[comparison.reference];
+    out += fmt::format("{:<{}}  {:>12.2f} {:>9} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f}\n",
+                       run.policy, width, energy.kwh[kD],
+                       itself ? "-" : less_text(energy.kwh[kD], reference.kwh[kD]), energy.kwh[0],
+                       energy.kwh[1], energy.kwh[2], energy.avg_active_nodes);
+  }
+  return out;
+}
+
+std::string service_table(const std::vector<RunMetrics>& runs) {
+  if (runs.empty() || !runs.front().service) return {};
+  const size_t width = policy_width(runs);
+  std::string out = fmt::format("\n{:<{}}  {:>17} {:>10} {:>9} {:>9} {:>10} {:>6} {:>6}  {}\n",
+                                "policy", width, "deadlines missed", "epoch", "slowdown", "p99",
+                                "worst user", "Jain", "undone", "shared places predicted by");
+  for (const RunMetrics& run : runs) {
+    const ServiceMetrics& s = *run.service;
+    out += fmt::format(
+        "{:<{}}  {:>17} {:>10} {:>9.3f} {:>9.2f} {:>10.3f} {:>6.3f} {:>6}  {}\n", run.policy, width,
+        fmt::format("{} of {}", s.deadline_misses, s.deadline_jobs),
+        s.avg_epoch_s ? human_seconds(*s.avg_epoch_s) : "-", s.avg_slowdown, s.p99_slowdown,
+        s.worst_user_slowdown, s.jain_index, s.undo_count, predictions_text(s));
+  }
+  return out;
+}
+
 base::Status write_jobs_csv(const std::string& path, const model::JobHistory& history,
-                            const engine::SimulationResult& result) {
+                            const engine::SimulationResult& result, const JobColumns& columns) {
   auto file = base::OutputFile::create(path);
   if (!file) return base::failure(file.error());
   std::string& out = file->buffer();
-  out += "job_id,submit_s,start_s,finish_s,jct_s,wait_s,num_gpus,preemptions\n";
+  out += "job_id,submit_s,start_s,finish_s,jct_s,wait_s,num_gpus,preemptions";
+  if (columns.energy != nullptr) out += ",energy_kwh";
+  if (columns.sharing != nullptr) out += ",predicted_by";
+  out += '\n';
   for (size_t i = 0; i < history.jobs.size(); ++i) {
     const model::JobRequest& request = history.jobs[i].request;
     const engine::JobOutcome& outcome = result.outcomes[i];
@@ -279,6 +375,14 @@ base::Status write_jobs_csv(const std::string& path, const model::JobHistory& hi
     append_number(out, int64_t{request.num_gpus});
     out += ',';
     append_number(out, int64_t{outcome.preemptions});
+    if (columns.energy != nullptr) {
+      out += ',';
+      append_number(out, columns.energy->job_j[i] / 3.6e6);
+    }
+    if (columns.sharing != nullptr) {
+      out += ',';
+      out += level_name(columns.sharing->level_of()[i]);
+    }
     out += '\n';
     file->write_out();
   }

@@ -36,9 +36,22 @@ struct Comparison {
 /// For people: whom each policy served worst; empty if the jobs have neither accounts nor users.
 [[nodiscard]] std::string worst_account_lines(const std::vector<RunMetrics>& runs);
 
-/// Writes job_id,submit_s,start_s,finish_s,jct_s,wait_s,num_gpus,preemptions. The file appears
-/// whole or not at all. Errors: Failed if it cannot be written.
+/// For people: the energy of each run under the four accountings; empty without watts.
+[[nodiscard]] std::string energy_table(const Comparison& comparison);
+
+/// For people: promises, slowdowns and fairness; empty if they were not measured.
+[[nodiscard]] std::string service_table(const std::vector<RunMetrics>& runs);
+
+/// Further columns of jobs.csv; null = not there.
+struct JobColumns {
+  const profile::EnergyAccount* energy = nullptr;  ///< energy_kwh
+  const SharingRecorder* sharing = nullptr;        ///< predicted_by: the level, `alone` = free GPUs
+};
+
+/// Writes job_id,submit_s,start_s,finish_s,jct_s,wait_s,num_gpus,preemptions and further columns.
+/// The file appears whole or not at all. Errors: Failed if it cannot be written.
 [[nodiscard]] base::Status write_jobs_csv(const std::string& path, const model::JobHistory& history,
-                                          const engine::SimulationResult& result);
+                                          const engine::SimulationResult& result,
+                                          const JobColumns& columns = {});
 
 }  // namespace goban::report

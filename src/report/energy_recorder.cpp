@@ -1,0 +1,233 @@
+#include "report/energy_recorder.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace goban::report {
+namespace {
+
+using model::ActionKind;
+using model::GpuId;
+using model::JobId;
+using model::NodeId;
+using profile::GpuResident;
+
+constexpr size_t kBinsMax = 2048;
+constexpr double kFullUtil_pct = 100;
+
+TimeNs origin_of(const model::JobHistory& history) {
+  return history.jobs.empty() ? 0 : history.jobs.front().request.submit_ns;
+}
+
+std::vector<profile::MeteredNode> metered_nodes(const model::Cluster& cluster,
+                                                const policy::SiteKnowledge& knowledge) {
+  GOBAN_CHECK(knowledge.power.size() == cluster.gpu_models().size());
+  std::vector<profile::MeteredNode> nodes;
+  for (const model::Node& node : cluster.nodes()) {
+    nodes.push_back({&knowledge.power[node.gpu_model], node.num_gpus});
+  }
+  return nodes;
+}
+
+}  // namespace
+
+EnergyRecorder::EnergyRecorder(const model::JobHistory& history, const model::Cluster& cluster,
+                               std::shared_ptr<const policy::SiteKnowledge> knowledge,
+                               bool orders_rests, engine::Observer* next)
+    : history_(history),
+      cluster_(cluster),
+      knowledge_(std::move(knowledge)),
+      predictor_(knowledge_->colocation, knowledge_->predictor),
+      next_(next),
+      power_(1, kBinsMax, origin_of(history)),
+      meter_(metered_nodes(cluster, *knowledge_), history.jobs.size() + 1, origin_of(history),
+             {.sleeps_in_c = orders_rests,
+              .recorded_rests = orders_rests,
+              .power_sink = [this](NodeId, TimeNs from, TimeNs to,
+                                   double power_w) { power_.add(0, from, to, power_w); }}),
+      begin_ns_(origin_of(history)),
+      gpus_(cluster.num_gpus()),
+      is_touched_(cluster.nodes().size()),
+      rests_(cluster.nodes().size()),
+      residents_(cluster.node_gpus_max()) {}
+
+void EnergyRecorder::decided(const scheduler::Decision& decision, const scheduler::Core& core) {
+  if (next_ != nullptr) next_->decided(decision, core);
+}
+
+void EnergyRecorder::acted(TimeNs now, const model::Action& action, const scheduler::Core& core) {
+  if (next_ != nullptr) next_->acted(now, action, core);
+  now = std::max(now, begin_ns_);
+  advance(now);
+  switch (action.kind) {
+    case ActionKind::Start:
+      start(action.job, core);
+      return;
+    case ActionKind::Preempt:
+    case ActionKind::Abandon:
+      stop(action.job);
+      return;
+    case ActionKind::Rest:
+      if (is_touched_[action.node.index()]) flush_node(action.node);
+      meter_.set_rest(action.node, now, profile::PowerState::Sleep);
+      rests_[action.node.index()] = true;
+      return;
+    case ActionKind::Wake: {
+      const model::Node& node = cluster_.node(action.node);
+      const double wake_s = knowledge_->power[node.gpu_model].sleep.wake_s;
+      wakes_.push({base::add_saturating(now, base::from_seconds_up(wake_s)), action.node});
+      return;
+    }
+    case ActionKind::Cap:
+    case ActionKind::Observe:
+      return;
+  }
+}
+
+void EnergyRecorder::job_ended(TimeNs now, JobId job, engine::JobEnd end) {
+  if (next_ != nullptr) next_->job_ended(now, job, end);
+  advance(std::max(now, begin_ns_));
+  stop(job);
+}
+
+void EnergyRecorder::ended(TimeNs now) {
+  if (next_ != nullptr) next_->ended(now);
+  now = std::max(now, begin_ns_);
+  advance(now);
+  flush();
+  account_ = meter_.finish(now);
+}
+
+void EnergyRecorder::start(JobId job, const scheduler::Core& core) {
+  const scheduler::State& state = core.state();
+  const model::JobState& known = state.job(state.slot_of(job));
+  const bool counted = job.index() < history_.jobs.size();
+  uint32_t slot = 0;
+  if (free_slots_.empty()) {
+    slot = static_cast<uint32_t>(running_.size());
+    running_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  Running& running = running_[slot];
+  running.meter_job = counted ? job : JobId(history_.jobs.size());
+  running.app = known.request.app;
+  running.util_pct = known.training.gpu_util_pct;
+  if (counted && !history_.training.empty()) {
+    running.util_pct = history_.training[job.index()].gpu_util_pct;
+  }
+  running.gpus = core.allocation(job).gpus;
+  GOBAN_CHECK(slot_of_.emplace(job, slot).second, "a running job starts");
+  for (const GpuId gpu : running.gpus) {
+    OnGpu& on = gpus_[gpu.index()];
+    GOBAN_CHECK(on.count < on.jobs.size(), "more jobs on a GPU than anyone may ask about");
+    on.jobs[on.count++] = slot;
+    touch(cluster_.node_of(gpu));
+  }
+}
+
+void EnergyRecorder::stop(JobId job) {
+  const auto found = slot_of_.find(job);
+  if (found == slot_of_.end()) return;
+  const uint32_t slot = found->second;
+  slot_of_.erase(found);
+  for (const GpuId gpu : running_[slot].gpus) {
+    OnGpu& on = gpus_[gpu.index()];
+    auto* const end = on.jobs.begin() + on.count;
+    auto* const place = std::find(on.jobs.begin(), end, slot);
+    GOBAN_CHECK(place != end);
+    std::copy(place + 1, end, place);
+    on.jobs[--on.count] = 0;
+    if (on.count == 0) on.cap = -1;
+    touch(cluster_.node_of(gpu));
+  }
+  free_slots_.push_back(slot);
+}
+
+void EnergyRecorder::touch(NodeId node) {
+  if (is_touched_[node.index()]) return;
+  is_touched_[node.index()] = true;
+  touched_.push_back(node);
+}
+
+void EnergyRecorder::advance(TimeNs now) {
+  if (now > touched_at_ns_) flush();
+  touched_at_ns_ = now;
+  end_rests(now);
+}
+
+void EnergyRecorder::flush() {
+  for (const NodeId node : touched_) {
+    if (is_touched_[node.index()]) flush_node(node);
+  }
+  touched_.clear();
+}
+
+void EnergyRecorder::end_rests(TimeNs until) {
+  while (!wakes_.empty() && wakes_.top().at_ns <= until) {
+    const Wake wake = wakes_.top();
+    wakes_.pop();
+    if (!rests_[wake.node.index()]) continue;
+    rests_[wake.node.index()] = false;
+    meter_.set_loads(wake.node, wake.at_ns, {});
+  }
+}
+
+void EnergyRecorder::flush_node(NodeId id) {
+  is_touched_[id.index()] = false;
+  rests_[id.index()] = false;
+  const model::Node& node = cluster_.node(id);
+  loads_.clear();
+  const OnGpu* last = nullptr;
+  for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
+    const OnGpu& on = gpus_[gpu];
+    if (on.count == 0) continue;
+    if (last != nullptr && on == *last) {  // a job on several GPUs: nothing new
+      loads_.push_back(loads_.back());
+      continue;
+    }
+    last = &on;
+    std::vector<GpuResident>& residents = residents_[gpu - node.first_gpu];
+    const double power_w = load_of(on, node.gpu_model, residents);
+    loads_.push_back({power_w, residents});
+  }
+  meter_.set_loads(id, touched_at_ns_, loads_);
+}
+
+double EnergyRecorder::load_of(const OnGpu& on, size_t gpu_model,
+                               std::vector<GpuResident>& residents) const {
+  const profile::PowerModel& model = knowledge_->power[gpu_model];
+  const profile::GpuTypeId type = knowledge_->gpu_types[gpu_model];
+  const profile::ColocationHistory& known = knowledge_->colocation;
+  std::array<profile::AppId, profile::kSetMax> apps;
+  std::array<double, profile::kSetMax> declared_pct{};
+  residents.clear();
+  bool all_declared = true;
+  for (size_t i = 0; i < on.count; ++i) {
+    const Running& job = running_[on.jobs[i]];
+    apps[i] = job.app;
+    declared_pct[i] = job.util_pct;
+    all_declared = all_declared && job.util_pct >= 0;
+    const profile::MeasuredSet* alone = known.find_alone(type, job.app);
+    const double measured_pct = alone == nullptr ? -1 : alone->util_pct;
+    const double util_pct = measured_pct >= 0 ? measured_pct : job.util_pct;
+    residents.push_back({job.meter_job, util_pct >= 0 ? util_pct : kFullUtil_pct});
+  }
+  const std::span<const profile::AppId> members(apps.data(), on.count);
+  const profile::SetPrediction prediction = predictor_.predict(type, members);
+  for (size_t i = 0; i < on.count; ++i) residents[i].activity /= prediction.mean[i];
+  const auto power = profile::set_power(model, known, type, members, prediction);
+  double power_w = power.gpu_w;
+  if (power.level == profile::PowerLevel::Unknown && all_declared) {
+    power_w = model.gpu_busy_w(profile::joint_util_pct({declared_pct.data(), on.count}));
+  }
+  if (on.cap >= 0) {
+    const profile::PowerCap& cap = model.caps[static_cast<size_t>(on.cap)];
+    power_w = std::max(model.gpu_idle_w, power_w * cap.energy_factor / cap.time_factor);
+  }
+  return power_w;
+}
+
+}  // namespace goban::report

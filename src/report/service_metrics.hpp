@@ -1,0 +1,48 @@
+// How well jobs and users were served when they share GPUs: promises kept, slowdowns, fairness.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/simulated/simulation.hpp"
+#include "profile/energy/energy_meter.hpp"
+#include "report/sharing_recorder.hpp"
+
+namespace goban::report {
+
+/// Of the counted jobs. Slowdown of a job: its bounded slowdown (account_metrics.hpp), that is JCT
+/// over its duration alone at score 1. A promise is missed if the job ended too late or was killed.
+struct ServiceMetrics {
+  int64_t deadline_jobs = 0;  ///< that have a deadline
+  int64_t deadline_misses = 0;
+  int64_t slowdown_misses = 0;        ///< of jobs with max_slowdown; by JCT / duration
+  int64_t wait_misses = 0;            ///< of jobs with max_wait_s
+  std::optional<double> avg_epoch_s;  ///< time holding resources / epochs; none: nobody says epochs
+  double avg_slowdown = 0;
+  double p99_slowdown = 0;
+  double worst_user_slowdown = 0;  ///< highest average of a user
+  std::string worst_user;
+  /// Jain's index of the users' average slowdowns, of the jobs' if there is one user: 1 = all
+  /// alike.
+  double jain_index = 1;
+  int64_t undo_count = 0;
+  std::array<int64_t, kNumPredictionLevels> predictions{};  ///< as in SharingRecorder
+};
+
+/// `sharing` may be null: nothing was shared.
+[[nodiscard]] ServiceMetrics measure_service(const model::JobHistory& history,
+                                             const engine::SimulationResult& result,
+                                             const SharingRecorder* sharing,
+                                             base::TimeNs counted_from_ns = 0);
+
+/// Of the whole run, fillers and warm-up in it.
+struct EnergyMetrics {
+  std::array<double, profile::kNumAccountings> kwh{};  ///< of the cluster, by profile::Accounting
+  double jobs_kwh = 0;                                 ///< of it, of the history's jobs
+  double avg_active_nodes = 0;
+};
+[[nodiscard]] EnergyMetrics energy_metrics(const profile::EnergyAccount& account, size_t num_jobs);
+
+}  // namespace goban::report

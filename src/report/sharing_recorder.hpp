@@ -1,0 +1,43 @@
+// Watches a simulated run and counts what sharing GPUs came to.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "engine/simulated/simulation.hpp"
+#include "profile/colocation/colocation_predictor.hpp"
+
+namespace goban::report {
+
+inline constexpr size_t kNumPredictionLevels =
+    static_cast<size_t>(profile::PredictionLevel::Never) + 1;
+
+/// Of the jobs of a history; fillers are left out.
+class SharingRecorder final : public engine::Observer {
+ public:
+  /// `next` (may be null; gets every call first) outlives the recorder.
+  SharingRecorder(size_t num_jobs, engine::Observer* next) : next_(next), level_of_(num_jobs) {}
+
+  void decided(const scheduler::Decision& decision, const scheduler::Core& core) override;
+  void acted(base::TimeNs now, const model::Action& action, const scheduler::Core& core) override;
+  void job_ended(base::TimeNs now, model::JobId job, engine::JobEnd end) override;
+  void ended(base::TimeNs now) override;
+
+  /// Shared allocations that were taken back.
+  [[nodiscard]] int64_t undo_count() const { return undo_count_; }
+  /// Launches beside other jobs, by the level of the prediction behind them.
+  [[nodiscard]] const std::array<int64_t, kNumPredictionLevels>& predictions() const {
+    return predictions_;
+  }
+  /// Behind the last launch of each job; Alone: its GPUs were free.
+  [[nodiscard]] const std::vector<profile::PredictionLevel>& level_of() const { return level_of_; }
+
+ private:
+  engine::Observer* next_;
+  int64_t undo_count_ = 0;
+  std::array<int64_t, kNumPredictionLevels> predictions_{};
+  std::vector<profile::PredictionLevel> level_of_;
+};
+
+}  // namespace goban::report
