@@ -41,7 +41,7 @@ Result<std::string> explain(const ExplainArguments& arguments) {
   if (!options) return base::failure(options.error());
   const auto policies = compositions(*options);
   if (!policies) return base::failure(policies.error());
-  const auto inputs = load_inputs(options->files, "");
+  const auto inputs = load_inputs(options->files, "", options->seed);
   if (!inputs) return base::failure(inputs.error());
   const model::JobHistory& history = inputs->jobs.history;
   const auto job = find_job(history, arguments.job);

@@ -27,7 +27,7 @@ int simulate(SimulateOptions options) {
   add_site_policy(options);
   const auto policies = compositions(options);
   if (!policies) return report_error(policies.error());
-  const auto inputs = load_inputs(options.files, options.out);
+  const auto inputs = load_inputs(options.files, options.out, options.seed);
   if (!inputs) return report_error(inputs.error());
   const std::vector<report::Note> notes = simulate_notes(options.files, *inputs, *policies);
   print_notes(notes);
@@ -47,7 +47,8 @@ int simulate(SimulateOptions options) {
   }
   fmt::print("{} on {} ({} GPUs)\n\n{}", options.files.jobs, inputs->cluster.name(),
              inputs->cluster.num_gpus(), report::comparison_table(*comparison));
-  fmt::print("{}", report::worst_account_lines(runs->metrics));
+  fmt::print("{}{}{}", report::energy_table(*comparison), report::service_table(runs->metrics),
+             report::worst_account_lines(runs->metrics));
   if (comparison->backtest) fmt::print("\n{}", report::backtest_text(*comparison->backtest));
   if (!options.out.empty()) fmt::print("Per-job results: {}/<policy>/jobs.csv\n", options.out);
   if (!options.html.empty()) fmt::print("Report for a browser: {}\n", options.html);
@@ -72,7 +73,10 @@ void add_simulate(CLI::App& app, Action& action) {
       "    --policy easy-backfill+packed --json\n"
       "  goban simulate --cluster mine.toml --jobs recorded.csv --policy las+pal,easy-backfill+pal "
       "\\\n"
-      "    --backtest easy-backfill+packed --warmup 7d");
+      "    --backtest easy-backfill+packed --warmup 7d\n"
+      "  goban trace generate --like gavel --cluster 64x8 --load 0.6 --jobs 3000 --out gavel.csv\n"
+      "  goban simulate --cluster 64x8:V100 --jobs gavel.csv --policy fifo+packed \\\n"
+      "    --energy v100 --colocation simulation_throughputs.json --html energy.html");
   c->callback([options, c, &action] {
     options->arguments = deciding_arguments(*c);
     action = [options] { return simulate(*options); };

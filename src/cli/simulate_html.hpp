@@ -8,7 +8,9 @@
 #include "cli/simulate_inputs.hpp"
 #include "cli/simulate_options.hpp"
 #include "engine/simulated/batch.hpp"
+#include "report/energy_recorder.hpp"
 #include "report/report_document.hpp"
+#include "report/sharing_recorder.hpp"
 
 namespace goban::cli {
 
@@ -16,6 +18,8 @@ namespace goban::cli {
 struct FinishedRuns {
   std::vector<report::RunMetrics> metrics;
   std::vector<engine::BatchResult> results;
+  std::vector<std::unique_ptr<report::EnergyRecorder>> energy;    ///< empty without watts
+  std::vector<std::unique_ptr<report::SharingRecorder>> sharing;  ///< empty if not asked for
 };
 
 /// Without a path it does nothing.

@@ -7,10 +7,12 @@
 #include "base/number.hpp"
 #include "base/text_file.hpp"
 #include "cli/progress.hpp"
+#include "cli/simulate_knowledge.hpp"
 #include "history/incidents.hpp"
 #include "model/cluster_presets.hpp"
 #include "model/site_rules_file.hpp"
 #include "profile/app_class.hpp"
+#include "profile/energy/power_presets.hpp"
 #include "profile/penalty_model.hpp"
 #include "profile/scores_file.hpp"
 #include "scheduler/accounts.hpp"
@@ -150,9 +152,11 @@ Result<history::ReadResult> read_history(SimulateFiles& files, const model::Clus
 std::vector<std::string> SimulateFiles::input_paths() const {
   std::vector<std::string> paths;
   if (model::is_cluster_file(cluster)) paths.push_back(cluster);
-  for (const std::string* path : {&jobs, &scores, &fillers, &accounts, &incidents}) {
+  for (const std::string* path : {&jobs, &scores, &fillers, &accounts, &incidents, &colocation}) {
     if (!path->empty()) paths.push_back(*path);
   }
+  if (profile::is_power_file(energy)) paths.push_back(energy);
+  if (is_deadline_file(deadlines)) paths.push_back(deadlines);
   paths.insert(paths.end(), job_profiles.begin(), job_profiles.end());
   return paths;
 }
@@ -185,7 +189,7 @@ engine::FillerSource SimulateInputs::filler_source() const {
   return [this](size_t k) { return fillers->job(k, jobs.history); };
 }
 
-Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out) {
+Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out, uint64_t seed) {
   auto cluster = model::resolve_cluster(files.cluster);
   if (!cluster) return base::failure(cluster.error());
   auto jobs = read_history(files, *cluster, out);
@@ -196,7 +200,11 @@ Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out)
                           why_empty(*jobs));
   }
   profile::PmScores ideal = profile::PmScores::uniform(cluster->num_gpus());
-  SimulateInputs inputs{std::move(*cluster), std::move(*jobs), std::move(ideal), {}, {}, {}, {}};
+  SimulateInputs inputs{
+      std::move(*cluster), std::move(*jobs), std::move(ideal), {}, {}, {}, {}, {}, {}};
+  if (auto status = add_knowledge(files, seed, inputs); !status) {
+    return base::failure(status.error());
+  }
   inputs.rules = std::make_shared<model::SiteRules>();
   if (!files.scores.empty()) {
     auto scores = profile::read_scores(files.scores, inputs.cluster.num_gpus());

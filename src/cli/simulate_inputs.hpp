@@ -11,8 +11,10 @@
 #include "history/fillers.hpp"
 #include "history/job_reader.hpp"
 #include "model/cluster.hpp"
+#include "policy/knowledge.hpp"
 #include "profile/locality.hpp"
 #include "profile/pm_scores.hpp"
+#include "report/note.hpp"
 
 namespace goban::cli {
 
@@ -25,6 +27,9 @@ struct SimulateFiles {
   std::string fillers;
   std::string accounts;
   std::string incidents;
+  std::string energy;      ///< power model: presets or a file
+  std::string colocation;  ///< co-location history: CSV or Gavel's JSON
+  std::string deadlines;   ///< a file, "gavel" or "none"
   std::string rejects;
   std::vector<std::string> penalties;
   std::vector<std::string> job_profiles;
@@ -52,6 +57,8 @@ struct SimulateInputs {
   std::vector<model::Event> incidents;
   std::optional<history::FillerSource> fillers;
   std::vector<PenaltyOption> penalties;
+  std::shared_ptr<const policy::SiteKnowledge> knowledge;  ///< null: nothing was given
+  std::vector<report::Note> knowledge_notes;               ///< about it and the deadlines
 
   /// Penalties of one run: its own default, `across_nodes` over it, the site's over that.
   [[nodiscard]] profile::LocalityPenalties penalties_for(const policy::Composition& composition,
@@ -61,7 +68,8 @@ struct SimulateInputs {
 };
 
 /// Loads all files. Fills in `files.rejects` if records were refused and no place was named.
-[[nodiscard]] base::Result<SimulateInputs> load_inputs(SimulateFiles& files,
-                                                       const std::string& out);
+/// `seed` is for deadlines that are drawn.
+[[nodiscard]] base::Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out,
+                                                       uint64_t seed);
 
 }  // namespace goban::cli

@@ -15,6 +15,7 @@ std::vector<report::Note> simulate_notes(const SimulateFiles& files, const Simul
                      fmt::format("{} uses true durations, which only a simulation knows{}", c.name,
                                  c.simulation_only() ? "" : ": the jobs have no walltime limits")});
   }
+  notes.insert(notes.end(), inputs.knowledge_notes.begin(), inputs.knowledge_notes.end());
   return notes;
 }
 

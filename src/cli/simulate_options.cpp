@@ -31,6 +31,15 @@ void add_input_options(CLI::App& c, SimulateOptions& options) {
   c.add_option("--accounts", files.accounts,
                "Accounts, shares, hard limits and priority weights of the site (TOML)");
   c.add_option("--incidents", files.incidents, "Node failures and maintenance windows (TOML)");
+  c.add_option("--energy", files.energy,
+               "What nodes draw: presets (goban energy show; k80,v100 goes by GPU model) or a TOML "
+               "file; adds energy figures");
+  c.add_option("--colocation", files.colocation,
+               "Who was measured beside whom: a co-location history (CSV) or Gavel's throughputs "
+               "(JSON)");
+  c.add_option("--deadlines", files.deadlines,
+               "Deadlines: CSV job,deadline_s; gavel: 1.2, 2 or 10 times the duration; none "
+               "(default: those of the history)");
 }
 
 void add_policy_options(CLI::App& c, SimulateOptions& options) {
@@ -58,6 +67,11 @@ void add_policy_options(CLI::App& c, SimulateOptions& options) {
   c.add_option("--checkpoint-interval", options.checkpoint_interval_s,
                "Seconds between checkpoints; a node failure loses what came after the last")
       ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  c.add_option("--prediction-noise", options.prediction_noise_pct,
+               "Standard deviation, in percent, of true slowdowns of jobs that share a GPU around "
+               "the predicted ones")
+      ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   c.add_option("--seed", options.seed, "Seed of policies that draw")->capture_default_str();
 }

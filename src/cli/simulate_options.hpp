@@ -25,6 +25,7 @@ struct SimulateOptions {
   std::optional<double> contention;
   std::optional<double> uplink_ratio;
   double checkpoint_interval_s = 1800;
+  double prediction_noise_pct = 0;
   uint64_t seed = 1;
   /// The policy the site itself runs, to be compared with its record; "" = the first one.
   std::optional<std::string> backtest;

@@ -46,12 +46,59 @@ std::string run_folder(const std::string& out, const std::string& policy) {
 namespace {
 
 Status write_run_files(const std::string& folder, const SimulateInputs& inputs,
-                       const engine::SimulationResult& result) {
+                       const engine::SimulationResult& result, const report::JobColumns& columns) {
   const model::JobHistory& history = inputs.jobs.history;
-  if (Status status = report::write_jobs_csv(folder + "/jobs.csv", history, result); !status) {
+  if (Status status = report::write_jobs_csv(folder + "/jobs.csv", history, result, columns);
+      !status) {
     return status;
   }
   return report::write_history_csv(folder + "/history.csv", history, inputs.cluster, result);
+}
+
+/// Figures of energy and sharing go to those who asked for something of the kind.
+bool asks_for_service(const SimulateOptions& options) {
+  const SimulateFiles& files = options.files;
+  return !files.energy.empty() || !files.colocation.empty() || !files.deadlines.empty();
+}
+
+/// Lets a run be watched for what its metrics need; its own observer stays in place.
+void watch_service(const SimulateOptions& options, const SimulateInputs& inputs,
+                   engine::BatchRun& run, FinishedRuns& finished) {
+  const model::JobHistory& history = inputs.jobs.history;
+  engine::Observer*& observer = run.options.observer;
+  if (asks_for_service(options)) {
+    finished.sharing.push_back(
+        std::make_unique<report::SharingRecorder>(history.jobs.size(), observer));
+    observer = finished.sharing.back().get();
+  }
+  if (inputs.knowledge == nullptr || inputs.knowledge->power.empty()) return;
+  const bool orders_rests = run.composition.power != "on";
+  finished.energy.push_back(std::make_unique<report::EnergyRecorder>(
+      history, inputs.cluster, inputs.knowledge, orders_rests, observer));
+  observer = finished.energy.back().get();
+}
+
+/// Figures of one run, and where its per-job columns come from.
+report::JobColumns measure_run(const SimulateOptions& options, const SimulateInputs& inputs,
+                               size_t run, const std::string& policy, FinishedRuns& finished) {
+  const model::JobHistory& history = inputs.jobs.history;
+  const engine::BatchResult& result = finished.results[run];
+  report::RunMetrics& metrics = finished.metrics.emplace_back(report::measure(
+      policy, history, inputs.cluster.num_gpus(), result.simulation, options.warmup_ns));
+  metrics.wall_s = result.wall_s;
+  metrics.rejected = inputs.jobs.rejected;
+  report::JobColumns columns;
+  if (!finished.sharing.empty()) {
+    columns.sharing = finished.sharing[run].get();
+    metrics.service =
+        report::measure_service(history, result.simulation, columns.sharing,
+                                history.jobs.front().request.submit_ns + options.warmup_ns);
+  }
+  if (!finished.energy.empty()) {
+    columns.energy = &finished.energy[run]->account();
+    metrics.energy = report::energy_metrics(*columns.energy, history.jobs.size());
+  }
+  return columns;
 }
 
 }  // namespace
@@ -63,6 +110,7 @@ Result<FinishedRuns> run_policies(const SimulateOptions& options, const Simulate
   ProgressBar progress("simulating", static_cast<int64_t>(history.jobs.size() * policies.size()));
   RunPlan plan(options, inputs, policies);
   std::vector<std::unique_ptr<report::DecisionLog>> logs;
+  FinishedRuns finished;
   for (size_t i = 0; i < policies.size(); ++i) {
     plan.runs[i].options.finished_count = &progress.done;
     if (options.decisions) {
@@ -73,6 +121,7 @@ Result<FinishedRuns> run_policies(const SimulateOptions& options, const Simulate
           std::move(*file), base::from_seconds(policies[i].settings.round_s)));
       plan.runs[i].options.observer = logs.back().get();
     }
+    watch_service(options, inputs, plan.runs[i], finished);
     html.watch(plan.runs[i]);
   }
 
@@ -87,17 +136,12 @@ Result<FinishedRuns> run_policies(const SimulateOptions& options, const Simulate
     if (!recorded) return base::failure(recorded.error());
     record = std::move(*recorded);
   }
-  FinishedRuns finished;
   finished.results = std::move(*results);
   for (size_t i = 0; i < policies.size(); ++i) {
-    const engine::BatchResult& result = finished.results[i];
-    finished.metrics.push_back(report::measure(policies[i].name, history, inputs.cluster.num_gpus(),
-                                               result.simulation, options.warmup_ns));
-    finished.metrics.back().wall_s = result.wall_s;
-    finished.metrics.back().rejected = inputs.jobs.rejected;
+    const report::JobColumns columns = measure_run(options, inputs, i, policies[i].name, finished);
     if (options.out.empty()) continue;
     const std::string folder = run_folder(options.out, policies[i].name);
-    Status status = write_run_files(folder, inputs, result.simulation);
+    Status status = write_run_files(folder, inputs, finished.results[i].simulation, columns);
     if (status) status = write_run_record(folder, policies[i].name, record);
     if (!status) return base::failure(status.error());
   }

@@ -1,0 +1,156 @@
+#include "cli/simulate_knowledge.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text_file.hpp"
+#include "history/deadlines.hpp"
+#include "policy/make_knowledge.hpp"
+#include "profile/colocation/colocation_file.hpp"
+#include "profile/colocation/gavel_throughputs.hpp"
+#include "profile/energy/power_presets.hpp"
+
+namespace goban::cli {
+namespace {
+
+using base::Result;
+using base::Status;
+
+constexpr std::string_view kGavel = "gavel";
+constexpr std::string_view kNone = "none";
+constexpr size_t kColocationBytesMax = size_t{256} << 20;
+
+/// Names for a sentence: the first few, and how many more there are.
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 5;
+  std::string out;
+  for (size_t i = 0; i < std::min(kShown, names.size()); ++i) {
+    out += (i == 0 ? "" : ", ") + names[i];
+  }
+  return names.size() > kShown ? fmt::format("{} and {} more", out, names.size() - kShown) : out;
+}
+
+class Notes {
+ public:
+  explicit Notes(std::vector<report::Note>& notes) : notes_(notes) {}
+  void info(std::string text) { notes_.push_back({report::NoteLevel::Info, std::move(text)}); }
+  void warning(std::string text) {
+    notes_.push_back({report::NoteLevel::Warning, std::move(text)});
+  }
+
+ private:
+  std::vector<report::Note>& notes_;
+};
+
+/// A CSV, or Gavel's JSON, which begins with a brace.
+Result<profile::ColocationHistory> read_history(const std::string& path, Notes& notes) {
+  const auto text = base::read_text_file(path, kColocationBytesMax);
+  if (!text) return base::failure(text.error());
+  const std::string name = base::input_name(path);
+  const size_t first = text->find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || (*text)[first] != '{') {
+    return profile::parse_colocation(*text, name);
+  }
+  auto import = profile::parse_gavel_throughputs(*text, name);
+  if (!import) return base::failure(import.error());
+  notes.info(fmt::format(
+      "{}: {} applications alone, {} pairs, {} pairs of rate zero that are never packed; left out: "
+      "{} entries of jobs on several GPUs, {} without a rate alone, {} GPU types of spread jobs",
+      name, import->alone, import->pairs, import->never, import->multi_gpu, import->no_rate,
+      import->unconsolidated));
+  return std::move(import->history);
+}
+
+void note_gaps(const policy::KnowledgeGaps& gaps, bool colocation, bool energy, Notes& notes) {
+  if (!gaps.unmeasured_gpus.empty()) {
+    notes.warning(fmt::format(
+        "nothing was measured on the GPU model {}: slowdowns there come from utilisation, or are "
+        "pessimistic (a cluster without a file names its GPUs as in 64x8:V100)",
+        some_of(gaps.unmeasured_gpus)));
+  }
+  if (!gaps.unknown_apps.empty()) {
+    notes.info(fmt::format(
+        "{} jobs are of applications that were never measured beside others: {}; they are "
+        "predicted by utilisation, or pessimistically",
+        gaps.unknown_jobs, some_of(gaps.unknown_apps)));
+  }
+  if (gaps.unnamed_jobs > 0) {
+    notes.info(fmt::format("{} jobs name no model, so nothing measured is known of them",
+                           gaps.unnamed_jobs));
+  }
+  if (colocation && !gaps.gpus_without_memory.empty()) {
+    notes.warning(fmt::format("the memory of the GPU model {} is not known: jobs on it stay alone",
+                              some_of(gaps.gpus_without_memory)));
+  }
+  if (colocation && gaps.without_mem > 0) {
+    notes.info(
+        fmt::format("the peak memory of {} jobs is not known: they stay alone where memory "
+                    "is checked",
+                    gaps.without_mem));
+  }
+  if (energy && gaps.without_util > 0) {
+    notes.info(
+        fmt::format("the utilisation of {} jobs is not known: their GPUs count as fully "
+                    "busy",
+                    gaps.without_util));
+  }
+}
+
+Status set_deadlines(const std::string& spec, uint64_t seed, SimulateInputs& inputs, Notes& notes) {
+  model::JobHistory& history = inputs.jobs.history;
+  int64_t& impossible = inputs.jobs.counts.impossible_deadlines;
+  if (spec == kNone) {
+    history::clear_deadlines(history);
+    impossible = 0;
+    return {};
+  }
+  if (spec == kGavel) {
+    impossible = history::draw_gavel_deadlines(history, seed).impossible;
+    return {};
+  }
+  const auto counts = history::read_deadlines(spec, history);
+  if (!counts) return base::failure(counts.error());
+  impossible = counts->impossible;
+  if (counts->unknown_jobs > 0) {
+    notes.warning(fmt::format(
+        "{}: {} deadlines are of jobs that the history does not hold; the "
+        "first is {}",
+        base::input_name(spec), counts->unknown_jobs, counts->first_unknown.substr(0, 80)));
+  }
+  if (const auto jobs = static_cast<int64_t>(history.jobs.size()); counts->jobs < jobs) {
+    notes.info(fmt::format("{}: {} of {} jobs have no deadline", base::input_name(spec),
+                           jobs - counts->jobs, jobs));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_deadline_file(const std::string& spec) {
+  return !spec.empty() && spec != kGavel && spec != kNone;
+}
+
+Status add_knowledge(const SimulateFiles& files, uint64_t seed, SimulateInputs& inputs) {
+  Notes notes(inputs.knowledge_notes);
+  if (!files.deadlines.empty()) {
+    if (Status set = set_deadlines(files.deadlines, seed, inputs, notes); !set) return set;
+  }
+  if (files.energy.empty() && files.colocation.empty()) return {};
+  policy::KnowledgeSources sources;
+  if (!files.colocation.empty()) {
+    auto history = read_history(files.colocation, notes);
+    if (!history) return base::failure(history.error());
+    sources.colocation = std::move(*history);
+  }
+  if (!files.energy.empty()) {
+    auto power = profile::resolve_power(files.energy);
+    if (!power) return base::failure(power.error());
+    sources.power = std::move(*power);
+  }
+  auto made = policy::make_knowledge(std::move(sources), inputs.cluster, inputs.jobs.history);
+  if (!made) return base::failure(made.error());
+  note_gaps(made->gaps, !files.colocation.empty(), !files.energy.empty(), notes);
+  inputs.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
+  return {};
+}
+
+}  // namespace goban::cli
