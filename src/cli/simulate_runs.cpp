@@ -34,6 +34,8 @@ RunPlan::RunPlan(const SimulateOptions& options, const SimulateInputs& inputs,
           engine::ContentionSettings{*options.contention, options.uplink_ratio};
     }
     each.options.incidents = inputs.incidents;
+    each.options.knowledge = inputs.knowledge;
+    each.options.prediction_noise = options.prediction_noise_pct / 100;
     each.options.fillers = inputs.filler_source();
     each.options.cancel = &interrupted();
   }

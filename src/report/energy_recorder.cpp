@@ -73,16 +73,23 @@ void EnergyRecorder::acted(TimeNs now, const model::Action& action, const schedu
       meter_.set_rest(action.node, now, profile::PowerState::Sleep);
       rests_[action.node.index()] = true;
       return;
-    case ActionKind::Wake: {
-      const model::Node& node = cluster_.node(action.node);
-      const double wake_s = knowledge_->power[node.gpu_model].sleep.wake_s;
-      wakes_.push({base::add_saturating(now, base::from_seconds_up(wake_s)), action.node});
-      return;
-    }
     case ActionKind::Cap:
+      gpus_[action.gpu.index()].cap = action.cap;
+      touch(cluster_.node_of(action.gpu));
+      return;
+    case ActionKind::Wake:
     case ActionKind::Observe:
       return;
   }
+}
+
+void EnergyRecorder::awake(TimeNs now, NodeId node) {
+  if (next_ != nullptr) next_->awake(now, node);
+  now = std::max(now, begin_ns_);
+  advance(now);
+  if (!rests_[node.index()]) return;
+  rests_[node.index()] = false;
+  meter_.set_loads(node, now, {});
 }
 
 void EnergyRecorder::job_ended(TimeNs now, JobId job, engine::JobEnd end) {
@@ -155,7 +162,6 @@ void EnergyRecorder::touch(NodeId node) {
 void EnergyRecorder::advance(TimeNs now) {
   if (now > touched_at_ns_) flush();
   touched_at_ns_ = now;
-  end_rests(now);
 }
 
 void EnergyRecorder::flush() {
@@ -163,16 +169,6 @@ void EnergyRecorder::flush() {
     if (is_touched_[node.index()]) flush_node(node);
   }
   touched_.clear();
-}
-
-void EnergyRecorder::end_rests(TimeNs until) {
-  while (!wakes_.empty() && wakes_.top().at_ns <= until) {
-    const Wake wake = wakes_.top();
-    wakes_.pop();
-    if (!rests_[wake.node.index()]) continue;
-    rests_[wake.node.index()] = false;
-    meter_.set_loads(wake.node, wake.at_ns, {});
-  }
 }
 
 void EnergyRecorder::flush_node(NodeId id) {

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -33,6 +31,7 @@ class EnergyRecorder final : public engine::Observer {
 
   void decided(const scheduler::Decision& decision, const scheduler::Core& core) override;
   void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) override;
+  void awake(TimeNs now, model::NodeId node) override;
   void job_ended(TimeNs now, model::JobId job, engine::JobEnd end) override;
   void ended(TimeNs now) override;
 
@@ -56,11 +55,6 @@ class EnergyRecorder final : public engine::Observer {
     double util_pct = -1;  ///< as declared
     std::vector<model::GpuId> gpus;
   };
-  struct Wake {
-    TimeNs at_ns;
-    model::NodeId node;
-    friend bool operator>(const Wake& a, const Wake& b) { return a.at_ns > b.at_ns; }
-  };
 
   void start(model::JobId job, const scheduler::Core& core);
   void stop(model::JobId job);
@@ -69,7 +63,6 @@ class EnergyRecorder final : public engine::Observer {
   void advance(TimeNs now);
   void flush();
   void flush_node(model::NodeId node);
-  void end_rests(TimeNs until);
   [[nodiscard]] double load_of(const OnGpu& on, size_t gpu_model,
                                std::vector<profile::GpuResident>& residents) const;
 
@@ -90,7 +83,6 @@ class EnergyRecorder final : public engine::Observer {
   std::vector<bool> is_touched_;
   TimeNs touched_at_ns_ = 0;
   std::vector<bool> rests_;
-  std::priority_queue<Wake, std::vector<Wake>, std::greater<>> wakes_;
   std::vector<profile::GpuLoad> loads_;                       ///< scratch
   std::vector<std::vector<profile::GpuResident>> residents_;  ///< scratch, by GPU of a node
 };

@@ -29,7 +29,7 @@ profile::PowerModel plain_power() {
   return power;
 }
 
-struct Run {
+struct MeteredRun {
   model::Cluster cluster;
   model::JobHistory history;
   std::shared_ptr<policy::SiteKnowledge> knowledge;
@@ -87,7 +87,7 @@ void expect_conserved(const EnergyAccount& account) {
 }
 
 TEST(EnergyRecorder, ByHand) {
-  Run run{model::make_preset("2x2").value(), {}, {}};
+  MeteredRun run{model::make_preset("2x2").value(), {}, {}};
   run.add(10, 100, 1, "a", 40);   // node 0: 10-110
   run.add(60, 100, 1, "b", 100);  // node 0: 60-160
   run.add(160, 50, 4, "b", 100);  // both nodes: 160-210
@@ -104,7 +104,7 @@ TEST(EnergyRecorder, ByHand) {
 }
 
 TEST(EnergyRecorder, MeasuredWattsComeFirst) {
-  Run run{model::make_preset("1x2:V100").value(), {}, {}};
+  MeteredRun run{model::make_preset("1x2:V100").value(), {}, {}};
   run.add(0, 100, 2, "a", 40);
   run.know(profile::parse_colocation("gpu_type,members,slowdowns,power_w\nV100,a,,150\n", "h.csv")
                .value());
@@ -113,7 +113,7 @@ TEST(EnergyRecorder, MeasuredWattsComeFirst) {
 }
 
 TEST(EnergyRecorder, UnknownUtilisationIsFullyBusy) {
-  Run run{model::make_preset("1x2").value(), {}, {}};
+  MeteredRun run{model::make_preset("1x2").value(), {}, {}};
   run.add(0, 100, 1, "", -1);
   run.add(0, 100, 1, "", 25);  // nameless, but it says how busy it is
   run.know();
@@ -123,7 +123,7 @@ TEST(EnergyRecorder, UnknownUtilisationIsFullyBusy) {
 }
 
 RC_GTEST_PROP(EnergyRecorderProperty, EnergyIsConservedOnRandomRuns, ()) {
-  Run run{model::make_preset("3x2:V100+2x4:K80").value(), {}, {}};
+  MeteredRun run{model::make_preset("3x2:V100+2x4:K80").value(), {}, {}};
   const auto jobs = *rc::gen::inRange(1, 40);
   double submit_s = 0;
   double ideal_s = 0;

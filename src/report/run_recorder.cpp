@@ -48,7 +48,8 @@ RunRecorder::RunRecorder(const model::JobHistory& history, const HeatRows& rows,
       next_(next),
       curves_(2, kBinsMax, origin_of(history)),
       heat_(rows.labels.size(), kBinsMax, origin_of(history)),
-      row_held_(rows.labels.size()) {}
+      row_held_(rows.labels.size()),
+      jobs_on_(rows.of_gpu.size()) {}
 
 void RunRecorder::change(Level& level, TimeNs now, int64_t by, TimeBins& bins, size_t row) {
   if (level.value != 0) bins.add(row, level.since_ns, now, static_cast<double>(level.value));
@@ -66,8 +67,9 @@ void RunRecorder::submit_until(TimeNs now) {
 
 void RunRecorder::hold(TimeNs now, model::JobId job, std::vector<model::GpuId> gpus) {
   if (job.index() < history_.jobs.size()) change(waiting_, now, -1, curves_, kWaiting);
-  change(held_, now, static_cast<int64_t>(gpus.size()), curves_, kHeld);
   for (const model::GpuId gpu : gpus) {
+    if (jobs_on_[gpu.index()]++ > 0) continue;
+    change(held_, now, 1, curves_, kHeld);
     const uint32_t row = rows_.of_gpu[gpu.index()];
     change(row_held_[row], now, 1, heat_, row);
   }
@@ -80,8 +82,9 @@ void RunRecorder::release(TimeNs now, model::JobId job, bool waits_again) {
   if (waits_again && job.index() < history_.jobs.size()) {
     change(waiting_, now, 1, curves_, kWaiting);
   }
-  change(held_, now, -static_cast<int64_t>(held->second.size()), curves_, kHeld);
   for (const model::GpuId gpu : held->second) {
+    if (--jobs_on_[gpu.index()] > 0) continue;
+    change(held_, now, -1, curves_, kHeld);
     const uint32_t row = rows_.of_gpu[gpu.index()];
     change(row_held_[row], now, -1, heat_, row);
   }
@@ -95,11 +98,24 @@ void RunRecorder::decided(const scheduler::Decision& decision, const scheduler::
 void RunRecorder::acted(TimeNs now, const model::Action& action, const scheduler::Core& core) {
   if (next_ != nullptr) next_->acted(now, action, core);
   submit_until(now);
-  if (action.kind == model::ActionKind::Start) {
-    hold(now, action.job, core.allocation(action.job).gpus);
-  } else {
-    release(now, action.job, true);
+  switch (action.kind) {
+    case model::ActionKind::Start:
+      hold(now, action.job, core.allocation(action.job).gpus);
+      return;
+    case model::ActionKind::Preempt:
+    case model::ActionKind::Abandon:
+      release(now, action.job, true);
+      return;
+    case model::ActionKind::Observe:
+    case model::ActionKind::Cap:
+    case model::ActionKind::Rest:
+    case model::ActionKind::Wake:
+      return;
   }
+}
+
+void RunRecorder::awake(TimeNs now, model::NodeId node) {
+  if (next_ != nullptr) next_->awake(now, node);
 }
 
 void RunRecorder::job_ended(TimeNs now, model::JobId job, engine::JobEnd end) {

@@ -22,9 +22,9 @@ struct HeatRows {
 /// At most `rows_max` rows over the whole cluster.
 [[nodiscard]] HeatRows heat_rows(const model::Cluster& cluster, size_t rows_max);
 
-/// Time averages of waiting jobs, held GPUs and held GPUs by row. Waiting is a job of the history
-/// that was submitted, holds nothing and has not ended; GPUs count fillers, too.
-/// Memory: (rows + 2) x kBinsMax doubles, and the GPUs of the running jobs.
+/// Time averages of waiting jobs, held GPUs and held GPUs by row. A shared GPU is held once.
+/// Waiting is a job of the history that was submitted, holds nothing and has not ended; GPUs count
+/// fillers, too. Memory: (rows + 2) x kBinsMax doubles, and the GPUs of the running jobs.
 class RunRecorder final : public engine::Observer {
  public:
   static constexpr size_t kBinsMax = 2048;
@@ -36,6 +36,7 @@ class RunRecorder final : public engine::Observer {
 
   void decided(const scheduler::Decision& decision, const scheduler::Core& core) override;
   void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) override;
+  void awake(TimeNs now, model::NodeId node) override;
   void job_ended(TimeNs now, model::JobId job, engine::JobEnd end) override;
   void ended(TimeNs now) override;
 
@@ -65,6 +66,7 @@ class RunRecorder final : public engine::Observer {
   Level waiting_;
   Level held_;
   std::vector<Level> row_held_;
+  std::vector<uint8_t> jobs_on_;  ///< by GPU
   std::unordered_map<model::JobId, std::vector<model::GpuId>> gpus_of_;
   size_t next_submit_ = 0;
   TimeNs end_ns_ = 0;

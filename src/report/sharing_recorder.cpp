@@ -26,6 +26,10 @@ void SharingRecorder::acted(base::TimeNs now, const model::Action& action,
   if (level != static_cast<size_t>(PredictionLevel::Alone)) ++predictions_[level];
 }
 
+void SharingRecorder::awake(base::TimeNs now, model::NodeId node) {
+  if (next_ != nullptr) next_->awake(now, node);
+}
+
 void SharingRecorder::job_ended(base::TimeNs now, model::JobId job, engine::JobEnd end) {
   if (next_ != nullptr) next_->job_ended(now, job, end);
 }

@@ -21,6 +21,7 @@ class SharingRecorder final : public engine::Observer {
 
   void decided(const scheduler::Decision& decision, const scheduler::Core& core) override;
   void acted(base::TimeNs now, const model::Action& action, const scheduler::Core& core) override;
+  void awake(base::TimeNs now, model::NodeId node) override;
   void job_ended(base::TimeNs now, model::JobId job, engine::JobEnd end) override;
   void ended(base::TimeNs now) override;
 
