@@ -9,7 +9,7 @@
 #include "base/csv.hpp"
 #include "base/random.hpp"
 #include "base/text_file.hpp"
-#include "history/field_reader.hpp"
+#include "records/field_reader.hpp"
 
 namespace goban::history {
 namespace {
@@ -59,7 +59,7 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
   while (csv.next()) {
     const std::string_view name = csv.field(*job_column);
     const std::array<std::string_view, 1> texts = {csv.field(*deadline_column)};
-    FieldReader fields(texts);
+    records::FieldReader fields(texts);
     const TimeNs deadline_ns = texts[0].empty() ? kNoDeadline : fields.seconds(0, "deadline_s");
     if (!fields.problem().empty()) {
       base::Place place = csv.place(*deadline_column);
