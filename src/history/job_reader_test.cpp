@@ -308,7 +308,7 @@ TEST(JobReader, HeaderErrors) {
   EXPECT_EQ(error_text(""), "jobs.csv: the file is empty (it must begin with a header line)");
   EXPECT_EQ(error_text("id,gpus\n1,2\n"),
             "jobs.csv: no job format has the header \"id,gpus\" (name one with --format: slurm, "
-            "grid-engine, swf, pal, "
+            "grid-engine, swf, kubernetes, philly-json, alibaba-pai, records, pal, "
             "philly-attempts, philly-sia, chronus, lumos, lumos-intervals, openb, helios, generic; "
             "or write the columns of generic: job_id,submit_time,duration,num_gpus,user,model["
             ",class,priority,walltime_s,resource_type,instances,array_tasks,array_limit,account,"
@@ -328,7 +328,7 @@ TEST(JobReader, HeaderErrors) {
   options.format = "csv";
   EXPECT_THAT(
       error_text("id,gpus\n", options),
-      testing::StartsWith("no job format is named csv (known: slurm, grid-engine, swf, pal, "));
+      testing::StartsWith("no job format is named csv (known: slurm, grid-engine, swf, kubernetes, "));
 }
 
 TEST(JobReader, NamedFormatNeedsNoUserColumn) {
@@ -404,7 +404,7 @@ TEST(JobReader, MissingFilesAndFolders) {
   EXPECT_EQ(missing.error().text(), "cannot open /nowhere/jobs.csv: No such file or directory");
   const auto folder = read_jobs(testing::TempDir(), {});
   ASSERT_FALSE(folder);
-  EXPECT_THAT(folder.error().text(), testing::EndsWith("it is a folder"));
+  EXPECT_THAT(folder.error().text(), testing::EndsWith("perhaps pai_sensor_table.csv))"));
   ReadOptions options;
   options.rejects_path = "/proc/rejects.csv";
   EXPECT_EQ(error_text(kGeneric, options),

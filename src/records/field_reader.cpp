@@ -99,7 +99,13 @@ TimeNs FieldReader::seconds(size_t column, std::string_view name) {
 base::DateTime FieldReader::date_time(size_t column, std::string_view name) {
   const auto value = base::parse_date_time(fields_[column]);
   if (!value) refuse(column, name, "is not a date and time such as 2017-10-09 07:01:55");
-  return value.value_or(base::DateTime{});
+  if (!value || value->has_zone || zone_ == nullptr) return value.value_or(base::DateTime{});
+  const int64_t local_s = value->unix_ns / base::kSecond;
+  const auto moments = zone_->moments_of(local_s);
+  if (moments.count == 0) refuse(column, name, "does not exist: the clock was put forward");
+  if (moments.count == 0 || moments.first_s < 0) return {};
+  return {.unix_ns = moments.first_s * base::kSecond + value->unix_ns % base::kSecond,
+          .has_zone = true};
 }
 
 }  // namespace goban::records

@@ -7,9 +7,10 @@ namespace goban::records {
 
 std::span<const RecordFormat> record_formats() {
   // generic comes last: it takes any header with a column `user`.
-  static const std::array formats = {kSlurm,          kGridEngine, kSwf,     kPalCsv,
-                                     kPhillyAttempts, kPhillySia,  kChronus, kLumos,
-                                     kLumosIntervals, kOpenb,      kHelios,  kGenericCsv};
+  static const std::array formats = {kSlurm,          kGridEngine, kSwf,        kKubernetes,
+                                     kPhillyJson,     kAlibabaPai, kRecordsCsv, kPalCsv,
+                                     kPhillyAttempts, kPhillySia,  kChronus,    kLumos,
+                                     kLumosIntervals, kOpenb,      kHelios,     kGenericCsv};
   return formats;
 }
 

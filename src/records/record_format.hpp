@@ -89,8 +89,12 @@ struct RecordFormat {
   base::Result<std::unique_ptr<LineParser>> (*open_lines)(const FormatInput& input,
                                                           std::string_view first_line) = nullptr;
   base::Result<std::unique_ptr<ObjectParser>> (*open_objects)(const FormatInput& input) = nullptr;
-  base::Status (*read_folder)(const std::string& path, const ReadOptions& options,
-                              RecordOutput& out) = nullptr;
+  /// Folder: true if the tables are there.
+  bool (*recognises_folder)(const std::string& path) = nullptr;
+  /// Returns notes. Errors: Failed, BadData.
+  base::Result<std::vector<std::string>> (*read_folder)(const std::string& path,
+                                                        const ReadOptions& options,
+                                                        RecordOutput& out) = nullptr;
 };
 
 /// All formats, in the order in which they are asked.
@@ -103,6 +107,10 @@ struct RecordFormat {
 
 extern const RecordFormat kSlurm;           // formats/slurm.cpp
 extern const RecordFormat kGridEngine;      // formats/grid_engine.cpp
+extern const RecordFormat kKubernetes;      // formats/kubernetes.cpp
+extern const RecordFormat kPhillyJson;      // formats/philly_json.cpp
+extern const RecordFormat kAlibabaPai;      // formats/alibaba_pai.cpp
+extern const RecordFormat kRecordsCsv;      // formats/records_csv.cpp
 extern const RecordFormat kPalCsv;          // formats/pal_csv.cpp
 extern const RecordFormat kSwf;             // formats/swf.cpp
 extern const RecordFormat kPhillyAttempts;  // formats/philly_csv.cpp

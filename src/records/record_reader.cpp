@@ -1,6 +1,7 @@
 #include "records/record_reader.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <set>
 
@@ -36,8 +37,12 @@ Result<const RecordFormat*> find_format(std::string_view wanted) {
 class FieldLines final : public LineParser {
  public:
   /// `num_columns` is 0 in the layout Swf.
-  FieldLines(std::unique_ptr<RecordParser> parser, size_t num_columns, std::string name)
-      : parser_(std::move(parser)), num_columns_(num_columns), name_(std::move(name)) {}
+  FieldLines(std::unique_ptr<RecordParser> parser, size_t num_columns, std::string name,
+             const std::optional<base::TimeZone>& zone)
+      : parser_(std::move(parser)),
+        num_columns_(num_columns),
+        name_(std::move(name)),
+        zone_(zone) {}
 
   void take(const base::Line& line, RecordOutput& out) override {
     const bool is_swf = num_columns_ == 0;
@@ -46,7 +51,7 @@ class FieldLines final : public LineParser {
     out.count_record();
     const std::string problem = split(line, is_swf);
     if (!problem.empty()) return out.reject(line.number, problem, line.text);
-    FieldReader fields(splitter_.fields(), row);
+    FieldReader fields(splitter_.fields(), row, zone_ ? &*zone_ : nullptr);
     AccountingRecord record;
     record.line = line.number;
     const std::string refusal = parser_->parse(fields, record);
@@ -84,6 +89,7 @@ class FieldLines final : public LineParser {
   std::unique_ptr<RecordParser> parser_;
   size_t num_columns_;
   std::string name_;
+  std::optional<base::TimeZone> zone_;
   base::FieldSplitter splitter_;
 };
 
@@ -129,6 +135,11 @@ class Reading {
   }
 
   base::Status read() {
+    if (!options_.site.zone.empty()) {
+      auto zone = base::TimeZone::load(options_.site.zone);
+      if (!zone) return base::failure(zone.error());
+      zone_ = std::move(*zone);
+    }
     if (!next_line()) {
       if (!lines_.status()) return lines_.status();
       return base::bad_data(at_line(), "the file is empty", "it must begin with a header line");
@@ -171,7 +182,7 @@ class Reading {
     if (format->layout == Layout::Swf) {
       auto parser = format->open(input);
       if (!parser) return base::failure(parser.error());
-      return start(*format, std::make_unique<FieldLines>(std::move(*parser), 0, name_));
+      return start(*format, std::make_unique<FieldLines>(std::move(*parser), 0, name_, zone_));
     }
     auto parser = format->open_lines(input, line_.text);
     if (!parser) return base::failure(parser.error());
@@ -201,7 +212,8 @@ class Reading {
     auto parser = format->open({.header = header, .place = at_line(), .options = options_});
     if (!parser) return base::failure(parser.error());
     header_bytes_ = lines_.text_bytes();
-    return start(*format, std::make_unique<FieldLines>(std::move(*parser), header.size(), name_));
+    return start(*format,
+                 std::make_unique<FieldLines>(std::move(*parser), header.size(), name_, zone_));
   }
 
   Result<const RecordFormat*> by_header(const Header& header) const {
@@ -280,6 +292,7 @@ class Reading {
   base::LineReader lines_;
   base::Line line_;
   std::unique_ptr<LineParser> parser_;
+  std::optional<base::TimeZone> zone_;  ///< that the site's options name
   int64_t header_bytes_ = 0;
   ReadSummary result_;
   RecordOutput out_;
@@ -292,8 +305,49 @@ Result<ReadSummary> read_records(base::ByteSource& source, const std::string& na
   return Reading(source, name, options, sink).run();
 }
 
+namespace {
+
+/// Several tables in a folder.
+Result<ReadSummary> read_folder(const std::string& path, const ReadOptions& options,
+                                RecordSink& sink) {
+  const RecordFormat* format = nullptr;
+  std::string folders;
+  for (const RecordFormat& each : record_formats()) {
+    if (each.layout != Layout::Folder) continue;
+    folders += (folders.empty() ? "" : ", ") + std::string(each.name) + " (" +
+               std::string(each.header) + ")";
+    const bool fits =
+        options.format.empty() ? each.recognises_folder(path) : options.format == each.name;
+    if (fits && format == nullptr) format = &each;
+  }
+  if (format == nullptr) {
+    return base::usage_error(fmt::format("{} is a folder and holds no known tables", path),
+                             "give a file; folders are read in the formats " + folders);
+  }
+  ReadSummary summary;
+  summary.format = format->name;
+  RecordOutput out(sink, summary);
+  if (!options.rejects_path.empty()) {
+    if (auto status = out.write_rejects(options.rejects_path); !status) {
+      return base::failure(status.error());
+    }
+  }
+  sink.begin_file({.name = path, .format = format->name});
+  auto notes = format->read_folder(path, options, out);
+  if (!notes) return base::failure(notes.error());
+  if (!out.status()) return base::failure(out.status().error());
+  if (auto status = out.commit(); !status) return base::failure(status.error());
+  summary.notes = std::move(*notes);
+  return summary;
+}
+
+}  // namespace
+
 Result<ReadSummary> read_records(const std::string& path, const ReadOptions& options,
                                  RecordSink& sink) {
+  if (std::error_code error; path != "-" && std::filesystem::is_directory(path, error)) {
+    return read_folder(path, options, sink);
+  }
   auto source = base::open_bytes(path);
   if (!source) return base::failure(source.error());
   return read_records(**source, base::input_name(path), options, sink);

@@ -2,10 +2,10 @@
 // the descriptions in their READMEs: job_id,user,gpu_num,state,submit_time,duration and, where the
 // file has them, vc, type, cpu_num, start_time, end_time. gpu_num 0 = a CPU-only job.
 //
-// Helios writes local times (UTC+8) without zone: read as UTC, which moves hours of the day by
-// eight and nothing else. Acme writes the zone. If start_time and end_time are both there, the
-// duration is their difference: Kalos' `duration` includes the queue. vc (Acme: type) = account and
-// partition.
+// Helios writes local times (UTC+8) without zone: read as UTC unless a zone is named, which moves
+// hours of the day by eight and nothing else. Acme writes the zone. If start_time and end_time are
+// both there, the duration is their difference: Kalos' `duration` includes the queue. vc (Acme:
+// type) = account and partition. mem_per_pod_GB counts for each node.
 #include "records/formats/named_parser.hpp"
 
 namespace goban::records {
@@ -24,12 +24,16 @@ class HeliosParser final : public NamedParser {
     kType,
     kCpus,
     kStart,
-    kEnd
+    kEnd,
+    kNodes,
+    kPodMem
   };
-  static constexpr std::array<std::string_view, 11> kNames = {
-      "job_id", "user", "gpu_num", "state",      "submit_time", "duration",
-      "vc",     "type", "cpu_num", "start_time", "end_time"};
+  static constexpr std::array<std::string_view, 13> kNames = {
+      "job_id", "user",    "gpu_num",    "state",    "submit_time", "duration",      "vc",
+      "type",   "cpu_num", "start_time", "end_time", "node_num",    "mem_per_pod_GB"};
   static constexpr size_t kNumRequired = kDuration + 1;
+  static constexpr double kGib = 1 << 30;
+  static constexpr double kGibMax = 1e9;
   explicit HeliosParser(const Header& header) : NamedParser(header, kNames) {}
 
   std::string parse(FieldReader& fields, AccountingRecord& record) override {
@@ -38,6 +42,11 @@ class HeliosParser final : public NamedParser {
     record.account = record.partition = text(fields, has(kVc) ? kVc : kType);
     record.num_gpus = count(fields, kGpus);
     if (has(kCpus)) record.cpu_cores = count(fields, kCpus);
+    if (is_given(text(fields, kNodes))) record.num_nodes = count(fields, kNodes);
+    if (is_given(text(fields, kPodMem))) {
+      const double gib = number(fields, kPodMem) * static_cast<double>(record.num_nodes);
+      if (gib > 0 && gib < kGibMax) record.mem_bytes = static_cast<int64_t>(gib * kGib);
+    }
     const base::DateTime submit = date_time(fields, kSubmit);
     record.submit_ns = submit.unix_ns;
     without_zone_ |= !submit.has_zone;
@@ -55,7 +64,7 @@ class HeliosParser final : public NamedParser {
   }
   std::vector<std::string> notes() const override {
     if (!without_zone_) return {};
-    return {"submit_time has no time zone and was read as UTC (Helios writes UTC+8)"};
+    return {"submit_time has no time zone and was read as UTC (Helios writes UTC+8: --zone)"};
   }
 
  private:
@@ -74,10 +83,11 @@ bool recognises(const Header& header) { return has_columns(header, required()); 
 
 }  // namespace
 
-const RecordFormat kHelios = {
-    "helios",
-    "job_id,user,gpu_num,state,submit_time,duration[,vc,type,cpu_num,start_time,end_time]",
-    recognises,
-    [](const FormatInput& input) { return open_named<HeliosParser>("helios", required(), input); }};
+const RecordFormat kHelios = {"helios",
+                              "job_id,user,gpu_num,state,submit_time,duration[,vc,type,cpu_num,"
+                              "start_time,end_time,node_num,mem_per_pod_GB]",
+                              recognises, [](const FormatInput& input) {
+                                return open_named<HeliosParser>("helios", required(), input);
+                              }};
 
 }  // namespace goban::records

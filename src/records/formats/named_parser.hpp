@@ -25,6 +25,7 @@ class NamedParser : public RecordParser {
     return has(column) ? fields.text(*at_[column]) : std::string_view();
   }
   // The rest is for columns that the file has.
+  [[nodiscard]] size_t position(size_t column) const { return *at_[column]; }
   [[nodiscard]] double number(FieldReader& fields, size_t column) const {
     return fields.number(*at_[column], names_[column]);
   }

@@ -47,15 +47,21 @@ class SiaParser final : public NamedParser {
 
   std::string parse(FieldReader& fields, AccountingRecord& record) override {
     record.id = row_id(fields);
-    record.submit_ns = date_time(fields, kSubmit).unix_ns;
+    const base::DateTime submit = date_time(fields, kSubmit);
+    record.submit_ns = submit.unix_ns;
+    without_zone_ |= !submit.has_zone;
     record.work_s = number(fields, kDuration);
     record.num_gpus = count(fields, kGpus);
     set_virtual_cluster(record, text(fields, kCluster));
     return {};
   }
   std::vector<std::string> notes() const override {
+    if (!without_zone_) return {};
     return {"timestamp has no time zone and was read as UTC (it is local time)"};
   }
+
+ private:
+  bool without_zone_ = false;
 };
 
 class ChronusParser final : public NamedParser {

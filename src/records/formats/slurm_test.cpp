@@ -193,8 +193,8 @@ TEST(Slurm, EqualIdsOfTwoClustersAreTwoJobs) {
   const std::string header = "JobID|Cluster|Submit|Start|End|State\n";
   const std::string times = "|1700000000|1700000010|1700000020|COMPLETED\n";
   const std::string rerun = "|1700000030|1700000040|1700000050|COMPLETED\n";
-  const ReadTable read = read_table(header + "5|a" + times + "5|b" + times + "5|b" + rerun +
-                                    "5|b" + times);
+  const ReadTable read =
+      read_table(header + "5|a" + times + "5|b" + times + "5|b" + rerun + "5|b" + times);
   EXPECT_THAT(read.ids(), ElementsAre("5", "5", "5"));
   EXPECT_EQ(read.row(1).run, 0);
   EXPECT_EQ(read.row(2).run, 1);

@@ -13,6 +13,9 @@
 //   12 user, 13 group (account), 14 executable (model)
 //   15 queue          the partition; if unknown, field 16
 //   17, 18 preceding job and think time, 6, 7, 10 and what follows 18: not used
+//
+// `; GpuFields: 19 20`, as `goban history export` writes it: field 19 counts GPUs and 20
+// thousandths of one GPU if a part was asked for; the processors are cores then.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -38,6 +41,8 @@ enum Field : size_t {
   kExecutable = 13,
   kQueue = 14,
   kPartition = 15,
+  kGpus = 18,
+  kGpuMilli = 19,
 };
 
 /// -1 in any writing.
@@ -55,6 +60,10 @@ class SwfParser final : public RecordParser {
     constexpr std::string_view kKey = "UnixStartTime:";
     constexpr std::string_view kBlanks = "; \t";
     const size_t begin = line.find_first_not_of(kBlanks);
+    if (begin != line.npos && line.substr(begin).starts_with("GpuFields: 19 20")) {
+      has_gpu_fields_ = true;
+      return {};
+    }
     if (begin == line.npos || !line.substr(begin).starts_with(kKey)) return {};
     std::string_view value = line.substr(begin + kKey.size());
     value.remove_prefix(std::min(value.find_first_not_of(kBlanks), value.size()));
@@ -78,7 +87,7 @@ class SwfParser final : public RecordParser {
   }
 
   std::vector<std::string> notes() const override {
-    if (procs_per_gpu_ > 1) return {};
+    if (procs_per_gpu_ > 1 || has_gpu_fields_) return {};
     return {
         "swf counts processors, not GPUs: each processor was read as one GPU "
         "(--procs-per-gpu N changes that)"};
@@ -106,7 +115,22 @@ class SwfParser final : public RecordParser {
     return {};
   }
 
+  std::string read_gpus(FieldReader& fields, AccountingRecord& record) const {
+    if (fields.size() <= kGpuMilli) return "the GPU fields 19 and 20 are missing";
+    if (is_unknown(fields.text(kGpus))) return "the number of GPUs is not known";
+    record.num_gpus = fields.whole(kGpus, "GPUs", 0, INT32_MAX);
+    if (!is_unknown(fields.text(kGpuMilli))) {
+      record.gpu_milli = static_cast<int32_t>(fields.whole(kGpuMilli, "GPU milli", 0, INT32_MAX));
+      record.gpu_share = record.gpu_milli % 1000 != 0;
+    }
+    if (!is_unknown(fields.text(kProcsAllocated))) {
+      record.cpu_cores = fields.whole(kProcsAllocated, "allocated processors", 0, INT32_MAX);
+    }
+    return {};
+  }
+
   std::string read_procs(FieldReader& fields, AccountingRecord& record) const {
+    if (has_gpu_fields_) return read_gpus(fields, record);
     for (const auto& [field, label] : {std::pair{kProcsRequested, "requested processors"},
                                        std::pair{kProcsAllocated, "allocated processors"}}) {
       if (is_unknown(fields.text(field))) continue;
@@ -132,6 +156,7 @@ class SwfParser final : public RecordParser {
 
   int64_t procs_per_gpu_;
   base::TimeNs start_ns_ = 0;
+  bool has_gpu_fields_ = false;
 };
 
 /// The first line of an SWF file: a comment, or so many numbers.

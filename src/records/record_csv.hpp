@@ -1,0 +1,37 @@
+// Records out: the CSV of format `records`, which holds all that a record holds, and SWF with GPU
+// columns, for the tools that read SWF. Both read back (formats/records_csv.cpp, formats/swf.cpp).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/name_table.hpp"
+#include "records/accounting_record.hpp"
+
+namespace goban::records {
+
+/// The header line of format `records`, with its line end.
+[[nodiscard]] std::string records_csv_header();
+
+/// Appends a record as one line. Texts keep all but line ends, which become blanks.
+void append_records_csv(std::string& out, const AccountingRecord& record);
+
+/// Writes SWF 2.2: the 18 fields, then GPUs and thousandths of a GPU (`; GpuFields: 19 20`, which
+/// our reader takes before the processors). SWF has numbers only: ids and names are numbered from 1
+/// in order of first appearance and listed nowhere; seconds are rounded to milliseconds. Records
+/// that never ran have no SWF form.
+class SwfWriter {
+ public:
+  /// Comments at the head; `unix_start_ns` is the moment that submission times count from.
+  [[nodiscard]] std::string header(TimeNs unix_start_ns);
+  /// False if the record was left out, as its run time or size is not known.
+  [[nodiscard]] bool append(std::string& out, const AccountingRecord& record);
+
+ private:
+  TimeNs origin_ns_ = 0;
+  int64_t jobs_ = 0;
+  base::NameTable users_, groups_, partitions_;
+};
+
+}  // namespace goban::records
