@@ -84,7 +84,7 @@ struct RecordFormat {
   /// HeaderCsv, Swf. Errors: BadData if a column is missing.
   base::Result<std::unique_ptr<RecordParser>> (*open)(const FormatInput& input) = nullptr;
   Layout layout = Layout::HeaderCsv;
-  /// The others: told by the first line that is not blank, or (Json) the first bytes.
+  /// The others: told by the first line that is not blank, or (Json) the first 64 KiB.
   bool (*recognises_text)(std::string_view text) = nullptr;
   base::Result<std::unique_ptr<LineParser>> (*open_lines)(const FormatInput& input,
                                                           std::string_view first_line) = nullptr;

@@ -121,6 +121,7 @@ class Reading {
 
  private:
   static constexpr int64_t kRowsOfEstimate = 1000;
+  static constexpr size_t kJsonHeadBytes = size_t{64} << 10;
 
   [[nodiscard]] base::Place at_line() const {
     return {.file = name_, .line = static_cast<int>(line_.number), .column = 0, .field = {}};
@@ -149,10 +150,16 @@ class Reading {
       const auto found = find_format(options_.format);
       if (!found) return base::failure(found.error());
       format = *found;
-    } else {
-      format = by_first_line();
     }
-    if (format != nullptr && format->layout == Layout::Json) return read_objects(*format);
+    const bool may_be_json = format == nullptr || format->layout == Layout::Json;
+    if (may_be_json &&
+        (line_.text.front() == '{' || line_.text.front() == '[' || format != nullptr)) {
+      if (auto status = read_json_head(); !status) return status;
+      if (format == nullptr) format = by_json_head();
+      if (format == nullptr) return unknown_json();
+      return read_objects(*format);
+    }
+    if (format == nullptr) format = by_first_line();
     if (format != nullptr && format->layout == Layout::Folder) {
       return base::usage_error(fmt::format("{}: {} reads a folder", name_, format->name),
                                "give the folder that holds the tables");
@@ -162,15 +169,44 @@ class Reading {
     return read_lines(first_is_read);
   }
 
-  /// A format that is told by more than the names of its columns; null if it is none of them.
-  const RecordFormat* by_first_line() {
-    const std::string_view head = lines_.unread_from(line_);
+  /// A format of lines that is told by more than the names of its columns; null if it is none.
+  const RecordFormat* by_first_line() const {
     for (const RecordFormat& format : record_formats()) {
-      if (format.recognises_text == nullptr) continue;
-      const bool is_json = format.layout == Layout::Json;
-      if (format.recognises_text(is_json ? head : line_.text)) return &format;
+      if (format.recognises_text == nullptr || format.layout == Layout::Json) continue;
+      if (format.recognises_text(line_.text)) return &format;
     }
     return nullptr;
+  }
+
+  /// Takes enough of the input to tell the format, however small the reads of a pipe are.
+  base::Status read_json_head() {
+    json_head_ = lines_.unread_from(line_);
+    if (!lines_.status()) return lines_.status();
+    while (json_head_.size() < kJsonHeadBytes) {
+      const size_t had = json_head_.size();
+      json_head_.resize(kJsonHeadBytes);
+      const auto got = source_.read(json_head_.data() + had, kJsonHeadBytes - had);
+      json_head_.resize(had + (got ? *got : 0));
+      if (!got) return base::failure(got.error());
+      if (*got == 0) break;
+    }
+    return {};
+  }
+  const RecordFormat* by_json_head() const {
+    const auto head = std::string_view(json_head_).substr(0, kJsonHeadBytes);
+    for (const RecordFormat& format : record_formats()) {
+      if (format.layout == Layout::Json && format.recognises_text(head)) return &format;
+    }
+    return nullptr;
+  }
+  base::Status unknown_json() const {
+    std::string known;
+    for (const RecordFormat& format : record_formats()) {
+      if (format.layout != Layout::Json) continue;
+      known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", format.name, format.header);
+    }
+    return base::usage_error(fmt::format("{}: no job format has JSON like this", name_),
+                             "known: " + known);
   }
 
   base::Status open_lines(const RecordFormat* format, bool& first_is_read) {
@@ -255,7 +291,7 @@ class Reading {
     result_.format = format.name;
     out_.sink().begin_file(
         {.name = name_, .format = format.name, .has_walltimes = (*parser)->has_walltimes()});
-    JsonObjects objects(source_, lines_.unread_from(line_), line_.number);
+    JsonObjects objects(source_, json_head_, line_.number);
     while (objects.next()) {
       if (out_.sink().is_full()) return too_many();
       (*parser)->take(objects.text(), objects.line(), out_);
@@ -293,6 +329,7 @@ class Reading {
   base::Line line_;
   std::unique_ptr<LineParser> parser_;
   std::optional<base::TimeZone> zone_;  ///< that the site's options name
+  std::string json_head_;               ///< the first bytes, if they are JSON
   int64_t header_bytes_ = 0;
   ReadSummary result_;
   RecordOutput out_;

@@ -153,6 +153,11 @@ TEST(Kubernetes, WhatMakesNoSenseIsRefusedWithItsReason) {
   EXPECT_THAT(read_error(list(kJob).substr(0, 300)), HasSubstr("ends within an object"));
 }
 
+TEST(Kubernetes, TheFormatIsToldHoweverSmallTheReadsAre) {
+  EXPECT_THAT(read_table("\n" + list(kJob), {}, 1).ids(), ElementsAre("j1"));
+  EXPECT_THAT(read_error("[{\"when\": 1}]"), HasSubstr("no job format has JSON like this"));
+}
+
 TEST(Kubernetes, RealObjectsOfKueue) {
   const auto path = base::shared_path("data/k8s-samples/kueue-workloads.json");
   if (!path) GTEST_SKIP() << "no shared data folder";
