@@ -10,6 +10,7 @@
 
 #include "mesh/collective_tensor.hpp"
 #include "mesh/device_memory.hpp"
+#include "mesh/functions.hpp"
 #include "mesh/kernels.hpp"
 
 namespace goban::mesh {
@@ -19,8 +20,8 @@ at::Tensor or_stop(base::Result<at::Tensor> result) {
   return std::move(*result);
 }
 
-Executor::Executor(Variables& variables, const Plan& plan)
-    : variables_(variables), graph_(variables.graph()), plan_(plan) {
+Executor::Executor(Variables& variables, const Graph& graph, const Plan& plan)
+    : variables_(variables), graph_(graph), plan_(plan) {
   values_.resize(graph_.size());
   for (const Step& step : plan.steps) prepared_.push_back(prepare(step));
   for (const NodeId id : plan.completed_last) {
@@ -67,6 +68,11 @@ Executor::Prepared Executor::prepare(const Step& step) const {
   if (axis != kWhole) {
     out.parts = plan_.mesh.axes()[static_cast<size_t>(axis)].size;
     out.coordinate = plan_.mesh.coordinate(plan_.rank, static_cast<size_t>(axis));
+  }
+  if (step.loop) {
+    const Graph& inside = *of.attributes.loop->graph;
+    out.going = std::make_shared<Executor>(variables_, inside, step.loop->going);
+    out.body = std::make_shared<Executor>(variables_, inside, step.loop->body);
   }
   if (!of.inputs.empty() && node(of.inputs[0]).shape == of.shape) {
     const auto freed = [&](NodeId id) {
@@ -119,7 +125,10 @@ void Executor::run_step(size_t at, const Feeds& feeds, uint64_t step_number) {
   } else {
     value(step.node) = compute(at, feeds, step_number);
   }
-  for (const NodeId gone : step.free_after) value(gone).reset();
+  for (const NodeId gone : step.free_after) {
+    value(gone).reset();
+    if (!loop_values_.empty()) loop_values_.erase(gone);
+  }
 }
 
 at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number) {
@@ -129,10 +138,15 @@ at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number
   const Attributes& a = of.attributes;
   const at::ScalarType type = scalar_type(of.dtype);
   const auto input = [&](size_t i) -> const at::Tensor& { return value(of.inputs[i]); };
+  const auto inputs = [&] {
+    std::vector<at::Tensor> all;
+    for (const NodeId id : of.inputs) all.push_back(value(id));
+    return all;
+  };
   const bool reuse = prepared.reuse_first && only_here(input(0));
   switch (of.op) {
     case Op::Input:
-      return feed(step, feeds);
+      return fed_slices_ ? value(step.node) : feed(step, feeds);
     case Op::Read: {
       const at::Tensor& slice = variables_.slice(a.variable);
       return slice.scalar_type() == type ? slice : slice.to(type);
@@ -167,11 +181,8 @@ at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number
       const auto how = a.reducer == Reducer::Max ? comm::Reduction::Max : comm::Reduction::Min;
       return or_stop(all_reduced(part, prepared.group, how, end(), of.name));
     }
-    case Op::Einsum: {
-      std::vector<at::Tensor> inputs;
-      for (size_t i = 0; i < of.inputs.size(); ++i) inputs.push_back(input(i));
-      return local_einsum(inputs, prepared.input_labels, prepared.labels, step.local);
-    }
+    case Op::Einsum:
+      return local_einsum(inputs(), prepared.input_labels, prepared.labels, step.local);
     case Op::Reshape:
       return reshaped(step, prepared, input(0));
     case Op::Transpose:
@@ -204,12 +215,22 @@ at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number
       return scatter_add(step, prepared, input(0), input(1));
     case Op::TopKIndices:
       return top_k(step, prepared, input(0));
-    case Op::Conv2d:
-      return conv2d_kernel(input(0), input(1), a, step.local);
-    case Op::Conv2dInputGrad:
-      return conv2d_input_kernel(input(0), input(1), a, step.local);
-    case Op::Conv2dFilterGrad:
-      return conv2d_filter_kernel(input(0), input(1), a, step.local);
+    case Op::Conv:
+      return conv_kernel(input(0), input(1), a, step.local);
+    case Op::ConvInputGrad:
+      return conv_input_kernel(input(0), input(1), a, step.local);
+    case Op::ConvFilterGrad:
+      return conv_filter_kernel(input(0), input(1), a, step.local);
+    case Op::Slicewise:
+      return slicewise(step, inputs());
+    case Op::While:
+      return run_loop(step, prepared, inputs(), step_number);
+    case Op::LoopValue:
+      return loop_values_.at(of.inputs[0])[static_cast<size_t>(a.begin)];
+    case Op::Print:
+      print(step, prepared, input(0));
+      return input(0);
+    case Op::CustomGradient:
     case Op::Accumulate:
       return input(0);
   }
@@ -267,6 +288,7 @@ void Executor::assign(const std::vector<Assignment>& assignments) {
 
 void Executor::clear() {
   for (at::Tensor& each : values_) each.reset();
+  loop_values_.clear();
 }
 
 const std::string& Executor::current_operation() const {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,12 +25,18 @@ struct ExecutionStopped {
 
 class Executor {
  public:
-  Executor(Variables& variables, const Plan& plan);
+  /// `graph` is the variables' own, or that of a loop.
+  Executor(Variables& variables, const Graph& graph, const Plan& plan);
 
   /// Steps before Accumulate, for micro-batch number `index`.
   void run_inner(const Feeds& feeds, uint64_t step, size_t index);
   /// The remaining steps and the completion of fetched and assigned values.
   void run_outer(const Feeds& feeds, uint64_t step);
+  /// Runs all steps on `slices`, this device's, as values of the nodes `inputs`; its parts of
+  /// `wanted`.
+  [[nodiscard]] std::vector<at::Tensor> pass(const std::vector<NodeId>& inputs,
+                                             const std::vector<at::Tensor>& slices,
+                                             const std::vector<NodeId>& wanted, uint64_t step);
   /// A fetched value gathered from all devices.
   [[nodiscard]] at::Tensor whole(NodeId id);
   void assign(const std::vector<Assignment>& assignments);
@@ -46,8 +54,9 @@ class Executor {
     std::vector<comm::Group> groups;    // of Step::complete
     comm::Group group;                  // of reduce_now, shift or top_k
     std::vector<comm::Group> reshape_groups;
-    int64_t parts = 1, coordinate = 0;  // along the dimension acted on
-    bool reuse_first = false;           // first input is freed here and has the result's shape
+    int64_t parts = 1, coordinate = 0;      // along the dimension acted on
+    bool reuse_first = false;               // first input is freed here and has the result's shape
+    std::shared_ptr<Executor> going, body;  // While
   };
 
   Prepared prepare(const Step& step) const;
@@ -62,6 +71,10 @@ class Executor {
                     const at::Tensor& indices) const;
   at::Tensor scatter_add(const Step& step, const Prepared& prepared, const at::Tensor& dy,
                          const at::Tensor& indices) const;
+  at::Tensor slicewise(const Step& step, const std::vector<at::Tensor>& slices) const;
+  void print(const Step& step, const Prepared& prepared, const at::Tensor& x) const;
+  at::Tensor run_loop(const Step& step, const Prepared& prepared, std::vector<at::Tensor> states,
+                      uint64_t step_number);
   [[nodiscard]] bool only_here(const at::Tensor& x) const;
 
   const Node& node(NodeId id) const { return graph_.node(id); }
@@ -74,6 +87,8 @@ class Executor {
   std::vector<Prepared> prepared_;
   std::vector<comm::Group> last_groups_;
   std::vector<at::Tensor> values_;
+  std::map<NodeId, std::vector<at::Tensor>> loop_values_;  // last states of each While
+  bool fed_slices_ = false;                                // inputs are given by pass()
   size_t current_ = 0;
   size_t micro_batch_ = 0;
 };

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "mesh/functions.hpp"
 #include "mesh/plan.hpp"
 
 namespace goban::mesh {
@@ -36,11 +37,11 @@ std::string messages_text(const std::vector<Collective>& messages, const MeshSha
 
 }  // namespace
 
-std::string explain(const Graph& graph, const Plan& plan) {
-  std::string out = fmt::format("mesh \"{}\", layout \"{}\", device {}\n", plan.mesh.text(),
-                                plan.rules.text(), plan.rank);
-  out += fmt::format("{:<44} {:<44} {:>12}  {}\n", "operation", "shape (/axis: split)", "flops",
-                     "sent by this device");
+namespace {
+
+/// A line an operation; those of a loop follow it, for one turn.
+std::string operations_text(const Graph& graph, const Plan& plan, const std::string& indent) {
+  std::string out;
   for (const Step& step : plan.steps) {
     const Node& node = graph.node(step.node);
     std::string said = messages_text(step.collectives, plan.mesh);
@@ -48,14 +49,32 @@ std::string explain(const Graph& graph, const Plan& plan) {
       said += fmt::format("{}sum over {} left pending", said.empty() ? "" : "; ",
                           axes_text(step.pending, plan.mesh));
     }
-    out += fmt::format("{:<44} {:<44} {:>12.4g}  {}\n", node.name,
+    out += fmt::format("{:<44} {:<44} {:>12.4g}  {}\n", indent + node.name,
                        split_text(node.shape, step.layout, plan.mesh), step.flops, said);
+    if (!step.loop) continue;
+    const Graph& inside = *node.attributes.loop->graph;
+    const std::string deeper = indent + "  ";
+    out += fmt::format("{}while this is not 0:\n", deeper) +
+           operations_text(inside, step.loop->going, deeper) +
+           fmt::format("{}each of {} expected turns:\n", deeper, step.loop->turns) +
+           operations_text(inside, step.loop->body, deeper);
   }
   for (size_t i = 0; i < plan.completed_last.size(); ++i) {
-    out += fmt::format("{:<44} {:<44} {:>12}  {}\n", graph.node(plan.completed_last[i]).name,
-                       "(completed at the end)", "",
-                       messages_text({plan.last_collectives[i]}, plan.mesh));
+    out += fmt::format("{:<44} {:<44} {:>12}  {}\n",
+                       indent + graph.node(plan.completed_last[i]).name, "(completed at the end)",
+                       "", messages_text({plan.last_collectives[i]}, plan.mesh));
   }
+  return out;
+}
+
+}  // namespace
+
+std::string explain(const Graph& graph, const Plan& plan) {
+  std::string out = fmt::format("mesh \"{}\", layout \"{}\", device {}\n", plan.mesh.text(),
+                                plan.rules.text(), plan.rank);
+  out += fmt::format("{:<44} {:<44} {:>12}  {}\n", "operation", "shape (/axis: split)", "flops",
+                     "sent by this device");
+  out += operations_text(graph, plan, "");
   const PlanTotals& totals = plan.totals;
   out += fmt::format(
       "a step of this device: {:.4g} flops, {} bytes sent in {} collectives; memory: {} bytes of "

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "mesh/ops.hpp"
+#include "mesh/functions.hpp"
 
 namespace goban::mesh {
 namespace {
@@ -136,25 +136,20 @@ class Walk {
                     wanted);
       case Op::ScatterAdd:
         return give(node.inputs[0], gather(dy, value(node.inputs[1]), node.attributes.dim), wanted);
-      case Op::Conv2d: {
-        if (needs(0)) {
-          give(node.inputs[0],
-               graph_.add(Op::Conv2dInputGrad, "conv2d_input", {dy, value(node.inputs[1])},
-                          input_shape(0), dy.dtype(), node.attributes),
-               wanted);
-        }
-        if (needs(1)) {
-          give(node.inputs[1],
-               graph_.add(Op::Conv2dFilterGrad, "conv2d_filter", {dy, value(node.inputs[0])},
-                          input_shape(1), dy.dtype(), node.attributes),
-               wanted);
-        }
-        return;
-      }
-      case Op::Conv2dInputGrad:
-      case Op::Conv2dFilterGrad:
-        throw GraphError(node.name + ": second derivatives of conv2d are not supported");
+      case Op::Conv:
+      case Op::ConvInputGrad:
+      case Op::ConvFilterGrad:
+        return back_conv(node, dy, wanted);
+      case Op::Slicewise:
+      case Op::CustomGradient:
+        return back_function(id, node, dy, wanted);
+      case Op::While:
+      case Op::LoopValue:
+        throw GraphError(node.name +
+                         ": a while loop has no gradient; a fixed number of turns is a loop in "
+                         "C++, and stop_gradient() keeps gradients away");
       case Op::Accumulate:
+      case Op::Print:
         return give(node.inputs[0], dy, wanted);
       case Op::Input:
       case Op::Read:
@@ -164,6 +159,55 @@ class Walk {
       case Op::OneHot:
       case Op::TopKIndices:
         return;  // nothing flows further
+    }
+  }
+
+  /// y = conv(x, f) and its two gradients are linear in each of (x, f, y): a gradient of one of the
+  /// three is made of the other two.
+  void back_conv(const Node& node, Tensor dy, const std::vector<bool>& wanted) {
+    const NodeId left = node.inputs[0], right = node.inputs[1];
+    const auto made = [&](Op op, const char* name, Tensor a, Tensor b, NodeId of) {
+      if (!wanted[static_cast<size_t>(of)]) return;
+      give(of, graph_.add(op, name, {a, b}, graph_.node(of).shape, dy.dtype(), node.attributes),
+           wanted);
+    };
+    switch (node.op) {
+      case Op::Conv:  // of (x, f)
+        made(Op::ConvInputGrad, "conv_input", dy, value(right), left);
+        made(Op::ConvFilterGrad, "conv_filter", dy, value(left), right);
+        return;
+      case Op::ConvInputGrad:  // of (y, f)
+        made(Op::Conv, "conv", dy, value(right), left);
+        made(Op::ConvFilterGrad, "conv_filter", value(left), dy, right);
+        return;
+      default:  // ConvFilterGrad of (y, x)
+        made(Op::Conv, "conv", value(right), dy, left);
+        made(Op::ConvInputGrad, "conv_input", value(left), dy, right);
+        return;
+    }
+  }
+
+  /// What the user's function says.
+  void back_function(NodeId id, const Node& node, Tensor dy, const std::vector<bool>& wanted) {
+    const bool own_kernel = node.op == Op::Slicewise;
+    const GradientFunction& gradient =
+        own_kernel ? node.attributes.slicewise->gradient : *node.attributes.gradient;
+    if (!gradient) return;
+    const std::vector<NodeId> of(node.inputs.begin() + (own_kernel ? 0 : 1), node.inputs.end());
+    std::vector<Tensor> xs;
+    for (const NodeId each : of) xs.push_back(value(each));
+    const std::vector<Tensor> dxs = gradient(xs, value(id), dy);
+    if (dxs.size() != xs.size()) {
+      throw GraphError(fmt::format("{}: the gradient function gives {} gradients for {} inputs",
+                                   node.name, dxs.size(), xs.size()));
+    }
+    for (size_t i = 0; i < xs.size(); ++i) {
+      if (dxs[i].shape() != xs[i].shape() || dxs[i].dtype() != xs[i].dtype()) {
+        throw GraphError(fmt::format("{}: gradient {} is {} {}, its input {} {}", node.name, i,
+                                     dtype_name(dxs[i].dtype()), dxs[i].shape().text(),
+                                     dtype_name(xs[i].dtype()), xs[i].shape().text()));
+      }
+      give(of[i], dxs[i], wanted);
     }
   }
 
@@ -179,6 +223,8 @@ class Walk {
           return dy;
         case Unary::StopGradient:
         case Unary::Sign:
+        case Unary::Floor:
+        case Unary::Not:
           return std::nullopt;
         case Unary::Neg:
           return -dy;
@@ -257,14 +303,34 @@ class Walk {
         if (to_left)
           give(left, fit(binary(Binary::ReluGrad, dy, value(right)), left_shape), wanted);
         return;
+      case Binary::Mod: {  // a - floor(a / b) b
+        if (to_left) give(left, fit(dy, left_shape), wanted);
+        if (!to_right) return;
+        const Tensor times = floor_div(value(left), value(right));
+        return give(right, fit(-(dy * times), right_shape), wanted);
+      }
       case Binary::Less:
       case Binary::LessEqual:
       case Binary::Equal:
+      case Binary::NotEqual:
+      case Binary::Greater:
+      case Binary::GreaterEqual:
+      case Binary::And:
+      case Binary::Or:
+      case Binary::FloorDiv:
         return;
-      case Binary::TanhGrad:
-      case Binary::SigmoidGrad:
+      case Binary::TanhGrad:       // dy (1 - y^2)
+      case Binary::SigmoidGrad: {  // dy (y - y^2)
+        const bool tanh = node.attributes.binary == Binary::TanhGrad;
+        if (to_left) {
+          give(left, fit(binary(node.attributes.binary, dy, value(right)), left_shape), wanted);
+        }
+        if (!to_right) return;
+        const Tensor slope = tanh ? value(right) * -2.0 : value(right) * -2.0 + 1.0;
+        return give(right, fit(dy * value(left) * slope, right_shape), wanted);
+      }
       case Binary::GeluGrad:
-        throw GraphError(node.name + ": second derivatives are not supported");
+        throw GraphError(node.name + ": second derivatives of gelu are not supported");
     }
   }
 

@@ -44,9 +44,14 @@ const char* op_name(Op op) {
                                            "gather",
                                            "scatter_add",
                                            "top_k",
-                                           "conv2d",
-                                           "conv2d_input_grad",
-                                           "conv2d_filter_grad",
+                                           "conv",
+                                           "conv_input_grad",
+                                           "conv_filter_grad",
+                                           "slicewise",
+                                           "custom_gradient",
+                                           "print",
+                                           "while",
+                                           "loop_value",
                                            "accumulate"};
   return kNames[static_cast<size_t>(op)];
 }
@@ -55,14 +60,15 @@ const char* unary_name(Unary fn) {
   static constexpr const char* kNames[] = {
       "identity",   "stop_gradient", "neg",     "scale", "add_scalar", "relu",  "exp",
       "log",        "tanh",          "sigmoid", "gelu",  "sqrt",       "rsqrt", "square",
-      "reciprocal", "abs",           "sign",    "sin",   "cos"};
+      "reciprocal", "abs",           "sign",    "sin",   "cos",        "floor", "not"};
   return kNames[static_cast<size_t>(fn)];
 }
 
 const char* binary_name(Binary fn) {
   static constexpr const char* kNames[] = {
-      "add",        "sub",   "mul",       "div",       "max",          "min",      "less",
-      "less_equal", "equal", "relu_grad", "tanh_grad", "sigmoid_grad", "gelu_grad"};
+      "add",        "sub",   "mul",       "div",       "max",           "min",      "less",
+      "less_equal", "equal", "not_equal", "greater",   "greater_equal", "and",      "or",
+      "floor_div",  "mod",   "relu_grad", "tanh_grad", "sigmoid_grad",  "gelu_grad"};
   return kNames[static_cast<size_t>(fn)];
 }
 

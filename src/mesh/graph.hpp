@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -39,10 +40,15 @@ enum class Op : uint8_t {
   Gather,
   ScatterAdd,
   TopKIndices,  // selection
-  Conv2d,
-  Conv2dInputGrad,
-  Conv2dFilterGrad,  // convolution
-  Accumulate         // sum over micro-batches
+  Conv,
+  ConvInputGrad,
+  ConvFilterGrad,  // convolution
+  Slicewise,
+  CustomGradient,
+  Print,
+  While,
+  LoopValue,  // functions (functions.hpp)
+  Accumulate  // sum over micro-batches
 };
 enum class Unary : uint8_t {
   Identity,
@@ -63,10 +69,13 @@ enum class Unary : uint8_t {
   Abs,
   Sign,
   Sin,
-  Cos
+  Cos,
+  Floor,
+  Not
 };
-/// Comparisons give 1 or 0 in the type of their operands. The ...Grad forms take (dy, y) for relu,
-/// tanh and sigmoid, and (dy, x) for gelu.
+/// Comparisons and logic give 1 or 0 in the type of their operands; logic takes what is not 0 as
+/// true. FloorDiv rounds down and Mod has the sign of the divisor. The ...Grad forms take (dy, y)
+/// for relu, tanh and sigmoid, and (dy, x) for gelu.
 enum class Binary : uint8_t {
   Add,
   Sub,
@@ -77,6 +86,13 @@ enum class Binary : uint8_t {
   Less,
   LessEqual,
   Equal,
+  NotEqual,
+  Greater,
+  GreaterEqual,
+  And,
+  Or,
+  FloorDiv,
+  Mod,
   ReluGrad,
   TanhGrad,
   SigmoidGrad,
@@ -90,6 +106,12 @@ enum class Distribution : uint8_t { Uniform, Normal, TruncatedNormal };
 [[nodiscard]] const char* binary_name(Binary fn);
 
 using NodeId = int32_t;
+class Tensor;
+struct SlicewiseFunction;  // functions.hpp
+struct Loop;
+/// Gradients of the inputs, of their shapes, from the inputs, the value and its gradient.
+using GradientFunction =
+    std::function<std::vector<Tensor>(const std::vector<Tensor>& xs, Tensor y, Tensor dy)>;
 
 /// What an operation needs beside its inputs; which fields count depends on the operation.
 struct Attributes {
@@ -97,15 +119,19 @@ struct Attributes {
   Binary binary = Binary::Add;
   Reducer reducer = Reducer::Sum;
   Distribution distribution = Distribution::Uniform;
-  double scalar = 0;   ///< Scale's factor, AddScalar's term, Fill's value
-  std::string dim;     ///< the dimension acted on
-  int64_t begin = 0;   ///< Slice: first element; Pad: zeros before
-  int64_t count = 0;   ///< Pad: zeros after; TopKIndices: k; Shift: offset
-  bool wrap = false;   ///< Shift
-  int64_t stride = 1;  ///< Conv2d, both directions
-  int64_t pad_h = 0, pad_w = 0;
-  uint64_t seed = 0;      ///< Random
-  int32_t variable = -1;  ///< Read
+  double scalar = 0;          ///< Scale's factor, AddScalar's term, Fill's value
+  std::string dim;            ///< the dimension acted on
+  int64_t begin = 0;          ///< Slice: first element; Pad: zeros before
+  int64_t count = 0;          ///< Pad: zeros after; TopKIndices: k; Shift: offset
+  bool wrap = false;          ///< Shift
+  int64_t stride = 1;         ///< Conv, in every direction
+  std::vector<int64_t> pads;  ///< Conv: zeros at both ends of each spatial dimension
+  uint64_t seed = 0;          ///< Random
+  int32_t variable = -1;      ///< Read
+  std::string message;        ///< Print
+  std::shared_ptr<const SlicewiseFunction> slicewise;
+  std::shared_ptr<const GradientFunction> gradient;  ///< CustomGradient
+  std::shared_ptr<const Loop> loop;                  ///< While; LoopValue: `begin` is its number
 };
 
 struct Node {

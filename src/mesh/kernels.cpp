@@ -9,31 +9,6 @@ namespace {
 
 constexpr const char* kTanhForm = "tanh";
 
-/// [..., h, w, c] as [n, c, h, w] without a copy (channels last in memory).
-at::Tensor to_nchw(const at::Tensor& x) {
-  const auto sizes = x.sizes();
-  const auto n = sizes.size();
-  return x.reshape({-1, sizes[n - 3], sizes[n - 2], sizes[n - 1]}).permute({0, 3, 1, 2});
-}
-
-at::Tensor from_nchw(const at::Tensor& x, at::IntArrayRef like) {
-  return x.permute({0, 2, 3, 1}).reshape(like);
-}
-
-/// [h, w, in, out] as [out, in, h, w], channels last in memory as the images are: with mixed forms
-/// the library copies images instead of this.
-at::Tensor to_oihw(const at::Tensor& filter) {
-  return filter.permute({3, 2, 0, 1}).contiguous(at::MemoryFormat::ChannelsLast);
-}
-
-std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& dy, const at::Tensor& x,
-                                                        const at::Tensor& weight,
-                                                        const Attributes& a,
-                                                        std::array<bool, 3> wanted) {
-  return at::convolution_backward(dy, x, weight, c10::nullopt, {a.stride, a.stride},
-                                  {a.pad_h, a.pad_w}, {1, 1}, false, {0, 0}, 1, wanted);
-}
-
 at::Tensor compared(const at::Tensor& truth, const at::Tensor& like) {
   return truth.to(like.scalar_type());
 }
@@ -98,6 +73,10 @@ at::Tensor unary_kernel(Unary fn, const at::Tensor& x, double scalar, bool reuse
       return at::sin(x);
     case Unary::Cos:
       return at::cos(x);
+    case Unary::Floor:
+      return at::floor(x);
+    case Unary::Not:
+      return compared(at::logical_not(x), x);
   }
   GOBAN_CHECK(false, "unary");
 }
@@ -123,6 +102,20 @@ at::Tensor binary_kernel(Binary fn, const at::Tensor& a, const at::Tensor& b, bo
       return compared(at::le(a, b), a);
     case Binary::Equal:
       return compared(at::eq(a, b), a);
+    case Binary::NotEqual:
+      return compared(at::ne(a, b), a);
+    case Binary::Greater:
+      return compared(at::gt(a, b), a);
+    case Binary::GreaterEqual:
+      return compared(at::ge(a, b), a);
+    case Binary::And:
+      return compared(at::logical_and(a, b), a);
+    case Binary::Or:
+      return compared(at::logical_or(a, b), a);
+    case Binary::FloorDiv:
+      return at::floor_divide(a, b);
+    case Binary::Mod:
+      return at::remainder(a, b);
     case Binary::ReluGrad:
       return at::threshold_backward(a, b, 0);
     case Binary::TanhGrad:
@@ -145,29 +138,6 @@ at::Tensor reduce_kernel(Reducer reducer, const at::Tensor& x, const std::vector
       return at::amin(x, axes);
   }
   GOBAN_CHECK(false, "reduce");
-}
-
-at::Tensor conv2d_kernel(const at::Tensor& x, const at::Tensor& filter, const Attributes& a,
-                         at::IntArrayRef like) {
-  const at::Tensor y =
-      at::conv2d(to_nchw(x), to_oihw(filter), {}, {a.stride, a.stride}, {a.pad_h, a.pad_w});
-  return from_nchw(y, like);
-}
-
-at::Tensor conv2d_input_kernel(const at::Tensor& dy, const at::Tensor& filter, const Attributes& a,
-                               at::IntArrayRef like) {
-  const at::Tensor sizes_only = at::empty(like, dy.options());
-  const auto grads =
-      backward(to_nchw(dy), to_nchw(sizes_only), to_oihw(filter), a, {true, false, false});
-  return from_nchw(std::get<0>(grads), like);
-}
-
-at::Tensor conv2d_filter_kernel(const at::Tensor& dy, const at::Tensor& x, const Attributes& a,
-                                at::IntArrayRef like) {
-  const at::Tensor sizes_only = at::empty(like, dy.options());
-  const auto grads =
-      backward(to_nchw(dy), to_nchw(x), to_oihw(sizes_only), a, {false, true, false});
-  return std::get<1>(grads).permute({2, 3, 1, 0});
 }
 
 }  // namespace goban::mesh

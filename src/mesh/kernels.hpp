@@ -19,13 +19,14 @@ namespace goban::mesh {
                                        bool reuse);
 [[nodiscard]] at::Tensor reduce_kernel(Reducer reducer, const at::Tensor& x,
                                        const std::vector<int64_t>& axes);
-/// NHWC convolutions over leading batch dimensions; `like` gives the sizes of the result.
-[[nodiscard]] at::Tensor conv2d_kernel(const at::Tensor& x, const at::Tensor& filter,
-                                       const Attributes& attributes, at::IntArrayRef like);
-[[nodiscard]] at::Tensor conv2d_input_kernel(const at::Tensor& dy, const at::Tensor& filter,
-                                             const Attributes& attributes, at::IntArrayRef like);
-[[nodiscard]] at::Tensor conv2d_filter_kernel(const at::Tensor& dy, const at::Tensor& x,
-                                              const Attributes& attributes, at::IntArrayRef like);
+/// Convolutions, channels last, over leading batch dimensions; `like` gives the sizes of the
+/// result.
+[[nodiscard]] at::Tensor conv_kernel(const at::Tensor& x, const at::Tensor& filter,
+                                     const Attributes& attributes, at::IntArrayRef like);
+[[nodiscard]] at::Tensor conv_input_kernel(const at::Tensor& dy, const at::Tensor& filter,
+                                           const Attributes& attributes, at::IntArrayRef like);
+[[nodiscard]] at::Tensor conv_filter_kernel(const at::Tensor& dy, const at::Tensor& x,
+                                            const Attributes& attributes, at::IntArrayRef like);
 
 /// The part of a tensor of random numbers that a device holds. Each number depends on `seed` and
 /// its place in the whole tensor only (SplitMix64 as a counter-based generator).

@@ -44,8 +44,9 @@ Tensor Layers::layer_norm(const std::string& name, Tensor x, const std::string& 
 }
 
 Tensor Layers::conv_filter(const std::string& name, Shape shape) {
-  const auto fans =
-      static_cast<double>(shape[0].size * shape[1].size * (shape[2].size + shape[3].size));
+  const size_t in = shape.rank() - 2;
+  const int64_t window = shape.size() / (shape[in].size * shape[in + 1].size);
+  const auto fans = static_cast<double>(window * (shape[in].size + shape[in + 1].size));
   return parameter(name, std::move(shape), {Initializer::Kind::Uniform, std::sqrt(6.0 / fans)});
 }
 

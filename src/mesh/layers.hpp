@@ -29,7 +29,7 @@ class Layers {
                const Shape& out, bool bias = true);
   /// Normalises over `dim`, then scales (from 1) and shifts (from 0).
   Tensor layer_norm(const std::string& name, Tensor x, const std::string& dim);
-  /// Glorot-uniform filter [height, width, in, out], as Mesh TensorFlow's get_variable makes it.
+  /// Glorot-uniform filter [sizes..., in, out], as Mesh TensorFlow's get_variable makes it.
   Tensor conv_filter(const std::string& name, Shape shape);
 
  private:

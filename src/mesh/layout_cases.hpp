@@ -57,4 +57,7 @@ struct RunOptions {
 /// Models of all operations on numbers of one type, by name: run on threads and under mpirun.
 [[nodiscard]] std::vector<std::pair<std::string, Builder>> operation_cases(DType real);
 
+/// Some operations chosen by the seed, and the gradients of their inputs.
+[[nodiscard]] std::vector<Tensor> random_graph(Graph& graph, uint64_t seed);
+
 }  // namespace goban::mesh

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <optional>
 
+#include "mesh/functions.hpp"
+
 namespace goban::mesh {
 namespace {
 
@@ -17,10 +19,19 @@ struct Violation {
 /// All dimensions an operation works on: of its inputs and its output.
 std::vector<Dim> dims_of(const Graph& graph, const Node& node) {
   std::vector<Dim> all = node.shape.dims();
-  // A reshape's sides are laid out apart from each other, as are a slice's or a top_k's.
-  if (node.op == Op::Reshape || node.op == Op::TopKIndices || node.op == Op::Slice ||
-      node.op == Op::Pad || node.op == Op::Concat) {
-    return all;
+  switch (node.op) {
+    // The sides are laid out apart from each other.
+    case Op::Reshape:
+    case Op::TopKIndices:
+    case Op::Slice:
+    case Op::Pad:
+    case Op::Concat:
+    case Op::CustomGradient:
+    case Op::While:
+    case Op::LoopValue:
+      return all;
+    default:
+      break;
   }
   for (const NodeId input : node.inputs) {
     for (const Dim& dim : graph.node(input).shape.dims()) {
@@ -31,8 +42,23 @@ std::vector<Dim> dims_of(const Graph& graph, const Node& node) {
   return all;
 }
 
+std::vector<NodeId> all_nodes(const Graph& graph) {
+  std::vector<NodeId> out(graph.size());
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+std::optional<Violation> first_violation(const Graph& graph, const std::vector<NodeId>& nodes,
+                                         const MeshShape& mesh, const LayoutRules& rules);
+
 std::optional<Violation> violation_of(const Graph& graph, const Node& node, const MeshShape& mesh,
                                       const LayoutRules& rules) {
+  if (node.op == Op::While) {
+    const Graph& body = *node.attributes.loop->graph;
+    auto inside = first_violation(body, all_nodes(body), mesh, rules);
+    if (inside) inside->message += fmt::format(", in the loop '{}'", node.name);
+    return inside;
+  }
   const std::vector<Dim> dims = dims_of(graph, node);
   std::vector<const Dim*> taken(mesh.axes().size(), nullptr);
   for (const Dim& dim : dims) {
@@ -59,10 +85,12 @@ std::optional<Violation> violation_of(const Graph& graph, const Node& node, cons
   for (const std::string& name : unsplittable_dims(graph, node)) {
     const int axis = rules.axis_of(name, mesh);
     if (axis == kWhole || mesh.axes()[static_cast<size_t>(axis)].size == 1) continue;
+    const char* why = node.op == Op::Slicewise ? " (it was not declared splittable)" : "";
     return Violation{
-        fmt::format("operation '{}' ({}) needs dimension '{}' whole on every device, "
+        fmt::format("operation '{}' ({}) needs dimension '{}' whole on every device{}, "
                     "but mesh axis '{}' splits it",
-                    node.name, op_name(node.op), name, mesh.axes()[static_cast<size_t>(axis)].name),
+                    node.name, op_name(node.op), name, why,
+                    mesh.axes()[static_cast<size_t>(axis)].name),
         name};
   }
   return std::nullopt;
@@ -143,21 +171,26 @@ std::vector<NodeId> needed_nodes(const Graph& graph, const std::vector<NodeId>& 
 
 std::vector<std::string> dimension_names(const Graph& graph, const std::vector<NodeId>& nodes) {
   std::vector<std::string> names;
+  const auto note = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
   for (const NodeId id : nodes) {
-    for (const Dim& dim : graph.node(id).shape.dims()) {
-      if (std::find(names.begin(), names.end(), dim.name) == names.end()) {
-        names.push_back(dim.name);
-      }
-    }
+    const Node& node = graph.node(id);
+    for (const Dim& dim : node.shape.dims()) note(dim.name);
+    if (node.op != Op::While) continue;
+    const Graph& body = *node.attributes.loop->graph;
+    for (const std::string& name : dimension_names(body, all_nodes(body))) note(name);
   }
   return names;
 }
 
 std::vector<std::string> unsplittable_dims(const Graph& graph, const Node& node) {
   const auto spatial = [](const Shape& image, const Shape& kernel) {
-    const size_t n = image.rank();
-    return std::vector<std::string>{image[n - 3].name, image[n - 2].name, kernel[0].name,
-                                    kernel[1].name};
+    const size_t count = kernel.rank() - 2, first = image.rank() - 1 - count;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < count; ++i) names.push_back(image[first + i].name);
+    for (size_t i = 0; i < count; ++i) names.push_back(kernel[i].name);
+    return names;
   };
   const auto input = [&](size_t i) -> const Shape& { return graph.node(node.inputs[i]).shape; };
   switch (node.op) {
@@ -171,12 +204,21 @@ std::vector<std::string> unsplittable_dims(const Graph& graph, const Node& node)
       }
       return {};
     }
-    case Op::Conv2d:
+    case Op::Conv:
+    case Op::ConvInputGrad:
       return spatial(node.shape, input(1));
-    case Op::Conv2dInputGrad:
-      return spatial(node.shape, input(1));
-    case Op::Conv2dFilterGrad:
+    case Op::ConvFilterGrad:
       return spatial(input(1), node.shape);
+    case Op::Slicewise: {
+      const std::vector<std::string>& allowed = node.attributes.slicewise->splittable;
+      std::vector<std::string> names;
+      for (const Dim& dim : dims_of(graph, node)) {
+        if (std::find(allowed.begin(), allowed.end(), dim.name) == allowed.end()) {
+          names.push_back(dim.name);
+        }
+      }
+      return names;
+    }
     default:
       return {};
   }

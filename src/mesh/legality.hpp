@@ -18,7 +18,7 @@ namespace goban::mesh {
 [[nodiscard]] std::vector<std::string> dimension_names(const Graph& graph,
                                                        const std::vector<NodeId>& nodes);
 
-/// Dimensions that operation must have whole on every device (conv2d's height, slice's own, ...).
+/// Dimensions that operation must have whole on every device (conv's height, slice's own, ...).
 [[nodiscard]] std::vector<std::string> unsplittable_dims(const Graph& graph, const Node& node);
 
 /// Whether the nodes can run under these rules; no search for alternatives (for planners).

@@ -25,6 +25,8 @@ inline Tensor rsqrt(Tensor x) { return unary(Unary::Rsqrt, x); }
 inline Tensor square(Tensor x) { return unary(Unary::Square, x); }
 inline Tensor reciprocal(Tensor x) { return unary(Unary::Reciprocal, x); }
 inline Tensor stop_gradient(Tensor x) { return unary(Unary::StopGradient, x); }
+inline Tensor floor(Tensor x) { return unary(Unary::Floor, x); }
+inline Tensor logical_not(Tensor x) { return unary(Unary::Not, x); }
 inline Tensor operator-(Tensor x) { return unary(Unary::Neg, x); }
 inline Tensor operator*(Tensor x, double factor) { return unary(Unary::Scale, x, factor); }
 inline Tensor operator*(double factor, Tensor x) { return x * factor; }
@@ -39,6 +41,13 @@ inline Tensor minimum(Tensor a, Tensor b) { return binary(Binary::Min, a, b); }
 inline Tensor less(Tensor a, Tensor b) { return binary(Binary::Less, a, b); }
 inline Tensor less_equal(Tensor a, Tensor b) { return binary(Binary::LessEqual, a, b); }
 inline Tensor equal(Tensor a, Tensor b) { return binary(Binary::Equal, a, b); }
+inline Tensor not_equal(Tensor a, Tensor b) { return binary(Binary::NotEqual, a, b); }
+inline Tensor greater(Tensor a, Tensor b) { return binary(Binary::Greater, a, b); }
+inline Tensor greater_equal(Tensor a, Tensor b) { return binary(Binary::GreaterEqual, a, b); }
+inline Tensor logical_and(Tensor a, Tensor b) { return binary(Binary::And, a, b); }
+inline Tensor logical_or(Tensor a, Tensor b) { return binary(Binary::Or, a, b); }
+inline Tensor floor_div(Tensor a, Tensor b) { return binary(Binary::FloorDiv, a, b); }
+inline Tensor mod(Tensor a, Tensor b) { return binary(Binary::Mod, a, b); }
 
 // --- sources
 Tensor fill(Graph& graph, Shape shape, double value, DType dtype = DType::F32);
@@ -58,7 +67,11 @@ Tensor einsum(const std::vector<Tensor>& inputs, const Shape& output, const char
 Tensor reduce(Reducer reducer, Tensor x, const Shape& output);
 inline Tensor reduce_sum(Tensor x, const Shape& output) { return reduce(Reducer::Sum, x, output); }
 inline Tensor reduce_max(Tensor x, const Shape& output) { return reduce(Reducer::Max, x, output); }
+inline Tensor reduce_min(Tensor x, const Shape& output) { return reduce(Reducer::Min, x, output); }
 Tensor reduce_mean(Tensor x, const Shape& output);
+/// 1 where any (all) of the elements reduced are not 0.
+Tensor reduce_any(Tensor x, const Shape& output);
+Tensor reduce_all(Tensor x, const Shape& output);
 Tensor broadcast(Tensor x, const Shape& shape);
 /// Running sum along `dim`, itself included unless `exclusive`.
 Tensor cumsum(Tensor x, const std::string& dim, bool exclusive = false);
@@ -70,13 +83,15 @@ Tensor reshape(Tensor x, const Shape& shape);
 /// One dimension under a new name (the idiomatic way to change its layout).
 Tensor rename(Tensor x, const std::string& from, const std::string& to);
 Tensor transpose(Tensor x, const Shape& order);
-/// `dim` is unsplittable in the next five.
+/// `dim` is unsplittable in the next six.
 Tensor slice(Tensor x, const std::string& dim, int64_t begin, int64_t size);
 Tensor pad(Tensor x, const std::string& dim, int64_t before, int64_t after);
 Tensor concat(const std::vector<Tensor>& parts, const std::string& dim);
 std::vector<Tensor> split(Tensor x, const std::string& dim, int64_t parts);
 /// New first dimension `dim`, one element a part.
 Tensor stack(const std::vector<Tensor>& parts, const std::string& dim);
+/// The parts of `stack`: x at each place of `dim`, without it.
+std::vector<Tensor> unstack(Tensor x, const std::string& dim);
 /// out[i] = x[i - offset] along `dim`, zeros beyond the ends or wrapped around. Splittable.
 Tensor shift(Tensor x, const std::string& dim, int64_t offset, bool wrap);
 
@@ -94,19 +109,27 @@ TopK top_k(Tensor x, const std::string& dim, const Dim& k);
 /// Index of the largest along `dim`.
 Tensor argmax(Tensor x, const std::string& dim);
 
-// --- convolution and pooling. The last three dimensions of x are height, width and channels; the
-// filter is [height, width, in, out]; both spatial dimensions are unsplittable.
+// --- convolution and pooling in one, two or three spatial dimensions, as many as the filter has. x
+// is
+// [..., spatial..., in], the filter [sizes..., in, out]; all spatial dimensions are unsplittable.
 enum class Padding { Same, Valid };
-Tensor conv2d(Tensor x, Tensor filter, Padding padding, int64_t stride = 1);
-/// x is [..., row_block, col_block, rows, cols, channels]: an image cut into blocks, of which the
-/// block dimensions may be split: rows at block borders are exchanged (halo), then convolved.
-/// Filter sizes are odd; zeros beyond the image; stride 1.
-Tensor conv2d_with_blocks(Tensor x, Tensor filter);
-/// Appends `halo` elements of the neighbouring blocks at both ends of `block_dim`.
+Tensor conv(Tensor x, Tensor filter, Padding padding, int64_t stride = 1);
+/// What makes x from a tensor `stride` times its size by `conv`, run backwards. x is
+/// [..., spatial..., in], the filter [sizes..., out, in]. Sizes: Same s * stride,
+/// Valid (s - 1) * stride + filter.
+Tensor conv_transpose(Tensor x, Tensor filter, Padding padding, int64_t stride = 1);
+/// x is [..., blocks..., sizes..., in], as [..., row_block, col_block, rows, cols, in]: an image
+/// cut into blocks, of which the block dimensions may be split: rows at block borders are exchanged
+/// (halo), then convolved. Filter sizes are odd; zeros beyond the image; stride 1.
+Tensor conv_with_blocks(Tensor x, Tensor filter);
+/// Appends `halo` elements of the neighbouring blocks at both ends of `block_dim`; zeros (or the
+/// other end's, if `wrap`) at the border.
 Tensor halo_exchange(Tensor x, const std::string& blocks_dim, const std::string& block_dim,
-                     int64_t halo);
-/// Maximum or mean over windows of `size` along `dim`, stride = size.
+                     int64_t halo, bool wrap = false);
+/// Maximum or mean over windows of `size` along `dim`, stride = size. Splittable.
 Tensor pool(Tensor x, const std::string& dim, int64_t size, bool maximum);
+/// The same over several dimensions: windows are named as the dimensions they go along.
+Tensor pool(Tensor x, const std::vector<Dim>& windows, bool maximum);
 
 /// The sum of x over the micro-batches of a step; x itself where there is one.
 Tensor accumulate(Tensor x);

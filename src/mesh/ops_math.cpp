@@ -92,6 +92,13 @@ Tensor reduce_mean(Tensor x, const Shape& output) {
   return reduce_sum(x, output) * (1.0 / count);
 }
 
+namespace {
+Tensor truth(Tensor x) { return not_equal(x, fill(x.graph(), {}, 0, x.dtype())); }
+}  // namespace
+
+Tensor reduce_any(Tensor x, const Shape& output) { return reduce_max(truth(x), output); }
+Tensor reduce_all(Tensor x, const Shape& output) { return reduce_min(truth(x), output); }
+
 Tensor broadcast(Tensor x, const Shape& shape) {
   require_part("broadcast", x.shape(), shape);
   if (shape == x.shape()) return x;

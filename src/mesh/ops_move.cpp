@@ -91,6 +91,14 @@ Tensor stack(const std::vector<Tensor>& parts, const std::string& dim) {
   return concat(raised, dim);
 }
 
+std::vector<Tensor> unstack(Tensor x, const std::string& dim) {
+  std::vector<Tensor> out;
+  for (const Tensor& each : split(x, dim, x.shape().dim(dim).size)) {
+    out.push_back(reshape(each, x.shape().without({dim})));
+  }
+  return out;
+}
+
 Tensor shift(Tensor x, const std::string& dim, int64_t offset, bool wrap) {
   const int64_t size = x.shape().dim(dim).size;
   if (wrap) offset = ((offset % size) + size) % size;
@@ -101,88 +109,6 @@ Tensor shift(Tensor x, const std::string& dim, int64_t offset, bool wrap) {
   attributes.count = offset;
   attributes.wrap = wrap;
   return x.graph().add(Op::Shift, "shift", {x}, x.shape(), x.dtype(), attributes);
-}
-
-Tensor halo_exchange(Tensor x, const std::string& blocks_dim, const std::string& block_dim,
-                     int64_t halo) {
-  const int64_t block = x.shape().dim(block_dim).size;
-  if (halo == 0) return x;
-  const int64_t complete = halo / block, partial = halo % block;
-  std::vector<Tensor> parts;
-  if (partial > 0) {
-    parts.push_back(
-        shift(slice(x, block_dim, block - partial, partial), blocks_dim, complete + 1, false));
-  }
-  for (int64_t i = complete; i >= 1; --i) parts.push_back(shift(x, blocks_dim, i, false));
-  parts.push_back(x);
-  for (int64_t i = 1; i <= complete; ++i) parts.push_back(shift(x, blocks_dim, -i, false));
-  if (partial > 0) {
-    parts.push_back(shift(slice(x, block_dim, 0, partial), blocks_dim, -complete - 1, false));
-  }
-  return concat(parts, block_dim);
-}
-
-Tensor conv2d(Tensor x, Tensor filter, Padding padding, int64_t stride) {
-  const Shape& image = x.shape();
-  const Shape& kernel = filter.shape();
-  if (image.rank() < 3 || kernel.rank() != 4 || image[image.rank() - 1] != kernel[2]) {
-    throw GraphError(
-        fmt::format("conv2d: x {} must end in [height, width, in] and the filter {} "
-                    "be [height, width, in, out] with the same 'in'",
-                    image.text(), kernel.text()));
-  }
-  if (x.dtype() != filter.dtype()) throw GraphError("conv2d: x and filter differ in type");
-  const Dim& height = image[image.rank() - 3];
-  const Dim& width = image[image.rank() - 2];
-  Attributes attributes;
-  attributes.stride = stride;
-  if (padding == Padding::Same) {
-    if (kernel[0].size % 2 == 0 || kernel[1].size % 2 == 0) {
-      throw GraphError("conv2d: padding 'same' needs filters of odd size");
-    }
-    attributes.pad_h = kernel[0].size / 2;
-    attributes.pad_w = kernel[1].size / 2;
-  }
-  const auto out_size = [&](const Dim& in, const Dim& f, int64_t margin) {
-    const int64_t size = in.size + 2 * margin - f.size;
-    if (size < 0) throw GraphError(fmt::format("conv2d: filter {} exceeds '{}'", f.size, in.name));
-    return size / stride + 1;
-  };
-  std::vector<Dim> dims(image.dims().begin(), image.dims().end() - 3);
-  dims.push_back({height.name, out_size(height, kernel[0], attributes.pad_h)});
-  dims.push_back({width.name, out_size(width, kernel[1], attributes.pad_w)});
-  dims.push_back(kernel[3]);
-  return x.graph().add(Op::Conv2d, "conv2d", {x, filter}, Shape(dims), x.dtype(), attributes);
-}
-
-Tensor conv2d_with_blocks(Tensor x, Tensor filter) {
-  const Shape image = x.shape();
-  const size_t n = image.rank();
-  if (n < 5) throw GraphError("conv2d_with_blocks: x needs [row_block, col_block, rows, cols, ch]");
-  const int64_t height = filter.shape()[0].size, width = filter.shape()[1].size;
-  if (height % 2 == 0 || width % 2 == 0) {
-    throw GraphError("conv2d_with_blocks: filters must have odd sizes");
-  }
-  x = halo_exchange(x, image[n - 5].name, image[n - 3].name, height / 2);
-  x = halo_exchange(x, image[n - 4].name, image[n - 2].name, width / 2);
-  return conv2d(x, filter, Padding::Valid);
-}
-
-Tensor pool(Tensor x, const std::string& dim, int64_t size, bool maximum) {
-  const Dim whole = x.shape().dim(dim);
-  if (size < 1 || whole.size % size != 0) {
-    throw GraphError(
-        fmt::format("pool: windows of {} do not cover '{}' of {}", size, dim, whole.size));
-  }
-  std::vector<Dim> windows, pooled;
-  for (const Dim& each : x.shape().dims()) {
-    const bool along = each.name == dim;
-    windows.push_back(along ? Dim{dim, whole.size / size} : each);
-    pooled.push_back(windows.back());
-    if (along) windows.push_back({dim + "_window", size});
-  }
-  x = reshape(x, Shape(windows));
-  return maximum ? reduce_max(x, Shape(pooled)) : reduce_mean(x, Shape(pooled));
 }
 
 Tensor one_hot(Tensor indices, const Dim& dim, DType dtype) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <numeric>
 
+#include "mesh/functions.hpp"
 #include "mesh/legality.hpp"
 #include "mesh/shift_parts.hpp"
 
@@ -133,14 +134,21 @@ class Lowering {
       }
       case Op::Cast:
       case Op::OneHot:
+      case Op::Slicewise:
         step.flops = elements;
         return complete_all(step, node);
       case Op::Broadcast:
+      case Op::Print:
         return complete_all(step, node);
+      case Op::While:
+        return decide_while(node, step);
+      case Op::LoopValue:
+        return;
       case Op::Transpose:
       case Op::Slice:
       case Op::Pad:
       case Op::Accumulate:
+      case Op::CustomGradient:
         return pass_through(node, step);
       case Op::Concat: {
         const AxisSet first = pending(node.inputs[0]);
@@ -181,9 +189,9 @@ class Lowering {
         step.flops = elements;
         step.pending = summed_axes(node, step);
         return;
-      case Op::Conv2d:
-      case Op::Conv2dInputGrad:
-      case Op::Conv2dFilterGrad:
+      case Op::Conv:
+      case Op::ConvInputGrad:
+      case Op::ConvFilterGrad:
         complete_all(step, node);
         step.flops = conv_flops(node);
         step.pending = summed_axes(node, step);
@@ -199,13 +207,13 @@ class Lowering {
 
   double conv_flops(const Node& node) const {
     // Multiply-adds: output pixels of the forward pass x filter elements, on this device.
-    const Shape& dy = node.op == Op::Conv2d ? node.shape : graph_.node(node.inputs[0]).shape;
+    const Shape& dy = node.op == Op::Conv ? node.shape : graph_.node(node.inputs[0]).shape;
     const Shape& filter =
-        node.op == Op::Conv2dFilterGrad ? node.shape : graph_.node(node.inputs[1]).shape;
+        node.op == Op::ConvFilterGrad ? node.shape : graph_.node(node.inputs[1]).shape;
     const auto local = [&](const Shape& shape) {
       return static_cast<double>(local_elements(shape, layout(shape), plan_.mesh));
     };
-    const Shape channels{filter[3]};
+    const Shape channels{filter[filter.rank() - 1]};
     return 2 * local(dy) * local(filter) / local(channels);
   }
 
@@ -274,6 +282,23 @@ class Lowering {
     }
   }
 
+  void decide_while(const Node& node, Step& step) {
+    complete_all(step, node);
+    const Loop& loop = *node.attributes.loop;
+    auto plan = std::make_shared<LoopPlan>();
+    plan->going = lowered(*loop.graph, {loop.going});
+    plan->body = lowered(*loop.graph, loop.next);
+    plan->turns = loop.expected_turns;
+    step.loop = plan;
+    const auto turns = static_cast<double>(plan->turns);
+    step.flops = plan->body.totals.flops * turns + plan->going.totals.flops * (turns + 1);
+  }
+  Plan lowered(const Graph& graph, const std::vector<NodeId>& roots) const {
+    Lowering inside(graph, plan_.mesh, plan_.rules, plan_.rank);
+    for (const NodeId id : needed_nodes(graph, roots)) inside.add(id, false);
+    return inside.finish(roots, 1);
+  }
+
   void free_values(const std::vector<NodeId>& roots) {
     std::vector<int64_t> last(graph_.size(), -1);
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
@@ -304,10 +329,12 @@ class Lowering {
       const int times = step.inner ? micro_batches : 1;
       count(step.collectives, times);
       totals.flops += step.flops * times;
+      if (step.loop) add_loop(*step.loop, times, live);
       // Views and variables own no memory of their own.
       const Node& node = graph_.node(step.node);
       const bool view =
-          node.op == Op::Broadcast || node.op == Op::Transpose ||
+          node.op == Op::Broadcast || node.op == Op::Transpose || node.op == Op::Print ||
+          node.op == Op::CustomGradient || node.op == Op::LoopValue ||
           (node.op == Op::Read && graph_.variable(node.attributes.variable).dtype == node.dtype);
       bytes[static_cast<size_t>(step.node)] = view ? 0 : step.value_bytes;
       live += bytes[static_cast<size_t>(step.node)];
@@ -318,6 +345,17 @@ class Lowering {
     for (const Variable& variable : graph_.variables()) {
       totals.variable_bytes += local_elements(variable.shape, layout(variable.shape), plan_.mesh) *
                                dtype_bytes(variable.dtype);
+    }
+  }
+
+  void add_loop(const LoopPlan& loop, int times, int64_t live) {
+    PlanTotals& totals = plan_.totals;
+    for (const Plan* part : {&loop.body, &loop.going}) {
+      const int64_t runs = times * (part == &loop.body ? loop.turns : loop.turns + 1);
+      totals.sent_bytes += part->totals.sent_bytes * runs;
+      totals.collectives += part->totals.collectives * runs;
+      totals.peak_value_bytes =
+          std::max(totals.peak_value_bytes, live + part->totals.peak_value_bytes);
     }
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Collective {
   int64_t sent_bytes;  ///< what it puts on the wire (comm::wire_bytes)
 };
 
+struct LoopPlan;
+
 /// One operation on one device.
 struct Step {
   NodeId node;
@@ -34,8 +37,9 @@ struct Step {
   std::vector<Collective> collectives;
   double flops = 0;
   int64_t value_bytes = 0;
-  std::vector<NodeId> free_after;  ///< values nobody needs later
-  bool inner = false;              ///< runs once a micro-batch
+  std::vector<NodeId> free_after;        ///< values nobody needs later
+  bool inner = false;                    ///< runs once a micro-batch
+  std::shared_ptr<const LoopPlan> loop;  ///< While
 };
 
 struct PlanTotals {
@@ -56,6 +60,12 @@ struct Plan {
   std::vector<std::string> warnings;
   std::map<NodeId, AxisSet> pending;  ///< of fetched values before `completed_last`
   PlanTotals totals;
+};
+
+/// A loop's two programs on one device, over Loop::graph.
+struct LoopPlan {
+  Plan going, body;
+  int64_t turns = 1;  ///< expected; the condition is asked once more
 };
 
 /// Lowers what `roots` (fetched and assigned values) need. With micro_batches > 1 what lies before

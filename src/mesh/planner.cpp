@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "mesh/functions.hpp"
 #include "mesh/legality.hpp"
 
 namespace goban::mesh {
@@ -15,8 +16,7 @@ namespace {
 using Price = std::tuple<double, double>;
 
 bool is_product(Op op) {
-  return op == Op::Einsum || op == Op::Conv2d || op == Op::Conv2dInputGrad ||
-         op == Op::Conv2dFilterGrad;
+  return op == Op::Einsum || op == Op::Conv || op == Op::ConvInputGrad || op == Op::ConvFilterGrad;
 }
 
 int64_t need_of(const Plan& plan) {
@@ -86,6 +86,13 @@ class Search {
   size_t examined_ = 0;
 };
 
+/// All turns that are expected.
+double loop_s(const Loop& loop, const LoopPlan& plan, const CostModel& costs) {
+  const auto turns = static_cast<double>(plan.turns);
+  return turns * predicted_step_s(*loop.graph, plan.body, costs, 1) +
+         (turns + 1) * predicted_step_s(*loop.graph, plan.going, costs, 1);
+}
+
 }  // namespace
 
 double predicted_step_s(const Graph& graph, const Plan& plan, const CostModel& costs,
@@ -100,11 +107,13 @@ double predicted_step_s(const Graph& graph, const Plan& plan, const CostModel& c
     return sum;
   };
   for (const Step& step : plan.steps) {
-    const bool product = is_product(graph.node(step.node).op);
+    const Node& node = graph.node(step.node);
+    const bool product = is_product(node.op);
     const double work = product          ? step.flops / costs.flops_per_s
                         : step.flops > 0 ? static_cast<double>(step.value_bytes) / costs.bytes_per_s
                                          : 0;
-    seconds += (work + messages(step.collectives)) * (step.inner ? micro_batches : 1);
+    const double each = step.loop ? loop_s(*node.attributes.loop, *step.loop, costs) : work;
+    seconds += (each + messages(step.collectives)) * (step.inner ? micro_batches : 1);
   }
   return seconds + messages(plan.last_collectives);
 }

@@ -41,7 +41,7 @@ base::Result<std::unique_ptr<Program>> Program::create(Variables& variables,
                     impl->options.micro_batches);
   if (!plan) return base::failure(plan.error());
   impl->plan = std::move(*plan);
-  impl->executor = std::make_unique<Executor>(variables, impl->plan);
+  impl->executor = std::make_unique<Executor>(variables, variables.graph(), impl->plan);
   return std::unique_ptr<Program>(new Program(std::move(impl)));
 }
 

@@ -42,7 +42,7 @@ TEST(MnistModel, BlocksEqualOneConvolutionOnTheWholeImage) {
     const Tensor f = g.input("f", {{"fh", 9}, {"fw", 9}, {"i", 1}, {"o", 16}});
     const Dim rb{"rb", 4}, cb{"cb", 4}, r{"r", 7}, c{"c", 7}, one{"i", 1}, n{"n", 3};
     const Tensor cut = transpose(reshape(x, {n, rb, r, cb, c, one}), {n, rb, cb, r, c, one});
-    const Tensor y = conv2d_with_blocks(cut, f);
+    const Tensor y = conv_with_blocks(cut, f);
     return with_gradients(
         reshape(transpose(y, {n, rb, r, cb, c, {"o", 16}}), {n, {"p", 784}, {"o", 16}}), {x, f});
   };
@@ -50,8 +50,8 @@ TEST(MnistModel, BlocksEqualOneConvolutionOnTheWholeImage) {
     const Tensor x = g.input("x", {{"n", 3}, {"p", 784}});
     const Tensor f = g.input("f", {{"fh", 9}, {"fw", 9}, {"i", 1}, {"o", 16}});
     const Tensor image = reshape(x, {{"n", 3}, {"h", 28}, {"w", 28}, {"i", 1}});
-    return with_gradients(
-        reshape(conv2d(image, f, Padding::Same), {{"n", 3}, {"p", 784}, {"o", 16}}), {x, f});
+    return with_gradients(reshape(conv(image, f, Padding::Same), {{"n", 3}, {"p", 784}, {"o", 16}}),
+                          {x, f});
   };
   const auto wanted = run_on_threads(whole, {"", ""});
   ASSERT_TRUE(wanted) << wanted.error().text();

@@ -1,0 +1,76 @@
+// The executor's operations that call functions: user kernels, loops, printing.
+#include <cstdio>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "mesh/executor.hpp"
+#include "mesh/functions.hpp"
+#include "mesh/kernels.hpp"
+
+namespace goban::mesh {
+
+at::Tensor Executor::slicewise(const Step& step, const std::vector<at::Tensor>& slices) const {
+  const Node& of = node(step.node);
+  const at::Tensor out = of.attributes.slicewise->local(slices);
+  if (out.sizes() == at::IntArrayRef(step.local) && out.scalar_type() == scalar_type(of.dtype)) {
+    return out;
+  }
+  throw ExecutionStopped{
+      {base::ErrorCode::Failed,
+       fmt::format("operation '{}': the kernel gave {} of {}, expected a slice {} of {} {}",
+                   of.name, c10::toString(out.scalar_type()), out.sizes().vec(), step.local,
+                   dtype_name(of.dtype), of.shape.text()),
+       {},
+       "a slicewise kernel returns its part of the output, in its type"}};
+}
+
+void Executor::print(const Step& step, const Prepared& prepared, const at::Tensor& x) const {
+  // Of several devices with the same part, the first one speaks.
+  for (size_t axis = 0; axis < plan_.mesh.axes().size(); ++axis) {
+    const bool splits = (axes_of(step.layout) >> axis & 1U) != 0;
+    if (!splits && plan_.mesh.coordinate(plan_.rank, axis) != 0) return;
+  }
+  const Node& of = node(step.node);
+  std::vector<std::string> part;
+  for (size_t i = 0; i < of.shape.rank(); ++i) {
+    part.push_back(fmt::format("{} {}..{}", of.shape[i].name, prepared.begin[i],
+                               prepared.begin[i] + step.local[i] - 1));
+  }
+  const at::Tensor flat = x.to(at::kDouble).reshape({-1}).contiguous();
+  const auto* values = flat.data_ptr<double>();
+  const auto shown = std::min<int64_t>(flat.numel(), of.attributes.count);
+  fmt::print(stderr, "{}: rank {} [{}] {} least {:.6g} mean {:.6g} largest {:.6g}: {:.6g}{}\n",
+             of.attributes.message, plan_.rank, fmt::join(part, ", "), dtype_name(of.dtype),
+             flat.min().item<double>(), flat.mean().item<double>(), flat.max().item<double>(),
+             fmt::join(values, values + shown, " "), shown < flat.numel() ? " ..." : "");
+}
+
+std::vector<at::Tensor> Executor::pass(const std::vector<NodeId>& inputs,
+                                       const std::vector<at::Tensor>& slices,
+                                       const std::vector<NodeId>& wanted, uint64_t step) {
+  fed_slices_ = true;
+  for (size_t i = 0; i < inputs.size(); ++i) value(inputs[i]) = slices[i];
+  run_outer({}, step);
+  std::vector<at::Tensor> out;
+  for (const NodeId id : wanted) out.push_back(value(id));
+  clear();
+  return out;
+}
+
+at::Tensor Executor::run_loop(const Step& step, const Prepared& prepared,
+                              std::vector<at::Tensor> states, uint64_t step_number) {
+  const Loop& loop = *node(step.node).attributes.loop;
+  // The condition has the same bits on every device, so all leave at the same turn.
+  for (uint64_t turn = 0;; ++turn) {
+    const uint64_t number = (step_number << 20U) + turn;  // for random numbers of their own
+    const at::Tensor going =
+        prepared.going->pass(loop.states, states, {loop.going}, number).front();
+    if (going.item<double>() == 0) break;
+    states = prepared.body->pass(loop.states, states, loop.next, number);
+  }
+  const at::Tensor first = states.front();
+  loop_values_[step.node] = std::move(states);
+  return first;
+}
+
+}  // namespace goban::mesh

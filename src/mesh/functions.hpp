@@ -1,0 +1,56 @@
+// Operations that take functions: kernels and gradients of the user's own, loops, and looking at
+// values while a step runs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mesh/ops.hpp"
+
+namespace at {
+class Tensor;
+}
+
+namespace goban::mesh {
+
+/// A kernel of the user's, run on every device's slices.
+struct SlicewiseFunction {
+  std::string name = "slicewise";
+  /// Dimensions whose parts the kernel may see one by one; each is in an input and in the output.
+  std::vector<std::string> splittable;
+  /// This device's slice of the output, from its slices of the inputs. Must not change them.
+  std::function<at::Tensor(const std::vector<at::Tensor>& slices)> local;
+  GradientFunction gradient;  ///< empty: nothing flows to the inputs
+};
+/// Errors: GraphError, for a splittable dimension that an input or the output lacks.
+Tensor slicewise(const std::vector<Tensor>& inputs, const Shape& output, DType dtype,
+                 SlicewiseFunction function);
+
+/// The value of `y`, whose gradient to `xs` is what `gradient` says instead of what y was made by.
+Tensor custom_gradient(const std::vector<Tensor>& xs, Tensor y, GradientFunction gradient);
+
+/// x itself. When it is computed, every device that holds a part of its own writes a line to
+/// stderr: message, rank, which part, least, mean and largest value, first elements. A pending sum
+/// is formed.
+Tensor print(Tensor x, const std::string& message, int64_t first = 6);
+
+/// A loop's body is a graph of its own.
+struct Loop {
+  std::shared_ptr<Graph> graph;
+  std::vector<NodeId> states;  ///< Input nodes
+  NodeId going = -1;           ///< scalar: another turn if not 0
+  std::vector<NodeId> next;    ///< of each state
+  int64_t expected_turns = 1;
+};
+/// Runs `body` (states in, next states of the same shapes and types out) while `going` of the
+/// states is not 0; gives the last states. Both see the states only: pass what they need as a
+/// state. Every device takes the same turns. Random numbers differ between turns. Bytes and FLOPs
+/// are predicted for `expected_turns`. No gradient: a fixed number of turns is a loop in C++.
+std::vector<Tensor> while_loop(
+    const std::vector<Tensor>& states,
+    const std::function<Tensor(const std::vector<Tensor>&)>& going,
+    const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& body,
+    int64_t expected_turns = 1);
+
+}  // namespace goban::mesh

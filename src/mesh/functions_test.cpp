@@ -1,0 +1,214 @@
+#include "mesh/functions.hpp"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+
+#include "mesh/layout_cases.hpp"
+#include "mesh/legality.hpp"
+
+namespace goban::mesh {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const Dim kA{"a", 4}, kB{"b", 6};
+
+Tensor counted_to(const std::vector<Tensor>& s, double end) {
+  return less(s[0], fill(s[0].graph(), {}, end, s[0].dtype()));
+}
+
+TEST(Slicewise, OnlyDeclaredDimensionsAreSplit) {
+  const auto kernel = [](const std::vector<at::Tensor>& s) { return s[0] * 2; };
+  Graph g;
+  const Tensor x = g.input("x", {kA, kB});
+  const Tensor y = slicewise({x}, {kA, kB}, DType::F32, {"twice", {"a"}, kernel, {}});
+  const MeshShape mesh = *MeshShape::parse("m:2");
+  EXPECT_TRUE(is_legal(g, needed_nodes(g, {y.id()}), mesh, *LayoutRules::parse("a:m")));
+  const auto refused = lower(g, {y.id()}, mesh, *LayoutRules::parse("b:m"), 0);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("operation 'twice' (slicewise) needs dimension 'b' "
+                                                "whole on every device (it was not declared"));
+  EXPECT_THROW((void)slicewise({x}, {kB}, DType::F32, {"lost", {"a"}, kernel, {}}), GraphError);
+  EXPECT_THROW((void)slicewise({x}, {kA}, DType::F32, {"new", {"c"}, kernel, {}}), GraphError);
+}
+
+TEST(Slicewise, AKernelOfTheWrongShapeOrTypeIsNamed) {
+  for (const bool shape : {true, false}) {
+    const auto wrong = [shape](Graph& g) {
+      const Tensor x = g.input("x", {kA, kB});
+      return std::vector<Tensor>{slicewise(
+          {x}, {kA, kB}, DType::F32,
+          {"odd",
+           {"a"},
+           [shape](const auto& s) { return shape ? s[0].narrow(1, 0, 3) : s[0].to(at::kDouble); },
+           {}})};
+    };
+    const auto result = run_on_threads(wrong, {"m:2", "a:m"});
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().text(), HasSubstr("operation 'odd': the kernel gave"));
+  }
+}
+
+TEST(CustomGradient, ReplacesTheGradientAndNothingElse) {
+  const auto build = [](bool clipped) {
+    return [clipped](Graph& g) {
+      const Tensor x = g.input("x", {kA, kB});
+      Tensor y = x * 3.0;
+      if (clipped) {
+        y = custom_gradient({x}, y, [](const std::vector<Tensor>&, Tensor, Tensor dy) {
+          return std::vector<Tensor>{dy * 0.5};
+        });
+      }
+      return with_gradients(y, {x});
+    };
+  };
+  const auto plain = run_on_threads(build(false), {"", ""});
+  const auto own = run_on_threads(build(true), {"m:2", "b:m"});
+  ASSERT_TRUE(plain && own);
+  EXPECT_TRUE(at::equal((*plain)[0], (*own)[0]));
+  EXPECT_TRUE(at::allclose((*plain)[1] / 6, (*own)[1]));
+}
+
+TEST(CustomGradient, GradientsThatDoNotFitAreRefused) {
+  Graph g;
+  const Tensor x = g.input("x", {kA, kB});
+  const auto with = [&](const GradientFunction& gradient) {
+    const Tensor y = custom_gradient({x}, relu(x), gradient);
+    return gradients(reduce_sum(y, {}), {x});
+  };
+  EXPECT_THROW((void)with([](const auto&, Tensor, Tensor) { return std::vector<Tensor>{}; }),
+               GraphError);
+  EXPECT_THROW((void)with([](const auto&, Tensor, Tensor dy) {
+                 return std::vector<Tensor>{reduce_sum(dy, {kA})};
+               }),
+               GraphError);
+}
+
+TEST(While, TakesAsManyTurnsAsTheDataSay) {
+  // Newton's square root of 2 to the last bit of a double, and how many turns it took.
+  const auto root = [](Graph& g) {
+    const auto last = while_loop(
+        {fill(g, {}, 1, DType::F64), fill(g, {}, 0, DType::I64)},
+        [](const std::vector<Tensor>& s) {
+          return greater(unary(Unary::Abs, square(s[0]) - 2.0),
+                         fill(s[0].graph(), {}, 1e-12, DType::F64));
+        },
+        [](const std::vector<Tensor>& s) {
+          return std::vector<Tensor>{s[0] * 0.5 + reciprocal(s[0]), s[1] + 1};
+        },
+        5);
+    return std::vector<Tensor>{last[0], last[1]};
+  };
+  const auto got = run_on_threads(root, {"m:2", ""});
+  ASSERT_TRUE(got) << got.error().text();
+  EXPECT_NEAR((*got)[0].item<double>(), 1.4142135623730951, 1e-12);
+  EXPECT_EQ((*got)[1].item<int64_t>(), 5);
+}
+
+TEST(While, RandomNumbersDifferBetweenTurns) {
+  const auto sum = [](Graph& g) {
+    const auto last = while_loop(
+        {fill(g, {}, 0), fill(g, {kA}, 0), fill(g, {kA}, 0)},
+        [](const std::vector<Tensor>& s) { return counted_to(s, 2); },
+        [](const std::vector<Tensor>& s) {
+          const Tensor draw = random(s[0].graph(), {kA}, Distribution::Uniform, 5);
+          return std::vector<Tensor>{s[0] + 1.0, draw, s[1]};
+        },
+        2);
+    return std::vector<Tensor>{last[1], last[2]};
+  };
+  const auto got = run_on_threads(sum, {"m:2", "a:m"});
+  ASSERT_TRUE(got) << got.error().text();
+  EXPECT_FALSE(at::equal((*got)[0], (*got)[1]));
+  EXPECT_TRUE((*got)[1].gt(0).all().item<bool>());
+}
+
+TEST(While, WhatDoesNotFitIsRefusedWhileBuilding) {
+  Graph g;
+  const Tensor n = fill(g, {}, 0), x = g.input("x", {kA});
+  const auto going = [](const std::vector<Tensor>& s) { return counted_to(s, 2); };
+  const auto same = [](const std::vector<Tensor>& s) { return s; };
+  EXPECT_THROW((void)while_loop({x}, [](const auto& s) { return s[0]; }, same), GraphError);
+  EXPECT_THROW((void)while_loop({n}, going, [&](const auto&) { return std::vector<Tensor>{x}; }),
+               GraphError);
+  EXPECT_THROW((void)while_loop({n, x}, going,
+                                [](const auto& s) { return std::vector<Tensor>{s[0], s[0]}; }),
+               GraphError);
+  const auto last = while_loop({n, x}, going, same);
+  EXPECT_THROW((void)gradients(reduce_sum(last[1], {}), {x}), GraphError);
+}
+
+TEST(While, ItsInsideIsCheckedAndExplained) {
+  Graph g;
+  const Tensor x = g.input("x", {kA, kB});
+  const auto last = while_loop(
+      {fill(g, {}, 0), x}, [](const std::vector<Tensor>& s) { return counted_to(s, 4); },
+      [](const std::vector<Tensor>& s) {
+        const Tensor total = reduce_sum(s[1], {kB});
+        return std::vector<Tensor>{s[0] + 1.0,
+                                   s[1] + pad(slice(relu(total), "b", 0, 4), "b", 0, 2)};
+      },
+      4);
+  const MeshShape mesh = *MeshShape::parse("m:2");
+  const auto refused = lower(g, {last[1].id()}, mesh, *LayoutRules::parse("b:m"), 0);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(),
+              AllOf(HasSubstr("needs dimension 'b' whole"), HasSubstr("in the loop 'while'")));
+  const auto plan = lower(g, {last[1].id()}, mesh, *LayoutRules::parse("a:m"), 0);
+  ASSERT_TRUE(plan) << plan.error().text();
+  EXPECT_EQ(plan->totals.collectives, 4);
+  EXPECT_EQ(plan->totals.sent_bytes, 4 * 6 * 4);  // each turn all-reduces 6 floats on 2 devices
+  EXPECT_THAT(explain(g, *plan), AllOf(HasSubstr("each of 4 expected turns"),
+                                       HasSubstr("all-reduce over m, 24 bytes")));
+}
+
+TEST(Print, EveryPartIsPrintedOnce) {
+  const auto build = [](Graph& g) {
+    const Tensor x = g.input("x", {kA, kB});
+    return with_gradients(print(x, "seen", 3), {x});
+  };
+  ::testing::internal::CaptureStderr();
+  const auto got = run_on_threads(build, {"m:2;n:2", "a:m"});
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(got) << got.error().text();
+  EXPECT_THAT(said, AllOf(HasSubstr("seen: rank 0 [a 0..1, b 0..5] fp32 least "),
+                          HasSubstr("seen: rank 2 [a 2..3, b 0..5] fp32 least "),
+                          Not(HasSubstr("rank 1")), Not(HasSubstr("rank 3"))));
+}
+
+TEST(Logic, TablesOfTruthAndRoundingDown) {
+  const auto build = [](Graph& g) {
+    const Dim n{"n", 4};
+    const Tensor i = range(g, n, DType::F64);  // 0 1 2 3
+    const Tensor low = mod(i, fill(g, {}, 2, DType::F64)), high = floor(i * 0.5);
+    const Tensor odd = i * -1.0 + 0.5;  // .5 -.5 -1.5 -2.5
+    const Tensor one = fill(g, {}, 1, DType::F64);
+    return std::vector<Tensor>{
+        logical_and(low, high),    logical_or(low, high * 7.0), logical_not(low),
+        greater(low, high),        greater_equal(low, high),    not_equal(low, high),
+        floor_div(odd, one * 2.0), mod(odd, one * 2.0),         mod(odd, one * -2.0),
+        reduce_any(low, {}),       reduce_all(i, {}),           reduce_all(i + 1.0, {})};
+  };
+  const std::vector<std::vector<double>> wanted = {{0, 0, 0, 1},
+                                                   {0, 1, 1, 1},
+                                                   {1, 0, 1, 0},
+                                                   {0, 1, 0, 0},
+                                                   {1, 1, 0, 1},
+                                                   {0, 1, 1, 0},
+                                                   {0, -1, -1, -2},
+                                                   {.5, 1.5, .5, 1.5},
+                                                   {-1.5, -.5, -1.5, -.5},
+                                                   {1},
+                                                   {0},
+                                                   {1}};
+  const auto got = run_on_threads(build, {"m:2", "n:m"});
+  ASSERT_TRUE(got) << got.error().text();
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_TRUE(at::equal((*got)[i].reshape({-1}), at::tensor(wanted[i], at::kDouble))) << i;
+  }
+}
+
+}  // namespace
+}  // namespace goban::mesh
