@@ -36,6 +36,7 @@ SimulateHtml::SimulateHtml(const SimulateOptions& options, const SimulateInputs&
   report_.cluster = &inputs.cluster;
   report_.history = &inputs.jobs.history;
   report_.rows = &rows_;
+  report_.knowledge = inputs.knowledge.get();
   const auto setting = [this](const char* name, std::string value) {
     if (!value.empty()) report_.settings.emplace_back(name, std::move(value));
   };
@@ -45,6 +46,12 @@ SimulateHtml::SimulateHtml(const SimulateOptions& options, const SimulateInputs&
   setting("accounts", files.accounts);
   setting("incidents", files.incidents);
   setting("filler jobs", files.fillers);
+  setting("power model", files.energy);
+  setting("co-location history", files.colocation);
+  setting("deadlines", files.deadlines);
+  if (options.prediction_noise_pct > 0) {
+    setting("prediction noise", base::number_text(options.prediction_noise_pct) + " %");
+  }
   for (const std::string& penalty : files.penalties) setting("penalty", penalty);
   for (const std::string& profile : files.job_profiles) setting("job profile", profile);
   setting("order", options.order.value_or(""));
@@ -60,6 +67,11 @@ void SimulateHtml::watch(engine::BatchRun& run) {
   recorders_.push_back(
       std::make_unique<report::RunRecorder>(*report_.history, rows_, run.options.observer));
   run.options.observer = recorders_.back().get();
+  if (report_.knowledge != nullptr) {
+    pairs_.push_back(
+        std::make_unique<report::PairRecorder>(*report_.cluster, run.options.observer));
+    run.options.observer = pairs_.back().get();
+  }
   report_.runs.push_back({.settings = settings_of(run)});
 }
 
@@ -69,6 +81,8 @@ base::Status SimulateHtml::write(const report::Comparison& comparison, const Fin
   for (size_t i = 0; i < report_.runs.size(); ++i) {
     report_.runs[i].result = &runs.results[i].simulation;
     report_.runs[i].recorder = recorders_[i].get();
+    if (!runs.energy.empty()) report_.runs[i].energy = runs.energy[i].get();
+    if (!pairs_.empty()) report_.runs[i].pairs = pairs_[i].get();
   }
   return report::write_html(path_, report::report_document(report_));
 }

@@ -9,6 +9,7 @@
 #include "cli/simulate_options.hpp"
 #include "engine/simulated/batch.hpp"
 #include "report/energy_recorder.hpp"
+#include "report/pair_recorder.hpp"
 #include "report/report_document.hpp"
 #include "report/sharing_recorder.hpp"
 
@@ -40,6 +41,7 @@ class SimulateHtml {
   report::HeatRows rows_;
   report::ReportInput report_;
   std::vector<std::unique_ptr<report::RunRecorder>> recorders_;
+  std::vector<std::unique_ptr<report::PairRecorder>> pairs_;  ///< empty without knowledge
 };
 
 }  // namespace goban::cli

@@ -40,6 +40,7 @@ class EnergyRecorder final : public engine::Observer {
   /// Watts of the cluster over time under D; one row.
   [[nodiscard]] const TimeBins& power() const { return power_; }
   void widen(TimeNs width_ns) { power_.widen(width_ns); }
+  [[nodiscard]] TimeNs begin_ns() const { return begin_ns_; }
 
  private:
   /// Jobs on a GPU, as positions in running_.

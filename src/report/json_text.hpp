@@ -14,4 +14,16 @@ namespace goban::report {
 /// U+FFFD.
 [[nodiscard]] std::string json_quoted(std::string_view text);
 
+/// "[a, b, ...]" of what `text` gives for each item.
+template <typename Items, typename Text>
+[[nodiscard]] std::string json_list(const Items& items, const Text& text,
+                                    const char* between = ", ") {
+  std::string out = "[";
+  for (const auto& item : items) {
+    if (out.size() > 1) out += between;
+    out += text(item);
+  }
+  return out + "]";
+}
+
 }  // namespace goban::report

@@ -8,6 +8,7 @@
 #include "base/number.hpp"
 #include "report/column.hpp"
 #include "report/distribution.hpp"
+#include "report/energy_document.hpp"
 #include "report/job_groups.hpp"
 #include "report/job_table.hpp"
 #include "report/json_text.hpp"
@@ -24,19 +25,8 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 std::string number(double value) { return base::number_text(value); }
 
-/// "[a, b, ...]" of what `text` gives for each item.
-template <typename Items, typename Text>
-std::string list(const Items& items, const Text& text, const char* between = ", ") {
-  std::string out = "[";
-  for (const auto& item : items) {
-    if (out.size() > 1) out += between;
-    out += text(item);
-  }
-  return out + "]";
-}
-
 std::string pairs_json(const Pairs& pairs) {
-  return list(pairs, [](const auto& pair) {
+  return json_list(pairs, [](const auto& pair) {
     return fmt::format(R"({{"name": {}, "value": {}}})", json_quoted(pair.first),
                        json_quoted(pair.second));
   });
@@ -55,7 +45,7 @@ const char* level_name(NoteLevel level) {
 }
 
 std::string notes_json(const std::vector<Note>& notes) {
-  return list(notes, [](const Note& note) {
+  return json_list(notes, [](const Note& note) {
     return fmt::format(R"({{"level": "{}", "text": {}}})", level_name(note.level),
                        json_quoted(note.text));
   });
@@ -92,7 +82,7 @@ std::string distribution_json(const ReportInput& input, bool wait) {
   const Distribution d = distribution(std::move(values), kDistributionPoints);
   return fmt::format(
       "{{\"at_s\": {},\n\"shares\": {}}}", float_column(d.at),
-      list(d.shares, [](const auto& shares) { return float_column(shares); }, ",\n"));
+      json_list(d.shares, [](const auto& shares) { return float_column(shares); }, ",\n"));
 }
 
 std::string curve_json(const RunRecorder& recorder, size_t row) {
@@ -107,7 +97,7 @@ std::string curve_json(const RunRecorder& recorder, size_t row) {
 std::string series_json(const ReportInput& input) {
   const TimeNs step_ns = input.runs.front().recorder->curves().width_ns();
   return fmt::format("{{\"step_s\": {},\n\"runs\": {}}}", number(base::to_seconds(step_ns)),
-                     list(
+                     json_list(
                          input.runs,
                          [](const ReportRun& run) {
                            return fmt::format("{{\"waiting\": {},\n\"held_gpus\": {}}}",
@@ -137,9 +127,9 @@ std::string heat_json(const ReportInput& input) {
   const TimeNs step_ns = input.runs.front().recorder->heat().width_ns();
   return fmt::format(
       "{{\"kind\": \"{}\", \"step_s\": {},\n\"labels\": {},\n\"gpus\": {},\n\"runs\": {}}}",
-      rows.kind, number(base::to_seconds(step_ns)), list(rows.labels, json_quoted),
+      rows.kind, number(base::to_seconds(step_ns)), json_list(rows.labels, json_quoted),
       whole_column(rows.gpus),
-      list(
+      json_list(
           input.runs, [&rows](const ReportRun& run) { return heat_run_json(*run.recorder, rows); },
           ",\n"));
 }
@@ -147,13 +137,13 @@ std::string heat_json(const ReportInput& input) {
 std::string grouping_json(const ReportInput& input, const JobGrouping& grouping) {
   const auto run_json = [&](const ReportRun& run) {
     const GroupMeans means = group_means(grouping, *input.history, *run.result);
-    return fmt::format("{{\"jct_s\": {}, \"wait_s\": {}}}", list(means.jct_s, number),
-                       list(means.wait_s, number));
+    return fmt::format("{{\"jct_s\": {}, \"wait_s\": {}}}", json_list(means.jct_s, number),
+                       json_list(means.wait_s, number));
   };
   return fmt::format("{{\"by\": \"{}\", \"names\": {}, \"jobs\": {},\n\"runs\": {}}}", grouping.by,
-                     list(grouping.names, json_quoted),
-                     list(grouping.jobs, [](int64_t jobs) { return std::to_string(jobs); }),
-                     list(input.runs, run_json, ",\n"));
+                     json_list(grouping.names, json_quoted),
+                     json_list(grouping.jobs, [](int64_t jobs) { return std::to_string(jobs); }),
+                     json_list(input.runs, run_json, ",\n"));
 }
 
 /// One bin width for the curves of all runs, and one for their heat maps.
@@ -203,6 +193,11 @@ std::string report_document(const ReportInput& input) {
   member("wait", distribution_json(input, true));
   member("series", series_json(input));
   member("heat", heat_json(input));
+  const auto optional_member = [&member](const char* name, const std::string& json) {
+    if (!json.empty()) member(name, json);
+  };
+  optional_member("energy", power_json(input));
+  optional_member("colocation", colocation_json(input));
   member("groups", "[" + grouping_json(input, group_by_class(*input.history, input.warmup_ns)) +
                        ",\n" +
                        grouping_json(input, group_by_gpus(*input.history, input.warmup_ns)) + "]");

@@ -6,7 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "policy/knowledge.hpp"
+#include "report/energy_recorder.hpp"
 #include "report/note.hpp"
+#include "report/pair_recorder.hpp"
 #include "report/run_recorder.hpp"
 #include "report/simulate_report.hpp"
 
@@ -19,6 +22,8 @@ struct ReportRun {
   std::vector<std::pair<std::string, std::string>> settings;  ///< name and value
   const engine::SimulationResult* result = nullptr;
   RunRecorder* recorder = nullptr;
+  EnergyRecorder* energy = nullptr;     ///< null: not metered
+  const PairRecorder* pairs = nullptr;  ///< null: nobody watched who met on a GPU
 };
 
 struct ReportInput {
@@ -31,7 +36,8 @@ struct ReportInput {
   const model::Cluster* cluster = nullptr;
   const model::JobHistory* history = nullptr;
   const HeatRows* rows = nullptr;
-  std::vector<ReportRun> runs;  ///< in the order of the comparison
+  const policy::SiteKnowledge* knowledge = nullptr;  ///< null: nothing was given
+  std::vector<ReportRun> runs;                       ///< in the order of the comparison
 };
 
 /// The document. Brings the bins of all recorders to one width. Safe inside of a <script> element.

@@ -30,6 +30,14 @@ void append_field(std::string& out, const char* name, const std::optional<double
   out += fmt::format(", \"{}\": null", name);
 }
 
+std::string name_json(const std::string& name) {
+  return nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void append_name(std::string& out, const char* name, const std::string& value) {
+  out += fmt::format(", \"{}\": {}", name, name_json(value));
+}
+
 /// 0.1234 -> "+12.3 %", with the error of a back-test "+12.3 ±1.5 %"; "?" if it has none.
 std::string gain_text(const Gain& gain, bool tested) {
   std::string out = fmt::format("{:+.1f}", 100 * gain.gain);
@@ -89,6 +97,7 @@ void append_service(std::string& out, const ServiceMetrics& service) {
   append_field(out, "avg_slowdown", service.avg_slowdown);
   append_field(out, "p99_slowdown", service.p99_slowdown);
   append_field(out, "worst_user_slowdown", service.worst_user_slowdown);
+  append_name(out, "worst_user", service.worst_user);
   append_field(out, "jain_index", service.jain_index);
   append_field(out, "undo_count", service.undo_count);
   std::string levels;
@@ -121,9 +130,7 @@ std::string figures(const Comparison& comparison, const RunMetrics& run) {
   append_field(out, "gpu_hours_lost", run.gpu_hours_lost);
   const AccountMetrics& worst = run.worst_account;
   if (worst.jobs > 0) {
-    out +=
-        ", \"worst_account\": {\"name\": " +
-        nlohmann::json(worst.name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    out += ", \"worst_account\": {\"name\": " + name_json(worst.name);
     append_field(out, "jobs", worst.jobs);
     append_field(out, "avg_slowdown", worst.avg_slowdown);
     append_field(out, "avg_wait_s", worst.avg_wait_s);

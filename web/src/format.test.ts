@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { logTimeMarks, timeMarks } from './charts/axis';
-import { axisTime, change, clock, duration, percent } from './format';
+import { axisTime, change, clock, duration, kwhText, percent, unitText } from './format';
 import { heatScale } from './palette';
 
 describe('times', () => {
@@ -42,4 +42,18 @@ it('makes a scale of colours from its stops', () => {
   expect([...scale.slice(0, 4)]).toEqual([0, 0, 0, 255]);
   expect([...scale.slice(50 * 4, 50 * 4 + 3)]).toEqual([128, 64, 0]);
   expect([...scale.slice(400, 404)]).toEqual([255, 128, 0, 255]);
+});
+
+describe('energy', () => {
+  it.each([
+    [21468.9, '21,469 kWh'], [123.45, '123.5 kWh'], [12.345, '12.35 kWh'], [0.01234, '0.0123 kWh'],
+    [0, '0 kWh'], [NaN, '–'],
+  ])('%d kWh is %s', (kwh, text) => expect(kwhText(kwh)).toBe(text));
+  it('has the unit of the largest value', () => {
+    expect(unitText(84000, 'W').exact(1234)).toBe('1.2 kW');
+    expect(unitText(84000, 'W').axis(20000)).toBe('20 kW');
+    expect(unitText(2.5e6, 'Wh').exact(1e6)).toBe('1.00 MWh');
+    expect(unitText(0, 'W').exact(0)).toBe('0.00 W');
+    expect(unitText(250, 'W').axis(12.5)).toBe('12.5 W');
+  });
 });

@@ -51,6 +51,26 @@ export function axisTime(seconds: number, step: number): string {
   return parts.join(' ');
 }
 
+type Text = (value: number) => string;
+
+/** The unit of `base` ("W", "Wh") in which numbers up to `max` are easy to read. */
+export function unitText(max: number, base: string): { exact: Text; axis: Text } {
+  const [size, prefix] = max >= 1e6 ? [1e6, 'M'] : max >= 1e3 ? [1e3, 'k'] : [1, ''];
+  const digits = max / size < 10 ? 2 : max / size < 100 ? 1 : 0;
+  return {
+    exact: (value) => `${decimal(value / size, digits)} ${prefix}${base}`,
+    axis: (value) =>
+      `${(value / size).toLocaleString('en-US', { maximumFractionDigits: 3 })} ${prefix}${base}`,
+  };
+}
+
+/** 21468.9 -> "21,469 kWh": three digits and more. */
+export function kwhText(kwh: number): string {
+  if (!Number.isFinite(kwh)) return '–';
+  const digits = kwh === 0 || kwh >= 1000 ? 0 : kwh >= 100 ? 1 : kwh >= 1 ? 2 : 4;
+  return `${decimal(kwh, digits)} kWh`;
+}
+
 export function percent(share: number, digits = 1): string {
   return Number.isFinite(share) ? `${decimal(100 * share, digits)} %` : '–';
 }

@@ -3,6 +3,7 @@ import 'uplot/dist/uPlot.min.css';
 import './style/base.css';
 import './style/report.css';
 import './style/table.css';
+import './style/energy.css';
 import './style/print.css';
 import { parseDocument } from './data/document';
 import { Report } from './report/Report';

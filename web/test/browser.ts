@@ -56,7 +56,8 @@ export async function open(browser: Browser, file: string, options: OpenOptions 
   await page.goto(`file://${file}`);
   await page.waitForFunction(
     () =>
-      document.querySelectorAll('.chart[data-drawn]').length === 3 &&
+      document.querySelectorAll('.chart[data-drawn]').length >= 3 &&
+      document.querySelector('.chart-place, .chart:not([data-drawn])') === null &&
       document.querySelector('.strip[data-drawn]') !== null &&
       document.querySelector('.heat canvas[data-drawn]') !== null &&
       document.querySelector('table.jobs tbody tr td') !== null,

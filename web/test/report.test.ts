@@ -46,6 +46,7 @@ describe('a report', () => {
     expect(complaints).toEqual([]);
     expect(await page.$$eval('script', (all) => all.length)).toBe(2);
     expect(await page.$$('img, svg[onload]')).toEqual([]);
+    expect(await page.$$('#energy, #service, #colocation')).toEqual([]);
     expect(await page.$eval('h1', (h1) => h1.textContent)).toContain("<b>&'jobs.csv on ");
     expect((await cells(page, COLUMN.job)).slice(0, 2)).toEqual([HOSTILE, '<!--<script>']);
     expect((await cells(page, COLUMN.user))[0]).toBe('<img src=x onerror=alert(2)>');

@@ -4,6 +4,7 @@ import { axisTime } from '../format';
 import { heatScale } from '../palette';
 import { color, onThemeChange } from '../theme';
 import { timeMarks } from './axis';
+import { useWidth } from './useWidth';
 
 export interface HeatMapProps {
   label: string;
@@ -68,19 +69,12 @@ function draw(canvas: HTMLCanvasElement, props: HeatMapProps, width: number, hei
 
 export function HeatMap(props: HeatMapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
+  const host = useRef<HTMLDivElement>(null);
+  const width = useWidth(host);
   const [cell, setCell] = useState<{ row: number; column: number } | null>(null);
   const rows = props.rowLabels.length;
   const height = Math.max(96, Math.min(420, rows * 14));
 
-  useEffect(() => {
-    const parent = canvas.current?.parentElement;
-    if (!parent) return undefined;
-    const resize = new ResizeObserver(() => setWidth(parent.clientWidth));
-    resize.observe(parent);
-    setWidth(parent.clientWidth);
-    return () => resize.disconnect();
-  }, []);
   useEffect(() => {
     const redraw = () => {
       if (canvas.current && width > 0) draw(canvas.current, props, width, height);
@@ -118,7 +112,7 @@ export function HeatMap(props: HeatMapProps) {
   };
   return (
     <>
-      <div class="heat" role="img" tabIndex={0} aria-label={props.label} onKeyDown={onKeyDown}>
+      <div class="heat" ref={host} role="img" tabIndex={0} aria-label={props.label} onKeyDown={onKeyDown}>
         <canvas ref={canvas} style={{ width: `${width}px`, height: `${height + BOTTOM}px` }}
           onPointerMove={point} onPointerLeave={() => setCell(null)} />
         {mark && <div class="heat-mark" style={mark} />}

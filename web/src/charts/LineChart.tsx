@@ -23,6 +23,8 @@ export interface LineChartProps {
   xKind: 'time' | 'log-duration';
   xText: (x: number) => string;
   yText: (y: number) => string;
+  /** On the axis, if it is another. */
+  yAxisText?: (y: number) => string;
   /** Upper end of the y axis; told by the data if left out. */
   yMax?: number;
   /** Charts with the same key move their cursors together. */
@@ -98,8 +100,8 @@ function options(props: LineChartProps, width: number): uPlot.Options {
         grid: { stroke: () => color('--grid'), width: 1 },
         ticks: { show: false },
         font: '12px system-ui, sans-serif',
-        size: 52,
-        values: (_u, splits) => splits.map(props.yText),
+        size: (_u, texts) => Math.max(52, ...(texts ?? []).map((text) => 12 + 6.8 * text.length)),
+        values: (_u, splits) => splits.map(props.yAxisText ?? props.yText),
       },
     ],
     series: [

@@ -31,11 +31,14 @@ export interface WorstAccount {
   gpu_hours: number;
 }
 
+/** Numbers under names of their own, such as kWh by accounting. */
+export type NamedNumbers = Record<string, number>;
+
 export interface Run {
   policy: string;
   settings: Named[];
-  /** Numbers by name; and the worst account, if jobs name accounts. */
-  figures: Record<string, number | boolean | null | WorstAccount>;
+  /** Numbers by name; some are not numbers, such as the worst account. */
+  figures: Record<string, number | boolean | string | null | WorstAccount | NamedNumbers>;
 }
 
 /** A figure of a run; NaN if it is not there. */
@@ -63,7 +66,19 @@ export function gainOf(run: Run, of: 'jct' | 'wait'): Gain {
 
 export function worstAccount(run: Run): WorstAccount | undefined {
   const value = run.figures['worst_account'];
-  return typeof value === 'object' && value !== null ? value : undefined;
+  return typeof value === 'object' && value !== null ? (value as WorstAccount) : undefined;
+}
+
+/** A figure that is several numbers; none if it is not there. */
+export function numbersOf(run: Run, key: string): NamedNumbers {
+  const value = run.figures[key];
+  return typeof value === 'object' && value !== null ? (value as NamedNumbers) : {};
+}
+
+/** Empty if it is not known, or has no name. */
+export function worstUser(run: Run): string {
+  const value = run.figures['worst_user'];
+  return typeof value === 'string' ? value : '';
 }
 
 export interface Distribution {
@@ -82,6 +97,29 @@ export interface Heat {
   labels: string[];
   gpus: WholeColumn;
   runs: { columns: number; percent: WholeColumn }[];
+}
+
+/** Watts of the cluster under accounting D, as averages over steps since the first submit. */
+export interface Energy {
+  step_s: number;
+  runs: { end_s: number; power_w: FloatColumn }[];
+}
+
+/** Matrices of applications by applications, row by row. */
+export interface ColocationType {
+  name: string;
+  /** Time of the row's application beside the column's / alone; 0: not measured, below 0: never. */
+  slowdown: FloatColumn;
+  /** By run: GPU-hours in which both were on one GPU. */
+  together_h: FloatColumn[];
+}
+
+export interface Colocation {
+  apps: string[];
+  /** Of the history, by application. */
+  jobs: number[];
+  left_out: number;
+  gpu_types: ColocationType[];
 }
 
 export interface Grouping {
@@ -130,6 +168,10 @@ export interface ReportDocument {
   wait: Distribution;
   series: Series;
   heat: Heat;
+  /** Only if power models were given. */
+  energy?: Energy;
+  /** Only if applications were measured together, or met. */
+  colocation?: Colocation;
   groups: Grouping[];
   table: Table;
 }

@@ -4,7 +4,7 @@ import { axisTime, count } from '../format';
 import { Section } from './Section';
 
 function reductions(report: ReportDocument): string[] {
-  const { table, heat, series } = report;
+  const { table, heat, series, energy, colocation } = report;
   const lines = [
     `Times of single jobs are rounded to ${table.tick_s} s; figures and averages are not.`,
     `The load over time is averaged over ${axisTime(series.step_s, 1)}, the heat map over ` +
@@ -16,6 +16,15 @@ function reductions(report: ReportDocument): string[] {
       `The table holds ${count(table.jobs)} of ${count(report.jobs)} jobs, evenly taken in submit ` +
         'order; figures and pictures are of all jobs. goban simulate --out DIR writes every job.',
     );
+  }
+  if (energy) {
+    lines.push(
+      `Power is averaged over ${axisTime(energy.step_s, 1)}; energy by accounting is not rounded.`);
+  }
+  if (colocation && colocation.left_out > 0) {
+    lines.push(
+      `The matrix of applications holds the ${colocation.apps.length} with most jobs of ` +
+        `${colocation.apps.length + colocation.left_out}.`);
   }
   if (heat.kind === 'nodes') {
     lines.push('Neighbouring nodes share a row of the heat map.');

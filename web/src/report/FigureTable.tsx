@@ -15,9 +15,10 @@ function best(figure: Figure, values: number[]): number | undefined {
   return least === most ? undefined : figure.better === 'low' ? least : most;
 }
 
-function Row({ figure, values, reference }: {
-  figure: Figure; values: number[]; reference: number;
+export function FigureRow({ figure, report: { runs, reference } }: {
+  figure: Figure; report: ReportDocument;
 }) {
+  const values = runs.map((run) => figureOf(run, figure.key));
   const marked = best(figure, values);
   return (
     <tr>
@@ -29,12 +30,32 @@ function Row({ figure, values, reference }: {
         <td key={run} class={value === marked ? 'best' : ''}>
           {Number.isFinite(value) ? figure.text(value) : '–'}
           {value === marked && <span class="visually-hidden"> (best)</span>}
-          {figure.better && run !== reference && (
-            <small>{change(ratio(value, values[reference] ?? NaN))}</small>
+          {figure.note ? (
+            <small>{figure.note(runs[run]!)}</small>
+          ) : (
+            figure.better && run !== reference && (
+              <small>{change(ratio(value, values[reference] ?? NaN))}</small>
+            )
           )}
         </td>
       ))}
     </tr>
+  );
+}
+
+export function FigureHead({ report }: { report: ReportDocument }) {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">Figure</th>
+        {report.runs.map((run, index) => (
+          <th key={run.policy} scope="col">
+            <Swatch run={index} />
+            {run.policy}
+          </th>
+        ))}
+      </tr>
+    </thead>
   );
 }
 
@@ -72,21 +93,10 @@ export function FigureTable({ report }: { report: ReportDocument }) {
       }>
       <div class="scroll" tabIndex={0} role="region" aria-label="Figures by policy">
         <table class="figures">
-          <thead>
-            <tr>
-              <th scope="col">Figure</th>
-              {report.runs.map((run, index) => (
-                <th key={run.policy} scope="col">
-                  <Swatch run={index} />
-                  {run.policy}
-                </th>
-              ))}
-            </tr>
-          </thead>
+          <FigureHead report={report} />
           <tbody>
             {figuresOf(report.runs).map((figure) => (
-              <Row key={figure.key} figure={figure} reference={report.reference}
-                values={report.runs.map((run) => figureOf(run, figure.key))} />
+              <FigureRow key={figure.key} figure={figure} report={report} />
             ))}
             <WorstRow runs={report.runs} />
           </tbody>

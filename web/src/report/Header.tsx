@@ -1,12 +1,20 @@
 // What this report is about, and the choice of colours.
 import type { ReportDocument } from '../data/document';
+import { hasColocation } from '../data/colocation';
+import { hasEnergy } from '../data/energy';
 import { count } from '../format';
+import { hasService } from './figures';
 import { toggleTheme, useTheme } from '../theme';
 
-const PARTS: readonly [string, string][] = [
-  ['compare', 'Comparison'], ['times', 'JCT and wait'], ['load', 'Load'], ['heat', 'Heat map'],
-  ['groups', 'Who gains'], ['jobs', 'Jobs'], ['about', 'About'],
-];
+function partsOf(report: ReportDocument): [string, string][] {
+  const all: [string, string, boolean][] = [
+    ['compare', 'Comparison', true], ['service', 'Promises', hasService(report)],
+    ['times', 'JCT and wait', true], ['load', 'Load', true], ['energy', 'Energy', hasEnergy(report)],
+    ['heat', 'Heat map', true], ['colocation', 'Together', hasColocation(report)],
+    ['groups', 'Who gains', true], ['jobs', 'Jobs', true], ['about', 'About', true],
+  ];
+  return all.filter(([, , there]) => there).map(([id, name]) => [id, name]);
+}
 
 function plural(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? '' : noun.endsWith('y') ? '' : 's'}`;
@@ -37,7 +45,7 @@ export function Header({ report }: { report: ReportDocument }) {
         · {runs.length} {runs.length === 1 ? 'policy' : 'policies'} · goban {report.goban}
       </p>
       <nav aria-label="Parts of this report">
-        {PARTS.map(([id, name]) => (
+        {partsOf(report).map(([id, name]) => (
           <a key={id} href={`#${id}`}>
             {name}
           </a>

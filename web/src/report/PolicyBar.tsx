@@ -30,15 +30,30 @@ export interface PolicyChoiceProps {
 }
 
 /** One policy of all. */
-export function PolicyChoice({ label, name, policies, chosen, onChoose }: PolicyChoiceProps) {
+export function PolicyChoice({ policies, ...rest }: PolicyChoiceProps) {
+  return <Choice {...rest} options={policies} swatches />;
+}
+
+export interface ChoiceProps {
+  label: string;
+  name: string;
+  options: string[];
+  chosen: number;
+  onChoose: (option: number) => void;
+  /** The options are the policies. */
+  swatches?: boolean;
+}
+
+/** One option of all. */
+export function Choice({ label, name, options, chosen, onChoose, swatches }: ChoiceProps) {
   return (
     <fieldset class="choice">
       <legend>{label}</legend>
-      {policies.map((policy, run) => (
-        <label key={policy}>
-          <input type="radio" name={name} checked={run === chosen} onChange={() => onChoose(run)} />
+      {options.map((option, i) => (
+        <label key={option}>
+          <input type="radio" name={name} checked={i === chosen} onChange={() => onChoose(i)} />
           <span>
-            <Swatch run={run} /> {policy}
+            {swatches && <Swatch run={i} />} {option}
           </span>
         </label>
       ))}

@@ -1,9 +1,12 @@
 // The whole report page.
 import { useState } from 'preact/hooks';
 import { argMin } from '../data/compare';
+import { mostShared } from '../data/colocation';
 import { figureOf, type ReportDocument } from '../data/document';
 import { About } from './About';
+import { ColocationSection } from './ColocationSection';
 import { Distributions } from './Distributions';
+import { EnergySection } from './EnergySection';
 import { FigureTable } from './FigureTable';
 import { Groups } from './Groups';
 import { Header } from './Header';
@@ -11,6 +14,7 @@ import { HeatSection } from './HeatSection';
 import { JobSection } from './JobSection';
 import { Load } from './Load';
 import { PolicyBar } from './PolicyBar';
+import { ServiceTable } from './ServiceTable';
 import { Verdict } from './Verdict';
 
 export function Report({ report }: { report: ReportDocument }) {
@@ -27,10 +31,13 @@ export function Report({ report }: { report: ReportDocument }) {
       <main>
         <Verdict report={report} />
         <FigureTable report={report} />
+        <ServiceTable report={report} />
         <PolicyBar policies={policies} visible={visible} onToggle={toggle} />
         <Distributions report={report} visible={visible} />
         <Load report={report} visible={visible} />
+        <EnergySection report={report} visible={visible} />
         <HeatSection report={report} first={best} />
+        <ColocationSection report={report} first={mostShared(report)} />
         <Groups report={report} />
         <JobSection report={report} first={best} />
         <About report={report} />

@@ -3,7 +3,8 @@ import {
   type Backtest, figureOf, gainOf, type Note, type ReportDocument, type Run,
 } from '../data/document';
 import { argMin } from '../data/compare';
-import { change, duration, percent } from '../format';
+import { HEADLINE, kwhOf } from '../data/energy';
+import { change, duration, kwhText, percent } from '../format';
 import { Swatch } from './Swatch';
 
 const jctOf = (run: Run) => figureOf(run, 'avg_jct_s');
@@ -85,6 +86,12 @@ function Tile({ run, index, reference }: { run: Run; index: number; reference: b
         <dd>{duration(figureOf(run, 'p99_jct_s'))}</dd>
         <dt>GPUs held</dt>
         <dd>{percent(figureOf(run, 'gpu_occupancy'))}</dd>
+        {Number.isFinite(kwhOf(run, HEADLINE)) && (
+          <>
+            <dt>energy ({HEADLINE})</dt>
+            <dd>{kwhText(kwhOf(run, HEADLINE))}</dd>
+          </>
+        )}
       </dl>
     </li>
   );

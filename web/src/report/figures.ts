@@ -1,5 +1,5 @@
 // The figures of a run: names, units and what they mean. Those not listed show under their own name.
-import { figureOf, type Run } from '../data/document';
+import { figureOf, numbersOf, type ReportDocument, type Run, worstUser } from '../data/document';
 import { count, decimal, duration, percent } from '../format';
 
 export interface Figure {
@@ -9,6 +9,8 @@ export interface Figure {
   text: (value: number) => string;
   /** Which value is better; the best one is marked, and changes are shown. */
   better?: 'low' | 'high';
+  /** A second line instead of the change. */
+  note?: (run: Run) => string;
 }
 
 const hours = (value: number) => `${decimal(value, 1)} GPU-h`;
@@ -45,11 +47,49 @@ export const FIGURES: readonly Figure[] = [
     meaning: 'wall time of this run of the simulator' },
 ];
 
+const factor = (value: number) => `${decimal(value, 2)}×`;
+
+/** Of a table of their own: promises, fairness and sharing. */
+export const SERVICE_FIGURES: readonly Figure[] = [
+  { key: 'deadline_misses', label: 'Deadlines missed', text: count, better: 'low',
+    meaning: 'jobs that ended after their deadline, or were killed',
+    note: (run) => `of ${count(figureOf(run, 'deadline_jobs'))}` },
+  { key: 'max_slowdown_misses', label: 'Maximum slowdowns broken', text: count, better: 'low',
+    meaning: 'of jobs that set one', note: () => '' },
+  { key: 'max_wait_misses', label: 'Maximum waits broken', text: count, better: 'low',
+    meaning: 'of jobs that set one', note: () => '' },
+  { key: 'avg_slowdown', label: 'Average slowdown', text: factor, better: 'low',
+    meaning: 'JCT by duration alone, of at least 10 s' },
+  { key: 'p99_slowdown', label: '99th percentile slowdown', text: factor, better: 'low',
+    meaning: 'one job in a hundred is slowed more' },
+  { key: 'worst_user_slowdown', label: 'Worst user', text: factor, better: 'low',
+    meaning: 'highest average slowdown of a user', note: worstUser },
+  { key: 'jain_index', label: "Jain's index", text: (value) => decimal(value, 3), better: 'high',
+    meaning: '1: all users slowed alike; of the jobs if there is one user' },
+  { key: 'avg_epoch_s', label: 'Average epoch', text: duration, better: 'low',
+    meaning: 'time holding GPUs by epochs, of jobs that say them' },
+  { key: 'undo_count', label: 'Undone', text: count, meaning: 'shared places that were taken back' },
+];
+/** These stand in other tables than that of all figures. */
+const ELSEWHERE = new Set([
+  ...SERVICE_FIGURES.map(({ key }) => key), 'deadline_jobs', 'avg_active_nodes', 'energy_jobs_kwh',
+]);
+
+export function hasService(report: ReportDocument): boolean {
+  return report.runs.some((run) => !Number.isNaN(figureOf(run, 'undo_count')));
+}
+
+/** "847 measured, 2 pairs": launches beside other jobs, by what predicted their slowdown. */
+export function predictionText(run: Run): string {
+  const levels = Object.entries(numbersOf(run, 'prediction_levels')).filter(([, jobs]) => jobs > 0);
+  return levels.map(([level, jobs]) => `${count(jobs)} ${level}`).join(', ') || 'none';
+}
+
 /** All figures of a document: the known ones first. */
 export function figuresOf(runs: Run[]): Figure[] {
   const keys = runs.flatMap((run) => Object.keys(run.figures));
   // Gains stand with their errors in the answer and below the averages.
-  const names = keys.filter((key) => !key.startsWith('gain_'));
+  const names = keys.filter((key) => !key.startsWith('gain_') && !ELSEWHERE.has(key));
   const present = new Set(names.filter((key) => runs.some((run) => !Number.isNaN(figureOf(run, key)))));
   const known = FIGURES.filter((figure) => present.has(figure.key));
   for (const figure of known) present.delete(figure.key);

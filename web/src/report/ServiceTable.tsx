@@ -1,0 +1,39 @@
+// Promises kept, slowdowns and fairness, and what sharing GPUs came to.
+import type { ReportDocument } from '../data/document';
+import { figureOf } from '../data/document';
+import { FigureHead, FigureRow } from './FigureTable';
+import { hasService, predictionText, SERVICE_FIGURES } from './figures';
+import { Section } from './Section';
+
+export function ServiceTable({ report }: { report: ReportDocument }) {
+  if (!hasService(report)) return null;
+  const known = SERVICE_FIGURES.filter(({ key }) =>
+    report.runs.some((run) => !Number.isNaN(figureOf(run, key))),
+  );
+  return (
+    <Section id="service" title="Promises, fairness and sharing"
+      howToRead={
+        'Whether jobs were done when they were promised to be, how unevenly users were slowed, and how ' +
+        'often jobs were launched beside others.'
+      }>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Figures of service by policy">
+        <table class="figures">
+          <FigureHead report={report} />
+          <tbody>
+            {known.map((figure) => (
+              <FigureRow key={figure.key} figure={figure} report={report} />
+            ))}
+            <tr>
+              <th scope="row">
+                Shared places predicted by<small>launches beside other jobs, by source of the slowdown</small>
+              </th>
+              {report.runs.map((run) => (
+                <td key={run.policy} class="words">{predictionText(run)}</td>
+              ))}
+            </tr>
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  );
+}
