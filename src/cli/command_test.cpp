@@ -96,6 +96,31 @@ TEST_F(CommandTest, HtmlGoesTogetherWithTheOtherOutputs) {
   EXPECT_THAT(page.substr(end), HasSubstr("</html>"));
 }
 
+TEST_F(CommandTest, HtmlShowsEnergyAndWhoWasTogether) {
+  const std::string jobs = write("jobs.csv",
+                                 "job_id,submit_time,duration,num_gpus,user,model,gpu_mem_bytes\n"
+                                 "a,0,3600,4,ann,A,1000000000\nb,10,3600,4,bob,B,1000000000\n");
+  const std::string pairs =
+      write("h.csv", "gpu_type,members,slowdowns\nV100,A,\nV100,B,\nV100,A + B,1.1 + 1.2\n");
+  const Output run = shell("cd " + dir_ + " && GOBAN simulate --cluster 1x4:V100 --jobs " + jobs +
+                           " --policy fifo+packed,fifo-packed --energy v100 --colocation " + pairs +
+                           " --deadlines gavel --html report.html 2>err");
+  if (run.code == 1) return;  // built without the page
+  ASSERT_EQ(run.code, 0) << read(dir_ + "/err");
+  EXPECT_THAT(run.out, HasSubstr("Report for a browser: report.html"));
+  const std::string page = read(dir_ + "/report.html");
+  const std::string element = "<script type=\"application/json\" id=\"goban-report\">";
+  const size_t begin = page.find(element) + element.size();
+  const auto document =
+      nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  EXPECT_EQ(document["energy"]["runs"].size(), 2U);
+  EXPECT_EQ(document["colocation"]["apps"], nlohmann::json({"A", "B"}));
+  EXPECT_EQ(document["colocation"]["gpu_types"][0]["together_h"].size(), 2U);
+  EXPECT_EQ(document["runs"][1]["figures"]["prediction_levels"]["measured"], 1);
+  EXPECT_GT(document["runs"][0]["figures"]["energy_kwh"]["D"], 0);
+  EXPECT_LT(page.size(), 300'000U);
+}
+
 TEST_F(CommandTest, RejectedRecordsAreKeptWithTheirReasons) {
   const std::string jobs =
       write("jobs.csv", std::string(kJobs) + "d,30,50,99,u1,m1\ne,x,1,1,u,m\n");

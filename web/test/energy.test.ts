@@ -157,11 +157,15 @@ describe('applications together', () => {
     await page.waitForFunction(
       () => document.querySelector('.matrix-place + .reading')?.textContent?.startsWith('small beside large'));
     expect(await reading()).toContain('small takes 1.05× as long, large 1.20×; together 179 % of one alone');
-    const fill = () => page.$eval('.matrix .measured', (rect) => getComputedStyle(rect).fill);
-    const before = await fill();
+    const fills = () =>
+      page.$$eval('.matrix .measured', (all) => all.map((rect) => getComputedStyle(rect).fill));
+    const [, largeSmall, , smallLarge] = await fills();
+    expect(largeSmall, 'the work of both is one number').toBe(smallLarge);
     await page.click('#colocation .choice:last-of-type label:nth-of-type(2)');
     await page.waitForFunction(
-      (old) => getComputedStyle(document.querySelector('.matrix .measured')!).fill !== old, {}, before);
+      () => document.querySelector('.matrix-place')?.getAttribute('aria-label')?.includes('slowdown of the row'));
+    const [, ofLarge, , ofSmall] = await fills();
+    expect(ofLarge, 'large suffers more than small').not.toBe(ofSmall);
     await page.close();
   });
 

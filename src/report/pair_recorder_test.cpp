@@ -1,0 +1,85 @@
+// Who was together with whom, by hand.
+#include "report/pair_recorder.hpp"
+
+#include <gmock/gmock.h>
+
+#include "model/cluster_presets.hpp"
+#include "policy/make_knowledge.hpp"
+#include "profile/colocation/colocation_file.hpp"
+
+namespace goban::report {
+namespace {
+
+using base::from_seconds;
+using model::AppId;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+class PairRecorderTest : public testing::Test {
+ protected:
+  void add(double submit_s, double work_s, int32_t gpus, const char* model) {
+    model::Job job;
+    job.request.submit_ns = from_seconds(submit_s);
+    job.request.num_gpus = gpus;
+    job.request.model = model::ModelId(history_.models.intern(model));
+    job.work_s = work_s;
+    history_.job_names.add(std::to_string(history_.jobs.size()));
+    history_.jobs.push_back(job);
+    history_.training.push_back({.gpu_mem_bytes = 1'000'000'000, .gpu_util_pct = 30});
+  }
+
+  /// GPU-seconds by pair.
+  std::map<PairRecorder::Pair, double> simulate(const char* cluster_name, const char* policy) {
+    const auto cluster = model::resolve_cluster(cluster_name).value();
+    policy::KnowledgeSources sources{
+        .colocation = profile::parse_colocation(kMeasured, "h.csv").value(), .power = {}};
+    auto made = policy::make_knowledge(std::move(sources), cluster, history_);
+    EXPECT_TRUE(made.has_value());
+    a_ = made->knowledge.colocation.find_app("a", "");
+    b_ = made->knowledge.colocation.find_app("b", "");
+    const auto scores = profile::PmScores::uniform(cluster.num_gpus());
+    const profile::LocalityPenalties penalties(cluster, 1.0);
+    PairRecorder recorder(cluster, nullptr);
+    engine::SimulationOptions options;
+    options.observer = &recorder;
+    options.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
+    const auto result = engine::simulate(history_, {&cluster, &scores, &penalties},
+                                         policy::compose(policy).value(), options);
+    EXPECT_TRUE(result.has_value());
+    return recorder.together_s();
+  }
+
+  static constexpr const char* kMeasured =
+      "gpu_type,members,slowdowns\n"
+      "V100,a,\nV100,b,\nV100,a + b,1.25 + 1.4\n";
+  model::JobHistory history_;
+  AppId a_;
+  AppId b_;
+};
+
+TEST_F(PairRecorderTest, CountsWhileBothAreThere) {
+  add(0, 100, 2, "a");
+  add(10, 100, 2, "b");
+  // Alone for 10 s, then at 1 / 1.25: a ends at 10 + 90 x 1.25.
+  const auto together_s = simulate("1x2:V100", "fifo-packed");
+  EXPECT_THAT(together_s,
+              ElementsAre(Pair(PairRecorder::Pair(0, a_, b_), DoubleNear(2 * 112.5, 1e-6))));
+}
+
+TEST_F(PairRecorderTest, NobodyMeetsOnGpusOfTheirOwn) {
+  add(0, 100, 1, "a");
+  add(0, 100, 1, "b");
+  EXPECT_THAT(simulate("1x2:V100", "fifo-packed"), IsEmpty());
+  EXPECT_THAT(simulate("1x1:V100", "fifo+packed"), IsEmpty()) << "one after the other";
+}
+
+TEST_F(PairRecorderTest, LeavesOutJobsWithoutAnApplication) {
+  add(0, 100, 1, "");
+  add(0, 100, 1, "a");
+  EXPECT_THAT(simulate("1x1:V100", "fifo-packed"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace goban::report
