@@ -18,7 +18,6 @@ namespace {
 
 using base::from_seconds;
 using nlohmann::json;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
