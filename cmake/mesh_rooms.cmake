@@ -32,7 +32,14 @@ add_library(goban_mpi INTERFACE)
 target_include_directories(goban_mpi SYSTEM INTERFACE ${MPI_CXX_INCLUDE_DIRS})
 target_link_libraries(goban_mpi INTERFACE ${MPI_CXX_LIBRARIES})
 
-goban_room(comm LIBS goban_mpi Threads::Threads)
+goban_room(comm LIBS goban_mpi Threads::Threads ${CMAKE_DL_LIBS})
+if(GOBAN_TESTS)
+  # NCCL and CUDA are loaded at run time; the tests load a stand-in.
+  add_library(goban_fake_nccl MODULE ${CMAKE_SOURCE_DIR}/tests/fake_nccl/fake_nccl.cpp)
+  add_dependencies(comm_test goban_fake_nccl)
+  target_compile_definitions(comm_test PRIVATE
+    GOBAN_FAKE_NCCL="$<TARGET_FILE:goban_fake_nccl>")
+endif()
 goban_room(mesh LIBS goban_torch ZLIB::ZLIB TEST_LIBS rapidcheck)
 goban_room(data LIBS ZLIB::ZLIB)
 goban_room(train LIBS CLI11::CLI11 nlohmann_json::nlohmann_json)
@@ -65,5 +72,17 @@ if(GOBAN_TESTS)
   add_test(NAME mpi.killed_rank COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/killed_rank.sh
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
   set_tests_properties(mpi.killed_rank PROPERTIES TIMEOUT 120 LABELS mpi RUN_SERIAL ON)
+  # NCCL by the stand-in, and what is said where there is none.
+  set(small_lm lm --threads 2 --mesh x:2 --layout batch:x --train-limit 32 --test-limit 16
+    --length 16 --blocks 1 --collectives nccl)
+  add_test(NAME train.nccl COMMAND goban-train ${small_lm})
+  set_tests_properties(train.nccl PROPERTIES PASS_REGULAR_EXPRESSION "epoch 1 step 2 train_loss"
+    ENVIRONMENT
+    "GOBAN_NCCL=$<TARGET_FILE:goban_fake_nccl>;GOBAN_CUDART=$<TARGET_FILE:goban_fake_nccl>")
+  add_test(NAME train.no_nccl COMMAND goban-train ${small_lm})
+  set_tests_properties(train.no_nccl PROPERTIES ENVIRONMENT "GOBAN_CUDART=none.so"
+    PASS_REGULAR_EXPRESSION "the CUDA runtime cannot be loaded: none.so.*--collectives host")
   goban_mpi_test(mpi.layouts_on_2x2 4 mesh_mpi_check "x:2 y:2" 5)
+  goban_mpi_test(mpi.layouts_on_4 4 mesh_mpi_check x:4 3)
+  goban_mpi_test(mpi.same_bits_as_threads 4 mesh_mpi_check "x:2 y:2" 13 --fixed-order)
 endif()

@@ -69,7 +69,7 @@ class NewFile {
 };
 
 std::string index_line(const Variable& variable, uint32_t sum) {
-  std::string line = fmt::format("{} {}", variable.name, dtype_name(variable.dtype));
+  std::string line = fmt::format("{} {}", variable.name, dtype_name(variable.checkpoint_dtype()));
   for (const Dim& dim : variable.shape.dims()) line += fmt::format(" {}", dim.size);
   return line + fmt::format(" {:08x}\n", sum);
 }
@@ -100,7 +100,7 @@ base::Status save_checkpoint(const std::string& path, Variables& variables,
     auto whole = variables.whole(static_cast<VariableId>(i));
     if (!whole) return base::failure(whole.error());
     if (!writer) continue;
-    kept.push_back(whole->contiguous());
+    kept.push_back(whole->to(scalar_type(graph.variables()[i].checkpoint_dtype())).contiguous());
     head += index_line(graph.variables()[i], checksum(kept.back()));
   }
   head += "--\n";
@@ -141,7 +141,7 @@ base::Result<Bookmark> load_checkpoint(const std::string& path, Variables& varia
     const Variable& variable = graph.variables()[i];
     std::vector<int64_t> sizes;
     for (const Dim& dim : variable.shape.dims()) sizes.push_back(dim.size);
-    at::Tensor value = at::empty(sizes, scalar_type(variable.dtype));
+    at::Tensor value = at::empty(sizes, scalar_type(variable.checkpoint_dtype()));
     in.read(static_cast<char*>(value.data_ptr()), static_cast<std::streamsize>(value.nbytes()));
     const std::string wanted = index_line(variable, checksum(value));
     if (wanted.substr(0, wanted.size() - 9) != found[i].substr(0, wanted.size() - 9)) {

@@ -20,8 +20,8 @@ using Bookmark = std::map<std::string, std::string>;
                                            const Bookmark& bookmark);
 
 /// Every rank reads the file and takes its slices. All variables of the graph must be there with
-/// their shape and type. Errors: Failed, BadData for a damaged or another model's file; nothing is
-/// changed then.
+/// their shape and (master) type. Errors: Failed, BadData for a damaged or another model's file;
+/// nothing is changed then.
 [[nodiscard]] base::Result<Bookmark> load_checkpoint(const std::string& path, Variables& variables);
 
 }  // namespace goban::mesh

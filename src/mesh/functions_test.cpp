@@ -125,6 +125,25 @@ TEST(While, RandomNumbersDifferBetweenTurns) {
   EXPECT_TRUE((*got)[1].gt(0).all().item<bool>());
 }
 
+TEST(While, OneThatDrawsDiffersBetweenMicroBatches) {
+  Graph g;
+  const auto count = [](const std::vector<Tensor>& s) { return counted_to(s, 2); };
+  const auto body = [](bool random_too) {
+    return [random_too](const std::vector<Tensor>& s) {
+      Tensor next = s[1] + 1.0;
+      if (random_too) next = random(s[0].graph(), {kA}, Distribution::Uniform, 5);
+      return std::vector<Tensor>{s[0] + 1.0, next};
+    };
+  };
+  for (const bool random_too : {false, true}) {
+    const auto last = while_loop({fill(g, {}, 0), fill(g, {kA}, 0)}, count, body(random_too));
+    const Tensor sum = accumulate(last[1]);
+    const Tensor outside = relu(last[1]);
+    const auto plan = lower(g, {sum.id(), outside.id()}, {}, {}, 0, 2);
+    EXPECT_EQ(plan.has_value(), !random_too);
+  }
+}
+
 TEST(While, WhatDoesNotFitIsRefusedWhileBuilding) {
   Graph g;
   const Tensor n = fill(g, {}, 0), x = g.input("x", {kA});

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -149,13 +150,16 @@ struct Initializer {
   double scale = 0;  ///< standard deviation, or half the width of Uniform
 };
 
-/// State that outlives a step. Stored and updated in `dtype`; read in any activation type.
+/// State that outlives a step, in up to three types: that of checkpoints (`master`), that in which
+/// devices store and update their slices (`dtype`), and the activation type it is read in.
 struct Variable {
   std::string name;
   Shape shape;
   DType dtype = DType::F32;
   Initializer initializer;
   bool trainable = true;
+  std::optional<DType> master = {};  ///< none: as `dtype`
+  [[nodiscard]] DType checkpoint_dtype() const { return master.value_or(dtype); }
 };
 using VariableId = int32_t;
 

@@ -9,8 +9,10 @@ Tensor Layers::parameter(const std::string& name, Shape shape, Initializer initi
   variable.name = name;
   variable.shape = std::move(shape);
   variable.initializer = initializer;
+  variable.dtype = types_.slice;
+  variable.master = types_.master;
   const VariableId id = graph_.add_variable(std::move(variable));
-  const Tensor value = graph_.read(id, activation_);
+  const Tensor value = graph_.read(id, types_.activation);
   parameters_.push_back({id, value});
   return value;
 }

@@ -13,13 +13,20 @@ struct Parameter {
   Tensor value;  ///< as the model reads it, in the activation type
 };
 
+/// Mesh TensorFlow's VariableDType: of checkpoints, of the devices' slices, of what is computed.
+struct VariableTypes {
+  DType master = DType::F32, slice = DType::F32, activation = DType::F32;
+};
+
 /// Makes parameters and layers in one graph and remembers the parameters for the optimiser.
-/// Parameters are stored in fp32 and read in `activation`.
 class Layers {
  public:
-  Layers(Graph& graph, DType activation) : graph_(graph), activation_(activation) {}
+  Layers(Graph& graph, const VariableTypes& types) : graph_(graph), types_(types) {}
+  /// Parameters are stored in fp32 and read in `activation`.
+  Layers(Graph& graph, DType activation)
+      : Layers(graph, VariableTypes{DType::F32, DType::F32, activation}) {}
   [[nodiscard]] Graph& graph() const { return graph_; }
-  [[nodiscard]] DType activation() const { return activation_; }
+  [[nodiscard]] DType activation() const { return types_.activation; }
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
 
   Tensor parameter(const std::string& name, Shape shape, Initializer initializer);
@@ -34,7 +41,7 @@ class Layers {
 
  private:
   Graph& graph_;
-  DType activation_;
+  VariableTypes types_;
   std::vector<Parameter> parameters_;
 };
 

@@ -35,7 +35,7 @@ class Updates {
     gradient = cast(gradient, DType::F32);
     switch (options_.kind) {
       case OptimizerOptions::Kind::Sgd:
-        return graph_.assign_sub(id, gradient * rate_);
+        return subtract(id, gradient * rate_);
       case OptimizerOptions::Kind::Momentum:
         return momentum(id, gradient);
       case OptimizerOptions::Kind::AdamW:
@@ -46,6 +46,10 @@ class Updates {
   }
 
  private:
+  void subtract(VariableId id, Tensor change) {
+    graph_.assign_sub(id, cast(change, graph_.variable(id).dtype));
+  }
+
   Tensor constant(double value) { return fill(graph_, {}, value); }
 
   VariableId slot(const char* name, Shape shape) {
@@ -63,7 +67,7 @@ class Updates {
     const VariableId velocity = slot("momentum", graph_.variable(id).shape);
     const Tensor next = gradient * rate_ + graph_.read(velocity) * options_.momentum;
     graph_.assign(velocity, next);
-    graph_.assign_sub(id, next);
+    subtract(id, next);
   }
 
   void adamw(VariableId id, Tensor gradient) {
@@ -74,8 +78,8 @@ class Updates {
     const bool decayed =
         options_.weight_decay > 0 &&
         !std::regex_search(graph_.variable(id).name, std::regex(options_.no_decay));
-    if (decayed) change = change + graph_.read(id) * options_.weight_decay;
-    graph_.assign_sub(id, change * rate_);
+    if (decayed) change = change + graph_.read(id, DType::F32) * options_.weight_decay;
+    subtract(id, change * rate_);
   }
 
   static Tensor rms(Tensor x) { return sqrt(reduce_mean(square(x), {})); }
@@ -98,8 +102,8 @@ class Updates {
       change = gradient * rsqrt(averaged(slot("factor_all", shape), squared, decay_));
     }
     change = change / maximum(rms(change) * (1.0 / options_.clip_rms), constant(1.0));
-    const Tensor size = maximum(rms(graph_.read(id)), constant(kParameterFloor));
-    graph_.assign_sub(id, change * (size * rate_));
+    const Tensor size = maximum(rms(graph_.read(id, DType::F32)), constant(kParameterFloor));
+    subtract(id, change * (size * rate_));
   }
 
   Graph& graph_;

@@ -364,6 +364,18 @@ class Lowering {
   std::vector<AxisSet> pending_;
 };
 
+/// Whether its value changes by itself between micro-batches.
+bool draws(const Node& node) {
+  if (node.op == Op::Input || node.op == Op::Random) return true;
+  if (node.op != Op::While) return false;
+  const Graph& body = *node.attributes.loop->graph;
+  for (size_t i = 0; i < body.size(); ++i) {
+    const Node& inside = body.node(static_cast<NodeId>(i));
+    if (inside.op != Op::Input && draws(inside)) return true;
+  }
+  return false;
+}
+
 /// Splits nodes into those run a micro-batch (before Accumulate) and those run once a step.
 base::Result<std::vector<bool>> inner_nodes(const Graph& graph, const std::vector<NodeId>& nodes,
                                             int micro_batches) {
@@ -376,7 +388,7 @@ base::Result<std::vector<bool>> inner_nodes(const Graph& graph, const std::vecto
   }
   for (const NodeId id : nodes) {
     const Node& node = graph.node(id);
-    bool changes = node.op == Op::Input || node.op == Op::Random;
+    bool changes = draws(node);
     for (const NodeId input : node.inputs) changes = changes || varies[static_cast<size_t>(input)];
     const auto at = static_cast<size_t>(id);
     varies[at] = changes && node.op != Op::Accumulate;

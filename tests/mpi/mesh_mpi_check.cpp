@@ -1,6 +1,7 @@
 // Runs under mpirun: every operation and random graphs under every legal layout of a mesh (or every
-// n-th of them), on real processes, against the unsplit run of the same process. Arguments: mesh
-// [n].
+// n-th of them), on real processes, against the unsplit run of the same process; with --fixed-order
+// also against the same layout on threads: equal bits. Arguments: mesh [n [--fixed-order]].
+#include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
@@ -32,6 +33,14 @@ base::Status check(comm::Communicator& end, const std::string& mesh, size_t stri
       if (!wrong.empty()) {
         return base::failed(fmt::format("{} under \"{}\": {}", name, layout.layout, wrong));
       }
+      if (end.options().fixed_order) {
+        const auto threads = mesh::run_on_threads(build, layout);
+        if (!threads) return base::failure(threads.error());
+        if (!std::equal(split->begin(), split->end(), threads->begin(), at::equal)) {
+          return base::failed(
+              fmt::format("{} under \"{}\": other bits than threads", name, layout.layout));
+        }
+      }
       ++runs;
     }
   }
@@ -43,7 +52,9 @@ base::Status check(comm::Communicator& end, const std::string& mesh, size_t stri
 
 int main(int argc, char** argv) {
   at::set_num_threads(1);
-  auto end = comm::start_mpi({});
+  comm::Options options;
+  options.fixed_order = argc > 3 && std::string(argv[3]) == "--fixed-order";
+  auto end = comm::start_mpi(options);
   if (!end || argc < 2) return 1;
   const base::Status status = check(**end, argv[1], argc > 2 ? std::stoul(argv[2]) : 1);
   if (status) return 0;
