@@ -83,6 +83,6 @@ if(GOBAN_TESTS)
   set_tests_properties(train.no_nccl PROPERTIES ENVIRONMENT "GOBAN_CUDART=none.so"
     PASS_REGULAR_EXPRESSION "the CUDA runtime cannot be loaded: none.so.*--collectives host")
   goban_mpi_test(mpi.layouts_on_2x2 4 mesh_mpi_check "x:2 y:2" 5)
-  goban_mpi_test(mpi.layouts_on_4 4 mesh_mpi_check x:4 3)
-  goban_mpi_test(mpi.same_bits_as_threads 4 mesh_mpi_check "x:2 y:2" 13 --fixed-order)
+  goban_mpi_test(mpi.layouts_on_4 4 mesh_mpi_check x:4 7)
+  goban_mpi_test(mpi.same_bits_as_threads 4 mesh_mpi_check "x:2 y:2" 29 --fixed-order)
 endif()

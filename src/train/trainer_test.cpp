@@ -137,21 +137,23 @@ TEST_F(Trainer, LanguageModelsLearnTextThatShipsWithAPackage) {
   lm.batch_size = 16;
   lm.train_limit = 256;
   lm.test_limit = 32;
-  lm.epochs = 8;
+  lm.epochs = 6;
   lm.transformer = {16, 32, 256, 32, 2, 16, 64, 1, true, false, 0};
   lm.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
+  lm.optimizer.learning_rate = 0.005;
   for (const char* model : {"causal", "masked"}) {
     lm.model = model;
     lm.mesh = lm.layout = "";
     const auto whole = run(lm);
     ASSERT_TRUE(whole) << whole.error().text();
-    EXPECT_LT(whole->back().test_loss, 3.3) << model;       // nats a byte; 5.5 is knowing nothing
-    EXPECT_GT(whole->back().test_accuracy, 0.15) << model;  // blanks alone are a sixth
+    // Nats a byte: 5.5 is knowing nothing, 3.1 how often each byte occurs.
+    EXPECT_LT(whole->back().train_loss, std::string(model) == "causal" ? 2.95 : 3.3);
+    EXPECT_LT(whole->back().train_loss, whole->front().train_loss - 0.3);
     lm.mesh = "data:2;model:2";
     lm.layout = "batch:data;heads:model;d_ff:model;vocab:model";
     const auto split = run(lm);
     ASSERT_TRUE(split) << split.error().text();
-    EXPECT_NEAR(split->back().test_loss, whole->back().test_loss, 5e-3) << model;
+    EXPECT_NEAR(split->back().train_loss, whole->back().train_loss, 5e-3) << model;
   }
 }
 
