@@ -7,6 +7,7 @@
 
 #include "cli/reading_options.hpp"
 #include "cli/simulate_backtest.hpp"
+#include "policy/sharing/eaco_settings.hpp"
 
 namespace goban::cli {
 
@@ -73,6 +74,10 @@ void add_policy_options(CLI::App& c, SimulateOptions& options) {
                "the predicted ones")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
+  c.add_option("--sharing", options.sharing,
+               "Settings of policies that share GPUs, as in max_slowdown=1.2,util_max_pct=90: "
+               "docs/energy.md")
+      ->delimiter(',');
   c.add_option("--seed", options.seed, "Seed of policies that draw")->capture_default_str();
 }
 
@@ -110,6 +115,11 @@ Result<std::vector<policy::Composition>> compositions(const SimulateOptions& opt
     policy::RunSettings& settings = composition->settings;
     if (options.round_s) settings.round_s = *options.round_s;
     if (options.restart_cost_s) settings.restart_cost_s = *options.restart_cost_s;
+    for (const std::string& setting : options.sharing) {
+      if (base::Status set = policy::set_eaco(composition->eaco, setting); !set) {
+        return base::failure(set.error());
+      }
+    }
     if (options.locality_penalty) settings.locality_penalty = *options.locality_penalty;
     if (settings.credit_per_round && settings.round_s <= 0) {
       return base::usage_error(fmt::format("{} works in rounds", name),

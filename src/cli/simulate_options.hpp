@@ -22,6 +22,7 @@ struct SimulateOptions {
   std::optional<double> round_s;
   std::optional<double> restart_cost_s;
   std::optional<double> locality_penalty;
+  std::vector<std::string> sharing;  ///< settings, name=value
   std::optional<double> contention;
   std::optional<double> uplink_ratio;
   double checkpoint_interval_s = 1800;

@@ -42,13 +42,18 @@ struct Composition {
   Preemption preemption = Preemption::None;
   bool artifact = false;  ///< PAL's artifact: its matrix levels, its logs, its evictions
   RunSettings settings;
-  /// Of the parts share-eaco and share-eaco-paper; its rules are those of all sharing.
+  /// Of the parts share-eaco, share-eaco-paper and share-worth; its rules are those of all sharing.
   EacoOptions eaco{};
   /// Accounts, limits and weights of the site.
   std::shared_ptr<const model::SiteRules> rules = std::make_shared<model::SiteRules>();
 
   /// Needs the true work of jobs: a simulation only.
   [[nodiscard]] bool simulation_only() const { return order == "srtf"; }
+  /// Cannot run where nobody knows who slows whom and what nodes draw. share-worth can: it then
+  /// shares nothing, and all nodes stay awake.
+  [[nodiscard]] bool needs_knowledge() const {
+    return sharing != "share-worth" && (sharing != "exclusive" || power != "on");
+  }
   [[nodiscard]] PolicySet make(const RunContext& context) const;
 };
 
@@ -67,8 +72,12 @@ struct Preset {
 
 /// How often las and srtf are looked at again between events.
 inline constexpr double kReorderInterval_s = 360;
+/// GPU time in which a job is in the first level of las-levels.
+inline constexpr double kFirstLevel_gpu_s = 3600;
 /// PAL's artifact promotes a job that waited so long (spec 7).
 inline constexpr double kStarvation_s = 1000.0 * 3600;
+/// las-levels promotes a job that waited so long: skip would let large ones starve.
+inline constexpr double kLevelsStarvation_s = 24.0 * 3600;
 /// How many waiting jobs conservative backfill gives reservations to.
 inline constexpr int32_t kConservativeDepth = 1000;
 

@@ -163,6 +163,8 @@ void DecisionBoard::build_tail() {
 }
 
 bool DecisionBoard::make_room_and_start(Job job) {
+  // It has to wait for no more than a wake-up.
+  if (state_.node_power().num_resting() + state_.node_power().num_waking() > 0) return false;
   build_tail();
   const OrderKey key = state_.queue_key(slot_of(job));
   const bool by_priority = policies_.preemption == policy::Preemption::ByPriority;

@@ -430,8 +430,7 @@ base::Error Simulation::stuck_error() const {
 Result<SimulationResult> simulate(const model::JobHistory& history, const policy::SpeedModel& speed,
                                   const policy::Composition& composition,
                                   const SimulationOptions& options) {
-  if (options.knowledge == nullptr &&
-      (composition.sharing != "exclusive" || composition.power != "on")) {
+  if (options.knowledge == nullptr && composition.needs_knowledge()) {
     return base::usage_error(
         fmt::format("policy '{}' shares GPUs or puts nodes to sleep, and nothing is known of who "
                     "slows whom and what nodes draw",

@@ -64,6 +64,8 @@ std::unique_ptr<Order> make_priority();
 /// Attained service is compared in whole multiples of `quantum_ns`; 0 = exactly. Without it two
 /// jobs would take turns at every event.
 std::unique_ptr<Order> make_las(TimeNs quantum_ns);
+/// The first level ends at `first_gpu_ns` of GPU time, each other at twice the one before.
+std::unique_ptr<Order> make_attained_levels(TimeNs first_gpu_ns);
 std::unique_ptr<Order> make_srtf(const model::WorkOracle* oracle);
 /// `rules` outlive the order.
 std::unique_ptr<Order> make_fair_share(const model::SiteRules& rules);

@@ -1,7 +1,9 @@
-// Benefit: whether sharing saves joules for the same work (spec 3: what does not is refused).
+// Benefit: what sharing saves in joules for the same work, and what it costs in time (spec 3: what
+// does not save is refused).
 //
 // In a second the shared GPUs do some work of each job. Apart, the joiner would do its part alone
-// and the others theirs as they are; both take their watts and their parts of the host for it.
+// and the others theirs as they are; both take their watts and their parts of the host for it. The
+// time they would need less for it apart is the delay.
 #pragma once
 
 #include "policy/sharing/tenant_set.hpp"
@@ -18,8 +20,13 @@ struct Joining {
   uint32_t shared_gpus = 1;  ///< of them, those of the joiner
 };
 
-/// Part of the joules that is saved against doing the same work apart; negative if it costs more.
+struct Benefit {
+  double saved_part = 0;  ///< of the joules for the same work apart; negative if it costs more
+  double saved_w = 0;     ///< joules saved in a second of being together
+  double delay = 0;       ///< seconds that the jobs lose in it, summed
+};
+
 /// Without a power model every GPU counts the same watts whatever it does.
-[[nodiscard]] double predicted_saving(const SharingView& view, const Joining& joining);
+[[nodiscard]] Benefit predicted_benefit(const SharingView& view, const Joining& joining);
 
 }  // namespace goban::policy

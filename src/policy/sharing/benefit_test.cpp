@@ -33,12 +33,13 @@ double saving(const TestSite& site, uint32_t group_gpus = 1) {
   with.add({.app = AppId(1U), .util_pct = 40});
   const SetPrediction alone = before.predict(view);
   const SetPrediction pair = with.predict(view);
-  return predicted_saving(view, {.before = &before,
-                                 .before_prediction = &alone,
-                                 .with = &with,
-                                 .with_prediction = &pair,
-                                 .group_gpus = group_gpus,
-                                 .shared_gpus = 1});
+  return predicted_benefit(view, {.before = &before,
+                                  .before_prediction = &alone,
+                                  .with = &with,
+                                  .with_prediction = &pair,
+                                  .group_gpus = group_gpus,
+                                  .shared_gpus = 1})
+      .saved_part;
 }
 
 TEST(Benefit, JoulesForTheSameWork) {

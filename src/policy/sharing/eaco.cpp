@@ -28,6 +28,8 @@ class Eaco final : public Sharing {
                        .unknown_bind = false,
                        .max_slowdown = options.max_slowdown};
     rules_.min_saving = options.min_saving;
+    rules_.delay_price_w = options.delay_price_w;
+    rules_.crowded_rates = options.crowded_rates;
     rules_.joiner_extra_s = options.undo_cost_s;
   }
 
@@ -61,7 +63,7 @@ class Eaco final : public Sharing {
   }
 
   int8_t choose_cap(const SharingView& view, GroupId group) const override {
-    return options_.power_caps ? cap_into_slack(view, group) : int8_t{-1};
+    return options_.power_caps ? cap_into_slack(view, group, options_.delay_price_w) : int8_t{-1};
   }
 
  private:
@@ -110,12 +112,13 @@ class Eaco final : public Sharing {
     const TenantSet before = now.set.without(last);
     const SetPrediction before_prediction = before.predict(now.view);
     const auto gpus = static_cast<uint32_t>(now.group.gpus.size());
-    const double saving = predicted_saving(now.view, {.before = &before,
+    const double saving = predicted_benefit(now.view, {.before = &before,
                                                       .before_prediction = &before_prediction,
                                                       .with = &now.set,
                                                       .with_prediction = &now.prediction,
                                                       .group_gpus = gpus,
-                                                      .shared_gpus = gpus});
+                                                      .shared_gpus = gpus})
+                              .saved_part;
     if (saving >= 0) return false;
     if (!can_leave(now, now.group.jobs.back())) return false;
     const JobState& job = now.view.job(now.group.jobs.back());

@@ -1,5 +1,8 @@
 #include "policy/sharing/place_search.hpp"
 
+#include <algorithm>
+
+#include "base/check.hpp"
 #include "policy/sharing/benefit.hpp"
 
 namespace goban::policy {
@@ -16,6 +19,7 @@ struct Offer {
   TenantSet with;
   SetPrediction before_prediction;
   SetPrediction with_prediction;
+  double worth_w = 0;
 };
 
 class Search {
@@ -28,6 +32,12 @@ class Search {
         num_gpus_(static_cast<uint32_t>(job.request.num_gpus)) {}
 
   std::optional<SharedPlace> find(std::vector<RankedKind>& buffer) const {
+    const bool by_worth = rules_.ranking == ShareRanking::Worth;
+    return by_worth ? find_worthiest(buffer) : find_first(buffer);
+  }
+
+ private:
+  std::optional<SharedPlace> find_first(std::vector<RankedKind>& buffer) const {
     RankedKinds kinds(view_,
                       {.ranking = rules_.ranking,
                        .jobs_per_gpu_max = rules_.admission.jobs_per_gpu_max,
@@ -43,20 +53,61 @@ class Search {
     return {};
   }
 
- private:
+  std::optional<SharedPlace> find_worthiest(std::vector<RankedKind>& buffer) const {
+    const auto by_key = [](const RankedKind& a, const RankedKind& b) {
+      return a.key != b.key ? a.key < b.key : b.kind < a.kind;
+    };
+    collect_worth(buffer);
+    for (std::ranges::make_heap(buffer, by_key); !buffer.empty(); buffer.pop_back()) {
+      std::ranges::pop_heap(buffer, by_key);
+      Offer offer(view_, view_.tenants().kind(buffer.back().kind), joiner_);
+      GOBAN_CHECK(acceptable(offer));
+      for (const GroupId group : offer.kind->groups) {
+        if (fits(offer, group)) return SharedPlace{group, offer.with_prediction.level};
+      }
+    }
+    return {};
+  }
+
+  /// All kinds that the job may join, by what that is worth.
+  void collect_worth(std::vector<RankedKind>& out) const {
+    out.clear();
+    const Tenants& tenants = view_.tenants();
+    for (uint32_t size = num_gpus_; size <= tenants.largest_size(); ++size) {
+      for (const model::KindId id : tenants.kinds_of_size(size)) {
+        const Tenants::Kind& kind = tenants.kind(id);
+        const bool room = static_cast<int32_t>(kind.traits.size()) < rules_.admission.jobs_per_gpu_max;
+        if (kind.groups.empty() || !room || (size != num_gpus_ && !kind.one_node)) continue;
+        Offer offer(view_, kind, joiner_);
+        if (acceptable(offer)) out.push_back({offer.worth_w, id});
+      }
+    }
+  }
+
+  /// More is asked for than there is.
+  bool crowded() const {
+    return rules_.crowded_rates > 0 &&
+           view_.demand_gpus() > static_cast<int64_t>(view_.tenants().cluster().num_gpus());
+  }
+
   bool acceptable(Offer& offer) const {
     if (refuse_set(view_, rules_.admission, offer.with) != Refusal::None) return false;
     offer.with_prediction = offer.with.predict(view_);
     if (!offer.with_prediction.packable()) return false;
     offer.before_prediction = offer.before.predict(view_);
     if (!rules_.min_saving) return true;
-    return offer.with_prediction.sum_of_rates() >= 1 &&
-           predicted_saving(view_, {.before = &offer.before,
-                                    .before_prediction = &offer.before_prediction,
-                                    .with = &offer.with,
-                                    .with_prediction = &offer.with_prediction,
-                                    .group_gpus = offer.kind->num_gpus,
-                                    .shared_gpus = num_gpus_}) >= *rules_.min_saving;
+    const double rates = offer.with_prediction.sum_of_rates();
+    if (rates < 1) return false;
+    const Benefit benefit = predicted_benefit(view_, {.before = &offer.before,
+                                                      .before_prediction = &offer.before_prediction,
+                                                      .with = &offer.with,
+                                                      .with_prediction = &offer.with_prediction,
+                                                      .group_gpus = offer.kind->num_gpus,
+                                                      .shared_gpus = num_gpus_});
+    offer.worth_w = benefit.saved_w - rules_.delay_price_w * benefit.delay;
+    if (benefit.saved_part < *rules_.min_saving) return false;
+    if (crowded() && rates >= rules_.crowded_rates) return true;
+    return rules_.delay_price_w == 0 || offer.worth_w > 0;
   }
 
   bool fits(const Offer& offer, GroupId id) const {

@@ -33,7 +33,7 @@ bool all_have_slack(const SharingView& view, const Tenants::Group& group) {
 
 }  // namespace
 
-int8_t cap_into_slack(const SharingView& view, GroupId id) {
+int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w) {
   const Tenants& tenants = view.tenants();
   const Tenants::Group& group = tenants.group(id);
   const uint32_t gpu_model = tenants.kind(group.kind).gpu_model;
@@ -45,12 +45,16 @@ int8_t cap_into_slack(const SharingView& view, GroupId id) {
   const SetPrediction prediction = set.predict(view);
   const double gpu_w = set.power_w(view, prediction);
   const double other_w = overhead_w(tenants, group, *model);
+  // Jobs for each GPU: what a delay is paid for.
+  const double delayed =
+      static_cast<double>(group.jobs.size()) / static_cast<double>(group.gpus.size());
   int8_t best = -1;
   double best_w = gpu_w + other_w;  // joules for the work of a second without a limit
   for (size_t i = 0; i < model->caps.size(); ++i) {
     const profile::PowerCap& cap = model->caps[i];
     if (cap.cap_w >= gpu_w) continue;  // it would not be felt
-    const double capped_w = gpu_w * cap.energy_factor + other_w * cap.time_factor;
+    const double capped_w = gpu_w * cap.energy_factor + other_w * cap.time_factor +
+                            delay_price_w * delayed * (cap.time_factor - 1);
     if (capped_w >= best_w) continue;
     const PromiseRules upper{.upper = true, .lost_bind = true};
     if (!residents_keep_promises(

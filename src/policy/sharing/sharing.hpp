@@ -120,6 +120,7 @@ enum class ShareRanking : uint8_t {
   Highest,        ///< highest utilisation (EaCO: consolidates)
   Similar,        ///< utilisation most like the job's
   Complementary,  ///< utilisation least like the job's: a light job beside heavy ones
+  Worth,          ///< what sharing saves, less the price of the time that it costs
 };
 
 /// FIFO_packed as Gavel has it: a blocked job joins one resident job of equal GPU count with the
@@ -148,6 +149,13 @@ struct EacoOptions {
   /// A job that promises nothing may be slowed by this factor at most, as expected.
   double max_slowdown = 1.3;
   bool power_caps = true;
+  /// What a second of a job's time is worth, in joules: sharing and power limits have to save more
+  /// for each second by which they delay jobs. It is the paper's weight between energy and time
+  /// per epoch, (1 - alpha) / alpha (spec 1), and what `Worth` ranks by. 0 = time is free.
+  double delay_price_w = 0;
+  /// While jobs ask for more GPUs than there are, sharing is judged by throughput instead: rates of
+  /// a set have to add up to so much. 0 = judged as ever.
+  double crowded_rates = 0;
 };
 /// The algorithm of EaCO (arXiv 2412.08294, spec 2) with its semantics: means, deadlines only.
 std::unique_ptr<Sharing> make_eaco_paper(EacoOptions options);
