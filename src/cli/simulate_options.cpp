@@ -45,8 +45,8 @@ void add_input_options(CLI::App& c, SimulateOptions& options) {
 
 void add_policy_options(CLI::App& c, SimulateOptions& options) {
   c.add_option("--policy", options.policies, "Policies, separated by commas: goban policies")
-      ->required()
-      ->delimiter(',');
+      ->delimiter(',')
+      ->capture_default_str();
   c.add_option("--order", options.order, "Replace the order of every policy");
   c.add_option("--round", options.round_s, "Decide every so many seconds only; 0: at events")
       ->check(CLI::Range(0.0, 1e7));

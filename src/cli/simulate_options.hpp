@@ -17,7 +17,7 @@ namespace goban::cli {
 struct SimulateOptions {
   SimulateOptions();
   SimulateFiles files;
-  std::vector<std::string> policies;
+  std::vector<std::string> policies = {"fifo+packed", "goban"};
   std::optional<std::string> order;
   std::optional<double> round_s;
   std::optional<double> restart_cost_s;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <limits>
 
 #include "base/check.hpp"
 
@@ -104,15 +105,13 @@ Preset eaco(std::string_view name, std::string_view part, std::string_view descr
   return preset;
 }
 
-/// What sharing is worth is asked directly, so summed utilisations forbid nothing.
-constexpr double kNoUtilLimit_pct = 100.0 * profile::kSetMax;
-
 /// What the part share-worth starts from; tuned on seeds other than those reported
 /// (docs/studies/goban.md).
 EacoOptions worth_options() {
   EacoOptions options;
-  options.util_max_pct = kNoUtilLimit_pct;
-  options.delay_price_w = 700;
+  // What sharing is worth is asked directly, so utilisations forbid nothing.
+  options.util_max_pct = std::numeric_limits<double>::infinity();
+  options.delay_price_w = 400;
   options.crowded_rates = 1.5;
   return options;
 }
@@ -161,7 +160,8 @@ const std::array<Preset, 14>& all_presets() {
 }
 
 Preemption natural_preemption(std::string_view order) {
-  return order == "las" || order == "las-levels" || order == "srtf" ? Preemption::Sticky : Preemption::None;
+  return order == "las" || order == "las-levels" || order == "srtf" ? Preemption::Sticky
+                                                                    : Preemption::None;
 }
 
 std::string names_of(std::string_view kind) {

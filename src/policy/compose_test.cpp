@@ -40,6 +40,28 @@ TEST(Compose, SharingAndPowerAreParts) {
   EXPECT_EQ(compose("eaco-paper").value().power, "sleep");
 }
 
+TEST(Compose, GobanRunsWithoutKnowledge) {
+  const Composition c = compose("goban").value();
+  EXPECT_EQ(c.sharing, "share-worth");
+  EXPECT_FALSE(c.needs_knowledge());
+  EXPECT_FALSE(c.simulation_only());
+  EXPECT_TRUE(compose("fifo+share-eaco").value().needs_knowledge());
+  EXPECT_TRUE(compose("fifo+sleep").value().needs_knowledge());
+  EXPECT_FALSE(compose("las+pal").value().needs_knowledge());
+  const PolicySet blind = c.make({});
+  EXPECT_EQ(blind.sharing->when(), ShareWhen::Never);
+  EXPECT_FALSE(blind.power->may_rest());
+  const PolicySet set = c.make({.knowledge = std::make_shared<SiteKnowledge>()});
+  EXPECT_EQ(set.sharing->when(), ShareWhen::BeforeFree);
+  EXPECT_TRUE(set.power->may_rest());
+  EXPECT_GT(set.starvation_ns, 0);
+}
+
+TEST(Compose, WorthHasItsOwnSettings) {
+  EXPECT_GT(compose("fifo+share-worth").value().eaco.delay_price_w, 0);
+  EXPECT_EQ(compose("fifo+share-eaco").value().eaco.delay_price_w, 0);
+}
+
 TEST(Compose, OrderIsReplacedAndPreemptionOfPresetsStays) {
   EXPECT_EQ(compose("packed-sticky-artifact", "las").value().preemption, Preemption::Sticky);
   EXPECT_EQ(compose("pal-artifact", "srtf").value().preemption, Preemption::NonSticky);

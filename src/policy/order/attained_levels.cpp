@@ -1,6 +1,7 @@
-// Levels of attained service: who held little GPU time so far goes first, as in LAS, but compared in
-// levels that double, so that a job gives way only a few times in its life (the discretised 2D-LAS
-// of Tiresias, NSDI'19). First come, first served within a level.
+// Levels of attained service: who held little GPU time so far goes first, as in LAS, but compared
+// in levels that double, so that a job gives way only a few times in its life (the discretised
+// 2D-LAS of Tiresias, NSDI'19). First come, first served within a level. Jobs of a priority above
+// zero go before all others, the highest first.
 #include <algorithm>
 #include <bit>
 
@@ -18,8 +19,11 @@ class AttainedLevels final : public Order {
     const double firsts =
         gpus * static_cast<double>(job.attained_ns(now)) / static_cast<double>(first_gpu_ns_);
     constexpr double kMost = 1e15;
-    const auto level = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(std::min(firsts, kMost))));
-    return {job.promoted ? kPromotedTier : kNormalTier, job.arrival, level};
+    const auto level =
+        static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(std::min(firsts, kMost))));
+    const int32_t normal = job.promoted ? kPromotedTier : kNormalTier;
+    const int32_t priority = job.request.priority;
+    return {priority > 0 ? -priority : normal, job.arrival, level};
   }
   bool drifts() const override { return true; }
 

@@ -6,6 +6,7 @@
 #include "policy/sharing/benefit.hpp"
 #include "policy/sharing/place_search.hpp"
 #include "policy/sharing/power_caps.hpp"
+#include "policy/sharing/worth.hpp"
 
 namespace goban::policy {
 namespace {
@@ -63,7 +64,9 @@ class Eaco final : public Sharing {
   }
 
   int8_t choose_cap(const SharingView& view, GroupId group) const override {
-    return options_.power_caps ? cap_into_slack(view, group, options_.delay_price_w) : int8_t{-1};
+    return options_.power_caps
+               ? cap_into_slack(view, group, delay_price_w(view, options_.delay_price_w))
+               : int8_t{-1};
   }
 
  private:
@@ -113,11 +116,11 @@ class Eaco final : public Sharing {
     const SetPrediction before_prediction = before.predict(now.view);
     const auto gpus = static_cast<uint32_t>(now.group.gpus.size());
     const double saving = predicted_benefit(now.view, {.before = &before,
-                                                      .before_prediction = &before_prediction,
-                                                      .with = &now.set,
-                                                      .with_prediction = &now.prediction,
-                                                      .group_gpus = gpus,
-                                                      .shared_gpus = gpus})
+                                                       .before_prediction = &before_prediction,
+                                                       .with = &now.set,
+                                                       .with_prediction = &now.prediction,
+                                                       .group_gpus = gpus,
+                                                       .shared_gpus = gpus})
                               .saved_part;
     if (saving >= 0) return false;
     if (!can_leave(now, now.group.jobs.back())) return false;

@@ -114,8 +114,8 @@ std::span<const EacoSetting> eaco_settings() { return kSettings; }
 base::Status set_eaco(EacoOptions& options, std::string_view assignment) {
   const size_t equals = std::min(assignment.find('='), assignment.size());
   const std::string_view name = assignment.substr(0, equals);
-  const auto* const setter = std::ranges::find(
-      kSetters, name, [](const Setter& each) { return each.setting.name; });
+  const auto* const setter =
+      std::ranges::find(kSetters, name, [](const Setter& each) { return each.setting.name; });
   if (setter == kSetters.end()) {
     return base::usage_error(fmt::format("unknown setting of sharing '{}'", name),
                              fmt::format("known: {}", names()));

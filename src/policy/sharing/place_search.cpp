@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "policy/sharing/benefit.hpp"
+#include "policy/sharing/worth.hpp"
 
 namespace goban::policy {
 namespace {
@@ -29,6 +30,7 @@ class Search {
         job_(job),
         rules_(rules),
         joiner_(view.traits(job)),
+        price_w_(delay_price_w(view, rules.delay_price_w)),
         num_gpus_(static_cast<uint32_t>(job.request.num_gpus)) {}
 
   std::optional<SharedPlace> find(std::vector<RankedKind>& buffer) const {
@@ -76,18 +78,13 @@ class Search {
     for (uint32_t size = num_gpus_; size <= tenants.largest_size(); ++size) {
       for (const model::KindId id : tenants.kinds_of_size(size)) {
         const Tenants::Kind& kind = tenants.kind(id);
-        const bool room = static_cast<int32_t>(kind.traits.size()) < rules_.admission.jobs_per_gpu_max;
+        const bool room =
+            static_cast<int32_t>(kind.traits.size()) < rules_.admission.jobs_per_gpu_max;
         if (kind.groups.empty() || !room || (size != num_gpus_ && !kind.one_node)) continue;
         Offer offer(view_, kind, joiner_);
         if (acceptable(offer)) out.push_back({offer.worth_w, id});
       }
     }
-  }
-
-  /// More is asked for than there is.
-  bool crowded() const {
-    return rules_.crowded_rates > 0 &&
-           view_.demand_gpus() > static_cast<int64_t>(view_.tenants().cluster().num_gpus());
   }
 
   bool acceptable(Offer& offer) const {
@@ -104,10 +101,10 @@ class Search {
                                                       .with_prediction = &offer.with_prediction,
                                                       .group_gpus = offer.kind->num_gpus,
                                                       .shared_gpus = num_gpus_});
-    offer.worth_w = benefit.saved_w - rules_.delay_price_w * benefit.delay;
+    offer.worth_w = benefit.saved_w - price_w_ * benefit.delay;
     if (benefit.saved_part < *rules_.min_saving) return false;
-    if (crowded() && rates >= rules_.crowded_rates) return true;
-    return rules_.delay_price_w == 0 || offer.worth_w > 0;
+    if (rules_.delay_price_w == 0 || offer.worth_w > 0) return true;
+    return rules_.crowded_rates > 0 && rates >= rules_.crowded_rates && crowded(view_);
   }
 
   bool fits(const Offer& offer, GroupId id) const {
@@ -130,6 +127,7 @@ class Search {
   const JobState& job_;
   const PlaceRules& rules_;
   TenantTraits joiner_;
+  double price_w_;
   uint32_t num_gpus_;
 };
 

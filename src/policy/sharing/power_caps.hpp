@@ -11,6 +11,6 @@ namespace goban::policy {
 /// GPUs on its nodes included; -1 if none takes fewer than no limit. Only for groups whose jobs all
 /// have a promise, which has to stand on the upper quantile, and hold no other GPUs; only while
 /// nobody waits, for what is slowed ends later.
-[[nodiscard]] int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w);
+[[nodiscard]] int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w = 0);
 
 }  // namespace goban::policy

@@ -151,10 +151,11 @@ struct EacoOptions {
   bool power_caps = true;
   /// What a second of a job's time is worth, in joules: sharing and power limits have to save more
   /// for each second by which they delay jobs. It is the paper's weight between energy and time
-  /// per epoch, (1 - alpha) / alpha (spec 1), and what `Worth` ranks by. 0 = time is free.
+  /// per epoch, (1 - alpha) / alpha (spec 1), and what `Worth` ranks by. 0 = time is free. Of an
+  /// empty cluster: it rises with demand (worth.hpp), for who is delayed holds GPUs of others.
   double delay_price_w = 0;
-  /// While jobs ask for more GPUs than there are, sharing is judged by throughput instead: rates of
-  /// a set have to add up to so much. 0 = judged as ever.
+  /// While jobs ask for far more GPUs than there are (worth.hpp), sharing is judged by throughput
+  /// instead: rates of a set have to add up to so much. 0 = judged as ever.
   double crowded_rates = 0;
 };
 /// The algorithm of EaCO (arXiv 2412.08294, spec 2) with its semantics: means, deadlines only.
