@@ -28,6 +28,13 @@ message(STATUS "Training runtime (goban-train): LibTorch ${Torch_VERSION}, MPI $
 add_library(goban_torch INTERFACE)
 target_link_libraries(goban_torch INTERFACE ${TORCH_LIBRARIES})
 target_include_directories(goban_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+# oneDNN itself, for products of matrices (x86-64: elsewhere it has only slow code for them).
+find_library(GOBAN_DNNL dnnl)
+find_path(GOBAN_DNNL_INCLUDE dnnl.h)
+if(GOBAN_DNNL AND GOBAN_DNNL_INCLUDE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_link_libraries(goban_torch INTERFACE ${GOBAN_DNNL})
+  target_compile_definitions(goban_torch INTERFACE GOBAN_ONEDNN)
+endif()
 add_library(goban_mpi INTERFACE)
 target_include_directories(goban_mpi SYSTEM INTERFACE ${MPI_CXX_INCLUDE_DIRS})
 target_link_libraries(goban_mpi INTERFACE ${MPI_CXX_LIBRARIES})

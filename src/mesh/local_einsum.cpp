@@ -1,10 +1,10 @@
 #include "mesh/local_einsum.hpp"
 
-#include <ATen/ops/bmm.h>
-#include <ATen/ops/mm.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/sum.h>
 #include <algorithm>
+
+#include "mesh/matmul.hpp"
 
 namespace goban::mesh {
 namespace {
@@ -101,11 +101,11 @@ Operand multiply(Operand a, Operand b, const Labels& needed, const Labels& outpu
   const int64_t columns = volume(b, right);
   at::Tensor product;
   if (n == 1) {
-    product = at::mm(grouped(a, batch, left, contract, {rows, inner}),
-                     grouped(b, batch, contract, right, {inner, columns}));
+    product = matrix_product(grouped(a, batch, left, contract, {rows, inner}),
+                             grouped(b, batch, contract, right, {inner, columns}));
   } else {
-    product = at::bmm(grouped(a, batch, left, contract, {n, rows, inner}),
-                      grouped(b, batch, contract, right, {n, inner, columns}));
+    product = matrix_product(grouped(a, batch, left, contract, {n, rows, inner}),
+                             grouped(b, batch, contract, right, {n, inner, columns}));
   }
   std::vector<int64_t> sizes;
   Labels labels;
