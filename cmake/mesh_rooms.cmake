@@ -48,6 +48,9 @@ if(GOBAN_TESTS)
     GOBAN_FAKE_NCCL="$<TARGET_FILE:goban_fake_nccl>")
 endif()
 goban_room(mesh LIBS goban_torch ZLIB::ZLIB TEST_LIBS rapidcheck)
+# Its inner loops are compiled for several processors; vectors of floats cross no interface.
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/mesh/fft_conv.cpp TARGET_DIRECTORY goban_mesh
+  PROPERTY COMPILE_OPTIONS -O3 -ffp-contract=fast -Wno-psabi -Wno-ignored-attributes)
 goban_room(data LIBS ZLIB::ZLIB)
 goban_room(train LIBS CLI11::CLI11 nlohmann_json::nlohmann_json)
 

@@ -1,10 +1,14 @@
 // Convolutions on one device. Tensors are channels last; the library wants channels first: a change
-// of strides, not a copy.
+// of strides, not a copy. Those with large filters go through the Fourier transform.
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/convolution_backward.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/flip.h>
+#include <array>
 
+#include "mesh/fft_conv.hpp"
 #include "mesh/kernels.hpp"
+#include "mesh/matmul.hpp"
 
 namespace goban::mesh {
 namespace {
@@ -49,23 +53,76 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& dy, co
                                                         const at::Tensor& filter,
                                                         const Attributes& a,
                                                         std::array<bool, 3> wanted) {
-  return at::convolution_backward(dy, x, filter, c10::nullopt, per_dimension(a, a.stride),
-                                  pads_of(a), per_dimension(a, 1), false, per_dimension(a, 0), 1,
-                                  wanted);
+  // With one output channel both forms of strides look alike, and the library mixes them up.
+  const bool ambiguous = filter.size(0) == 1;
+  const auto form = [&](const at::Tensor& t) { return ambiguous ? t.contiguous() : t; };
+  return at::convolution_backward(form(dy), form(x), form(filter), c10::nullopt,
+                                  per_dimension(a, a.stride), pads_of(a), per_dimension(a, 1),
+                                  false, per_dimension(a, 0), 1, wanted);
 }
+
+/// [h, w, in, out] as the filter of the convolution backwards, [h, w, out, in].
+at::Tensor backwards(const at::Tensor& filter) { return at::flip(filter, {0, 1}).transpose(2, 3); }
+
+ConvSizes sizes_of(at::IntArrayRef image, at::IntArrayRef filter,
+                   const std::vector<int64_t>& pads) {
+  const auto n = image.size();
+  const int64_t pixels = image[n - 3] * image[n - 2] * image[n - 1];
+  return {pixels == 0 ? 0 : c10::multiply_integers(image) / pixels,
+          image[n - 3],
+          image[n - 2],
+          image[n - 1],
+          filter[0],
+          filter[1],
+          filter[3],
+          pads[0],
+          pads[1]};
+}
+
+/// bf16 too: fp32 through the transform is faster than bf16 directly, and keeps more digits.
+bool transformed(const ConvSizes& sizes, const Attributes& a, at::ScalarType type) {
+  const at::ScalarType used = type == at::kBFloat16 ? at::kFloat : type;
+  return own_kernels_used() && a.stride == 1 && fft_conv_pays(sizes, used);
+}
+
+at::Tensor plain(const at::Tensor& x) { return x.to(at::kFloat).contiguous(); }
 
 }  // namespace
 
 at::Tensor conv_kernel(const at::Tensor& x, const at::Tensor& filter, const Attributes& a,
                        at::IntArrayRef like) {
+  if (a.pads.size() == 2) {
+    const ConvSizes sizes = sizes_of(x.sizes(), filter.sizes(), a.pads);
+    if (transformed(sizes, a, x.scalar_type())) {
+      return fft_conv(sizes, plain(x), plain(filter)).to(x.scalar_type()).view(like);
+    }
+  }
   const at::Tensor y =
       at::convolution(to_channels_first(x, a), to_filter(filter, a), {}, per_dimension(a, a.stride),
                       pads_of(a), per_dimension(a, 1), false, per_dimension(a, 0), 1);
   return from_channels_first(y, like);
 }
 
+at::Tensor block_conv_kernel(const at::Tensor& images, const at::Tensor& filter,
+                             const Attributes& attributes) {
+  const at::Tensor used = attributes.flipped ? backwards(filter) : filter;
+  const ConvSizes sizes = sizes_of(images.sizes(), used.sizes(), attributes.pads);
+  const std::array<int64_t, 4> like = {sizes.images, sizes.out_height(), sizes.out_width(),
+                                       sizes.out};
+  return conv_kernel(images, used, attributes, like);
+}
+
 at::Tensor conv_input_kernel(const at::Tensor& dy, const at::Tensor& filter, const Attributes& a,
                              at::IntArrayRef like) {
+  if (a.pads.size() == 2) {
+    const at::Tensor turned = backwards(filter);
+    const ConvSizes sizes =
+        sizes_of(dy.sizes(), turned.sizes(),
+                 {filter.size(0) - 1 - a.pads[0], filter.size(1) - 1 - a.pads[1]});
+    if (transformed(sizes, a, dy.scalar_type())) {
+      return fft_conv(sizes, plain(dy), plain(turned)).to(dy.scalar_type()).view(like);
+    }
+  }
   const at::Tensor sizes_only = at::empty(like, dy.options());
   const auto grads = backward(to_channels_first(dy, a), to_channels_first(sizes_only, a),
                               to_filter(filter, a), a, {true, false, false});
@@ -74,6 +131,12 @@ at::Tensor conv_input_kernel(const at::Tensor& dy, const at::Tensor& filter, con
 
 at::Tensor conv_filter_kernel(const at::Tensor& dy, const at::Tensor& x, const Attributes& a,
                               at::IntArrayRef like) {
+  if (a.pads.size() == 2) {
+    const ConvSizes sizes = sizes_of(x.sizes(), like, a.pads);
+    if (transformed(sizes, a, x.scalar_type())) {
+      return fft_conv_filter(sizes, plain(dy), plain(x)).to(x.scalar_type());
+    }
+  }
   const at::Tensor sizes_only = at::empty(like, dy.options());
   const auto grads = backward(to_channels_first(dy, a), to_channels_first(x, a),
                               to_filter(sizes_only, a), a, {false, true, false});

@@ -63,6 +63,13 @@ Executor::Prepared Executor::prepare(const Step& step) const {
   for (const ReshapeStep& move : step.reshape.before) {
     out.reshape_groups.push_back(plan_.mesh.group(plan_.rank, AxisSet{1} << move.mesh_axis));
   }
+  if (of.op == Op::Halo) {
+    for (const size_t way : {size_t{5}, size_t{4}}) {
+      const int along = step.layout[of.shape.rank() - way];
+      const AxisSet axes = along == kWhole ? 0 : AxisSet{1} << along;
+      out.reshape_groups.push_back(plan_.mesh.group(plan_.rank, axes));
+    }
+  }
   const std::string& dim = of.attributes.dim;
   const int axis = dim.empty() ? kWhole : plan_.rules.axis_of(dim, plan_.mesh);
   if (axis != kWhole) {
@@ -221,6 +228,12 @@ at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number
       return conv_input_kernel(input(0), input(1), a, step.local);
     case Op::ConvFilterGrad:
       return conv_filter_kernel(input(0), input(1), a, step.local);
+    case Op::Halo:
+      return with_halo(step, prepared, input(0));
+    case Op::BlockConv:
+      return block_conv(step, input(0), input(1));
+    case Op::BlockConvFilterGrad:
+      return block_conv_filter(step, input(0), input(1));
     case Op::Slicewise:
       return slicewise(step, inputs());
     case Op::While:

@@ -49,12 +49,12 @@ class Executor {
   struct Prepared {
     std::vector<Labels> input_labels;
     Labels labels;
-    std::vector<int64_t> reduced_axes;  // Reduce
-    std::vector<int64_t> begin;         // of the own slice in the output
-    std::vector<comm::Group> groups;    // of Step::complete
-    comm::Group group;                  // of reduce_now, shift or top_k
-    std::vector<comm::Group> reshape_groups;
-    int64_t parts = 1, coordinate = 0;      // along the dimension acted on
+    std::vector<int64_t> reduced_axes;        // Reduce
+    std::vector<int64_t> begin;               // of the own slice in the output
+    std::vector<comm::Group> groups;          // of Step::complete
+    comm::Group group;                        // of reduce_now, shift or top_k
+    std::vector<comm::Group> reshape_groups;  // or of Halo's rows and columns
+    int64_t parts = 1, coordinate = 0;        // along the dimension acted on
     bool reuse_first = false;               // first input is freed here and has the result's shape
     std::shared_ptr<Executor> going, body;  // While
   };
@@ -65,6 +65,12 @@ class Executor {
   at::Tensor feed(const Step& step, const Feeds& feeds) const;
   at::Tensor reshaped(const Step& step, const Prepared& prepared, at::Tensor x) const;
   at::Tensor shifted(const Step& step, const Prepared& prepared, const at::Tensor& x) const;
+  /// Blocks [..., row_blocks, col_blocks, rows, cols, c] as images [n, height, width, c], with
+  /// margins.
+  at::Tensor with_halo(const Step& step, const Prepared& prepared, const at::Tensor& x) const;
+  at::Tensor block_conv(const Step& step, const at::Tensor& images, const at::Tensor& filter) const;
+  at::Tensor block_conv_filter(const Step& step, const at::Tensor& dy,
+                               const at::Tensor& images) const;
   at::Tensor top_k(const Step& step, const Prepared& prepared, const at::Tensor& x) const;
   at::Tensor one_hot(const Step& step, const Prepared& prepared, const at::Tensor& indices) const;
   at::Tensor gather(const Step& step, const Prepared& prepared, const at::Tensor& table,

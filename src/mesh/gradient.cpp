@@ -140,6 +140,11 @@ class Walk {
       case Op::ConvInputGrad:
       case Op::ConvFilterGrad:
         return back_conv(node, dy, wanted);
+      case Op::BlockConv:
+      case Op::BlockConvFilterGrad:
+        return back_block_conv(node, dy, wanted);
+      case Op::Halo:
+        return;  // what follows it passes gradients by
       case Op::Slicewise:
       case Op::CustomGradient:
         return back_function(id, node, dy, wanted);
@@ -184,6 +189,40 @@ class Walk {
         made(Op::Conv, "conv", value(right), dy, left);
         made(Op::ConvInputGrad, "conv_input", value(left), dy, right);
         return;
+    }
+  }
+
+  /// The same of images in blocks: gradients go to the image before its margins were added, and
+  /// come from convolutions of images with their own.
+  void back_block_conv(const Node& node, Tensor dy, const std::vector<bool>& wanted) {
+    const NodeId left = node.inputs[0], right = node.inputs[1];
+    const bool filter_last = node.op == Op::BlockConv;
+    const NodeId halo = filter_last ? left : right;
+    const NodeId image = graph_.node(halo).inputs[0];
+    const auto with_halo = [&](Tensor x) {
+      return graph_.add(Op::Halo, "halo", {x}, x.shape(), x.dtype(), node.attributes);
+    };
+    const auto made = [&](Op op, const char* name, Tensor a, Tensor b, NodeId of, bool flipped) {
+      Attributes attributes = node.attributes;
+      attributes.flipped = flipped;
+      give(of, graph_.add(op, name, {a, b}, graph_.node(of).shape, dy.dtype(), attributes), wanted);
+    };
+    const auto needs = [&](NodeId id) { return wanted[static_cast<size_t>(id)]; };
+    constexpr Op kConv = Op::BlockConv, kFilter = Op::BlockConvFilterGrad;
+    const char* const conv = "block_conv";
+    const char* const filter = "block_conv_filter";
+    if (!filter_last) {  // of (y, x), the filter's gradient
+      if (needs(left)) made(kConv, conv, value(halo), dy, left, false);
+      if (needs(image)) made(kConv, conv, with_halo(value(left)), dy, image, true);
+      return;
+    }
+    const bool flipped = node.attributes.flipped;
+    if (needs(image)) made(kConv, conv, with_halo(dy), value(right), image, !flipped);
+    if (!needs(right)) return;
+    if (flipped) {
+      made(kFilter, filter, value(image), with_halo(dy), right, false);
+    } else {
+      made(kFilter, filter, dy, value(halo), right, false);
     }
   }
 

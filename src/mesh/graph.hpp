@@ -43,7 +43,10 @@ enum class Op : uint8_t {
   TopKIndices,  // selection
   Conv,
   ConvInputGrad,
-  ConvFilterGrad,  // convolution
+  ConvFilterGrad,
+  Halo,  // images cut into blocks: put together, with the neighbours' margins
+  BlockConv,
+  BlockConvFilterGrad,  // convolution
   Slicewise,
   CustomGradient,
   Print,
@@ -126,7 +129,8 @@ struct Attributes {
   int64_t count = 0;          ///< Pad: zeros after; TopKIndices: k; Shift: offset
   bool wrap = false;          ///< Shift
   int64_t stride = 1;         ///< Conv, in every direction
-  std::vector<int64_t> pads;  ///< Conv: zeros at both ends of each spatial dimension
+  std::vector<int64_t> pads;  ///< Conv: zeros at both ends of each spatial dimension; Halo: margins
+  bool flipped = false;       ///< BlockConv: backwards; the filter's channels are [out, in]
   uint64_t seed = 0;          ///< Random
   int32_t variable = -1;      ///< Read
   std::string message;        ///< Print

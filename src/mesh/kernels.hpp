@@ -23,6 +23,10 @@ namespace goban::mesh {
 /// result.
 [[nodiscard]] at::Tensor conv_kernel(const at::Tensor& x, const at::Tensor& filter,
                                      const Attributes& attributes, at::IntArrayRef like);
+/// Images [n, height, width, in] with zeros around them by `pads`; `flipped` as Attributes say.
+/// [n, height', width', out].
+[[nodiscard]] at::Tensor block_conv_kernel(const at::Tensor& images, const at::Tensor& filter,
+                                           const Attributes& attributes);
 [[nodiscard]] at::Tensor conv_input_kernel(const at::Tensor& dy, const at::Tensor& filter,
                                            const Attributes& attributes, at::IntArrayRef like);
 [[nodiscard]] at::Tensor conv_filter_kernel(const at::Tensor& dy, const at::Tensor& x,

@@ -208,7 +208,14 @@ std::vector<std::string> unsplittable_dims(const Graph& graph, const Node& node)
     case Op::ConvInputGrad:
       return spatial(node.shape, input(1));
     case Op::ConvFilterGrad:
+    case Op::BlockConvFilterGrad:
       return spatial(input(1), node.shape);
+    case Op::BlockConv:
+      return spatial(node.shape, input(1));
+    case Op::Halo: {
+      const size_t n = node.shape.rank();
+      return {node.shape[n - 3].name, node.shape[n - 2].name};
+    }
     case Op::Slicewise: {
       const std::vector<std::string>& allowed = node.attributes.slicewise->splittable;
       std::vector<std::string> names;

@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #ifdef GOBAN_ONEDNN
@@ -65,10 +66,20 @@ at::Tensor onednn_product(const at::Tensor&, const at::Tensor&) { return {}; }
 
 #endif
 
+std::atomic<bool>& own_kernels() {
+  static std::atomic<bool> used = true;
+  return used;
+}
+
 }  // namespace
 
+void use_own_kernels(bool use) { own_kernels() = use; }
+bool own_kernels_used() { return own_kernels(); }
+
 at::Tensor matrix_product(const at::Tensor& a, const at::Tensor& b) {
-  if (at::Tensor out = onednn_product(a, b); out.defined()) return out;
+  if (own_kernels_used()) {
+    if (at::Tensor out = onednn_product(a, b); out.defined()) return out;
+  }
   return a.dim() == 2 ? at::mm(a, b) : at::bmm(a, b);
 }
 

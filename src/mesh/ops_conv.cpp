@@ -97,6 +97,24 @@ Tensor conv_transpose(Tensor x, Tensor filter, Padding padding, int64_t stride) 
                        attributes);
 }
 
+namespace {
+
+/// Two dimensions: the blocks of a device are convolved as one image, with margins from others
+/// only.
+Tensor image_from_blocks(Tensor x, Tensor filter) {
+  const Spatial at("conv_with_blocks", x, filter);
+  at.require_channels("conv_with_blocks", at.count);
+  Attributes attributes;
+  attributes.pads = at.margins("conv_with_blocks", Padding::Same);
+  std::vector<Dim> dims = at.image.dims();
+  dims.back() = at.kernel[at.count + 1];
+  const Tensor halo = x.graph().add(Op::Halo, "halo", {x}, x.shape(), x.dtype(), attributes);
+  return x.graph().add(Op::BlockConv, "block_conv", {halo, filter}, Shape(dims), x.dtype(),
+                       attributes);
+}
+
+}  // namespace
+
 Tensor conv_with_blocks(Tensor x, Tensor filter) {
   const Shape image = x.shape(), kernel = filter.shape();
   const size_t count = Spatial("conv_with_blocks", x, filter).count;
@@ -107,6 +125,7 @@ Tensor conv_with_blocks(Tensor x, Tensor filter) {
                     image.text(), count, count));
   }
   const size_t blocks = image.rank() - 1 - 2 * count;
+  if (count == 2) return image_from_blocks(x, filter);
   for (size_t i = 0; i < count; ++i) {
     if (kernel[i].size % 2 == 0) {
       throw GraphError("conv_with_blocks: filters must have odd sizes");

@@ -192,12 +192,16 @@ class Lowering {
       case Op::Conv:
       case Op::ConvInputGrad:
       case Op::ConvFilterGrad:
+      case Op::BlockConv:
+      case Op::BlockConvFilterGrad:
         complete_all(step, node);
         step.flops = conv_flops(node);
         step.pending = summed_axes(node, step);
         return;
       case Op::Shift:
         return decide_shift(node, step);
+      case Op::Halo:
+        return decide_halo(node, step);
       case Op::TopKIndices:
         return decide_top_k(node, step);
       case Op::Reshape:
@@ -207,13 +211,14 @@ class Lowering {
 
   double conv_flops(const Node& node) const {
     // Multiply-adds: output pixels of the forward pass x filter elements, on this device.
-    const Shape& dy = node.op == Op::Conv ? node.shape : graph_.node(node.inputs[0]).shape;
-    const Shape& filter =
-        node.op == Op::ConvFilterGrad ? node.shape : graph_.node(node.inputs[1]).shape;
+    const bool forward = node.op == Op::Conv || node.op == Op::BlockConv;
+    const bool of_filter = node.op == Op::ConvFilterGrad || node.op == Op::BlockConvFilterGrad;
+    const Shape& dy = forward ? node.shape : graph_.node(node.inputs[0]).shape;
+    const Shape& filter = of_filter ? node.shape : graph_.node(node.inputs[1]).shape;
     const auto local = [&](const Shape& shape) {
       return static_cast<double>(local_elements(shape, layout(shape), plan_.mesh));
     };
-    const Shape channels{filter[filter.rank() - 1]};
+    const Shape channels{filter[filter.rank() - (node.attributes.flipped ? 2 : 1)]};
     return 2 * local(dy) * local(filter) / local(channels);
   }
 
@@ -233,6 +238,31 @@ class Lowering {
                          step.value_bytes / block * part.size, 0};
       message.sent_bytes = sends ? message.bytes : 0;
       step.collectives.push_back(message);
+    }
+  }
+
+  /// Blocks put together, with margins from the devices around where block dimensions are split.
+  void decide_halo(const Node& node, Step& step) {
+    complete_all(step, node);
+    const size_t n = node.shape.rank();
+    int64_t size[2] = {step.local[n - 5] * step.local[n - 3],
+                       step.local[n - 4] * step.local[n - 2]};
+    for (const size_t way : {size_t{0}, size_t{1}}) {
+      const int64_t margin = node.attributes.pads[way];
+      const int axis = step.layout[n - 5 + way];
+      const int64_t parts = axis == kWhole ? 1 : plan_.mesh.axes()[static_cast<size_t>(axis)].size;
+      if (parts == 1 || margin == 0) continue;
+      const int64_t coordinate = plan_.mesh.coordinate(plan_.rank, static_cast<size_t>(axis));
+      for (const HaloPart& part : halo_parts(size[way], margin, parts)) {
+        const int64_t bytes = step.value_bytes / size[way] * part.size;
+        for (const int64_t to : {part.devices, -part.devices}) {
+          const bool sends = peer_at(coordinate, to, parts, false) >= 0;
+          step.collectives.push_back(
+              {comm::Operation::Exchange, AxisSet{1} << axis, bytes, sends ? bytes : 0});
+        }
+      }
+      step.value_bytes = step.value_bytes / size[way] * (size[way] + 2 * margin);
+      size[way] += 2 * margin;
     }
   }
 

@@ -16,7 +16,8 @@ namespace {
 using Price = std::tuple<double, double>;
 
 bool is_product(Op op) {
-  return op == Op::Einsum || op == Op::Conv || op == Op::ConvInputGrad || op == Op::ConvFilterGrad;
+  return op == Op::Einsum || op == Op::Conv || op == Op::ConvInputGrad ||
+         op == Op::ConvFilterGrad || op == Op::BlockConv || op == Op::BlockConvFilterGrad;
 }
 
 int64_t need_of(const Plan& plan) {

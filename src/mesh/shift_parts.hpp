@@ -33,4 +33,21 @@ struct ShiftPart {
   return peer >= 0 && peer < parts ? peer : -1;
 }
 
+/// What comes from the device so many on, at either side.
+struct HaloPart {
+  int64_t devices;
+  int64_t size;  ///< elements, those nearest to the receiver
+};
+
+/// A margin of `margin` elements around blocks of `block`, from up to `parts` - 1 devices: nearest
+/// first. What is further away lies outside and is zero.
+[[nodiscard]] inline std::vector<HaloPart> halo_parts(int64_t block, int64_t margin,
+                                                      int64_t parts) {
+  std::vector<HaloPart> out;
+  for (int64_t devices = 1; devices < parts && margin > 0; ++devices, margin -= block) {
+    out.push_back({devices, margin < block ? margin : block});
+  }
+  return out;
+}
+
 }  // namespace goban::mesh

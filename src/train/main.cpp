@@ -6,8 +6,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <limits>
-#include <malloc.h>
 #include <map>
 #include <span>
 
@@ -16,6 +14,7 @@
 #include "comm/thread_world.hpp"
 #include "data/fetch.hpp"
 #include "train/find_largest.hpp"
+#include "train/memory_policy.hpp"
 #include "train/sweep.hpp"
 #include "train/trainer.hpp"
 
@@ -303,15 +302,6 @@ int run_sweep(Settings& s, int argc, char** argv) {
   return 0;
 }
 
-/// Steps allocate the same sizes again and again: keep the memory instead of giving it back to the
-/// system, whose page faults cost a fifth of a step.
-void keep_memory() {
-  mallopt(M_ARENA_MAX, 1);
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-  mallopt(M_TOP_PAD, 64 << 20);
-}
-
 void apply(Settings& s) {
   s.train.memory_limit_bytes = static_cast<int64_t>(s.memory_limit_mb * 1e6);
   s.train.precision = s.precision == "bf16" ? mesh::DType::BF16 : mesh::DType::F32;
@@ -327,7 +317,7 @@ void apply(Settings& s) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  keep_memory();
+  train::keep_memory();
   CLI::App app("Trains models on a mesh of devices; the layout is one line of text.");
   app.require_subcommand(1);
   Settings s;
