@@ -4,6 +4,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
 #include <algorithm>
 #include <fmt/format.h>
@@ -117,9 +118,7 @@ void Executor::run_step(size_t at, const Feeds& feeds, uint64_t step_number) {
   current_ = at;
   const Step& step = plan_.steps[at];
   for (size_t i = 0; i < step.complete.size(); ++i) {
-    const NodeId id = step.complete[i];
-    value(id) = or_stop(all_reduced(value(id), prepared_[at].groups[i], comm::Reduction::Sum, end(),
-                                    node(id).name));
+    complete(step.complete[i], step.together[i], prepared_[at].groups[i]);
   }
   if (node(step.node).op == Op::Accumulate && micro_batch_ > 0) {
     at::Tensor& sum = value(step.node);
@@ -136,6 +135,32 @@ void Executor::run_step(size_t at, const Feeds& feeds, uint64_t step_number) {
     value(gone).reset();
     if (!loop_values_.empty()) loop_values_.erase(gone);
   }
+}
+
+void Executor::complete(NodeId id, const std::vector<NodeId>& together, const comm::Group& group) {
+  const std::string& name = node(id).name;
+  if (together.empty() || group.size() == 1) {
+    value(id) = or_stop(all_reduced(value(id), group, comm::Reduction::Sum, end(), name));
+    return;
+  }
+  std::vector<NodeId> all = {id};
+  all.insert(all.end(), together.begin(), together.end());
+  int64_t elements = 0;
+  for (const NodeId each : all) elements += value(each).numel();
+  at::Tensor message = at::empty({elements}, value(id).options());
+  const auto parts = [&](const auto& use) {
+    int64_t begin = 0;
+    for (const NodeId each : all) {
+      at::Tensor& x = value(each);
+      use(x, message.narrow(0, begin, x.numel()).view(x.sizes()));
+      begin += x.numel();
+    }
+  };
+  parts([](at::Tensor& x, const at::Tensor& part) { part.copy_(x); });
+  const std::string what = fmt::format("{} and {} more", name, together.size());
+  // Nobody else holds the message: it is reduced in place.
+  message = or_stop(all_reduced(message, group, comm::Reduction::Sum, end(), what));
+  parts([](at::Tensor& x, const at::Tensor& part) { x = part; });
 }
 
 at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number) {

@@ -61,6 +61,8 @@ class Executor {
 
   Prepared prepare(const Step& step) const;
   void run_step(size_t at, const Feeds& feeds, uint64_t step_number);
+  /// Forms the sum of a value, and of others in the same message.
+  void complete(NodeId id, const std::vector<NodeId>& together, const comm::Group& group);
   at::Tensor compute(size_t at, const Feeds& feeds, uint64_t step_number);
   at::Tensor feed(const Step& step, const Feeds& feeds) const;
   at::Tensor reshaped(const Step& step, const Prepared& prepared, at::Tensor x) const;

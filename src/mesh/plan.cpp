@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <numeric>
 
+#include "mesh/bundle.hpp"
 #include "mesh/functions.hpp"
 #include "mesh/legality.hpp"
 #include "mesh/shift_parts.hpp"
@@ -47,6 +48,7 @@ class Lowering {
       plan_.last_collectives.push_back(all_reduce(root, pending));
       pending = 0;
     }
+    bundle_reductions(graph_, plan_);
     free_values(roots);
     add_up(micro_batches);
     return std::move(plan_);
@@ -368,7 +370,12 @@ class Lowering {
           (node.op == Op::Read && graph_.variable(node.attributes.variable).dtype == node.dtype);
       bytes[static_cast<size_t>(step.node)] = view ? 0 : step.value_bytes;
       live += bytes[static_cast<size_t>(step.node)];
-      totals.peak_value_bytes = std::max(totals.peak_value_bytes, live);
+      // A bundle's values are copied into its message.
+      int64_t copied = 0;
+      for (size_t i = 0; i < step.complete.size(); ++i) {
+        if (!step.together[i].empty()) copied = std::max(copied, step.collectives[i].bytes);
+      }
+      totals.peak_value_bytes = std::max(totals.peak_value_bytes, live + copied);
       for (const NodeId gone : step.free_after) live -= bytes[static_cast<size_t>(gone)];
     }
     count(plan_.last_collectives, 1);

@@ -32,7 +32,8 @@ struct Step {
   std::vector<int64_t> local;    ///< sizes on this device
   AxisSet pending = 0;           ///< axes over which the value is a part of a sum, not yet formed
   std::vector<NodeId> complete;  ///< inputs whose pending sums are formed just before
-  AxisSet reduce_now = 0;        ///< max and min: reduced over these at once
+  std::vector<std::vector<NodeId>> together;  ///< for each of `complete`: others in its message
+  AxisSet reduce_now = 0;                     ///< max and min: reduced over these at once
   ReshapePlan reshape;
   std::vector<Collective> collectives;
   double flops = 0;

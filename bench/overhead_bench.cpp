@@ -1,0 +1,129 @@
+// What the mesh layer costs on one device: a step of it against the same step written with
+// LibTorch's own modules, autograd and SGD, in one process, turn by turn. The first table gives
+// both sides the tensor library's kernels, so that what differs is the layer; the second lets ours
+// use its own.
+#include <ATen/Parallel.h>
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <torch/torch.h>
+#include <vector>
+
+#include "comm/thread_world.hpp"
+#include "mesh/matmul.hpp"
+#include "train/memory_policy.hpp"
+#include "train/training_step.hpp"
+
+namespace goban::bench {
+namespace {
+
+constexpr int kTurns = 21;
+constexpr double kRate = 0.05;
+
+struct PlainModel : torch::nn::Module {
+  explicit PlainModel(bool with_conv) : conv(with_conv) {
+    const auto filter = [](int64_t in) {
+      return torch::nn::Conv2d(torch::nn::Conv2dOptions(in, 16, 9).padding(4).bias(false));
+    };
+    if (conv) {
+      conv0 = register_module("conv0", filter(1));
+      conv1 = register_module("conv1", filter(16));
+    }
+    hidden1 = register_module("hidden1", torch::nn::Linear(784, 512));
+    hidden2 = register_module("hidden2", torch::nn::Linear(512, 512));
+    logits = register_module("logits", torch::nn::Linear(512, 10));
+  }
+  torch::Tensor forward(torch::Tensor x) {
+    if (conv) {
+      x = torch::relu(conv0->forward(x.view({-1, 1, 28, 28})));
+      x = torch::relu(conv1->forward(x)).mean(1).flatten(1);
+    }
+    x = torch::relu(hidden1->forward(x));
+    return logits->forward(torch::relu(hidden2->forward(x)));
+  }
+  bool conv;
+  torch::nn::Conv2d conv0{nullptr}, conv1{nullptr};
+  torch::nn::Linear hidden1{nullptr}, hidden2{nullptr}, logits{nullptr};
+};
+
+double plain_step(PlainModel& model, torch::optim::SGD& optimizer, const mesh::Feeds& feeds) {
+  for (torch::Tensor each : model.parameters()) each.mutable_grad().reset();
+  const torch::Tensor label = feeds.at("label");
+  const torch::Tensor out = model.forward(feeds.at("image"));
+  torch::Tensor loss = torch::nn::functional::cross_entropy(out, label);
+  loss.backward();
+  optimizer.step();
+  return loss.item<double>() + out.argmax(1).eq(label).sum().item<double>();
+}
+
+double seconds_of(int steps, const std::function<void()>& step) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < steps; ++i) step();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / steps;
+}
+
+base::Status compare(const std::string& name, int64_t batch, comm::Communicator& end) {
+  train::TrainOptions options;
+  options.model = name;
+  options.batch_size = batch;
+  options.optimizer.kind = mesh::OptimizerOptions::Kind::Sgd;
+  options.optimizer.learning_rate = kRate;
+  auto graph = train::build_step(options);
+  if (!graph) return base::failure(graph.error());
+  const auto layout = train::choose(options, **graph, end);
+  if (!layout) return base::failure(layout.error());
+  mesh::DeviceMemory memory(0);
+  auto laid_out = train::TrainingStep::create(options, std::move(*graph), *layout, end, memory);
+  if (!laid_out) return base::failure(laid_out.error());
+  const mesh::Feeds feeds = {{"image", torch::rand({batch, 784})},
+                             {"label", torch::randint(0, 10, {batch}, torch::kLong)}};
+  int64_t number = 0;
+  bool failed = false;
+  const auto ours = [&] { failed |= !(*laid_out)->run({feeds}, number++); };
+  PlainModel model(name == "conv");
+  torch::optim::SGD optimizer(model.parameters(), kRate);
+  const auto plain = [&] { (void)plain_step(model, optimizer, feeds); };
+  const int steps = std::max(2, static_cast<int>(0.15 / seconds_of(3, plain)));
+  (void)seconds_of(3, ours);
+  std::vector<double> ratios, a, b;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    a.push_back(seconds_of(steps, ours));
+    b.push_back(seconds_of(steps, plain));
+    ratios.push_back(a.back() / b.back());
+  }
+  if (failed) return base::failed("a step of the mesh layer failed");
+  for (auto* all : {&ratios, &a, &b}) std::ranges::sort(*all);
+  const size_t middle = kTurns / 2, quarter = kTurns / 4;
+  fmt::print(
+      "{:<5} batch {:>4}  mesh {:>9.1f} us  LibTorch {:>9.1f} us  ratio {:.3f} ({:.3f} to "
+      "{:.3f})\n",
+      name, batch, a[middle] * 1e6, b[middle] * 1e6, ratios[middle], ratios[quarter],
+      ratios[kTurns - 1 - quarter]);
+  std::fflush(stdout);
+  return {};
+}
+
+base::Status all(comm::Communicator& end) {
+  for (const bool own : {false, true}) {
+    mesh::use_own_kernels(own);
+    fmt::print("{}; microseconds a step, ratio: median and quartiles of {} turns, {} threads\n",
+               own ? "mesh layer with its own kernels" : "both with LibTorch's kernels", kTurns,
+               at::get_num_threads());
+    for (const char* model : {"mlp", "conv"}) {
+      for (const int64_t batch : {10, 250}) {
+        if (auto s = compare(model, batch, end); !s) return s;
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace goban::bench
+
+int main() {
+  goban::train::keep_memory();
+  const auto status = goban::comm::run_threads(1, {}, goban::bench::all);
+  if (!status) fmt::print(stderr, "overhead_bench: {}\n", status.error().text());
+  return status ? 0 : 1;
+}

@@ -1,0 +1,152 @@
+// Images a second of the two MNIST models as goban-train steps through them: batches picked from a
+// data set in memory, gradients, updates, loss and right predictions. One rank a process under
+// mpirun, data parallel; alone, a table. Only numbers in, so no data set is needed.
+#include <ATen/Parallel.h>
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "comm/mpi_world.hpp"
+#include "comm/thread_world.hpp"
+#include "train/batches.hpp"
+#include "train/memory_policy.hpp"
+#include "train/training_step.hpp"
+
+namespace goban::bench {
+namespace {
+
+constexpr int64_t kSamples = 12'000;
+
+struct Wanted {
+  std::string model = "mlp", optimizer = "sgd", precision = "fp32";
+  int64_t batch = 10;
+  double seconds = 2;
+};
+
+data::ImageSet noise() {
+  base::Random random(5);
+  data::ImageSet set;
+  const auto fill = [&](data::IdxArray& array, std::vector<int64_t> sizes, uint64_t below) {
+    int64_t count = 1;
+    for (const int64_t size : sizes) count *= size;
+    array.sizes = std::move(sizes);
+    array.bytes.resize(static_cast<size_t>(count));
+    for (auto& byte : array.bytes) byte = static_cast<uint8_t>(random.below(below));
+  };
+  fill(set.train_images, {kSamples, 28, 28}, 256);
+  fill(set.train_labels, {kSamples}, 10);
+  fill(set.test_images, {10, 28, 28}, 256);
+  fill(set.test_labels, {10}, 10);
+  return set;
+}
+
+train::TrainOptions options_of(const Wanted& wanted, int ranks) {
+  using Kind = mesh::OptimizerOptions::Kind;
+  train::TrainOptions options;
+  options.model = wanted.model;
+  options.batch_size = wanted.batch;
+  options.precision = wanted.precision == "bf16" ? mesh::DType::BF16 : mesh::DType::F32;
+  options.optimizer.kind = wanted.optimizer == "adafactor" ? Kind::Adafactor
+                           : wanted.optimizer == "adamw"   ? Kind::AdamW
+                                                           : Kind::Sgd;
+  if (ranks > 1) {
+    options.mesh = fmt::format("x:{}", ranks);
+    options.layout = "batch:x";
+  }
+  return options;
+}
+
+/// Images a second of all ranks together, for about `wanted.seconds` after a warm-up.
+base::Result<double> images_per_s(const Wanted& wanted, comm::Communicator& end) {
+  const train::TrainOptions options = options_of(wanted, end.size());
+  auto graph = train::build_step(options);
+  if (!graph) return base::failure(graph.error());
+  const auto layout = train::choose(options, **graph, end);
+  if (!layout) return base::failure(layout.error());
+  mesh::DeviceMemory memory(0);
+  auto step = train::TrainingStep::create(options, std::move(*graph), *layout, end, memory);
+  if (!step) return base::failure(step.error());
+  const auto batches = train::image_batches(noise(), 1, 0, 0);
+  int64_t number = 0;
+  const auto run = [&](int64_t steps) -> base::Result<double> {
+    const auto start = std::chrono::steady_clock::now();
+    for (int64_t i = 0; i < steps; ++i, ++number) {
+      const int64_t begin = number * wanted.batch % (kSamples - wanted.batch);
+      if (auto s = (*step)->run({batches->train(0, begin, wanted.batch)}, number); !s) {
+        return base::failure(s.error());
+      }
+    }
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const auto warm = run(5);
+  if (!warm) return warm;
+  // Rank 0's clock says how many steps: all ranks must make as many.
+  std::array<double, 1> guess = {std::max(*warm / 5, 1e-6)};
+  const auto agreed = end.broadcast(comm::whole_world(end.size()),
+                                    std::as_writable_bytes(std::span(guess)), 0, "s");
+  if (!agreed) return base::failure(agreed.error());
+  const auto steps = std::max<int64_t>(3, static_cast<int64_t>(wanted.seconds / guess[0]));
+  const auto took = run(steps);
+  if (!took) return took;
+  return static_cast<double>(steps * wanted.batch) / *took;
+}
+
+int say(const Wanted& wanted, int ranks, const base::Result<double>& rate) {
+  if (!rate) {
+    fmt::print(stderr, "train_bench: {}\n", rate.error().text());
+    return 1;
+  }
+  fmt::print("{:<5} batch {:>4} {:<9} {:<5} {} ranks {:>9.0f} images/s\n", wanted.model,
+             wanted.batch, wanted.optimizer, wanted.precision, ranks, *rate);
+  std::fflush(stdout);
+  return 0;
+}
+
+int alone(const Wanted& wanted) {
+  base::Result<double> rate = 0.0;
+  const auto status = comm::run_threads(1, {}, [&](comm::Communicator& end) -> base::Status {
+    rate = images_per_s(wanted, end);
+    return {};
+  });
+  return status ? say(wanted, 1, rate) : 1;
+}
+
+int table() {
+  for (const char* model : {"mlp", "conv"}) {
+    for (const int64_t batch : {10, 250}) {
+      for (const char* optimizer : {"sgd", "adafactor", "adamw"}) {
+        for (const char* precision : {"fp32", "bf16"}) {
+          if (alone({model, optimizer, precision, batch, 1.0}) != 0) return 1;
+        }
+      }
+    }
+  }
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  train::keep_memory();
+  if (argc == 1) return table();
+  if (argc != 6) {
+    fmt::print(stderr,
+               "usage: train_bench [mlp|conv BATCH sgd|adafactor|adamw fp32|bf16 SECONDS]\n"
+               "example: mpirun -n 2 train_bench conv 10 sgd fp32 2\n");
+    return 2;
+  }
+  const Wanted wanted{argv[1], argv[3], argv[4], std::atoll(argv[2]), std::atof(argv[5])};
+  if (!comm::launched_by_mpi()) return alone(wanted);
+  auto end = comm::start_mpi({});
+  if (!end) return 1;
+  const auto rate = images_per_s(wanted, **end);
+  if (!rate) (*end)->abandon(rate.error().message);
+  return (*end)->rank() == 0 ? say(wanted, (*end)->size(), rate) : 0;
+}
+
+}  // namespace
+}  // namespace goban::bench
+
+int main(int argc, char** argv) { return goban::bench::run(argc, argv); }

@@ -1,0 +1,85 @@
+#include "mesh/bundle.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace goban::mesh {
+namespace {
+
+constexpr int64_t kLargestBundle = 8 << 20;  // bytes: beyond, waiting is not what costs
+
+class Bundling {
+ public:
+  Bundling(const Graph& graph, Plan& plan) : graph_(graph), plan_(plan) {
+    made_.assign(graph.size(), plan.steps.size());
+    for (size_t s = 0; s < plan.steps.size(); ++s) {
+      made_[static_cast<size_t>(plan.steps[s].node)] = s;
+    }
+  }
+
+  void run() {
+    for (size_t s = 0; s < plan_.steps.size(); ++s) {
+      plan_.steps[s].together.resize(plan_.steps[s].complete.size());
+      for (size_t i = 0; i < plan_.steps[s].complete.size(); ++i) gather(s, i);
+    }
+  }
+
+ private:
+  /// Whether the sum of `value`, wanted before step `until`, can be formed before step `s`.
+  bool early(NodeId value, const Collective& message, const Collective& lead, NodeId lead_value,
+             size_t s, size_t until) const {
+    if (message.axes != lead.axes || lead.bytes + message.bytes > kLargestBundle) return false;
+    if (graph_.node(value).dtype != graph_.node(lead_value).dtype) return false;
+    if (made_[static_cast<size_t>(value)] >= s) return false;
+    for (size_t t = s; t < until; ++t) {
+      const auto& inputs = graph_.node(plan_.steps[t].node).inputs;
+      if (std::find(inputs.begin(), inputs.end(), value) != inputs.end()) return false;
+    }
+    return true;
+  }
+
+  void gather(size_t s, size_t i) {
+    Step& step = plan_.steps[s];
+    const NodeId lead_value = step.complete[i];
+    const auto take = [&](NodeId value, int64_t bytes) {
+      Collective& lead = step.collectives[i];
+      step.together[i].push_back(value);
+      lead.bytes += bytes;
+      lead.sent_bytes = comm::wire_bytes(
+          lead.operation, static_cast<size_t>(plan_.mesh.devices_in(lead.axes)), lead.bytes);
+    };
+    const auto take_from = [&](std::vector<NodeId>& values, std::vector<Collective>& messages,
+                               size_t first, size_t until) {
+      for (size_t j = first; j < values.size();) {
+        if (!early(values[j], messages[j], step.collectives[i], lead_value, s, until)) {
+          ++j;
+          continue;
+        }
+        take(values[j], messages[j].bytes);
+        values.erase(values.begin() + static_cast<std::ptrdiff_t>(j));
+        messages.erase(messages.begin() + static_cast<std::ptrdiff_t>(j));
+      }
+    };
+    take_from(step.complete, step.collectives, i + 1, s);
+    for (size_t t = s + 1; t < plan_.steps.size(); ++t) {
+      if (plan_.steps[t].inner != step.inner) continue;
+      take_from(plan_.steps[t].complete, plan_.steps[t].collectives, 0, t);
+    }
+    if (step.inner) return;
+    const size_t before = step.together[i].size();
+    take_from(plan_.completed_last, plan_.last_collectives, 0, plan_.steps.size());
+    for (size_t j = before; j < step.together[i].size(); ++j) {
+      plan_.pending.erase(step.together[i][j]);
+    }
+  }
+
+  const Graph& graph_;
+  Plan& plan_;
+  std::vector<size_t> made_;
+};
+
+}  // namespace
+
+void bundle_reductions(const Graph& graph, Plan& plan) { Bundling(graph, plan).run(); }
+
+}  // namespace goban::mesh
