@@ -22,6 +22,7 @@ class Bundling {
       plan_.steps[s].together.resize(plan_.steps[s].complete.size());
       for (size_t i = 0; i < plan_.steps[s].complete.size(); ++i) gather(s, i);
     }
+    for (size_t i = 0; i < plan_.completed_last.size(); ++i) gather_last(i);
   }
 
  private:
@@ -38,39 +39,47 @@ class Bundling {
     return true;
   }
 
-  void gather(size_t s, size_t i) {
-    Step& step = plan_.steps[s];
-    const NodeId lead_value = step.complete[i];
-    const auto take = [&](NodeId value, int64_t bytes) {
-      Collective& lead = step.collectives[i];
-      step.together[i].push_back(value);
-      lead.bytes += bytes;
+  /// Moves what can be formed before step `s` from the j-th on into the message of `lead_value`.
+  void take(NodeId lead_value, Collective& lead, std::vector<NodeId>& together, size_t s,
+            std::vector<NodeId>& values, std::vector<Collective>& messages, size_t j,
+            size_t until) const {
+    while (j < values.size()) {
+      if (!early(values[j], messages[j], lead, lead_value, s, until)) {
+        ++j;
+        continue;
+      }
+      together.push_back(values[j]);
+      lead.bytes += messages[j].bytes;
       lead.sent_bytes = comm::wire_bytes(
           lead.operation, static_cast<size_t>(plan_.mesh.devices_in(lead.axes)), lead.bytes);
+      values.erase(values.begin() + static_cast<std::ptrdiff_t>(j));
+      messages.erase(messages.begin() + static_cast<std::ptrdiff_t>(j));
+    }
+  }
+
+  void gather(size_t s, size_t i) {
+    Step& step = plan_.steps[s];
+    const auto from = [&](std::vector<NodeId>& values, std::vector<Collective>& messages,
+                          size_t first, size_t until) {
+      // Taken anew each time: erasing moves what follows, never what comes before.
+      take(step.complete[i], step.collectives[i], step.together[i], s, values, messages, first,
+           until);
     };
-    const auto take_from = [&](std::vector<NodeId>& values, std::vector<Collective>& messages,
-                               size_t first, size_t until) {
-      for (size_t j = first; j < values.size();) {
-        if (!early(values[j], messages[j], step.collectives[i], lead_value, s, until)) {
-          ++j;
-          continue;
-        }
-        take(values[j], messages[j].bytes);
-        values.erase(values.begin() + static_cast<std::ptrdiff_t>(j));
-        messages.erase(messages.begin() + static_cast<std::ptrdiff_t>(j));
-      }
-    };
-    take_from(step.complete, step.collectives, i + 1, s);
+    from(step.complete, step.collectives, i + 1, s);
     for (size_t t = s + 1; t < plan_.steps.size(); ++t) {
       if (plan_.steps[t].inner != step.inner) continue;
-      take_from(plan_.steps[t].complete, plan_.steps[t].collectives, 0, t);
+      from(plan_.steps[t].complete, plan_.steps[t].collectives, 0, t);
     }
     if (step.inner) return;
-    const size_t before = step.together[i].size();
-    take_from(plan_.completed_last, plan_.last_collectives, 0, plan_.steps.size());
-    for (size_t j = before; j < step.together[i].size(); ++j) {
-      plan_.pending.erase(step.together[i][j]);
-    }
+    from(plan_.completed_last, plan_.last_collectives, 0, plan_.steps.size());
+    for (const NodeId each : step.together[i]) plan_.pending.erase(each);
+  }
+
+  void gather_last(size_t i) {
+    const size_t end = plan_.steps.size();
+    plan_.last_together.emplace_back();
+    take(plan_.completed_last[i], plan_.last_collectives[i], plan_.last_together[i], end,
+         plan_.completed_last, plan_.last_collectives, i + 1, end);
   }
 
   const Graph& graph_;

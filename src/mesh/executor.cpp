@@ -25,8 +25,8 @@ Executor::Executor(Variables& variables, const Graph& graph, const Plan& plan)
     : variables_(variables), graph_(graph), plan_(plan) {
   values_.resize(graph_.size());
   for (const Step& step : plan.steps) prepared_.push_back(prepare(step));
-  for (const NodeId id : plan.completed_last) {
-    last_groups_.push_back(plan.mesh.group(plan.rank, plan.pending.at(id)));
+  for (const Collective& message : plan.last_collectives) {
+    last_groups_.push_back(plan.mesh.group(plan.rank, message.axes));
   }
 }
 
@@ -108,9 +108,7 @@ void Executor::run_outer(const Feeds& feeds, uint64_t step) {
     if (!plan_.steps[at].inner) run_step(at, feeds, step * 1'000);
   }
   for (size_t i = 0; i < plan_.completed_last.size(); ++i) {
-    const NodeId id = plan_.completed_last[i];
-    value(id) = or_stop(
-        all_reduced(value(id), last_groups_[i], comm::Reduction::Sum, end(), node(id).name));
+    complete(plan_.completed_last[i], plan_.last_together[i], last_groups_[i]);
   }
 }
 
@@ -317,7 +315,7 @@ void Executor::assign(const std::vector<Assignment>& assignments) {
   for (const Assignment& each : assignments) {
     at::Tensor& slice = variables_.slice(each.variable);
     if (each.subtract) {
-      slice.sub_(value(each.value));
+      slice.sub_(value(each.value), each.factor);
     } else {
       slice.copy_(value(each.value));
     }

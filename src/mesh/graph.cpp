@@ -134,9 +134,10 @@ void Graph::assign(VariableId id, Tensor value) {
   assignments_.push_back({id, value.id(), false});
 }
 
-void Graph::assign_sub(VariableId id, Tensor delta) {
+void Graph::assign_sub(VariableId id, Tensor delta, double factor) {
   assign(id, delta);
   assignments_.back().subtract = true;
+  assignments_.back().factor = factor;
 }
 
 Graph::Scope::Scope(Graph& graph, const std::string& name)

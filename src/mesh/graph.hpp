@@ -185,11 +185,13 @@ class Tensor {
   NodeId id_ = -1;
 };
 
-/// `value` (whole or not) replaces the variable, or is subtracted from it, at the end of a step.
+/// `value` (whole or not) replaces the variable, or `factor` times it is subtracted from it, at the
+/// end of a step.
 struct Assignment {
   VariableId variable;
   NodeId value;
   bool subtract;
+  double factor = 1;
 };
 
 /// Nodes in the order they were made, which is an order they can run in. Not copyable: tensors
@@ -217,7 +219,7 @@ class Graph {
   Tensor read(VariableId variable, DType activation);
   Tensor read(VariableId variable) { return read(variable, this->variable(variable).dtype); }
   void assign(VariableId variable, Tensor value);
-  void assign_sub(VariableId variable, Tensor delta);
+  void assign_sub(VariableId variable, Tensor delta, double factor = 1);
 
   /// Prefixes names with `name/` while it lives.
   class Scope {

@@ -35,6 +35,9 @@ class Updates {
     gradient = cast(gradient, DType::F32);
     switch (options_.kind) {
       case OptimizerOptions::Kind::Sgd:
+        if (graph_.variable(id).dtype == DType::F32) {
+          return graph_.assign_sub(id, gradient, options_.learning_rate * options_.scale);
+        }
         return subtract(id, gradient * rate_);
       case OptimizerOptions::Kind::Momentum:
         return momentum(id, gradient);

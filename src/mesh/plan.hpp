@@ -57,6 +57,7 @@ struct Plan {
   int rank = 0;
   std::vector<Step> steps;             ///< inner ones first
   std::vector<NodeId> completed_last;  ///< fetched and assigned values completed at the end
+  std::vector<std::vector<NodeId>> last_together;  ///< for each: others in its message
   std::vector<Collective> last_collectives;
   std::vector<std::string> warnings;
   std::map<NodeId, AxisSet> pending;  ///< of fetched values before `completed_last`
