@@ -54,7 +54,25 @@ std::string now_utc() {
   return text;
 }
 
+/// Debian's reference implementation is the one in a folder "blas"; others have folders of their
+/// own.
+bool reference_blas() {
+  std::ifstream maps("/proc/self/maps");
+  std::string line;
+  while (std::getline(maps, line)) {
+    if (line.find("/blas/libblas.so") != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::string slow_blas_warning() {
+  if (!reference_blas()) return "";
+  return "the BLAS in use is Debian's reference implementation, some 20 times slower than it need "
+         "be; "
+         "remedy: apt-get install libopenblas0-pthread";
+}
 
 std::vector<std::pair<std::string, std::string>> environment_rows(int ranks) {
   constexpr double kGiB = 1 << 30;

@@ -13,6 +13,7 @@
 #include "comm/nccl_world.hpp"
 #include "comm/thread_world.hpp"
 #include "data/fetch.hpp"
+#include "train/environment.hpp"
 #include "train/find_largest.hpp"
 #include "train/memory_policy.hpp"
 #include "train/sweep.hpp"
@@ -309,6 +310,10 @@ void apply(Settings& s) {
     fmt::print(stderr,
                "note: tf32 is how NVIDIA GPUs from Ampere on multiply fp32 matrices; there is no "
                "GPU in use here, so this run computes in fp32\n");
+  }
+  const std::string slow = train::slow_blas_warning();
+  if (!slow.empty() && comm::launcher_local_rank() == 0) {
+    fmt::print(stderr, "warning: {}\n", slow);
   }
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
