@@ -14,11 +14,11 @@ using profile::kSetMax;
 
 /// A number in [min, max] and where it goes; whole numbers and switches (0 or 1) are numbers, too.
 struct Setter {
-  EacoSetting setting;
-  double min;
-  double max;
-  bool whole;
-  void (*set)(EacoOptions&, double);
+  EacoSetting setting{};
+  double min = 0;
+  double max = 0;
+  bool whole = false;
+  void (*set)(EacoOptions&, double) = nullptr;
 };
 
 constexpr double kSecondsMax = 1e9;
@@ -101,7 +101,7 @@ std::string names() {
 }
 
 constexpr auto settings_of(const auto& setters) {
-  std::array<EacoSetting, kSetters.size()> out;
+  std::array<EacoSetting, kSetters.size()> out{};
   std::ranges::transform(setters, out.begin(), &Setter::setting);
   return out;
 }
