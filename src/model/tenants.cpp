@@ -26,15 +26,22 @@ std::span<const KindId> Tenants::kinds_of_size(uint32_t num_gpus) const {
 
 void Tenants::add(JobId job, TraitsId traits, std::span<const GpuId> gpus, base::TimeNs now) {
   GOBAN_CHECK(!gpus.empty() && !groups_of_job_.contains(job));
-  std::vector<std::pair<GroupId, GpuId>> order;
+  std::vector<std::tuple<GroupId, uint32_t, GpuId>> order;  // group, GPU model, GPU
   order.reserve(gpus.size());
-  for (const GpuId gpu : gpus) order.emplace_back(group_of_gpu_[gpu.index()], gpu);
+  for (const GpuId gpu : gpus) {
+    const uint32_t gpu_model = cluster_->node(cluster_->node_of(gpu)).gpu_model;
+    order.emplace_back(group_of_gpu_[gpu.index()], gpu_model, gpu);
+  }
   std::ranges::sort(order);
   std::vector<GroupId>& mine = groups_of_job_[job];
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    const GroupId held = order[begin].first;
+    const auto [held, gpu_model, first] = order[begin];
     std::vector<GpuId> part;
-    for (; end < order.size() && order[end].first == held; ++end) part.push_back(order[end].second);
+    for (; end < order.size(); ++end) {
+      const auto& [group, model, gpu] = order[end];
+      if (group != held || model != gpu_model) break;
+      part.push_back(gpu);
+    }
     GroupId id = held;
     if (!held.valid()) {
       Group fresh;
@@ -136,6 +143,9 @@ void Tenants::merge_alike(GroupId id) {
   for (const GroupId other : candidates) {
     if (other == id || groups_[other.index()].jobs != groups_[id.index()].jobs) continue;
     if (groups_[other.index()].locked != groups_[id.index()].locked) continue;
+    if (kind(groups_[other.index()].kind).gpu_model != kind(groups_[id.index()].kind).gpu_model) {
+      continue;
+    }
     leave_kind(id);
     leave_kind(other);
     Group& into = groups_[id.index()];

@@ -1,12 +1,14 @@
 // Who shares GPUs with whom: part of the view that sharing policies read.
 //
-// A group is a set of GPUs that the very same jobs hold; every held GPU is in one group. A job that
-// takes part of a group's GPUs splits it; groups that the same jobs hold again become one.
+// A group is a set of GPUs of one model that the very same jobs hold; every held GPU is in one
+// group. A job that takes part of a group's GPUs splits it; groups that the same jobs hold again
+// become one.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 

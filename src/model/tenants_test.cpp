@@ -5,6 +5,7 @@
 #include <map>
 #include <rapidcheck.h>
 #include <set>
+#include <string>
 
 namespace goban::model {
 namespace {
@@ -85,6 +86,36 @@ TEST_F(TenantsTest, KindsTellGroupsAlike) {
   EXPECT_THAT(tenants.kinds_of_size(2), ElementsAre(kind, spanning));
   EXPECT_TRUE(tenants.kinds_of_size(1).empty());
   EXPECT_TRUE(tenants.kinds_of_size(9).empty());
+}
+
+TEST(TenantsOfSeveralModelsTest, AGroupHasGpusOfOneModel) {
+  ClusterBuilder builder("mixed");
+  const uint32_t v100 = builder.add_gpu_model(GpuModel{"V100"});
+  const uint32_t k80 = builder.add_gpu_model(GpuModel{"K80"});
+  int number = 0;
+  for (const uint32_t gpu_model : {v100, k80, v100}) {
+    ClusterBuilder::Placed placed;
+    placed.node.name = "node" + std::to_string(number++);
+    placed.node.num_gpus = 2;
+    placed.node.gpu_model = gpu_model;
+    builder.add_node(placed);
+  }
+  const Cluster cluster = builder.build().value();
+  Tenants tenants(cluster);
+  const TraitsId plain = tenants.intern({AppId(1U)});
+  const JobId whole{0U}, part{1U};
+  tenants.add(whole, plain, gpus({0, 1, 2, 3, 4, 5}), 0);
+  ASSERT_EQ(tenants.groups_of(whole).size(), 2U);
+  const Tenants::Group& fast = tenants.group(tenants.group_of(GpuId(0U)));
+  EXPECT_EQ(fast.gpus, gpus({0, 1, 4, 5}));
+  EXPECT_EQ(tenants.kind(fast.kind).gpu_model, v100);
+  const Tenants::Group& slow = tenants.group(tenants.group_of(GpuId(2U)));
+  EXPECT_EQ(slow.gpus, gpus({2, 3}));
+  EXPECT_EQ(tenants.kind(slow.kind).gpu_model, k80);
+  tenants.add(part, plain, gpus({1, 2}), 1);
+  EXPECT_EQ(tenants.groups_of(whole).size(), 4U);
+  tenants.remove(part, 2);
+  EXPECT_EQ(tenants.groups_of(whole).size(), 2U) << "those of one model are one again";
 }
 
 TEST_F(TenantsTest, APowerLimitIsAChange) {
