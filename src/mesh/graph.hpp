@@ -185,8 +185,7 @@ class Tensor {
   NodeId id_ = -1;
 };
 
-/// `value` (whole or not) replaces the variable, or `factor` times it is subtracted from it, at the
-/// end of a step.
+/// At the end of a step `value` replaces the variable, or `factor` times it is subtracted from it.
 struct Assignment {
   VariableId variable;
   NodeId value;
@@ -194,8 +193,7 @@ struct Assignment {
   double factor = 1;
 };
 
-/// Nodes in the order they were made, which is an order they can run in. Not copyable: tensors
-/// point into it. Building throws GraphError.
+/// Nodes in an order they can run in. Not copyable: tensors point into it. Building: GraphError.
 class Graph {
  public:
   Graph() = default;
