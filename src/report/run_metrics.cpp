@@ -22,6 +22,7 @@ RunMetrics measure(const std::string& policy, const model::JobHistory& history,
   RunMetrics m;
   m.policy = policy;
   m.gpu_hours_lost = result.lost_gpu_s / 3600;
+  m.gpu_hours_restarting = result.overhead_gpu_s / 3600;
   if (history.jobs.empty()) return m;
 
   std::vector<double> jct_s;

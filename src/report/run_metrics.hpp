@@ -33,6 +33,7 @@ struct RunMetrics {
   double wall_s = 0;
   int64_t timed_out = 0;
   double gpu_hours_lost = 0;              ///< undone by node failures
+  double gpu_hours_restarting = 0;        ///< held without progress: what switching costs
   AccountMetrics worst_account;           ///< by average slowdown; without a name if there is none
   std::optional<EnergyMetrics> energy;    ///< if watts are known
   std::optional<ServiceMetrics> service;  ///< if asked for

@@ -38,6 +38,7 @@ TEST(RunMetrics, FollowTheirDefinitions) {
   result.end_ns = base::from_seconds(110);
   result.busy_gpu_s = 150;
   result.lost_gpu_s = 36;
+  result.overhead_gpu_s = 18;
   const RunMetrics m = measure("p", history, 4, result);
   EXPECT_EQ(m.jobs, 2);
   EXPECT_EQ(m.avg_jct_s, 65);
@@ -50,6 +51,7 @@ TEST(RunMetrics, FollowTheirDefinitions) {
   EXPECT_EQ(m.gpu_occupancy, 150.0 / 400);
   EXPECT_EQ(m.preemptions, 4);
   EXPECT_EQ(m.gpu_hours_lost, 0.01);
+  EXPECT_EQ(m.gpu_hours_restarting, 0.005);
 }
 
 }  // namespace

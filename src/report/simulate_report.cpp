@@ -128,6 +128,7 @@ std::string figures(const Comparison& comparison, const RunMetrics& run) {
   append_field(out, "wall_s", run.wall_s);
   append_field(out, "timed_out", run.timed_out);
   append_field(out, "gpu_hours_lost", run.gpu_hours_lost);
+  append_field(out, "gpu_hours_restarting", run.gpu_hours_restarting);
   const AccountMetrics& worst = run.worst_account;
   if (worst.jobs > 0) {
     out += ", \"worst_account\": {\"name\": " + name_json(worst.name);
