@@ -173,16 +173,8 @@ void Tenants::enter_kind(GroupId id) {
   std::ranges::sort(traits);
   const auto size = static_cast<uint32_t>(group.gpus.size());
   KindKey key{cluster_->node(first).gpu_model, size, one_node, std::move(traits)};
-  const auto [found, is_new] = kind_ids_.try_emplace(std::move(key), KindId(kinds_.size()));
-  if (is_new) {
-    kinds_.push_back({.gpu_model = std::get<0>(found->first),
-                      .num_gpus = size,
-                      .one_node = one_node,
-                      .traits = std::get<3>(found->first),
-                      .groups = {}});
-    if (kinds_by_size_.size() < size) kinds_by_size_.resize(size);
-    kinds_by_size_[size - 1].push_back(found->second);
-  }
+  const auto [found, is_new] = kind_ids_.try_emplace(std::move(key));
+  if (is_new) found->second = make_kind(found->first);
   group.kind = found->second;
   std::vector<GroupId>& groups = kinds_[group.kind.index()].groups;
   group.place_in_kind = static_cast<uint32_t>(groups.size());
@@ -196,6 +188,38 @@ void Tenants::leave_kind(GroupId id) {
   groups[group.place_in_kind] = last;
   groups_[last.index()].place_in_kind = group.place_in_kind;
   groups.pop_back();
+  if (groups.empty()) drop_kind(group.kind);
+}
+
+KindId Tenants::make_kind(const KindKey& key) {
+  if (free_kinds_.empty()) {
+    free_kinds_.emplace_back(kinds_.size());
+    kinds_.emplace_back();
+  }
+  const KindId id = free_kinds_.back();
+  free_kinds_.pop_back();
+  const auto& [gpu_model, size, one_node, traits] = key;
+  if (kinds_by_size_.size() < size) kinds_by_size_.resize(size);
+  std::vector<KindId>& alike = kinds_by_size_[size - 1];
+  kinds_[id.index()] = {.gpu_model = gpu_model,
+                        .num_gpus = size,
+                        .one_node = one_node,
+                        .traits = traits,
+                        .groups = {},
+                        .place_in_size = static_cast<uint32_t>(alike.size())};
+  alike.push_back(id);
+  return id;
+}
+
+void Tenants::drop_kind(KindId id) {
+  Kind& gone = kinds_[id.index()];
+  std::vector<KindId>& alike = kinds_by_size_[gone.num_gpus - 1];
+  alike[gone.place_in_size] = alike.back();
+  kinds_[alike.back().index()].place_in_size = gone.place_in_size;
+  alike.pop_back();
+  kind_ids_.erase({gone.gpu_model, gone.num_gpus, gone.one_node, gone.traits});
+  gone = {};
+  free_kinds_.push_back(id);
 }
 
 void Tenants::mark_changed(const Group& group) {

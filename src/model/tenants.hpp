@@ -49,7 +49,8 @@ class Tenants {
     uint32_t num_gpus = 0;
     bool one_node = true;
     std::vector<TraitsId> traits;  ///< ascending
-    std::vector<GroupId> groups;   ///< may be empty; in no order
+    std::vector<GroupId> groups;   ///< at least one; in no order
+    uint32_t place_in_size = 0;
   };
 
   explicit Tenants(const Cluster& cluster);
@@ -71,7 +72,7 @@ class Tenants {
   [[nodiscard]] GroupId group_of(GpuId gpu) const { return group_of_gpu_[gpu.index()]; }
   [[nodiscard]] const TenantTraits& traits(TraitsId id) const { return traits_[id.index()]; }
   [[nodiscard]] const Kind& kind(KindId id) const { return kinds_[id.index()]; }
-  /// Kinds of `num_gpus` GPUs; some may have no group at present.
+  /// Kinds of `num_gpus` GPUs, in no order. A kind ends with its last group.
   [[nodiscard]] std::span<const KindId> kinds_of_size(uint32_t num_gpus) const;
   /// Sizes up to this exist.
   [[nodiscard]] uint32_t largest_size() const {
@@ -84,6 +85,7 @@ class Tenants {
   [[nodiscard]] std::vector<JobId> take_changed();
 
  private:
+  using KindKey = std::tuple<uint32_t, uint32_t, bool, std::vector<TraitsId>>;
   GroupId make_group(Group group);
   /// The part of a group that lies on these GPUs, not all of it, becomes a group of its own.
   GroupId split(GroupId id, std::vector<GpuId> gpus);
@@ -92,9 +94,10 @@ class Tenants {
   void merge_alike(GroupId id);
   void enter_kind(GroupId id);
   void leave_kind(GroupId id);
+  KindId make_kind(const KindKey& key);
+  void drop_kind(KindId id);
   void mark_changed(const Group& group);
 
-  using KindKey = std::tuple<uint32_t, uint32_t, bool, std::vector<TraitsId>>;
   const Cluster* cluster_;
   std::vector<TenantTraits> traits_;
   std::map<TenantTraits, TraitsId> traits_ids_;
@@ -102,6 +105,7 @@ class Tenants {
   std::vector<GroupId> free_groups_;
   std::vector<GroupId> group_of_gpu_;  ///< invalid: free
   std::vector<Kind> kinds_;
+  std::vector<KindId> free_kinds_;
   std::map<KindKey, KindId> kind_ids_;
   std::vector<std::vector<KindId>> kinds_by_size_;  ///< by number of GPUs - 1
   std::unordered_map<JobId, std::vector<GroupId>> groups_of_job_;

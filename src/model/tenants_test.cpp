@@ -169,6 +169,7 @@ TEST(TenantsPropertyTest, GroupsAreTheClassesOfGpusWithTheSameJobs) {
       size_t in_kinds = 0;
       for (uint32_t size = 1; size <= tenants.largest_size(); ++size) {
         for (const KindId kind : tenants.kinds_of_size(size)) {
+          RC_ASSERT(!tenants.kind(kind).groups.empty());
           in_kinds += tenants.kind(kind).groups.size();
         }
       }

@@ -26,7 +26,7 @@ class FifoPacked final : public Sharing {
     for (const model::KindId id :
          tenants.kinds_of_size(static_cast<uint32_t>(job.request.num_gpus))) {
       const Tenants::Kind& kind = tenants.kind(id);
-      if (kind.traits.size() != 1 || kind.groups.empty()) continue;
+      if (kind.traits.size() != 1) continue;
       TenantSet pair(view, kind.gpu_model, kind.traits);
       pair.add(joiner);
       const SetPrediction prediction = pair.predict(view);

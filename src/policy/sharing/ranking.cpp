@@ -54,8 +54,7 @@ void RankedKinds::collect(uint32_t num_gpus) {
   const Tenants& tenants = view_.tenants();
   for (const model::KindId id : tenants.kinds_of_size(num_gpus)) {
     const Tenants::Kind& kind = tenants.kind(id);
-    if (kind.groups.empty() || static_cast<int64_t>(kind.traits.size()) >= rules_.jobs_per_gpu_max)
-      continue;
+    if (static_cast<int64_t>(kind.traits.size()) >= rules_.jobs_per_gpu_max) continue;
     if (num_gpus != num_gpus_ && !kind.one_node) continue;
     const double joint_pct = joint_util_pct(view_, kind);
     const double job_pct = job_util_pct(view_, kind, job_);

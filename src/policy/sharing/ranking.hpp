@@ -22,7 +22,7 @@ struct RankRules {
 
 /// Kinds that a job may take GPUs of, as far as numbers of jobs and utilisations say: those of as
 /// many GPUs as it asks for first, then larger ones within a node; each by rank. Equal ranks: on
-/// one node first, then the older kind.
+/// one node first, then the lower number.
 class RankedKinds {
  public:
   /// `buffer` is work space that outlives this.
