@@ -2,6 +2,7 @@
 // history H, and a view of them.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -103,6 +104,10 @@ class TestSharing final : public SharingView {
   void set_demand(int64_t gpus) { demand_gpus_ = gpus; }
   Tenants& books() { return tenants_; }
   SharingMemory& learn() { return memory_; }
+  [[nodiscard]] size_t num_running() const {
+    return static_cast<size_t>(std::ranges::count(
+        jobs_, model::JobPhase::Running, [](const Kept& kept) { return kept.state.phase; }));
+  }
   [[nodiscard]] GroupId group_of(uint32_t gpu) const {
     return tenants_.group_of(model::GpuId(gpu));
   }
