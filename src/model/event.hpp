@@ -17,7 +17,10 @@ enum class EventKind : uint8_t {
   NodeDrained,   ///< known in advance: nothing may run on the node from `until_ns` on
   RateObserved,  ///< what the core asked for with ActionKind::Observe
   NodeAwake,     ///< a node that was told to wake can run jobs again
-  TimePassed,    ///< the wake-up that the core asked for
+  /// A running job broke, for example out of memory; it can be started again from its last
+  /// checkpoint. One that breaks for good has finished.
+  JobBroke,
+  TimePassed,  ///< the wake-up that the core asked for
 };
 
 /// One event. Which fields mean something follows from `kind`.
@@ -31,7 +34,8 @@ struct Event {
   JobArray array{};                         ///< JobSubmitted, if the request names an array
   const TrainingFacts* training = nullptr;  ///< JobSubmitted; null: nothing is known
   double slowdown = 1;  ///< RateObserved: time of an epoch / the same with no neighbour on the GPUs
-  bool failed = false;  ///< JobFinished, JobKilled: it broke, for example out of memory
+  bool failed = false;  ///< JobFinished, JobKilled: it broke
+  bool out_of_memory = false;  ///< JobBroke, or if it failed: that is why
 };
 
 }  // namespace goban::model

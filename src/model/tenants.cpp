@@ -96,6 +96,7 @@ void Tenants::set_cap(GroupId id, int8_t cap) {
   if (group.cap == cap) return;
   group.cap = cap;
   mark_changed(group);
+  mark_recapped(group);
 }
 
 std::vector<JobId> Tenants::take_changed() {
@@ -104,6 +105,13 @@ std::vector<JobId> Tenants::take_changed() {
   changed_.erase(twice.begin(), twice.end());
   std::erase_if(changed_, [&](JobId job) { return !groups_of_job_.contains(job); });
   return std::exchange(changed_, {});
+}
+
+std::vector<GpuId> Tenants::take_recapped() {
+  std::ranges::sort(recapped_);
+  const auto twice = std::ranges::unique(recapped_);
+  recapped_.erase(twice.begin(), twice.end());
+  return std::exchange(recapped_, {});
 }
 
 GroupId Tenants::make_group(Group group) {
@@ -132,6 +140,7 @@ GroupId Tenants::split(GroupId id, std::vector<GpuId> gpus) {
 
 void Tenants::drop_group(GroupId id) {
   Group& gone = groups_[id.index()];
+  if (gone.cap >= 0) mark_recapped(gone);
   for (const GpuId gpu : gone.gpus) group_of_gpu_[gpu.index()] = GroupId{};
   gone = {};
   free_groups_.push_back(id);
@@ -156,6 +165,7 @@ void Tenants::merge_alike(GroupId id) {
     if (into.cap != groups_[other.index()].cap) {
       into.cap = -1;
       mark_changed(into);
+      mark_recapped(into);
     }
     into.changed_ns = std::max(into.changed_ns, groups_[other.index()].changed_ns);
     for (const JobId job : into.jobs) std::erase(groups_of_job_.at(job), other);
@@ -224,6 +234,10 @@ void Tenants::drop_kind(KindId id) {
 
 void Tenants::mark_changed(const Group& group) {
   changed_.insert(changed_.end(), group.jobs.begin(), group.jobs.end());
+}
+
+void Tenants::mark_recapped(const Group& group) {
+  recapped_.insert(recapped_.end(), group.gpus.begin(), group.gpus.end());
 }
 
 }  // namespace goban::model

@@ -83,6 +83,13 @@ class Tenants {
   /// Running jobs whose neighbours, or whose power limit, changed since the last call; each once,
   /// ascending. Jobs that are gone are not among them.
   [[nodiscard]] std::vector<JobId> take_changed();
+  /// GPUs whose power limit may be another than at the last call, ascending; each once.
+  [[nodiscard]] std::vector<GpuId> take_recapped();
+  /// The power limit of a GPU as of now; -1 = none.
+  [[nodiscard]] int8_t cap_of(GpuId gpu) const {
+    const GroupId id = group_of(gpu);
+    return id.valid() ? group(id).cap : int8_t{-1};
+  }
 
  private:
   using KindKey = std::tuple<uint32_t, uint32_t, bool, std::vector<TraitsId>>;
@@ -97,6 +104,7 @@ class Tenants {
   KindId make_kind(const KindKey& key);
   void drop_kind(KindId id);
   void mark_changed(const Group& group);
+  void mark_recapped(const Group& group);
 
   const Cluster* cluster_;
   std::vector<TenantTraits> traits_;
@@ -110,6 +118,7 @@ class Tenants {
   std::vector<std::vector<KindId>> kinds_by_size_;  ///< by number of GPUs - 1
   std::unordered_map<JobId, std::vector<GroupId>> groups_of_job_;
   std::vector<JobId> changed_;
+  std::vector<GpuId> recapped_;
 };
 
 }  // namespace goban::model

@@ -98,8 +98,10 @@ Preset sharing(std::string_view name, std::string_view part, std::string_view de
   return preset;
 }
 
-Preset eaco(std::string_view name, std::string_view part, std::string_view description) {
+Preset eaco(std::string_view name, std::string_view part, std::string_view description,
+            Preemption preemption = Preemption::None) {
   Preset preset = sharing(name, part, description);
+  preset.composition.preemption = preemption;
   preset.composition.order = "priority";
   preset.composition.power = "sleep";
   return preset;
@@ -154,7 +156,8 @@ const std::array<Preset, 14>& all_presets() {
               "FIFO with packing, as Gavel has it: a baseline of EaCO"),
       sharing("gandiva", "share-gandiva", "Gandiva's packing, as Gavel has it: a baseline of EaCO"),
       eaco("eaco-paper", "share-eaco-paper", "EaCO as its paper has it (arXiv 2412.08294)"),
-      eaco("eaco", "share-eaco", "EaCO with what its paper leaves out (docs/energy.md)"),
+      eaco("eaco", "share-eaco", "EaCO with what its paper leaves out (docs/energy.md)",
+           Preemption::ByPriority),
   };
   return presets;
 }
@@ -306,6 +309,12 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
     c.order = *order;
   }
   if (!preemption_named) c.preemption = natural_preemption(c.order);
+  if (c.preemption == Preemption::NonSticky && c.sharing != "exclusive") {
+    return usage_error(fmt::format("policy '{}' places all jobs anew in every decision, and jobs "
+                                   "that share GPUs stay where they are",
+                                   name),
+                       "take sticky, by-priority or non-preemptive");
+  }
   if (c.select == "conservative-backfill" && c.placement == "consolidated") {
     return usage_error(
         "conservative-backfill reserves by counting GPUs, but consolidated cannot "

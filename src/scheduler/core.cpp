@@ -41,8 +41,10 @@ std::span<const Action> Core::apply(const Event& event) {
       stop_jobs_on(event.node, ActionKind::Preempt, event.at_ns);
       break;
     case EventKind::NodeRestored:
-      state_.resources().open(event.node);
-      state_.node_power().arrived(event.node, event.at_ns);
+      restore(event.node, event.at_ns);
+      break;
+    case EventKind::JobBroke:
+      break_job(event);
       break;
     case EventKind::NodeDrained:
       state_.resources().drain(event.node, event.until_ns);
@@ -66,9 +68,31 @@ std::span<const Action> Core::apply(const Event& event) {
 void Core::end_job(const Event& event) {
   if (books_ && state_.is_active(event.job)) {
     const JobState& job = state_.job(state_.slot_of(event.job));
-    books_->ended(job, books_->partners(event.job), event.failed);
+    if (event.failed) books_->broke(job, books_->partners(event.job), event.out_of_memory);
+    books_->ended(job);
   }
   state_.end(event.job, event.at_ns);
+}
+
+void Core::break_job(const Event& event) {
+  // It may have lost its GPUs meanwhile.
+  if (!state_.is_active(event.job)) return;
+  const Slot slot = state_.slot_of(event.job);
+  const JobState& job = state_.job(slot);
+  if (job.phase != JobPhase::Running) return;
+  if (books_) books_->broke(job, books_->partners(event.job), event.out_of_memory);
+  state_.stop(slot, event.at_ns);
+  forced_.push_back({.kind = ActionKind::Abandon, .job = event.job});
+}
+
+void Core::restore(model::NodeId node, TimeNs now) {
+  NodePower& nodes = state_.node_power();
+  if (nodes.is_resting(node) || nodes.is_waking(node)) {
+    state_.resources().drain(node, base::kNever);  // it never failed, it sleeps
+    return;
+  }
+  state_.resources().open(node);
+  if (state_.resources().idle(node)) nodes.arrived(node, now);
 }
 
 void Core::follow_neighbours() {
@@ -129,7 +153,9 @@ void Core::select(TimeNs now) {
     board.share_behind(policies_.sharing->look_behind());
   }
   conclude(board);
-  if (books_ && policies_.sharing->observes()) observe_shared(board);
+  if (!books_) return;
+  books_->settle(state_.tenants());  // somebody may have been evicted
+  books_->announce(decision_.actions);
 }
 
 void Core::review_sharing(TimeNs now) {
@@ -140,21 +166,12 @@ void Core::review_sharing(TimeNs now) {
   if (interval != base::kNever && (next_review_ns_ == base::kNever || now >= next_review_ns_)) {
     next_review_ns_ = base::add_saturating(now, interval);
   }
-  while (const std::optional<JobId> leaves = books_->next_to_leave()) {
-    const std::vector<JobId> partners = books_->partners(*leaves);
-    state_.stop(state_.slot_of(*leaves), now);
-    books_->undone(*leaves, partners);
-    decision_.actions.push_back({.kind = ActionKind::Preempt, .job = *leaves, .undo = true});
-    decision_.terminated.push_back(*leaves);
+  while (const auto leaver = books_->next_to_leave()) {
+    state_.stop(state_.slot_of(leaver->job), now);
+    books_->undone(*leaver);
+    decision_.actions.push_back({.kind = ActionKind::Preempt, .job = leaver->job, .undo = true});
+    decision_.terminated.push_back(leaver->job);
     follow_neighbours();
-  }
-}
-
-void Core::observe_shared(const DecisionBoard& board) {
-  for (const Slot slot : board.started()) {
-    const JobState& job = state_.job(slot);
-    if (job.phase != JobPhase::Running || state_.allocation(slot).reason.prediction == 0) continue;
-    books_->begin(job.job, state_.tenants(), decision_.actions);
   }
 }
 

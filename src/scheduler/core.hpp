@@ -72,11 +72,12 @@ class Core {
   [[nodiscard]] bool drifting() const;
   void stop_jobs_on(model::NodeId node, model::ActionKind kind, TimeNs now);
   void end_job(const Event& event);
+  void break_job(const Event& event);
+  void restore(model::NodeId node, TimeNs now);
   /// Takes back shared places that the policy does not want any more.
   void review_sharing(TimeNs now);
   void select(TimeNs now);
   void conclude(const DecisionBoard& board);
-  void observe_shared(const DecisionBoard& board);
   /// Puts idle nodes to rest, or wakes some for jobs that wait.
   void decide_power(TimeNs now);
   void wake_for_waiting();

@@ -20,8 +20,8 @@ bool overlap(const std::vector<Id>& mine, const std::vector<Id>& theirs) {
 
 }  // namespace
 
-DecisionBoard::DecisionBoard(State& state, const policy::PolicySet& policies,
-                             const SharingBooks* books, TimeNs now, uint64_t seed)
+DecisionBoard::DecisionBoard(State& state, const policy::PolicySet& policies, SharingBooks* books,
+                             TimeNs now, uint64_t seed)
     : state_(state), policies_(policies), books_(books), now_(now), seed_(seed) {}
 
 bool DecisionBoard::full() const {
@@ -86,7 +86,10 @@ bool DecisionBoard::find_free(const JobState& job, Allocation& out) {
 void DecisionBoard::commit(const JobState& job, Allocation allocation) {
   GOBAN_CHECK(may_start(&job), "a hard limit is broken");
   const Slot slot = slot_of(&job);
+  const bool joins = allocation.reason.prediction != 0;
   state_.start(slot, std::move(allocation), now_);
+  // Locked at once: nobody else may join in this decision.
+  if (joins) books_->begin(job.job, state_.tenants());
   marks_.forget_long();
   started_.push_back(slot);
 }
@@ -162,23 +165,55 @@ void DecisionBoard::build_tail() {
   std::ranges::make_heap(tail_, {}, &Evictable::key);
 }
 
+bool DecisionBoard::gives_way(const Evictable& each, const JobState& job) const {
+  const bool by_priority = policies_.preemption == policy::Preemption::ByPriority;
+  return each.key > state_.queue_key(state_.slot_of(job.job)) &&
+         (!by_priority || state_.job(each.slot).request.priority < job.request.priority);
+}
+
+bool DecisionBoard::make_room_by_trial(const JobState& job) {
+  const TimeNs hold = job.request.walltime_limit_ns > 0
+                          ? job.request.walltime_limit_ns - job.attained_ns(now_)
+                          : base::kNever;
+  Resources trial = state_.resources();
+  Allocation found;
+  std::vector<Evictable> asked;  // the last first
+  bool fits = false;
+  while (!fits && !tail_.empty() && gives_way(tail_.front(), job)) {
+    std::ranges::pop_heap(tail_, {}, &Evictable::key);
+    asked.push_back(tail_.back());
+    tail_.pop_back();
+    trial.give(state_.job(asked.back().slot).request, state_.allocation(asked.back().slot));
+    fits = job.request.num_gpus <= trial.free_gpus() &&
+           trial.find(job.request, base::add_saturating(now_, hold),
+                      placement_seed(seed_, job.job, now_), found);
+  }
+  for (const Evictable& each : asked) {
+    const bool in_the_way =
+        job.request.resource_type.valid() || overlap(state_.allocation(each.slot).gpus, found.gpus);
+    if (fits && in_the_way) {
+      release(each.slot, each.key);
+    } else {
+      tail_.push_back(each);
+      std::ranges::push_heap(tail_, {}, &Evictable::key);
+    }
+  }
+  if (fits) commit(job, std::move(found));
+  return fits;
+}
+
 bool DecisionBoard::make_room_and_start(Job job) {
   // It has to wait for no more than a wake-up.
   if (state_.node_power().num_resting() + state_.node_power().num_waking() > 0) return false;
   build_tail();
-  const OrderKey key = state_.queue_key(slot_of(job));
-  const bool by_priority = policies_.preemption == policy::Preemption::ByPriority;
-  const auto gives_way = [&](const Evictable& each) {
-    return each.key > key &&
-           (!by_priority || state_.job(each.slot).request.priority < job->request.priority);
-  };
+  if (books_ != nullptr) return make_room_by_trial(*job);
   if (!policies_.evict_in_vain) {
     int64_t room = free_gpus();
-    for (const Evictable& each : tail_) room += gives_way(each) ? each.gpus : 0;
+    for (const Evictable& each : tail_) room += gives_way(each, *job) ? each.gpus : 0;
     if (room < job->request.num_gpus) return false;
   }
   const size_t released_before = released_.size();
-  while (!tail_.empty() && gives_way(tail_.front())) {
+  while (!tail_.empty() && gives_way(tail_.front(), *job)) {
     const Evictable last = tail_.front();
     std::ranges::pop_heap(tail_, {}, &Evictable::key);
     tail_.pop_back();

@@ -19,8 +19,8 @@ namespace goban::scheduler {
 class DecisionBoard final : public policy::Board {
  public:
   /// `books` is null if GPUs are not shared.
-  DecisionBoard(State& state, const policy::PolicySet& policies, const SharingBooks* books,
-                TimeNs now, uint64_t seed);
+  DecisionBoard(State& state, const policy::PolicySet& policies, SharingBooks* books, TimeNs now,
+                uint64_t seed);
 
   TimeNs now() const override { return now_; }
   int32_t free_gpus() const override { return state_.resources().free_gpus(); }
@@ -55,6 +55,12 @@ class DecisionBoard final : public policy::Board {
   void release_all();
 
  private:
+  struct Evictable {
+    policy::OrderKey key;
+    Slot slot = 0;
+    int32_t gpus = 0;
+  };
+
   [[nodiscard]] bool find(const JobState& job, Allocation& out);
   [[nodiscard]] bool find_free(const JobState& job, Allocation& out);
   /// Also remembers the shapes of jobs that find no place.
@@ -65,6 +71,10 @@ class DecisionBoard final : public policy::Board {
   /// True if no hard limit forbids the job; else it is set aside.
   [[nodiscard]] bool within_limits(Job job);
   void release(Slot slot, const policy::OrderKey& key);
+  /// The same on shared GPUs, which are free only once everybody on them left: tried out first, and
+  /// only whom the job replaces has to go.
+  [[nodiscard]] bool make_room_by_trial(const JobState& job);
+  [[nodiscard]] bool gives_way(const Evictable& each, const JobState& job) const;
   [[nodiscard]] policy::Reservation reserve_by_trial(const JobState& job);
   void build_tail();
   [[nodiscard]] Slot slot_of(Job job) const { return state_.slot_of(job->job); }
@@ -72,15 +82,9 @@ class DecisionBoard final : public policy::Board {
     return entry == nullptr ? nullptr : &state_.job(entry->slot);
   }
 
-  struct Evictable {
-    policy::OrderKey key;
-    Slot slot = 0;
-    int32_t gpus = 0;
-  };
-
   State& state_;
   const policy::PolicySet& policies_;
-  const SharingBooks* books_;
+  SharingBooks* books_;
   TimeNs now_;
   uint64_t seed_;
   std::vector<Released> released_;

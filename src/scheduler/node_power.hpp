@@ -36,6 +36,9 @@ class NodePower {
   [[nodiscard]] std::vector<NodeId> wake(size_t count);
   [[nodiscard]] size_t num_waking() const { return num_waking_; }
   [[nodiscard]] size_t num_resting() const { return resting_.size(); }
+  [[nodiscard]] bool is_resting(NodeId node) const {
+    return state_[node.index()] == NodeState::Resting;
+  }
   [[nodiscard]] bool is_waking(NodeId node) const {
     return state_[node.index()] == NodeState::Waking;
   }

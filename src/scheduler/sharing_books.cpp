@@ -27,7 +27,8 @@ SharingBooks::SharingBooks(const State& state, const policy::PolicySet& policies
       progress_(context.progress),
       knowledge_(knowledge_of(context, *state.speed().cluster)),
       memory_(knowledge_->colocation, knowledge_->predictor),
-      seed_(seed) {}
+      seed_(seed),
+      caps_(state.speed().cluster->num_gpus(), -1) {}
 
 double SharingBooks::work_left_s(const JobState& job) const {
   return progress_ == nullptr ? -1 : progress_->reported_left_s(job.job, now_);
@@ -39,6 +40,16 @@ double SharingBooks::alone_slowdown(const JobState& job, std::span<const GpuId> 
 
 double SharingBooks::alone_slowdown(const JobState& job) const {
   return alone_slowdown(job, state_.allocation(state_.slot_of(job.job)).gpus);
+}
+
+double SharingBooks::alone_slowdown_max(const JobState& job) const {
+  const policy::SpeedModel& speed = state_.speed();
+  double penalty = speed.penalties->at(0, job.request);
+  for (size_t level = 1; job.request.num_gpus > 1 && level < speed.penalties->num_levels();
+       ++level) {
+    penalty = std::max(penalty, speed.penalties->at(level, job.request));
+  }
+  return penalty * std::ranges::max(speed.scores->of(job.request.app_class).raw);
 }
 
 uint64_t SharingBooks::seed(JobId job) const { return placement_seed(seed_, job, now_); }
@@ -63,21 +74,28 @@ bool SharingBooks::choose(const JobState& job, Allocation& out) const {
   return true;
 }
 
-void SharingBooks::begin(JobId joined, Tenants& tenants, std::vector<Action>& actions) {
+void SharingBooks::begin(JobId joined, Tenants& tenants) {
+  if (!sharing_.observes()) return;
   const TimeNs until = base::add_saturating(now_, sharing_.observe_max_ns());
   const std::vector<GroupId> groups(tenants.groups_of(joined).begin(),
                                     tenants.groups_of(joined).end());
   for (const GroupId id : groups) {
     const Tenants::Group& group = tenants.group(id);
     if (group.jobs.size() < 2) continue;
-    if (group.cap >= 0) set_cap(id, -1, tenants, actions);
+    tenants.set_cap(id, -1);
     observations_.push_back({.group = id,
                              .jobs = group.jobs,
                              .slowdowns = std::vector<double>(group.jobs.size()),
                              .until_ns = until});
     tenants.set_locked(id, true);
-    for (const JobId job : group.jobs) {
-      actions.push_back({.kind = ActionKind::Observe, .job = job, .until_ns = until});
+  }
+}
+
+void SharingBooks::announce(std::vector<Action>& actions) {
+  for (Observation& each : observations_) {
+    if (std::exchange(each.announced, true)) continue;
+    for (const JobId job : each.jobs) {
+      actions.push_back({.kind = ActionKind::Observe, .job = job, .until_ns = each.until_ns});
     }
   }
 }
@@ -100,13 +118,13 @@ void SharingBooks::neighbours_changed(std::span<const JobId> jobs) {
   }
 }
 
-void SharingBooks::ended(const JobState& job, std::span<const JobId> neighbours, bool failed) {
-  if (failed && !neighbours.empty()) {
-    std::vector<model::AppId> apps;
-    for (const JobId each : neighbours) apps.push_back(this->job(each).request.app);
-    memory_.broke(job.request.app, apps);
-  }
-  memory_.forget(job.job);
+void SharingBooks::broke(const JobState& job, std::span<const JobId> neighbours,
+                         bool out_of_memory) {
+  if (neighbours.empty()) return;
+  std::vector<model::AppId> apps;
+  for (const JobId each : neighbours) apps.push_back(this->job(each).request.app);
+  memory_.broke(job.request.app, apps, out_of_memory);
+  memory_.keep_alone(job.job);
 }
 
 bool SharingBooks::stands(const Observation& observation) const {
@@ -118,8 +136,18 @@ bool SharingBooks::complete(const Observation& observation) const {
   return std::ranges::none_of(observation.slowdowns, [](double s) { return s == 0; });
 }
 
+bool SharingBooks::shares_elsewhere(JobId job, GroupId group) const {
+  return std::ranges::any_of(tenants().groups_of(job), [&](GroupId other) {
+    return other != group && tenants().group(other).jobs.size() > 1;
+  });
+}
+
 void SharingBooks::learn(const Observation& observation) {
   const Tenants::Group& group = tenants().group(observation.group);
+  // As slow as it is on its slowest GPUs: that may be others.
+  const bool blurred = std::ranges::any_of(
+      group.jobs, [&](JobId job) { return shares_elsewhere(job, observation.group); });
+  if (blurred) return;
   std::vector<model::AppId> apps;
   for (const JobId job : observation.jobs) apps.push_back(this->job(job).request.app);
   const uint32_t gpu_model = tenants().kind(group.kind).gpu_model;
@@ -146,13 +174,18 @@ void SharingBooks::settle(Tenants& tenants) {
   }
 }
 
-std::optional<JobId> SharingBooks::next_to_leave() {
+std::optional<SharingBooks::Leaver> SharingBooks::next_to_leave() {
   for (std::set<GroupId>* due : {&due_observed_, &due_}) {
     while (!due->empty()) {
       const GroupId id = *due->begin();
       const Tenants::Group& group = tenants().group(id);
       if (group.jobs.size() >= 2 && !group.locked) {
-        if (const auto leaves = sharing_.review(*this, id, due == &due_observed_)) return leaves;
+        if (const auto leaves = sharing_.review(*this, id, due == &due_observed_)) {
+          Leaver leaver{*leaves, group.jobs};
+          std::erase(leaver.beside, *leaves);
+          std::ranges::sort(leaver.beside);
+          return leaver;
+        }
       }
       due->erase(due->begin());
     }
@@ -160,9 +193,9 @@ std::optional<JobId> SharingBooks::next_to_leave() {
   return {};
 }
 
-void SharingBooks::undone(JobId job, std::span<const JobId> partners) {
+void SharingBooks::undone(const Leaver& leaver) {
   ++num_undone_;
-  memory_.undone(job, partners, now_);
+  memory_.undone(leaver.job, leaver.beside, now_);
 }
 
 std::vector<JobId> SharingBooks::partners(JobId job) const {
@@ -174,20 +207,18 @@ std::vector<JobId> SharingBooks::partners(JobId job) const {
   return {all.begin(), all.end()};
 }
 
-void SharingBooks::set_cap(GroupId id, int8_t cap, Tenants& tenants, std::vector<Action>& actions) {
-  tenants.set_cap(id, cap);
-  for (const GpuId gpu : tenants.group(id).gpus) {
-    actions.push_back({.kind = ActionKind::Cap, .cap = cap, .gpu = gpu});
-  }
-}
-
 void SharingBooks::choose_caps(Tenants& tenants, std::vector<Action>& actions) {
   if (!sharing_.caps_power()) return;
   for (const GroupId id : std::exchange(uncapped_, {})) {
     const Tenants::Group& group = tenants.group(id);
     if (group.jobs.empty() || group.locked) continue;
-    const int8_t cap = sharing_.choose_cap(*this, id);
-    if (cap != group.cap) set_cap(id, cap, tenants, actions);
+    tenants.set_cap(id, sharing_.choose_cap(*this, id));
+  }
+  // Limits also change when groups end or become one.
+  for (const GpuId gpu : tenants.take_recapped()) {
+    const int8_t cap = tenants.cap_of(gpu);
+    if (std::exchange(caps_[gpu.index()], cap) == cap) continue;
+    actions.push_back({.kind = ActionKind::Cap, .cap = cap, .gpu = gpu});
   }
 }
 

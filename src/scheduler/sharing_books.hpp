@@ -30,6 +30,7 @@ class SharingBooks final : public policy::SharingView {
   double work_left_s(const JobState& job) const override;
   double alone_slowdown(const JobState& job, std::span<const GpuId> gpus) const override;
   double alone_slowdown(const JobState& job) const override;
+  double alone_slowdown_max(const JobState& job) const override;
   int64_t demand_gpus() const override { return state_.demand_gpus(); }
   bool someone_waits() const override { return !state_.queue().empty(); }
   int32_t free_gpus() const override { return state_.resources().free_gpus(); }
@@ -40,25 +41,32 @@ class SharingBooks final : public policy::SharingView {
   /// A shared place for a waiting job; false and an empty `out` if there is none.
   [[nodiscard]] bool choose(const JobState& job, Allocation& out) const;
 
-  /// An observation begins: the job was started on GPUs that others hold, and the policy observes.
-  /// Locks the group; appends what has to be measured.
-  void begin(JobId joined, Tenants& tenants, std::vector<Action>& actions);
+  /// The job was started on GPUs that others hold. If the policy observes, its groups are locked
+  /// and an observation begins.
+  void begin(JobId joined, Tenants& tenants);
+  /// Appends what has to be measured for observations that began since the last call.
+  void announce(std::vector<Action>& actions);
   /// The engine measured a job. Ignored unless it is awaited.
   void observed(JobId job, double slowdown);
   /// These jobs have other neighbours than before, or lost them.
   void neighbours_changed(std::span<const JobId> jobs);
-  /// The job is gone: what was remembered of it is not needed any more. `failed`: it broke beside
-  /// `neighbours`.
-  void ended(const JobState& job, std::span<const JobId> neighbours, bool failed);
+  /// The job broke beside `neighbours` and will be started again: alone.
+  void broke(const JobState& job, std::span<const JobId> neighbours, bool out_of_memory);
+  /// The job is gone: what was remembered of it is not needed any more.
+  void ended(const JobState& job) { memory_.forget(job.job); }
 
   /// Ends observations that are complete, void or late; what was measured goes into H. Groups come
   /// up for review.
   void settle(Tenants& tenants);
-  /// The next job that has to leave a group: its place is taken back. None: all is well. Ask again
-  /// after it was stopped.
-  [[nodiscard]] std::optional<JobId> next_to_leave();
-  /// It was stopped; `partners` are whom it shared with.
-  void undone(JobId job, std::span<const JobId> partners);
+  /// A job that has to leave a group, and those beside it there, ascending.
+  struct Leaver {
+    JobId job;
+    std::vector<JobId> beside;
+  };
+  /// The next one: its place is taken back. None: all is well. Ask again after it was stopped.
+  [[nodiscard]] std::optional<Leaver> next_to_leave();
+  /// It was stopped.
+  void undone(const Leaver& leaver);
   /// Whom a running job shares GPUs with, ascending.
   [[nodiscard]] std::vector<JobId> partners(JobId job) const;
   /// Chooses power limits anew where groups are new or changed; appends what is to be done.
@@ -77,11 +85,13 @@ class SharingBooks final : public policy::SharingView {
     std::vector<JobId> jobs;        ///< the group's, as they were at the beginning
     std::vector<double> slowdowns;  ///< by position in `jobs`; 0 = not yet measured
     TimeNs until_ns = base::kNever;
+    bool announced = false;
   };
   [[nodiscard]] bool stands(const Observation& observation) const;
   [[nodiscard]] bool complete(const Observation& observation) const;
   void learn(const Observation& observation);
-  static void set_cap(GroupId id, int8_t cap, Tenants& tenants, std::vector<Action>& actions);
+  /// The job has neighbours on other GPUs, too.
+  [[nodiscard]] bool shares_elsewhere(JobId job, GroupId group) const;
 
   const State& state_;
   const policy::Sharing& sharing_;
@@ -94,6 +104,7 @@ class SharingBooks final : public policy::SharingView {
   std::set<GroupId> due_;           ///< for review
   std::set<GroupId> due_observed_;  ///< likewise, after an observation
   std::set<GroupId> uncapped_;
+  std::vector<int8_t> caps_;  ///< by GPU: the power limits that were asked for
   int64_t num_undone_ = 0;
 };
 

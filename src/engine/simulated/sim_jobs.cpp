@@ -21,7 +21,8 @@ JobId SimJobs::add_filler(model::Job job) {
 double SimJobs::launch(JobId id, TimeNs now, double slowdown, double contention, bool same_gpus) {
   Progress& p = progress_[id.index()];
   GOBAN_CHECK(p.slowdown == 0 && slowdown > 0 && contention > 0);
-  if (p.version > 0 && !same_gpus) p.overhead_left_s = restart_cost_s_;
+  if (p.version > 0 && (!same_gpus || p.undone)) p.overhead_left_s = restart_cost_s_;
+  p.undone = false;
   if (p.version == 0) p.outcome.start_ns = now;
   ++p.version;
   p.slowdown = slowdown * contention;
@@ -86,9 +87,10 @@ SimJobs::Progress& SimJobs::leave_resources(JobId id, TimeNs now) {
 }
 
 void SimJobs::stop(JobId id, TimeNs now, bool undone) {
-  JobOutcome& outcome = leave_resources(id, now).outcome;
-  ++outcome.preemptions;
-  outcome.undone += undone ? 1 : 0;
+  Progress& p = leave_resources(id, now);
+  ++p.outcome.preemptions;
+  p.outcome.undone += undone ? 1 : 0;
+  p.undone = undone;
 }
 
 double SimJobs::abandon(JobId id, TimeNs now, double checkpoint_interval_s) {

@@ -31,7 +31,8 @@ class SimJobs final : public model::WorkOracle, public model::ReportedProgress {
   double launch(JobId id, TimeNs now, double slowdown, double contention, bool same_gpus);
   /// The contention of a running job changes. Returns the seconds until it is done.
   double change_contention(JobId id, TimeNs now, double contention);
-  /// It stops, keeping its work; `undone`: its shared place was taken back.
+  /// It stops, keeping its work; `undone`: its shared place was taken back, and it pays to restart
+  /// wherever that is.
   void stop(JobId id, TimeNs now, bool undone = false);
   /// Its start just now was on GPUs that others hold.
   void count_shared(JobId id) { ++progress_[id.index()].outcome.shared; }
@@ -73,6 +74,7 @@ class SimJobs final : public model::WorkOracle, public model::ReportedProgress {
     TimeNs run_start_ns = 0;
     TimeNs settled_ns = 0;  ///< start of the run, or when its speed changed last
     uint32_t version = 0;
+    bool undone = false;  ///< its last place was taken back
     JobOutcome outcome{};
   };
 

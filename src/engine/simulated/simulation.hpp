@@ -67,7 +67,8 @@ struct SimulationOptions {
   uint64_t seed = 1;
   /// Jobs that span racks slow each other down; none: each runs as if it were alone.
   std::optional<ContentionSettings> contention;
-  /// Node events in time order: NodeLost, NodeClosed, NodeRestored, NodeDrained.
+  /// In time order: NodeLost, NodeClosed, NodeRestored, NodeDrained, and JobBroke, which counts
+  /// if the job runs then.
   std::span<const model::Event> incidents;
   /// Who slows whom on a GPU, and what nodes draw; null: nobody knows. Policies that share, sleep
   /// or cap power need it.

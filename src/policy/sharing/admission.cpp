@@ -9,9 +9,10 @@
 namespace goban::policy {
 namespace {
 
-constexpr std::array<std::string_view, 12> kRefusalNames = {
-    "none",        "jobs per GPU", "opted out", "utilisation", "memory",   "memory unknown",
-    "broken pair", "locked",       "account",   "priority",    "rejected", "settling"};
+constexpr std::array<std::string_view, 13> kRefusalNames = {
+    "none",           "jobs per GPU", "opted out", "utilisation", "memory",
+    "memory unknown", "broken pair",  "locked",    "account",     "priority",
+    "rejected",       "settling",     "broken job"};
 
 bool has_broken_pair(const SharingView& view, uint32_t broken_max, std::span<const AppId> apps) {
   for (size_t i = 0; i < apps.size(); ++i) {
@@ -58,10 +59,12 @@ Refusal refuse_set(const SharingView& view, const AdmissionRules& rules, const T
 Refusal refuse_group(const SharingView& view, const AdmissionRules& rules, const JobState& job,
                      const Tenants::Group& group) {
   if (group.locked) return Refusal::Locked;
+  if (view.memory().stays_alone(job.job)) return Refusal::BrokenJob;
   if (rules.priority_alone && job.request.priority > 0) return Refusal::Priority;
   for (const JobId id : group.jobs) {
     const model::JobRequest& resident = view.job(id).request;
     if (rules.priority_alone && resident.priority > 0) return Refusal::Priority;
+    if (view.memory().stays_alone(id)) return Refusal::BrokenJob;
     if (rules.sharing.within_account && resident.account != job.request.account) {
       return Refusal::Account;
     }

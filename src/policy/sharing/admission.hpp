@@ -23,6 +23,7 @@ enum class Refusal : uint8_t {
   Priority,    ///< somebody is to be alone
   Rejected,    ///< the job was taken off this very set
   Settling,    ///< the group changed a short time ago
+  BrokenJob,   ///< somebody broke beside others before
 };
 [[nodiscard]] std::string_view refusal_name(Refusal refusal);
 

@@ -27,6 +27,7 @@ class Eaco final : public Sharing {
     rules_.promises = {.upper = true,
                        .lost_bind = options.lost_deadlines_bind,
                        .unknown_bind = false,
+                       .worst_of_parts = true,
                        .max_slowdown = options.max_slowdown};
     rules_.min_saving = options.min_saving;
     rules_.delay_price_w = options.delay_price_w;
@@ -56,6 +57,7 @@ class Eaco final : public Sharing {
     const bool measured = prediction.level == profile::PredictionLevel::Measured;
     PromiseRules promises = rules_.promises;
     promises.upper = !measured;
+    promises.worst_of_parts = false;
     const Situation now{view, id, group, set, prediction, promises};
     if (!residents_keep_promises(view, promises, id, {.set = &set, .prediction = &prediction})) {
       return who_leaves(now);
@@ -79,12 +81,11 @@ class Eaco final : public Sharing {
     const PromiseRules& promises;
   };
 
-  /// It can be started anew, at what that costs, and keep its promise alone.
-  bool can_leave(const Situation& now, JobId id) const {
-    const JobState& job = now.view.job(id);
+  /// It can be started anew, at what that costs, and keep its promise alone at that slowdown.
+  bool can_leave(const Situation& now, const JobState& job, double alone_slowdown) const {
     return keeps_promise(now.view, now.promises,
                          {.job = &job,
-                          .alone_slowdown = now.view.alone_slowdown(job),
+                          .alone_slowdown = alone_slowdown,
                           .beside = {1, 1},
                           .extra_s = options_.undo_cost_s});
   }
@@ -94,7 +95,8 @@ class Eaco final : public Sharing {
   std::optional<JobId> who_leaves(const Situation& now) const {
     for (size_t i = now.group.jobs.size(); i-- > 0;) {
       const JobId leaving = now.group.jobs[i];
-      if (!can_leave(now, leaving)) continue;
+      const JobState& job = now.view.job(leaving);
+      if (!can_leave(now, job, now.view.alone_slowdown(job))) continue;
       const TenantSet rest = now.set.without(i);
       const SetPrediction prediction = rest.predict(now.view);
       if (residents_keep_promises(now.view, now.promises, now.id,
@@ -109,9 +111,12 @@ class Eaco final : public Sharing {
     return only_his ? std::nullopt : std::optional(last);
   }
 
-  /// As measured, sharing with the one who came last costs joules, and more than parting does.
+  /// As measured, sharing with the one who came last costs joules, and more than parting does. He
+  /// goes only if he need not wait: that might cost him his promise.
   bool wasteful(const Situation& now) const {
     const size_t last = now.set.size() - 1;
+    const JobState& job = now.view.job(now.group.jobs[last]);
+    if (now.view.someone_waits() || now.view.free_gpus() < job.request.num_gpus) return false;
     const TenantSet before = now.set.without(last);
     const SetPrediction before_prediction = before.predict(now.view);
     const auto gpus = static_cast<uint32_t>(now.group.gpus.size());
@@ -123,8 +128,7 @@ class Eaco final : public Sharing {
                                                        .shared_gpus = gpus})
                               .saved_part;
     if (saving >= 0) return false;
-    if (!can_leave(now, now.group.jobs.back())) return false;
-    const JobState& job = now.view.job(now.group.jobs.back());
+    if (!can_leave(now, job, now.view.alone_slowdown_max(job))) return false;
     const double work_s = now.view.work_left_s(job);
     const double stays_s = work_s * now.view.alone_slowdown(job) * now.prediction.mean[last];
     return work_s < 0 || -saving * stays_s > options_.undo_cost_s;

@@ -6,6 +6,8 @@ namespace goban::policy {
 namespace {
 
 constexpr const char* kSource = "observed";
+/// What an application that found no memory counts as: more often than anybody would try.
+constexpr uint32_t kCertain = 1000;
 
 uint64_t pair_key(AppId one, AppId other) {
   const auto [low, high] = std::minmax(one, other);
@@ -60,18 +62,24 @@ TimeNs SharingMemory::last_undo_ns(JobId job) const {
   return found == tried_.end() ? -1 : found->second.last_ns;
 }
 
-void SharingMemory::broke(AppId app, std::span<const AppId> beside) {
+void SharingMemory::broke(AppId app, std::span<const AppId> beside, bool out_of_memory) {
   if (!app.valid()) return;
   for (size_t i = 0; i < beside.size(); ++i) {
     const std::span<const AppId> before = beside.first(i);
     const bool counted = std::ranges::find(before, beside[i]) != before.end();
-    if (beside[i].valid() && !counted) ++broken_[pair_key(app, beside[i])];
+    if (!beside[i].valid() || counted) continue;
+    broken_[pair_key(app, beside[i])] += out_of_memory ? kCertain : 1;
   }
 }
 
 uint32_t SharingMemory::times_broken(AppId one, AppId other) const {
   const auto found = broken_.find(pair_key(one, other));
   return found == broken_.end() ? 0 : found->second;
+}
+
+bool SharingMemory::stays_alone(JobId job) const {
+  const auto found = tried_.find(job);
+  return found != tried_.end() && found->second.alone;
 }
 
 void SharingMemory::forget(JobId job) { tried_.erase(job); }

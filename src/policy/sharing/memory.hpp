@@ -38,10 +38,14 @@ class SharingMemory {
   [[nodiscard]] bool rejected(JobId job, std::span<const JobId> partners) const;
   /// When the last shared allocation of the job was taken back; -1 = never.
   [[nodiscard]] TimeNs last_undo_ns(JobId job) const;
-  /// A job broke beside others. Pairs of applications are counted, each once a call.
-  void broke(AppId app, std::span<const AppId> beside);
+  /// A job broke beside others. Pairs of applications are counted, each once a call; one for want
+  /// of memory is certain at once.
+  void broke(AppId app, std::span<const AppId> beside, bool out_of_memory = false);
   /// How often one of the two broke beside the other.
   [[nodiscard]] uint32_t times_broken(AppId one, AppId other) const;
+  /// The job broke beside others and is not to be beside anybody any more.
+  void keep_alone(JobId job) { tried_[job].alone = true; }
+  [[nodiscard]] bool stays_alone(JobId job) const;
   /// The job is gone: what was kept of it is not needed any more.
   void forget(JobId job);
 
@@ -49,6 +53,7 @@ class SharingMemory {
   profile::ColocationHistory history_;
   profile::ColocationPredictor predictor_;
   struct Tried {
+    bool alone = false;                    ///< it broke
     TimeNs last_ns = -1;                   ///< of the last undo
     std::vector<std::vector<JobId>> sets;  ///< each ascending
   };

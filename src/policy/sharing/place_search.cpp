@@ -20,6 +20,7 @@ struct Offer {
   TenantSet with;
   SetPrediction before_prediction;
   SetPrediction with_prediction;
+  SetPrediction promised;  ///< with_prediction, or the worst of what the set may shrink to
   double worth_w = 0;
 };
 
@@ -47,7 +48,7 @@ class Search {
                       joiner_, num_gpus_, buffer);
     while (const auto id = kinds.next()) {
       Offer offer(view_, view_.tenants().kind(*id), joiner_);
-      if (!acceptable(offer)) continue;
+      if (!acceptable(offer) || !find_promised(offer)) continue;
       for (const GroupId group : offer.kind->groups) {
         if (fits(offer, group)) return SharedPlace{group, offer.with_prediction.level};
       }
@@ -64,6 +65,7 @@ class Search {
       std::ranges::pop_heap(buffer, by_key);
       Offer offer(view_, view_.tenants().kind(buffer.back().kind), joiner_);
       GOBAN_CHECK(acceptable(offer));
+      if (!find_promised(offer)) continue;
       for (const GroupId group : offer.kind->groups) {
         if (fits(offer, group)) return SharedPlace{group, offer.with_prediction.level};
       }
@@ -92,7 +94,10 @@ class Search {
     offer.with_prediction = offer.with.predict(view_);
     if (!offer.with_prediction.packable()) return false;
     offer.before_prediction = offer.before.predict(view_);
-    if (!rules_.min_saving) return true;
+    return !rules_.min_saving || saves(offer);
+  }
+
+  bool saves(Offer& offer) const {
     const double rates = offer.with_prediction.sum_of_rates();
     if (rates < 1) return false;
     const Benefit benefit = predicted_benefit(view_, {.before = &offer.before,
@@ -107,19 +112,27 @@ class Search {
     return rules_.crowded_rates > 0 && rates >= rules_.crowded_rates && crowded(view_);
   }
 
+  /// The slowdowns that promises are asked about.
+  bool find_promised(Offer& offer) const {
+    offer.promised = rules_.promises.worst_of_parts
+                         ? offer.with.worst_of_parts(view_, offer.with_prediction)
+                         : offer.with_prediction;
+    return offer.promised.packable();
+  }
+
   bool fits(const Offer& offer, GroupId id) const {
     const Tenants::Group& group = view_.tenants().group(id);
     if (refuse_group(view_, rules_.admission, job_, group) != Refusal::None) return false;
     const Prospect joiner{
         .job = &job_,
         .alone_slowdown = view_.alone_slowdown(job_, std::span(group.gpus).first(num_gpus_)),
-        .beside = offer.with.slowdown(offer.with_prediction, joiner_.app),
+        .beside = offer.with.slowdown(offer.promised, joiner_.app),
         .extra_s = rules_.joiner_extra_s};
     if (!keeps_promise(view_, rules_.promises, joiner)) return false;
     const bool splits = offer.kind->num_gpus > num_gpus_;
     return residents_keep_promises(view_, rules_.promises, id,
                                    {.set = &offer.with,
-                                    .prediction = &offer.with_prediction,
+                                    .prediction = &offer.promised,
                                     .stays_beside = splits ? &offer.before_prediction : nullptr});
   }
 

@@ -48,6 +48,7 @@ int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w)
   // Jobs for each GPU: what a delay is paid for.
   const double delayed =
       static_cast<double>(group.jobs.size()) / static_cast<double>(group.gpus.size());
+  const SetPrediction promised = set.worst_of_parts(view, prediction);
   int8_t best = -1;
   double best_w = gpu_w + other_w;  // joules for the work of a second without a limit
   for (size_t i = 0; i < model->caps.size(); ++i) {
@@ -59,7 +60,7 @@ int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w)
     const PromiseRules upper{.upper = true, .lost_bind = true};
     if (!residents_keep_promises(
             view, upper, id,
-            {.set = &set, .prediction = &prediction, .time_factor = cap.time_factor})) {
+            {.set = &set, .prediction = &promised, .time_factor = cap.time_factor})) {
       continue;
     }
     best = static_cast<int8_t>(i);

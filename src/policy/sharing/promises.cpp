@@ -71,7 +71,8 @@ bool keeps_promise(const SharingView& view, const PromiseRules& rules, const Pro
   return left_s * slowdown + prospect.extra_s <= until_end_s;
 }
 
-Slowdown slowdown_elsewhere(const SharingView& view, JobId job, model::GroupId except) {
+Slowdown slowdown_elsewhere(const SharingView& view, JobId job, model::GroupId except,
+                            bool worst_of_parts) {
   const Tenants& tenants = view.tenants();
   Slowdown worst;
   for (const GroupId id : tenants.groups_of(job)) {
@@ -80,7 +81,9 @@ Slowdown slowdown_elsewhere(const SharingView& view, JobId job, model::GroupId e
     const uint32_t gpu_model = gpu_model_of(tenants, group);
     const TenantSet set(view, gpu_model, group.traits);
     const auto at = std::ranges::find(group.jobs, job) - group.jobs.begin();
-    const Slowdown here = set.slowdown(set.predict(view), set.apps()[static_cast<size_t>(at)]);
+    SetPrediction prediction = set.predict(view);
+    if (worst_of_parts) prediction = set.worst_of_parts(view, prediction);
+    const Slowdown here = set.slowdown(prediction, set.apps()[static_cast<size_t>(at)]);
     worst = slower(worst, here * cap_time_factor(view, gpu_model, group.cap));
   }
   return worst;
@@ -96,7 +99,7 @@ bool residents_keep_promises(const SharingView& view, const PromiseRules& rules,
     const AppId app = tenants.traits(group.traits[i]).app;
     Slowdown beside = change.set->slowdown(*change.prediction, app) * change.time_factor;
     if (tenants.groups_of(job.job).size() > 1) {
-      beside = slower(beside, slowdown_elsewhere(view, job.job, id));
+      beside = slower(beside, slowdown_elsewhere(view, job.job, id, rules.worst_of_parts));
     }
     if (change.stays_beside != nullptr) {
       const TenantSet stay(view, change.set->gpu_model(), group.traits);

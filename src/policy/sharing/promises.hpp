@@ -20,6 +20,8 @@ struct PromiseRules {
   /// A promise to a job whose work nobody knows cannot be kept. Else such a job counts as one
   /// without a promise.
   bool unknown_bind = true;
+  /// Test on the worst of what a set may shrink to, too.
+  bool worst_of_parts = false;
   /// Of jobs without a promise: mean slowdown at most.
   double max_slowdown = std::numeric_limits<double>::infinity();
 };
@@ -45,9 +47,9 @@ struct Prospect {
                                  const Prospect& prospect);
 
 /// Slowdown by neighbours and power limits of a running job in its groups other than `except`; zero
-/// if there are none.
+/// if there are none. `worst_of_parts`: the worst of what the sets there may shrink to.
 [[nodiscard]] Slowdown slowdown_elsewhere(const SharingView& view, JobId job,
-                                          model::GroupId except = {});
+                                          model::GroupId except = {}, bool worst_of_parts = false);
 
 /// Whether everybody in a group keeps his promise if what lies on its GPUs is `set`, slowed as
 /// predicted and by a power limit. `leaving` is not asked. `stays_beside` (may be null): they keep

@@ -47,6 +47,10 @@ class SharingView {
                                               std::span<const model::GpuId> gpus) const = 0;
   /// The same of a running job where it is.
   [[nodiscard]] virtual double alone_slowdown(const JobState& job) const = 0;
+  /// The same of a running job wherever it might go.
+  [[nodiscard]] virtual double alone_slowdown_max(const JobState& job) const {
+    return alone_slowdown(job);
+  }
   /// GPUs asked by all active jobs, running or waiting.
   [[nodiscard]] virtual int64_t demand_gpus() const = 0;
   /// Jobs wait that nothing has been found for.

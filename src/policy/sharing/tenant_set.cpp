@@ -67,6 +67,29 @@ SetPrediction TenantSet::predict(const SharingView& view) const {
   return view.memory().predictor().predict(gpu_type_, apps());
 }
 
+SetPrediction TenantSet::worst_of_parts(const SharingView& view, const SetPrediction& whole) const {
+  SetPrediction worst = whole;
+  const uint32_t all = (1U << size_) - 1;
+  for (uint32_t mask = 3; mask < all; ++mask) {
+    std::array<AppId, kSetMax> apps{};
+    std::array<size_t, kSetMax> position{};
+    size_t count = 0;
+    for (size_t i = 0; i < size_; ++i) {
+      if ((mask >> i & 1) == 0) continue;
+      apps[count] = apps_[i];
+      position[count++] = i;
+    }
+    if (count < 2) continue;
+    const SetPrediction part = view.memory().predictor().predict(gpu_type_, {apps.data(), count});
+    if (!part.packable()) worst.level = profile::PredictionLevel::Never;
+    for (size_t i = 0; i < count; ++i) {
+      worst.mean[position[i]] = std::max(worst.mean[position[i]], part.mean[i]);
+      worst.upper[position[i]] = std::max(worst.upper[position[i]], part.upper[i]);
+    }
+  }
+  return worst;
+}
+
 Slowdown TenantSet::slowdown(const SetPrediction& prediction, AppId app) const {
   Slowdown worst;
   for (size_t i = 0; i < size_; ++i) {

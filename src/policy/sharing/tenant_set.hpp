@@ -54,6 +54,10 @@ class TenantSet {
 
   /// The slowdowns of its members; not of an empty set.
   [[nodiscard]] SetPrediction predict(const SharingView& view) const;
+  /// The slowdowns of its members in the worst of its subsets, `whole` being those in the set: what
+  /// is measured need not grow with the set, and members leave in any order. Never if a subset is.
+  [[nodiscard]] SetPrediction worst_of_parts(const SharingView& view,
+                                             const SetPrediction& whole) const;
   /// Slowdown of a member with that application; of members with one application: of the slowest,
   /// for a measurement does not say which of them it was.
   [[nodiscard]] Slowdown slowdown(const SetPrediction& prediction, AppId app) const;
