@@ -140,7 +140,11 @@ const Decision& Core::decide(TimeNs now) {
   const bool anew = policies_.preemption == Preemption::NonSticky;
   if (!state_.queue().empty() || (anew && num_running() > 0)) select(now);
   follow_neighbours();
-  if (books_) books_->choose_caps(state_.tenants(), decision_.actions);
+  if (books_) {
+    books_->choose_caps(state_.tenants(), decision_.actions);
+    const std::vector<JobId> capped = state_.tenants().take_changed();
+    disturbed_.insert(disturbed_.end(), capped.begin(), capped.end());
+  }
   if (state_.node_power().active()) decide_power(now);
   return decision_;
 }

@@ -385,3 +385,17 @@ TEST(SharingProperty, WithAnExactPredictorEacoBreaksNoDeadline) {
 
 }  // namespace
 }  // namespace goban::engine
+// SCRATCH
+namespace goban::engine { namespace {
+TEST(SharingScratch, Replay) {
+  const char* s = std::getenv("SEED"); if (!s) GTEST_SKIP();
+  SharingRun run = draw_sharing_run(std::stoull(s), {});
+  fmt::print("{} restart {} ckpt {} round {} noise {}\n", run.composition.name, run.options.settings.restart_cost_s, run.options.checkpoint_interval_s, run.options.settings.round_s, run.options.prediction_noise);
+  Follower f(run);
+  try { (void)run.simulate(&f); } catch (...) { fmt::print("EXC\n"); }
+  for (size_t i=0;i<run.history.jobs.size();++i) fmt::print("job {} app {} gpus {} work {}\n", i, run.history.jobs[i].request.app.value, run.history.jobs[i].request.num_gpus, run.history.jobs[i].work_s);
+  for (auto& e : run.incidents) fmt::print("inc {} {} node {} job {}\n", e.at_ns, (int)e.kind, e.node.value, e.job.value);
+  for (auto& set : run.options.knowledge->colocation.sets()) { fmt::print("set never {}", set.never); for (size_t i=0;i<set.size;++i) fmt::print(" {}:{:.4f}", set.apps[i].value, set.slowdown[i]); fmt::print("\n"); }
+  fmt::print("{}", f.log);
+}
+}}

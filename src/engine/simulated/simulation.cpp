@@ -33,7 +33,7 @@ struct Ending {
 struct Reply {
   TimeNs at_ns;
   JobId job;       ///< invalid: it is of a node
-  uint32_t asked;  ///< number of the question; a later one of the same job voids it
+  uint32_t asked;  ///< number of the question; a later one of the same job or node voids it
   model::NodeId node;
 };
 
@@ -99,6 +99,8 @@ class Simulation {
   void wake(model::NodeId node, TimeNs now);
   [[nodiscard]] const profile::PowerModel& power_of(model::NodeId node) const;
   void apply_replies(TimeNs now);
+  /// The node does not rest any more: it was woken, or it failed and came back.
+  void count_awake(model::NodeId node, TimeNs now);
   void count_busy(JobId id, TimeNs now);
   [[nodiscard]] base::Error stuck_error() const;
 
@@ -113,6 +115,7 @@ class Simulation {
   std::priority_queue<Reply, std::vector<Reply>, LaterReplyFirst> replies_;
   std::unordered_map<JobId, uint32_t> asked_;                 ///< number of the last question
   std::unordered_map<model::NodeId, TimeNs> asleep_from_ns_;  ///< of nodes that rest
+  std::unordered_map<model::NodeId, uint32_t> num_woken_;     ///< likewise, of their last wake
   std::optional<LinkContention> contention_;
   std::priority_queue<Ending, std::vector<Ending>, LaterFirst> endings_;
   SimulationResult result_;
@@ -210,9 +213,9 @@ Status Simulation::apply_events(TimeNs now) {
   for (; next_incident_ < options_.incidents.size() &&
          options_.incidents[next_incident_].at_ns <= now;
        ++next_incident_) {
-    for (const Action& action : core_.apply(options_.incidents[next_incident_])) {
-      execute(action, now);
-    }
+    const Event& incident = options_.incidents[next_incident_];
+    for (const Action& action : core_.apply(incident)) execute(action, now);
+    if (incident.kind == EventKind::NodeRestored) count_awake(incident.node, now);
   }
   follow_neighbours(now);
   return submit_jobs(now);
@@ -222,8 +225,11 @@ void Simulation::apply_replies(TimeNs now) {
   for (; !replies_.empty() && replies_.top().at_ns <= now; replies_.pop()) {
     const Reply reply = replies_.top();
     if (reply.node.valid()) {
+      // It may have failed on its way.
+      const bool waking = core_.state().node_power().is_waking(reply.node);
+      if (!waking || num_woken_[reply.node] != reply.asked) continue;
       core_.apply({.kind = EventKind::NodeAwake, .at_ns = now, .node = reply.node});
-      if (options_.observer != nullptr) options_.observer->awake(now, reply.node);
+      count_awake(reply.node, now);
       continue;
     }
     const bool runs =
@@ -235,6 +241,13 @@ void Simulation::apply_replies(TimeNs now) {
                  .job = reply.job,
                  .slowdown = truth_->by_neighbours(*core_.tenants(), reply.job)});
   }
+}
+
+void Simulation::count_awake(model::NodeId node, TimeNs now) {
+  const scheduler::NodePower& nodes = core_.state().node_power();
+  if (nodes.is_resting(node) || nodes.is_waking(node)) return;
+  if (asleep_from_ns_.erase(node) == 0) return;
+  if (options_.observer != nullptr) options_.observer->awake(now, node);
 }
 
 void Simulation::end_jobs(TimeNs now) {
@@ -332,7 +345,7 @@ void Simulation::wake(model::NodeId node, TimeNs now) {
   const TimeNs from = std::max(now, asleep_from_ns_[node]);
   replies_.push({.at_ns = from + base::from_seconds(power_of(node).sleep.wake_s),
                  .job = {},
-                 .asked = 0,
+                 .asked = ++num_woken_[node],
                  .node = node});
   ++result_.wakes;
 }

@@ -50,7 +50,7 @@ class Observer {
   virtual void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) {
     (void)now, (void)action, (void)core;
   }
-  /// A node that was woken can run jobs again.
+  /// A node that rested can run jobs again: it was woken, or it failed and came back.
   virtual void awake(TimeNs now, model::NodeId node) { (void)now, (void)node; }
   virtual void job_ended(TimeNs now, JobId job, JobEnd end) { (void)now, (void)job, (void)end; }
   /// The run ended at `now`, before anything was decided then.
