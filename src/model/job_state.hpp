@@ -38,6 +38,8 @@ class ReportedProgress {
   /// Seconds that the rest of the job takes alone at PM score 1 and locality penalty 1, from its
   /// declared epochs and those it has reported; negative if it declares or reports none.
   [[nodiscard]] virtual double reported_left_s(JobId job, TimeNs now) const = 0;
+  /// The same of the whole job, without restarts.
+  [[nodiscard]] virtual double reported_total_s(JobId job) const = 0;
 };
 
 /// True work, known to a simulation only. Policies that read it are marked simulation-only.

@@ -34,6 +34,10 @@ double SharingBooks::work_left_s(const JobState& job) const {
   return progress_ == nullptr ? -1 : progress_->reported_left_s(job.job, now_);
 }
 
+double SharingBooks::work_total_s(const JobState& job) const {
+  return progress_ == nullptr ? -1 : progress_->reported_total_s(job.job);
+}
+
 double SharingBooks::alone_slowdown(const JobState& job, std::span<const GpuId> gpus) const {
   return state_.speed().slowdown(job.request, gpus);
 }

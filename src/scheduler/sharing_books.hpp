@@ -28,6 +28,7 @@ class SharingBooks final : public policy::SharingView {
   const policy::SiteKnowledge& knowledge() const override { return *knowledge_; }
   const JobState& job(JobId id) const override { return state_.job(state_.slot_of(id)); }
   double work_left_s(const JobState& job) const override;
+  double work_total_s(const JobState& job) const override;
   double alone_slowdown(const JobState& job, std::span<const GpuId> gpus) const override;
   double alone_slowdown(const JobState& job) const override;
   double alone_slowdown_max(const JobState& job) const override;

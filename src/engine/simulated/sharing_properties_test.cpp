@@ -97,14 +97,22 @@ class Follower final : public Observer {
         on_gpu_[gpu] = tenants.group(group).jobs;
       }
       RC_ASSERT(tenants.cap_of(GpuId(gpu)) == cap_[gpu]);  // every change was an action
-      if (group.valid() && tenants.group(group).locked) RC_ASSERT(provisional_.contains(gpu));
+      const bool locked = group.valid() && tenants.group(group).locked;
+      const auto provision = provisional_.find(gpu);
+      if (locked) RC_ASSERT(provision != provisional_.end());
+      if (locked || provision == provisional_.end()) continue;
+      // Who was evicted and got the same GPUs again was started anew: its observation is void.
+      const bool anew = std::ranges::any_of(decision.placed, [&](JobId job) {
+        return std::ranges::find(provision->second.members, job) != provision->second.members.end();
+      });
+      if (!anew) check_unlocked(decision.at_ns, GpuId(gpu));
+      provisional_.erase(provision);
     }
     for (const JobId job : undone_) {
       // It waits, or was placed again at once.
       RC_ASSERT(core.state().is_active(job));
     }
     undone_.clear();
-    (void)decision;
   }
 
   std::string log;
@@ -386,16 +394,62 @@ TEST(SharingProperty, WithAnExactPredictorEacoBreaksNoDeadline) {
 }  // namespace
 }  // namespace goban::engine
 // SCRATCH
-namespace goban::engine { namespace {
+namespace goban::engine {
+namespace {
 TEST(SharingScratch, Replay) {
-  const char* s = std::getenv("SEED"); if (!s) GTEST_SKIP();
-  SharingRun run = draw_sharing_run(std::stoull(s), {});
-  fmt::print("{} restart {} ckpt {} round {} noise {}\n", run.composition.name, run.options.settings.restart_cost_s, run.options.checkpoint_interval_s, run.options.settings.round_s, run.options.prediction_noise);
+  const char* s = std::getenv("SEED");
+  if (!s) GTEST_SKIP();
+  SharingShape shape;
+  if (std::getenv("EXACT"))
+    shape = {.policies = {"eaco", "skip+share-eaco-similar+sleep", "easy-backfill+share-eaco+sleep",
+                          "fair-share+pal+share-eaco-complementary+sleep"},
+             .incidents = false,
+             .priorities = false,
+             .rounds = false,
+             .exact = true};
+  SharingRun run = draw_sharing_run(std::stoull(s), shape);
+  fmt::print("{} restart {} ckpt {} round {} noise {} saving {} cool {} res {} penalty {}\n",
+             run.composition.name, run.options.settings.restart_cost_s,
+             run.options.checkpoint_interval_s, run.options.settings.round_s,
+             run.options.prediction_noise, run.composition.eaco.min_saving,
+             run.composition.eaco.cool_down_s, run.composition.eaco.min_residence_s,
+             run.penalties->at(3, {}));
   Follower f(run);
-  try { (void)run.simulate(&f); } catch (...) { fmt::print("EXC\n"); }
-  for (size_t i=0;i<run.history.jobs.size();++i) fmt::print("job {} app {} gpus {} work {}\n", i, run.history.jobs[i].request.app.value, run.history.jobs[i].request.num_gpus, run.history.jobs[i].work_s);
-  for (auto& e : run.incidents) fmt::print("inc {} {} node {} job {}\n", e.at_ns, (int)e.kind, e.node.value, e.job.value);
-  for (auto& set : run.options.knowledge->colocation.sets()) { fmt::print("set never {}", set.never); for (size_t i=0;i<set.size;++i) fmt::print(" {}:{:.4f}", set.apps[i].value, set.slowdown[i]); fmt::print("\n"); }
+  try {
+    (void)run.simulate(&f);
+  } catch (...) {
+    fmt::print("EXC\n");
+  }
+  for (size_t i = 0; i < run.history.jobs.size(); ++i)
+    fmt::print("job {} app {} gpus {} work {} submit {} deadline {} epochs {}\n", i,
+               run.history.jobs[i].request.app.value, run.history.jobs[i].request.num_gpus,
+               run.history.jobs[i].work_s, base::to_seconds(run.history.jobs[i].request.submit_ns),
+               base::to_seconds(run.history.training[i].deadline_ns),
+               run.history.training[i].epochs);
+  for (auto& e : run.incidents)
+    fmt::print("inc {} {} node {} job {}\n", e.at_ns, (int)e.kind, e.node.value, e.job.value);
+  for (auto& set : run.options.knowledge->colocation.sets()) {
+    fmt::print("set never {}", set.never);
+    for (size_t i = 0; i < set.size; ++i)
+      fmt::print(" {}:{:.4f}", set.apps[i].value, set.slowdown[i]);
+    fmt::print("\n");
+  }
   fmt::print("{}", f.log);
+  if (std::getenv("EXACT")) {
+    FirstStarts starts(run);
+    const auto result = run.simulate(&starts);
+    for (size_t i = 0; i < result->outcomes.size(); ++i) {
+      const TimeNs deadline_ns = run.history.training[i].deadline_ns;
+      if (deadline_ns < 0) continue;
+      const TimeNs due_ns = run.history.jobs[i].request.submit_ns + deadline_ns;
+      if (starts.end_ns[i] > due_ns) continue;
+      if (result->outcomes[i].finish_ns > due_ns + 1000)
+        fmt::print("MISS job {} start {} alone end {} due {} finish {}\n", i,
+                   base::to_seconds(result->outcomes[i].start_ns),
+                   base::to_seconds(starts.end_ns[i]), base::to_seconds(due_ns),
+                   base::to_seconds(result->outcomes[i].finish_ns));
+    }
+  }
 }
-}}
+}  // namespace
+}  // namespace goban::engine

@@ -76,6 +76,11 @@ double SimJobs::reported_left_s(JobId id, TimeNs now) const {
   return work_left_s(id, now) + overhead_s;
 }
 
+double SimJobs::reported_total_s(JobId id) const {
+  const model::TrainingFacts* facts = training(id);
+  return facts == nullptr || facts->epochs <= 0 ? -1 : total_work_s(id);
+}
+
 SimJobs::Progress& SimJobs::leave_resources(JobId id, TimeNs now) {
   Progress& p = progress_[id.index()];
   GOBAN_CHECK(p.slowdown > 0, "a job stops that does not run");

@@ -55,6 +55,7 @@ class SimJobs final : public model::WorkOracle, public model::ReportedProgress {
   double launch_cost_s(JobId id) const override;
   /// Of jobs that declare epochs; restart costs still to be paid are part of it.
   double reported_left_s(JobId id, TimeNs now) const override;
+  double reported_total_s(JobId id) const override;
   /// Null: nothing is known of the job.
   [[nodiscard]] const model::TrainingFacts* training(JobId id) const {
     return id.index() < history_->training.size() ? &history_->training[id.index()] : nullptr;

@@ -152,7 +152,7 @@ inline void draw_jobs(base::Random& random, const SharingShape& shape, uint32_t 
     if (random.below(4) != 0) {
       facts.deadline_ns = base::from_seconds(job.work_s * factors[random.below(4)] +
                                              static_cast<double>(random.below(300)));
-    } else if (random.below(2) == 0) {
+    } else if (!shape.exact && random.below(2) == 0) {
       facts.max_slowdown = static_cast<float>(1.1 + random.uniform());
     }
     run.history.jobs.push_back(job);

@@ -18,12 +18,20 @@ bool promised(const JobState& job) {
   return job.training.deadline_ns >= 0 || job.training.max_slowdown > 0;
 }
 
-/// submit + factor x (what was done + what is left), both alone.
-TimeNs slowdown_end_ns(const SharingView& view, const JobState& job, double left_s) {
+/// The whole job alone, at the speed that it has alone for what is left.
+double whole_s(const SharingView& view, const JobState& job, double left_s) {
+  const double total_s = view.work_total_s(job);
+  const double work_s = view.work_left_s(job);
+  if (total_s >= 0 && work_s > 0) return total_s * left_s / work_s;
   const double ran_s = base::to_seconds(job.attained_ns(view.now()));
   const double past = std::max(1.0, slowdown_elsewhere(view, job.job).upper);
-  const double whole_s = left_s + ran_s / past;
-  const double allowed_s = static_cast<double>(job.training.max_slowdown) * whole_s;
+  return left_s + ran_s / past;
+}
+
+/// submit + factor x the whole job alone.
+TimeNs slowdown_end_ns(const SharingView& view, const JobState& job, double left_s) {
+  const double allowed_s =
+      static_cast<double>(job.training.max_slowdown) * whole_s(view, job, left_s);
   if (allowed_s > base::kMaxSeconds) return base::kNever;
   return base::add_saturating(job.request.submit_ns, base::from_seconds(allowed_s));
 }

@@ -35,8 +35,9 @@ struct Prospect {
 };
 
 /// The end that was promised to a job; kNever if none was. The earlier one of its deadline and of
-/// submission + greatest slowdown x duration alone, which is estimated from the time it has run so
-/// far under the neighbours of today. `left_s`: work left x slowdown alone; negative = unknown.
+/// submission + greatest slowdown x duration alone. If nobody knows the work of the whole job, that
+/// is estimated from the time it has run so far, as if under the neighbours of today. `left_s`:
+/// work left x slowdown alone; negative = unknown.
 [[nodiscard]] TimeNs promised_end_ns(const SharingView& view, const JobState& job, double left_s);
 
 /// Seconds from now to the promised end that are not needed alone; none if nothing was promised,

@@ -42,6 +42,11 @@ class SharingView {
   /// Seconds that the rest of the job takes alone at PM score 1 and locality penalty 1, restart
   /// costs still to be paid included; negative if nobody knows.
   [[nodiscard]] virtual double work_left_s(const JobState& job) const = 0;
+  /// The same of the whole job, without restarts; negative if nobody knows.
+  [[nodiscard]] virtual double work_total_s(const JobState& job) const {
+    (void)job;
+    return -1;
+  }
   /// Slowdown by PM score and locality of a job on these GPUs, without neighbours.
   [[nodiscard]] virtual double alone_slowdown(const JobState& job,
                                               std::span<const model::GpuId> gpus) const = 0;
