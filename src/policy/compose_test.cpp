@@ -38,6 +38,9 @@ TEST(Compose, SharingAndPowerAreParts) {
   EXPECT_FALSE(compose("share-eaco+share-packed"));
   EXPECT_EQ(compose("fifo-packed").value().power, "on");
   EXPECT_EQ(compose("eaco-paper").value().power, "sleep");
+  EXPECT_EQ(compose("eaco").value().preemption, Preemption::ByPriority);
+  EXPECT_FALSE(compose("las+non-sticky+share-eaco"));  // places would not stand
+  EXPECT_TRUE(compose("las+non-sticky+sleep"));
 }
 
 TEST(Compose, GobanRunsWithoutKnowledge) {

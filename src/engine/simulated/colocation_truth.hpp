@@ -1,8 +1,9 @@
 // How fast jobs that share GPUs really are in a simulation: what a policy only predicts.
 //
-// The truth of a set is the mean that the seed history predicts, times a seeded error of its own
-// for each member: exp(noise x z), z standard normal, the same whenever the set comes together.
-// With noise 0 a policy that predicts from the same history is always right.
+// The truth of a set is the mean that a history predicts, that of the policy at the start or
+// another, times a seeded error of its own for each member: exp(noise x z), z standard normal, the
+// same whenever the set comes together. With noise 0 a policy that predicts from the same history
+// is always right.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,11 @@ namespace goban::engine {
 /// Slowdowns by neighbours and power limits. Refers to the knowledge, which outlives it.
 class ColocationTruth {
  public:
-  ColocationTruth(const policy::SiteKnowledge& knowledge, double noise, uint64_t seed)
+  /// `history`: what is true, with the applications and GPU types of the knowledge; outlives it.
+  ColocationTruth(const policy::SiteKnowledge& knowledge, const profile::ColocationHistory& history,
+                  double noise, uint64_t seed)
       : knowledge_(&knowledge),
-        predictor_(knowledge.colocation, knowledge.predictor),
+        predictor_(history, knowledge.predictor),
         noise_(noise),
         seed_(seed) {}
 

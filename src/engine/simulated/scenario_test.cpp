@@ -32,7 +32,95 @@ struct Scenario {
   std::string rules;  ///< TOML, from the lines `rule`
   std::vector<model::Event> incidents;
   std::vector<std::string> expected;
+  std::shared_ptr<policy::SiteKnowledge> knowledge;  ///< null: none of its lines is there
+  std::vector<profile::MeasuredSet> true_sets;
 };
+
+/// What is known of V100 nodes as soon as a scenario speaks of it: an idle node of N GPUs draws
+/// 100 + 30 N W and falls asleep within 10 s and 1 kJ, sleeps at 25 W, wakes within 30 s and 3 kJ.
+policy::SiteKnowledge& knowledge_of(Scenario& s) {
+  if (s.knowledge) return *s.knowledge;
+  s.knowledge = std::make_shared<policy::SiteKnowledge>();
+  s.knowledge->gpu_types = {s.knowledge->colocation.add_gpu_type("V100")};
+  profile::PowerModel power;
+  power.num_gpus = 1;
+  power.host_idle_w = 100;
+  power.gpu_idle_w = 30;
+  power.gpu_context_w = 40;
+  power.gpu_max_w = 300;
+  power.gpu_dynamic_w = 200;
+  power.gpu_share_base_w = 50;
+  power.sleep = {.power_w = 25, .enter_s = 10, .enter_j = 1000, .wake_s = 30, .wake_j = 3000};
+  s.knowledge->power = {power};
+  return *s.knowledge;
+}
+
+/// APP:SLOWDOWN ...
+profile::MeasuredSet read_set(Scenario& s, std::istringstream& words) {
+  profile::ColocationHistory& history = knowledge_of(s).colocation;
+  profile::MeasuredSet set;
+  set.gpu_type = s.knowledge->gpu_types[0];
+  for (std::string word; words >> word; ++set.size) {
+    const size_t colon = word.find(':');
+    set.apps[set.size] = history.add_app(word.substr(0, colon), "");
+    set.slowdown[set.size] = std::stod(word.substr(colon + 1));
+  }
+  return set;
+}
+
+/// What is known, but for the sets that are truly otherwise; null if there are none.
+std::shared_ptr<profile::ColocationHistory> true_history(const Scenario& s) {
+  if (s.true_sets.empty()) return nullptr;
+  const profile::ColocationHistory& known = s.knowledge->colocation;
+  auto truth = std::make_shared<profile::ColocationHistory>();
+  truth->add_gpu_type("V100");
+  for (uint32_t app = 0; app < known.num_apps(); ++app) {
+    truth->add_app(known.app_name(model::AppId(app)), "");
+  }
+  for (const profile::MeasuredSet& set : s.true_sets) truth->merge(set);
+  for (const profile::MeasuredSet& set : known.sets()) {
+    if (truth->find(set.gpu_type, set.members()) == nullptr) truth->merge(set);
+  }
+  return truth;
+}
+
+/// app NAME UTIL WATTS, together APP:SLOWDOWN..., truly the same, cap WATTS ENERGY TIME, sharing
+/// KEY VALUE. False: none of these.
+bool read_knowledge(Scenario& s, const std::string& key, std::istringstream& words) {
+  if (key == "app") {
+    std::string name;
+    profile::MeasuredSet alone;
+    words >> name >> alone.util_pct >> alone.power_w;
+    alone.apps[0] = knowledge_of(s).colocation.add_app(name, "");
+    alone.gpu_type = s.knowledge->gpu_types[0];
+    alone.size = 1;
+    alone.slowdown[0] = 1;
+    s.knowledge->colocation.merge(alone);
+  } else if (key == "together") {
+    const profile::MeasuredSet set = read_set(s, words);
+    s.knowledge->colocation.merge(set);
+  } else if (key == "truly") {
+    s.true_sets.push_back(read_set(s, words));
+  } else if (key == "cap") {
+    profile::PowerCap cap;
+    words >> cap.cap_w >> cap.energy_factor >> cap.time_factor;
+    knowledge_of(s).power[0].caps.push_back(cap);
+  } else if (key == "sharing") {
+    std::string name;
+    double value = 0;
+    words >> name >> value;
+    policy::EacoOptions& eaco = s.policy->eaco;
+    const std::map<std::string, double*> options = {
+        {"observe-max", &eaco.observe_max_s}, {"min-residence", &eaco.min_residence_s},
+        {"cool-down", &eaco.cool_down_s},     {"min-saving", &eaco.min_saving},
+        {"undo-cost", &eaco.undo_cost_s},     {"max-slowdown", &eaco.max_slowdown}};
+    if (!options.contains(name)) return false;
+    *options.at(name) = value;
+  } else {
+    return false;
+  }
+  return true;
+}
 
 /// A preset or NxM; NxMxK: N racks of M nodes of K GPUs.
 model::Cluster read_cluster(const std::string& name) {
@@ -67,17 +155,30 @@ class Timeline final : public Observer {
         return;
       }
       case model::ActionKind::Preempt:
-        add(now, "preempt", action.job, "");
+        add(now, action.undo ? "undo" : "preempt", action.job, "");
         return;
       case model::ActionKind::Abandon:
         add(now, "abandon", action.job, "");
         return;
-      case model::ActionKind::Observe:
+      case model::ActionKind::Observe: {
+        std::string until;
+        base::append_seconds(until, action.until_ns);
+        add(now, "observe", action.job, " until " + until);
+        return;
+      }
       case model::ActionKind::Cap:
+        add(now, fmt::format("cap {} {}", action.gpu.value, action.cap));
+        return;
       case model::ActionKind::Rest:
+        add(now, fmt::format("rest n{}", action.node.value));
+        return;
       case model::ActionKind::Wake:
+        add(now, fmt::format("wake n{}", action.node.value));
         return;
     }
+  }
+  void awake(TimeNs now, model::NodeId node) override {
+    add(now, fmt::format("awake n{}", node.value));
   }
   void job_ended(TimeNs now, JobId job, JobEnd end) override {
     add(now, end == JobEnd::TimedOut ? "timeout" : "finish", job, "");
@@ -86,9 +187,12 @@ class Timeline final : public Observer {
 
  private:
   void add(TimeNs now, const char* what, JobId job, const std::string& gpus) {
+    add(now, fmt::format("{} {}{}", what, history_.job_names[job.index()], gpus));
+  }
+  void add(TimeNs now, const std::string& what) {
     std::string line;
     base::append_seconds(line, now);
-    lines.push_back(fmt::format("{} {} {}{}", line, what, history_.job_names[job.index()], gpus));
+    lines.push_back(line + " " + what);
   }
   const model::JobHistory& history_;
 };
@@ -98,6 +202,7 @@ void add_job(Scenario& s, std::istringstream& words) {
   std::string submit;
   std::string duration;
   model::Job job;
+  model::TrainingFacts facts;
   words >> name >> job.request.num_gpus >> submit >> duration;
   job.request.submit_ns = time_of(submit);
   job.work_s = std::stod(duration);
@@ -120,6 +225,16 @@ void add_job(Scenario& s, std::istringstream& words) {
       job.request.account = model::AccountId(s.history.accounts.intern(value));
     } else if (key == "qos") {
       job.request.qos = model::QosId(s.history.qos.intern(value));
+    } else if (key == "app") {
+      job.request.app = knowledge_of(s).colocation.add_app(value, "");
+    } else if (key == "mem") {
+      facts.gpu_mem_bytes = static_cast<int64_t>(std::stod(value) * (int64_t{1} << 30));
+    } else if (key == "epochs") {
+      facts.epochs = std::stoi(value);
+    } else if (key == "deadline") {
+      facts.deadline_ns = time_of(value);
+    } else if (key == "max-slowdown") {
+      facts.max_slowdown = std::stof(value);
     } else if (key == "instances") {
       job.request.instances = std::stoi(value);
     } else if (key == "array") {  // array=NUMBER:MAX_RUNNING
@@ -132,17 +247,28 @@ void add_job(Scenario& s, std::istringstream& words) {
     }
   }
   s.history.jobs.push_back(job);
+  s.history.training.push_back(facts);
   s.history.job_names.add(name);
 }
 
 void add_incident(Scenario& s, std::istringstream& words) {
   std::string at;
   std::string what;
-  uint32_t node = 0;
-  words >> at >> what >> node;
+  std::string whom;
+  words >> at >> what >> whom;
   model::Event event;
   event.at_ns = time_of(at);
-  event.node = model::NodeId(node);
+  if (what == "break" || what == "oom") {
+    event.kind = model::EventKind::JobBroke;
+    event.out_of_memory = what == "oom";
+    for (uint32_t i = 0; i < s.history.jobs.size(); ++i) {
+      if (s.history.job_names[i] == whom) event.job = model::JobId(i);
+    }
+    ASSERT_TRUE(event.job.valid()) << whom;
+    s.incidents.push_back(event);
+    return;
+  }
+  event.node = model::NodeId(static_cast<uint32_t>(std::stoul(whom)));
   const std::map<std::string, model::EventKind> kinds = {
       {"lose", model::EventKind::NodeLost},
       {"close", model::EventKind::NodeClosed},
@@ -179,6 +305,8 @@ void read(const std::filesystem::path& path, Scenario& s) {
       std::string toml;
       std::getline(words, toml);
       s.rules += toml + "\n";
+    } else if (read_knowledge(s, key, words)) {
+      continue;
     } else if (key == "scores") {
       for (double score = 0; words >> score;) s.scores.push_back(score);
     } else if (words >> value; key == "cluster") {
@@ -223,6 +351,8 @@ TEST_P(ScenarioTest, TimelineIsAsWritten) {
   options.checkpoint_interval_s = s.checkpoint_interval_s;
   options.incidents = s.incidents;
   options.contention = s.contention;
+  options.knowledge = s.knowledge;
+  options.true_colocation = true_history(s);
   options.observer = &timeline;
   const auto result = simulate(s.history, {&*s.cluster, &scores, &penalties}, *s.policy, options);
   if (!result) timeline.lines.push_back("error " + result.error().message);

@@ -64,7 +64,10 @@ class Simulation {
                  .round_s = options.settings.round_s},
         core_(speed, watched(composition.make(context_)), context_, options.seed) {
     if (options.knowledge != nullptr) {
-      truth_.emplace(*options.knowledge, options.prediction_noise, options.seed);
+      const bool differs = options.true_colocation != nullptr;
+      truth_.emplace(*options.knowledge,
+                     differs ? *options.true_colocation : options.knowledge->colocation,
+                     options.prediction_noise, options.seed);
     }
   }
 

@@ -73,6 +73,9 @@ struct SimulationOptions {
   /// Who slows whom on a GPU, and what nodes draw; null: nobody knows. Policies that share, sleep
   /// or cap power need it.
   std::shared_ptr<const policy::SiteKnowledge> knowledge;
+  /// What is true of neighbours, if not what the knowledge says; with its applications and GPU
+  /// types.
+  std::shared_ptr<const profile::ColocationHistory> true_colocation;
   /// Relative deviation of true slowdowns by neighbours from those the knowledge predicts.
   double prediction_noise = 0;
   FillerSource fillers;  ///< empty: none

@@ -2,6 +2,7 @@
 // Everything follows from a seed.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <memory>
@@ -42,7 +43,8 @@ struct SharingShape {
   bool incidents = true;
   bool priorities = true;
   bool rounds = true;
-  /// The predictor knows everything that there is to know, and jobs say all of themselves.
+  /// The predictor is always right, nobody is faster beside others than alone, and jobs say all of
+  /// themselves.
   bool exact = false;
 };
 
@@ -100,6 +102,10 @@ inline policy::SiteKnowledge draw_knowledge(base::Random& random, uint32_t apps,
     for (size_t i = 0; i < members.size(); ++i) {
       set.apps[i] = model::AppId(members[i]);
       set.slowdown[i] = members.size() == 1 ? 1 : 0.95 + 1.2 * random.uniform() * random.uniform();
+      if (!exact) continue;
+      // Predictions are of applications: equal ones have to be equally slow.
+      set.slowdown[i] = std::max(1.0, set.slowdown[i]);
+      if (i > 0 && members[i] == members[i - 1]) set.slowdown[i] = set.slowdown[i - 1];
     }
     if (members.size() == 1) {
       set.util_pct = 5 + 50 * random.uniform();

@@ -87,6 +87,37 @@ TEST(Eaco, WhatBrokeTogetherIsKeptApart) {
   EXPECT_EQ(view.chosen_gpu(*sharing, view.submit({})), -1);
 }
 
+TEST(Eaco, WhoFoundNoMemoryIsAloneAndItsPairIsKeptApartAtOnce) {
+  TestSharing view(kSite);
+  const auto sharing = make_eaco(options());
+  const JobId resident = view.run({.app = 1}, {0});
+  view.learn().keep_alone(resident);
+  EXPECT_EQ(view.chosen_gpu(*sharing, view.submit({})), -1);
+  view.run({.app = 1}, {1});
+  const JobId job = view.submit({});
+  EXPECT_EQ(view.chosen_gpu(*sharing, job), 1);
+  view.learn().keep_alone(job);
+  EXPECT_EQ(view.chosen_gpu(*sharing, job), -1);
+  view.learn().broke(AppId(1U), std::vector{AppId(0U)}, true);
+  EXPECT_EQ(view.chosen_gpu(*sharing, view.submit({})), -1);
+}
+
+TEST(Eaco, PromisesStandWhateverTheSetShrinksTo) {
+  // The three together are measured faster than two of them.
+  const TestSite site{.measured = {{.apps = {0, 1}, .slowdown = {1.1, 1.1}},
+                                   {.apps = {0, 2}, .slowdown = {1.1, 1.1}},
+                                   {.apps = {1, 2}, .slowdown = {1.8, 1.1}},
+                                   {.apps = {0, 1, 2}, .slowdown = {1.1, 1.1, 1.1}}}};
+  for (const bool tight : {false, true}) {
+    TestSharing view(site);
+    view.run({.app = 1, .work_s = 1000, .deadline_s = tight ? 2000.0 : 2600.0}, {0});
+    view.run({.app = 0}, {0});
+    view.pass(600);
+    EXPECT_EQ(view.chosen_gpu(*make_eaco(options()), view.submit({.app = 2})), tight ? -1 : 0);
+    EXPECT_EQ(view.chosen_gpu(*make_eaco_paper(options()), view.submit({.app = 2})), 0);
+  }
+}
+
 TEST(Eaco, GroupsSettle) {
   TestSharing view(kSite);
   EacoOptions loose = options();
@@ -158,7 +189,12 @@ TEST_F(EacoReview, WasteEndsIfTheUndoCostsLess) {
   view.run({.app = 1}, {0});
   const JobId last = view.run({.app = 0, .work_s = 1000}, {0});
   learn({app(0), app(1)}, {2.5, 2.5});
+  EXPECT_EQ(review(true, o), std::nullopt);  // it would have to wait
+  view.set_free_gpus(1);
   EXPECT_EQ(review(true, o), last);
+  view.set_someone_waits(true);
+  EXPECT_EQ(review(true, o), std::nullopt);
+  view.set_someone_waits(false);
   view.set_work_left(last, 50);  // 125 s at a quarter more joules
   EXPECT_EQ(review(true, o), std::nullopt);
 }

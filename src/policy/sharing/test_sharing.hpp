@@ -102,6 +102,7 @@ class TestSharing final : public SharingView {
   void set_alone_slowdown(JobId id, double slowdown) { jobs_[id.index()].slowdown = slowdown; }
   void set_someone_waits(bool waits) { someone_waits_ = waits; }
   void set_demand(int64_t gpus) { demand_gpus_ = gpus; }
+  void set_free_gpus(int32_t gpus) { free_gpus_ = gpus; }
   Tenants& books() { return tenants_; }
   SharingMemory& learn() { return memory_; }
   [[nodiscard]] size_t num_running() const {
@@ -138,7 +139,7 @@ class TestSharing final : public SharingView {
   }
   int64_t demand_gpus() const override { return demand_gpus_; }
   bool someone_waits() const override { return someone_waits_; }
-  int32_t free_gpus() const override { return 0; }
+  int32_t free_gpus() const override { return free_gpus_; }
   uint64_t seed(JobId id) const override { return id.value + static_cast<uint64_t>(now_); }
 
  private:
@@ -191,6 +192,7 @@ class TestSharing final : public SharingView {
   TimeNs now_ = 0;
   int64_t demand_gpus_ = 1'000'000;
   bool someone_waits_ = false;
+  int32_t free_gpus_ = 0;
 };
 
 }  // namespace goban::policy
