@@ -92,6 +92,8 @@ if(GOBAN_TESTS)
   add_test(NAME train.no_nccl COMMAND goban-train ${small_lm})
   set_tests_properties(train.no_nccl PROPERTIES ENVIRONMENT "GOBAN_CUDART=none.so"
     PASS_REGULAR_EXPRESSION "the CUDA runtime cannot be loaded: none.so.*--collectives host")
+  add_test(NAME train.interrupted
+    COMMAND bash ${CMAKE_SOURCE_DIR}/tests/interrupted.sh $<TARGET_FILE:goban-train>)
   goban_mpi_test(mpi.layouts_on_2x2 4 mesh_mpi_check "x:2 y:2" 5)
   goban_mpi_test(mpi.layouts_on_4 4 mesh_mpi_check x:4 7)
   goban_mpi_test(mpi.same_bits_as_threads 4 mesh_mpi_check "x:2 y:2" 29 --fixed-order)
