@@ -23,7 +23,11 @@ const char* preemption_name(policy::Preemption preemption) {
 }
 
 std::string parts_of(const policy::Composition& c) {
-  return fmt::format("{}+{}+{}+{}", c.order, c.select, c.placement, preemption_name(c.preemption));
+  std::string parts =
+      fmt::format("{}+{}+{}+{}", c.order, c.select, c.placement, preemption_name(c.preemption));
+  if (c.sharing != "exclusive") parts += "+" + c.sharing;
+  if (c.power != "on") parts += "+" + c.power;
+  return parts;
 }
 
 int print_json() {
