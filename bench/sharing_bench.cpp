@@ -88,7 +88,7 @@ void fill(TestSharing& view, uint32_t apps, base::Random& random) {
   for (size_t running = view.num_running(); running < kRunning;) {
     const TestJob job = draw_job(apps, random);
     const auto& group = view.tenants().group(
-        view.group_of(static_cast<uint32_t>(random.below(kNodes * kNodeGpus))));
+        view.group_of(static_cast<uint32_t>(random.below(uint64_t{kNodes} * kNodeGpus))));
     if (group.jobs.size() >= 4 || group.gpus.size() != static_cast<size_t>(job.gpus)) continue;
     view.start(view.submit(job), std::vector(group.gpus));
     ++running;

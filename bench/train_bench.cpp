@@ -82,7 +82,7 @@ base::Result<double> images_per_s(const Wanted& wanted, comm::Communicator& end)
     }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  const auto warm = run(5);
+  auto warm = run(5);
   if (!warm) return warm;
   // Rank 0's clock says how many steps: all ranks must make as many.
   std::array<double, 1> guess = {std::max(*warm / 5, 1e-6)};
@@ -90,7 +90,7 @@ base::Result<double> images_per_s(const Wanted& wanted, comm::Communicator& end)
                                     std::as_writable_bytes(std::span(guess)), 0, "s");
   if (!agreed) return base::failure(agreed.error());
   const auto steps = std::max<int64_t>(3, static_cast<int64_t>(wanted.seconds / guess[0]));
-  const auto took = run(steps);
+  auto took = run(steps);
   if (!took) return took;
   return static_cast<double>(steps * wanted.batch) / *took;
 }
