@@ -22,7 +22,7 @@ JOBS = 1000
 LOAD = 0.6
 NODES = [64, 28]
 NOISES = [0, 5, 10, 20]
-POLICIES = ["fifo+packed", "eaco-paper", "eaco"]
+POLICIES = ["fifo+packed", "eaco-paper", "eaco", "goban"]
 ROUNDING_S = 0.01
 
 
