@@ -106,7 +106,7 @@ Result<TimeZone> TimeZone::load(const std::string& name) {
   constexpr size_t kZoneBytesMax = size_t{1} << 20;
   const bool is_name = name.front() != '/' && name.find("..") == name.npos;
   const auto text = is_name ? read_text_file(path, kZoneBytesMax) : Result<std::string>();
-  const auto parsed = text && is_name ? parse(*text) : Result<TimeZone>(bad_data({}, ""));
+  auto parsed = text && is_name ? parse(*text) : Result<TimeZone>(bad_data({}, ""));
   if (parsed) return parsed;
   return usage_error(fmt::format("no time zone is named {}", name),
                      "write UTC, +09:00, or a name such as Asia/Tokyo (needs the package tzdata)");
@@ -119,7 +119,7 @@ int64_t TimeZone::offset_at(int64_t unix_s) const {
 
 TimeZone::Moments TimeZone::moments_of(int64_t local_s) const {
   Moments out;
-  constexpr int64_t kOffsetMax_s = 26 * 3600;
+  constexpr int64_t kOffsetMax_s = int64_t{26} * 3600;
   const auto near = std::ranges::upper_bound(changes_, local_s - kOffsetMax_s, {}, &Change::unix_s);
   const auto take = [&](int64_t offset_s, int64_t from_s, int64_t until_s) {
     const int64_t unix_s = local_s - offset_s;

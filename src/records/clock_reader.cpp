@@ -59,7 +59,7 @@ Moment ClockReader::read(std::string_view text) {
       return {MomentKind::Bad, -1, -1};
     }
     used_zone_ = true;
-    return local(day_s + hour * 3600 + minute * 60 + second, 0);
+    return local(day_s + int64_t{hour} * 3600 + int64_t{minute} * 60 + second, 0);
   }
   return read_slowly(text);
 }

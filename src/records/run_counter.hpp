@@ -24,7 +24,7 @@ class RunCounter {
   int32_t add(std::string_view cluster, std::string_view id, base::TimeNs start_ns);
 
  private:
-  int32_t add(std::string_view key, base::TimeNs start_ns);
+  int32_t add(std::string_view id, base::TimeNs start_ns);
   bool insert(uint64_t hash);
   void grow();
 

@@ -104,6 +104,7 @@ std::optional<int64_t> parse_slurm_bytes(std::string_view text, char unit) {
     power = unit_power(text.back());
     text.remove_suffix(1);
   }
+  if (power < 0) return std::nullopt;
   if (const auto whole = whole_number(text)) {
     constexpr int64_t kMost = int64_t{1} << 62;
     return *whole > kMost >> (10 * power) ? std::nullopt : std::optional(*whole << (10 * power));

@@ -29,10 +29,10 @@ using base::TimeNs;
 using nlohmann::json;
 
 const json& member(const json& object, const char* key) {
-  static const json kNothing;
-  if (!object.is_object()) return kNothing;
+  static const json nothing;
+  if (!object.is_object()) return nothing;
   const auto found = object.find(key);
-  return found == object.end() ? kNothing : *found;
+  return found == object.end() ? nothing : *found;
 }
 
 std::string text_of(const json& object, const char* key) {

@@ -227,11 +227,11 @@ std::string SlurmParser::parse_times() {
     if (start.second_ns >= 0 && start.ns < submit.ns) start.ns = start.second_ns;
     const auto fits = [&](TimeNs from_ns, TimeNs to_ns) { return to_ns - from_ns == span_ns; };
     if (!fits(start.ns, end.ns)) {
-      if (end.second_ns >= 0 && fits(start.ns, end.second_ns)) {
-        end.ns = end.second_ns;
-      } else if (start.second_ns >= 0 && fits(start.second_ns, end.ns)) {
+      const bool later_end = end.second_ns >= 0 && fits(start.ns, end.second_ns);
+      const bool later_start = start.second_ns >= 0 && fits(start.second_ns, end.ns);
+      if (!later_end && later_start) {
         start.ns = start.second_ns;
-      } else if (end.ns < start.ns && end.second_ns >= 0) {
+      } else if (later_end || (end.ns < start.ns && end.second_ns >= 0)) {
         end.ns = end.second_ns;
       }
     }
