@@ -126,11 +126,9 @@ RC_GTEST_PROP(EnergyRecorderProperty, EnergyIsConservedOnRandomRuns, ()) {
   MeteredRun run{model::make_preset("3x2:V100+2x4:K80").value(), {}, {}};
   const auto jobs = *rc::gen::inRange(1, 40);
   double submit_s = 0;
-  double ideal_s = 0;
   for (int i = 0; i < jobs; ++i) {
     submit_s += *rc::gen::inRange(0, 400);
     const auto work_s = *rc::gen::inRange(1, 3000);
-    ideal_s += work_s;
     run.add(submit_s, work_s, *rc::gen::inRange(1, 9), *rc::gen::element("a", "b", ""),
             static_cast<float>(*rc::gen::inRange(-1, 101)));
   }
