@@ -29,9 +29,9 @@ LOADS = {40: 0.45, 60: 0.68, 80: 0.90}
 SMALL, LARGE = "28x8:V100", "64x8:V100"
 MIXED = "20x8:V100+24x8:P100+20x8:K80"
 MIXED_SMALL = "9x8:V100+10x8:P100+9x8:K80"
-# What the paper's study is run on: threshold of the summed utilisation besides the source.
-SETUPS = {f"{TABLES}, threshold 60 %": (TABLES, {"threshold_pct": 60}), TABLES: (TABLES, {}),
-          TABLES_SIZES: (TABLES_SIZES, {}), GAVEL: (GAVEL, {})}
+# What the paper's study is run on: a source and settings of sharing.
+SETUPS = {f"{TABLES}, threshold 60 %": (TABLES, ("util_max_pct=60",)), TABLES: (TABLES, ()),
+          TABLES_SIZES: (TABLES_SIZES, ()), GAVEL: (GAVEL, ())}
 COLUMNS = ("D", "A", "B", "C", "active nodes", "node-days", "epoch time", "JCT")
 BRIEF = ("D", "A", "C", "node-days", "epoch time", "JCT")
 
@@ -54,7 +54,9 @@ class Study:
         self.policies = (FIFO, SLEEP, *BASELINES, PAPER, EACO, *self.added)
 
     def over_seeds(self, source, occupancy, cluster, policies=None, energy="v100", options=(),
-                   lost=False, **workload):
+                   settings=(), lost=False, **workload):
+        if settings:
+            options = (*options, "--sharing", ",".join(settings))
         return [Question(Workload(source, LOADS[occupancy], seed, **workload),
                          tuple(policies or self.policies), cluster, energy, options, lost)
                 for seed in self.seeds]
@@ -129,8 +131,9 @@ class Study:
     # The paper's study.
 
     def paper(self):
-        cases = {(setup, cluster, occupancy): self.over_seeds(source, occupancy, cluster, **changed)
-                 for setup, (source, changed) in SETUPS.items() for cluster in (SMALL, LARGE)
+        cases = {(setup, cluster, occupancy): self.over_seeds(source, occupancy, cluster,
+                                                              settings=settings)
+                 for setup, (source, settings) in SETUPS.items() for cluster in (SMALL, LARGE)
                  for occupancy in LOADS}
         answers = self.ask(cases)
         self.claims(cases, answers)
@@ -227,19 +230,22 @@ class Study:
 
     def sensitivity(self):
         heading("What it hangs on, load 60")
+        policies = (FIFO, PAPER, EACO, *self.added)
         cases = {}
-        thresholds = (60, 80, 100, 150, 200)
-        for source, cluster, percents in ((TABLES, LARGE, thresholds), (GAVEL, LARGE, thresholds),
-                                          (GAVEL, SMALL, thresholds[2:])):
-            for percent in percents:
-                cases[source, cluster, f"threshold {percent} %"] = {"threshold_pct": percent}
+        for source, cluster, settings in (
+                (TABLES, LARGE, ("util_max_pct=60", "util_max_pct=80", "", "util_max_pct=150",
+                                 "jobs_per_gpu_max=2", "jobs_per_gpu_max=3", "power_caps=0")),
+                (GAVEL, LARGE, ("util_max_pct=60", "", "util_max_pct=150", "util_max_pct=200",
+                                "jobs_per_gpu_max=2", "power_caps=0", "min_saving=0.2")),
+                (GAVEL, SMALL, ("", "util_max_pct=200", "lost_deadlines_bind=1"))):
+            for setting in settings:
+                cases[source, cluster, setting or "nothing"] = self.over_seeds(
+                    source, 60, cluster, policies, settings=tuple(filter(None, [setting])))
         for cluster, promises in ((LARGE, ("none", "1.1", "1.3", "2")), (SMALL, ("none", "1.3"))):
             for promise in promises:
                 name = "no promises" if promise == "none" else f"greatest slowdown {promise}"
-                cases[GAVEL, cluster, name] = {"promise": promise}
-        policies = (FIFO, PAPER, EACO, *self.added)
-        cases = {case: self.over_seeds(case[0], 60, case[1], policies, **changed)
-                 for case, changed in cases.items()}
+                cases[GAVEL, cluster, name] = self.over_seeds(GAVEL, 60, cluster, policies,
+                                                              promise=promise)
         self.sensitivity_rows(cases, policies[1:], ())
 
     def sensitivity_rows(self, cases, policies, extra):
@@ -267,11 +273,12 @@ class Study:
             for percent in (0, 5, 10, 20):
                 cases[source, LARGE, f"noise {percent} %"] = self.over_seeds(
                     source, 60, LARGE, policies, options=("--prediction-noise", percent), lost=True)
-        for hours in (0.1, 2):
-            cases[GAVEL, LARGE, f"noise 20 %, epochs of {hours} h"] = self.over_seeds(
-                GAVEL, 60, LARGE, policies, options=("--prediction-noise", 20), lost=True,
-                epoch_h=hours)
-        self.sensitivity_rows(cases, policies[1:], ("lost by sharing",))
+        for changed, settings, epoch_h in (("epochs of 2 h", (), 2),
+                                           ("observe_max_s=300", ("observe_max_s=300",), 0.4)):
+            cases[GAVEL, LARGE, f"noise 20 %, {changed}"] = self.over_seeds(
+                GAVEL, 60, LARGE, policies, options=("--prediction-noise", 20), settings=settings,
+                lost=True, epoch_h=epoch_h)
+        self.sensitivity_rows(cases, policies[1:], ("lost after a start in time",))
 
 
 SECTIONS = {"node": Study.node, "pairs": Study.pairs, "paper": Study.paper, "mixed": Study.mixed,

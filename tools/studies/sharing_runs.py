@@ -34,7 +34,6 @@ class Workload(NamedTuple):
     load: float
     seed: int
     days: float = 60
-    threshold_pct: float = 100   # utilisations are declared so that 100 stands for it
     epoch_h: float = 0.4
     promise: str = "deadline"    # or "none", or a greatest slowdown
 
@@ -62,8 +61,6 @@ def drawn(workload):
             row["gpu_util_pct"], row["gpu_mem_bytes"] = TABLE_MODELS[row["model"]], TABLE_MEMORY
         if whole:
             row["num_gpus"] = 8
-        util = float(row["gpu_util_pct"]) * 100 / workload.threshold_pct
-        row["gpu_util_pct"] = min(100, util)
         row["epochs"] = max(1, round(float(row["duration"]) / HOUR / workload.epoch_h))
         row["max_slowdown"] = ""
         if workload.promise != "deadline":
@@ -117,8 +114,8 @@ class Library:
         self.utilisation = self.write_utilisation()
 
     def write_utilisation(self):
-        """Writes the generator's utilisations into Gavel's history, so that watts do not depend on
-        what jobs declare; returns them."""
+        """Writes the generator's utilisations into Gavel's history, so that pairs can be predicted
+        without a job that declares them; returns them."""
         util = {}
         for row in drawn(Workload(GAVEL, 0.6, 1, days=5)):
             batch = f"@batch {row['batch_size']}" if row["batch_size"] else ""
