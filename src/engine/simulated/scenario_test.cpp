@@ -13,6 +13,7 @@
 #include "model/cluster_file.hpp"
 #include "model/cluster_presets.hpp"
 #include "model/site_rules_file.hpp"
+#include "policy/sharing/eaco_settings.hpp"
 
 namespace goban::engine {
 namespace {
@@ -85,7 +86,7 @@ std::shared_ptr<profile::ColocationHistory> true_history(const Scenario& s) {
 }
 
 /// app NAME UTIL WATTS, together APP:SLOWDOWN..., truly the same, cap WATTS ENERGY TIME, sharing
-/// KEY VALUE. False: none of these.
+/// NAME=VALUE. False: none of these.
 bool read_knowledge(Scenario& s, const std::string& key, std::istringstream& words) {
   if (key == "app") {
     std::string name;
@@ -106,16 +107,10 @@ bool read_knowledge(Scenario& s, const std::string& key, std::istringstream& wor
     words >> cap.cap_w >> cap.energy_factor >> cap.time_factor;
     knowledge_of(s).power[0].caps.push_back(cap);
   } else if (key == "sharing") {
-    std::string name;
-    double value = 0;
-    words >> name >> value;
-    policy::EacoOptions& eaco = s.policy->eaco;
-    const std::map<std::string, double*> options = {
-        {"observe-max", &eaco.observe_max_s}, {"min-residence", &eaco.min_residence_s},
-        {"cool-down", &eaco.cool_down_s},     {"min-saving", &eaco.min_saving},
-        {"undo-cost", &eaco.undo_cost_s},     {"max-slowdown", &eaco.max_slowdown}};
-    if (!options.contains(name)) return false;
-    *options.at(name) = value;
+    std::string assignment;
+    words >> assignment;
+    const base::Status status = policy::set_eaco(s.policy->eaco, assignment);
+    EXPECT_TRUE(status) << status.error().text();
   } else {
     return false;
   }

@@ -19,7 +19,8 @@ inline constexpr int64_t kTestGib = int64_t{1} << 30;
 
 /// Every sharing policy, in presets and in compositions with what could get in its way.
 inline const std::vector<std::string>& sharing_policies() {
-  static const std::vector<std::string> names = {"eaco",
+  static const std::vector<std::string> names = {"goban",
+                                                 "eaco",
                                                  "eaco-paper",
                                                  "gandiva",
                                                  "fifo-packed",
@@ -27,6 +28,7 @@ inline const std::vector<std::string>& sharing_policies() {
                                                  "skip+share-eaco-paper-complementary+spread",
                                                  "las+share-eaco+sleep",
                                                  "las+share-packed",
+                                                 "skip+sticky+share-worth",
                                                  "srtf+share-gandiva+sleep",
                                                  "priority+by-priority+share-eaco+sleep",
                                                  "priority+by-priority+share-eaco-paper+spread",
