@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/random.hpp"
+#include "policy/compose.hpp"
 #include "policy/sharing/test_sharing.hpp"
 
 namespace {
@@ -150,6 +151,10 @@ void run(uint32_t apps) {
     options.ranking = ranking;
     measure(name, *policy::make_eaco(options), view, waiting);
   }
+  view.set_demand(kNodes * kNodeGpus * 8 / 10);
+  policy::EacoOptions worth = policy::compose("goban").value().eaco;
+  worth.ranking = policy::ShareRanking::Worth;
+  measure("goban", *policy::make_eaco(worth), view, waiting);
   policy::EacoOptions hopeless;
   hopeless.min_saving = 0.99;
   measure("eaco, nothing is worth it", *policy::make_eaco(hopeless), view, waiting);
