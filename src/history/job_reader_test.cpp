@@ -326,9 +326,9 @@ TEST(JobReader, HeaderErrors) {
             "jobs.csv:1: the header \"id,gpus\" is not that of pal (expected: "
             "job_id,num_gpus,submit_time,duration,model[,batch_size])");
   options.format = "csv";
-  EXPECT_THAT(
-      error_text("id,gpus\n", options),
-      testing::StartsWith("no job format is named csv (known: slurm, grid-engine, swf, kubernetes, "));
+  EXPECT_THAT(error_text("id,gpus\n", options),
+              testing::StartsWith(
+                  "no job format is named csv (known: slurm, grid-engine, swf, kubernetes, "));
 }
 
 TEST(JobReader, NamedFormatNeedsNoUserColumn) {
