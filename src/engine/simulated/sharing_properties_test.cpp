@@ -105,10 +105,17 @@ class Follower final : public Observer {
       if (locked) RC_ASSERT(provision != provisional_.end());
       if (locked || provision == provisional_.end()) continue;
       // Who was evicted and got the same GPUs again was started anew: its observation is void.
+      std::vector<JobId> others = provision->second.members;
+      if (provision->second.since == decision.at_ns) others.pop_back();  // who joined just now
       const bool anew = std::ranges::any_of(decision.placed, [&](JobId job) {
-        return std::ranges::find(provision->second.members, job) != provision->second.members.end();
+        return std::ranges::find(others, job) != others.end();
       });
-      if (!anew) check_unlocked(decision.at_ns, GpuId(gpu));
+      // An eviction behind the joiner's back voids its observation at once.
+      const bool evicts = run_.composition.preemption != policy::Preemption::None;
+      const bool voided = evicts && provision->second.since == decision.at_ns;
+      const bool observes = run_.composition.sharing != "share-packed" && !evicts;
+      if (observes) RC_ASSERT(provision->second.until > provision->second.since);
+      if (!anew && !voided) check_unlocked(decision.at_ns, GpuId(gpu));
       provisional_.erase(provision);
     }
     for (const JobId job : undone_) {
@@ -224,7 +231,8 @@ class Follower final : public Observer {
     life.alone = run_.speed().slowdown(request, life.gpus);
     for (const GpuId gpu : life.gpus) {
       // Whoever joins is provisional until the observation is over.
-      if (joins) provisional_[gpu.value] = {now, now, on_gpu_[gpu.index()]};
+      if (on_gpu_[gpu.index()].size() > 1)
+        provisional_[gpu.value] = {now, now, on_gpu_[gpu.index()]};
     }
   }
 
