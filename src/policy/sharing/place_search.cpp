@@ -82,7 +82,7 @@ class Search {
         const Tenants::Kind& kind = tenants.kind(id);
         const bool room =
             static_cast<int32_t>(kind.traits.size()) < rules_.admission.jobs_per_gpu_max;
-        if (kind.groups.empty() || !room || (size != num_gpus_ && !kind.one_node)) continue;
+        if (!room || (size != num_gpus_ && !kind.one_node)) continue;
         Offer offer(view_, kind, joiner_);
         if (acceptable(offer)) out.push_back({offer.worth_w, id});
       }
