@@ -63,7 +63,7 @@ class EnergyRecorder final : public engine::Observer {
   /// Tells the meter what changed before `now`.
   void advance(TimeNs now);
   void flush();
-  void flush_node(model::NodeId node);
+  void flush_node(model::NodeId id);
   [[nodiscard]] double load_of(const OnGpu& on, size_t gpu_model,
                                std::vector<profile::GpuResident>& residents) const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -25,7 +26,7 @@ void EnergyMeter::Sum::add(double value) {
 
 EnergyMeter::EnergyMeter(std::span<const MeteredNode> nodes, size_t num_jobs, base::TimeNs begin_ns,
                          MeterOptions options)
-    : options_(options), job_j_(num_jobs), begin_ns_(begin_ns) {
+    : options_(std::move(options)), job_j_(num_jobs), begin_ns_(begin_ns) {
   nodes_.reserve(nodes.size());
   for (const MeteredNode& node : nodes) {
     GOBAN_CHECK(node.power != nullptr);
