@@ -16,10 +16,11 @@ goban_room_uses(policy base model profile)
 goban_room_uses(scheduler base model profile policy)
 goban_room_uses(records base wire model profile)
 goban_room_uses(history base wire model profile records)
+goban_room_uses(store base wire model profile records)
 goban_room_uses(series base statistics)
 goban_room_uses(engine base wire model profile policy scheduler history)
 goban_room_uses(report base wire model profile policy history engine)
-goban_room_uses(cli base statistics wire model profile policy scheduler records history series
+goban_room_uses(cli base statistics wire model profile policy scheduler records history store series
                     engine report)
 # The training runtime: apart from the cluster's rooms (mesh_rooms.cmake builds it).
 goban_room_uses(comm base)

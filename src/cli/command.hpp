@@ -32,6 +32,7 @@ void add_policies(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);
 void add_trace_inspect(CLI::App& trace, Action& action);
 void add_trace_convert(CLI::App& trace, Action& action);
+void add_history(CLI::App& app, Action& action);
 void add_cluster(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
 void add_energy(CLI::App& app, Action& action);

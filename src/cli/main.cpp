@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   goban::cli::add_explain(app, action);
   goban::cli::add_policies(app, action);
   goban::cli::add_trace(app, action);
+  goban::cli::add_history(app, action);
   goban::cli::add_cluster(app, action);
   goban::cli::add_profile(app, action);
   goban::cli::add_energy(app, action);

@@ -1,6 +1,7 @@
 #include "cli/reading_options.hpp"
 
 #include "records/record_format.hpp"
+#include "store/job_store.hpp"
 
 namespace goban::cli {
 
@@ -16,6 +17,16 @@ void add_reading_options(CLI::App& c, ReadingArguments& arguments) {
                "Format grid-engine: resources that are GPUs, NAME=GPUS[:TYPE][*slots|*hosts]");
   c.add_option("--gpus-per-node", arguments.site.gpus_per_node,
                "Format slurm, where accounting counts no GPUs: PARTITION=GPUS of a node");
+}
+
+base::Result<history::ReadResult> read_history_input(const std::string& location,
+                                                     const history::ReadOptions& options) {
+  if (!store::is_store_location(location)) return history::read_jobs(location, options);
+  auto jobs = store::JobStore::open(location, false);
+  if (!jobs) return base::failure(jobs.error());
+  return history::read_jobs(
+      [&](records::RecordSink& sink) { return jobs->read({}, sink, options.rejects_path); },
+      options);
 }
 
 }  // namespace goban::cli

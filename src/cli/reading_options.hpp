@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "history/job_reader.hpp"
 #include "records/record_reader.hpp"
 
 namespace goban::cli {
@@ -24,5 +25,10 @@ struct ReadingArguments {
 
 /// --format, --procs-per-gpu, --zone, --gpu-resource, --gpus-per-node.
 void add_reading_options(CLI::App& c, ReadingArguments& arguments);
+
+/// Reads a history from a file, a folder, standard input or a store. Errors: those of
+/// history::read_jobs and store::JobStore::open.
+[[nodiscard]] base::Result<history::ReadResult> read_history_input(
+    const std::string& location, const history::ReadOptions& options);
 
 }  // namespace goban::cli

@@ -141,7 +141,7 @@ Result<history::ReadResult> read_history(SimulateFiles& files, const model::Clus
   if (files.keep_rejects) options.rejects_path = files.rejects;
   ProgressBar progress("reading", 1);
   options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
-  auto result = history::read_jobs(files.jobs, options);
+  auto result = read_history_input(files.jobs, options);
   if (files.keep_rejects && !rejects_named && (!result || result->rejected == 0))
     std::remove(files.rejects.c_str());
   return result;

@@ -20,7 +20,8 @@ namespace {
 void add_input_options(CLI::App& c, SimulateOptions& options) {
   SimulateFiles& files = options.files;
   c.add_option("--cluster", files.cluster, "Cluster: a TOML file, a preset, or NxM")->required();
-  c.add_option("--jobs", files.jobs, "Job history: CSV, plain or gzip; - reads stdin")->required();
+  c.add_option("--jobs", files.jobs, "Job history, plain or gzip, or a store; - reads stdin")
+      ->required();
   add_reading_options(c, files.reading);
   c.add_option("--scores", files.scores, "PM scores of the GPUs (CSV); all 1 if left out");
   c.add_option("--penalty", files.penalties,

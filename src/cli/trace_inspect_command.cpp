@@ -61,7 +61,7 @@ base::Result<Loaded> load(const TraceArguments& arguments) {
   options.cpu_jobs = history::CpuJobs::Keep;
   ProgressBar progress("reading", 1);
   options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
-  auto read = history::read_jobs(arguments.file, options);
+  auto read = read_history_input(arguments.file, options);
   if (!read) return base::failure(read.error());
   loaded.read = std::move(*read);
   return loaded;
@@ -301,7 +301,8 @@ int convert(const TraceArguments& arguments) {
 CLI::App* add_reading_command(CLI::App& trace, const std::string& name, const std::string& what,
                               TraceArguments& arguments) {
   CLI::App* c = trace.add_subcommand(name, what);
-  c->add_option("FILE", arguments.file, "Job history, plain or gzip; - reads stdin")->required();
+  c->add_option("FILE", arguments.file, "Job history, plain or gzip, or a store; - reads stdin")
+      ->required();
   add_reading_options(*c, arguments.reading);
   c->add_option("--cluster", arguments.cluster,
                 "Refuse what this cluster cannot hold: TOML file, preset, NxM");

@@ -28,4 +28,11 @@ Result<ReadResult> read_jobs(const std::string& path, const ReadOptions& options
   return finish(records::read_records(path, options, builder), builder);
 }
 
+Result<ReadResult> read_jobs(
+    const std::function<Result<records::ReadSummary>(records::RecordSink& sink)>& read,
+    const ReadOptions& options) {
+  HistoryBuilder builder(options.cluster, options.jobs_max, options.cpu_jobs);
+  return finish(read(builder), builder);
+}
+
 }  // namespace goban::history

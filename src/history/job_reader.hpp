@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,5 +37,10 @@ struct ReadResult : records::ReadSummary {
 /// The same from any source; `name` stands for it in messages.
 [[nodiscard]] base::Result<ReadResult> read_jobs(base::ByteSource& source, const std::string& name,
                                                  const ReadOptions& options);
+
+/// The same from anything that gives records to a sink, such as the store.
+[[nodiscard]] base::Result<ReadResult> read_jobs(
+    const std::function<base::Result<records::ReadSummary>(records::RecordSink& sink)>& read,
+    const ReadOptions& options);
 
 }  // namespace goban::history

@@ -47,8 +47,17 @@ class Row {
   bool first_ = true;
 };
 
-/// `node|gpu|util|used|total;...`
-std::string gpus_text(std::span<const GpuUse> gpus) {
+/// Takes the text up to a separator off the front.
+std::string_view take_part(std::string_view& text, char separator) {
+  const size_t at = std::min(text.find(separator), text.size());
+  const std::string_view part = text.substr(0, at);
+  text.remove_prefix(std::min(at + 1, text.size()));
+  return part;
+}
+
+}  // namespace
+
+std::string gpu_list_text(std::span<const GpuUse> gpus) {
   std::string out;
   const auto name = [&out](std::string_view text) {
     for (const char c : text) out += c == '|' || c == ';' ? '_' : c;
@@ -76,7 +85,37 @@ std::string software_text(std::span<const std::string_view> software) {
   return out;
 }
 
-}  // namespace
+bool parse_gpu_list(std::string_view text, std::vector<GpuUse>& gpus) {
+  constexpr double kUtilMax = 1e9;
+  gpus.clear();
+  while (!text.empty()) {
+    std::string_view one = take_part(text, ';');
+    GpuUse gpu;
+    gpu.node = take_part(one, '|');
+    gpu.gpu = take_part(one, '|');
+    const std::string_view util = take_part(one, '|');
+    const std::string_view used = take_part(one, '|');
+    const std::string_view total = take_part(one, '|');
+    const auto util_pct = base::parse_double(util);
+    const auto used_bytes = base::parse_int(used);
+    const auto total_bytes = base::parse_int(total);
+    if ((!util.empty() && (!util_pct || *util_pct < 0 || *util_pct > kUtilMax)) ||
+        (!used.empty() && (!used_bytes || *used_bytes < 0)) ||
+        (!total.empty() && (!total_bytes || *total_bytes < 0)) || !one.empty()) {
+      return false;
+    }
+    gpu.util_pct = static_cast<float>(util_pct.value_or(-1));
+    gpu.mem_used_bytes = used_bytes.value_or(-1);
+    gpu.mem_total_bytes = total_bytes.value_or(-1);
+    gpus.push_back(gpu);
+  }
+  return true;
+}
+
+void parse_software(std::string_view text, std::vector<std::string_view>& software) {
+  software.clear();
+  while (!text.empty()) software.push_back(take_part(text, ';'));
+}
 
 std::string records_csv_header() {
   std::string out;
@@ -119,7 +158,7 @@ void append_records_csv(std::string& out, const AccountingRecord& r) {
   row.whole(r.mem_bytes, -1);
   row.whole(r.priority, 0);
   row.text(r.node_list);
-  row.text(gpus_text(r.gpus));
+  row.text(gpu_list_text(r.gpus));
   row.text(software_text(r.software));
   row.number(double{r.usage.gpu_util_pct_max});
   row.whole(r.usage.gpu_mem_bytes_max, -1);

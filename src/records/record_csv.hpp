@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/name_table.hpp"
 #include "records/accounting_record.hpp"
@@ -16,6 +18,15 @@ namespace goban::records {
 
 /// Appends a record as one line. Texts keep all but line ends, which become blanks.
 void append_records_csv(std::string& out, const AccountingRecord& record);
+
+// Lists inside one field.
+/// `node|gpu|utilisation %|peak bytes|bytes of the GPU;...`; unknown numbers are empty.
+[[nodiscard]] std::string gpu_list_text(std::span<const GpuUse> gpus);
+/// Views into the text. False if it is no such list.
+[[nodiscard]] bool parse_gpu_list(std::string_view text, std::vector<GpuUse>& gpus);
+/// Names with ; between.
+[[nodiscard]] std::string software_text(std::span<const std::string_view> software);
+void parse_software(std::string_view text, std::vector<std::string_view>& software);
 
 /// Writes SWF 2.2: the 18 fields, then GPUs and thousandths of a GPU (`; GpuFields: 19 20`, which
 /// our reader takes before the processors). SWF has numbers only: ids and names are numbered from 1

@@ -6,6 +6,7 @@
 
 #include "base/number.hpp"
 #include "model/import/host_list.hpp"
+#include "records/record_check.hpp"
 
 namespace goban::records {
 namespace {
@@ -27,23 +28,6 @@ TimeNs run_time(const AccountingRecord& record) {
 
 }  // namespace
 
-std::string RecordTable::check(const AccountingRecord& record) const {
-  if (record.id.empty()) return "job_id is empty";
-  if (record.work_s > base::kMaxSeconds) return "the work is beyond 4.6e9 seconds";
-  if (record.start_ns >= 0 && record.submit_ns >= 0 && record.start_ns < record.submit_ns) {
-    return "the job started before it was submitted";
-  }
-  if (record.end_ns >= 0 && record.end_ns < std::max(record.submit_ns, record.start_ns)) {
-    return "the job ended before it started";
-  }
-  if (record.num_gpus && !fits<int32_t>(*record.num_gpus)) return "num_gpus is out of range";
-  if (!fits<int32_t>(record.num_nodes) || !fits<int32_t>(record.cpu_cores) ||
-      !fits<int32_t>(record.instances)) {
-    return "a count of nodes, cores or instances is out of range";
-  }
-  return {};
-}
-
 bool RecordTable::is_new(const AccountingRecord& record) {
   if (record.run == 0 && record.cluster.empty()) return seen_.insert(record.id);
   const bool one_cluster = clusters_.size() == 1 && clusters_[0] == record.cluster;
@@ -62,7 +46,7 @@ bool RecordTable::is_new(const AccountingRecord& record) {
 }
 
 std::string RecordTable::take(const AccountingRecord& record) {
-  if (std::string problem = check(record); !problem.empty()) return problem;
+  if (std::string problem = problem_of(record); !problem.empty()) return problem;
   if (!is_new(record)) return fmt::format("job_id {} was used before", record.id);
   RecordRow row;
   set_names(record, row);

@@ -138,7 +138,6 @@ class RecordTable final : public RecordSink {
     }
   };
 
-  [[nodiscard]] std::string check(const AccountingRecord& record) const;
   [[nodiscard]] bool is_new(const AccountingRecord& record);
   void set_names(const AccountingRecord& record, RecordRow& row);
   [[nodiscard]] uint32_t node_list(std::string_view text);

@@ -4,20 +4,12 @@
 // names with ; between.
 #include <fmt/format.h>
 
-#include "base/number.hpp"
 #include "records/formats/named_parser.hpp"
 #include "records/formats/records_columns.hpp"
+#include "records/record_csv.hpp"
 
 namespace goban::records {
 namespace {
-
-/// Takes the text up to a separator off the front.
-std::string_view take_part(std::string_view& text, char separator) {
-  const size_t at = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, at);
-  text.remove_prefix(std::min(at + 1, text.size()));
-  return part;
-}
 
 class RecordsParser final : public NamedParser {
  public:
@@ -53,8 +45,7 @@ class RecordsParser final : public NamedParser {
     read_sizes(record);
     if (std::string problem = read_words(record); !problem.empty()) return problem;
     read_usage(record.usage);
-    read_software(record);
-    return read_gpus(record);
+    return read_lists(record);
   }
   bool has_walltimes() const override { return has(static_cast<size_t>(Walltime)); }
 
@@ -119,36 +110,11 @@ class RecordsParser final : public NamedParser {
     usage.cpu_s = real(CpuSeconds);
   }
 
-  void read_software(AccountingRecord& record) {
-    software_.clear();
-    std::string_view rest = get(Software);
-    while (!rest.empty()) software_.push_back(take_part(rest, ';'));
+  std::string read_lists(AccountingRecord& record) {
+    parse_software(get(Software), software_);
     record.software = software_;
-  }
-
-  std::string read_gpus(AccountingRecord& record) {
-    gpus_.clear();
-    std::string_view rest = get(Gpus);
-    while (!rest.empty()) {
-      std::string_view one = take_part(rest, ';');
-      GpuUse gpu;
-      gpu.node = take_part(one, '|');
-      gpu.gpu = take_part(one, '|');
-      const std::string_view util = take_part(one, '|');
-      const std::string_view used = take_part(one, '|');
-      const std::string_view total = take_part(one, '|');
-      const auto util_pct = base::parse_double(util);
-      const auto used_bytes = base::parse_int(used);
-      const auto total_bytes = base::parse_int(total);
-      if ((!util.empty() && (!util_pct || *util_pct < 0 || *util_pct > 1e9)) ||
-          (!used.empty() && (!used_bytes || *used_bytes < 0)) ||
-          (!total.empty() && (!total_bytes || *total_bytes < 0)) || !one.empty()) {
-        return "gpus is no list of node|gpu|utilisation|used|total";
-      }
-      gpu.util_pct = static_cast<float>(util_pct.value_or(-1));
-      gpu.mem_used_bytes = used_bytes.value_or(-1);
-      gpu.mem_total_bytes = total_bytes.value_or(-1);
-      gpus_.push_back(gpu);
+    if (!parse_gpu_list(get(Gpus), gpus_)) {
+      return "gpus is no list of node|gpu|utilisation|used|total";
     }
     record.gpus = gpus_;
     return {};

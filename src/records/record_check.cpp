@@ -1,0 +1,33 @@
+#include "records/record_check.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace goban::records {
+namespace {
+
+template <typename To>
+bool fits(int64_t value) {
+  return value >= std::numeric_limits<To>::min() && value <= std::numeric_limits<To>::max();
+}
+
+}  // namespace
+
+std::string problem_of(const AccountingRecord& record) {
+  if (record.id.empty()) return "job_id is empty";
+  if (record.work_s > base::kMaxSeconds) return "the work is beyond 4.6e9 seconds";
+  if (record.start_ns >= 0 && record.submit_ns >= 0 && record.start_ns < record.submit_ns) {
+    return "the job started before it was submitted";
+  }
+  if (record.end_ns >= 0 && record.end_ns < std::max(record.submit_ns, record.start_ns)) {
+    return "the job ended before it started";
+  }
+  if (record.num_gpus && !fits<int32_t>(*record.num_gpus)) return "num_gpus is out of range";
+  if (!fits<int32_t>(record.num_nodes) || !fits<int32_t>(record.cpu_cores) ||
+      !fits<int32_t>(record.instances)) {
+    return "a count of nodes, cores or instances is out of range";
+  }
+  return {};
+}
+
+}  // namespace goban::records

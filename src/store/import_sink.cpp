@@ -1,0 +1,239 @@
+#include "store/import_sink.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "records/record_check.hpp"
+#include "records/record_csv.hpp"
+
+namespace goban::store {
+namespace {
+
+using base::Result;
+using base::Status;
+using records::AccountingRecord;
+
+/// The job will not change any more, as far as its record says.
+bool has_ended(const AccountingRecord& record) {
+  return records::has_ended(record.state) || record.state == records::JobState::Requeued ||
+         record.end_ns >= 0 || record.work_s >= 0;
+}
+
+/// Writes NULL for what is not known.
+class RowWriter {
+ public:
+  explicit RowWriter(BulkWriter& out) : out_(out) {}
+  void whole(int64_t value, int64_t unknown) {
+    if (value == unknown) return out_.null();
+    out_.whole(value);
+  }
+  void real(double value) {
+    if (value < 0) return out_.null();
+    out_.real(value);
+  }
+  void text(std::string_view value) {
+    if (value.empty()) return out_.null();
+    out_.text(valid_text(value, valid_));
+  }
+
+ private:
+  BulkWriter& out_;
+  std::string valid_;
+};
+
+}  // namespace
+
+Status ImportSink::begin() {
+  auto status = connection_.query("SELECT job_id FROM goban_open", [this](const SqlRow& row) {
+    open_.emplace(row.text(0));
+    return true;
+  });
+  if (!status) return status;
+  return connection_.execute("BEGIN");
+}
+
+int ImportSink::year_of(const AccountingRecord& record) {
+  const base::TimeNs moment_ns = record.submit_ns >= 0  ? record.submit_ns
+                                 : record.start_ns >= 0 ? record.start_ns
+                                                        : std::max<int64_t>(record.end_ns, 0);
+  if (moment_ns < year_begin_ns_ || moment_ns >= year_end_ns_) {
+    year_ = fiscal_year(moment_ns, fiscal_month_);
+    year_begin_ns_ = fiscal_year_begin(year_, fiscal_month_);
+    year_end_ns_ = fiscal_year_begin(year_ + 1, fiscal_month_);
+  }
+  return year_;
+}
+
+Result<BulkWriter*> ImportSink::writer_of(int year) {
+  if (year == last_year_) return last_writer_;
+  auto& writer = writers_[year];
+  if (!writer) {
+    if (auto status = create_partition(connection_, year); !status) {
+      return base::failure(status.error());
+    }
+    auto made = connection_.bulk(
+        {.name = partition_name(year), .columns = kJobColumns, .num_keys = kNumKeyColumns});
+    if (!made) return base::failure(made.error());
+    writer = std::move(*made);
+  }
+  last_year_ = year;
+  return last_writer_ = writer.get();
+}
+
+std::string ImportSink::take(const AccountingRecord& record) {
+  if (!status_) return status_.error().text();
+  if (std::string problem = records::problem_of(record); !problem.empty()) return problem;
+  if (record.id.size() > kJobIdBytesMax) {
+    return fmt::format("job_id is longer than {} bytes", kJobIdBytesMax);
+  }
+  if (!has_ended(record)) return unfinished_.take(record);
+  if (seen_.add(record.cluster, record.id, std::max(record.start_ns, record.submit_ns)) ==
+      records::RunCounter::kSeenBefore) {
+    return fmt::format("job_id {} with this start was used before", record.id);
+  }
+  status_ = write(record, true);
+  if (status_ && !open_.empty()) status_ = close_open(record);
+  if (status_ && uncommitted_ >= rows_per_commit_) {
+    status_ = commit();
+    if (status_) status_ = connection_.execute("BEGIN");
+  }
+  return {};
+}
+
+Status ImportSink::write(const AccountingRecord& r, bool ended) {
+  const auto writer = writer_of(year_of(r));
+  if (!writer) return base::failure(writer.error());
+  BulkWriter& out = **writer;
+  RowWriter row(out);
+  const auto name = [&](NameKind kind, std::string_view text) {
+    row.whole(names_.number(kind, text), 0);
+  };
+  out.whole(r.job_number);
+  out.whole(r.submit_ns);
+  out.whole(ended ? r.start_ns : -1);
+  out.text(valid_text(r.id, valid_));
+  out.whole(names_.number(NameKind::Cluster, r.cluster));
+  row.whole(r.array_task, -1);
+  row.whole(r.het_part, -1);
+  row.whole(r.restarts, -1);
+  name(NameKind::User, r.user);
+  name(NameKind::Account, r.account);
+  name(NameKind::Group, r.group);
+  name(NameKind::Partition, r.partition);
+  name(NameKind::Qos, r.qos);
+  name(NameKind::Reservation, r.reservation);
+  name(NameKind::ResourceType, r.resource_type);
+  row.whole(r.eligible_ns, -1);
+  row.whole(r.start_ns, -1);
+  row.whole(r.end_ns, -1);
+  row.real(r.work_s);
+  row.whole(r.walltime_limit_ns, 0);
+  out.whole(static_cast<int64_t>(r.state));
+  out.whole(static_cast<int64_t>(r.kind));
+  row.whole(r.exit_code, -1);
+  row.whole(r.signal, -1);
+  row.whole(r.failed_code, -1);
+  row.whole(r.num_gpus.value_or(-1), -1);
+  row.whole(r.gpu_milli, 0);
+  row.whole(r.gpu_share ? 1 : 0, 0);
+  name(NameKind::GpuType, r.gpu_type);
+  row.whole(r.instances, 0);
+  row.whole(r.num_nodes, -1);
+  row.whole(r.cpu_cores, 0);
+  row.whole(r.mem_bytes, -1);
+  row.whole(r.priority, 0);
+  name(NameKind::NodeList, r.node_list);
+  row.text(records::gpu_list_text(r.gpus));
+  name(NameKind::Software, records::software_text(r.software));
+  row.real(double{r.usage.gpu_util_pct_max});
+  row.whole(r.usage.gpu_mem_bytes_max, -1);
+  row.whole(r.usage.mem_bytes_max, -1);
+  row.whole(r.usage.read_bytes, -1);
+  row.whole(r.usage.write_bytes, -1);
+  row.real(r.usage.cpu_s);
+  row.whole(r.array_tasks, 0);
+  row.whole(r.array_limit, 0);
+  name(NameKind::Model, r.model);
+  row.text(r.job_name);
+  row.text(r.command_line);
+  out.whole(import_id_);
+  ++written_;
+  ++uncommitted_;
+  return out.end_row();
+}
+
+std::string ImportSink::key_of(const AccountingRecord& record) {
+  return fmt::format("job_number={} AND submit_ns={} AND job_id={} AND cluster_id={}",
+                     record.job_number, record.submit_ns,
+                     connection_.quoted(valid_text(record.id, valid_)),
+                     names_.number(NameKind::Cluster, record.cluster));
+}
+
+/// The job was open: its row of then goes.
+Status ImportSink::close_open(const AccountingRecord& record) {
+  if (!open_.contains(std::string(valid_text(record.id, valid_)))) return {};
+  const std::string key = key_of(record);
+  if (record.start_ns >= 0) {
+    auto status = connection_.execute(fmt::format("DELETE FROM {} WHERE {} AND start_key_ns=-1",
+                                                  partition_name(year_of(record)), key));
+    if (!status) return status;
+  }
+  return connection_.execute("DELETE FROM goban_open WHERE " + key);
+}
+
+Result<bool> ImportSink::end_is_known(const AccountingRecord& record) {
+  constexpr std::string_view kOpenStates = "(1,2,3)";  // Pending, Running, Suspended
+  auto found = connection_.query_whole(fmt::format(
+      "SELECT 1 FROM {} WHERE {} AND (start_key_ns<>-1 OR end_ns IS NOT NULL OR work_s IS NOT NULL "
+      "OR (state<>0 AND state NOT IN {}))",
+      partition_name(year_of(record)), key_of(record), kOpenStates));
+  if (!found) return base::failure(found.error());
+  return found->has_value();
+}
+
+Status ImportSink::write_open(const AccountingRecord& record) {
+  const std::string key = key_of(record);
+  auto status = write(record, false);
+  if (status) status = connection_.execute("DELETE FROM goban_open WHERE " + key);
+  if (!status) return status;
+  return connection_.execute(fmt::format(
+      "INSERT INTO goban_open(job_number,submit_ns,job_id,cluster_id) VALUES({},{},{},{})",
+      record.job_number, record.submit_ns, connection_.quoted(valid_text(record.id, valid_)),
+      names_.number(NameKind::Cluster, record.cluster)));
+}
+
+Status ImportSink::commit() {
+  uncommitted_ = 0;
+  if (auto status = names_.flush(connection_); !status) return status;
+  for (const auto& [year, writer] : writers_) {
+    if (auto status = writer->flush(); !status) return status;
+  }
+  return connection_.execute("COMMIT");
+}
+
+Status ImportSink::finish(ImportSummary& summary) {
+  if (!status_) return status_;
+  // Ends of this import have to be in the tables before they are asked for.
+  for (const auto& [year, writer] : writers_) {
+    if (auto status = writer->flush(); !status) return status;
+  }
+  records::RecordTable::RecordBuffers buffers;
+  for (size_t i = 0; i < unfinished_.rows().size(); ++i) {
+    const AccountingRecord record = unfinished_.record(i, buffers);
+    if (const auto writer = writer_of(year_of(record)); !writer) {
+      return base::failure(writer.error());
+    }
+    const auto known = end_is_known(record);
+    if (!known) return base::failure(known.error());
+    if (*known) {
+      ++summary.outdated;
+      continue;
+    }
+    if (auto status = write_open(record); !status) return status;
+    ++summary.unfinished;
+  }
+  summary.written = written_;
+  return commit();
+}
+
+}  // namespace goban::store

@@ -1,0 +1,289 @@
+#include "store/job_store.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fmt/format.h>
+#include <random>
+
+#include "base/file_checksum.hpp"
+#include "base/number.hpp"
+#include "records/record_csv.hpp"
+#include "records/record_output.hpp"
+#include "records/run_counter.hpp"
+#include "store/import_sink.hpp"
+#include "store/stored_names.hpp"
+
+namespace goban::store {
+namespace {
+
+using base::Result;
+using base::Status;
+using records::AccountingRecord;
+
+int64_t now_unix_s() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Turns rows into records again.
+class RowReader {
+ public:
+  explicit RowReader(const StoredNames& names) : names_(names) {}
+
+  AccountingRecord record(const SqlRow& row) {
+    row_ = &row;
+    AccountingRecord r;
+    r.job_number = row.whole(at(JobColumn::JobNumber));
+    r.submit_ns = row.whole(at(JobColumn::Submit));
+    r.id = row.text(at(JobColumn::JobId));
+    r.cluster = name(JobColumn::Cluster);
+    r.array_task = whole(JobColumn::ArrayTask, -1);
+    r.het_part = small(JobColumn::HetPart, -1);
+    r.restarts = small(JobColumn::Restarts, -1);
+    r.user = name(JobColumn::User);
+    r.account = name(JobColumn::Account);
+    r.group = name(JobColumn::Group);
+    r.partition = name(JobColumn::Partition);
+    r.qos = name(JobColumn::Qos);
+    r.reservation = name(JobColumn::Reservation);
+    r.resource_type = name(JobColumn::ResourceType);
+    r.type_may_be_left_out = true;
+    r.eligible_ns = whole(JobColumn::Eligible, -1);
+    r.start_ns = whole(JobColumn::Start, -1);
+    r.end_ns = whole(JobColumn::End, -1);
+    r.work_s = real(JobColumn::Work);
+    r.walltime_limit_ns = whole(JobColumn::Walltime, 0);
+    set_end(r);
+    set_sizes(r);
+    r.job_name = text(JobColumn::JobName);
+    r.command_line = text(JobColumn::CommandLine);
+    r.run = std::max(0, runs_.add(r.cluster, r.id, std::max(r.start_ns, r.submit_ns)));
+    return r;
+  }
+
+ private:
+  static size_t at(JobColumn column) { return static_cast<size_t>(column); }
+  [[nodiscard]] int64_t whole(JobColumn column, int64_t unknown) const {
+    return row_->is_null(at(column)) ? unknown : row_->whole(at(column));
+  }
+  [[nodiscard]] int32_t small(JobColumn column, int32_t unknown) const {
+    return static_cast<int32_t>(whole(column, unknown));
+  }
+  [[nodiscard]] double real(JobColumn column) const {
+    return row_->is_null(at(column)) ? -1 : row_->real(at(column));
+  }
+  [[nodiscard]] std::string_view text(JobColumn column) const {
+    return row_->is_null(at(column)) ? std::string_view() : row_->text(at(column));
+  }
+  [[nodiscard]] std::string_view name(JobColumn column) const { return names_[whole(column, 0)]; }
+
+  void set_end(AccountingRecord& r) const {
+    const int64_t state = whole(JobColumn::State, 0);
+    const int64_t kind = whole(JobColumn::Kind, 0);
+    if (state >= 0 && state < static_cast<int64_t>(records::kNumJobStates)) {
+      r.state = static_cast<records::JobState>(state);
+    }
+    if (kind >= 0 && kind <= 2) r.kind = static_cast<records::JobKind>(kind);
+    r.exit_code = small(JobColumn::ExitCode, -1);
+    r.signal = small(JobColumn::Signal, -1);
+    r.failed_code = small(JobColumn::FailedCode, -1);
+  }
+
+  void set_sizes(AccountingRecord& r) {
+    if (!row_->is_null(at(JobColumn::NumGpus))) r.num_gpus = whole(JobColumn::NumGpus, 0);
+    r.gpu_milli = small(JobColumn::GpuMilli, 0);
+    r.gpu_share = whole(JobColumn::GpuShare, 0) != 0;
+    r.gpu_type = name(JobColumn::GpuType);
+    r.instances = whole(JobColumn::Instances, 0);
+    r.num_nodes = whole(JobColumn::NumNodes, -1);
+    r.cpu_cores = whole(JobColumn::CpuCores, 0);
+    r.mem_bytes = whole(JobColumn::Mem, -1);
+    r.priority = small(JobColumn::Priority, 0);
+    r.node_list = name(JobColumn::NodeList);
+    (void)records::parse_gpu_list(text(JobColumn::Gpus), gpus_);
+    r.gpus = gpus_;
+    records::parse_software(name(JobColumn::Software), software_);
+    r.software = software_;
+    r.usage = {.gpu_util_pct_max = static_cast<float>(real(JobColumn::UtilMax)),
+               .gpu_mem_bytes_max = whole(JobColumn::GpuMemMax, -1),
+               .mem_bytes_max = whole(JobColumn::MemMax, -1),
+               .read_bytes = whole(JobColumn::Read, -1),
+               .write_bytes = whole(JobColumn::Write, -1),
+               .cpu_s = real(JobColumn::CpuSeconds)};
+    r.array_tasks = small(JobColumn::ArrayTasks, 0);
+    r.array_limit = small(JobColumn::ArrayLimit, 0);
+    r.model = name(JobColumn::Model);
+  }
+
+  const StoredNames& names_;
+  const SqlRow* row_ = nullptr;
+  records::RunCounter runs_;
+  std::vector<records::GpuUse> gpus_;
+  std::vector<std::string_view> software_;
+};
+
+/// What tells a file that was imported; none for standard input and folders.
+std::optional<base::FileChecksum> checksum_of_input(const std::string& path) {
+  std::error_code error;
+  if (path == "-" || !std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  const auto checksum = base::checksum_of(path);
+  return checksum ? std::optional(*checksum) : std::nullopt;
+}
+
+std::string list_columns() {
+  std::string out;
+  for (const std::string_view column : kJobColumns) {
+    out += (out.empty() ? "" : ",") + std::string(column);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<JobStore> JobStore::open(const std::string& location, bool create, int fiscal_month) {
+  auto connection = open_connection(location, create);
+  if (!connection) return base::failure(connection.error());
+  if (auto status = migrate(**connection, fiscal_month); !status) {
+    base::Error error = status.error();
+    if (error.code == base::ErrorCode::BadData) error.place.file = location;
+    return base::failure(std::move(error));
+  }
+  auto month = (*connection)->query_text("SELECT value FROM goban_meta WHERE name='fiscal_month'");
+  if (!month) return base::failure(month.error());
+  const int64_t stored =
+      *month ? base::parse_int(**month).value_or(kFiscalMonthDefault) : kFiscalMonthDefault;
+  return JobStore(std::move(*connection), static_cast<int>(std::clamp<int64_t>(stored, 1, 12)));
+}
+
+Result<ImportSummary> JobStore::import_file(const std::string& path, const ImportOptions& options) {
+  if (auto status = connection_->lock_for_writing(); !status) return base::failure(status.error());
+  const auto checksum = checksum_of_input(path);
+  ImportSummary summary;
+  if (checksum && !options.again) {
+    auto same = connection_->query_text(
+        fmt::format("SELECT format FROM goban_imports WHERE bytes={} AND crc32={} AND done_unix_s "
+                    "IS NOT NULL",
+                    checksum->bytes, checksum->crc32));
+    if (!same) return base::failure(same.error());
+    if (*same) {
+      summary.was_imported = true;
+      summary.read.format = **same;
+      return summary;
+    }
+  }
+  StoredNames names;
+  if (auto status = names.load(*connection_); !status) return base::failure(status.error());
+  const auto last = connection_->query_whole("SELECT MAX(id) FROM goban_imports");
+  if (!last) return base::failure(last.error());
+  const int64_t id = last->value_or(0) + 1;
+  std::string valid;
+  auto status = connection_->execute(fmt::format(
+      "INSERT INTO goban_imports(id,source,bytes,crc32,begun_unix_s) VALUES({},{},{},{},{})", id,
+      connection_->quoted(valid_text(path, valid)), checksum ? checksum->bytes : 0,
+      checksum ? checksum->crc32 : 0, now_unix_s()));
+  if (!status) return base::failure(status.error());
+  ImportSink sink(*connection_, names, fiscal_month_, id, options.rows_per_commit);
+  if (status = sink.begin(); !status) return base::failure(status.error());
+  auto read = records::read_records(path, options.reading, sink);
+  if (!sink.status()) return base::failure(sink.status().error());
+  // What was read before a failure stays: it was good, and the import can be repeated.
+  status = sink.finish(summary);
+  if (!read) return base::failure(read.error());
+  if (!status) return base::failure(status.error());
+  summary.read = std::move(*read);
+  status = connection_->execute(fmt::format(
+      "UPDATE goban_imports SET format={},records={},rejected={},done_unix_s={} WHERE id={}",
+      connection_->quoted(summary.read.format), summary.read.records, summary.read.rejected,
+      now_unix_s(), id));
+  if (!status) return base::failure(status.error());
+  return summary;
+}
+
+Result<records::ReadSummary> JobStore::read(const Selection& selection, records::RecordSink& sink,
+                                            const std::string& rejects_path) {
+  StoredNames names;
+  if (auto status = names.load(*connection_); !status) return base::failure(status.error());
+  auto years = partitions(*connection_);
+  if (!years) return base::failure(years.error());
+  std::string where = " WHERE 1=1";
+  if (selection.from_ns) where += fmt::format(" AND submit_ns>={}", *selection.from_ns);
+  if (selection.to_ns) where += fmt::format(" AND submit_ns<{}", *selection.to_ns);
+  if (!selection.user.empty()) {
+    where += fmt::format(" AND user_id={}", names.find(NameKind::User, selection.user));
+  }
+  records::ReadSummary summary;
+  summary.format = "store";
+  records::RecordOutput out(sink, summary);
+  if (!rejects_path.empty()) {
+    if (auto status = out.write_rejects(rejects_path); !status) {
+      return base::failure(status.error());
+    }
+  }
+  sink.begin_file({.name = "store", .format = "store", .has_walltimes = true});
+  RowReader reader(names);
+  for (const int year : *years) {
+    const std::string sql = fmt::format(
+        "SELECT {} FROM {}{} ORDER BY job_number,submit_ns,start_key_ns,job_id,cluster_id",
+        list_columns(), partition_name(year), where);
+    auto status = connection_->query(sql, [&](const SqlRow& row) {
+      if (sink.is_full()) return false;
+      AccountingRecord record = reader.record(row);
+      out.count_record();
+      record.line = out.records();
+      out.put(record, record.id);
+      return true;
+    });
+    if (!status) return base::failure(status.error());
+  }
+  if (auto status = out.commit(); !status) return base::failure(status.error());
+  return summary;
+}
+
+Result<std::vector<PartitionFacts>> JobStore::partition_facts() {
+  auto years = partitions(*connection_);
+  if (!years) return base::failure(years.error());
+  std::vector<PartitionFacts> out;
+  for (const int year : *years) {
+    const auto jobs = connection_->query_whole("SELECT COUNT(*) FROM " + partition_name(year));
+    if (!jobs) return base::failure(jobs.error());
+    out.push_back({.fiscal_year = year, .jobs = jobs->value_or(0)});
+  }
+  return out;
+}
+
+Result<std::vector<int>> JobStore::drop_before(int year) {
+  if (auto status = connection_->lock_for_writing(); !status) return base::failure(status.error());
+  auto years = partitions(*connection_);
+  if (!years) return base::failure(years.error());
+  std::vector<int> dropped;
+  for (const int each : *years) {
+    if (each >= year) continue;
+    if (auto status = drop_partition(*connection_, each); !status) {
+      return base::failure(status.error());
+    }
+    dropped.push_back(each);
+  }
+  const auto begin_ns = fiscal_year_begin(year, fiscal_month_);
+  if (auto status =
+          connection_->execute(fmt::format("DELETE FROM goban_open WHERE submit_ns<{}", begin_ns));
+      !status) {
+    return base::failure(status.error());
+  }
+  return dropped;
+}
+
+Result<std::string> JobStore::salt() {
+  auto found = connection_->query_text("SELECT value FROM goban_meta WHERE name='salt'");
+  if (!found) return base::failure(found.error());
+  if (*found) return **found;
+  std::random_device device;  // the system's own source; only here chance is wanted
+  std::string salt;
+  for (int i = 0; i < 8; ++i) salt += fmt::format("{:08x}", device());
+  auto status =
+      connection_->execute("INSERT INTO goban_meta(name,value) VALUES('salt','" + salt + "')");
+  if (!status) return base::failure(status.error());
+  return salt;
+}
+
+}  // namespace goban::store

@@ -1,0 +1,79 @@
+// Accounting records in a database: imported again and again without doubles, read back in order.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "records/accounting_record.hpp"
+#include "records/record_reader.hpp"
+#include "store/schema.hpp"
+#include "store/sql.hpp"
+
+namespace goban::store {
+
+struct ImportOptions {
+  records::ReadOptions reading{};
+  bool again = false;  ///< read a file whose like was imported before all the same
+  int64_t rows_per_commit = 100'000;
+};
+
+/// What came of an import.
+struct ImportSummary {
+  records::ReadSummary read;
+  bool was_imported = false;  ///< the same bytes were imported before; nothing was done
+  int64_t written = 0;        ///< jobs written, new ones and others
+  int64_t unfinished = 0;     ///< of them: had not ended
+  int64_t outdated = 0;       ///< unfinished ones whose end the store knew already
+};
+
+/// Which jobs to read; those without a submission count by their start or end.
+struct Selection {
+  std::optional<base::TimeNs> from_ns{};  ///< submitted at or after
+  std::optional<base::TimeNs> to_ns{};    ///< submitted before
+  std::string user{};                     ///< empty = all
+};
+
+struct PartitionFacts {
+  int fiscal_year = 0;
+  int64_t jobs = 0;
+};
+
+/// A store on one connection. One thread.
+class JobStore {
+ public:
+  /// Opens and, if need be, makes or updates the tables. Errors: see open_connection(), migrate().
+  [[nodiscard]] static base::Result<JobStore> open(const std::string& location, bool create,
+                                                   int fiscal_month = kFiscalMonthDefault);
+
+  /// Reads a file (or "-") and writes its records: the same record again replaces itself. Commits
+  /// as it goes; cut short anywhere, it can be repeated. Errors: those of the reader, Failed.
+  [[nodiscard]] base::Result<ImportSummary> import_file(const std::string& path,
+                                                        const ImportOptions& options);
+  /// Gives the jobs to a sink by fiscal year, job number and submission; runs are numbered anew.
+  /// Jobs the sink refuses are counted, and written to `rejects_path` unless it is empty.
+  [[nodiscard]] base::Result<records::ReadSummary> read(const Selection& selection,
+                                                        records::RecordSink& sink,
+                                                        const std::string& rejects_path = {});
+  [[nodiscard]] base::Result<std::vector<PartitionFacts>> partition_facts();
+  /// Removes the fiscal years before this one; returns them.
+  [[nodiscard]] base::Result<std::vector<int>> drop_before(int year);
+  /// The key of this store's pseudonyms, made at the first call.
+  [[nodiscard]] base::Result<std::string> salt();
+
+  [[nodiscard]] int fiscal_month() const { return fiscal_month_; }
+  [[nodiscard]] SqlConnection& connection() { return *connection_; }
+
+ private:
+  JobStore(std::unique_ptr<SqlConnection> connection, int fiscal_month)
+      : connection_(std::move(connection)), fiscal_month_(fiscal_month) {}
+
+  std::unique_ptr<SqlConnection> connection_;
+  int fiscal_month_;
+};
+
+}  // namespace goban::store

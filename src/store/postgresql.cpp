@@ -1,0 +1,218 @@
+// PostgreSQL: rows go by COPY into a temporary table, and from there in one statement.
+#include "store/sql.hpp"
+
+#ifdef GOBAN_POSTGRESQL
+#include <fmt/format.h>
+#include <libpq-fe.h>
+
+#include "base/number.hpp"
+
+namespace goban::store {
+namespace {
+
+using base::Result;
+using base::Status;
+
+constexpr size_t kCopyBytes = size_t{8} << 20;
+
+struct ClearResult {
+  void operator()(PGresult* result) const { PQclear(result); }
+};
+using PgResult = std::unique_ptr<PGresult, ClearResult>;
+
+class Row final : public SqlRow {
+ public:
+  const PGresult* result = nullptr;
+  bool is_null(size_t column) const override {
+    return PQgetisnull(result, 0, static_cast<int>(column)) != 0;
+  }
+  int64_t whole(size_t column) const override { return base::parse_int(text(column)).value_or(0); }
+  double real(size_t column) const override { return base::parse_double(text(column)).value_or(0); }
+  std::string_view text(size_t column) const override {
+    return {PQgetvalue(result, 0, static_cast<int>(column)),
+            static_cast<size_t>(PQgetlength(result, 0, static_cast<int>(column)))};
+  }
+};
+
+class Connection final : public SqlConnection {
+ public:
+  explicit Connection(PGconn* database) : database_(database) {}
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() override { PQfinish(database_); }
+
+  Dialect dialect() const override { return Dialect::PostgreSql; }
+  tl::unexpected<base::Error> error() {
+    std::string text = PQerrorMessage(database_);
+    while (text.ends_with('\n')) text.pop_back();
+    return base::failed("PostgreSQL: " + text);
+  }
+  Status execute(const std::string& sql) override {
+    const PgResult result(PQexec(database_, sql.c_str()));
+    const ExecStatusType status = PQresultStatus(result.get());
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) return {};
+    return error();
+  }
+  Status query(const std::string& sql, const std::function<bool(const SqlRow&)>& take) override {
+    if (PQsendQuery(database_, sql.c_str()) == 0 || PQsetSingleRowMode(database_) == 0) {
+      return error();
+    }
+    Row row;
+    bool more = true;
+    Status status;
+    while (const PgResult result{PQgetResult(database_)}) {
+      const ExecStatusType kind = PQresultStatus(result.get());
+      if (kind == PGRES_SINGLE_TUPLE && more) {
+        row.result = result.get();
+        more = take(row);
+      } else if (kind == PGRES_FATAL_ERROR && status) {
+        status = error();
+      }
+    }
+    return status;
+  }
+  Result<std::unique_ptr<BulkWriter>> bulk(const BulkTable& table) override;
+  std::string quoted(std::string_view text) override {
+    char* const literal = PQescapeLiteral(database_, text.data(), text.size());
+    std::string out = literal == nullptr ? "NULL" : literal;
+    PQfreemem(literal);
+    return out;
+  }
+  Status lock_for_writing() override {
+    auto got = query_whole("SELECT pg_try_advisory_lock(hashtext('goban store'))::int");
+    if (!got) return base::failure(got.error());
+    if (*got == 1) return {};
+    return base::failed("another import writes into this store", "wait for its end");
+  }
+  Status copy(const std::string& table, const std::string& rows) {
+    const PgResult begun(PQexec(database_, ("COPY " + table + " FROM STDIN").c_str()));
+    if (PQresultStatus(begun.get()) != PGRES_COPY_IN) return error();
+    if (PQputCopyData(database_, rows.data(), static_cast<int>(rows.size())) != 1 ||
+        PQputCopyEnd(database_, nullptr) != 1) {
+      return error();
+    }
+    Status status;
+    while (const PgResult result{PQgetResult(database_)}) {
+      if (PQresultStatus(result.get()) != PGRES_COMMAND_OK && status) status = error();
+    }
+    return status;
+  }
+
+ private:
+  PGconn* database_;
+};
+
+class Writer final : public BulkWriter {
+ public:
+  Writer(Connection& connection, const BulkTable& table, std::string staging)
+      : connection_(connection), staging_(std::move(staging)) {
+    std::string names;
+    std::string keys;
+    std::string sets;
+    for (size_t i = 0; i < table.columns.size(); ++i) {
+      const std::string name(table.columns[i]);
+      names += (i == 0 ? "" : ",") + name;
+      if (i < table.num_keys) {
+        keys += (i == 0 ? "" : ",") + name;
+      } else {
+        sets += (sets.empty() ? "" : ",") + name + "=excluded." + name;
+      }
+    }
+    // Of equal keys in one batch the last row counts.
+    merge_ = fmt::format(
+        "INSERT INTO {}({}) SELECT DISTINCT ON ({}) {} FROM {} ORDER BY {}, goban_row DESC "
+        "ON CONFLICT({}) {}",
+        table.name, names, keys, names, staging_, keys, keys,
+        sets.empty() ? "DO NOTHING" : "DO UPDATE SET " + sets);
+  }
+  void null() override { separate() += "\\N"; }
+  void whole(int64_t value) override { base::append_number(separate(), value); }
+  void real(double value) override { base::append_number(separate(), value); }
+  void text(std::string_view value) override {
+    std::string& out = separate();
+    for (const char c : value) {
+      switch (c) {
+        case '\\':
+          out += "\\\\";
+          break;
+        case '\n':
+          out += "\\n";
+          break;
+        case '\r':
+          out += "\\r";
+          break;
+        case '\t':
+          out += "\\t";
+          break;
+        default:
+          out += c;
+      }
+    }
+  }
+  Status end_row() override {
+    rows_ += '\t';
+    base::append_number(rows_, ++row_);
+    rows_ += '\n';
+    in_row_ = false;
+    return rows_.size() >= kCopyBytes ? flush() : Status();
+  }
+  Status flush() override {
+    if (rows_.empty()) return {};
+    auto status = connection_.copy(staging_, rows_);
+    if (status) status = connection_.execute(merge_);
+    if (status) status = connection_.execute("TRUNCATE " + staging_);
+    rows_.clear();
+    return status;
+  }
+
+ private:
+  std::string& separate() {
+    if (in_row_) rows_ += '\t';
+    in_row_ = true;
+    return rows_;
+  }
+  Connection& connection_;
+  std::string staging_, merge_, rows_;
+  int64_t row_ = 0;
+  bool in_row_ = false;
+};
+
+Result<std::unique_ptr<BulkWriter>> Connection::bulk(const BulkTable& table) {
+  const std::string staging = "goban_new_" + table.name;
+  std::string names;
+  for (const std::string_view column : table.columns) {
+    names += (names.empty() ? "" : ",") + std::string(column);
+  }
+  auto status = execute(fmt::format(
+      "DROP TABLE IF EXISTS {0}; CREATE TEMPORARY TABLE {0} AS SELECT {1} FROM {2} WITH NO DATA;"
+      "ALTER TABLE {0} ADD COLUMN goban_row BIGINT",
+      staging, names, table.name));
+  if (!status) return base::failure(status.error());
+  return std::make_unique<Writer>(*this, table, staging);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SqlConnection>> open_postgresql(const std::string& uri) {
+  PGconn* const database = PQconnectdb(uri.c_str());
+  auto connection = std::make_unique<Connection>(database);
+  if (PQstatus(database) != CONNECTION_OK) return connection->error();
+  PQsetNoticeProcessor(database, [](void*, const char*) {}, nullptr);
+  PQsetClientEncoding(database, "UTF8");
+  return connection;
+}
+
+}  // namespace goban::store
+
+#else
+
+namespace goban::store {
+
+base::Result<std::unique_ptr<SqlConnection>> open_postgresql(const std::string&) {
+  return base::usage_error("this goban was built without PostgreSQL",
+                           "install libpq-dev and build again");
+}
+
+}  // namespace goban::store
+
+#endif

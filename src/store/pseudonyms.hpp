@@ -1,0 +1,29 @@
+// Names that say nothing of whom they stand for, for histories that leave the site.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "records/accounting_record.hpp"
+
+namespace goban::store {
+
+/// Replaces users, accounts, groups and reservations by `u`, `a`, `g`, `r` and 12 hexadecimal
+/// digits of HMAC-SHA-256 under a secret key: equal names stay equal, and without the key no list
+/// of known names tells who is who. Job names and command lines go.
+class Pseudonyms {
+ public:
+  explicit Pseudonyms(std::string key) : key_(std::move(key)) {}
+
+  /// The record with other names; its views live until the object ends.
+  [[nodiscard]] records::AccountingRecord hide(records::AccountingRecord record);
+
+ private:
+  [[nodiscard]] std::string_view pseudonym(char kind, std::string_view name);
+
+  std::string key_;
+  std::unordered_map<std::string, std::string> known_;
+};
+
+}  // namespace goban::store

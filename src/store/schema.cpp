@@ -1,0 +1,237 @@
+#include "store/schema.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+
+namespace goban::store {
+namespace {
+
+using base::Result;
+using base::Status;
+
+/// The words in which the databases differ.
+struct Words {
+  std::string_view text;      ///< any length
+  std::string_view key_text;  ///< of a key
+  std::string_view real;
+  std::string_view after_table;
+};
+
+Words words_of(Dialect dialect) {
+  switch (dialect) {
+    case Dialect::Sqlite:
+      return {"TEXT", "TEXT", "REAL", ""};
+    case Dialect::MariaDb:
+      return {"MEDIUMTEXT", "VARCHAR(190)", "DOUBLE",
+              " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin"};
+    case Dialect::PostgreSql:
+      return {"TEXT", "TEXT COLLATE \"C\"", "DOUBLE PRECISION", ""};
+  }
+  return {};
+}
+
+std::string column_type(JobColumn column, const Words& words) {
+  switch (column) {
+    case JobColumn::JobId:
+      return fmt::format("{} NOT NULL", words.key_text);
+    case JobColumn::JobNumber:
+    case JobColumn::Submit:
+    case JobColumn::StartKey:
+      return "BIGINT NOT NULL";
+    case JobColumn::Cluster:
+      return "INTEGER NOT NULL";
+    case JobColumn::Eligible:
+    case JobColumn::Start:
+    case JobColumn::End:
+    case JobColumn::Walltime:
+    case JobColumn::ArrayTask:
+    case JobColumn::Mem:
+    case JobColumn::GpuMemMax:
+    case JobColumn::MemMax:
+    case JobColumn::Read:
+    case JobColumn::Write:
+      return "BIGINT";
+    case JobColumn::Work:
+    case JobColumn::UtilMax:
+    case JobColumn::CpuSeconds:
+      return std::string(words.real);
+    case JobColumn::Gpus:
+    case JobColumn::JobName:
+    case JobColumn::CommandLine:
+      return std::string(words.text);
+    default:
+      return "INTEGER";
+  }
+}
+
+/// For questions by user and month, answered from the index alone.
+std::string user_index(int year) {
+  const std::string table = partition_name(year);
+  return fmt::format("CREATE INDEX {0}_user ON {0}(user_id,end_ns,start_ns,num_gpus)", table);
+}
+
+/// Statements one after the other.
+Status run(SqlConnection& connection, const std::vector<std::string>& statements) {
+  for (const std::string& sql : statements) {
+    if (auto status = connection.execute(sql); !status) return status;
+  }
+  return {};
+}
+
+Status create_view(SqlConnection& connection, const std::vector<int>& years) {
+  std::vector<std::string> sql = {"DROP VIEW IF EXISTS goban_jobs"};
+  if (!years.empty()) {
+    std::string view = "CREATE VIEW goban_jobs AS ";
+    for (size_t i = 0; i < years.size(); ++i) {
+      view += fmt::format("{}SELECT {} AS fiscal_year, j.* FROM {} j", i == 0 ? "" : " UNION ALL ",
+                          years[i], partition_name(years[i]));
+    }
+    sql.push_back(std::move(view));
+  }
+  return run(connection, sql);
+}
+
+Status create_tables(SqlConnection& connection, int fiscal_month) {
+  const Words words = words_of(connection.dialect());
+  return run(
+      connection,
+      {fmt::format(
+           "CREATE TABLE IF NOT EXISTS goban_names(id INTEGER PRIMARY KEY, kind INTEGER NOT "
+           "NULL, name {} NOT NULL){}",
+           words.text, words.after_table),
+       fmt::format(
+           "CREATE TABLE IF NOT EXISTS goban_imports(id INTEGER PRIMARY KEY, source {0} NOT "
+           "NULL, format {0}, bytes BIGINT, crc32 BIGINT, records BIGINT, rejected BIGINT, "
+           "begun_unix_s BIGINT NOT NULL, done_unix_s BIGINT){1}",
+           words.text, words.after_table),
+       fmt::format("CREATE TABLE IF NOT EXISTS goban_open(job_number BIGINT NOT NULL, submit_ns "
+                   "BIGINT NOT NULL, job_id {} NOT NULL, cluster_id INTEGER NOT NULL, PRIMARY "
+                   "KEY(job_number,submit_ns,job_id,cluster_id)){}",
+                   words.key_text, words.after_table),
+       fmt::format("INSERT INTO goban_meta(name,value) VALUES('fiscal_month','{}')", fiscal_month),
+       "INSERT INTO goban_meta(name,value) VALUES('schema_version','1')"});
+}
+
+/// Version 1 had no index for questions by user.
+Status to_version_2(SqlConnection& connection) {
+  const auto years = partitions(connection);
+  if (!years) return base::failure(years.error());
+  std::vector<std::string> sql;
+  for (const int year : *years) {
+    // Repeated after it was cut short, as MariaDB cannot take back CREATE INDEX.
+    if (connection.dialect() == Dialect::MariaDb) {
+      sql.push_back(fmt::format("DROP INDEX IF EXISTS {0}_user ON {0}", partition_name(year)));
+    } else {
+      sql.push_back(fmt::format("DROP INDEX IF EXISTS {}_user", partition_name(year)));
+    }
+    sql.push_back(user_index(year));
+  }
+  return run(connection, sql);
+}
+
+}  // namespace
+
+int fiscal_year(base::TimeNs unix_ns, int first_month) {
+  const std::chrono::sys_time<std::chrono::nanoseconds> moment{std::chrono::nanoseconds(unix_ns)};
+  const std::chrono::year_month_day day{std::chrono::floor<std::chrono::days>(moment)};
+  const bool before = static_cast<int>(static_cast<unsigned>(day.month())) < first_month;
+  return static_cast<int>(day.year()) - (before ? 1 : 0);
+}
+
+base::TimeNs fiscal_year_begin(int year, int first_month) {
+  const std::chrono::sys_days day =
+      std::chrono::year(year) / std::chrono::month(static_cast<unsigned>(first_month)) / 1;
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(day.time_since_epoch()).count();
+}
+
+std::string partition_name(int year) { return fmt::format("goban_jobs_fy{:04}", year); }
+
+Result<std::vector<int>> partitions(SqlConnection& connection) {
+  constexpr std::string_view kPrefix = "goban_jobs_fy";
+  const Dialect dialect = connection.dialect();
+  const std::string sql =
+      dialect == Dialect::Sqlite ? "SELECT name FROM sqlite_master WHERE type='table' ORDER BY name"
+      : dialect == Dialect::MariaDb
+          ? "SELECT table_name FROM information_schema.tables WHERE table_schema=DATABASE() ORDER "
+            "BY table_name"
+          : "SELECT table_name FROM information_schema.tables WHERE "
+            "table_schema=current_schema() ORDER BY table_name";
+  std::vector<int> years;
+  auto status = connection.query(sql, [&](const SqlRow& row) {
+    const std::string_view name = row.text(0);
+    if (!name.starts_with(kPrefix)) return true;
+    if (const auto year = base::parse_int(name.substr(kPrefix.size()))) {
+      years.push_back(static_cast<int>(*year));
+    }
+    return true;
+  });
+  if (!status) return base::failure(status.error());
+  return years;
+}
+
+Status create_partition(SqlConnection& connection, int year) {
+  auto years = partitions(connection);
+  if (!years) return base::failure(years.error());
+  if (std::ranges::find(*years, year) != years->end()) return {};
+  const Words words = words_of(connection.dialect());
+  std::string columns;
+  std::string keys;
+  for (size_t i = 0; i < kJobColumns.size(); ++i) {
+    columns += fmt::format("{} {},", kJobColumns[i], column_type(static_cast<JobColumn>(i), words));
+    if (i < kNumKeyColumns) keys += fmt::format("{}{}", i == 0 ? "" : ",", kJobColumns[i]);
+  }
+  const bool is_sqlite = connection.dialect() == Dialect::Sqlite;
+  if (auto status =
+          run(connection,
+              {fmt::format("CREATE TABLE {}({}PRIMARY KEY({})){}{}", partition_name(year), columns,
+                           keys, is_sqlite ? " WITHOUT ROWID" : "", words.after_table),
+               user_index(year)});
+      !status) {
+    return status;
+  }
+  years->push_back(year);
+  return create_view(connection, *years);
+}
+
+Status drop_partition(SqlConnection& connection, int year) {
+  auto years = partitions(connection);
+  if (!years) return base::failure(years.error());
+  std::erase(*years, year);
+  if (auto status = create_view(connection, *years); !status) return status;
+  return connection.execute("DROP TABLE IF EXISTS " + partition_name(year));
+}
+
+Status migrate(SqlConnection& connection, int fiscal_month) {
+  const Words words = words_of(connection.dialect());
+  auto status = connection.execute(
+      fmt::format("CREATE TABLE IF NOT EXISTS goban_meta(name {} PRIMARY KEY, value {} NOT NULL){}",
+                  words.key_text, words.text, words.after_table));
+  if (!status) return status;
+  auto found = connection.query_text("SELECT value FROM goban_meta WHERE name='schema_version'");
+  if (!found) return base::failure(found.error());
+  int64_t version = *found ? base::parse_int(**found).value_or(-1) : 0;
+  if (version < 0 || version > kSchemaVersion) {
+    return base::bad_data({},
+                          fmt::format("the store has schema version {}, this goban knows {}",
+                                      *found ? **found : "?", kSchemaVersion),
+                          "use the goban that wrote it, or a newer one");
+  }
+  const std::string set_version = "UPDATE goban_meta SET value='2' WHERE name='schema_version'";
+  if (version == 0) {
+    // A creation that was cut short is repeated.
+    status = connection.execute("DELETE FROM goban_meta WHERE name='fiscal_month'");
+    if (status) status = create_tables(connection, fiscal_month);
+    if (!status) return status;
+    version = 1;
+  }
+  if (version == 1) {
+    status = to_version_2(connection);
+    if (status) status = connection.execute(set_version);
+  }
+  return status;
+}
+
+}  // namespace goban::store

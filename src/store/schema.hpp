@@ -1,0 +1,132 @@
+// The tables of a store, equal on all databases:
+//
+//   goban_meta       name -> value: schema version, month in which fiscal years begin, salt
+//   goban_names      id -> kind, name: users, partitions, node lists, ... (NameKind)
+//   goban_imports    one row an import: source, format, checksum, counts, begin, end
+//   goban_open       jobs that had not ended when they were imported
+//   goban_jobs_fyY   the jobs submitted in fiscal year Y (kJobColumns), clustered by key
+//   goban_jobs       a view of all of them
+//
+// Unknown numbers are NULL, times nanoseconds since 1970 UTC. `start_key_ns` is start_ns of jobs
+// that have ended and -1 otherwise: it tells runs of one job that were submitted once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.hpp"
+#include "store/sql.hpp"
+
+namespace goban::store {
+
+inline constexpr int64_t kSchemaVersion = 2;
+inline constexpr int kFiscalMonthDefault = 4;  ///< April, as at ABCI
+inline constexpr size_t kJobIdBytesMax = 190;  ///< MariaDB's longest key
+
+enum class NameKind : uint8_t {
+  Cluster,
+  User,
+  Account,
+  Group,
+  Partition,
+  Qos,
+  Reservation,
+  ResourceType,
+  GpuType,
+  NodeList,
+  Software,
+  Model,
+};
+inline constexpr size_t kNumNameKinds = 12;
+
+enum class JobColumn : size_t {
+  JobNumber,
+  Submit,
+  StartKey,
+  JobId,
+  Cluster,
+  // The key ends here.
+  ArrayTask,
+  HetPart,
+  Restarts,
+  User,
+  Account,
+  Group,
+  Partition,
+  Qos,
+  Reservation,
+  ResourceType,
+  Eligible,
+  Start,
+  End,
+  Work,
+  Walltime,
+  State,
+  Kind,
+  ExitCode,
+  Signal,
+  FailedCode,
+  NumGpus,
+  GpuMilli,
+  GpuShare,
+  GpuType,
+  Instances,
+  NumNodes,
+  CpuCores,
+  Mem,
+  Priority,
+  NodeList,
+  Gpus,
+  Software,
+  UtilMax,
+  GpuMemMax,
+  MemMax,
+  Read,
+  Write,
+  CpuSeconds,
+  ArrayTasks,
+  ArrayLimit,
+  Model,
+  JobName,
+  CommandLine,
+  Import,
+};
+inline constexpr size_t kNumKeyColumns = 5;
+inline constexpr std::array<std::string_view, 49> kJobColumns = {
+    "job_number",    "submit_ns",         "start_key_ns",
+    "job_id",        "cluster_id",        "array_task",
+    "het_part",      "restarts",          "user_id",
+    "account_id",    "group_id",          "partition_id",
+    "qos_id",        "reservation_id",    "resource_type_id",
+    "eligible_ns",   "start_ns",          "end_ns",
+    "work_s",        "walltime_limit_ns", "state",
+    "kind",          "exit_code",         "signal_number",
+    "failed_code",   "num_gpus",          "gpu_milli",
+    "gpu_share",     "gpu_type_id",       "instances",
+    "num_nodes",     "cpu_cores",         "mem_bytes",
+    "priority",      "node_list_id",      "gpus",
+    "software_id",   "gpu_util_pct_max",  "gpu_mem_bytes_max",
+    "mem_bytes_max", "read_bytes",        "write_bytes",
+    "cpu_s",         "array_tasks",       "array_limit",
+    "model_id",      "job_name",          "command_line",
+    "import_id"};
+
+/// The fiscal year in which a moment lies: 2019 = April 2019 to March 2020 (UTC).
+[[nodiscard]] int fiscal_year(base::TimeNs unix_ns, int first_month);
+/// The first moment of a fiscal year.
+[[nodiscard]] base::TimeNs fiscal_year_begin(int year, int first_month);
+[[nodiscard]] std::string partition_name(int year);
+
+/// Makes the tables, or brings those of an older version up to date, its rows kept. Errors: Failed;
+/// BadData if the store was written by a newer goban.
+[[nodiscard]] base::Status migrate(SqlConnection& connection, int fiscal_month);
+/// Fiscal years that have a table, ascending.
+[[nodiscard]] base::Result<std::vector<int>> partitions(SqlConnection& connection);
+/// Makes the table of a year if there is none.
+[[nodiscard]] base::Status create_partition(SqlConnection& connection, int year);
+[[nodiscard]] base::Status drop_partition(SqlConnection& connection, int year);
+
+}  // namespace goban::store

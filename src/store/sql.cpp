@@ -1,0 +1,99 @@
+#include "store/sql.hpp"
+
+#include <array>
+#include <fstream>
+
+namespace goban::store {
+namespace {
+
+/// Bytes of the UTF-8 sequence at the front; 0 if it is none, or NUL.
+size_t sequence_bytes(std::string_view text) {
+  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto follows = [&](size_t i) { return i < text.size() && (byte(i) & 0xc0) == 0x80; };
+  const unsigned char first = byte(0);
+  if (first == 0) return 0;
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first < 0xe0) return follows(1) ? 2 : 0;
+  if (first >= 0xe0 && first < 0xf0) {
+    if (!follows(1) || !follows(2)) return 0;
+    const bool overlong = first == 0xe0 && byte(1) < 0xa0;
+    const bool surrogate = first == 0xed && byte(1) >= 0xa0;
+    return overlong || surrogate ? 0 : 3;
+  }
+  if (first < 0xf0 || first > 0xf4 || !follows(1) || !follows(2) || !follows(3)) return 0;
+  const bool overlong = first == 0xf0 && byte(1) < 0x90;
+  const bool too_large = first == 0xf4 && byte(1) >= 0x90;
+  return overlong || too_large ? 0 : 4;
+}
+
+}  // namespace
+
+std::string_view valid_text(std::string_view text, std::string& buffer) {
+  size_t good = 0;
+  while (good < text.size()) {
+    const size_t bytes = sequence_bytes(text.substr(good));
+    if (bytes == 0) break;
+    good += bytes;
+  }
+  if (good == text.size()) return text;
+  buffer.assign(text.substr(0, good));
+  text.remove_prefix(good);
+  while (!text.empty()) {
+    const size_t bytes = sequence_bytes(text);
+    buffer += bytes == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(0, bytes);
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  return buffer;
+}
+
+base::Result<std::optional<int64_t>> SqlConnection::query_whole(const std::string& sql) {
+  std::optional<int64_t> out;
+  auto status = query(sql, [&out](const SqlRow& row) {
+    if (!row.is_null(0)) out = row.whole(0);
+    return false;
+  });
+  if (!status) return base::failure(status.error());
+  return out;
+}
+
+base::Result<std::optional<std::string>> SqlConnection::query_text(const std::string& sql) {
+  std::optional<std::string> out;
+  auto status = query(sql, [&out](const SqlRow& row) {
+    if (!row.is_null(0)) out = row.text(0);
+    return false;
+  });
+  if (!status) return base::failure(status.error());
+  return out;
+}
+
+bool is_store_location(const std::string& location) {
+  constexpr std::array<std::string_view, 5> kKinds = {"sqlite:", "mariadb://", "mysql://",
+                                                      "postgresql://", "postgres://"};
+  for (const std::string_view kind : kKinds) {
+    if (location.starts_with(kind)) return true;
+  }
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  std::array<char, kMagic.size()> head{};
+  std::ifstream file(location, std::ios::binary);
+  return file.read(head.data(), head.size()) &&
+         std::string_view(head.data(), head.size()) == kMagic;
+}
+
+base::Result<std::unique_ptr<SqlConnection>> open_connection(const std::string& location,
+                                                             bool create) {
+  if (location.starts_with("mariadb://") || location.starts_with("mysql://")) {
+    return open_mariadb(location);
+  }
+  if (location.starts_with("postgresql://") || location.starts_with("postgres://")) {
+    return open_postgresql(location);
+  }
+  constexpr std::string_view kSqlite = "sqlite:";
+  if (location.starts_with(kSqlite)) return open_sqlite(location.substr(kSqlite.size()), create);
+  if (const size_t colon = location.find("://"); colon != std::string::npos) {
+    return base::usage_error("no store is of the kind " + location.substr(0, colon),
+                             "give a file, sqlite:PATH, mariadb://... or postgresql://...");
+  }
+  return open_sqlite(location, create);
+}
+
+}  // namespace goban::store

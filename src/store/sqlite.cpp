@@ -1,0 +1,206 @@
+// SQLite: one file, written ahead (WAL), so that a killed writer leaves whole transactions only.
+#include <fcntl.h>
+#include <filesystem>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/check.hpp"
+#include "store/sql.hpp"
+
+namespace goban::store {
+namespace {
+
+using base::Result;
+using base::Status;
+
+struct CloseDatabase {
+  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+};
+struct FinaliseStatement {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Statement = std::unique_ptr<sqlite3_stmt, FinaliseStatement>;
+
+tl::unexpected<base::Error> error_of(sqlite3* database, const std::string& path) {
+  const int code = sqlite3_errcode(database);
+  const char* remedy = code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? "is it a goban store?"
+                       : code == SQLITE_FULL                           ? "the disk is full"
+                       : code == SQLITE_BUSY ? "another program writes it; try again later"
+                                             : "";
+  return base::failed(path + ": " + sqlite3_errmsg(database), remedy);
+}
+
+class Row final : public SqlRow {
+ public:
+  explicit Row(sqlite3_stmt* statement) : statement_(statement) {}
+  bool is_null(size_t column) const override {
+    return sqlite3_column_type(statement_, static_cast<int>(column)) == SQLITE_NULL;
+  }
+  int64_t whole(size_t column) const override {
+    return sqlite3_column_int64(statement_, static_cast<int>(column));
+  }
+  double real(size_t column) const override {
+    return sqlite3_column_double(statement_, static_cast<int>(column));
+  }
+  std::string_view text(size_t column) const override {
+    const auto* text =
+        reinterpret_cast<const char*>(sqlite3_column_text(statement_, static_cast<int>(column)));
+    if (text == nullptr) return {};
+    return {text, static_cast<size_t>(sqlite3_column_bytes(statement_, static_cast<int>(column)))};
+  }
+
+ private:
+  sqlite3_stmt* statement_;
+};
+
+class Writer final : public BulkWriter {
+ public:
+  Writer(sqlite3* database, Statement statement, std::string path, size_t columns)
+      : database_(database),
+        statement_(std::move(statement)),
+        path_(std::move(path)),
+        columns_(static_cast<int>(columns)) {}
+
+  // A value stays bound until the next one, so a row costs no memory of its own.
+  void null() override { sqlite3_bind_null(statement_.get(), ++at_); }
+  void whole(int64_t value) override { sqlite3_bind_int64(statement_.get(), ++at_, value); }
+  void real(double value) override { sqlite3_bind_double(statement_.get(), ++at_, value); }
+  void text(std::string_view value) override {
+    sqlite3_bind_text(statement_.get(), ++at_, value.data(), static_cast<int>(value.size()),
+                      SQLITE_TRANSIENT);
+  }
+  Status end_row() override {
+    GOBAN_CHECK(at_ == columns_);
+    at_ = 0;
+    const int code = sqlite3_step(statement_.get());
+    if (code != SQLITE_DONE) {
+      auto error = error_of(database_, path_);
+      sqlite3_reset(statement_.get());
+      return error;
+    }
+    sqlite3_reset(statement_.get());
+    return {};
+  }
+  Status flush() override { return {}; }
+
+ private:
+  sqlite3* database_;
+  Statement statement_;
+  std::string path_;
+  int columns_;
+  int at_ = 0;
+};
+
+class Connection final : public SqlConnection {
+ public:
+  Connection(sqlite3* database, std::string path) : database_(database), path_(std::move(path)) {}
+  ~Connection() override {
+    if (lock_file_ >= 0) close(lock_file_);
+  }
+
+  Dialect dialect() const override { return Dialect::Sqlite; }
+
+  Status execute(const std::string& sql) override {
+    if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) {
+      return {};
+    }
+    return error_of(database_.get(), path_);
+  }
+
+  Status query(const std::string& sql, const std::function<bool(const SqlRow&)>& take) override {
+    auto statement = prepare(sql);
+    if (!statement) return base::failure(statement.error());
+    const Row row(statement->get());
+    int code = SQLITE_ROW;
+    while ((code = sqlite3_step(statement->get())) == SQLITE_ROW) {
+      if (!take(row)) return {};
+    }
+    if (code == SQLITE_DONE) return {};
+    return error_of(database_.get(), path_);
+  }
+
+  Result<std::unique_ptr<BulkWriter>> bulk(const BulkTable& table) override {
+    std::string names;
+    std::string marks;
+    std::string keys;
+    std::string sets;
+    for (size_t i = 0; i < table.columns.size(); ++i) {
+      const std::string name(table.columns[i]);
+      const char* const comma = i == 0 ? "" : ",";
+      names += comma + name;
+      marks += std::string(comma) + "?";
+      if (i < table.num_keys) {
+        keys += comma + name;
+      } else {
+        sets += (sets.empty() ? "" : ",") + name + "=excluded." + name;
+      }
+    }
+    const std::string action = sets.empty() ? "DO NOTHING" : "DO UPDATE SET " + sets;
+    auto statement = prepare("INSERT INTO " + table.name + "(" + names + ") VALUES(" + marks +
+                             ") ON CONFLICT(" + keys + ") " + action);
+    if (!statement) return base::failure(statement.error());
+    return std::make_unique<Writer>(database_.get(), std::move(*statement), path_,
+                                    table.columns.size());
+  }
+
+  std::string quoted(std::string_view text) override {
+    std::string out = "'";
+    for (const char c : text) {
+      if (c == '\'') out += '\'';
+      out += c;
+    }
+    return out + "'";
+  }
+
+  /// A lock on a file of its own: SQLite's is only held within a transaction.
+  Status lock_for_writing() override {
+    if (lock_file_ >= 0 || path_ == ":memory:") return {};
+    const std::string name = path_ + "-import-lock";
+    lock_file_ = open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+    if (lock_file_ < 0) return base::failed("cannot create " + name, "may you write there?");
+    if (flock(lock_file_, LOCK_EX | LOCK_NB) == 0) return {};
+    close(lock_file_);
+    lock_file_ = -1;
+    return base::failed(path_ + ": another import writes into this store", "wait for its end");
+  }
+
+ private:
+  Result<Statement> prepare(const std::string& sql) {
+    sqlite3_stmt* statement = nullptr;
+    if (sqlite3_prepare_v2(database_.get(), sql.c_str(), static_cast<int>(sql.size() + 1),
+                           &statement, nullptr) != SQLITE_OK) {
+      return error_of(database_.get(), path_);
+    }
+    return Statement(statement);
+  }
+
+  std::unique_ptr<sqlite3, CloseDatabase> database_;
+  std::string path_;
+  int lock_file_ = -1;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<SqlConnection>> open_sqlite(const std::string& path, bool create) {
+  sqlite3* database = nullptr;
+  const int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+  const int code = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
+  auto connection = std::make_unique<Connection>(database, path);
+  if (code != SQLITE_OK) {
+    std::error_code ignored;
+    if (!create && !std::filesystem::exists(path, ignored)) {
+      return base::failed("there is no store " + path, "goban history import makes one");
+    }
+    return error_of(database, path);
+  }
+  sqlite3_busy_timeout(database, 10'000);
+  // A page holds some 50 jobs; the cache holds the inner pages of all indexes of 10^8 jobs.
+  const auto status = connection->execute(
+      "PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+      "PRAGMA cache_size=-262144; PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=8192");
+  if (!status) return base::failure(status.error());
+  return connection;
+}
+
+}  // namespace goban::store

@@ -1,0 +1,38 @@
+// For tests: what every store has to do, on whatever database it lies.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "store/test_servers.hpp"
+
+namespace goban::store {
+
+struct StoreCheck {
+  std::string_view name;
+  void (*run)(TestServer& server);
+};
+
+void check_round_trip(TestServer& server);
+void check_same_file_again(TestServer& server);
+void check_growing_dumps(TestServer& server);
+void check_fiscal_years(TestServer& server);
+void check_odd_texts(TestServer& server);
+void check_refusals(TestServer& server);
+void check_migration(TestServer& server);
+void check_one_writer(TestServer& server);
+void check_killed_imports(TestServer& server);
+
+inline constexpr std::array kStoreChecks = {
+    StoreCheck{"RoundTrip", check_round_trip},
+    StoreCheck{"SameFileAgain", check_same_file_again},
+    StoreCheck{"GrowingDumps", check_growing_dumps},
+    StoreCheck{"FiscalYears", check_fiscal_years},
+    StoreCheck{"OddTexts", check_odd_texts},
+    StoreCheck{"Refusals", check_refusals},
+    StoreCheck{"Migration", check_migration},
+    StoreCheck{"OneWriter", check_one_writer},
+    StoreCheck{"KilledImports", check_killed_imports},
+};
+
+}  // namespace goban::store

@@ -1,0 +1,407 @@
+// The same checks on SQLite, MariaDB and PostgreSQL; the servers are started here.
+#include <csignal>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <random>
+#include <sys/wait.h>
+
+#include "base/date_time.hpp"
+#include "records/record_csv.hpp"
+#include "records/record_table.hpp"
+#include "store/job_store.hpp"
+#include "store/store_checks.hpp"
+
+namespace goban::store {
+namespace {
+
+using records::AccountingRecord;
+using records::RecordTable;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+base::TimeNs at(const std::string& text) { return base::parse_date_time(text)->unix_ns; }
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+JobStore open_store(const std::string& location) {
+  auto store = JobStore::open(location, true);
+  if (!store) throw std::runtime_error(store.error().text());
+  return std::move(*store);
+}
+
+ImportSummary import_text(JobStore& store, const std::string& text, ImportOptions options = {}) {
+  const TestFolder folder;
+  write_file(folder.path() + "/jobs", text);
+  auto summary = store.import_file(folder.path() + "/jobs", options);
+  if (!summary) throw std::runtime_error(summary.error().text());
+  return std::move(*summary);
+}
+
+/// All jobs as CSV, in the order of reading.
+std::string export_of(JobStore& store, const Selection& selection = {}) {
+  RecordTable table;
+  const auto summary = store.read(selection, table);
+  if (!summary) throw std::runtime_error(summary.error().text());
+  EXPECT_EQ(summary->rejected, 0);
+  std::string out = records::records_csv_header();
+  RecordTable::RecordBuffers buffers;
+  for (size_t i = 0; i < table.rows().size(); ++i) {
+    records::append_records_csv(out, table.record(i, buffers));
+  }
+  return out;
+}
+
+std::string sacct(const std::string& id, const std::string& submit, const std::string& start,
+                  const std::string& end, const std::string& state) {
+  return id + "|ann|acc|" + submit + "|" + start + "|" + end + "|" + state +
+         "|cpu=8,gres/gpu=2,mem=1G,node=1|g1\n";
+}
+const std::string kSacct = "JobID|User|Account|Submit|Start|End|State|AllocTRES|NodeList\n";
+
+/// Jobs with some of everything, a few of them odd; equal for equal seeds.
+std::string many_jobs(int count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::string out = records::records_csv_header();
+  const std::vector<records::GpuUse> gpus = {
+      {.node = "g1", .gpu = "0", .util_pct = 12.5F, .mem_used_bytes = 5},
+      {.node = "g2", .gpu = "GPU-2"}};
+  const std::vector<std::string_view> software = {"cuda/12", "nccl"};
+  base::TimeNs submit_ns = at("2019-03-20 00:00:00");
+  for (int i = 0; i < count; ++i) {
+    const std::string id = fmt::format("{}{}", i, i % 7 == 0 ? "_3" : "");
+    const std::string user = fmt::format("user{}", random() % 20);
+    AccountingRecord r;
+    submit_ns += static_cast<base::TimeNs>(random() % 20'000) * 1'000'000'000 + i % 3;
+    r.id = id;
+    r.job_number = i;
+    r.array_task = i % 7 == 0 ? 3 : -1;
+    r.user = user;
+    r.account = i % 2 == 0 ? "a" : "b";
+    r.partition = i % 5 == 0 ? "" : "gpu";
+    r.submit_ns = submit_ns;
+    r.state = static_cast<records::JobState>(5 + random() % 8);
+    r.num_gpus = random() % 9;
+    r.num_nodes = 1;
+    r.priority = static_cast<int32_t>(random() % 7) - 3;
+    if (i % 11 != 0) {
+      r.start_ns = submit_ns + static_cast<base::TimeNs>(random() % 1000) * 1'000'000'000;
+      r.end_ns = r.start_ns + static_cast<base::TimeNs>(random());
+      r.node_list = "g[1-2]";
+    }
+    if (i % 4 == 0) r.gpus = gpus;
+    if (i % 3 == 0) r.software = software;
+    if (i % 6 == 0) r.usage = {.gpu_util_pct_max = 50.25F, .read_bytes = 7, .cpu_s = 1.0 / 3};
+    records::append_records_csv(out, r);
+  }
+  return out;
+}
+
+/// What the CSV says after it went through a table, as node lists are expanded there.
+std::string normalised(const std::string& csv) {
+  RecordTable table;
+  base::MemorySource source(csv);
+  EXPECT_TRUE(records::read_records(source, "csv", {}, table));
+  std::string out = records::records_csv_header();
+  RecordTable::RecordBuffers buffers;
+  for (size_t i = 0; i < table.rows().size(); ++i) {
+    records::append_records_csv(out, table.record(i, buffers));
+  }
+  return out;
+}
+
+std::vector<int> years_of(JobStore& store) {
+  std::vector<int> out;
+  const auto facts = store.partition_facts();
+  for (const PartitionFacts& each : *facts) out.push_back(each.fiscal_year);
+  return out;
+}
+
+}  // namespace
+
+void check_round_trip(TestServer& server) {
+  JobStore store = open_store(server.fresh());
+  const std::string csv = many_jobs(1000, 1);
+  ImportOptions options;
+  options.rows_per_commit = 300;
+  const ImportSummary summary = import_text(store, csv, options);
+  EXPECT_EQ(summary.written, 1000);
+  EXPECT_EQ(summary.read.rejected, 0);
+  EXPECT_EQ(export_of(store), normalised(csv));
+  const Selection some{
+      .from_ns = at("2019-04-01 00:00:00"), .to_ns = at("2019-04-10 00:00:00"), .user = "user3"};
+  const std::string part = export_of(store, some);
+  EXPECT_THAT(part, HasSubstr("user3"));
+  EXPECT_EQ(part.find("user4"), std::string::npos);
+  EXPECT_LT(part.size(), csv.size() / 10);
+  EXPECT_EQ(export_of(store, {.user = "nobody"}), records::records_csv_header());
+}
+
+void check_same_file_again(TestServer& server) {
+  JobStore store = open_store(server.fresh());
+  const std::string csv = many_jobs(300, 2);
+  EXPECT_FALSE(import_text(store, csv).was_imported);
+  const std::string before = export_of(store);
+  EXPECT_TRUE(import_text(store, csv).was_imported);
+  ImportOptions again;
+  again.again = true;
+  EXPECT_EQ(import_text(store, csv, again).written, 300);
+  EXPECT_EQ(export_of(store), before);
+}
+
+void check_growing_dumps(TestServer& server) {
+  JobStore store = open_store(server.fresh());
+  const std::string monday =
+      kSacct +
+      sacct("1", "2024-02-29T10:00:00", "2024-02-29T10:00:01", "2024-02-29T11:00:00", "COMPLETED") +
+      sacct("2", "2024-02-29T10:00:00", "2024-02-29T10:00:02", "Unknown", "RUNNING") +
+      sacct("3", "2024-02-29T10:00:00", "Unknown", "Unknown", "PENDING");
+  const std::string tuesday =
+      kSacct +
+      sacct("2", "2024-02-29T10:00:00", "2024-02-29T10:00:02", "2024-03-01T00:00:00", "REQUEUED") +
+      sacct("2", "2024-03-01T00:00:00", "2024-03-01T00:00:09", "2024-03-01T01:00:00", "FAILED") +
+      sacct("3", "2024-02-29T10:00:00", "Unknown", "2024-03-01T00:00:00", "CANCELLED by 7") +
+      sacct("4", "2024-03-01T10:00:00", "2024-03-01T10:00:01", "Unknown", "RUNNING");
+  ImportSummary summary = import_text(store, monday);
+  EXPECT_EQ(summary.written, 3);
+  EXPECT_EQ(summary.unfinished, 2);
+  summary = import_text(store, tuesday);
+  EXPECT_EQ(summary.written, 4);
+  EXPECT_EQ(summary.unfinished, 1);
+  const std::string after = export_of(store);
+  RecordTable table;
+  ASSERT_TRUE(store.read({}, table));
+  std::vector<std::string> seen;
+  for (size_t i = 0; i < table.rows().size(); ++i) {
+    seen.push_back(fmt::format("{}#{} {}", table.id(i), table.rows()[i].run,
+                               records::job_state_name(table.rows()[i].state)));
+  }
+  EXPECT_THAT(seen, ElementsAre("1#0 COMPLETED", "2#0 REQUEUED", "2#1 FAILED", "3#0 CANCELLED",
+                                "4#0 RUNNING"));
+  EXPECT_EQ(store.connection().query_whole("SELECT COUNT(*) FROM goban_open")->value(), 1);
+  // An old dump does not bring back what has ended.
+  ImportOptions again;
+  again.again = true;
+  EXPECT_EQ(import_text(store, monday, again).outdated, 2);
+  EXPECT_EQ(export_of(store), after);
+}
+
+void check_fiscal_years(TestServer& server) {
+  JobStore store = open_store(server.fresh());
+  import_text(store, kSacct +
+                         sacct("1", "2020-03-31T23:59:59", "2020-04-02T00:00:00",
+                               "2020-04-02T01:00:00", "COMPLETED") +
+                         sacct("2", "2020-04-01T00:00:00", "2020-04-02T00:00:00",
+                               "2020-04-02T01:00:00", "COMPLETED") +
+                         sacct("3", "2021-03-31T23:59:59", "2021-04-02T00:00:00",
+                               "2021-04-02T01:00:00", "COMPLETED"));
+  EXPECT_THAT(years_of(store), ElementsAre(2019, 2020));
+  EXPECT_EQ(store.partition_facts()->at(1).jobs, 2);
+  EXPECT_EQ(store.connection().query_whole("SELECT COUNT(*) FROM goban_jobs")->value(), 3);
+  EXPECT_THAT(*store.drop_before(2020), ElementsAre(2019));
+  EXPECT_THAT(years_of(store), ElementsAre(2020));
+  EXPECT_EQ(store.connection().query_whole("SELECT COUNT(*) FROM goban_jobs")->value(), 2);
+  EXPECT_THAT(*store.drop_before(2020), IsEmpty());
+}
+
+void check_odd_texts(TestServer& server) {
+  JobStore store = open_store(server.fresh());
+  const std::vector<std::string> odd = {
+      "it's",      "back\\slash", "tab\there", "\xc3\xa4\xe6\x97\xa5",
+      "\xff bad",  "\\N",         "blank ",    "blank",
+      "100%_like", "NULL",        "A",         "a"};
+  std::string csv = "job_id,user,submit_unix_s,start_unix_s,end_unix_s\n";
+  for (const std::string& user : odd)
+    csv += fmt::format("{0},{0},1600000000,1600000001,1600000002\n", user);
+  const ImportSummary summary = import_text(store, csv);
+  EXPECT_EQ(summary.read.rejected, 0);
+  RecordTable table;
+  ASSERT_TRUE(store.read({}, table));
+  std::vector<std::string> users;
+  for (size_t i = 0; i < table.rows().size(); ++i) {
+    users.emplace_back(table.users()[table.rows()[i].user]);
+    EXPECT_EQ(users.back(), table.id(i));
+  }
+  std::vector<std::string> expected = odd;
+  expected[4] = "\xef\xbf\xbd bad";
+  EXPECT_THAT(users, testing::UnorderedElementsAreArray(expected));
+}
+
+void check_refusals(TestServer& server) {
+  JobStore store = open_store(server.fresh());
+  const TestFolder folder;
+  ImportOptions options;
+  options.reading.rejects_path = folder.path() + "/rejects.csv";
+  const ImportSummary summary =
+      import_text(store,
+                  "job_id,submit_unix_s,start_unix_s,end_unix_s\n" + std::string(191, 'x') +
+                      ",1,2,3\na,1,3,2\nb,1,2,3\nb,1,2,3\n,1,2,3\n",
+                  options);
+  EXPECT_EQ(summary.read.records, 5);
+  EXPECT_EQ(summary.written, 1);
+  std::ifstream file(options.reading.rejects_path);
+  const std::string rejects{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(rejects, HasSubstr("2,job_id is longer than 190 bytes,"));
+  EXPECT_THAT(rejects, HasSubstr("3,the job ended before it started,"));
+  EXPECT_THAT(rejects, HasSubstr("5,job_id b with this start was used before,"));
+  EXPECT_THAT(rejects, HasSubstr("6,job_id is empty,"));
+  // A bad file leaves a store that works.
+  write_file(folder.path() + "/bad", "no,such,header\n1,2,3\n");
+  EXPECT_FALSE(store.import_file(folder.path() + "/bad", {}));
+  EXPECT_EQ(import_text(store, many_jobs(10, 3)).written, 10);
+}
+
+void check_migration(TestServer& server) {
+  const std::string location = server.fresh();
+  std::string before;
+  {
+    JobStore store = open_store(location);
+    import_text(store, many_jobs(50, 4));
+    before = export_of(store);
+    SqlConnection& sql = store.connection();
+    const std::string on = sql.dialect() == Dialect::MariaDb ? " ON goban_jobs_fy2018" : "";
+    ASSERT_TRUE(sql.execute("DROP INDEX goban_jobs_fy2018_user" + on));
+    ASSERT_TRUE(sql.execute("UPDATE goban_meta SET value='1' WHERE name='schema_version'"));
+  }
+  {
+    JobStore store = open_store(location);
+    EXPECT_EQ(export_of(store), before);
+    SqlConnection& sql = store.connection();
+    EXPECT_EQ(**sql.query_text("SELECT value FROM goban_meta WHERE name='schema_version'"), "2");
+    const std::string on = sql.dialect() == Dialect::MariaDb ? " ON goban_jobs_fy2018" : "";
+    EXPECT_TRUE(sql.execute("DROP INDEX goban_jobs_fy2018_user" + on));
+    ASSERT_TRUE(sql.execute("UPDATE goban_meta SET value='99' WHERE name='schema_version'"));
+  }
+  const auto newer = JobStore::open(location, true);
+  ASSERT_FALSE(newer);
+  EXPECT_EQ(newer.error().code, base::ErrorCode::BadData);
+  EXPECT_THAT(newer.error().text(), HasSubstr("schema version 99"));
+}
+
+void check_one_writer(TestServer& server) {
+  const std::string location = server.fresh();
+  JobStore first = open_store(location);
+  ASSERT_TRUE(first.connection().lock_for_writing());
+  {
+    JobStore second = open_store(location);
+    const auto refused = second.import_file("/dev/null", {});
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().text(), HasSubstr("another import"));
+  }
+  EXPECT_EQ(import_text(first, many_jobs(5, 5)).written, 5);
+}
+
+void check_killed_imports(TestServer& server) {
+  const std::string csv = many_jobs(4000, 6);
+  const std::string expected = normalised(csv);
+  const TestFolder folder;
+  const std::string file = folder.path() + "/jobs";
+  write_file(file, csv);
+  const std::string location = server.fresh();
+  {
+    JobStore store = open_store(location);
+  }
+  std::mt19937 random(7);
+  int killed = 0;
+  for (int i = 0; i < 8; ++i) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      auto store = JobStore::open(location, true);
+      ImportOptions options;
+      options.again = true;
+      options.rows_per_commit = 50;
+      const bool good = store && store->import_file(file, options);
+      _exit(good ? 0 : 1);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2 + random() % 40));
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    killed += WIFSIGNALED(status) ? 1 : 0;
+  }
+  EXPECT_GT(killed, 0);
+  JobStore store = open_store(location);
+  // A server may notice a moment later that a killed writer is gone.
+  base::Result<ImportSummary> last = store.import_file(file, {.again = true});
+  for (int i = 0; i < 50 && !last; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    last = store.import_file(file, {.again = true});
+  }
+  ASSERT_TRUE(last) << last.error().text();
+  EXPECT_EQ(export_of(store), expected);
+}
+
+namespace {
+
+class OnSqlite : public testing::TestWithParam<StoreCheck> {};
+TEST_P(OnSqlite, Does) {
+  SqliteServer server;
+  GetParam().run(server);
+}
+INSTANTIATE_TEST_SUITE_P(Store, OnSqlite, testing::ValuesIn(kStoreChecks),
+                         [](const auto& check) { return std::string(check.param.name); });
+
+/// One test a server, as starting it costs more than the checks.
+void run_all(TestServer& server) {
+  if (!server.missing().empty()) GTEST_SKIP() << server.missing();
+  for (const StoreCheck& check : kStoreChecks) {
+    SCOPED_TRACE(check.name);
+    check.run(server);
+  }
+}
+
+TEST(StoreOnServer, PostgreSqlDoesAllOfIt) {
+  PostgreSqlServer server;
+  run_all(server);
+}
+
+TEST(StoreOnServer, MariaDbDoesAllOfIt) {
+  MariaDbServer server;
+  run_all(server);
+}
+
+TEST(StoreLocations, AreToldAndRefused) {
+  EXPECT_TRUE(is_store_location("postgresql:///x"));
+  EXPECT_TRUE(is_store_location("sqlite:x.db"));
+  EXPECT_FALSE(is_store_location("jobs.csv"));
+  EXPECT_THAT(open_connection("oracle://x", true).error().text(),
+              HasSubstr("no store is of the kind oracle"));
+  EXPECT_THAT(open_connection("/nowhere/at/all.db", false).error().text(),
+              HasSubstr("there is no store"));
+  EXPECT_THAT(open_connection("mariadb://a:secret@h/db", false).error().text(),
+              HasSubstr("password belongs into"));
+}
+
+TEST(StoreLocations, OtherFilesAreNoStores) {
+  const TestFolder folder;
+  write_file(folder.path() + "/x", "job_id,user and much more text than a header of SQLite has\n");
+  const auto store = JobStore::open(folder.path() + "/x", false);
+  ASSERT_FALSE(store);
+  EXPECT_THAT(store.error().text(), HasSubstr("is it a goban store?"));
+}
+
+TEST(FiscalYears, BeginInApril) {
+  EXPECT_EQ(fiscal_year(at("2020-03-31 23:59:59"), 4), 2019);
+  EXPECT_EQ(fiscal_year(at("2020-04-01 00:00:00"), 4), 2020);
+  EXPECT_EQ(fiscal_year(at("2020-02-29 12:00:00"), 1), 2020);
+  EXPECT_EQ(fiscal_year(0, 4), 1969);
+  EXPECT_EQ(fiscal_year_begin(2020, 4), at("2020-04-01 00:00:00"));
+}
+
+TEST(ValidText, ReplacesWhatIsNoUtf8) {
+  std::string buffer;
+  EXPECT_EQ(valid_text("pl\xc3\xa4in", buffer), "pl\xc3\xa4in");
+  EXPECT_EQ(valid_text("a\xff\xc3", buffer), "a\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(valid_text(std::string_view("a\0b", 3), buffer),
+            "a\xef\xbf\xbd"
+            "b");
+  EXPECT_EQ(valid_text("\xed\xa0\x80", buffer).size(), 9u);  // a surrogate
+  EXPECT_EQ(valid_text("\xc0\xaf", buffer).size(), 6u);      // overlong
+  EXPECT_EQ(valid_text("\xf0\x9f\x98\x80", buffer).size(), 4u);
+}
+
+}  // namespace
+}  // namespace goban::store

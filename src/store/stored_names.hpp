@@ -1,0 +1,53 @@
+// The names of a store in memory: text to number and back, new ones written with the jobs.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "store/schema.hpp"
+#include "store/sql.hpp"
+
+namespace goban::store {
+
+/// Numbers are unique over all kinds, from 1; 0 is the empty name and never stored.
+class StoredNames {
+ public:
+  /// Reads all names. Errors: Failed.
+  [[nodiscard]] base::Status load(SqlConnection& connection);
+  /// The number of a name; a new one is written by the next flush().
+  [[nodiscard]] int64_t number(NameKind kind, std::string_view name);
+  /// The number of a known name; -1 if there is none.
+  [[nodiscard]] int64_t find(NameKind kind, std::string_view name) const;
+  /// The name; empty for 0 and for numbers that are not known.
+  [[nodiscard]] std::string_view operator[](int64_t number) const;
+  /// Writes the new names. Errors: Failed.
+  [[nodiscard]] base::Status flush(SqlConnection& connection);
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  using Numbers = std::unordered_map<std::string, int64_t, Hash, std::equal_to<>>;
+
+  struct Last {
+    std::string text;
+    int64_t number = 0;
+  };
+
+  std::array<Numbers, kNumNameKinds> numbers_;
+  std::array<Last, kNumNameKinds> last_;  ///< asked for last: runs of equal names are the rule
+  std::vector<std::string_view> names_;   ///< by number; keys of numbers_
+  struct New {
+    NameKind kind;
+    int64_t number;
+  };
+  std::vector<New> new_;
+  std::string valid_;
+};
+
+}  // namespace goban::store

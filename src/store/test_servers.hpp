@@ -1,0 +1,183 @@
+// For tests: database servers of their own in temporary folders, without rights of root (as root
+// they run as `nobody`), and empty stores on each of them.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <unistd.h>
+
+#include "store/sql.hpp"
+
+namespace goban::store {
+
+/// Where tests get empty databases.
+class TestServer {
+ public:
+  virtual ~TestServer() = default;
+  /// Empty = ready; else why tests have to be skipped.
+  [[nodiscard]] virtual std::string missing() const = 0;
+  /// The location of an empty database.
+  [[nodiscard]] virtual std::string fresh() = 0;
+};
+
+/// A folder that goes with the object.
+class TestFolder {
+ public:
+  TestFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "goban-store-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+    std::filesystem::permissions(path_, std::filesystem::perms(0755));
+  }
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+  ~TestFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+class SqliteServer final : public TestServer {
+ public:
+  std::string missing() const override { return {}; }
+  std::string fresh() override { return folder_.path() + "/s" + std::to_string(++count_) + ".db"; }
+
+ private:
+  TestFolder folder_;
+  int count_ = 0;
+};
+
+/// A process that ends with the object, at the latest after ten minutes.
+class ServerProcess : public TestServer {
+ public:
+  ~ServerProcess() override {
+    pid_t pid = 0;
+    if (std::ifstream(folder_.path() + "/pid") >> pid && pid > 0) {
+      kill(pid, SIGTERM);
+      for (int i = 0; i < 100 && kill(pid, 0) == 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      }
+    }
+  }
+  std::string missing() const override { return missing_; }
+
+ protected:
+  static std::string find_program(const std::string& pattern) {
+    const std::string command = "ls " + pattern + " 2>/dev/null | tail -1";
+    std::string out;
+    if (FILE* pipe = popen(command.c_str(), "r")) {
+      std::array<char, 256> line{};
+      if (std::fgets(line.data(), line.size(), pipe) != nullptr) out = line.data();
+      pclose(pipe);
+    }
+    while (out.ends_with('\n')) out.pop_back();
+    return out;
+  }
+  /// Servers refuse to run as root.
+  static std::string unprivileged() {
+    return geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
+  }
+  bool run(const std::string& command) {
+    if (std::system(("(" + command + ") >> " + folder_.path() + "/log 2>&1").c_str()) == 0) {
+      return true;
+    }
+    std::ifstream log(folder_.path() + "/log");
+    missing_ = "failed: " + command + "\n" +
+               std::string(std::istreambuf_iterator<char>(log), std::istreambuf_iterator<char>());
+    return false;
+  }
+  void start(const std::string& command) {
+    run(unprivileged() + "timeout 600 " + command + " & echo $! > " + folder_.path() + "/pid");
+  }
+  bool wait_for(const std::string& location) {
+    for (int i = 0; i < 300; ++i) {
+      if (open_connection(location, false)) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    missing_ = "the server did not start: " + open_connection(location, false).error().text();
+    return false;
+  }
+  [[nodiscard]] std::string own_folder() {
+    const std::string path = folder_.path() + "/data";
+    std::filesystem::create_directory(path);
+    if (geteuid() == 0 && chown(path.c_str(), 65534, 65534) != 0) missing_ = "chown";
+    return path;
+  }
+  std::string new_database(const std::string& admin) {
+    const std::string name = "goban" + std::to_string(++count_);
+    auto connection = open_connection(admin, false);
+    if (!connection || !(*connection)->execute("CREATE DATABASE " + name)) {
+      throw std::runtime_error("CREATE DATABASE failed");
+    }
+    return name;
+  }
+
+  TestFolder folder_;
+  std::string missing_;
+  int count_ = 0;
+};
+
+class PostgreSqlServer final : public ServerProcess {
+ public:
+  PostgreSqlServer() {
+    const std::string server = find_program("/usr/lib/postgresql/*/bin/postgres");
+    if (server.empty()) {
+      missing_ = "no PostgreSQL server (package postgresql)";
+      return;
+    }
+    data_ = own_folder();
+    const std::string bin = std::filesystem::path(server).parent_path().string();
+    if (!run(unprivileged() + bin + "/initdb -D " + data_ +
+             "/db -U goban --no-sync -E UTF8 --locale=C")) {
+      return;
+    }
+    start(server + " -D " + data_ + "/db -k " + data_ + " -c listen_addresses= -c fsync=off");
+    wait_for(uri("postgres"));
+  }
+  std::string fresh() override { return uri(new_database(uri("postgres"))); }
+
+ private:
+  [[nodiscard]] std::string uri(const std::string& database) const {
+    return "postgresql:///" + database + "?user=goban&host=" + data_;
+  }
+  std::string data_;
+};
+
+class MariaDbServer final : public ServerProcess {
+ public:
+  MariaDbServer() {
+    const std::string server = find_program("/usr/sbin/mariadbd");
+    if (server.empty()) {
+      missing_ = "no MariaDB server (package mariadb-server)";
+      return;
+    }
+    data_ = own_folder();
+    if (!run(unprivileged() + "mariadb-install-db --no-defaults --datadir=" + data_ +
+             "/db --auth-root-authentication-method=normal --skip-test-db")) {
+      return;
+    }
+    start(server + " --no-defaults --datadir=" + data_ + "/db --socket=" + data_ +
+          "/sock --skip-networking --pid-file=" + data_ +
+          "/mpid --innodb-flush-log-at-trx-commit=2 --innodb-buffer-pool-size=256M");
+    wait_for(uri("mysql"));
+  }
+  std::string fresh() override { return uri(new_database(uri("mysql"))); }
+
+ private:
+  [[nodiscard]] std::string uri(const std::string& database) const {
+    return "mariadb://root@localhost/" + database + "?socket=" + data_ + "/sock";
+  }
+  std::string data_;
+};
+
+}  // namespace goban::store
