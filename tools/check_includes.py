@@ -40,7 +40,9 @@ LIBRARIES = {
     "zlib.h": ("src/base/", "src/history/", "src/series/", "src/data/", "src/mesh/"),
     "boost/": ("src/history/", "src/profile/"),
     "httplib.h": ("src/service/", "src/engine/kubernetes/"),
-    "soci/": ("src/history/",),
+    "sqlite3.h": ("src/store/sqlite.cpp",),
+    "mysql.h": ("src/store/mariadb.cpp",),
+    "libpq-fe.h": ("src/store/postgresql.cpp",),
     "benchmark/": ("bench/",),
 }
 
