@@ -146,8 +146,8 @@ int run(int64_t jobs, int64_t stored, const std::string& kept) {
   const std::string file = kept.empty() ? (folder / "sacct.txt").string() : kept;
   write_sacct(file, jobs);
   fmt::print("{} lines of sacct, {} MB\n", jobs, std::filesystem::file_size(file) / 1'000'000);
-  size_t groups = 0;
-  const Cost floor = median_of(3, [&] { groups = floor_group(file); });
+  const size_t groups = floor_group(file);
+  const Cost floor = median_of(3, [&] { (void)floor_group(file); });
   const Cost goban = median_of(3, [&] {
     if (goban_group(file) != groups) std::abort();
   });
