@@ -184,7 +184,7 @@ Result<std::unique_ptr<BulkWriter>> Connection::bulk(const BulkTable& table) {
 Result<std::unique_ptr<SqlConnection>> open_mariadb(const std::string& uri) {
   const auto address = parse_uri(uri);
   if (!address) {
-    return base::usage_error("\"" + uri + "\" does not name a MariaDB database",
+    return base::usage_error("the location does not name a MariaDB database",
                              "write mariadb://USER@HOST[:PORT]/DATABASE[?socket=PATH]; the "
                              "password belongs into the group [goban] of ~/.my.cnf");
   }
