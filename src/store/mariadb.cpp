@@ -1,4 +1,4 @@
-// MariaDB (and MySQL): InnoDB tables, rows in statements of about 1 MiB.
+// MariaDB: InnoDB tables, rows in statements of about 1 MiB.
 #include "store/sql.hpp"
 
 #ifdef GOBAN_MARIADB
@@ -127,7 +127,11 @@ class Writer final : public BulkWriter {
       const std::string name(table.columns[i]);
       head_ += (i == 0 ? "" : ",") + name;
       if (i < table.num_keys) continue;
-      tail_ += (tail_.empty() ? " ON DUPLICATE KEY UPDATE " : ",") + name + "=VALUES(" + name + ")";
+      tail_ += tail_.empty() ? " ON DUPLICATE KEY UPDATE " : ",";
+      tail_ += name;
+      tail_ += "=VALUES(";
+      tail_ += name;
+      tail_ += ')';
     }
     if (tail_.empty()) {
       const std::string key(table.columns[0]);

@@ -115,7 +115,10 @@ class Writer final : public BulkWriter {
       if (i < table.num_keys) {
         keys += (i == 0 ? "" : ",") + name;
       } else {
-        sets += (sets.empty() ? "" : ",") + name + "=excluded." + name;
+        sets += sets.empty() ? "" : ",";
+        sets += name;
+        sets += "=excluded.";
+        sets += name;
       }
     }
     // Of equal keys in one batch the last row counts.

@@ -133,7 +133,10 @@ class Connection final : public SqlConnection {
       if (i < table.num_keys) {
         keys += comma + name;
       } else {
-        sets += (sets.empty() ? "" : ",") + name + "=excluded." + name;
+        sets += sets.empty() ? "" : ",";
+        sets += name;
+        sets += "=excluded.";
+        sets += name;
       }
     }
     const std::string action = sets.empty() ? "DO NOTHING" : "DO UPDATE SET " + sets;

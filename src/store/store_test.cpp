@@ -32,7 +32,8 @@ JobStore open_store(const std::string& location) {
   return std::move(*store);
 }
 
-ImportSummary import_text(JobStore& store, const std::string& text, ImportOptions options = {}) {
+ImportSummary import_text(JobStore& store, const std::string& text,
+                          const ImportOptions& options = {}) {
   const TestFolder folder;
   write_file(folder.path() + "/jobs", text);
   auto summary = store.import_file(folder.path() + "/jobs", options);
