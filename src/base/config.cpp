@@ -183,6 +183,39 @@ std::vector<std::string> TableReader::texts(std::string_view key) {
   return out;
 }
 
+std::vector<double> TableReader::numbers(std::string_view key, double least, double most) {
+  const ConfigValue* value = ask(key);
+  if (value == nullptr) return {};
+  const auto* list = std::get_if<ConfigValue::Array>(&value->value);
+  std::vector<double> out;
+  for (const ConfigValue& item : list != nullptr ? *list : ConfigValue::Array{*value}) {
+    const auto* whole = std::get_if<int64_t>(&item.value);
+    const auto* real = std::get_if<double>(&item.value);
+    if (whole == nullptr && real == nullptr) {
+      wrong_kind(key, item, "numbers such as [1, 2.5]");
+      return {};
+    }
+    const double number = whole != nullptr ? static_cast<double>(*whole) : *real;
+    if (!(number >= least && number <= most)) {
+      problems_->refuse(item.line, item.column, field(key), fmt::format("{} is out of range", number),
+                        fmt::format("give numbers from {} to {}", least, most));
+      return {};
+    }
+    out.push_back(number);
+  }
+  return out;
+}
+
+std::optional<TableReader> TableReader::table(std::string_view key) {
+  const ConfigValue* value = ask(key);
+  if (value == nullptr) return std::nullopt;
+  if (!std::holds_alternative<ConfigValue::Table>(value->value)) {
+    wrong_kind(key, *value, fmt::format("a table under [{}]", key));
+    return std::nullopt;
+  }
+  return TableReader(*value, field(key), *problems_);
+}
+
 std::vector<TableReader> TableReader::tables(std::string_view key) {
   const ConfigValue* value = ask(key);
   if (value == nullptr) return {};

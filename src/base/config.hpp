@@ -78,6 +78,10 @@ class TableReader {
   std::string text_or_number(std::string_view key);
   /// A list of strings that are not empty; a single string counts as a list of one.
   std::vector<std::string> texts(std::string_view key);
+  /// A list of numbers; a single number counts as a list of one.
+  std::vector<double> numbers(std::string_view key, double least, double most);
+  /// The table under [key]; nothing if absent.
+  std::optional<TableReader> table(std::string_view key);
   /// The tables under [[key]]; empty if absent.
   std::vector<TableReader> tables(std::string_view key);
 

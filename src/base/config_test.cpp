@@ -104,5 +104,40 @@ TEST(Config, AnyCharacterMayStandInQuotes) {
   }
 }
 
+TEST(Config, ReadsOneTableAndListsOfNumbers) {
+  const auto document = parse_config("list = [1, 2.5]\none = 4\n[part]\nname = \"a\"\n", "a.toml");
+  ASSERT_TRUE(document);
+  ConfigProblems problems("a.toml");
+  TableReader root(*document, "", problems);
+  EXPECT_EQ(root.numbers("list", 0, 10), (std::vector<double>{1, 2.5}));
+  EXPECT_EQ(root.numbers("one", 0, 10), (std::vector<double>{4}));
+  EXPECT_TRUE(root.numbers("absent", 0, 10).empty());
+  auto part = root.table("part");
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->text("name"), "a");
+  EXPECT_FALSE(root.table("nothing"));
+  part->finish();
+  root.finish();
+  EXPECT_FALSE(problems.any());
+}
+
+TEST(Config, RefusesNumbersOutOfRangeAndTablesThatAreNone) {
+  const auto document = parse_config("list = [1, 20]\npart = 3\n", "a.toml");
+  ASSERT_TRUE(document);
+  for (const bool list : {true, false}) {
+    ConfigProblems problems("a.toml");
+    TableReader root(*document, "", problems);
+    if (list) {
+      EXPECT_TRUE(root.numbers("list", 0, 10).empty());
+      EXPECT_EQ(problems.status().error().text(),
+                "a.toml:1:12: list: 20 is out of range (give numbers from 0 to 10)");
+    } else {
+      EXPECT_FALSE(root.table("part"));
+      EXPECT_EQ(problems.status().error().text(),
+                "a.toml:2:8: part: is a whole number (give a table under [part])");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace goban::base

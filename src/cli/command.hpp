@@ -27,6 +27,7 @@ void catch_interrupts();
 inline constexpr int kExitInterrupted = 130;
 
 void add_simulate(CLI::App& app, Action& action);
+void add_analyze(CLI::App& app, Action& action);
 void add_explain(CLI::App& app, Action& action);
 void add_policies(CLI::App& app, Action& action);
 void add_trace(CLI::App& app, Action& action);

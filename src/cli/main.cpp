@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
       "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 bad input, 130 interrupted.");
   Action action;
   goban::cli::add_simulate(app, action);
+  goban::cli::add_analyze(app, action);
   goban::cli::add_explain(app, action);
   goban::cli::add_policies(app, action);
   goban::cli::add_trace(app, action);

@@ -1,0 +1,33 @@
+#include "analysis/analyse.hpp"
+
+#include "analysis/statistics.hpp"
+
+namespace goban::analysis {
+
+ReportData analyse(const Population& population, const Rules& rules, const Labels& labels) {
+  ReportData report;
+  report.language = labels.language() == Language::Japanese ? "ja" : "en";
+  report.title = labels("title.report");
+  for (const std::string_view section :
+       {"extraction", "mix", "walltime", "gpu_use", "users", "waits", "outcomes", "racks", "host",
+        "what_if"}) {
+    report.sections.push_back(
+        {std::string(section), labels(std::string("section.").append(section))});
+  }
+  const Context context{population, rules, labels, report};
+  add_funnel(context);
+  add_resource_types(context);
+  add_job_mix(context);
+  add_walltime(context);
+  add_size_walltime(context);
+  add_consumers(context);
+  add_waits(context);
+  add_calendar(context);
+  add_outcomes(context);
+  add_exceedance(context);
+  add_racks(context);
+  add_host_use(context);
+  return report;
+}
+
+}  // namespace goban::analysis

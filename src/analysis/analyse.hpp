@@ -1,0 +1,16 @@
+// The whole report of a site, from its jobs.
+#pragma once
+
+#include "analysis/labels.hpp"
+#include "analysis/population.hpp"
+#include "analysis/report_data.hpp"
+#include "analysis/rules.hpp"
+
+namespace goban::analysis {
+
+/// All tables and figures that the population can answer; the others are in ReportData::absent with
+/// their reasons. The population went through extract() (and apply_gpu_use(), if there are values).
+[[nodiscard]] ReportData analyse(const Population& population, const Rules& rules,
+                                 const Labels& labels);
+
+}  // namespace goban::analysis

@@ -1,0 +1,83 @@
+// What the statistics of this room share: their input, and short ways to make tables and figures.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/labels.hpp"
+#include "analysis/population.hpp"
+#include "analysis/report_data.hpp"
+#include "analysis/rules.hpp"
+#include "statistics/summary.hpp"
+
+namespace goban::analysis {
+
+/// What every statistic takes, and the report it adds to.
+struct Context {
+  const Population& population;
+  const Rules& rules;
+  const Labels& labels;
+  ReportData& report;
+};
+
+/// An empty table; its title is the label `title.<id>`, its text `text.<id>` if there is one.
+[[nodiscard]] Table make_table(const Context& context, std::string_view id,
+                               std::string_view section, std::string_view paper = {});
+/// A column with the label `column.<key>`; its key in files gets the unit as suffix.
+[[nodiscard]] Column column(const Context& context, std::string_view key,
+                            std::string_view unit = {});
+/// Columns without units.
+[[nodiscard]] std::vector<Column> columns(const Context& context,
+                                          std::initializer_list<std::string_view> keys);
+[[nodiscard]] Figure make_figure(const Context& context, FigureKind kind, std::string_view id,
+                                 std::string_view section, std::string_view paper = {});
+/// An axis with the label `axis.<key>`.
+[[nodiscard]] Axis axis(const Context& context, std::string_view key, std::string_view unit = {},
+                        bool log = false);
+/// A number with the label `scalar.<key>`; `text.<key>` if there is one.
+void add_scalar(const Context& context, std::string_view key, std::string_view section, Cell value,
+                std::string_view unit = {}, std::string_view paper = {});
+/// Says that something cannot be told; `reason` is a key of the labels.
+void add_absent(const Context& context, std::string_view id, std::string_view section,
+                std::string_view paper, std::string_view reason);
+
+/// part / whole in percent; nothing if whole is 0.
+[[nodiscard]] Cell percent(double part, double whole);
+/// Nothing if the value is negative (not known).
+[[nodiscard]] Cell known(double value);
+
+/// The distribution of values as at most 401 points (value, percent at or below); exact at each.
+[[nodiscard]] Series distribution(std::string_view key, std::string_view label,
+                                  std::span<const double> values);
+[[nodiscard]] Box box_of(std::vector<double> values);
+
+/// The rows of the paper's Table 2: a kind of jobs, whole-node kinds by node count.
+struct JobClass {
+  std::string kind;
+  std::string nodes;
+  [[nodiscard]] std::string name() const { return nodes.empty() ? kind : kind + " " + nodes; }
+};
+/// All classes of a site, and where each job belongs.
+class JobClasses {
+ public:
+  explicit JobClasses(const SiteShape& site);
+  [[nodiscard]] const std::vector<JobClass>& all() const { return classes_; }
+  [[nodiscard]] size_t of(const Job& job) const {
+    const size_t first = first_[job.kind];
+    return whole_[job.kind] ? first + site_.bin_of(job.nodes) : first;
+  }
+
+ private:
+  const SiteShape& site_;
+  std::vector<JobClass> classes_;
+  std::vector<size_t> first_;  ///< by kind
+  std::vector<bool> whole_;
+};
+
+/// The name of a user or account: as recorded, or `user 12` if names are hidden. `-` if not known.
+[[nodiscard]] std::string user_name(const Context& context, uint32_t user);
+[[nodiscard]] std::string account_name(const Context& context, uint32_t account);
+
+}  // namespace goban::analysis

@@ -1,0 +1,134 @@
+// When jobs come, and how many GPUs they hold day by day.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "analysis/statistics.hpp"
+#include "base/date_time.hpp"
+
+namespace goban::analysis {
+namespace {
+
+constexpr std::string_view kSection = "waits";
+constexpr int64_t kDay_s = 86'400;
+constexpr int64_t kDaysMost = 40 * 366;
+
+/// Start and end as recorded; what is not recorded follows from submission, wait and run time.
+struct Span {
+  double start_s = 0;
+  double end_s = 0;
+};
+Span span_of(const records::RecordRow& row, const Job& job) {
+  Span span;
+  span.start_s = base::to_seconds(row.start_ns >= 0 ? row.start_ns : row.submit_ns);
+  span.end_s = row.end_ns >= 0 && row.start_ns >= 0 ? base::to_seconds(row.end_ns)
+                                                    : span.start_s + job.run_s;
+  return span;
+}
+
+/// GPU-hours by day. Runs of weeks add to every day they touch.
+class Days {
+ public:
+  void add(const Span& span, double gpus) {
+    if (!(span.start_s >= 0) || span.end_s - span.start_s > static_cast<double>(kDaysMost * kDay_s)) {
+      return;
+    }
+    for (auto day = static_cast<int64_t>(span.start_s) / kDay_s;
+         static_cast<double>(day * kDay_s) < span.end_s; ++day) {
+      const double from = std::max(span.start_s, static_cast<double>(day * kDay_s));
+      const double to = std::min(span.end_s, static_cast<double>((day + 1) * kDay_s));
+      hours_[day] += gpus * (to - from) / 3600;
+    }
+  }
+  [[nodiscard]] const std::map<int64_t, double>& all() const { return hours_; }
+
+ private:
+  std::map<int64_t, double> hours_;
+};
+
+std::string day_name(int64_t day, bool dated) {
+  if (!dated) return fmt::format("{}", day + 1);
+  constexpr size_t kDateLetters = 10;
+  return base::date_time_text(day * kDay_s * base::kSecond).substr(0, kDateLetters);
+}
+
+void add_load(const Context& context, const Days& days, bool dated, bool with_starts) {
+  Figure figure = make_figure(context, FigureKind::Line, "gpus_held", kSection);
+  figure.x = axis(context, "day");
+  figure.y = axis(context, "gpus_held");
+  Table table = make_table(context, "gpus_held", kSection);
+  table.detail = true;
+  table.columns = columns(context, {"day"});
+  table.columns.push_back(column(context, "gpu_hours", "GPU h"));
+  table.columns.push_back(column(context, "gpus_held"));
+  const int64_t gpus = context.population.site.num_gpus;
+  if (gpus > 0) table.columns.push_back(column(context, "of_site", "%"));
+  Series held{.key = "held", .label = context.labels("column.gpus_held")};
+  double total = 0;
+  for (const auto& [day, hours] : days.all()) {
+    constexpr double kHoursOfDay = 24;
+    const double mean = hours / kHoursOfDay;
+    held.x.push_back(static_cast<double>(held.x.size()));
+    held.y.push_back(mean);
+    figure.categories.push_back(day_name(day, dated));
+    table.rows.push_back({day_name(day, dated), hours, mean});
+    if (gpus > 0) table.rows.back().push_back(percent(mean, static_cast<double>(gpus)));
+    total += mean;
+  }
+  if (held.x.empty()) return;
+  figure.series.push_back(std::move(held));
+  if (!with_starts) figure.quality.note = table.quality.note = context.labels("word.start_assumed");
+  const double mean = total / static_cast<double>(days.all().size());
+  add_scalar(context, "mean_gpus_held", kSection, mean);
+  if (gpus > 0) {
+    add_scalar(context, "mean_held_share", kSection, percent(mean, static_cast<double>(gpus)), "%");
+  }
+  context.report.figures.push_back(std::move(figure));
+  context.report.tables.push_back(std::move(table));
+}
+
+}  // namespace
+
+void add_calendar(const Context& context) {
+  const Population& population = context.population;
+  std::array<std::array<int64_t, 24>, 7> arrivals{};
+  Days days;
+  int64_t submitted = 0;
+  bool dated = true;
+  bool with_starts = false;
+  for (const Job& job : population.jobs) {
+    const records::RecordRow& row = population.row(job);
+    with_starts |= row.start_ns >= 0;
+    if (job.gpus > 0 && (row.start_ns >= 0 || row.submit_ns >= 0)) {
+      days.add(span_of(row, job), job.gpus);
+    }
+    if (row.submit_ns < 0) continue;
+    dated &= row.submit_ns >= base::kUnixTimesFrom;
+    const int64_t second = row.submit_ns / base::kSecond;
+    constexpr int64_t kThursday = 3;  // 1970-01-01
+    ++arrivals[static_cast<size_t>((second / kDay_s + kThursday) % 7)]
+              [static_cast<size_t>(second % kDay_s / 3600)];
+    ++submitted;
+  }
+  add_load(context, days, dated, with_starts);
+  if (submitted == 0 || !dated) {
+    add_absent(context, "arrivals", kSection, {}, "reason.no_dates");
+    return;
+  }
+  Figure figure = make_figure(context, FigureKind::Heatmap, "arrivals", kSection);
+  figure.x = axis(context, "hour_utc");
+  figure.y = axis(context, "weekday");
+  for (int hour = 0; hour < 24; ++hour) figure.categories.push_back(fmt::format("{}", hour));
+  constexpr std::array kWeekdays = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
+  for (size_t day = 0; day < kWeekdays.size(); ++day) {
+    Series series{.key = kWeekdays[day],
+                  .label = context.labels(std::string("word.") + kWeekdays[day])};
+    series.y.assign(arrivals[day].begin(), arrivals[day].end());
+    figure.series.push_back(std::move(series));
+  }
+  figure.quality = {submitted, static_cast<int64_t>(population.jobs.size()), {}};
+  context.report.figures.push_back(std::move(figure));
+}
+
+}  // namespace goban::analysis

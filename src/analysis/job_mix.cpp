@@ -1,0 +1,197 @@
+// Table 1 (what the site offers) and Figures 2 and 3 (what was asked of it).
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "analysis/statistics.hpp"
+
+namespace goban::analysis {
+namespace {
+
+constexpr std::string_view kSection = "mix";
+
+/// What the records show of a kind.
+struct KindSeen {
+  int64_t jobs = 0;
+  int32_t nodes_max = 0;
+  int32_t cores_max = 0;
+  int64_t mem_max = -1;
+  base::TimeNs limit_max_ns = 0;
+  double run_max_s = 0;
+};
+
+std::vector<KindSeen> look_at_kinds(const Population& population) {
+  std::vector<KindSeen> seen(population.site.kinds.size());
+  for (const Job& job : population.jobs) {
+    const records::RecordRow& row = population.row(job);
+    KindSeen& kind = seen[job.kind];
+    ++kind.jobs;
+    kind.nodes_max = std::max(kind.nodes_max, job.nodes);
+    kind.cores_max = std::max(kind.cores_max, row.cpu_cores / std::max(job.nodes, 1));
+    if (row.mem_bytes >= 0) {
+      kind.mem_max = std::max(kind.mem_max, row.mem_bytes / std::max(job.nodes, 1));
+    }
+    kind.limit_max_ns = std::max(kind.limit_max_ns, row.walltime_limit_ns);
+    kind.run_max_s = std::max(kind.run_max_s, job.run_s);
+  }
+  return seen;
+}
+
+constexpr double kGib = 1024.0 * 1024 * 1024;
+constexpr double kHourNs = 3600e9;
+
+/// A bar chart of jobs by category, as shares too.
+void add_share_figure(const Context& context, std::string_view id, std::string_view axis_key,
+                      const std::vector<std::pair<std::string, double>>& parts,
+                      std::string_view paper, Quality quality) {
+  double all = 0;
+  for (const auto& part : parts) all += part.second;
+  Figure figure = make_figure(context, FigureKind::Bar, id, kSection, paper);
+  figure.x = axis(context, axis_key);
+  figure.y = axis(context, "share_of_jobs", "%");
+  Table table = make_table(context, id, kSection, paper);
+  table.columns = columns(context, {axis_key, "jobs"});
+  table.columns.push_back(column(context, "share", "%"));
+  Series series{.key = "share", .label = context.labels("column.share")};
+  for (const auto& [name, jobs] : parts) {
+    figure.categories.push_back(name);
+    series.y.push_back(all > 0 ? 100 * jobs / all : 0);
+    table.rows.push_back({name, static_cast<int64_t>(jobs), percent(jobs, all)});
+  }
+  figure.series.push_back(std::move(series));
+  figure.quality = table.quality = std::move(quality);
+  table.detail = true;
+  context.report.figures.push_back(std::move(figure));
+  context.report.tables.push_back(std::move(table));
+}
+
+/// Numbers of jobs as Figure 2 parts them.
+struct Mix {
+  std::vector<double> by_kind;
+  double one_gpu = 0, one_node = 0, multi_node = 0;
+  double whole_single = 0, whole_multi = 0;
+  double single_node_h = 0, multi_node_h = 0;
+  std::map<int32_t, int64_t> by_nodes;  ///< multi-node jobs of whole nodes
+  int64_t selected = 0;
+};
+
+Mix count_mix(const Population& population) {
+  Mix mix;
+  mix.by_kind.assign(population.site.kinds.size(), 0);
+  for (const Job& job : population.jobs) {
+    if (!job.selected) continue;
+    ++mix.selected;
+    ++mix.by_kind[job.kind];
+    ++(job.nodes > 1 ? mix.multi_node : job.gpus == 1 ? mix.one_gpu : mix.one_node);
+    if (!population.whole_node(job)) continue;
+    if (job.nodes > 1) {
+      ++mix.whole_multi;
+      ++mix.by_nodes[job.nodes];
+      mix.multi_node_h += job.node_hours();
+    } else {
+      ++mix.whole_single;
+      mix.single_node_h += job.node_hours();
+    }
+  }
+  return mix;
+}
+
+void add_mix_scalars(const Context& context, const Mix& mix) {
+  const auto all = static_cast<double>(mix.selected);
+  add_scalar(context, "one_gpu_share", kSection, percent(mix.one_gpu, all), "%", "49.42 %");
+  add_scalar(context, "one_node_share", kSection, percent(mix.one_node, all), "%", "48.19 %");
+  add_scalar(context, "multi_node_share", kSection, percent(mix.multi_node, all), "%", "2.4 %");
+  add_scalar(context, "whole_single_share", kSection,
+             percent(mix.whole_single, mix.whole_single + mix.whole_multi), "%", "95 %");
+  double two = 0;
+  double powers = 0;
+  double up_to_eight = 0;
+  constexpr int32_t kEight = 8;
+  for (const auto& [nodes, jobs] : mix.by_nodes) {
+    const auto count = static_cast<double>(jobs);
+    if (nodes == 2) two += count;
+    if (std::has_single_bit(static_cast<uint32_t>(nodes))) powers += count;
+    if (nodes <= kEight) up_to_eight += count;
+  }
+  add_scalar(context, "two_nodes_share", kSection, percent(two, mix.whole_multi), "%", "55 %");
+  add_scalar(context, "powers_of_two_share", kSection, percent(powers, mix.whole_multi), "%",
+             "90.7 %");
+  add_scalar(context, "up_to_eight_share", kSection, percent(up_to_eight, mix.whole_multi), "%",
+             "80 %");
+}
+
+void add_node_hours(const Context& context, const Mix& mix, const Quality& quality) {
+  const double all = mix.single_node_h + mix.multi_node_h;
+  Figure figure =
+      make_figure(context, FigureKind::StackedBar, "figure3_node_hours", kSection, "Figure 3");
+  figure.x = axis(context, "kind");
+  figure.y = axis(context, "node_hours", "node h");
+  figure.categories = {context.labels("word.whole_nodes")};
+  Table table = make_table(context, "figure3_node_hours", kSection, "Figure 3");
+  table.columns = columns(context, {"part"});
+  table.columns.push_back(column(context, "node_hours", "node h"));
+  table.columns.push_back(column(context, "share", "%"));
+  for (const auto& [key, hours] :
+       {std::pair("single_node", mix.single_node_h), std::pair("multi_node", mix.multi_node_h)}) {
+    const std::string label = context.labels(std::string("word.") + key);
+    figure.series.push_back({.key = key, .label = label, .y = {hours}});
+    table.rows.push_back({label, hours, percent(hours, all)});
+  }
+  figure.quality = table.quality = quality;
+  table.detail = true;
+  add_scalar(context, "multi_node_hours_share", kSection, percent(mix.multi_node_h, all), "%",
+             "34.13 %");
+  context.report.figures.push_back(std::move(figure));
+  context.report.tables.push_back(std::move(table));
+}
+
+}  // namespace
+
+void add_resource_types(const Context& context) {
+  const Population& population = context.population;
+  Table table = make_table(context, "table1_resource_types", kSection, "Table 1");
+  table.columns = columns(context, {"kind", "gpus", "cores"});
+  table.columns.push_back(column(context, "memory", "GiB"));
+  table.columns.push_back(column(context, "nodes_max"));
+  table.columns.push_back(column(context, "limit_max", "h"));
+  table.columns.push_back(column(context, "run_max", "h"));
+  table.columns.push_back(column(context, "jobs"));
+  const std::vector<KindSeen> seen = look_at_kinds(population);
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const KindSeen& kind = seen[i];
+    table.rows.push_back(
+        {population.site.kinds[i].name, int64_t{population.site.kinds[i].gpus},
+         kind.cores_max > 0 ? Cell(int64_t{kind.cores_max}) : Cell(),
+         kind.mem_max >= 0 ? Cell(static_cast<double>(kind.mem_max) / kGib) : Cell(),
+         kind.jobs > 0 ? Cell(int64_t{kind.nodes_max}) : Cell(),
+         kind.limit_max_ns > 0 ? Cell(static_cast<double>(kind.limit_max_ns) / kHourNs) : Cell(),
+         kind.jobs > 0 ? Cell(kind.run_max_s / 3600) : Cell(), kind.jobs});
+  }
+  const auto jobs = static_cast<int64_t>(population.jobs.size());
+  table.quality = {jobs, population.records, {}};
+  context.report.tables.push_back(std::move(table));
+}
+
+void add_job_mix(const Context& context) {
+  const Population& population = context.population;
+  const Mix mix = count_mix(population);
+  const Quality quality{mix.selected, mix.selected, {}};
+  std::vector<std::pair<std::string, double>> kinds;
+  for (size_t i = 0; i < mix.by_kind.size(); ++i) {
+    if (mix.by_kind[i] > 0) kinds.emplace_back(population.site.kinds[i].name, mix.by_kind[i]);
+  }
+  add_share_figure(context, "figure2a_kinds", "kind", kinds, "Figure 2a", quality);
+  add_share_figure(context, "figure2b_whole_nodes", "part",
+                   {{context.labels("word.single_node"), mix.whole_single},
+                    {context.labels("word.multi_node"), mix.whole_multi}},
+                   "Figure 2b", quality);
+  std::vector<std::pair<std::string, double>> nodes;
+  for (const auto& [count, jobs] : mix.by_nodes) {
+    nodes.emplace_back(fmt::format("{}", count), static_cast<double>(jobs));
+  }
+  add_share_figure(context, "figure2c_nodes", "nodes", nodes, "Figure 2c", quality);
+  add_node_hours(context, mix, quality);
+  add_mix_scalars(context, mix);
+}
+
+}  // namespace goban::analysis

@@ -1,0 +1,43 @@
+// The words of a report, by key and language.
+#pragma once
+
+#include <cstdint>
+#include <fmt/format.h>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace goban::analysis {
+
+enum class Language : uint8_t { English, Japanese };
+[[nodiscard]] std::optional<Language> parse_language(std::string_view name);
+
+/// One text in both languages; `{}` stand for what Labels::with fills in.
+struct LabelText {
+  std::string_view key;
+  std::string_view english;
+  std::string_view japanese;
+};
+
+/// Looks texts up. A key that is not in the catalogue is its own text (a test refuses that).
+class Labels {
+ public:
+  explicit Labels(Language language) : language_(language) {}
+
+  [[nodiscard]] Language language() const { return language_; }
+  [[nodiscard]] std::string operator()(std::string_view key) const;
+  /// The text with its places filled.
+  template <typename... Values>
+  [[nodiscard]] std::string with(std::string_view key, const Values&... values) const {
+    return fmt::format(fmt::runtime((*this)(key)), values...);
+  }
+
+ private:
+  Language language_;
+};
+
+/// All texts, by key.
+[[nodiscard]] std::span<const LabelText> label_catalogue();
+
+}  // namespace goban::analysis

@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "analysis/writers.hpp"
+
+namespace goban::analysis {
+namespace {
+
+/// Letters that terminals draw two columns wide: East Asian ones.
+size_t width_of(std::string_view text) {
+  size_t width = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xc0U) == 0x80U) continue;
+    width += byte >= 0xe3U && byte < 0xf0U ? 2 : 1;
+  }
+  return width;
+}
+
+std::string padded(std::string_view text, size_t width, bool right) {
+  const size_t have = width_of(text);
+  const std::string blanks(width > have ? width - have : 0, ' ');
+  return right ? fmt::format("{}{}", blanks, text) : fmt::format("{}{}", text, blanks);
+}
+
+/// With thousands parted, as people read counts.
+std::string grouped(int64_t value) {
+  const std::string digits = fmt::format("{}", std::abs(value));
+  std::string out = value < 0 ? "-" : "";
+  constexpr size_t kGroup = 3;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % kGroup == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
+}
+
+std::string short_number(double value) {
+  const double size = std::abs(value);
+  if (size >= 10'000) return grouped(std::llround(value));
+  if (size >= 100) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.3f}", value);
+}
+
+/// As an operator reads it; control characters of names are left out.
+std::string shown(const Cell& cell) {
+  if (const auto* whole = std::get_if<int64_t>(&cell)) return grouped(*whole);
+  if (const auto* number = std::get_if<double>(&cell)) return short_number(*number);
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    std::string out;
+    for (const char c : *text) {
+      if (static_cast<unsigned char>(c) >= ' ' && c != '\x7f') out += c;
+    }
+    return out;
+  }
+  return "-";
+}
+
+bool is_text(const Cell& cell) { return std::holds_alternative<std::string>(cell); }
+
+constexpr size_t kRowsShown = 24;
+constexpr size_t kTextWidthMost = 40;
+
+std::string cut(std::string text) {
+  return width_of(text) == text.size() && text.size() > kTextWidthMost
+             ? fmt::format("{}...", text.substr(0, kTextWidthMost - 3))
+             : text;
+}
+
+std::string in_paper(const std::string& paper) {
+  return paper.empty() ? std::string() : fmt::format(" ({})", paper);
+}
+
+void append_table(std::string& out, const Table& table, const Labels& labels) {
+  const size_t rows = std::min(table.rows.size(), kRowsShown);
+  std::vector<std::vector<std::string>> texts(rows);
+  std::vector<size_t> widths;
+  for (size_t c = 0; c < table.columns.size(); ++c) {
+    const Column& column = table.columns[c];
+    const std::string head =
+        column.unit.empty() ? column.label : fmt::format("{} [{}]", column.label, column.unit);
+    widths.push_back(width_of(head));
+    for (size_t r = 0; r < rows; ++r) {
+      texts[r].push_back(cut(shown(table.rows[r][c])));
+      widths[c] = std::max(widths[c], width_of(texts[r][c]));
+    }
+  }
+  out += fmt::format("\n{}{}\n", table.title, in_paper(table.paper));
+  std::string line = " ";
+  for (size_t c = 0; c < table.columns.size(); ++c) {
+    const Column& column = table.columns[c];
+    const std::string head =
+        column.unit.empty() ? column.label : fmt::format("{} [{}]", column.label, column.unit);
+    line += fmt::format(" {}", padded(head, widths[c], rows > 0 && !is_text(table.rows[0][c])));
+  }
+  out += fmt::format("{}\n", line);
+  for (size_t r = 0; r < rows; ++r) {
+    line.assign(1, ' ');
+    for (size_t c = 0; c < table.columns.size(); ++c) {
+      line += fmt::format(" {}", padded(texts[r][c], widths[c], !is_text(table.rows[r][c])));
+    }
+    while (line.ends_with(' ')) line.pop_back();
+    out += fmt::format("{}\n", line);
+  }
+  if (table.rows.size() > rows) {
+    out += fmt::format("  {}\n", labels.with("word.more_rows", table.rows.size() - rows));
+  }
+}
+
+void append_scalars(std::string& out, const ReportData& report, const std::string& section,
+                    const Labels& labels) {
+  for (const Scalar& scalar : report.scalars) {
+    if (scalar.section != section) continue;
+    std::string value = shown(scalar.value);
+    if (!scalar.unit.empty() && value != "-") value = fmt::format("{} {}", value, scalar.unit);
+    out += fmt::format("  {} {}", padded(scalar.label, 52, false), value);
+    if (!scalar.paper.empty()) {
+      out += fmt::format("   ({})", labels.with("word.abci_paper", scalar.paper));
+    }
+    out += '\n';
+  }
+}
+
+}  // namespace
+
+std::string terminal_summary(const ReportData& report, const Labels& labels) {
+  std::string out = fmt::format("{}\n", report.title);
+  for (const Section& section : report.sections) {
+    std::string part;
+    append_scalars(part, report, section.key, labels);
+    for (const Table& table : report.tables) {
+      if (table.section == section.key && !table.detail) append_table(part, table, labels);
+    }
+    if (!part.empty()) out += fmt::format("\n== {} ==\n{}", section.title, part);
+  }
+  if (!report.absent.empty()) out += fmt::format("\n== {} ==\n", labels("word.not_told"));
+  for (const Absent& absent : report.absent) {
+    out += fmt::format("  {}{}: {}\n", absent.title, in_paper(absent.paper), absent.reason);
+  }
+  return out;
+}
+
+}  // namespace goban::analysis

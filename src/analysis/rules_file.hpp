@@ -1,0 +1,71 @@
+// Rules of an analysis as TOML files. Every key is shown with its default:
+//
+//   arrays = "tasks"                 # each task of an array is a job; "first": only the first one
+//   gpus_per_node = 0                # 0 = told by the cluster or the records
+//   rack_nodes = 0                   # 0 = told by the cluster, else ABCI's 34
+//   node_bins = []                   # upper bounds of the node counts in Table 2, such as [1, 2, 8]
+//   whole_node_types = []            # types whose jobs hold whole nodes; [] = told by the cluster
+//   table_sigma = "n-1"              # deviation of the tables: "n" or "n-1"
+//   spread_sigma = "n"               # deviation between the GPUs of a job
+//   mean_over = "used"               # a job's utilisation is the mean of its "used" GPUs, or of all
+//                                    # the "allocated" ones
+//   exceeded = "either"              # over the limit by its "state", by "elapsed" time, or "either"
+//   top_holders = 0.06               # "the top 6 % of the users"
+//   hide_users = "no"                # "yes": numbers instead of names of users and accounts
+//
+//   [period]
+//   from = "2019-04-05"              # left out: from the first; or "2019-04-05 09:00:00", UTC unless it says else
+//   to = "2020-04-01"                # left out: to the last; the first moment that is not in it
+//   by = "end"                       # which time of a job lies in it: submit, start, end
+//
+//   [exclude]                        # events; patterns with * and ?
+//   reservations = []
+//   partitions = []
+//   users = []
+//   accounts = []
+//
+//   [conditions]
+//   gpu_types = []                   # C1: only these types; [] = every job that holds GPUs
+//   kind_unknown = "keep"            # C2: what happens if batch or interactive is not known
+//   software = "any"                 # C3: any, module, container, process, none
+//   software_names = ["*cuda*", "nvhpc*", "*pytorch*", "*tensorflow*"]
+//   software_unknown = "drop"        # C3: jobs without a record of their software
+//   run_min = "300s"                 # C4
+//   use_source = "auto"              # C5: series, means (of the accounting), auto
+//   busy_at = 5                      # C5: percent
+//   sigma = "n"                      # C5: deviation by "n" or "n-1"
+//   sigmas = 2                       # C5: half width of the interval
+//   tolerance = 1e-9                 # C5: of the border; below 0 the border is outside
+//   coverage_min = 0.5               # C5: with less of its samples a GPU is unknown, never idle
+//   skip_first = 0                   # C5: samples left out at a job's start, and end
+//   skip_last = 0
+//   use_unknown = "drop"             # C5
+//
+//   [spearman]
+//   per_bin = 100
+//   seed = 1
+//   x = "nodes"                      # or "bin"
+//   replicates = 2000                # of the bootstrap interval
+//
+//   [what_if]                        # assumptions, none of them measured
+//   cap_h = 24
+//   communication_share = 0.3        # of a run time, if it spans racks
+//   uplink_ratio = 3                 # over-subscription of the racks' uplinks today
+//   uplink_ratios = [1, 2, 3, 4, 8]
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "analysis/rules.hpp"
+#include "base/result.hpp"
+
+namespace goban::analysis {
+
+/// Reads a file, plain or gzip. Errors: Failed if it cannot be read, else as parse_rules.
+[[nodiscard]] base::Result<Rules> read_rules(const std::string& path);
+
+/// Errors: BadData with line, column, field and remedy.
+[[nodiscard]] base::Result<Rules> parse_rules(std::string_view toml, const std::string& file);
+
+}  // namespace goban::analysis

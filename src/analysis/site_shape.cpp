@@ -1,0 +1,240 @@
+#include "analysis/site_shape.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <map>
+#include <numeric>
+
+namespace goban::analysis {
+namespace {
+
+using records::RecordRow;
+using records::RecordTable;
+
+/// Names that ABCI and sites like it give to the type that holds whole nodes.
+constexpr std::array<std::string_view, 5> kWholeNodeNames = {"Full", "rt_F", "F", "full", "node"};
+/// The racks of ABCI, where neither cluster nor rules say anything.
+constexpr int32_t kPaperRack = 34;
+constexpr int32_t kPaperLargest = 512;
+
+/// Largest number of GPUs that a job held on a node.
+int32_t gpus_per_node_seen(const RecordTable& table) {
+  int32_t most = 1;
+  for (const RecordRow& row : table.rows()) {
+    if (row.num_gpus <= 0) continue;
+    const int32_t instances = std::max(row.instances, 1);
+    if (row.resource_type != records::kNoName) {
+      most = std::max(most, row.num_gpus / instances);
+    } else if (row.num_nodes > 0) {
+      most = std::max(most, (row.num_gpus + row.num_nodes - 1) / row.num_nodes);
+    }
+  }
+  return most;
+}
+
+/// Without node counts: the size of a job that most GPU-hours suggest cannot be told, so the usual
+/// sizes of nodes are tried.
+int32_t gpus_per_node_guess(const RecordTable& table) {
+  int32_t most = 0;
+  for (const RecordRow& row : table.rows()) most = std::max(most, row.num_gpus);
+  constexpr int32_t kUsualNode = 8;
+  return std::clamp(most, 1, kUsualNode);
+}
+
+bool nodes_known(const RecordTable& table) {
+  return std::ranges::any_of(table.rows(), [](const RecordRow& row) {
+    return row.num_gpus > 0 && (row.num_nodes > 0 || row.resource_type != records::kNoName);
+  });
+}
+
+std::vector<int32_t> default_bins(const SiteShape& site) {
+  std::vector<int32_t> bins = {1, 2, 4, 8};
+  if (site.rack_known || site.num_nodes == 0) {
+    for (const int32_t racks : {1, 2, 4}) bins.push_back(racks * site.rack_nodes);
+  } else {
+    for (int64_t nodes = 16; nodes < site.num_nodes; nodes *= 2) {
+      bins.push_back(static_cast<int32_t>(nodes));
+    }
+  }
+  const int32_t most =
+      site.job_nodes_max > 0 ? site.job_nodes_max : std::max(kPaperLargest, bins.back());
+  std::erase_if(bins, [most](int32_t bound) { return bound >= most; });
+  bins.push_back(most);
+  std::ranges::sort(bins);
+  bins.erase(std::ranges::unique(bins).begin(), bins.end());
+  return bins;
+}
+
+void shape_cluster(SiteShape& site, const model::Cluster& cluster) {
+  site.num_nodes = static_cast<int64_t>(cluster.nodes().size());
+  site.num_gpus = cluster.num_gpus();
+  site.gpus_per_node = static_cast<int32_t>(std::max(cluster.node_gpus_max(), 1U));
+  site.job_nodes_max = 0;
+  for (const model::ResourceType& type : cluster.resource_types()) {
+    if (type.gpus == site.gpus_per_node) {
+      site.job_nodes_max = std::max(site.job_nodes_max, type.max_instances);
+    }
+  }
+  if (site.job_nodes_max <= 1) site.job_nodes_max = static_cast<int32_t>(site.num_nodes);
+  for (size_t level = 0; level < cluster.levels().size(); ++level) {
+    if (cluster.levels()[level].name != "rack") continue;
+    site.rack_known = true;
+    std::vector<int32_t> sizes(cluster.levels()[level].num_domains());
+    for (const model::Node& node : cluster.nodes()) {
+      if (node.num_gpus == 0) continue;
+      const uint32_t rack = cluster.domain_of(level, model::GpuId(node.first_gpu));
+      ++sizes[rack];
+      site.rack_of_node[node.name] = rack;
+    }
+    site.rack_nodes = std::ranges::max(sizes);
+  }
+}
+
+/// Kinds from the resource types of the records.
+class TypeKinds {
+ public:
+  TypeKinds(const RecordTable& table, const Rules& rules, const model::Cluster* cluster)
+      : table_(table), rules_(rules), cluster_(cluster), of_type_(table.resource_types().size()) {}
+
+  void find(ShapedSite& shaped) {
+    facts_.resize(of_type_.size());
+    for (const RecordRow& row : table_.rows()) {
+      if (row.resource_type == records::kNoName) continue;
+      Facts& facts = facts_[row.resource_type];
+      const int32_t instances = std::max(row.instances, 1);
+      facts.gpus = std::max(facts.gpus, std::max(row.num_gpus, 0) / instances);
+      facts.instances = std::max(facts.instances, instances);
+      facts.nodes = std::max(facts.nodes, row.num_nodes);
+    }
+    std::vector<uint32_t> order(facts_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::vector<JobKindInfo> kinds;
+    for (const uint32_t type : order) kinds.push_back(kind_of(type, shaped.site.gpus_per_node));
+    std::ranges::stable_sort(order, [&kinds](uint32_t a, uint32_t b) {
+      const auto rank = [&kinds](uint32_t i) {
+        const JobKindInfo& kind = kinds[i];
+        return std::tuple(kind.gpus == 0, kind.whole_node, kind.gpus, std::string_view(kind.name));
+      };
+      return rank(a) < rank(b);
+    });
+    for (const uint32_t type : order) {
+      of_type_[type] = static_cast<uint16_t>(shaped.site.kinds.size());
+      shaped.site.kinds.push_back(std::move(kinds[type]));
+    }
+  }
+  [[nodiscard]] uint16_t operator[](uint32_t type) const { return of_type_[type]; }
+
+ private:
+  struct Facts {
+    int32_t gpus = 0;
+    int32_t instances = 1;
+    int32_t nodes = 0;
+  };
+
+  [[nodiscard]] JobKindInfo kind_of(uint32_t type, int32_t gpus_per_node) const {
+    const Facts& facts = facts_[type];
+    JobKindInfo kind{.name = std::string(table_.resource_types()[type]), .gpus = facts.gpus};
+    const auto fits = [&kind](const std::string& pattern) { return matches(pattern, kind.name); };
+    if (!rules_.whole_node_types.empty()) {
+      kind.whole_node = std::ranges::any_of(rules_.whole_node_types, fits);
+      return kind;
+    }
+    if (cluster_ != nullptr) {
+      if (const auto id = cluster_->find_resource_type(kind.name); id.valid()) {
+        const model::ResourceType& known = cluster_->resource_type(id);
+        kind.gpus = known.gpus;
+        kind.whole_node = known.gpus == gpus_per_node && known.max_instances > 1;
+        return kind;
+      }
+    }
+    kind.whole_node = std::ranges::find(kWholeNodeNames, kind.name) != kWholeNodeNames.end() ||
+                      (facts.gpus >= gpus_per_node && (facts.instances > 1 || facts.nodes > 1));
+    return kind;
+  }
+
+  const RecordTable& table_;
+  const Rules& rules_;
+  const model::Cluster* cluster_;
+  std::vector<Facts> facts_;
+  std::vector<uint16_t> of_type_;
+};
+
+/// Kinds by size: one GPU, part of a node, whole nodes, no GPU.
+uint16_t size_kind(const RecordTable& table, const RecordRow& row, const SiteShape& site) {
+  if (row.num_gpus <= 0) return 3;
+  const int32_t nodes = nodes_of(table, row, site, false);
+  if (nodes > 1 || row.num_gpus >= site.gpus_per_node) return 2;
+  return row.num_gpus == 1 ? 0 : 1;
+}
+
+void shape_by_size(const RecordTable& table, ShapedSite& shaped) {
+  SiteShape& site = shaped.site;
+  site.kinds = {{"1 GPU", 1, site.gpus_per_node == 1},
+                {"2+ GPUs of a node", site.gpus_per_node - 1, false},
+                {"whole node", site.gpus_per_node, true},
+                {"no GPU", 0, false}};
+  for (size_t i = 0; i < table.rows().size(); ++i) {
+    shaped.kind_of_row[i] = size_kind(table, table.rows()[i], site);
+  }
+}
+
+}  // namespace
+
+int32_t nodes_of(const RecordTable& table, const RecordRow& row, const SiteShape& site,
+                 bool whole_node) {
+  if (row.num_nodes > 0) return row.num_nodes;
+  if (const auto list = table.nodes_of(row); !list.empty()) return static_cast<int32_t>(list.size());
+  if (whole_node && row.instances > 0) return row.instances;
+  if (row.num_gpus <= site.gpus_per_node) return 1;
+  return (row.num_gpus + site.gpus_per_node - 1) / site.gpus_per_node;
+}
+
+ShapedSite shape_site(const RecordTable& table, const Rules& rules, const model::Cluster* cluster) {
+  ShapedSite shaped;
+  SiteShape& site = shaped.site;
+  shaped.kind_of_row.assign(table.rows().size(), 0);
+  site.rack_nodes = kPaperRack;
+  if (cluster != nullptr) {
+    shape_cluster(site, *cluster);
+  } else {
+    site.gpus_per_node = nodes_known(table) ? gpus_per_node_seen(table) : gpus_per_node_guess(table);
+  }
+  if (rules.gpus_per_node > 0) site.gpus_per_node = rules.gpus_per_node;
+  if (rules.rack_nodes > 0) {
+    site.rack_nodes = rules.rack_nodes;
+    site.rack_known = true;
+  }
+  site.node_bins = rules.node_bins.empty() ? default_bins(site) : rules.node_bins;
+  site.types_recorded = table.resource_types().size() > 0;
+  if (!site.types_recorded) {
+    shape_by_size(table, shaped);
+    return shaped;
+  }
+  TypeKinds kinds(table, rules, cluster);
+  kinds.find(shaped);
+  // Records without a type beside others that have one.
+  const auto untyped = static_cast<uint16_t>(site.kinds.size());
+  bool any_untyped = false;
+  for (size_t i = 0; i < table.rows().size(); ++i) {
+    const RecordRow& row = table.rows()[i];
+    any_untyped |= row.resource_type == records::kNoName;
+    shaped.kind_of_row[i] = row.resource_type == records::kNoName ? untyped : kinds[row.resource_type];
+  }
+  if (any_untyped) site.kinds.push_back({"other", 0, false});
+  return shaped;
+}
+
+size_t SiteShape::bin_of(int32_t nodes) const {
+  const auto found = std::ranges::lower_bound(node_bins, nodes);
+  return found == node_bins.end() ? node_bins.size() - 1
+                                  : static_cast<size_t>(found - node_bins.begin());
+}
+
+std::string SiteShape::bin_name(size_t bin) const {
+  const int32_t from = bin == 0 ? 1 : node_bins[bin - 1] + 1;
+  const int32_t to = node_bins[bin];
+  return from == to ? fmt::format("{}", to) : fmt::format("{}-{}", from, to);
+}
+
+}  // namespace goban::analysis

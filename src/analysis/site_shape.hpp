@@ -1,0 +1,22 @@
+// What the records and the cluster say about the site: kinds of jobs, GPUs of a node, racks.
+#pragma once
+
+#include <vector>
+
+#include "analysis/population.hpp"
+
+namespace goban::analysis {
+
+/// The shape of the site, and the kind of every row of the table.
+struct ShapedSite {
+  SiteShape site;
+  std::vector<uint16_t> kind_of_row;
+};
+[[nodiscard]] ShapedSite shape_site(const records::RecordTable& table, const Rules& rules,
+                                    const model::Cluster* cluster);
+
+/// Nodes of a job: as recorded, else the length of its node list, else what its GPUs need.
+[[nodiscard]] int32_t nodes_of(const records::RecordTable& table, const records::RecordRow& row,
+                               const SiteShape& site, bool whole_node);
+
+}  // namespace goban::analysis

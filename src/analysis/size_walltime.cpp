@@ -1,0 +1,115 @@
+// Do larger jobs run shorter? Spearman's rho of node count and run time: the paper's sample of
+// equally many jobs from each bin of Table 2, and the whole multi-node population beside it, as
+// equal bins weigh the few large jobs too much.
+#include <algorithm>
+
+#include "analysis/statistics.hpp"
+#include "statistics/rank_correlation.hpp"
+#include "statistics/sampling.hpp"
+
+namespace goban::analysis {
+namespace {
+
+constexpr std::string_view kSection = "walltime";
+constexpr std::string_view kId = "spearman";
+
+/// Pairs of size and run time.
+struct Pairs {
+  std::vector<double> x;
+  std::vector<double> y;
+  std::vector<uint32_t> bins;
+
+  void add(const Context& context, const Job& job) {
+    const auto bin = static_cast<uint32_t>(context.population.site.bin_of(job.nodes));
+    x.push_back(context.rules.spearman.by_bin_index ? bin : job.nodes);
+    y.push_back(job.run_h());
+    bins.push_back(bin);
+  }
+};
+
+struct Drawn {
+  Pairs pairs;
+  std::string short_bins;  ///< with fewer jobs than wanted
+};
+
+Drawn draw(const Pairs& all, const Context& context) {
+  const SpearmanRules& rules = context.rules.spearman;
+  Drawn drawn;
+  for (const statistics::StratumDraw& bin : statistics::stratified_sample(
+           all.bins, static_cast<size_t>(rules.per_bin), rules.seed)) {
+    if (bin.chosen.size() < static_cast<size_t>(rules.per_bin)) {
+      if (!drawn.short_bins.empty()) drawn.short_bins += ", ";
+      drawn.short_bins += fmt::format("{}: {}", context.population.site.bin_name(bin.stratum),
+                                      bin.chosen.size());
+    }
+    for (const size_t i : bin.chosen) {
+      drawn.pairs.x.push_back(all.x[i]);
+      drawn.pairs.y.push_back(all.y[i]);
+      drawn.pairs.bins.push_back(all.bins[i]);
+    }
+  }
+  return drawn;
+}
+
+std::optional<statistics::Correlation> interval(const Pairs& pairs, const Context& context,
+                                                bool stratified) {
+  // A bootstrap of ten thousand pairs a replicate would cost seconds and tell little more.
+  constexpr size_t kPairsFull = 2'000;
+  constexpr size_t kReplicatesMany = 200;
+  statistics::BootstrapOptions options;
+  options.seed = context.rules.spearman.seed;
+  options.replicates = static_cast<size_t>(context.rules.spearman.replicates);
+  if (pairs.x.size() > kPairsFull) options.replicates = std::min(options.replicates, kReplicatesMany);
+  if (stratified) options.strata = pairs.bins;
+  return statistics::spearman_interval(pairs.x, pairs.y, options);
+}
+
+std::vector<Cell> row(const std::string& name, const std::optional<statistics::Correlation>& found,
+                      size_t pairs, const std::string& note) {
+  if (!found) return {name, static_cast<int64_t>(pairs), Cell(), Cell(), Cell(), note};
+  return {name, static_cast<int64_t>(pairs), found->rho, found->low, found->high, note};
+}
+
+}  // namespace
+
+void add_size_walltime(const Context& context) {
+  const Population& population = context.population;
+  Pairs whole;
+  Pairs multi;
+  for (const Job& job : population.jobs) {
+    if (!job.selected || !population.whole_node(job)) continue;
+    whole.add(context, job);
+    if (job.nodes > 1) multi.add(context, job);
+  }
+  const Drawn drawn = draw(whole, context);
+  const auto sampled = interval(drawn.pairs, context, true);
+  if (!sampled) {
+    add_absent(context, kId, kSection, "Section 4.2", "reason.no_sizes");
+    return;
+  }
+  Table table = make_table(context, kId, kSection, "Section 4.2");
+  table.columns = columns(context, {"sample", "jobs", "rho", "low", "high", "note"});
+  const std::string few = drawn.short_bins.empty()
+                              ? std::string()
+                              : context.labels.with("word.short_bins", drawn.short_bins);
+  table.rows.push_back(
+      row(context.labels("word.stratified"), sampled, drawn.pairs.x.size(), few));
+  const auto all_multi = interval(multi, context, false);
+  table.rows.push_back(row(context.labels("word.all_multi_node"), all_multi, multi.x.size(), ""));
+  table.quality = {static_cast<int64_t>(drawn.pairs.x.size()), static_cast<int64_t>(whole.x.size()),
+                   few};
+  context.report.tables.push_back(std::move(table));
+  add_scalar(context, "spearman_sample", kSection, sampled->rho, {}, "-0.386");
+  if (all_multi) add_scalar(context, "spearman_multi_node", kSection, all_multi->rho);
+  Figure figure = make_figure(context, FigureKind::Scatter, kId, kSection, "Section 4.2");
+  figure.x = axis(context, "nodes", {}, true);
+  figure.y = axis(context, "walltime", "h", true);
+  figure.series.push_back({.key = "sample",
+                           .label = context.labels("word.stratified"),
+                           .x = drawn.pairs.x,
+                           .y = drawn.pairs.y});
+  figure.quality = context.report.tables.back().quality;
+  context.report.figures.push_back(std::move(figure));
+}
+
+}  // namespace goban::analysis

@@ -1,0 +1,22 @@
+// Every table and figure, one function a family. Each adds to the report of its context, or says
+// there why it cannot.
+#pragma once
+
+#include "analysis/build.hpp"
+
+namespace goban::analysis {
+
+void add_funnel(const Context& context);          ///< the conditions, and who is left
+void add_resource_types(const Context& context);  ///< Table 1
+void add_job_mix(const Context& context);         ///< Figures 2 and 3
+void add_walltime(const Context& context);        ///< Table 2, Figure 4
+void add_size_walltime(const Context& context);   ///< Spearman's rho of nodes and walltime
+void add_consumers(const Context& context);       ///< users and accounts, concentration
+void add_exceedance(const Context& context);      ///< walltime limits
+void add_racks(const Context& context);           ///< jobs beyond a rack, other uplinks
+void add_waits(const Context& context);           ///< queue waits
+void add_outcomes(const Context& context);        ///< failures and what they cost
+void add_calendar(const Context& context);        ///< when jobs come, how many GPUs are held
+void add_host_use(const Context& context);        ///< host memory, I/O, jobs without GPUs
+
+}  // namespace goban::analysis

@@ -1,0 +1,182 @@
+// goban analyze: the operator's report, from accounting records and GPU series.
+#include <cstdio>
+#include <fmt/format.h>
+
+#include "analysis/analyse.hpp"
+#include "analysis/rules_file.hpp"
+#include "analysis/writers.hpp"
+#include "base/output_file.hpp"
+#include "base/text_file.hpp"
+#include "cli/command.hpp"
+#include "cli/progress.hpp"
+#include "cli/reading_options.hpp"
+#include "model/cluster_presets.hpp"
+#include "records/record_table.hpp"
+
+namespace goban::cli {
+namespace {
+
+using analysis::Labels;
+using analysis::Population;
+using analysis::ReportData;
+
+struct AnalyzeArguments {
+  std::vector<std::string> files;
+  std::vector<std::string> jobs;
+  ReadingArguments reading;
+  std::string cluster;
+  std::string rules;
+  std::string language = "en";
+  std::string out;
+  std::string rejects;
+  bool json = false;
+};
+
+/// Where the rejects of the n-th of several files go.
+std::string rejects_path(const AnalyzeArguments& arguments, size_t file, size_t files) {
+  std::string path = arguments.rejects;
+  if (path.empty() && !arguments.out.empty()) path = arguments.out + "/rejects.csv";
+  if (path.empty() || files == 1) return path;
+  return fmt::format("{}.{}.csv", path.ends_with(".csv") ? path.substr(0, path.size() - 4) : path,
+                     file + 1);
+}
+
+void add_rejections(const records::ReadSummary& read, const std::string& path,
+                    const std::string& rejects, ReportData& report) {
+  const std::string name = base::input_name(path);
+  for (const std::string& note : read.notes) report.remarks.push_back({false, name + ": " + note});
+  if (read.rejected == 0) return;
+  std::string text = fmt::format("{}: {} of {} records were rejected{}{}", name, read.rejected,
+                                 read.records, rejects.empty() ? "" : ", see ", rejects);
+  constexpr size_t kShown = 3;
+  for (size_t i = 0; i < std::min(kShown, read.first_rejections.size()); ++i) {
+    text += fmt::format("\n  {}:{}: {}", name, read.first_rejections[i].line,
+                        read.first_rejections[i].reason);
+  }
+  report.remarks.push_back({true, std::move(text)});
+}
+
+/// Reads all files into one table; what readers have to say goes into the remarks.
+base::Status read_all(const AnalyzeArguments& arguments, records::RecordTable& table,
+                      ReportData& report) {
+  std::vector<std::string> files = arguments.files;
+  files.insert(files.end(), arguments.jobs.begin(), arguments.jobs.end());
+  if (files.empty()) {
+    return base::usage_error("there is nothing to analyse",
+                             "name a file, or - for standard input: sacct ... | goban analyze -");
+  }
+  ProgressBar progress("reading", 1);
+  for (size_t i = 0; i < files.size(); ++i) {
+    records::ReadOptions options;
+    arguments.reading.apply(options);
+    options.rejects_path = rejects_path(arguments, i, files.size());
+    options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
+    const auto read = records::read_records(files[i], options, table);
+    if (!read) return base::failure(read.error());
+    add_rejections(*read, files[i], options.rejects_path, report);
+    if (table.rows().empty() && read->rejected > 0 && i + 1 == files.size()) {
+      return base::bad_data({files[i], 0, 0, ""},
+                            fmt::format("no job is left of {} records", read->records),
+                            "the first reason: " + read->first_rejections.front().reason);
+    }
+  }
+  return {};
+}
+
+base::Status write_text(const std::string& path, std::string text) {
+  auto file = base::OutputFile::create(path);
+  if (!file) return base::failure(file.error());
+  file->buffer() = std::move(text);
+  return file->commit();
+}
+
+base::Status write_files(const std::string& folder, const ReportData& report) {
+  for (const analysis::Table& table : report.tables) {
+    const std::string path = fmt::format("{}/tables/{}.csv", folder, table.id);
+    if (auto status = write_text(path, analysis::table_csv(table)); !status) return status;
+  }
+  for (const analysis::Figure& figure : report.figures) {
+    const std::string path = fmt::format("{}/figures/{}.csv", folder, figure.id);
+    if (auto status = write_text(path, analysis::figure_csv(figure)); !status) return status;
+  }
+  const std::string scalars = folder + "/tables/scalars.csv";
+  if (auto status = write_text(scalars, analysis::scalars_csv(report)); !status) return status;
+  return write_text(folder + "/report.json", analysis::report_json(report));
+}
+
+base::Result<ReportData> make_report(const AnalyzeArguments& arguments, const Labels& labels) {
+  analysis::Rules rules;
+  if (!arguments.rules.empty()) {
+    auto read = analysis::read_rules(arguments.rules);
+    if (!read) return base::failure(read.error());
+    rules = std::move(*read);
+  }
+  std::optional<model::Cluster> cluster;
+  if (!arguments.cluster.empty()) {
+    auto resolved = model::resolve_cluster(arguments.cluster);
+    if (!resolved) return base::failure(resolved.error());
+    cluster.emplace(std::move(*resolved));
+  }
+  records::RecordTable table;
+  ReportData remarks;
+  if (auto status = read_all(arguments, table, remarks); !status) {
+    return base::failure(status.error());
+  }
+  Population population = analysis::make_population(table, rules, cluster ? &*cluster : nullptr);
+  analysis::extract(population, rules);
+  ReportData report = analysis::analyse(population, rules, labels);
+  report.remarks.insert(report.remarks.begin(), remarks.remarks.begin(), remarks.remarks.end());
+  return report;
+}
+
+int analyze(const AnalyzeArguments& arguments) {
+  catch_interrupts();
+  const auto language = analysis::parse_language(arguments.language);
+  if (!language) {
+    return report_error({base::ErrorCode::Usage, "no such language: " + arguments.language, {},
+                         "give en or ja"});
+  }
+  const Labels labels(*language);
+  const auto report = make_report(arguments, labels);
+  if (!report) return report_error(report.error());
+  for (const analysis::Remark& remark : report->remarks) {
+    fmt::print(stderr, "goban: {}: {}\n", remark.warning ? "warning" : "note", remark.text);
+  }
+  if (!arguments.out.empty()) {
+    if (auto status = write_files(arguments.out, *report); !status) {
+      return report_error(status.error());
+    }
+  }
+  const std::string text = arguments.json ? analysis::report_json(*report)
+                                          : analysis::terminal_summary(*report, labels);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+void add_analyze(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<AnalyzeArguments>();
+  CLI::App* c = app.add_subcommand("analyze", "Report on a site from its job history");
+  c->add_option("FILE", arguments->files, "Accounting files, plain or gzip; - reads stdin");
+  c->add_option("--jobs", arguments->jobs, "The same");
+  add_reading_options(*c, arguments->reading);
+  c->add_option("--cluster", arguments->cluster, "The site: TOML file, preset, NxM");
+  c->add_option("--rules", arguments->rules, "Which jobs count and how: TOML file");
+  c->add_option("--lang", arguments->language, "Language of the report: en, ja")
+      ->capture_default_str();
+  c->add_option("--out", arguments->out, "Folder for report.json, tables/ and figures/");
+  c->add_option("--rejects", arguments->rejects,
+                "Where rejected records go, with reasons; OUT/rejects.csv if left out");
+  c->add_flag("--json", arguments->json, "Print report.json instead of the summary");
+  c->footer(
+      "Examples:\n"
+      "  sacct -a -X -P --noconvert -S 2019-04-01 -o jobid,user,account,partition,submit,start,\\\n"
+      "    end,elapsedraw,state,exitcode,nnodes,ncpus,alloctres,timelimitraw,nodelist \\\n"
+      "    | goban analyze - --out report\n"
+      "  goban analyze accounting.gz --format grid-engine --cluster abci --out report\n"
+      "What every table and figure means, and the rules: docs/analyze.md.");
+  c->callback([arguments, &action] { action = [arguments] { return analyze(*arguments); }; });
+}
+
+}  // namespace goban::cli
