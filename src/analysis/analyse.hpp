@@ -1,6 +1,8 @@
 // The whole report of a site, from its jobs.
 #pragma once
 
+#include "analysis/build.hpp"
+#include "analysis/gpu_values.hpp"
 #include "analysis/labels.hpp"
 #include "analysis/population.hpp"
 #include "analysis/report_data.hpp"
@@ -9,8 +11,10 @@
 namespace goban::analysis {
 
 /// All tables and figures that the population can answer; the others are in ReportData::absent with
-/// their reasons. The population went through extract() (and apply_gpu_use(), if there are values).
+/// their reasons. The population went through extract() (and apply_gpu_use(), if there are values;
+/// `use` may be null).
 [[nodiscard]] ReportData analyse(const Population& population, const Rules& rules,
-                                 const Labels& labels);
+                                 const Labels& labels, const GpuUse* use = nullptr,
+                                 const SourceNames& names = {});
 
 }  // namespace goban::analysis

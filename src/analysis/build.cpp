@@ -24,15 +24,9 @@ std::string_view suffix_of(std::string_view unit) {
   struct Suffix {
     std::string_view unit, suffix;
   };
-  constexpr std::array<Suffix, 9> kSuffixes = {{{"", ""},
-                                                {"%", "_pct"},
-                                                {"h", "_h"},
-                                                {"s", "_s"},
-                                                {"GPU h", "_gpu_h"},
-                                                {"node h", "_node_h"},
-                                                {"core h", "_core_h"},
-                                                {"GiB", "_gib"},
-                                                {"points", "_points"}}};
+  // Amounts of GPU-hours and the like have the unit in their names.
+  constexpr std::array<Suffix, 5> kSuffixes = {
+      {{"%", "_pct"}, {"h", "_h"}, {"s", "_s"}, {"GiB", "_gib"}, {"points", "_points"}}};
   const auto* const found = std::ranges::find(kSuffixes, unit, &Suffix::unit);
   return found == kSuffixes.end() ? std::string_view() : found->suffix;
 }
@@ -91,10 +85,10 @@ Axis axis(const Context& context, std::string_view key, std::string_view unit, b
 
 void add_scalar(const Context& context, std::string_view key, std::string_view section, Cell value,
                 std::string_view unit, std::string_view paper) {
-  context.report.scalars.push_back(
-      {std::string(key), std::string(section), context.labels(joined("scalar.", key)),
-       std::move(value), std::string(unit), std::string(paper),
-       optional_label(context, joined("text.", key))});
+  context.report.scalars.push_back({std::string(key), std::string(section),
+                                    context.labels(joined("scalar.", key)), std::move(value),
+                                    std::string(unit), std::string(paper),
+                                    optional_label(context, joined("text.", key))});
 }
 
 void add_absent(const Context& context, std::string_view id, std::string_view section,

@@ -14,12 +14,22 @@
 
 namespace goban::analysis {
 
+struct GpuUse;  // gpu_values.hpp
+
+/// How the command line named things, for the commands that a report prints.
+struct SourceNames {
+  std::string cluster;
+  std::string folder;
+};
+
 /// What every statistic takes, and the report it adds to.
 struct Context {
   const Population& population;
   const Rules& rules;
   const Labels& labels;
   ReportData& report;
+  const GpuUse* use = nullptr;  ///< null = nothing is known of GPUs' use
+  SourceNames names{};
 };
 
 /// An empty table; its title is the label `title.<id>`, its text `text.<id>` if there is one.

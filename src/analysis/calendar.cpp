@@ -31,7 +31,8 @@ Span span_of(const records::RecordRow& row, const Job& job) {
 class Days {
  public:
   void add(const Span& span, double gpus) {
-    if (!(span.start_s >= 0) || span.end_s - span.start_s > static_cast<double>(kDaysMost * kDay_s)) {
+    if (!(span.start_s >= 0) ||
+        span.end_s - span.start_s > static_cast<double>(kDaysMost * kDay_s)) {
       return;
     }
     for (auto day = static_cast<int64_t>(span.start_s) / kDay_s;

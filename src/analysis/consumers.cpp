@@ -19,6 +19,7 @@ struct Holder {
   double gpu_hours = 0;
   double node_hours = 0;
   int64_t failed = 0;
+  int64_t ends = 0;  ///< of the analysed ones, known
   int64_t exceeded = 0;
   double wait_s = 0;
   int64_t waits = 0;
@@ -46,6 +47,7 @@ std::vector<Holder> gather(const Context& context, size_t names, uint32_t Job::*
     ++holder.jobs;
     holder.gpu_hours += job.gpu_hours();
     holder.node_hours += job.node_hours();
+    holder.ends += context.population.row(job).state != records::JobState::Unknown ? 1 : 0;
     holder.failed += ended_badly(context.population.row(job)) ? 1 : 0;
     holder.exceeded += job.exceeded ? 1 : 0;
   }
@@ -82,7 +84,7 @@ Table holder_table(const Context& context, std::string_view id, const std::vecto
     table.rows.push_back(
         {holder.name, holder.jobs, holder.all_jobs, holder.gpu_hours,
          percent(holder.gpu_hours, all), holder.node_hours,
-         percent(static_cast<double>(holder.failed), jobs),
+         percent(static_cast<double>(holder.failed), static_cast<double>(holder.ends)),
          percent(static_cast<double>(holder.exceeded), jobs),
          holder.waits > 0 ? Cell(holder.wait_s / static_cast<double>(holder.waits) / 3600)
                           : Cell()});
@@ -92,8 +94,7 @@ Table holder_table(const Context& context, std::string_view id, const std::vecto
 
 Series lorenz_series(const Context& context, std::string_view key,
                      const std::vector<double>& amounts) {
-  Series series{.key = std::string(key),
-                .label = context.labels(std::string("word.").append(key))};
+  Series series{.key = std::string(key), .label = context.labels(std::string("word.").append(key))};
   const std::vector<statistics::LorenzPoint> curve = statistics::lorenz(amounts);
   constexpr size_t kPoints = 400;
   const size_t step = std::max<size_t>(curve.size() / kPoints, 1);
@@ -126,15 +127,17 @@ void add_concentration(const Context& context, const std::vector<Holder>& holder
   add_scalar(context, "top_share_gpu_hours", kSection,
              share(statistics::top_share(hours, context.rules.top_holders)), "%");
   if (const auto top = statistics::holders_of(jobs, kPaperOwned)) {
-    add_scalar(context, "holders_of_80", kSection, percent(static_cast<double>(top->holders),
-                                                           static_cast<double>(top->all)), "%", "6 %");
+    add_scalar(context, "holders_of_80", kSection,
+               percent(static_cast<double>(top->holders), static_cast<double>(top->all)), "%",
+               "6 %");
   }
   const auto gini = statistics::gini(jobs);
   add_scalar(context, "gini_jobs", kSection, gini ? Cell(*gini) : Cell());
   Figure figure = make_figure(context, FigureKind::Line, "lorenz_users", kSection, "Section 3");
   figure.x = axis(context, "share_of_users", "%");
   figure.y = axis(context, "share_owned", "%");
-  figure.series = {lorenz_series(context, "jobs", jobs), lorenz_series(context, "gpu_hours", hours)};
+  figure.series = {lorenz_series(context, "jobs", jobs),
+                   lorenz_series(context, "gpu_hours", hours)};
   figure.quality = {static_cast<int64_t>(jobs.size()), static_cast<int64_t>(holders.size()), {}};
   context.report.figures.push_back(std::move(figure));
 }

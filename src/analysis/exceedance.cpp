@@ -50,11 +50,11 @@ void add_exceedance(const Context& context) {
   const auto add_row = [&table](const std::string& kind, const std::string& nodes, Counts& count) {
     std::ranges::sort(count.used);
     const auto median = statistics::quantile(count.used, 0.5);
-    table.rows.push_back({kind, nodes, count.jobs, count.exceeded,
-                          percent(static_cast<double>(count.exceeded),
-                                  static_cast<double>(count.jobs)),
-                          count.exceeded_hours, static_cast<int64_t>(count.used.size()),
-                          median ? Cell(100 * *median) : Cell()});
+    table.rows.push_back(
+        {kind, nodes, count.jobs, count.exceeded,
+         percent(static_cast<double>(count.exceeded), static_cast<double>(count.jobs)),
+         count.exceeded_hours, static_cast<int64_t>(count.used.size()),
+         median ? Cell(100 * *median) : Cell()});
   };
   for (size_t i = 0; i < counts.size(); ++i) {
     if (counts[i].jobs > 0) add_row(classes.all()[i].kind, classes.all()[i].nodes, counts[i]);

@@ -6,8 +6,8 @@ namespace goban::analysis {
 void add_funnel(const Context& context) {
   const Population& population = context.population;
   Table table = make_table(context, "funnel", "extraction", "Section 3");
-  table.columns =
-      columns(context, {"rule", "meaning", "applied", "before", "passed", "failed", "unknown", "kept"});
+  table.columns = columns(
+      context, {"rule", "meaning", "applied", "before", "passed", "failed", "unknown", "kept"});
   table.columns.push_back(column(context, "of_all", "%"));
   Figure figure = make_figure(context, FigureKind::Bar, "funnel_kept", "extraction", "Section 3");
   figure.x = axis(context, "rule");
@@ -20,8 +20,8 @@ void add_funnel(const Context& context) {
     const auto asked = [&count](int64_t number) { return count.applied ? Cell(number) : Cell(); };
     table.rows.push_back({rule, context.labels("rule." + rule),
                           context.labels(count.applied ? "word.yes" : count.reason), count.before,
-                          asked(count.passed), asked(count.failed), asked(count.unknown), count.kept,
-                          percent(static_cast<double>(count.kept), all)});
+                          asked(count.passed), asked(count.failed), asked(count.unknown),
+                          count.kept, percent(static_cast<double>(count.kept), all)});
     figure.categories.push_back(rule);
     kept.y.push_back(static_cast<double>(count.kept));
   }
@@ -31,8 +31,8 @@ void add_funnel(const Context& context) {
   figure.series.push_back(std::move(kept));
   add_scalar(context, "records", "extraction", population.records, {}, "2,501,437");
   add_scalar(context, "analysed_jobs", "extraction", selected, {}, "497,730");
-  add_scalar(context, "analysed_share", "extraction", percent(static_cast<double>(selected), all), "%",
-             "19.9 %");
+  add_scalar(context, "analysed_share", "extraction", percent(static_cast<double>(selected), all),
+             "%", "19.9 %");
   context.report.tables.push_back(std::move(table));
   context.report.figures.push_back(std::move(figure));
 }

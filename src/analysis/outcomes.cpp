@@ -93,8 +93,8 @@ void add_failures_by_class(const Context& context) {
   if (!any) return;
   Table table = make_table(context, "failures_by_kind", kSection);
   table.columns = columns(context, {"kind", "nodes", "ran"});
-  for (const std::string_view key : {"failed_share", "node_failed_share", "memory_share",
-                                     "cancelled_share"}) {
+  for (const std::string_view key :
+       {"failed_share", "node_failed_share", "memory_share", "cancelled_share"}) {
     table.columns.push_back(column(context, key, "%"));
   }
   table.columns.push_back(column(context, "unfinished_gpu_hours", "GPU h"));

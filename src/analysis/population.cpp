@@ -40,17 +40,27 @@ bool exceeded(const RecordRow& row, Exceeded rule) {
   const bool by_state = row.state == JobState::TimedOut || row.failed_code == kFailedAtLimit ||
                         (row.failed_code == kFailedBySignal && at_limit);
   // A job that says how it ended is believed; one that ran to its limit and says nothing, is not.
-  const bool by_time = at_limit && (row.state == JobState::Unknown || row.state == JobState::TimedOut);
+  const bool by_time =
+      at_limit && (row.state == JobState::Unknown || row.state == JobState::TimedOut);
   switch (rule) {
-    case Exceeded::State: return by_state;
-    case Exceeded::Elapsed: return at_limit;
-    case Exceeded::Either: break;
+    case Exceeded::State:
+      return by_state;
+    case Exceeded::Elapsed:
+      return at_limit;
+    case Exceeded::Either:
+      break;
   }
   return by_state || by_time;
 }
 
 bool ran(const RecordRow& row) {
   return row.run_ns >= 0 && (row.state == JobState::Unknown || records::has_ended(row.state));
+}
+
+/// Modules are NAME/VERSION, images have a registry, a tag, or a file of their own.
+bool is_image(std::string_view name) {
+  return name.find(':') != std::string_view::npos || name.ends_with(".sif") ||
+         name.ends_with(".sqsh");
 }
 
 /// Asks the rules of one job after the other.
@@ -69,7 +79,8 @@ class Extractor {
       gpus_known_ |= row.num_gpus >= 0;
       if (row.gpus != records::kNoList && !process_known_) {
         process_known_ = std::ranges::any_of(
-            table_.gpus_of(row), [](const records::StoredGpu& gpu) { return gpu.mem_used_bytes >= 0; });
+            table_.gpus_of(row),
+            [](const records::StoredGpu& gpu) { return gpu.mem_used_bytes >= 0; });
       }
     }
   }
@@ -93,15 +104,20 @@ class Extractor {
     switch (rule) {
       case Rule::Period:
         return rules_.period.from_ns < 0 && rules_.period.to_ns < 0 ? "reason.no_period" : "";
-      case Rule::Event: return rules_.exclude.empty() ? "reason.no_events" : "";
-      case Rule::Gpus: return gpus_known_ ? "" : "reason.no_gpus";
-      case Rule::Batch: return kinds_known_ ? "" : "reason.no_kinds";
+      case Rule::Event:
+        return rules_.exclude.empty() ? "reason.no_events" : "";
+      case Rule::Gpus:
+        return gpus_known_ ? "" : "reason.no_gpus";
+      case Rule::Batch:
+        return kinds_known_ ? "" : "reason.no_kinds";
       case Rule::Software:
         if (rules_.software == SoftwareEvidence::None) return "reason.software_off";
         return software_evidence_known() ? "" : "reason.no_software";
-      case Rule::GpuUse: return "reason.no_series";
+      case Rule::GpuUse:
+        return "reason.no_series";
       case Rule::Ended:
-      case Rule::RunTime: break;
+      case Rule::RunTime:
+        break;
     }
     return "";
   }
@@ -109,9 +125,12 @@ class Extractor {
  private:
   [[nodiscard]] bool software_evidence_known() const {
     switch (rules_.software) {
-      case SoftwareEvidence::Process: return process_known_;
-      case SoftwareEvidence::Any: return software_known_ || process_known_;
-      default: return software_known_;
+      case SoftwareEvidence::Process:
+        return process_known_;
+      case SoftwareEvidence::Any:
+        return software_known_ || process_known_;
+      default:
+        return software_known_;
     }
   }
 
@@ -151,8 +170,7 @@ class Extractor {
     if (!by_process && row.software != records::kNoList) {
       known = true;
       for (const uint32_t name : table_.software_of(row)) {
-        const bool image =
-            table_.software_names()[name].find_first_of(":/") != std::string_view::npos;
+        const bool image = is_image(table_.software_names()[name]);
         if (software_[name] && (rules_.software != SoftwareEvidence::Container || image)) {
           return Verdict::Pass;
         }
@@ -180,10 +198,14 @@ class Extractor {
 /// What happens to jobs that a rule knows nothing of.
 bool keeps_unknown(Rule rule, const Rules& rules) {
   switch (rule) {
-    case Rule::Batch: return rules.kind_unknown == Unknowns::Keep;
-    case Rule::Software: return rules.software_unknown == Unknowns::Keep;
-    case Rule::GpuUse: return rules.use.unknown == Unknowns::Keep;
-    default: return false;
+    case Rule::Batch:
+      return rules.kind_unknown == Unknowns::Keep;
+    case Rule::Software:
+      return rules.software_unknown == Unknowns::Keep;
+    case Rule::GpuUse:
+      return rules.use.unknown == Unknowns::Keep;
+    default:
+      return false;
   }
 }
 
@@ -201,11 +223,10 @@ void count_funnel(Population& population, const Rules& rules) {
       ++count.before;
       const Verdict verdict = job.verdict(rule);
       if (count.applied) {
-        ++(verdict == Verdict::Pass ? count.passed
+        ++(verdict == Verdict::Pass   ? count.passed
            : verdict == Verdict::Fail ? count.failed
                                       : count.unknown);
-        job.selected = verdict == Verdict::Pass ||
-                       (verdict == Verdict::Unknown && keeps_unknown(rule, rules));
+        job.selected = passes(verdict, rule, rules);
       }
       if (job.selected) ++count.kept;
     }
@@ -218,8 +239,13 @@ void count_funnel(Population& population, const Rules& rules) {
 
 std::string_view key(Rule rule) {
   constexpr std::array<std::string_view, kNumRules> kKeys = {
-      "ended", "period", "event", "c1_gpus", "c2_batch", "c3_software", "c4_run_time", "c5_gpu_use"};
+      "ended",    "period",      "event",       "c1_gpus",
+      "c2_batch", "c3_software", "c4_run_time", "c5_gpu_use"};
   return kKeys[static_cast<size_t>(rule)];
+}
+
+bool passes(Verdict verdict, Rule rule, const Rules& rules) {
+  return verdict == Verdict::Pass || (verdict == Verdict::Unknown && keeps_unknown(rule, rules));
 }
 
 bool matches(std::string_view pattern, std::string_view text) {

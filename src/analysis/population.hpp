@@ -76,7 +76,7 @@ struct Job {
 
   [[nodiscard]] Verdict verdict(Rule rule) const {
     const auto bit = static_cast<uint16_t>(1U << static_cast<unsigned>(rule));
-    return (unknown & bit) != 0 ? Verdict::Unknown
+    return (unknown & bit) != 0  ? Verdict::Unknown
            : (passed & bit) != 0 ? Verdict::Pass
                                  : Verdict::Fail;
   }
@@ -125,6 +125,9 @@ struct Population {
 /// Asks all rules but the last (GpuUse) of every job, then counts. Condition 5 is asked by
 /// apply_gpu_use(), where there are values.
 void extract(Population& population, const Rules& rules);
+
+/// A job with that verdict goes on to the next rule.
+[[nodiscard]] bool passes(Verdict verdict, Rule rule, const Rules& rules);
 
 /// Takes the verdicts of condition 5, one a job, and counts again. `reason` as in RuleCount; an
 /// empty span = not applied.

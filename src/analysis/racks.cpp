@@ -75,11 +75,9 @@ void add_uplinks(const Context& context, double node_hours, double all_hours) {
   table.columns.push_back(column(context, "node_hours_more", "node h"));
   table.columns.push_back(column(context, "of_all_node_hours", "%"));
   for (const double ratio : rules.uplink_ratios) {
-    const double slowdown =
-        1 + rules.communication_share * (ratio / rules.uplink_ratio_now - 1);
+    const double slowdown = 1 + rules.communication_share * (ratio / rules.uplink_ratio_now - 1);
     const double more = node_hours * (slowdown - 1);
-    table.rows.push_back(
-        {ratio, slowdown, node_hours * slowdown, more, percent(more, all_hours)});
+    table.rows.push_back({ratio, slowdown, node_hours * slowdown, more, percent(more, all_hours)});
   }
   table.text = context.labels.with("text.uplinks_model", rules.uplink_ratio_now,
                                    100 * rules.communication_share);

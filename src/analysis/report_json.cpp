@@ -31,8 +31,8 @@ Json json_of(const Axis& axis) {
 }
 
 Json json_of(const Box& box) {
-  return {{"count", box.count}, {"mean", box.mean},     {"low", box.low},
-          {"q1", box.q1},       {"median", box.median}, {"q3", box.q3},
+  return {{"count", box.count}, {"mean", box.mean},        {"low", box.low},
+          {"q1", box.q1},       {"median", box.median},    {"q3", box.q3},
           {"high", box.high},   {"outliers", box.outliers}};
 }
 
@@ -48,12 +48,12 @@ Json json_of(const Series& series) {
 }
 
 Json json_of(const Table& table) {
-  Json out = {{"id", table.id},       {"section", table.section},     {"title", table.title},
-              {"paper", table.paper}, {"text", table.text}, {"detail", table.detail}, {"columns", Json::array()},
-              {"rows", Json::array()}, {"quality", json_of(table.quality)}};
+  Json out = {
+      {"id", table.id},           {"section", table.section}, {"title", table.title},
+      {"paper", table.paper},     {"text", table.text},       {"detail", table.detail},
+      {"columns", Json::array()}, {"rows", Json::array()},    {"quality", json_of(table.quality)}};
   for (const Column& column : table.columns) {
-    out["columns"].push_back(
-        {{"key", column.key}, {"label", column.label}, {"unit", column.unit}});
+    out["columns"].push_back({{"key", column.key}, {"label", column.label}, {"unit", column.unit}});
   }
   for (const auto& row : table.rows) {
     Json cells = Json::array();
@@ -80,8 +80,9 @@ Json json_of(const Figure& figure) {
 }
 
 Json json_of(const Scalar& scalar) {
-  return {{"key", scalar.key},   {"section", scalar.section}, {"label", scalar.label},
-          {"value", json_of(scalar.value)}, {"unit", scalar.unit}, {"paper", scalar.paper},
+  return {{"key", scalar.key},     {"section", scalar.section},
+          {"label", scalar.label}, {"value", json_of(scalar.value)},
+          {"unit", scalar.unit},   {"paper", scalar.paper},
           {"text", scalar.text}};
 }
 
@@ -108,9 +109,8 @@ Json list_of(const Items& items) {
 }  // namespace
 
 std::string report_json(const ReportData& report) {
-  Json out = {{"schema", "goban-analysis/1"},
-              {"language", report.language},
-              {"title", report.title}};
+  Json out = {
+      {"schema", "goban-analysis/1"}, {"language", report.language}, {"title", report.title}};
   out["sections"] = list_of(report.sections);
   out["scalars"] = list_of(report.scalars);
   out["tables"] = list_of(report.tables);

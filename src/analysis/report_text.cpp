@@ -59,7 +59,7 @@ std::string shown(const Cell& cell) {
 
 bool is_text(const Cell& cell) { return std::holds_alternative<std::string>(cell); }
 
-constexpr size_t kRowsShown = 24;
+constexpr size_t kRowsShown = 12;
 constexpr size_t kTextWidthMost = 40;
 
 std::string cut(std::string text) {
@@ -94,6 +94,7 @@ void append_table(std::string& out, const Table& table, const Labels& labels) {
         column.unit.empty() ? column.label : fmt::format("{} [{}]", column.label, column.unit);
     line += fmt::format(" {}", padded(head, widths[c], rows > 0 && !is_text(table.rows[0][c])));
   }
+  while (line.ends_with(' ')) line.pop_back();
   out += fmt::format("{}\n", line);
   for (size_t r = 0; r < rows; ++r) {
     line.assign(1, ' ');

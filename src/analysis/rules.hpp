@@ -1,5 +1,5 @@
-// What decides which jobs count and how: the five conditions of the ABCI paper and the choices where
-// it leaves something open. Every default is the paper's value; rules_file.hpp reads others.
+// What decides which jobs count and how: the five conditions of the ABCI paper and the choices
+// where it leaves something open. Every default is the paper's value; rules_file.hpp reads others.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class Unknowns : uint8_t { Keep, Drop };
 enum class SoftwareEvidence : uint8_t {
   Any,        ///< one of the following
   Module,     ///< a module or image whose name fits a pattern
-  Container,  ///< likewise; container images hold a '/' or a ':'
+  Container,  ///< likewise; images hold a ':' or end with .sif, .sqsh
   Process,    ///< a GPU held memory for the job
   None,       ///< the condition is not asked
 };
@@ -66,12 +66,20 @@ struct SpearmanRules {
   int32_t replicates = 2000;
 };
 
+/// What an hour of one instance of a kind costs, in points.
+struct ChargeRule {
+  std::string kind;  ///< a pattern
+  double now = 1;
+  double then = 1;
+};
+
 /// Assumptions of the what-ifs; none of them is in the paper.
 struct WhatIfRules {
   double cap_h = 24;
-  double communication_share = 0.3;         ///< of a run time, between racks
+  double communication_share = 0.3;  ///< of a run time, between racks
   std::vector<double> uplink_ratios = {1, 2, 3, 4, 8};
-  double uplink_ratio_now = 3;              ///< over-subscription of the racks' uplinks
+  double uplink_ratio_now = 3;      ///< over-subscription of the racks' uplinks
+  std::vector<ChargeRule> charges;  ///< empty = not asked
 };
 
 struct Rules {

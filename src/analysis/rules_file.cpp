@@ -143,9 +143,17 @@ void read_what_if(TableReader& root, Rules& rules) {
   what_if.cap_h = table->number("cap_h", 0.01, kHoursMax, what_if.cap_h);
   what_if.communication_share =
       table->number("communication_share", 0, 1, what_if.communication_share);
-  what_if.uplink_ratio_now = table->number("uplink_ratio", 1, kPercentMax, what_if.uplink_ratio_now);
+  what_if.uplink_ratio_now =
+      table->number("uplink_ratio", 1, kPercentMax, what_if.uplink_ratio_now);
   if (const auto ratios = table->numbers("uplink_ratios", 1, kPercentMax); !ratios.empty()) {
     what_if.uplink_ratios = ratios;
+  }
+  constexpr double kPointsMax = 1e9;
+  for (TableReader& charge : table->tables("charge")) {
+    charge.require("kind", "name the kind of jobs, or a pattern such as \"*\"");
+    what_if.charges.push_back({charge.text("kind"), charge.number("now", 0, kPointsMax, 1),
+                               charge.number("then", 0, kPointsMax, 1)});
+    charge.finish();
   }
   table->finish();
 }
@@ -169,10 +177,9 @@ void read_top(TableReader& root, Rules& rules) {
   rules.mean_over =
       word<MeanOver, 2>(root, "mean_over", rules.mean_over,
                         {{{"used", MeanOver::Used}, {"allocated", MeanOver::Allocated}}});
-  rules.exceeded = word<Exceeded, 3>(root, "exceeded", rules.exceeded,
-                                     {{{"state", Exceeded::State},
-                                       {"elapsed", Exceeded::Elapsed},
-                                       {"either", Exceeded::Either}}});
+  rules.exceeded = word<Exceeded, 3>(
+      root, "exceeded", rules.exceeded,
+      {{{"state", Exceeded::State}, {"elapsed", Exceeded::Elapsed}, {"either", Exceeded::Either}}});
   rules.top_holders = root.number("top_holders", 0, 1, rules.top_holders);
   rules.hide_users = flag(root, "hide_users");
 }

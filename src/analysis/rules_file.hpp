@@ -3,20 +3,21 @@
 //   arrays = "tasks"                 # each task of an array is a job; "first": only the first one
 //   gpus_per_node = 0                # 0 = told by the cluster or the records
 //   rack_nodes = 0                   # 0 = told by the cluster, else ABCI's 34
-//   node_bins = []                   # upper bounds of the node counts in Table 2, such as [1, 2, 8]
-//   whole_node_types = []            # types whose jobs hold whole nodes; [] = told by the cluster
-//   table_sigma = "n-1"              # deviation of the tables: "n" or "n-1"
-//   spread_sigma = "n"               # deviation between the GPUs of a job
-//   mean_over = "used"               # a job's utilisation is the mean of its "used" GPUs, or of all
+//   node_bins = []                   # upper bounds of the node counts in Table 2, such as [1, 2,
+//   8] whole_node_types = []            # types whose jobs hold whole nodes; [] = told by the
+//   cluster table_sigma = "n-1"              # deviation of the tables: "n" or "n-1" spread_sigma =
+//   "n"               # deviation between the GPUs of a job mean_over = "used"               # a
+//   job's utilisation is the mean of its "used" GPUs, or of all
 //                                    # the "allocated" ones
-//   exceeded = "either"              # over the limit by its "state", by "elapsed" time, or "either"
-//   top_holders = 0.06               # "the top 6 % of the users"
-//   hide_users = "no"                # "yes": numbers instead of names of users and accounts
+//   exceeded = "either"              # over the limit by its "state", by "elapsed" time, or
+//   "either" top_holders = 0.06               # "the top 6 % of the users" hide_users = "no" #
+//   "yes": numbers instead of names of users and accounts
 //
 //   [period]
-//   from = "2019-04-05"              # left out: from the first; or "2019-04-05 09:00:00", UTC unless it says else
-//   to = "2020-04-01"                # left out: to the last; the first moment that is not in it
-//   by = "end"                       # which time of a job lies in it: submit, start, end
+//   from = "2019-04-05"              # left out: from the first; or "2019-04-05 09:00:00", UTC
+//   unless it says else to = "2020-04-01"                # left out: to the last; the first moment
+//   that is not in it by = "end"                       # which time of a job lies in it: submit,
+//   start, end
 //
 //   [exclude]                        # events; patterns with * and ?
 //   reservations = []
@@ -52,6 +53,11 @@
 //   communication_share = 0.3        # of a run time, if it spans racks
 //   uplink_ratio = 3                 # over-subscription of the racks' uplinks today
 //   uplink_ratios = [1, 2, 3, 4, 8]
+//
+//   [[what_if.charge]]               # points for an hour of an instance
+//   kind = "G.small"                 # a pattern
+//   now = 1
+//   then = 1
 #pragma once
 
 #include <string>

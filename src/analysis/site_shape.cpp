@@ -184,7 +184,8 @@ void shape_by_size(const RecordTable& table, ShapedSite& shaped) {
 int32_t nodes_of(const RecordTable& table, const RecordRow& row, const SiteShape& site,
                  bool whole_node) {
   if (row.num_nodes > 0) return row.num_nodes;
-  if (const auto list = table.nodes_of(row); !list.empty()) return static_cast<int32_t>(list.size());
+  if (const auto list = table.nodes_of(row); !list.empty())
+    return static_cast<int32_t>(list.size());
   if (whole_node && row.instances > 0) return row.instances;
   if (row.num_gpus <= site.gpus_per_node) return 1;
   return (row.num_gpus + site.gpus_per_node - 1) / site.gpus_per_node;
@@ -198,7 +199,8 @@ ShapedSite shape_site(const RecordTable& table, const Rules& rules, const model:
   if (cluster != nullptr) {
     shape_cluster(site, *cluster);
   } else {
-    site.gpus_per_node = nodes_known(table) ? gpus_per_node_seen(table) : gpus_per_node_guess(table);
+    site.gpus_per_node =
+        nodes_known(table) ? gpus_per_node_seen(table) : gpus_per_node_guess(table);
   }
   if (rules.gpus_per_node > 0) site.gpus_per_node = rules.gpus_per_node;
   if (rules.rack_nodes > 0) {
@@ -219,7 +221,8 @@ ShapedSite shape_site(const RecordTable& table, const Rules& rules, const model:
   for (size_t i = 0; i < table.rows().size(); ++i) {
     const RecordRow& row = table.rows()[i];
     any_untyped |= row.resource_type == records::kNoName;
-    shaped.kind_of_row[i] = row.resource_type == records::kNoName ? untyped : kinds[row.resource_type];
+    shaped.kind_of_row[i] =
+        row.resource_type == records::kNoName ? untyped : kinds[row.resource_type];
   }
   if (any_untyped) site.kinds.push_back({"other", 0, false});
   return shaped;

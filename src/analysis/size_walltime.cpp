@@ -35,12 +35,12 @@ struct Drawn {
 Drawn draw(const Pairs& all, const Context& context) {
   const SpearmanRules& rules = context.rules.spearman;
   Drawn drawn;
-  for (const statistics::StratumDraw& bin : statistics::stratified_sample(
-           all.bins, static_cast<size_t>(rules.per_bin), rules.seed)) {
+  for (const statistics::StratumDraw& bin :
+       statistics::stratified_sample(all.bins, static_cast<size_t>(rules.per_bin), rules.seed)) {
     if (bin.chosen.size() < static_cast<size_t>(rules.per_bin)) {
       if (!drawn.short_bins.empty()) drawn.short_bins += ", ";
-      drawn.short_bins += fmt::format("{}: {}", context.population.site.bin_name(bin.stratum),
-                                      bin.chosen.size());
+      drawn.short_bins +=
+          fmt::format("{}: {}", context.population.site.bin_name(bin.stratum), bin.chosen.size());
     }
     for (const size_t i : bin.chosen) {
       drawn.pairs.x.push_back(all.x[i]);
@@ -59,7 +59,8 @@ std::optional<statistics::Correlation> interval(const Pairs& pairs, const Contex
   statistics::BootstrapOptions options;
   options.seed = context.rules.spearman.seed;
   options.replicates = static_cast<size_t>(context.rules.spearman.replicates);
-  if (pairs.x.size() > kPairsFull) options.replicates = std::min(options.replicates, kReplicatesMany);
+  if (pairs.x.size() > kPairsFull)
+    options.replicates = std::min(options.replicates, kReplicatesMany);
   if (stratified) options.strata = pairs.bins;
   return statistics::spearman_interval(pairs.x, pairs.y, options);
 }
@@ -92,8 +93,7 @@ void add_size_walltime(const Context& context) {
   const std::string few = drawn.short_bins.empty()
                               ? std::string()
                               : context.labels.with("word.short_bins", drawn.short_bins);
-  table.rows.push_back(
-      row(context.labels("word.stratified"), sampled, drawn.pairs.x.size(), few));
+  table.rows.push_back(row(context.labels("word.stratified"), sampled, drawn.pairs.x.size(), few));
   const auto all_multi = interval(multi, context, false);
   table.rows.push_back(row(context.labels("word.all_multi_node"), all_multi, multi.x.size(), ""));
   table.quality = {static_cast<int64_t>(drawn.pairs.x.size()), static_cast<int64_t>(whole.x.size()),

@@ -11,6 +11,9 @@ void add_resource_types(const Context& context);  ///< Table 1
 void add_job_mix(const Context& context);         ///< Figures 2 and 3
 void add_walltime(const Context& context);        ///< Table 2, Figure 4
 void add_size_walltime(const Context& context);   ///< Spearman's rho of nodes and walltime
+void add_gpu_figures(const Context& context);     ///< Figures 5 to 7
+void add_gpu_quality(const Context& context);     ///< coverage, yield of GPU-hours, GPU memory
+void add_gpu_partial(const Context& context);     ///< jobs that use a part of their GPUs
 void add_consumers(const Context& context);       ///< users and accounts, concentration
 void add_exceedance(const Context& context);      ///< walltime limits
 void add_racks(const Context& context);           ///< jobs beyond a rack, other uplinks
@@ -18,5 +21,6 @@ void add_waits(const Context& context);           ///< queue waits
 void add_outcomes(const Context& context);        ///< failures and what they cost
 void add_calendar(const Context& context);        ///< when jobs come, how many GPUs are held
 void add_host_use(const Context& context);        ///< host memory, I/O, jobs without GPUs
+void add_what_ifs(const Context& context);        ///< caps, prices, sharing, racks, sizes of types
 
 }  // namespace goban::analysis

@@ -18,8 +18,14 @@ std::vector<Cell> wait_row(const std::string& name, int64_t jobs, std::vector<do
   const auto mean = statistics::mean(hours);
   constexpr double kNinety = 0.9;
   constexpr double kNinetyNine = 0.99;
-  return {name,    jobs,         static_cast<int64_t>(hours.size()), mean ? Cell(*mean) : Cell(),
-          at(0.5), at(kNinety),  at(kNinetyNine),                    at(1)};
+  return {name,
+          jobs,
+          static_cast<int64_t>(hours.size()),
+          mean ? Cell(*mean) : Cell(),
+          at(0.5),
+          at(kNinety),
+          at(kNinetyNine),
+          at(1)};
 }
 
 std::vector<Column> wait_columns(const Context& context, std::string_view first) {

@@ -17,14 +17,19 @@ void add_walltime_table(const Context& context, const JobClasses& classes,
   }
   table.columns.push_back(column(context, "within_hour", "%"));
   table.columns.push_back(column(context, "within_day", "%"));
-  for (size_t i = 0; i < hours.size(); ++i) {
-    const auto summary = statistics::summarize(hours[i], context.rules.table_sigma);
+  std::vector<double> all;
+  for (const std::vector<double>& part : hours) all.insert(all.end(), part.begin(), part.end());
+  for (size_t i = 0; i <= hours.size(); ++i) {
+    const bool last = i == hours.size();
+    const std::vector<double>& values = last ? all : hours[i];
+    const auto summary = statistics::summarize(values, context.rules.table_sigma);
     if (!summary) continue;
-    const statistics::Ecdf ecdf(hours[i]);
-    table.rows.push_back({classes.all()[i].kind, classes.all()[i].nodes,
+    const statistics::Ecdf ecdf(values);
+    table.rows.push_back({last ? context.labels("word.all") : classes.all()[i].kind,
+                          last ? std::string() : classes.all()[i].nodes,
                           static_cast<int64_t>(summary->count), summary->mean, summary->sd,
-                          summary->median, summary->min, summary->max,
-                          100 * ecdf.share_at_most(1), 100 * ecdf.share_at_most(kDay_h)});
+                          summary->median, summary->min, summary->max, 100 * ecdf.share_at_most(1),
+                          100 * ecdf.share_at_most(kDay_h)});
   }
   table.quality = quality;
   context.report.tables.push_back(std::move(table));
@@ -78,7 +83,8 @@ void add_walltime(const Context& context) {
   for (size_t i = 0; i < multi_node.size(); ++i) {
     if (multi_node[i].empty()) continue;
     const std::string nodes = population.site.bin_name(i);
-    b.series.push_back(distribution(nodes, context.labels.with("word.n_nodes", nodes), multi_node[i]));
+    b.series.push_back(
+        distribution(nodes, context.labels.with("word.n_nodes", nodes), multi_node[i]));
     multi.insert(multi.end(), multi_node[i].begin(), multi_node[i].end());
   }
   b.quality.used = b.quality.of = static_cast<int64_t>(multi.size());

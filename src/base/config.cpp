@@ -197,7 +197,8 @@ std::vector<double> TableReader::numbers(std::string_view key, double least, dou
     }
     const double number = whole != nullptr ? static_cast<double>(*whole) : *real;
     if (!(number >= least && number <= most)) {
-      problems_->refuse(item.line, item.column, field(key), fmt::format("{} is out of range", number),
+      problems_->refuse(item.line, item.column, field(key),
+                        fmt::format("{} is out of range", number),
                         fmt::format("give numbers from {} to {}", least, most));
       return {};
     }

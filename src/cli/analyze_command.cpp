@@ -1,9 +1,12 @@
 // goban analyze: the operator's report, from accounting records and GPU series.
+#include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 
 #include "analysis/analyse.hpp"
 #include "analysis/rules_file.hpp"
+#include "analysis/what_if.hpp"
+#include "analysis/why.hpp"
 #include "analysis/writers.hpp"
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
@@ -29,6 +32,8 @@ struct AnalyzeArguments {
   std::string language = "en";
   std::string out;
   std::string rejects;
+  std::string gpu;
+  std::string why;
   bool json = false;
 };
 
@@ -104,51 +109,145 @@ base::Status write_files(const std::string& folder, const ReportData& report) {
   return write_text(folder + "/report.json", analysis::report_json(report));
 }
 
-base::Result<ReportData> make_report(const AnalyzeArguments& arguments, const Labels& labels) {
+/// All that an analysis works on.
+struct Analysis {
   analysis::Rules rules;
+  std::optional<model::Cluster> cluster;
+  records::RecordTable table;
+  Population population;
+  std::optional<analysis::GpuUse> use;
+  ReportData remarks;
+  [[nodiscard]] const analysis::GpuUse* gpu_use() const { return use ? &*use : nullptr; }
+};
+
+/// The readers of a store's metrics.
+struct OpenSeries {
+  std::optional<series::StoreReader> utilization, memory, sm_active, tensor_active;
+};
+
+base::Result<OpenSeries> open_series(const std::string& store, ReportData& report) {
+  OpenSeries open;
+  for (const auto& [metric, reader] :
+       {std::pair(series::Metric::GpuUtilization, &open.utilization),
+        std::pair(series::Metric::GpuMemoryUsed, &open.memory),
+        std::pair(series::Metric::GpuSmActive, &open.sm_active),
+        std::pair(series::Metric::GpuTensorActive, &open.tensor_active)}) {
+    auto opened = series::StoreReader::open(store, metric);
+    if (!opened) return base::failure(opened.error());
+    if (opened->tracks().empty()) continue;
+    for (const series::StoreDamage& damage : opened->damage()) {
+      report.remarks.push_back(
+          {true, fmt::format("{}: {} bytes are damaged and not read", damage.file,
+                             damage.torn_bytes + damage.damaged_bytes)});
+    }
+    reader->emplace(std::move(*opened));
+  }
+  if (!open.utilization) {
+    return base::bad_data({store, 0, 0, ""}, "has no series of GPU utilisation",
+                          "name the folder of a store, in which gpu_utilization/ lies");
+  }
+  return open;
+}
+
+/// Condition 5: values from the series given, else from the accounting's means, else none.
+base::Status use_gpus(const AnalyzeArguments& arguments, Analysis& work) {
+  const analysis::UseSource source = work.rules.use.source;
+  std::optional<analysis::GpuUse> use;
+  if (!arguments.gpu.empty() && source != analysis::UseSource::Means) {
+    const auto open = open_series(arguments.gpu, work.remarks);
+    if (!open) return base::failure(open.error());
+    const auto pointer = [](const std::optional<series::StoreReader>& reader) {
+      return reader ? &*reader : nullptr;
+    };
+    ProgressBar progress("GPU values", static_cast<int64_t>(work.population.jobs.size()));
+    use = analysis::gpu_use_of_series(work.population, work.rules,
+                                      {pointer(open->utilization), pointer(open->memory),
+                                       pointer(open->sm_active), pointer(open->tensor_active)},
+                                      [&progress](int64_t jobs) { progress.done = jobs; });
+  } else if (source != analysis::UseSource::Series) {
+    use = analysis::gpu_use_of_means(work.population, work.rules);
+    if (use->source == analysis::ValueSource::None) use.reset();
+  }
+  if (!use) return {};
+  analysis::apply_gpu_use(work.population, work.rules,
+                          analysis::use_verdicts(work.population, *use), {});
+  work.use = std::move(use);
+  return {};
+}
+
+base::Status prepare(const AnalyzeArguments& arguments, Analysis& work) {
   if (!arguments.rules.empty()) {
     auto read = analysis::read_rules(arguments.rules);
     if (!read) return base::failure(read.error());
-    rules = std::move(*read);
+    work.rules = std::move(*read);
   }
-  std::optional<model::Cluster> cluster;
   if (!arguments.cluster.empty()) {
     auto resolved = model::resolve_cluster(arguments.cluster);
     if (!resolved) return base::failure(resolved.error());
-    cluster.emplace(std::move(*resolved));
+    work.cluster.emplace(std::move(*resolved));
   }
-  records::RecordTable table;
-  ReportData remarks;
-  if (auto status = read_all(arguments, table, remarks); !status) {
-    return base::failure(status.error());
+  if (auto status = read_all(arguments, work.table, work.remarks); !status) return status;
+  work.population =
+      analysis::make_population(work.table, work.rules, work.cluster ? &*work.cluster : nullptr);
+  analysis::extract(work.population, work.rules);
+  return use_gpus(arguments, work);
+}
+
+/// The changed histories that the report's commands replay.
+base::Status write_histories(const std::string& folder, const Analysis& work) {
+  for (int i = 0; i < analysis::kNumWhatIfs; ++i) {
+    const auto what_if = static_cast<analysis::WhatIf>(i);
+    if (!analysis::applies(what_if, work.gpu_use())) continue;
+    auto file =
+        base::OutputFile::create(fmt::format("{}/what_if/{}.csv", folder, analysis::name(what_if)));
+    if (!file) return base::failure(file.error());
+    analysis::write_history(work.population, work.rules, work.gpu_use(), what_if,
+                            [&file](std::string_view piece) {
+                              file->buffer() += piece;
+                              file->write_out();
+                            });
+    if (auto status = file->commit(); !status) return status;
   }
-  Population population = analysis::make_population(table, rules, cluster ? &*cluster : nullptr);
-  analysis::extract(population, rules);
-  ReportData report = analysis::analyse(population, rules, labels);
-  report.remarks.insert(report.remarks.begin(), remarks.remarks.begin(), remarks.remarks.end());
-  return report;
+  return {};
+}
+
+int explain(const AnalyzeArguments& arguments, const Analysis& work) {
+  const std::string text =
+      analysis::explain_jobs(work.population, work.rules, arguments.why, work.gpu_use());
+  if (text.empty()) {
+    return report_error({base::ErrorCode::Usage,
+                         "no record has the id " + arguments.why,
+                         {},
+                         "ids are those of the accounting: 123, 123_4 for an array task"});
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
 }
 
 int analyze(const AnalyzeArguments& arguments) {
   catch_interrupts();
   const auto language = analysis::parse_language(arguments.language);
   if (!language) {
-    return report_error({base::ErrorCode::Usage, "no such language: " + arguments.language, {},
-                         "give en or ja"});
+    return report_error(
+        {base::ErrorCode::Usage, "no such language: " + arguments.language, {}, "give en or ja"});
   }
   const Labels labels(*language);
-  const auto report = make_report(arguments, labels);
-  if (!report) return report_error(report.error());
-  for (const analysis::Remark& remark : report->remarks) {
+  Analysis work;
+  if (auto status = prepare(arguments, work); !status) return report_error(status.error());
+  for (const analysis::Remark& remark : work.remarks.remarks) {
     fmt::print(stderr, "goban: {}: {}\n", remark.warning ? "warning" : "note", remark.text);
   }
+  if (!arguments.why.empty()) return explain(arguments, work);
+  ReportData report = analysis::analyse(work.population, work.rules, labels, work.gpu_use(),
+                                        {arguments.cluster, arguments.out});
+  report.remarks = std::move(work.remarks.remarks);
   if (!arguments.out.empty()) {
-    if (auto status = write_files(arguments.out, *report); !status) {
-      return report_error(status.error());
-    }
+    auto status = write_files(arguments.out, report);
+    if (status) status = write_histories(arguments.out, work);
+    if (!status) return report_error(status.error());
   }
-  const std::string text = arguments.json ? analysis::report_json(*report)
-                                          : analysis::terminal_summary(*report, labels);
+  const std::string text =
+      arguments.json ? analysis::report_json(report) : analysis::terminal_summary(report, labels);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
@@ -163,6 +262,9 @@ void add_analyze(CLI::App& app, Action& action) {
   add_reading_options(*c, arguments->reading);
   c->add_option("--cluster", arguments->cluster, "The site: TOML file, preset, NxM");
   c->add_option("--rules", arguments->rules, "Which jobs count and how: TOML file");
+  c->add_option("--gpu", arguments->gpu,
+                "Store of GPU series: the folder gpu_utilization/ lies in");
+  c->add_option("--why", arguments->why, "Say why this job is analysed or left out, and stop");
   c->add_option("--lang", arguments->language, "Language of the report: en, ja")
       ->capture_default_str();
   c->add_option("--out", arguments->out, "Folder for report.json, tables/ and figures/");
@@ -175,6 +277,8 @@ void add_analyze(CLI::App& app, Action& action) {
       "    end,elapsedraw,state,exitcode,nnodes,ncpus,alloctres,timelimitraw,nodelist \\\n"
       "    | goban analyze - --out report\n"
       "  goban analyze accounting.gz --format grid-engine --cluster abci --out report\n"
+      "  goban analyze jobs.csv --cluster 32x8 --gpu series --rules rules.toml --lang ja\n"
+      "  goban analyze jobs.csv --why 1234_5\n"
       "What every table and figure means, and the rules: docs/analyze.md.");
   c->callback([arguments, &action] { action = [arguments] { return analyze(*arguments); }; });
 }

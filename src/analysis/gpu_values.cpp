@@ -1,0 +1,185 @@
+#include "analysis/gpu_values.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace goban::analysis {
+namespace {
+
+constexpr double kGib = 1024.0 * 1024 * 1024;
+constexpr double kMibOfGib = 1024;
+constexpr int64_t kNsOfMs = 1'000'000;
+
+bool is_uuid(std::string_view gpu) { return gpu.starts_with("GPU-") || gpu.starts_with("MIG-"); }
+
+series::ValueOptions value_options(const UseRules& rules) {
+  series::ValueOptions options;
+  options.trim = rules.trim;
+  options.busy_at = rules.busy_at_pct;
+  options.coverage_min = rules.coverage_min;
+  options.skip_first = static_cast<uint32_t>(rules.skip_first);
+  options.skip_last = static_cast<uint32_t>(rules.skip_last);
+  return options;
+}
+
+/// One further metric beside utilisation.
+class Extra {
+ public:
+  Extra(const series::StoreReader* store, const UseRules& rules) {
+    if (store != nullptr) values_.emplace(*store, value_options(rules));
+  }
+  /// Appends nothing; sets `field` of each value to what `number` takes from its reduction.
+  template <typename Number>
+  void fill(const series::SeriesJob& job, std::span<GpuValue> values, float GpuValue::* field,
+            const Number& number) {
+    if (!values_) return;
+    const std::vector<series::DeviceValues> found = values_->of(job);
+    for (size_t i = 0; i < found.size() && i < values.size(); ++i) {
+      if (found[i].values) values[i].*field = static_cast<float>(number(*found[i].values));
+    }
+  }
+
+ private:
+  std::optional<series::JobValues> values_;
+};
+
+std::optional<series::SeriesJob> series_job(const Population& population, const Job& job) {
+  const records::RecordRow& row = population.row(job);
+  if (row.start_ns < 0 || row.end_ns < 0) return std::nullopt;
+  series::SeriesJob out;
+  out.start_ms = row.start_ns / kNsOfMs;
+  out.end_ms = row.end_ns / kNsOfMs;
+  out.devices = devices_of(population, job);
+  if (out.devices.empty()) return std::nullopt;
+  return out;
+}
+
+void add_marks(const Population& population, const Job& job, std::span<GpuValue> values) {
+  const auto gpus = population.table->gpus_of(population.row(job));
+  for (size_t i = 0; i < gpus.size() && i < values.size(); ++i) {
+    if (gpus[i].mem_total_bytes > 0) {
+      values[i].mem_total_gib =
+          static_cast<float>(static_cast<double>(gpus[i].mem_total_bytes) / kGib);
+    }
+    if (values[i].mem_gib < 0 && gpus[i].mem_used_bytes >= 0) {
+      values[i].mem_gib = static_cast<float>(static_cast<double>(gpus[i].mem_used_bytes) / kGib);
+    }
+  }
+}
+
+}  // namespace
+
+int32_t GpuUse::used(size_t job) const {
+  return static_cast<int32_t>(
+      std::ranges::count(of(job), series::Activity::Busy, &GpuValue::activity));
+}
+
+bool GpuUse::all_known(size_t job) const {
+  const auto gpus = of(job);
+  return !gpus.empty() && std::ranges::none_of(gpus, [](const GpuValue& value) {
+    return value.activity == series::Activity::Unknown;
+  });
+}
+
+std::vector<series::DeviceKey> devices_of(const Population& population, const Job& job) {
+  const records::RecordTable& table = *population.table;
+  const records::RecordRow& row = population.row(job);
+  std::vector<series::DeviceKey> devices;
+  for (const records::StoredGpu& gpu : table.gpus_of(row)) {
+    const std::string_view name = table.gpu_names()[gpu.gpu];
+    series::DeviceKey& device = devices.emplace_back();
+    device.node = table.node_names()[gpu.node];
+    (is_uuid(name) ? device.uuid : device.device) = name;
+  }
+  if (!devices.empty()) return devices;
+  const auto nodes = table.nodes_of(row);
+  const int32_t of_node = population.site.gpus_per_node;
+  if (nodes.empty() || job.gpus != static_cast<int64_t>(nodes.size()) * of_node) return devices;
+  for (const uint32_t node : nodes) {
+    for (int32_t gpu = 0; gpu < of_node; ++gpu) {
+      devices.push_back({std::string(table.node_names()[node]), fmt::format("{}", gpu), {}});
+    }
+  }
+  return devices;
+}
+
+GpuUse gpu_use_of_series(const Population& population, const Rules& rules,
+                         const SeriesSources& sources,
+                         const std::function<void(int64_t)>& progress) {
+  GpuUse use;
+  use.source = ValueSource::Series;
+  series::JobValues utilization(*sources.utilization, value_options(rules.use));
+  Extra memory(sources.memory, rules.use);
+  Extra sm(sources.sm_active, rules.use);
+  Extra tensor(sources.tensor_active, rules.use);
+  use.ends.reserve(population.jobs.size());
+  for (size_t i = 0; i < population.jobs.size(); ++i) {
+    const Job& job = population.jobs[i];
+    if (job.selected) {
+      if (const auto asked = series_job(population, job)) {
+        const std::vector<series::DeviceValues> found = utilization.of(*asked);
+        use.counts.add(found);
+        const size_t first = use.values.size();
+        for (const series::DeviceValues& device : found) {
+          GpuValue& value = use.values.emplace_back();
+          value.activity = device.activity;
+          value.finding = device.finding;
+          if (!device.values) continue;
+          value.mean_pct = static_cast<float>(device.values->mean);
+          value.top_pct = static_cast<float>(device.values->trimmed_max);
+        }
+        const std::span<GpuValue> values = std::span(use.values).subspan(first);
+        memory.fill(*asked, values, &GpuValue::mem_gib,
+                    [](const series::Reduction& r) { return r.max / kMibOfGib; });
+        sm.fill(*asked, values, &GpuValue::sm_pct,
+                [](const series::Reduction& r) { return r.mean; });
+        tensor.fill(*asked, values, &GpuValue::tensor_pct,
+                    [](const series::Reduction& r) { return r.mean; });
+        add_marks(population, job, values);
+      } else {
+        ++use.jobs_without_list;
+      }
+    }
+    use.ends.push_back(static_cast<uint32_t>(use.values.size()));
+    if (progress) progress(static_cast<int64_t>(i) + 1);
+  }
+  return use;
+}
+
+GpuUse gpu_use_of_means(const Population& population, const Rules& rules) {
+  GpuUse use;
+  use.ends.reserve(population.jobs.size());
+  for (const Job& job : population.jobs) {
+    const auto gpus = job.selected ? population.table->gpus_of(population.row(job))
+                                   : std::span<const records::StoredGpu>();
+    const size_t first = use.values.size();
+    for (const records::StoredGpu& gpu : gpus) {
+      GpuValue& value = use.values.emplace_back();
+      if (gpu.util_pct < 0) continue;
+      use.source = ValueSource::Means;
+      value.mean_pct = value.top_pct = gpu.util_pct;
+      value.finding = series::Finding::Known;
+      value.activity =
+          gpu.util_pct >= rules.use.busy_at_pct ? series::Activity::Busy : series::Activity::Idle;
+    }
+    add_marks(population, job, std::span(use.values).subspan(first));
+    if (job.selected && gpus.empty()) ++use.jobs_without_list;
+    use.ends.push_back(static_cast<uint32_t>(use.values.size()));
+  }
+  if (use.source == ValueSource::None) return {};
+  return use;
+}
+
+std::vector<Verdict> use_verdicts(const Population& population, const GpuUse& use) {
+  std::vector<Verdict> verdicts(population.jobs.size(), Verdict::Unknown);
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    if (use.used(i) > 0) {
+      verdicts[i] = Verdict::Pass;
+    } else if (use.all_known(i)) {
+      verdicts[i] = Verdict::Fail;
+    }
+  }
+  return verdicts;
+}
+
+}  // namespace goban::analysis

@@ -1,0 +1,72 @@
+// What each GPU of each job did: from series, or from the means that some accountings keep.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/population.hpp"
+#include "series/job_values.hpp"
+
+namespace goban::analysis {
+
+/// One GPU of one job. Unknown numbers are -1.
+struct GpuValue {
+  float mean_pct = -1;
+  float top_pct = -1;  ///< trimmed maximum; of means: the mean
+  float mem_gib = -1;  ///< peak
+  float mem_total_gib = -1;
+  float sm_pct = -1;      ///< mean of SM activity
+  float tensor_pct = -1;  ///< mean of tensor core activity
+  series::Activity activity = series::Activity::Unknown;
+  series::Finding finding = series::Finding::NoSeries;
+};
+
+/// Where values come from.
+enum class ValueSource : uint8_t { None, Series, Means };
+
+/// The values of a population's jobs.
+struct GpuUse {
+  ValueSource source = ValueSource::None;
+  std::vector<GpuValue> values;
+  std::vector<uint32_t> ends;  ///< by job: where its values end
+  series::ValueCounts counts;
+  int64_t jobs_without_list = 0;  ///< whose GPUs are not known
+
+  [[nodiscard]] std::span<const GpuValue> of(size_t job) const {
+    if (ends.empty()) return {};
+    const uint32_t begin = job == 0 ? 0 : ends[job - 1];
+    return std::span(values).subspan(begin, ends[job] - begin);
+  }
+  /// GPUs that meet condition 5.
+  [[nodiscard]] int32_t used(size_t job) const;
+  [[nodiscard]] bool all_known(size_t job) const;
+};
+
+/// The series of a store that the values are made of; null = not there.
+struct SeriesSources {
+  const series::StoreReader* utilization = nullptr;
+  const series::StoreReader* memory = nullptr;
+  const series::StoreReader* sm_active = nullptr;
+  const series::StoreReader* tensor_active = nullptr;
+};
+
+/// The GPUs of a job as series name them: its GPU list; of jobs that hold whole nodes without a
+/// list, all GPUs of their nodes. Empty = not known.
+[[nodiscard]] std::vector<series::DeviceKey> devices_of(const Population& population,
+                                                        const Job& job);
+
+/// Values of the jobs that meet all rules so far. `progress` is told how many jobs are done.
+[[nodiscard]] GpuUse gpu_use_of_series(const Population& population, const Rules& rules,
+                                       const SeriesSources& sources,
+                                       const std::function<void(int64_t)>& progress = {});
+/// The same from the accounting's own means (Slurm with JS1 comments, PAI): a GPU counts as used if
+/// its mean reaches the threshold. `None` if no job has any.
+[[nodiscard]] GpuUse gpu_use_of_means(const Population& population, const Rules& rules);
+
+/// Condition 5 by job: one GPU in use passes, no GPU in use fails if all are known.
+[[nodiscard]] std::vector<Verdict> use_verdicts(const Population& population, const GpuUse& use);
+
+}  // namespace goban::analysis

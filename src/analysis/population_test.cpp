@@ -1,0 +1,172 @@
+#include "analysis/population.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analysis/test_population.hpp"
+#include "model/cluster_presets.hpp"
+
+namespace goban::analysis {
+namespace {
+
+/// Seven records of sacct with all that conditions 1, 2 and 4 need.
+constexpr std::string_view kSacct =
+    "JobID|User|Account|Partition|Submit|Start|End|State|ExitCode|NNodes|NCPUS|AllocTRES|"
+    "TimelimitRaw|NodeList|SubmitLine\n"
+    "1|ann|a|gpu|2020-01-01T00:00:00|2020-01-01T01:00:00|2020-01-01T02:00:00|COMPLETED|0:0|1|8|"
+    "gres/gpu=1|120|g1|sbatch x\n"
+    "2|ann|a|gpu|2020-01-01T00:00:00|2020-01-01T00:00:00|2020-01-01T02:00:00|TIMEOUT|0:0|2|64|"
+    "gres/gpu=8|120|g[1-2]|sbatch x\n"
+    "3|bob|a|gpu|2020-01-01T00:00:00|2020-01-01T00:00:00|2020-01-01T02:00:00|COMPLETED|0:0|1|32|"
+    "gres/gpu=4|240|g3|salloc x\n"
+    "4|bob|b|cpu|2020-01-01T00:00:00|2020-01-01T00:00:00|2020-01-01T02:00:00|COMPLETED|0:0|1|8|"
+    "cpu=8|240|c1|sbatch x\n"
+    "5|bob|b|gpu|2020-01-01T00:00:00|2020-01-01T00:00:00|2020-01-01T00:04:59|FAILED|1:0|1|8|"
+    "gres/gpu=1|240|g1|sbatch x\n"
+    "6|cyd|b|gpu|2020-01-01T00:00:00|2020-01-01T00:00:00|2020-01-01T00:05:00|FAILED|1:0|1|8|"
+    "gres/gpu=2|240|g1|sbatch x\n"
+    "7|cyd|b|gpu|2020-01-01T00:00:00|Unknown|Unknown|PENDING|0:0|1|8|gres/gpu=1|240||sbatch x\n";
+
+const RuleCount& count_of(const TestPopulation& test, Rule rule) {
+  return test.population.funnel[static_cast<size_t>(rule)];
+}
+
+TEST(Population, TheFunnelCountsAfterEachRule) {
+  const TestPopulation test = population_of(kSacct);
+  EXPECT_EQ(test.population.records, 7);
+  EXPECT_EQ(test.population.jobs.size(), 6U);
+  EXPECT_EQ(count_of(test, Rule::Ended).kept, 6);
+  EXPECT_EQ(count_of(test, Rule::Ended).failed, 1);
+  EXPECT_FALSE(count_of(test, Rule::Period).applied);
+  EXPECT_EQ(count_of(test, Rule::Gpus).kept, 5);
+  EXPECT_TRUE(count_of(test, Rule::Batch).applied);
+  EXPECT_EQ(count_of(test, Rule::Batch).failed, 1);
+  EXPECT_EQ(count_of(test, Rule::Batch).kept, 4);
+  EXPECT_FALSE(count_of(test, Rule::Software).applied);
+  EXPECT_EQ(count_of(test, Rule::RunTime).kept, 3) << "299 s are too short, 300 s are not";
+  EXPECT_FALSE(count_of(test, Rule::GpuUse).applied);
+  EXPECT_EQ(test.population.num_selected(), 3);
+}
+
+TEST(Population, KindsFollowFromSizesWhereRecordsHaveNoTypes) {
+  const TestPopulation test = population_of(kSacct);
+  const SiteShape& site = test.population.site;
+  EXPECT_FALSE(site.types_recorded);
+  EXPECT_EQ(site.gpus_per_node, 4);
+  std::vector<std::string> kinds;
+  for (const Job& job : test.population.jobs) kinds.push_back(test.population.kind(job).name);
+  EXPECT_EQ(kinds, (std::vector<std::string>{"1 GPU", "whole node", "whole node", "no GPU", "1 GPU",
+                                             "2+ GPUs of a node"}));
+  EXPECT_EQ(test.population.jobs[1].nodes, 2);
+  EXPECT_TRUE(test.population.jobs[1].exceeded);
+  EXPECT_FALSE(test.population.jobs[0].exceeded);
+  EXPECT_EQ(test.population.jobs[0].wait_s, 3600);
+}
+
+TEST(Population, APeriodAsksTheTimeItNames) {
+  Rules rules;
+  rules.period.from_ns = 1'577'836'800 * base::kSecond + 3600 * base::kSecond;  // 01:00
+  const auto inside = [&](PeriodBy by) {
+    rules.period.by = by;
+    return count_of(population_of(kSacct, rules), Rule::Period).kept;
+  };
+  EXPECT_EQ(inside(PeriodBy::Submit), 0);
+  EXPECT_EQ(inside(PeriodBy::Start), 1);
+  EXPECT_EQ(inside(PeriodBy::End), 4);
+}
+
+TEST(Population, EventsAreLeftOutByPattern) {
+  Rules rules;
+  rules.exclude.users = {"A*"};
+  rules.exclude.accounts = {"?"};
+  EXPECT_EQ(count_of(population_of(kSacct, rules), Rule::Event).kept, 0);
+  rules.exclude.accounts = {"b"};
+  EXPECT_EQ(count_of(population_of(kSacct, rules), Rule::Event).kept, 1);
+}
+
+TEST(Population, SoftwareIsAskedWhereSomeRecordsHaveIt) {
+  constexpr std::string_view kRecords =
+      "job_id,submit_unix_s,start_unix_s,end_unix_s,num_gpus,software,gpus,kind\n"
+      "1,0,0,400,1,cuda/10.1;gcc,,\n"
+      "2,0,0,400,1,gcc,,\n"
+      "3,0,0,400,1,,,\n"
+      "4,0,0,400,1,docker://nvcr.io/pytorch:20.1,,\n";
+  Rules rules;
+  TestPopulation test = population_of(kRecords, rules);
+  EXPECT_EQ(count_of(test, Rule::Software).passed, 2);
+  EXPECT_EQ(count_of(test, Rule::Software).failed, 1);
+  EXPECT_EQ(count_of(test, Rule::Software).unknown, 1);
+  EXPECT_EQ(count_of(test, Rule::Software).kept, 2) << "unknown ones are left out by default";
+  rules.software_unknown = Unknowns::Keep;
+  EXPECT_EQ(count_of(population_of(kRecords, rules), Rule::Software).kept, 3);
+  rules.software_unknown = Unknowns::Drop;
+  rules.software = SoftwareEvidence::Container;
+  EXPECT_EQ(count_of(population_of(kRecords, rules), Rule::Software).kept, 1);
+  rules.software = SoftwareEvidence::None;
+  EXPECT_FALSE(count_of(population_of(kRecords, rules), Rule::Software).applied);
+}
+
+TEST(Population, ResourceTypesAndBinsComeFromTheCluster) {
+  const auto abci = model::resolve_cluster("abci");
+  ASSERT_TRUE(abci);
+  const TestPopulation test = population_of(
+      "job_id,submit_time,duration,num_gpus,user,resource_type,instances\n"
+      "1,0,1000,140,u,Full,35\n2,0,1000,4,u,G.large,1\n3,0,1000,1,u,G.small,1\n"
+      "4,0,1000,0,u,C.small,1\n",
+      {}, &*abci);
+  const SiteShape& site = test.population.site;
+  std::vector<std::string> names;
+  for (const JobKindInfo& kind : site.kinds) names.push_back(kind.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"G.small", "G.large", "Full", "C.small"}));
+  EXPECT_TRUE(site.kinds[2].whole_node);
+  EXPECT_FALSE(site.kinds[1].whole_node);
+  EXPECT_EQ(site.rack_nodes, 34);
+  EXPECT_EQ(site.node_bins, (std::vector<int32_t>{1, 2, 4, 8, 34, 68, 136, 512}));
+  EXPECT_EQ(test.population.jobs[0].nodes, 35);
+  EXPECT_EQ(site.bin_name(site.bin_of(35)), "35-68");
+  EXPECT_EQ(site.bin_name(site.bin_of(1)), "1");
+  EXPECT_EQ(site.bin_name(site.bin_of(9'999)), "137-512") << "the last bin takes the rest";
+}
+
+TEST(Population, ArraysAreTasksOrTheirFirst) {
+  constexpr std::string_view kArray =
+      "job_id,submit_time,duration,num_gpus,user,array_tasks\na,0,400,1,u,5\nb,0,400,1,u,\n";
+  Rules rules;
+  EXPECT_EQ(population_of(kArray, rules).population.jobs.size(), 6U);
+  rules.arrays = Arrays::First;
+  EXPECT_EQ(population_of(kArray, rules).population.jobs.size(), 2U);
+}
+
+TEST(Population, LimitsAreExceededByStateOrByTime) {
+  constexpr std::string_view kJobs =
+      "job_id,submit_time,duration,num_gpus,user,walltime_s,state\n"
+      "a,0,400,1,u,400,COMPLETED\nb,0,400,1,u,400,\nc,0,300,1,u,400,TIMEOUT\nd,0,300,1,u,400,\n";
+  Rules rules;
+  const auto exceeded = [&] {
+    std::string ids;
+    const TestPopulation test = population_of(kJobs, rules);
+    for (const Job& job : test.population.jobs) {
+      if (job.exceeded) ids += test.read->table.id(job.row);
+    }
+    return ids;
+  };
+  EXPECT_EQ(exceeded(), "bc") << "a job that completed did not exceed its limit";
+  rules.exceeded = Exceeded::State;
+  EXPECT_EQ(exceeded(), "c");
+  rules.exceeded = Exceeded::Elapsed;
+  EXPECT_EQ(exceeded(), "ab");
+}
+
+TEST(Matches, TakesStarsAndQuestionMarksInAnyCase) {
+  EXPECT_TRUE(matches("*cuda*", "CUDA/10.2"));
+  EXPECT_TRUE(matches("cuda", "cuda"));
+  EXPECT_FALSE(matches("cuda", "cuda/9"));
+  EXPECT_TRUE(matches("a*b*c", "aXbYbZc"));
+  EXPECT_FALSE(matches("a*b*c", "aXbYbZ"));
+  EXPECT_TRUE(matches("??", "ab"));
+  EXPECT_FALSE(matches("??", "abc"));
+  EXPECT_TRUE(matches("*", ""));
+  EXPECT_FALSE(matches("?", ""));
+}
+
+}  // namespace
+}  // namespace goban::analysis

@@ -1,0 +1,204 @@
+// The report as a whole: words, absent statistics, writers, hand-computed figures.
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "analysis/rules_file.hpp"
+#include "analysis/test_population.hpp"
+#include "analysis/writers.hpp"
+#include "model/cluster_presets.hpp"
+
+namespace goban::analysis {
+namespace {
+
+using testing::HasSubstr;
+
+/// Two users, three kinds, waits, an end of every sort.
+constexpr std::string_view kJobs =
+    "job_id,submit_time,duration,num_gpus,user,account,resource_type,instances,walltime_s,"
+    "start_time,end_time,state,partition\n"
+    "1,1577836800,3600,1,ann,a,G.small,1,7200,1577836800,1577840400,COMPLETED,p\n"
+    "2,1577836800,7200,1,ann,a,G.small,1,7200,1577840400,1577847600,TIMEOUT,p\n"
+    "3,1577836800,1800,4,ann,a,Full,1,7200,1577840400,1577842200,FAILED,q\n"
+    "4,1577836800,1800,8,ann,a,Full,2,7200,1577840400,1577842200,COMPLETED,q\n"
+    "5,1577836800,1800,160,bob,b,Full,40,7200,1577844000,1577845800,COMPLETED,q\n"
+    "6,1577836800,600,0,bob,b,C.small,1,7200,1577836800,1577837400,COMPLETED,q\n"
+    "7,1577836800,200,4,bob,b,Full,1,7200,1577836800,1577837000,CANCELLED,q\n";
+
+const model::Cluster& abci() {
+  static const model::Cluster cluster = model::resolve_cluster("abci").value();
+  return cluster;
+}
+TestPopulation jobs() { return population_of(kJobs, {}, &abci()); }
+
+TEST(Report, EveryWordIsInTheCatalogueInBothLanguages) {
+  std::set<std::string_view> keys;
+  for (const LabelText& text : label_catalogue()) {
+    EXPECT_TRUE(keys.insert(text.key).second) << text.key << " is there twice";
+    EXPECT_FALSE(text.english.empty()) << text.key;
+    EXPECT_FALSE(text.japanese.empty()) << text.key;
+  }
+  // A key without words is shown itself.
+  const std::set<std::string> prefixes = {"title.",   "text.",   "column.", "axis.", "scalar.",
+                                          "section.", "reason.", "word.",   "rule."};
+  for (const std::string_view text :
+       {kJobs, std::string_view("job_id,submit_time,duration,num_gpus,"
+                                "user\n1,0,400,1,\n")}) {
+    for (const Language language : {Language::English, Language::Japanese}) {
+      const std::string json = report_json(population_of(text, {}, &abci()).report(language));
+      for (const std::string& prefix : prefixes) {
+        EXPECT_EQ(json.find("\"" + prefix), std::string::npos)
+            << json.substr(json.find("\"" + prefix), 60);
+      }
+    }
+  }
+}
+
+TEST(Report, SharesOfTheMixAreThoseOfThePaper) {
+  const ReportData report = jobs().report();
+  // Jobs 1 to 5 are analysed: two of one GPU, one of a node, two of several nodes.
+  EXPECT_EQ(number_of(scalar_of(report, "analysed_jobs")), 5);
+  EXPECT_EQ(number_of(scalar_of(report, "one_gpu_share")), 40);
+  EXPECT_EQ(number_of(scalar_of(report, "one_node_share")), 20);
+  EXPECT_EQ(number_of(scalar_of(report, "multi_node_share")), 40);
+  EXPECT_NEAR(number_of(scalar_of(report, "whole_single_share")), 100.0 / 3, 1e-9);
+  EXPECT_EQ(number_of(scalar_of(report, "two_nodes_share")), 50);
+  EXPECT_EQ(number_of(scalar_of(report, "up_to_eight_share")), 50);
+  // Node-hours of Full: 0.5 on one node, 1 + 20 on several.
+  EXPECT_NEAR(number_of(scalar_of(report, "multi_node_hours_share")), 100 * 21.0 / 21.5, 1e-9);
+  EXPECT_EQ(number_of(scalar_of(report, "beyond_rack_jobs")), 1);
+  EXPECT_EQ(number_of(scalar_of(report, "beyond_rack_node_hours")), 20);
+  EXPECT_EQ(number_of(scalar_of(report, "exceeded_jobs")), 1);
+}
+
+TEST(Report, TableTwoHasARowAKindAndNodeBin) {
+  const ReportData report = jobs().report();
+  const Table* table = find_table(report, "table2_walltime");
+  ASSERT_NE(table, nullptr);
+  ASSERT_EQ(table->rows.size(), 5U) << "and all together";
+  EXPECT_EQ(text_of(table->rows[0][0]), "G.small");
+  EXPECT_EQ(number_of(table->rows[0][2]), 2);
+  EXPECT_EQ(number_of(table->rows[0][3]), 1.5) << "mean";
+  EXPECT_NEAR(number_of(table->rows[0][4]), std::sqrt(0.5), 1e-12) << "sd by n - 1";
+  EXPECT_EQ(number_of(table->rows[0][5]), 1.5) << "median";
+  EXPECT_EQ(number_of(table->rows[0][8]), 50) << "up to 1 h";
+  EXPECT_EQ(text_of(table->rows[3][1]), "35-68");
+}
+
+TEST(Report, WaitsAndOutcomesAreOfAllJobsThatRan) {
+  const ReportData report = jobs().report();
+  const Table* waits = find_table(report, "waits");
+  ASSERT_NE(waits, nullptr);
+  const auto* all = row_named(*waits, "all");
+  ASSERT_NE(all, nullptr);
+  EXPECT_EQ(number_of((*all)[1]), 7);
+  EXPECT_NEAR(number_of((*all)[3]), 5.0 / 7, 1e-12) << "waits of 0, 1, 1, 1, 2, 0, 0 h";
+  const Table* outcomes = find_table(report, "outcomes");
+  ASSERT_NE(outcomes, nullptr);
+  const auto* failed = row_named(*outcomes, "FAILED");
+  ASSERT_NE(failed, nullptr);
+  EXPECT_EQ(number_of((*failed)[1]), 1);
+  EXPECT_EQ(number_of((*failed)[4]), 2) << "GPU-hours";
+}
+
+TEST(Report, UsersComeByGpuHours) {
+  const ReportData report = jobs().report();
+  const Table* users = find_table(report, "users");
+  ASSERT_NE(users, nullptr);
+  ASSERT_EQ(users->rows.size(), 2U);
+  EXPECT_EQ(text_of(users->rows[0][0]), "bob");
+  EXPECT_EQ(number_of(users->rows[0][3]), 80);
+  EXPECT_EQ(number_of(users->rows[1][3]), 1 + 2 + 2 + 4);
+  Rules rules;
+  rules.hide_users = true;
+  const Table hidden = *find_table(population_of(kJobs, rules, &abci()).report(), "users");
+  EXPECT_EQ(text_of(hidden.rows[0][0]), "user-2");
+}
+
+TEST(Report, NothingToTellIsSaidNotDrawn) {
+  const ReportData report =
+      population_of("job_id,submit_time,duration,num_gpus,user\n1,0,100,1,u\n").report();
+  EXPECT_EQ(number_of(scalar_of(report, "analysed_jobs")), 0);
+  for (const char* id : {"table2_walltime", "waits", "outcomes", "spearman", "exceedance"}) {
+    EXPECT_NE(find_absent(report, id), nullptr) << id;
+    EXPECT_EQ(find_figure(report, id), nullptr) << id;
+  }
+  EXPECT_THAT(terminal_summary(report, Labels(Language::English)), HasSubstr("no job is left"));
+}
+
+TEST(Report, JsonHasTheFieldsOfItsSchema) {
+  const auto json = nlohmann::json::parse(report_json(jobs().report()));
+  EXPECT_EQ(json["schema"], "goban-analysis/1");
+  std::set<std::string> sections;
+  for (const auto& section : json["sections"]) sections.insert(section["key"].get<std::string>());
+  for (const char* list : {"scalars", "tables", "figures", "absent"}) {
+    ASSERT_TRUE(json[list].is_array()) << list;
+    for (const auto& item : json[list]) {
+      EXPECT_TRUE(sections.contains(item["section"].get<std::string>())) << item.dump();
+    }
+  }
+  for (const auto& table : json["tables"]) {
+    for (const auto& row : table["rows"]) {
+      EXPECT_EQ(row.size(), table["columns"].size()) << table["id"];
+    }
+  }
+  for (const auto& figure : json["figures"]) {
+    const bool by_category = figure["kind"] == "bar" || figure["kind"] == "stacked-bar" ||
+                             figure["kind"] == "heatmap" || figure["kind"] == "box";
+    for (const auto& series : figure["series"]) {
+      if (figure["kind"] == "box") {
+        EXPECT_EQ(series["boxes"].size(), figure["categories"].size()) << figure["id"];
+      } else if (by_category) {
+        EXPECT_EQ(series["y"].size(), figure["categories"].size()) << figure["id"];
+      } else {
+        EXPECT_EQ(series["y"].size(), series["x"].size()) << figure["id"];
+      }
+    }
+  }
+}
+
+TEST(Report, EqualInputsGiveEqualBytes) {
+  EXPECT_EQ(report_json(jobs().report()), report_json(jobs().report()));
+}
+
+TEST(Writers, CsvQuotesAndLeavesUnknownEmpty) {
+  Table table;
+  table.columns = {{"a", "A", ""}, {"b_h", "B", "h"}};
+  table.rows = {{std::string("x,\"y\""), Cell()}, {std::string("z"), 1.5}};
+  EXPECT_EQ(table_csv(table), "a,b_h\n\"x,\"\"y\"\"\",\nz,1.5\n");
+}
+
+TEST(RulesFile, ReadsWhatItShows) {
+  const auto rules = parse_rules(
+      "arrays = \"first\"\nnode_bins = [1, 2, 16]\n[period]\nfrom = \"2019-04-05\"\n"
+      "to = \"2020-04-01\"\nby = \"submit\"\n[exclude]\nreservations = [\"gc*\"]\n"
+      "[conditions]\nrun_min = \"10min\"\nbusy_at = 10\nsigma = \"n-1\"\n[spearman]\nx = \"bin\"\n",
+      "r.toml");
+  ASSERT_TRUE(rules) << rules.error().text();
+  EXPECT_EQ(rules->arrays, Arrays::First);
+  EXPECT_EQ(rules->node_bins, (std::vector<int32_t>{1, 2, 16}));
+  EXPECT_EQ(rules->period.from_ns, 1'554'422'400 * base::kSecond);
+  EXPECT_EQ(rules->period.by, PeriodBy::Submit);
+  EXPECT_EQ(rules->exclude.reservations, (std::vector<std::string>{"gc*"}));
+  EXPECT_EQ(rules->run_min_ns, 600 * base::kSecond);
+  EXPECT_EQ(rules->use.busy_at_pct, 10);
+  EXPECT_EQ(rules->use.trim.sigma, statistics::SigmaRule::Sample);
+  EXPECT_TRUE(rules->spearman.by_bin_index);
+}
+
+TEST(RulesFile, RefusesWithPlaceAndRemedy) {
+  const auto error = [](std::string_view toml) {
+    const auto rules = parse_rules(toml, "r.toml");
+    return rules ? std::string("fine") : rules.error().text();
+  };
+  EXPECT_EQ(error("arrays = \"task\"\n"),
+            "r.toml:1:10: arrays: \"task\" is not one of its words (give tasks, first)");
+  EXPECT_THAT(error("[period]\nfrom = \"yesterday\"\n"), HasSubstr("r.toml:2:8: period.from"));
+  EXPECT_THAT(error("[conditons]\n"), HasSubstr("did you mean conditions?"));
+  EXPECT_THAT(error("node_bins = [4, 2]\n"), HasSubstr("do not rise"));
+}
+
+}  // namespace
+}  // namespace goban::analysis

@@ -1,0 +1,187 @@
+// goban analyze on the program itself: generated years whose truth is known, public logs whose
+// figures another program computed, and input that is none.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "base/test_shared.hpp"
+#include "cli/test_shell.hpp"
+
+namespace goban::cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class AnalyzeTest : public testing::Test {
+ protected:
+  AnalyzeTest()
+      : folder_(std::string("analyze_") +
+                testing::UnitTest::GetInstance()->current_test_info()->name()),
+        dir_(folder_.path()) {}
+  TestFolder folder_;
+  std::string dir_;
+};
+
+json scalar(const json& report, const std::string& key) {
+  for (const auto& item : report["scalars"]) {
+    if (item["key"] == key) return item["value"];
+  }
+  return nullptr;
+}
+json table(const json& report, const std::string& id) {
+  for (const auto& item : report["tables"]) {
+    if (item["id"] == id) return item;
+  }
+  return nullptr;
+}
+/// The rows of table 2 by "kind nodes".
+json walltimes(const json& report, const std::string& name) {
+  for (const auto& row : table(report, "table2_walltime")["rows"]) {
+    const auto nodes = row[1].get<std::string>();
+    if (row[0].get<std::string>() + (nodes.empty() ? "" : " ") + nodes == name) return row;
+  }
+  return nullptr;
+}
+
+TEST_F(AnalyzeTest, AGeneratedYearGivesThePublishedFigures) {
+  const Output run = shell(
+      "GOBAN trace generate --like abci-2019 --seed 3 2>/dev/null | "
+      "GOBAN analyze - --cluster abci --json 2>/dev/null");
+  ASSERT_EQ(run.code, 0);
+  const json report = json::parse(run.out);
+  EXPECT_EQ(scalar(report, "analysed_jobs"), 497'730);
+  EXPECT_NEAR(scalar(report, "one_gpu_share"), 49.42, 0.01);
+  EXPECT_NEAR(scalar(report, "one_node_share"), 48.19, 0.01);
+  EXPECT_NEAR(scalar(report, "multi_node_share"), 2.39, 0.01);
+  EXPECT_NEAR(scalar(report, "whole_single_share"), 95, 0.01);
+  EXPECT_NEAR(scalar(report, "two_nodes_share"), 55, 0.01);
+  EXPECT_NEAR(scalar(report, "powers_of_two_share"), 90.7, 0.01);
+  EXPECT_NEAR(scalar(report, "up_to_eight_share"), 80, 0.01);
+  EXPECT_EQ(scalar(report, "submitters"), 389);
+  EXPECT_NEAR(scalar(report, "top_share_jobs"), 80, 0.5);
+  EXPECT_EQ(scalar(report, "exceeded_jobs"), 16'093);
+  EXPECT_NEAR(scalar(report, "exceeded_share"), 3.23, 0.01);
+  EXPECT_EQ(scalar(report, "beyond_rack_jobs"), 578);
+  EXPECT_NEAR(scalar(report, "beyond_rack_share"), 0.12, 0.005);
+  EXPECT_NEAR(scalar(report, "multi_within_day_share"), 98, 0.5);
+  EXPECT_NEAR(scalar(report, "spearman_sample"), -0.386, 0.12) << "of one random sample";
+  // Table 2: mean, sd, median, min, max in hours, as published.
+  const std::vector<std::pair<std::string, std::vector<double>>> published = {
+      {"G.small", {2.514, 7.533, .495, .083, 167.385}},
+      {"G.large", {4.498, 10.072, .552, .084, 71.932}},
+      {"Full 1", {2.848, 8.996, .393, .083, 72.006}},
+      {"Full 2", {2.212, 3.040, 1.711, .084, 71.998}},
+      {"Full 3-4", {6.024, 7.102, 4.013, .084, 53.502}},
+      {"Full 5-8", {6.304, 11.034, 1.347, .084, 72.006}},
+      {"Full 9-34", {5.538, 8.355, 1.582, .083, 70.662}},
+      {"Full 35-68", {4.108, 10.779, .345, .085, 56.007}},
+      {"Full 69-136", {.441, .902, .173, .084, 4.346}},
+      {"Full 137-512", {.316, .364, .219, .084, 1.943}}};
+  for (const auto& [name, values] : published) {
+    const json row = walltimes(report, name);
+    ASSERT_FALSE(row.is_null()) << name;
+    for (size_t i = 0; i < values.size(); ++i) {
+      EXPECT_NEAR(row[3 + i].get<double>(), values[i], 0.03 * values[i] + 0.002)
+          << name << " " << i;
+    }
+  }
+}
+
+TEST_F(AnalyzeTest, ThePopulationOfAllCountsWhatWasGenerated) {
+  const std::string jobs = dir_ + "/all.csv";
+  ASSERT_EQ(
+      shell("GOBAN trace generate --like abci-2019 --population all --jobs 40000 --out " + jobs)
+          .code,
+      0);
+  const auto count = [&jobs](const std::string& pattern) {
+    return std::stol(shell("grep -c '" + pattern + "' " + jobs).out);
+  };
+  const Output run = shell("GOBAN analyze " + jobs + " --cluster abci --json 2>/dev/null");
+  ASSERT_EQ(run.code, 0);
+  const json rows = table(json::parse(run.out), "funnel")["rows"];
+  EXPECT_EQ(rows[0][3], 40'000);
+  EXPECT_EQ(rows[3][5], count(",cpu$")) << "condition 1";
+  EXPECT_EQ(rows[6][5], count(",short$")) << "condition 4";
+  EXPECT_EQ(rows[7][7], count(",dl$") + count(",idle$")) << "without series, idle jobs stay";
+}
+
+TEST_F(AnalyzeTest, ThetaGpuHasTheFiguresOfTheSpecification) {
+  const auto log = base::shared_path("data/traces/alcf/data_thetagpu.csv.gz");
+  if (!log) GTEST_SKIP() << "no shared data folder";
+  const Output run = shell("GOBAN analyze " + *log + " --json 2>/dev/null");
+  ASSERT_EQ(run.code, 0);
+  const json report = json::parse(run.out);
+  EXPECT_EQ(scalar(report, "analysed_jobs"), 13'175);
+  const json all = walltimes(report, "all");
+  EXPECT_EQ(all[2], 13'175);
+  EXPECT_NEAR(all[3], 2.961, 0.0005) << "mean";
+  EXPECT_NEAR(all[4], 4.010, 0.0005) << "sd by n - 1";
+  EXPECT_NEAR(all[5], 1.001, 0.0005) << "median";
+  EXPECT_NEAR(all[6], 0.08337, 0.00001) << "min";
+  EXPECT_NEAR(all[7], 40.0007, 0.0001) << "max";
+  const json users = table(report, "users")["rows"];
+  double most = 0;
+  for (const auto& user : users) most = std::max(most, user[1].get<double>());
+  EXPECT_NEAR(most / 13'175, 0.80, 0.01) << "one user has 80 % of the jobs";
+}
+
+TEST_F(AnalyzeTest, PhillyAttemptsHaveTheFiguresOfTheSpecification) {
+  const auto log = base::shared_path("data/traces/philly/philly_df_schedule.csv.gz");
+  if (!log) GTEST_SKIP() << "no shared data folder";
+  const Output run = shell("GOBAN analyze " + *log + " --json 2>/dev/null");
+  ASSERT_EQ(run.code, 0) << run.out.substr(0, 300);
+  const json report = json::parse(run.out);
+  EXPECT_EQ(scalar(report, "records"), 151'816);
+  EXPECT_EQ(scalar(report, "analysed_jobs"), 95'418);
+}
+
+TEST_F(AnalyzeTest, FilesAreWrittenAndAreTheSameTwice) {
+  const std::string jobs = folder_.write(
+      "jobs.csv", "job_id,submit_time,duration,num_gpus,user\n1,0,4000,1,u\n2,0,5000,8,v\n");
+  const std::string out = dir_ + "/out";
+  ASSERT_EQ(shell("GOBAN analyze --jobs " + jobs + " --out " + out).code, 0);
+  ASSERT_EQ(shell("mv " + out + " " + dir_ + "/a").code, 0);
+  ASSERT_EQ(shell("GOBAN analyze --out " + out + " - < " + jobs).code, 0);
+  ASSERT_EQ(shell("mv " + out + " " + dir_ + "/b").code, 0);
+  EXPECT_EQ(shell("diff -r " + dir_ + "/a " + dir_ + "/b").code, 0);
+  EXPECT_THAT(TestFolder::read(dir_ + "/a/tables/table2_walltime.csv"),
+              HasSubstr("kind,nodes,jobs,mean_h"));
+  EXPECT_EQ(json::parse(TestFolder::read(dir_ + "/a/report.json"))["schema"], "goban-analysis/1");
+}
+
+TEST_F(AnalyzeTest, JapaneseLabelsHaveTheSameKeysAndNumbers) {
+  const std::string jobs = folder_.write(
+      "jobs.csv", "job_id,submit_time,duration,num_gpus,user\n1,0,4000,1,u\n2,0,5000,8,v\n");
+  const json english = json::parse(shell("GOBAN analyze " + jobs + " --json 2>/dev/null").out);
+  const json japanese =
+      json::parse(shell("GOBAN analyze " + jobs + " --lang ja --json 2>/dev/null").out);
+  EXPECT_EQ(japanese["title"], "ジョブ実行履歴の分析");
+  ASSERT_EQ(english["scalars"].size(), japanese["scalars"].size());
+  for (size_t i = 0; i < english["scalars"].size(); ++i) {
+    EXPECT_EQ(english["scalars"][i]["key"], japanese["scalars"][i]["key"]);
+    EXPECT_EQ(english["scalars"][i]["value"], japanese["scalars"][i]["value"]);
+  }
+}
+
+TEST_F(AnalyzeTest, BadInputIsRefusedWithARemedy) {
+  EXPECT_EQ(shell("GOBAN analyze 2>&1").code, 2);
+  EXPECT_THAT(shell("GOBAN analyze 2>&1").out, HasSubstr("sacct ... | goban analyze -"));
+  const std::string garbage = folder_.write("garbage", std::string("\x7f\x01\xff garbage\n", 13));
+  EXPECT_EQ(shell("GOBAN analyze " + garbage + " 2>&1").code, 2);
+  EXPECT_EQ(shell("GOBAN analyze " + dir_ + "/nothing 2>&1").code, 1);
+  const std::string backwards = folder_.write(
+      "backwards.csv",
+      "job_id,submit_time,duration,num_gpus,user,start_time,end_time\n1,0,4000,1,u,100,50\n");
+  const Output refused = shell("GOBAN analyze " + backwards + " 2>&1");
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_THAT(refused.out, HasSubstr("the first reason"));
+  EXPECT_EQ(shell("GOBAN analyze --lang fr " + backwards + " 2>&1").code, 2);
+  const std::string header =
+      folder_.write("header.csv", "job_id,submit_time,duration,num_gpus,user\n");
+  const Output none = shell("GOBAN analyze " + header + " 2>&1");
+  EXPECT_EQ(none.code, 0) << none.out;
+  EXPECT_THAT(none.out, HasSubstr("no job is left to analyse"));
+}
+
+}  // namespace
+}  // namespace goban::cli
