@@ -28,6 +28,10 @@ message(STATUS "Training runtime (goban-train): LibTorch ${Torch_VERSION}, MPI $
 add_library(goban_torch INTERFACE)
 target_link_libraries(goban_torch INTERFACE ${TORCH_LIBRARIES})
 target_include_directories(goban_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+# A LibTorch with CUDA: memory and names of GPUs come through its headers. Debian's has none.
+if(TARGET torch_cuda)
+  target_compile_definitions(goban_torch INTERFACE GOBAN_CUDA)
+endif()
 # oneDNN itself, for products of matrices (x86-64: elsewhere it has only slow code for them).
 find_library(GOBAN_DNNL dnnl)
 find_path(GOBAN_DNNL_INCLUDE dnnl.h)
@@ -47,12 +51,30 @@ if(GOBAN_TESTS)
   target_compile_definitions(comm_test PRIVATE
     GOBAN_FAKE_NCCL="$<TARGET_FILE:goban_fake_nccl>")
 endif()
-goban_room(mesh LIBS goban_torch ZLIB::ZLIB TEST_LIBS rapidcheck)
+set(mesh_test_libs rapidcheck)
+if(GOBAN_TESTS)
+  # A device that is not the processor, for tests without a GPU.
+  add_library(goban_standin_device SHARED
+    ${CMAKE_SOURCE_DIR}/tests/standin_device/standin_device.cpp)
+  target_link_libraries(goban_standin_device PRIVATE goban_torch goban_flags)
+  list(APPEND mesh_test_libs goban_standin_device)
+endif()
+goban_room(mesh LIBS goban_torch ZLIB::ZLIB TEST_LIBS ${mesh_test_libs})
+if(GOBAN_TESTS)
+  add_dependencies(mesh_test goban_fake_nccl)
+  target_compile_definitions(mesh_test PRIVATE
+    GOBAN_FAKE_NCCL="$<TARGET_FILE:goban_fake_nccl>")
+endif()
 # Its inner loops are compiled for several processors; vectors of floats cross no interface.
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/mesh/fft_conv.cpp TARGET_DIRECTORY goban_mesh
   PROPERTY COMPILE_OPTIONS -O3 -ffp-contract=fast -Wno-psabi -Wno-ignored-attributes)
 goban_room(data LIBS ZLIB::ZLIB)
-goban_room(train LIBS CLI11::CLI11 nlohmann_json::nlohmann_json)
+goban_room(train LIBS CLI11::CLI11 nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs})
+if(GOBAN_TESTS)
+  add_dependencies(train_test goban_fake_nccl)
+  target_compile_definitions(train_test PRIVATE
+    GOBAN_FAKE_NCCL="$<TARGET_FILE:goban_fake_nccl>")
+endif()
 
 add_executable(goban-train ${CMAKE_SOURCE_DIR}/src/train/main.cpp)
 target_link_libraries(goban-train PRIVATE goban_train)
@@ -82,6 +104,9 @@ if(GOBAN_TESTS)
   add_test(NAME mpi.killed_rank COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/killed_rank.sh
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
   set_tests_properties(mpi.killed_rank PROPERTIES TIMEOUT 120 LABELS mpi RUN_SERIAL ON)
+  add_test(NAME mpi.interrupted COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/interrupted_mpi.sh
+    $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
+  set_tests_properties(mpi.interrupted PROPERTIES TIMEOUT 180 LABELS mpi RUN_SERIAL ON)
   # NCCL by the stand-in, and what is said where there is none.
   set(small_lm lm --threads 2 --mesh x:2 --layout batch:x --train-limit 32 --test-limit 16
     --length 16 --blocks 1 --collectives nccl)

@@ -82,6 +82,8 @@ class Communicator {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
+  /// Number of this rank among those of its machine.
+  [[nodiscard]] virtual int local_rank() const { return rank_; }
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
   void reset_traffic() { traffic_ = {}; }
@@ -110,10 +112,27 @@ class Communicator {
                                       std::span<std::byte> receive, std::string_view what);
   [[nodiscard]] base::Status barrier(const Group& group, std::string_view what);
 
+  /// Whether buffers may be memory of this rank's GPU (DeviceData).
+  [[nodiscard]] virtual bool takes_device_data() const { return false; }
+
+  /// While it lives, all buffers given to `end`, which takes them, are memory of its GPU, ready to
+  /// be read: the caller waited for what wrote them.
+  class DeviceData {
+   public:
+    explicit DeviceData(Communicator& end) : end_(end) { end_.device_data_ = true; }
+    ~DeviceData() { end_.device_data_ = false; }
+    DeviceData(const DeviceData&) = delete;
+    DeviceData& operator=(const DeviceData&) = delete;
+
+   private:
+    Communicator& end_;
+  };
+
   /// Tells all peers that this rank gives up, so that none waits for it in vain.
   virtual void abandon(const std::string& reason) = 0;
 
  protected:
+  [[nodiscard]] bool device_data() const { return device_data_; }
   /// Meets the group, compares the calls, then moves the data.
   virtual base::Status run_all_reduce(const Group&, const Call&, std::span<std::byte> data) = 0;
   virtual base::Status run_all_gather(const Group&, const Call&, std::span<const std::byte> mine,
@@ -137,6 +156,7 @@ class Communicator {
   int rank_;
   int size_;
   Options options_;
+  bool device_data_ = false;
   Traffic traffic_;
   std::vector<std::pair<std::vector<int>, uint64_t>> sequences_;  // per group; few groups
 };

@@ -97,6 +97,7 @@ class MpiEnd final : public Communicator {
     MPI_Finalize();
   }
 
+  int local_rank() const override { return launcher_local_rank(); }
   void abandon(const std::string& reason) override {
     std::fprintf(stderr, "goban: rank %d ends the run: %s\n", rank(), reason.c_str());
     std::fflush(stderr);

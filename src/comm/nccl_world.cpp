@@ -1,10 +1,12 @@
 #include "comm/nccl_world.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <fmt/format.h>
 #include <map>
 #include <sched.h>
+#include <vector>
 
 namespace goban::comm {
 namespace {
@@ -81,16 +83,19 @@ class NcclEnd final : public Communicator {
     if (stream_ != nullptr) library_->cuda.stream_destroy(stream_);
   }
 
-  base::Status take_device(int local_rank) {
+  int local_rank() const override { return host_.local_rank(); }
+  bool takes_device_data() const override { return true; }
+
+  base::Status take_device(int gpu) {
     int count = 0;
     if (auto s = cuda("count of GPUs", library_->cuda.get_device_count(&count)); !s) return s;
-    if (local_rank >= count) {
+    if (gpu >= count) {
       return base::failed(fmt::format("rank {} is number {} on its machine, which shows it {} GPUs",
-                                      rank(), local_rank, count),
-                          "NCCL wants a GPU of its own for each rank: fewer ranks, or "
-                          "CUDA_VISIBLE_DEVICES unset");
+                                      rank(), gpu, count),
+                          "NCCL wants a GPU of its own for each rank: fewer ranks, "
+                          "CUDA_VISIBLE_DEVICES unset, or --collectives host");
     }
-    if (auto s = cuda("choice of GPU", library_->cuda.set_device(local_rank)); !s) return s;
+    if (auto s = cuda("choice of GPU", library_->cuda.set_device(gpu)); !s) return s;
     return cuda("stream", library_->cuda.stream_create(&stream_));
   }
 
@@ -103,7 +108,9 @@ class NcclEnd final : public Communicator {
   base::Status run_all_reduce(const Group& group, const Call& call,
                               std::span<std::byte> data) override {
     if (options().fixed_order || call.element == Element::BF16) {
-      return host_.all_reduce(group, data, call.element, call.reduction, call.what);
+      return on_host(data, data, [&](auto in, auto) {
+        return host_.all_reduce(group, in, call.element, call.reduction, call.what);
+      });
     }
     return moved(group, call, data, data, [&](NcclComm comm, std::byte* in, std::byte* out) {
       return library_->nccl.all_reduce(in, out, data.size() / element_bytes(call.element),
@@ -140,7 +147,9 @@ class NcclEnd final : public Communicator {
                                   std::span<const std::byte> data,
                                   std::span<std::byte> mine) override {
     if (options().fixed_order || call.element == Element::BF16) {
-      return host_.reduce_scatter(group, data, mine, call.element, call.reduction, call.what);
+      return on_host(data, mine, [&](auto in, auto out) {
+        return host_.reduce_scatter(group, in, out, call.element, call.reduction, call.what);
+      });
     }
     return moved(group, call, data, mine, [&](NcclComm comm, std::byte* in, std::byte* out) {
       return library_->nccl.reduce_scatter(in, out, mine.size() / element_bytes(call.element),
@@ -202,6 +211,12 @@ class NcclEnd final : public Communicator {
     if (call.bytes == 0) return {};
     auto comm = comm_of(group);
     if (!comm) return base::failure(comm.error());
+    if (device_data()) {
+      // A buffer that is only read is given as one to write, as the C functions want it.
+      auto* const own = const_cast<std::byte*>(send.data());
+      if (auto s = nccl(call.text(), body(*comm, own, receive.data())); !s) return s;
+      return wait(*comm, call);
+    }
     std::byte* const in = in_.of(send.size());
     std::byte* const out = receive.empty() ? in : out_.of(receive.size());
     if (in == nullptr || out == nullptr) {
@@ -219,6 +234,30 @@ class NcclEnd final : public Communicator {
     return receive.empty() ? base::Status{}
                            : cuda("copy from the GPU",
                                   functions.copy(receive.data(), out, receive.size(), kCopyAnyWay));
+  }
+
+  /// Runs `body` on buffers of the host: `send` and `receive` themselves, or copies of a GPU's
+  /// memory.
+  template <typename Body>
+  base::Status on_host(std::span<const std::byte> send, std::span<std::byte> receive,
+                       const Body& body) {
+    std::vector<std::byte> in(send.size()), out(receive.size());
+    const bool same = send.data() == receive.data();
+    const CudaFunctions& functions = library_->cuda;
+    if (device_data()) {
+      const int code = functions.copy(in.data(), send.data(), in.size(), kCopyAnyWay);
+      if (auto s = cuda("copy from the GPU", code); !s) return s;
+    } else {
+      std::copy(send.begin(), send.end(), in.begin());
+    }
+    if (auto s = body(std::span(in), std::span(out)); !s) return s;
+    const std::vector<std::byte>& result = same ? in : out;
+    if (device_data()) {
+      return cuda("copy to the GPU",
+                  functions.copy(receive.data(), result.data(), result.size(), kCopyAnyWay));
+    }
+    std::copy(result.begin(), result.end(), receive.begin());
+    return {};
   }
 
   base::Result<NcclComm> comm_of(const Group& group) {
@@ -266,20 +305,20 @@ class NcclEnd final : public Communicator {
 };
 
 /// Makes this rank's end, not knowing whether the others can make theirs.
-base::Result<std::unique_ptr<NcclEnd>> own_end(Communicator& host, int local_rank,
+base::Result<std::unique_ptr<NcclEnd>> own_end(Communicator& host, int gpu,
                                                const NcclPaths& paths) {
   auto library = NcclLibrary::load(paths);
   if (!library) return base::failure(library.error());
   auto end = std::make_unique<NcclEnd>(host, *library);
-  if (auto s = end->take_device(local_rank); !s) return base::failure(s.error());
+  if (auto s = end->take_device(gpu); !s) return base::failure(s.error());
   return end;
 }
 
 }  // namespace
 
-base::Result<std::unique_ptr<Communicator>> start_nccl(Communicator& host, int local_rank,
+base::Result<std::unique_ptr<Communicator>> start_nccl(Communicator& host, int gpu,
                                                        const NcclPaths& paths) {
-  auto end = own_end(host, local_rank, paths);
+  auto end = own_end(host, gpu, paths);
   std::array<int64_t, 1> broken = {end ? 0 : 1};
   const auto told =
       host.all_reduce(whole_world(host.size()), std::as_writable_bytes(std::span(broken)),

@@ -100,7 +100,8 @@ base::Status save_checkpoint(const std::string& path, Variables& variables,
     auto whole = variables.whole(static_cast<VariableId>(i));
     if (!whole) return base::failure(whole.error());
     if (!writer) continue;
-    kept.push_back(whole->to(scalar_type(graph.variables()[i].checkpoint_dtype())).contiguous());
+    kept.push_back(
+        whole->to(at::kCPU, scalar_type(graph.variables()[i].checkpoint_dtype())).contiguous());
     head += index_line(graph.variables()[i], checksum(kept.back()));
   }
   head += "--\n";

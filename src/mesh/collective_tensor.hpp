@@ -1,4 +1,5 @@
-// Collectives on tensors of host memory.
+// Collectives on tensors: where the communicator takes a GPU's memory, tensors of a GPU are moved
+// from there; elsewhere by way of the host.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -79,10 +79,11 @@ ConvSizes sizes_of(at::IntArrayRef image, at::IntArrayRef filter,
           pads[1]};
 }
 
-/// bf16 too: fp32 through the transform is faster than bf16 directly, and keeps more digits.
-bool transformed(const ConvSizes& sizes, const Attributes& a, at::ScalarType type) {
-  const at::ScalarType used = type == at::kBFloat16 ? at::kFloat : type;
-  return own_kernels_used() && a.stride == 1 && fft_conv_pays(sizes, used);
+/// On the CPU only. bf16 too: fp32 through the transform is faster than bf16 directly, and keeps
+/// more digits.
+bool transformed(const ConvSizes& sizes, const Attributes& a, const at::Tensor& x) {
+  const at::ScalarType used = x.scalar_type() == at::kBFloat16 ? at::kFloat : x.scalar_type();
+  return x.is_cpu() && own_kernels_used() && a.stride == 1 && fft_conv_pays(sizes, used);
 }
 
 at::Tensor plain(const at::Tensor& x) { return x.to(at::kFloat).contiguous(); }
@@ -93,7 +94,7 @@ at::Tensor conv_kernel(const at::Tensor& x, const at::Tensor& filter, const Attr
                        at::IntArrayRef like) {
   if (a.pads.size() == 2) {
     const ConvSizes sizes = sizes_of(x.sizes(), filter.sizes(), a.pads);
-    if (transformed(sizes, a, x.scalar_type())) {
+    if (transformed(sizes, a, x)) {
       return fft_conv(sizes, plain(x), plain(filter)).to(x.scalar_type()).view(like);
     }
   }
@@ -119,7 +120,7 @@ at::Tensor conv_input_kernel(const at::Tensor& dy, const at::Tensor& filter, con
     const ConvSizes sizes =
         sizes_of(dy.sizes(), turned.sizes(),
                  {filter.size(0) - 1 - a.pads[0], filter.size(1) - 1 - a.pads[1]});
-    if (transformed(sizes, a, dy.scalar_type())) {
+    if (transformed(sizes, a, dy)) {
       return fft_conv(sizes, plain(dy), plain(turned)).to(dy.scalar_type()).view(like);
     }
   }
@@ -133,7 +134,7 @@ at::Tensor conv_filter_kernel(const at::Tensor& dy, const at::Tensor& x, const A
                               at::IntArrayRef like) {
   if (a.pads.size() == 2) {
     const ConvSizes sizes = sizes_of(x.sizes(), like, a.pads);
-    if (transformed(sizes, a, x.scalar_type())) {
+    if (transformed(sizes, a, x)) {
       return fft_conv_filter(sizes, plain(dy), plain(x)).to(x.scalar_type());
     }
   }

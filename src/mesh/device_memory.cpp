@@ -8,6 +8,8 @@
 #include <new>
 #include <utility>
 
+#include "mesh/cuda_memory.hpp"
+
 namespace goban::mesh {
 
 struct DeviceMemory::Account {
@@ -84,22 +86,37 @@ void install() {
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(int64_t limit_bytes) : account_(std::make_shared<Account>()) {
-  account_->limit_bytes = limit_bytes;
-  install();
+DeviceMemory::DeviceMemory(int64_t limit_bytes, c10::Device device)
+    : device_(device), account_(std::make_shared<Account>()) {
+  if (device_.is_cpu()) {
+    account_->limit_bytes = limit_bytes;
+    install();
+  } else if (device_.is_cuda()) {
+    limit_cuda_memory(device_.index(), limit_bytes);
+    forget_cuda_peak(device_.index());
+  }
 }
 DeviceMemory::~DeviceMemory() = default;
 
-int64_t DeviceMemory::used_bytes() const { return account_->used_bytes; }
-int64_t DeviceMemory::peak_bytes() const { return account_->peak_bytes; }
-void DeviceMemory::forget_peak() { account_->peak_bytes = account_->used_bytes.load(); }
+int64_t DeviceMemory::used_bytes() const {
+  return device_.is_cuda() ? cuda_used_bytes(device_.index()) : account_->used_bytes.load();
+}
+int64_t DeviceMemory::peak_bytes() const {
+  return device_.is_cuda() ? cuda_peak_bytes(device_.index()) : account_->peak_bytes.load();
+}
+void DeviceMemory::forget_peak() {
+  if (device_.is_cuda()) return forget_cuda_peak(device_.index());
+  account_->peak_bytes = account_->used_bytes.load();
+}
 
 bool DeviceMemory::limits_this_thread() {
   return charged() != nullptr && charged()->limit_bytes > 0;
 }
 
 DeviceMemory::Charge::Charge(DeviceMemory& memory)
-    : before_(std::exchange(charged(), memory.account_)) {}
+    : before_(std::exchange(charged(), memory.device_.is_cpu() ? memory.account_ : nullptr)) {
+  if (!memory.device_.is_cpu()) guard_.reset_device(memory.device_);
+}
 DeviceMemory::Charge::~Charge() {
   charged() = std::static_pointer_cast<DeviceMemory::Account>(before_);
 }

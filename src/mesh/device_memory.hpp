@@ -1,7 +1,10 @@
 // A device's memory for tensors: what a rank uses is counted, and more than its limit is refused.
-// On the CPU "a device" is a rank: the limit stands in for the memory of a GPU.
+// On the CPU "a device" is a rank: the limit stands in for the memory of a GPU. On a GPU LibTorch's
+// own allocator counts and refuses, for all ranks of a process that share the GPU together.
 #pragma once
 
+#include <c10/core/Device.h>
+#include <c10/core/DeviceGuard.h>
 #include <cstdint>
 #include <memory>
 
@@ -11,16 +14,19 @@ namespace goban::mesh {
 class DeviceMemory {
  public:
   /// `limit_bytes` 0: counted, never refused.
-  explicit DeviceMemory(int64_t limit_bytes);
+  explicit DeviceMemory(int64_t limit_bytes, c10::Device device = c10::kCPU);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
+  [[nodiscard]] c10::Device device() const { return device_; }
+  /// 0 on devices that are neither CPU nor GPU.
   [[nodiscard]] int64_t used_bytes() const;
   [[nodiscard]] int64_t peak_bytes() const;
   void forget_peak();
 
-  /// While it lives, what the calling thread allocates for tensors is charged to the account.
+  /// While it lives, what the calling thread allocates for tensors is charged to the account, and
+  /// the account's device is the thread's current one.
   /// An allocation beyond the limit throws c10::Error, which Program::run returns as Failed.
   /// Scratch of the kernels' own threads and libraries is not counted.
   class Charge {
@@ -32,6 +38,7 @@ class DeviceMemory {
 
    private:
     std::shared_ptr<void> before_;
+    c10::OptionalDeviceGuard guard_;
   };
 
   /// Whether the calling thread's allocations are limited. What is fed then has to be copied to
@@ -41,6 +48,7 @@ class DeviceMemory {
   struct Account;  // known to the source file only
 
  private:
+  c10::Device device_;
   std::shared_ptr<Account> account_;
 };
 

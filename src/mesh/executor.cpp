@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/check.hpp"
 #include "mesh/collective_tensor.hpp"
 #include "mesh/device_memory.hpp"
 #include "mesh/functions.hpp"
@@ -128,6 +129,8 @@ void Executor::run_step(size_t at, const Feeds& feeds, uint64_t step_number) {
     }
   } else {
     value(step.node) = compute(at, feeds, step_number);
+    // LibTorch takes scalars of the host among tensors of a GPU, slowly and in silence.
+    GOBAN_CHECK(value(step.node).device() == variables_.device(), "a value is on another device");
   }
   for (const NodeId gone : step.free_after) {
     value(gone).reset();
@@ -173,6 +176,7 @@ at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number
     for (const NodeId id : of.inputs) all.push_back(value(id));
     return all;
   };
+  const at::TensorOptions options = at::TensorOptions().dtype(type).device(variables_.device());
   const bool reuse = prepared.reuse_first && only_here(input(0));
   switch (of.op) {
     case Op::Input:
@@ -182,13 +186,12 @@ at::Tensor Executor::compute(size_t at, const Feeds& feeds, uint64_t step_number
       return slice.scalar_type() == type ? slice : slice.to(type);
     }
     case Op::Fill:
-      return at::full(step.local, a.scalar, at::TensorOptions().dtype(type));
+      return at::full(step.local, a.scalar, options);
     case Op::Range:
-      return at::arange(prepared.begin[0], prepared.begin[0] + step.local[0],
-                        at::TensorOptions().dtype(type));
+      return at::arange(prepared.begin[0], prepared.begin[0] + step.local[0], options);
     case Op::Random:
       return random_slice(a.distribution, mix_seed(a.seed, std::to_string(step_number)), of.shape,
-                          prepared.begin, step.local)
+                          prepared.begin, step.local, variables_.device())
           .to(type);
     case Op::Unary:
       return unary_kernel(a.unary, input(0), a.scalar, reuse);
@@ -294,8 +297,15 @@ at::Tensor Executor::feed(const Step& step, const Feeds& feeds) const {
                             {}}};
   }
   const at::Tensor part = local_part(whole, of.shape, step.layout, plan_.mesh, plan_.rank);
+  const at::ScalarType type = scalar_type(of.dtype);
+  const c10::Device device = variables_.device();
+  if (part.device() != device) {
+    // From memory the GPU reads by itself, while the host goes on.
+    const at::Tensor sent = device.is_cuda() ? part.pin_memory() : part;
+    return sent.to(device, sent.scalar_type(), /*non_blocking=*/true).to(type);
+  }
   const bool copy = DeviceMemory::limits_this_thread();
-  return part.to(scalar_type(of.dtype), /*non_blocking=*/false, copy);
+  return part.to(type, /*non_blocking=*/false, copy);
 }
 
 at::Tensor Executor::whole(NodeId id) {

@@ -36,7 +36,7 @@ void Executor::print(const Step& step, const Prepared& prepared, const at::Tenso
     part.push_back(fmt::format("{} {}..{}", of.shape[i].name, prepared.begin[i],
                                prepared.begin[i] + step.local[i] - 1));
   }
-  const at::Tensor flat = x.to(at::kDouble).reshape({-1}).contiguous();
+  const at::Tensor flat = x.to(at::kCPU, at::kDouble).reshape({-1}).contiguous();
   const auto* values = flat.data_ptr<double>();
   const auto shown = std::min<int64_t>(flat.numel(), of.attributes.count);
   fmt::print(stderr, "{}: rank {} [{}] {} least {:.6g} mean {:.6g} largest {:.6g}: {:.6g}{}\n",

@@ -68,7 +68,8 @@ at::Tensor Executor::one_hot(const Step& step, const Prepared& prepared,
                              const at::Tensor& indices) const {
   const Node& of = node(step.node);
   const int64_t begin = prepared.begin.back(), depth = step.local.back();
-  const at::Tensor places = at::arange(begin, begin + depth, at::TensorOptions().dtype(at::kLong));
+  const at::Tensor places = at::arange(
+      begin, begin + depth, at::TensorOptions().dtype(at::kLong).device(variables_.device()));
   return at::eq(indices.unsqueeze(-1), places).to(scalar_type(of.dtype));
 }
 

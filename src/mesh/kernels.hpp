@@ -33,10 +33,18 @@ namespace goban::mesh {
                                             const Attributes& attributes, at::IntArrayRef like);
 
 /// The part of a tensor of random numbers that a device holds. Each number depends on `seed` and
-/// its place in the whole tensor only (SplitMix64 as a counter-based generator).
+/// its place in the whole tensor only (SplitMix64 as a counter-based generator), so it has the same
+/// bits under every layout and on every device: other devices compute uniform ones in integers, and
+/// get normal ones, which need logarithms, from the host.
 [[nodiscard]] at::Tensor random_slice(Distribution distribution, uint64_t seed, const Shape& whole,
                                       std::span<const int64_t> begin,
-                                      std::span<const int64_t> local);
+                                      std::span<const int64_t> local,
+                                      c10::Device device = c10::kCPU);
+/// The uniform ones as a device other than the host makes them: by operations on tensors.
+[[nodiscard]] at::Tensor uniform_slice_by_tensors(uint64_t seed, const Shape& whole,
+                                                  std::span<const int64_t> begin,
+                                                  std::span<const int64_t> local,
+                                                  c10::Device device);
 /// A seed from a seed and a text, equal on every machine.
 [[nodiscard]] uint64_t mix_seed(uint64_t seed, const std::string& text);
 

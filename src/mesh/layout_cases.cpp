@@ -63,7 +63,7 @@ base::Result<std::vector<at::Tensor>> run_rank(const Builder& build, const Layou
   if (!mesh) return base::failure(mesh.error());
   auto rules = LayoutRules::parse(layout.layout);
   if (!rules) return base::failure(rules.error());
-  Variables variables(graph, *mesh, *rules, end);
+  Variables variables(graph, *mesh, *rules, end, options.device);
   variables.initialize(options.seed);
   auto program = Program::create(variables, {fetches, options.update, options.micro_batches});
   if (!program) return base::failure(program.error());

@@ -33,6 +33,7 @@ struct RunOptions {
   int steps = 1;
   int micro_batches = 1;
   bool fixed_order = false;
+  c10::Device device = c10::kCPU;
 };
 
 /// Runs it on threads as ranks and returns rank 0's fetched values of the last step, after

@@ -1,21 +1,25 @@
+#include "mesh/measure_costs.hpp"
+
 #include <ATen/ops/add.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/ones.h>
 #include <algorithm>
 #include <array>
+#include <c10/core/DeviceGuard.h>
 #include <chrono>
 #include <limits>
 #include <span>
 
-#include "mesh/planner.hpp"
+#include "mesh/collective_tensor.hpp"
+#include "mesh/device.hpp"
 
 namespace goban::mesh {
 namespace {
 
 constexpr int kRepeats = 8;
 constexpr int64_t kMatrix = 384;
-constexpr int64_t kVector = 1 << 20;       // elements: beyond the caches of a core
-constexpr size_t kLargeMessage = 1 << 22;  // bytes
+constexpr int64_t kVector = 1 << 20;        // elements: beyond the caches of a core
+constexpr int64_t kLargeMessage = 1 << 22;  // bytes
 
 /// The quickest of some runs: what others do on the machine only ever adds.
 template <typename Body>
@@ -33,23 +37,37 @@ double seconds_of(const Body& body) {
 
 }  // namespace
 
-base::Result<CostModel> measure_costs(comm::Communicator& end) {
+base::Result<CostModel> measure_costs(comm::Communicator& end, c10::Device device) {
   const comm::Group all = comm::whole_world(end.size());
   base::Status failure;
-  const auto reduce_seconds = [&](size_t bytes) {
-    std::vector<std::byte> data(bytes);
+  const c10::OptionalDeviceGuard guard(device);
+  const at::TensorOptions options = at::TensorOptions().dtype(at::kFloat).device(device);
+  const auto reduce_seconds = [&](int64_t bytes) {
+    at::Tensor data = at::ones({bytes / int64_t{sizeof(float)}}, options);
     return seconds_of([&] {
       if (!failure) return;
-      failure = end.all_reduce(all, data, comm::Element::F32, comm::Reduction::Sum, "measure");
+      auto sum = all_reduced(data, all, comm::Reduction::Max, end, "measure");
+      if (sum) {
+        data = std::move(*sum);
+      } else {
+        failure = base::failure(sum.error());
+      }
     });
   };
   const double small_s = reduce_seconds(4), large_s = reduce_seconds(kLargeMessage);
-  const at::Tensor square = at::ones({kMatrix, kMatrix}), vector = at::ones({kVector});
-  const double product_s = seconds_of([&] { (void)at::mm(square, square); });
-  const double addition_s = seconds_of([&] { (void)at::add(vector, vector); });
+  const at::Tensor square = at::ones({kMatrix, kMatrix}, options),
+                   vector = at::ones({kVector}, options);
+  const double product_s = seconds_of([&] {
+    (void)at::mm(square, square);
+    finish_work(device);
+  });
+  const double addition_s = seconds_of([&] {
+    (void)at::add(vector, vector);
+    finish_work(device);
+  });
   if (!failure) return base::failure(failure.error());
-  const auto sent = static_cast<double>(comm::wire_bytes(comm::Operation::AllReduce, all.size(),
-                                                         static_cast<int64_t>(kLargeMessage)));
+  const auto sent =
+      static_cast<double>(comm::wire_bytes(comm::Operation::AllReduce, all.size(), kLargeMessage));
   std::array<double, 4> slowest = {small_s, sent > 0 ? std::max(0.0, large_s - small_s) / sent : 0,
                                    product_s, addition_s};
   failure = end.all_reduce(all, std::as_writable_bytes(std::span(slowest)), comm::Element::F64,

@@ -19,10 +19,6 @@ struct CostModel {
   double bytes_per_s = 1e9;       ///< at which other operations make their results
 };
 
-/// Times collectives, a matrix product and an addition, all ranks at once; the slowest rank counts,
-/// so every rank gets the same model. Collective.
-[[nodiscard]] base::Result<CostModel> measure_costs(comm::Communicator& end);
-
 /// Seconds of a step on one device.
 [[nodiscard]] double predicted_step_s(const Graph& graph, const Plan& plan, const CostModel& costs,
                                       int micro_batches);

@@ -1,9 +1,8 @@
-#include "mesh/planner.hpp"
-
 #include <gmock/gmock.h>
 
 #include "comm/thread_world.hpp"
 #include "mesh/legality.hpp"
+#include "mesh/measure_costs.hpp"
 #include "mesh/ops.hpp"
 
 namespace goban::mesh {

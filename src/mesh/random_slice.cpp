@@ -1,4 +1,7 @@
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <cmath>
 #include <numbers>
 
@@ -49,8 +52,37 @@ uint64_t mix_seed(uint64_t seed, const std::string& text) {
   return mixed(hash);
 }
 
+at::Tensor uniform_slice_by_tensors(uint64_t seed, const Shape& whole,
+                                    std::span<const int64_t> begin, std::span<const int64_t> local,
+                                    c10::Device device) {
+  at::Tensor index = at::zeros({}, at::TensorOptions().dtype(at::kLong).device(device));
+  for (size_t d = 0; d < whole.rank(); ++d) {
+    const at::Tensor along = at::arange(begin[d], begin[d] + local[d], index.options());
+    index = index.mul(whole[d].size).unsqueeze(-1).add(along);
+  }
+  // As mixed(), on 64 bits without a sign: sums and products wrap, shifts drop the copies of it.
+  const auto shifted = [](const at::Tensor& z, int64_t by) {
+    return z.bitwise_right_shift(by).bitwise_and((int64_t{1} << (64 - by)) - 1);
+  };
+  const auto as_signed = [](uint64_t x) { return static_cast<int64_t>(x); };
+  const auto mixed_all = [&](at::Tensor z) {
+    z = z.bitwise_xor(shifted(z, 30)).mul(as_signed(0xbf58476d1ce4e5b9ULL));
+    z = z.bitwise_xor(shifted(z, 27)).mul(as_signed(0x94d049bb133111ebULL));
+    return z.bitwise_xor(shifted(z, 31));
+  };
+  const at::Tensor start = index.add(1).mul(as_signed(0x9e3779b97f4a7c15ULL)).add(as_signed(seed));
+  return shifted(mixed_all(mixed_all(start)), 40).to(at::kFloat).mul(0x1.0p-24);
+}
+
 at::Tensor random_slice(Distribution distribution, uint64_t seed, const Shape& whole,
-                        std::span<const int64_t> begin, std::span<const int64_t> local) {
+                        std::span<const int64_t> begin, std::span<const int64_t> local,
+                        c10::Device device) {
+  if (!device.is_cpu()) {
+    if (distribution == Distribution::Uniform) {
+      return uniform_slice_by_tensors(seed, whole, begin, local, device);
+    }
+    return random_slice(distribution, seed, whole, begin, local).to(device);
+  }
   at::Tensor out = at::empty(at::IntArrayRef(local.data(), local.size()), at::kFloat);
   auto* data = out.data_ptr<float>();
   const size_t rank = whole.rank();

@@ -8,17 +8,19 @@
 
 namespace goban::mesh {
 
-Variables::Variables(const Graph& graph, MeshShape mesh, LayoutRules rules, comm::Communicator& end)
-    : graph_(graph), mesh_(std::move(mesh)), rules_(std::move(rules)), end_(end) {
+Variables::Variables(const Graph& graph, MeshShape mesh, LayoutRules rules, comm::Communicator& end,
+                     c10::Device device)
+    : graph_(graph), mesh_(std::move(mesh)), rules_(std::move(rules)), end_(end), device_(device) {
   for (const Variable& variable : graph.variables()) {
     const TensorLayout layout = rules_.layout_of(variable.shape, mesh_);
     slices_.push_back(
-        at::zeros(local_sizes(variable.shape, layout, mesh_), scalar_type(variable.dtype)));
+        at::zeros(local_sizes(variable.shape, layout, mesh_),
+                  at::TensorOptions().dtype(scalar_type(variable.dtype)).device(device_)));
   }
 }
 
 Variables::Variables(const Graph& graph, Variables& of)
-    : graph_(graph), mesh_(of.mesh_), rules_(of.rules_), end_(of.end_) {
+    : graph_(graph), mesh_(of.mesh_), rules_(of.rules_), end_(of.end_), device_(of.device_) {
   for (size_t i = 0; i < graph.variables().size(); ++i) {
     GOBAN_CHECK(i < of.size() && graph.variables()[i].shape == of.graph_.variables()[i].shape,
                 "graphs that share variables differ in them");

@@ -11,10 +11,12 @@
 
 namespace goban::mesh {
 
-/// Slices of a graph's variables under a layout that check_layout accepted. Starts at zero.
+/// Slices of a graph's variables under a layout that check_layout accepted, on the device where the
+/// rank computes. Starts at zero.
 class Variables {
  public:
-  Variables(const Graph& graph, MeshShape mesh, LayoutRules rules, comm::Communicator& end);
+  Variables(const Graph& graph, MeshShape mesh, LayoutRules rules, comm::Communicator& end,
+            c10::Device device = c10::kCPU);
   /// For another graph whose variables are the first ones of `of`: the slices are shared.
   Variables(const Graph& graph, Variables& of);
 
@@ -24,12 +26,13 @@ class Variables {
   [[nodiscard]] comm::Communicator& end() const { return end_; }
   [[nodiscard]] const MeshShape& mesh() const { return mesh_; }
   [[nodiscard]] const LayoutRules& rules() const { return rules_; }
+  [[nodiscard]] c10::Device device() const { return device_; }
 
-  /// Initial values, the same whatever the layout.
+  /// Initial values, the same bits whatever the layout and the device.
   void initialize(uint64_t seed);
   /// The whole variable, gathered on every device. Collective.
   [[nodiscard]] base::Result<at::Tensor> whole(VariableId id);
-  /// Every device takes its slice of `value`, which has the variable's shape.
+  /// Every device takes its slice of `value`, which has the variable's shape and may lie elsewhere.
   void set_whole(VariableId id, const at::Tensor& value);
 
  private:
@@ -37,6 +40,7 @@ class Variables {
   MeshShape mesh_;
   LayoutRules rules_;
   comm::Communicator& end_;
+  c10::Device device_;
   std::vector<at::Tensor> slices_;
 };
 

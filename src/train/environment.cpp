@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "comm/mpi_world.hpp"
+#include "mesh/device.hpp"
 
 namespace goban::train {
 namespace {
@@ -65,6 +66,11 @@ bool reference_blas() {
   return false;
 }
 
+std::string accelerator(const std::string& device) {
+  const auto used = mesh::resolve_device(device, 0);
+  return used && !used->is_cpu() ? mesh::device_name(*used) : "none: trained on the processor";
+}
+
 }  // namespace
 
 std::string slow_blas_warning() {
@@ -74,7 +80,8 @@ std::string slow_blas_warning() {
          "remedy: apt-get install libopenblas0-pthread";
 }
 
-std::vector<std::pair<std::string, std::string>> environment_rows(int ranks) {
+std::vector<std::pair<std::string, std::string>> environment_rows(int ranks,
+                                                                  const std::string& device) {
   constexpr double kGiB = 1 << 30;
   utsname system{};
   uname(&system);
@@ -84,7 +91,7 @@ std::vector<std::pair<std::string, std::string>> environment_rows(int ranks) {
       {"Processor", found_in("/proc/cpuinfo", "model name", ':')},
       {"Cores", std::to_string(sysconf(_SC_NPROCESSORS_ONLN))},
       {"Memory", fmt::format("{:.0f} GiB", memory)},
-      {"Accelerator", "none: trained on the processor"},
+      {"Accelerator", accelerator(device)},
       {"System", fmt::format("{}, {} {}", found_in("/etc/os-release", "PRETTY_NAME", '='),
                              system.sysname, system.release)},
       {"Compiler", "g++ " __VERSION__},

@@ -8,7 +8,8 @@
 namespace goban::train {
 
 /// Machine, system, libraries and ranks: (name, value). What cannot be found out says "unknown".
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> environment_rows(int ranks);
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> environment_rows(
+    int ranks, const std::string& device);
 
 /// What to say if matrix products come from the reference BLAS, which Debian installs by default
 /// and which is some twenty times slower; empty otherwise.

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "comm/thread_world.hpp"
+#include "mesh/device.hpp"
 #include "train/training_step.hpp"
 
 namespace goban::train {
@@ -53,7 +54,9 @@ base::Result<int64_t> tried(TrainOptions options, int ranks, int steps) {
   std::mutex mutex;
   int64_t most = 0;
   const auto status = comm::run_threads(ranks, {}, [&](comm::Communicator& end) -> base::Status {
-    mesh::DeviceMemory memory(limit);
+    const auto device = mesh::resolve_device(options.device, end.local_rank());
+    if (!device) return base::failure(device.error());
+    mesh::DeviceMemory memory(limit, *device);
     auto step = build_step(options);
     if (!step) return base::failure(step.error());
     const auto layout = choose(options, **step, end);

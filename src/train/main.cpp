@@ -13,6 +13,7 @@
 #include "comm/nccl_world.hpp"
 #include "comm/thread_world.hpp"
 #include "data/fetch.hpp"
+#include "mesh/device.hpp"
 #include "train/environment.hpp"
 #include "train/find_largest.hpp"
 #include "train/memory_policy.hpp"
@@ -29,7 +30,7 @@ struct Settings {
   int threads = 1;
   double memory_limit_mb = 0;
   std::string precision = "fp32";
-  std::string collectives = "host";
+  std::string collectives = "auto";
   std::string growing;  // --find-largest
   std::vector<int> ranks = {1, 2, 4};
   train::SweepOptions sweep;
@@ -73,14 +74,17 @@ void add_common(CLI::App& app, Settings& s) {
   app.add_option("--lr-scale", t.lr_scale,
                  "How the learning rate follows the batch over 200 (none)")
       ->transform(one_of(kLrScales));
+  app.add_option("--device", t.device,
+                 "cpu, cuda (the GPU of the rank's number on its machine), cuda:N, or auto (auto)");
   app.add_option("--precision", s.precision, "Activations: fp32, bf16, or tf32 (GPUs only)")
       ->check(CLI::IsMember({"fp32", "tf32", "bf16"}, CLI::ignore_case));
   app.add_option("--seed", t.seed, "Seed of weights, order and dropout; of a sweep, the first");
   app.add_option("--train-limit", t.train_limit, "Training samples used; 0: all");
   app.add_option("--test-limit", t.test_limit, "Test samples used; 0: all");
-  app.add_option("--collectives", s.collectives,
-                 "host (threads or MPI), or nccl: by a GPU for each rank (host)")
-      ->check(CLI::IsMember({"host", "nccl"}));
+  app.add_option(
+         "--collectives", s.collectives,
+         "host (threads or MPI), nccl (a GPU for each rank), or auto: nccl between GPUs (auto)")
+      ->check(CLI::IsMember({"auto", "host", "nccl"}));
   app.add_option("--timeout-s", s.comm.timeout_s, "Longest wait for another rank");
   app.add_flag("--fixed-order", s.comm.fixed_order, "Sums in rank order: equal bits anywhere");
 }
@@ -181,10 +185,14 @@ int exit_code(const base::Error& error) {
 
 /// Runs `body` on what moves the data: `host` itself (threads or MPI), or NCCL started by it.
 template <typename Body>
-base::Status on_collectives(const Settings& s, comm::Communicator& host, int local_rank,
-                            const Body& body) {
-  if (s.collectives == "host") return body(host);
-  const auto end = comm::start_nccl(host, local_rank);
+base::Status on_collectives(const Settings& s, comm::Communicator& host, const Body& body) {
+  const auto device = mesh::resolve_device(s.train.device, host.local_rank());
+  if (!device) return base::failure(device.error());
+  // Ranks that share one GPU by name cannot use NCCL; a single rank need not.
+  const bool between_gpus =
+      device->is_cuda() && !s.train.device.starts_with("cuda:") && host.size() > 1;
+  if (s.collectives == "host" || (s.collectives == "auto" && !between_gpus)) return body(host);
+  const auto end = comm::start_nccl(host, device->is_cuda() ? device->index() : host.local_rank());
   if (!end) return base::failure(end.error());
   return body(**end);
 }
@@ -197,7 +205,7 @@ Results on_threads(const Settings& s, const train::TrainOptions& options) {
       comm::run_threads(s.threads, s.comm, [&](comm::Communicator& host) -> base::Status {
         // The cores are shared by the ranks.
         if (s.threads > 1) at::set_num_threads(std::max(1, at::get_num_threads() / s.threads));
-        return on_collectives(s, host, host.rank(), [&](comm::Communicator& end) -> base::Status {
+        return on_collectives(s, host, [&](comm::Communicator& end) -> base::Status {
           const auto result = train::train(options, end);
           if (!result) return base::failure(result.error());
           if (end.rank() == 0) out = *result;
@@ -213,7 +221,7 @@ template <typename Body>
 int on_mpi(const Settings& s, const Body& body) {
   auto end = comm::start_mpi(s.comm);
   if (!end) return exit_code(end.error());
-  const base::Status status = on_collectives(s, **end, comm::launcher_local_rank(), body);
+  const base::Status status = on_collectives(s, **end, body);
   if (status) return 0;
   const bool usage = status.error().code == base::ErrorCode::Usage;
   const bool mine_to_say = !usage || (*end)->rank() == 0;
@@ -303,10 +311,14 @@ int run_sweep(Settings& s, int argc, char** argv) {
   return 0;
 }
 
-void apply(Settings& s) {
+/// What holds for the whole process; 0, or the exit code.
+int apply(Settings& s) {
   s.train.memory_limit_bytes = static_cast<int64_t>(s.memory_limit_mb * 1e6);
   s.train.precision = s.precision == "bf16" ? mesh::DType::BF16 : mesh::DType::F32;
-  if (s.precision == "tf32") {
+  const auto device = mesh::resolve_device(s.train.device, comm::launcher_local_rank());
+  if (!device) return exit_code(device.error());
+  mesh::allow_tf32(s.precision == "tf32");
+  if (s.precision == "tf32" && !device->is_cuda()) {
     fmt::print(stderr,
                "note: tf32 is how NVIDIA GPUs from Ampere on multiply fp32 matrices; there is no "
                "GPU in use here, so this run computes in fp32\n");
@@ -317,6 +329,8 @@ void apply(Settings& s) {
   }
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  std::signal(SIGUSR1, on_signal);  // mpirun passes it on, and Slurm sends it before the end
+  return 0;
 }
 
 }  // namespace
@@ -326,6 +340,7 @@ int main(int argc, char** argv) {
   CLI::App app("Trains models on a mesh of devices; the layout is one line of text.");
   app.require_subcommand(1);
   Settings s;
+  s.train.device = "auto";
   const char* home = std::getenv("HOME");
   s.train.data_dir = std::string(home == nullptr ? "." : home) + "/.cache/goban/data";
   s.train.texts = {"/usr/share/common-licenses/GPL-3", "/usr/share/common-licenses/GFDL-1.3",
@@ -358,7 +373,7 @@ int main(int argc, char** argv) {
     fmt::print("{} is in {}/{}\n", name, s.train.data_dir, name);
     return 0;
   }
-  apply(s);
+  if (const int code = apply(s); code != 0) return code;
   if (sweep->parsed()) return run_sweep(s, argc, argv);
   s.train.task = mnist->parsed() ? "mnist" : fashion->parsed() ? "fashion" : "lm";
   if (lm->parsed()) {

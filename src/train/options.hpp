@@ -18,6 +18,7 @@ enum class LrScale : uint8_t { None, Linear, Sqrt };
 struct TrainOptions {
   std::string task = "mnist";  ///< mnist, fashion (images) or lm (text)
   std::string model = "conv";  ///< images: conv or mlp; lm: causal or masked
+  std::string device = "cpu";  ///< cpu, cuda, cuda:N or auto (mesh::resolve_device)
   std::string mesh, layout;    ///< layout "auto" lets the planner choose
   int64_t batch_size = 200;    ///< of all devices together
   LastBatch last_batch = LastBatch::Keep;

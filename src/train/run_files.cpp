@@ -7,6 +7,7 @@
 #include <fstream>
 #include <unistd.h>
 
+#include "mesh/device.hpp"
 #include "wire/job_profile.hpp"
 
 namespace goban::train {
@@ -75,7 +76,7 @@ base::Status write_metrics(const TrainOptions& options, const EpochResult& resul
 
 base::Status write_profile(const TrainOptions& options, const EpochResult& result,
                            const StepStatistics& steps, const mesh::Plan& plan, int micro_batches,
-                           int64_t peak_mem_bytes) {
+                           const mesh::DeviceMemory& memory) {
   if (options.out.empty() || steps.steps == 0) return {};
   const auto n = static_cast<double>(steps.steps);
   const double mean = steps.sum_s / n;
@@ -84,7 +85,7 @@ base::Status write_profile(const TrainOptions& options, const EpochResult& resul
   profile.model = options.task + "-" + options.model;
   profile.input = fmt::format("batch {} layout \"{}\" mesh \"{}\"", options.batch_size,
                               plan.rules.text(), plan.mesh.text());
-  profile.gpu_type = "cpu";
+  profile.gpu_type = mesh::device_name(memory.device());
   profile.source = "goban-train";
   profile.iteration_s = wire::Measured{mean, std::sqrt(variance / n)};
   profile.epoch_s = wire::Measured{result.train_s, 0};
@@ -94,7 +95,7 @@ base::Status write_profile(const TrainOptions& options, const EpochResult& resul
     profile.sync_interval_s =
         wire::Measured{mean / static_cast<double>(plan.totals.collectives), 0};
   }
-  profile.peak_mem_bytes = wire::Measured{static_cast<double>(peak_mem_bytes), 0};
+  profile.peak_mem_bytes = wire::Measured{static_cast<double>(memory.peak_bytes()), 0};
   profile.input_stall_pct = wire::Measured{100 * steps.input_s / steps.sum_s, 0};
   return write_whole(options.out + "/profile.json", wire::to_json(profile));
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "mesh/device_memory.hpp"
 #include "mesh/plan.hpp"
 #include "train/options.hpp"
 #include "train/progress_socket.hpp"
@@ -23,7 +24,7 @@ struct StepStatistics {
 /// Writes profile.json: the job profile that the scheduler's policies read.
 [[nodiscard]] base::Status write_profile(const TrainOptions& options, const EpochResult& result,
                                          const StepStatistics& steps, const mesh::Plan& plan,
-                                         int micro_batches, int64_t peak_mem_bytes);
+                                         int micro_batches, const mesh::DeviceMemory& memory);
 
 /// Redraws a line on a terminal, at most a few times a second; silent elsewhere.
 class ProgressBar {

@@ -110,7 +110,7 @@ base::Status write_sweep_files(const SweepOptions& options, int ranks, const Swe
   report.options = &options;
   report.result = &result;
   report.claims = claims_of(options, result);
-  report.environment = environment_rows(ranks);
+  report.environment = environment_rows(ranks, options.train.device);
   report.script = script;
   return write_file(options.out + "/report.html", sweep_html(report));
 }

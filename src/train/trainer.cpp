@@ -10,6 +10,7 @@
 
 #include "base/number.hpp"
 #include "mesh/checkpoint.hpp"
+#include "mesh/device.hpp"
 #include "train/batches.hpp"
 #include "train/progress_socket.hpp"
 #include "train/run_files.hpp"
@@ -29,8 +30,7 @@ constexpr int64_t kLargestTestBatch = 500;
 /// A run on one rank, from its graphs to its last epoch.
 class Run {
  public:
-  Run(const TrainOptions& options, comm::Communicator& end)
-      : options_(options), end_(end), memory_(options.memory_limit_bytes) {}
+  Run(const TrainOptions& options, comm::Communicator& end) : options_(options), end_(end) {}
 
   base::Result<std::vector<EpochResult>> all() {
     if (auto s = prepare(); !s) return base::failure(s.error());
@@ -73,7 +73,10 @@ class Run {
     predicted_s_ = layout->predicted_step_s;
     if (speaks()) fmt::print("{}", layout->said);
     if (options_.explain) return explain_plan(**step, *layout);
-    auto laid_out = TrainingStep::create(options_, std::move(*step), *layout, end_, memory_);
+    const auto device = resolve_device(options_.device, end_.local_rank());
+    if (!device) return base::failure(device.error());
+    memory_ = std::make_unique<DeviceMemory>(options_.memory_limit_bytes, *device);
+    auto laid_out = TrainingStep::create(options_, std::move(*step), *layout, end_, *memory_);
     if (!laid_out) return base::failure(laid_out.error());
     whole_ = std::move(*laid_out);
     if (speaks()) {
@@ -293,7 +296,7 @@ class Run {
     double loss = 0, right = 0, predicted = 0;
     for (int64_t i = 0; i < batches; ++i) {
       const Feeds feeds = batches_->test(i * test_batch_, test_batch_);
-      const DeviceMemory::Charge charge(memory_);
+      const DeviceMemory::Charge charge(*memory_);
       auto values = test_program_->run({feeds}, 0);
       if (!values) return base::failure(values.error());
       loss += (*values)[0].item<double>();
@@ -324,13 +327,14 @@ class Run {
       }
       if (options_.memory_limit_bytes > 0) {
         fmt::print("memory of device 0: {} bytes at most measured, {} planned, limit {}\n",
-                   memory_.peak_bytes(), needed_bytes(whole_->plan()), options_.memory_limit_bytes);
+                   memory_->peak_bytes(), needed_bytes(whole_->plan()),
+                   options_.memory_limit_bytes);
       }
       std::fflush(stdout);
     }
     if (auto s = write_metrics(options_, result); !s) return base::failure(s.error());
     if (auto s = write_profile(options_, result, statistics_, whole_->plan(),
-                               options_.micro_batches, memory_.peak_bytes());
+                               options_.micro_batches, *memory_);
         !s) {
       return base::failure(s.error());
     }
@@ -339,7 +343,7 @@ class Run {
 
   const TrainOptions& options_;
   comm::Communicator& end_;
-  DeviceMemory memory_;
+  std::unique_ptr<DeviceMemory> memory_;
   std::unique_ptr<TrainingStep> whole_, last_;  // batches of the whole size, the epoch's last one
   std::unique_ptr<Graph> test_graph_;
   std::unique_ptr<Variables> test_variables_;

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "mesh/device.hpp"
 #include "mesh/gradient.hpp"
 #include "mesh/kernels.hpp"
-#include "mesh/planner.hpp"
+#include "mesh/measure_costs.hpp"
 
 namespace goban::train {
 
@@ -93,7 +94,9 @@ base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& 
     out.rules = std::move(*rules);
     return out;
   }
-  auto costs = measure_costs(end);
+  auto device = resolve_device(options.device, end.local_rank());
+  if (!device) return base::failure(device.error());
+  auto costs = measure_costs(end, *device);
   if (!costs) return base::failure(costs.error());
   const PlannerOptions wanted{Objective::Time, *costs, options.memory_limit_bytes,
                               options.micro_batches};
@@ -142,7 +145,8 @@ base::Result<std::unique_ptr<TrainingStep>> TrainingStep::create(const TrainOpti
   const DeviceMemory::Charge charge(memory);
   std::unique_ptr<Variables> variables;
   try {
-    variables = std::make_unique<Variables>(step->graph, layout.mesh, layout.rules, end);
+    variables =
+        std::make_unique<Variables>(step->graph, layout.mesh, layout.rules, end, memory.device());
     variables->initialize(options.seed);
   } catch (const c10::Error& error) {
     return base::failed(fmt::format("variables: {}", error.what_without_backtrace()));

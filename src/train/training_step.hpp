@@ -50,7 +50,8 @@ struct ChosenLayout {
 /// Errors: Usage, if the plan needs more than the limit of the options.
 [[nodiscard]] base::Status check_memory(const TrainOptions& options, const mesh::Plan& plan);
 
-/// One rank's part. Its tensors are charged to `memory`, which must outlive it.
+/// One rank's part. Its tensors lie on the device of `memory`, which they are charged to and which
+/// must outlive it.
 class TrainingStep {
  public:
   /// Initialised variables and a checked program. Errors: those of the layout and of memory.

@@ -1,10 +1,11 @@
 // Stands in for NCCL and the CUDA runtime in tests: ranks are threads, a GPU's memory is memory
-// that it handed out itself. Calls with other memory, unknown types or peers fail as the real ones
-// would. GOBAN_FAKE_GPUS says how many GPUs there are (default 8); GOBAN_FAKE_NCCL_STALL lets every
-// collective hang.
+// that it handed out itself, or that of tests/standin_device. Calls with other memory, unknown
+// types or peers fail as the real ones would. GOBAN_FAKE_GPUS says how many GPUs there are (default
+// 8); GOBAN_FAKE_NCCL_STALL lets every collective hang.
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,14 +57,19 @@ struct Posted {
 };
 thread_local std::vector<Posted> receives;
 
-/// Whether [data, data + bytes) lies in one piece of a GPU's memory.
-bool on_gpu(const void* data, size_t bytes) {
+/// Where [data, data + bytes) can be read if it is one piece of a GPU's memory, else null.
+char* on_gpu(const void* data, size_t bytes) {
+  using Find = void*(const void*);
+  static auto* const standin = reinterpret_cast<Find*>(dlsym(RTLD_DEFAULT, "goban_standin_memory"));
+  if (standin != nullptr) {
+    if (void* found = standin(data); found != nullptr) return static_cast<char*>(found);
+  }
   const std::scoped_lock lock(table);
   const auto* at = static_cast<const char*>(data);
   for (const auto& [begin, size] : memory) {
-    if (at >= begin && at + bytes <= begin + size) return true;
+    if (at >= begin && at + bytes <= begin + size) return begin + (at - begin);
   }
-  return false;
+  return nullptr;
 }
 
 size_t width(int type) {
@@ -96,7 +102,9 @@ void reduce(const std::vector<const void*>& sends, size_t first, size_t count, i
 /// All ranks' elements [first, first + count) reduced into `out`, after every rank has come.
 int reduced(const void* send, void* out, size_t whole, size_t first, size_t count, int type, int op,
             Comm* comm) {
-  if (!on_gpu(send, whole * width(type)) || !on_gpu(out, count * width(type))) return kInvalid;
+  send = on_gpu(send, whole * width(type));
+  out = on_gpu(out, count * width(type));
+  if (send == nullptr || out == nullptr) return kInvalid;
   comm->world->sends[static_cast<size_t>(comm->rank)] = send;
   comm->world->meet();
   std::vector<char> scratch(count * width(type));
@@ -144,8 +152,9 @@ int cudaFree(void* data) {
   return 0;
 }
 int cudaMemcpy(void* to, const void* from, size_t bytes, int kind) {
-  if (kind != 4 || on_gpu(to, bytes) == on_gpu(from, bytes)) return 1;
-  std::memcpy(to, from, bytes);
+  char *const there = on_gpu(to, bytes), *const here = on_gpu(from, bytes);
+  if (kind != 4 || (there == nullptr) == (here == nullptr)) return 1;
+  std::memcpy(there == nullptr ? to : there, here == nullptr ? from : here, bytes);
   return 0;
 }
 int cudaStreamCreate(void** out) {
@@ -206,7 +215,9 @@ int ncclReduceScatter(const void* in, void* out, size_t count, int type, int op,
 int ncclAllGather(const void* in, void* out, size_t count, int type, void* comm, void*) {
   auto* const end = static_cast<Comm*>(comm);
   const size_t bytes = count * width(type);
-  if (!on_gpu(in, bytes) || !on_gpu(out, bytes * static_cast<size_t>(end->size))) return kInvalid;
+  in = on_gpu(in, bytes);
+  out = on_gpu(out, bytes * static_cast<size_t>(end->size));
+  if (in == nullptr || out == nullptr) return kInvalid;
   end->world->sends[static_cast<size_t>(end->rank)] = in;
   end->world->meet();
   for (size_t i = 0; i < end->world->sends.size(); ++i) {
@@ -218,7 +229,9 @@ int ncclAllGather(const void* in, void* out, size_t count, int type, void* comm,
 int ncclBroadcast(const void* in, void* out, size_t count, int type, int root, void* comm, void*) {
   auto* const end = static_cast<Comm*>(comm);
   const size_t bytes = count * width(type);
-  if (!on_gpu(in, bytes) || !on_gpu(out, bytes)) return kInvalid;
+  in = on_gpu(in, bytes);
+  out = on_gpu(out, bytes);
+  if (in == nullptr || out == nullptr) return kInvalid;
   end->world->sends[static_cast<size_t>(end->rank)] = in;
   end->world->meet();
   std::memcpy(out, end->world->sends[static_cast<size_t>(root)], bytes);
@@ -232,7 +245,8 @@ int ncclGroupStart() {
 int ncclSend(const void* in, size_t count, int type, int peer, void* comm, void*) {
   auto* const end = static_cast<Comm*>(comm);
   const size_t bytes = count * width(type);
-  if (!on_gpu(in, bytes) || peer >= end->size) return kInvalid;
+  in = on_gpu(in, bytes);
+  if (in == nullptr || peer >= end->size) return kInvalid;
   const auto* from = static_cast<const char*>(in);
   const std::scoped_lock lock(end->world->mutex);
   end->world->mail[{end->rank, peer}].emplace_back(from, from + bytes);
@@ -241,7 +255,8 @@ int ncclSend(const void* in, size_t count, int type, int peer, void* comm, void*
 }
 int ncclRecv(void* out, size_t count, int type, int peer, void* comm, void*) {
   const size_t bytes = count * width(type);
-  if (!on_gpu(out, bytes)) return kInvalid;
+  out = on_gpu(out, bytes);
+  if (out == nullptr) return kInvalid;
   receives.push_back({out, bytes, peer, static_cast<Comm*>(comm)});
   return 0;
 }

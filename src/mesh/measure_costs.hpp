@@ -1,0 +1,17 @@
+// What this machine costs, for the planner.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include "base/result.hpp"
+#include "comm/communicator.hpp"
+#include "mesh/planner.hpp"
+
+namespace goban::mesh {
+
+/// Times collectives of tensors on `device`, a matrix product and an addition, all ranks at once;
+/// the slowest rank counts, so every rank gets the same model. Collective.
+[[nodiscard]] base::Result<CostModel> measure_costs(comm::Communicator& end,
+                                                    c10::Device device = c10::kCPU);
+
+}  // namespace goban::mesh
