@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kSection = "waits";
 constexpr int64_t kDay_s = 86'400;
-constexpr int64_t kDaysMost = 40 * 366;
+constexpr int64_t kDaysMost = int64_t{40} * 366;
 
 /// Start and end as recorded; what is not recorded follows from submission, wait and run time.
 struct Span {

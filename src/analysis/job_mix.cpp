@@ -172,6 +172,37 @@ void add_resource_types(const Context& context) {
   context.report.tables.push_back(std::move(table));
 }
 
+namespace {
+
+/// Beyond the paper: jobs by the number of GPUs they asked for.
+void add_gpu_counts(const Context& context) {
+  struct Count {
+    int64_t ran = 0;
+    int64_t jobs = 0;
+    double gpu_hours = 0;
+  };
+  std::map<int32_t, Count> counts;
+  int64_t known = 0;
+  for (const Job& job : context.population.jobs) {
+    if (job.gpus < 0) continue;
+    ++known;
+    Count& count = counts[job.gpus];
+    ++count.ran;
+    count.jobs += job.selected ? 1 : 0;
+    count.gpu_hours += job.gpu_hours();
+  }
+  Table table = make_table(context, "gpu_counts", kSection);
+  table.columns = columns(context, {"gpus", "ran", "jobs"});
+  table.columns.push_back(column(context, "gpu_hours", "GPU h"));
+  for (const auto& [gpus, count] : counts) {
+    table.rows.push_back({int64_t{gpus}, count.ran, count.jobs, count.gpu_hours});
+  }
+  table.quality = {known, static_cast<int64_t>(context.population.jobs.size()), {}};
+  context.report.tables.push_back(std::move(table));
+}
+
+}  // namespace
+
 void add_job_mix(const Context& context) {
   const Population& population = context.population;
   const Mix mix = count_mix(population);
@@ -192,6 +223,7 @@ void add_job_mix(const Context& context) {
   add_share_figure(context, "figure2c_nodes", "nodes", nodes, "Figure 2c", quality);
   add_node_hours(context, mix, quality);
   add_mix_scalars(context, mix);
+  add_gpu_counts(context);
 }
 
 }  // namespace goban::analysis

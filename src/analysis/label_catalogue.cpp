@@ -60,6 +60,7 @@ constexpr auto kTexts = std::to_array<LabelText>({
   {"title.figure2a_kinds", "Jobs by kind", "資源タイプ別ジョブ数"},
   {"title.figure2b_whole_nodes", "Jobs of whole nodes: one node or several", "ノード占有ジョブの内訳"},
   {"title.figure2c_nodes", "Jobs of several nodes by node count", "複数ノードジョブのノード数別内訳"},
+  {"title.gpu_counts", "Jobs by GPUs asked for", "要求GPU数別ジョブ数"},
   {"title.figure3_node_hours", "Node-hours of whole-node jobs", "ノード占有ジョブのノード時間積"},
   {"title.table2_walltime", "Run time by kind and node count", "資源タイプ・ノード数別の実行時間"},
   {"title.figure4a_one_node", "Run time of one-node jobs", "単一ノードジョブの実行時間の累積分布"},

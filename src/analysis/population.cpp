@@ -39,9 +39,9 @@ bool exceeded(const RecordRow& row, Exceeded rule) {
   const bool at_limit = row.walltime_limit_ns > 0 && row.run_ns >= row.walltime_limit_ns;
   const bool by_state = row.state == JobState::TimedOut || row.failed_code == kFailedAtLimit ||
                         (row.failed_code == kFailedBySignal && at_limit);
-  // A job that says how it ended is believed; one that ran to its limit and says nothing, is not.
+  // A job that says how it ended is believed; of one that does not, a run time beyond the limit is.
   const bool by_time =
-      at_limit && (row.state == JobState::Unknown || row.state == JobState::TimedOut);
+      row.state == JobState::Unknown && at_limit && row.run_ns > row.walltime_limit_ns;
   switch (rule) {
     case Exceeded::State:
       return by_state;

@@ -139,7 +139,7 @@ TEST(Population, ArraysAreTasksOrTheirFirst) {
 TEST(Population, LimitsAreExceededByStateOrByTime) {
   constexpr std::string_view kJobs =
       "job_id,submit_time,duration,num_gpus,user,walltime_s,state\n"
-      "a,0,400,1,u,400,COMPLETED\nb,0,400,1,u,400,\nc,0,300,1,u,400,TIMEOUT\nd,0,300,1,u,400,\n";
+      "a,0,400,1,u,400,COMPLETED\nb,0,401,1,u,400,\nc,0,300,1,u,400,TIMEOUT\nd,0,400,1,u,400,\n";
   Rules rules;
   const auto exceeded = [&] {
     std::string ids;
@@ -149,11 +149,11 @@ TEST(Population, LimitsAreExceededByStateOrByTime) {
     }
     return ids;
   };
-  EXPECT_EQ(exceeded(), "bc") << "a job that completed did not exceed its limit";
+  EXPECT_EQ(exceeded(), "bc") << "a job that completed, or ended at its limit, kept to it";
   rules.exceeded = Exceeded::State;
   EXPECT_EQ(exceeded(), "c");
   rules.exceeded = Exceeded::Elapsed;
-  EXPECT_EQ(exceeded(), "ab");
+  EXPECT_EQ(exceeded(), "abd");
 }
 
 TEST(Matches, TakesStarsAndQuestionMarksInAnyCase) {

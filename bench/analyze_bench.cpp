@@ -1,0 +1,60 @@
+// A year of Slurm's accounting to the whole job-level report, against the bare floor over the same
+// file. Usage: analyze_bench [JOBS = 2500000] [SACCT_FILE: written and kept]
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <string>
+
+#include "analysis/analyse.hpp"
+#include "analysis/writers.hpp"
+#include "bench/measure.hpp"
+#include "bench/sacct_file.hpp"
+#include "records/record_reader.hpp"
+
+namespace goban::bench {
+namespace {
+
+void read(const std::string& path, records::RecordTable& table) {
+  const auto summary = records::read_records(path, {}, table);
+  if (!summary || summary->rejected > 0) std::abort();
+}
+
+/// All tables and figures as text; returns its length.
+size_t report(const std::string& path) {
+  records::RecordTable table;
+  read(path, table);
+  const analysis::Rules rules;
+  analysis::Population population = analysis::make_population(table, rules, nullptr);
+  analysis::extract(population, rules);
+  const analysis::ReportData data =
+      analysis::analyse(population, rules, analysis::Labels(analysis::Language::English));
+  return analysis::report_json(data).size();
+}
+
+int run(int64_t jobs, const std::string& kept) {
+  const auto folder = std::filesystem::temp_directory_path() / "goban-analyze-bench";
+  std::filesystem::create_directories(folder);
+  const std::string file = kept.empty() ? (folder / "sacct.txt").string() : kept;
+  write_sacct(file, jobs);
+  fmt::print("{} lines of sacct, {} MB\n", jobs, std::filesystem::file_size(file) / 1'000'000);
+  const Cost floor = median_of(3, [&] { (void)floor_group_sacct(file); });
+  const Cost reading = median_of(3, [&] {
+    records::RecordTable table;
+    read(file, table);
+  });
+  const Cost all = median_of(3, [&] { (void)report(file); });
+  fmt::print("  floor (map, cut, add)  {:6.2f} s CPU\n", floor.cpu_s);
+  fmt::print("  read into a table      {:6.2f} s CPU  {:6.0f} MiB\n", reading.cpu_s,
+             reading.peak_mib);
+  fmt::print("  whole report           {:6.2f} s CPU  {:6.0f} MiB  {:.2f} x the floor\n", all.cpu_s,
+             all.peak_mib, all.cpu_s / floor.cpu_s);
+  std::filesystem::remove_all(folder);
+  return 0;
+}
+
+}  // namespace
+}  // namespace goban::bench
+
+int main(int argc, char** argv) {
+  return goban::bench::run(argc > 1 ? std::atoll(argv[1]) : 2'500'000, argc > 2 ? argv[2] : "");
+}
