@@ -361,6 +361,18 @@ constexpr auto kTexts = std::to_array<LabelText>({
   {"word.replay", "To replay it: {}", "再現コマンド: {}"},
   {"word.fits_rack", "at most {} nodes", "{}ノード以下"},
   {"reason.no_charges", "no prices in the rules ([[what_if.charge]])", "単価の指定なし ([[what_if.charge]])"},
+
+  // The size of an own cluster.
+  {"title.sizing", "A cluster of its own", "専用クラスタの規模"},
+  {"text.sizing_model", "The smallest cluster on which {} % of the jobs wait at most {} h, by simulation ({}). Clusters tried are in the table.", "ジョブの{} %の待ち時間が{}時間以内となる最小のクラスタ (シミュレーション、{})。試した規模を示す。"},
+  {"column.target_wait", "wait of the target share", "目標割合の待ち時間"},
+  {"column.utilization", "GPUs busy", "GPU稼働率"},
+  {"column.meets_target", "meets the target", "目標達成"},
+  {"word.meets", "yes", "達成"},
+  {"word.misses", "no", "未達成"},
+  {"scalar.sizing_nodes", "Nodes of a cluster of its own", "専用クラスタのノード数"},
+  {"scalar.sizing_gpus", "GPUs of a cluster of its own", "専用クラスタのGPU数"},
+  {"scalar.cloud_gpus", "GPUs of a cloud without any wait", "待ち時間なしのクラウドのGPU数"},
 });
 // clang-format on
 

@@ -104,6 +104,8 @@ void append_table(std::string& out, const Table& table, const Labels& labels) {
     while (line.ends_with(' ')) line.pop_back();
     out += fmt::format("{}\n", line);
   }
+  // What-ifs say there how they were made, and the command that replays them.
+  if (table.section == "what_if" && !table.text.empty()) out += fmt::format("  {}\n", table.text);
   if (table.rows.size() > rows) {
     out += fmt::format("  {}\n", labels.with("word.more_rows", table.rows.size() - rows));
   }

@@ -8,6 +8,11 @@ namespace {
 constexpr std::string_view kSection = "walltime";
 constexpr double kDay_h = 24;
 
+/// One value has no deviation by n - 1.
+bool sd_known(size_t count, statistics::SigmaRule rule) {
+  return count > 1 || rule == statistics::SigmaRule::Population;
+}
+
 void add_walltime_table(const Context& context, const JobClasses& classes,
                         const std::vector<std::vector<double>>& hours, const Quality& quality) {
   Table table = make_table(context, "table2_walltime", kSection, "Table 2");
@@ -25,11 +30,13 @@ void add_walltime_table(const Context& context, const JobClasses& classes,
     const auto summary = statistics::summarize(values, context.rules.table_sigma);
     if (!summary) continue;
     const statistics::Ecdf ecdf(values);
-    table.rows.push_back({last ? context.labels("word.all") : classes.all()[i].kind,
-                          last ? std::string() : classes.all()[i].nodes,
-                          static_cast<int64_t>(summary->count), summary->mean, summary->sd,
-                          summary->median, summary->min, summary->max, 100 * ecdf.share_at_most(1),
-                          100 * ecdf.share_at_most(kDay_h)});
+    table.rows.push_back(
+        {last ? context.labels("word.all") : classes.all()[i].kind,
+         last ? std::string() : classes.all()[i].nodes, static_cast<int64_t>(summary->count),
+         summary->mean,
+         sd_known(summary->count, context.rules.table_sigma) ? Cell(summary->sd) : Cell(),
+         summary->median, summary->min, summary->max, 100 * ecdf.share_at_most(1),
+         100 * ecdf.share_at_most(kDay_h)});
   }
   table.quality = quality;
   context.report.tables.push_back(std::move(table));

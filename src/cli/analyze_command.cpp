@@ -10,6 +10,8 @@
 #include "analysis/writers.hpp"
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
+#include "base/units.hpp"
+#include "cli/analyze_sizing.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "cli/reading_options.hpp"
@@ -34,6 +36,10 @@ struct AnalyzeArguments {
   std::string rejects;
   std::string gpu;
   std::string why;
+  std::string organisation;
+  bool sizing = false;
+  std::string wait_target = "1h";
+  double wait_share = 0.9;
   bool json = false;
 };
 
@@ -61,6 +67,25 @@ void add_rejections(const records::ReadSummary& read, const std::string& path,
   report.remarks.push_back({true, std::move(text)});
 }
 
+/// Lets only the records of one account through.
+class OfAccount final : public records::RecordSink {
+ public:
+  OfAccount(records::RecordTable& table, std::string account)
+      : table_(table), account_(std::move(account)) {}
+  [[nodiscard]] std::string take(const records::AccountingRecord& record) override {
+    return account_.empty() || record.account == account_ ? table_.take(record) : std::string();
+  }
+  void expect(size_t records) override {
+    if (account_.empty()) table_.expect(records);
+  }
+  void begin_file(const records::InputFacts& facts) override { table_.begin_file(facts); }
+  [[nodiscard]] bool is_full() const override { return table_.is_full(); }
+
+ private:
+  records::RecordTable& table_;
+  std::string account_;
+};
+
 /// Reads all files into one table; what readers have to say goes into the remarks.
 base::Status read_all(const AnalyzeArguments& arguments, records::RecordTable& table,
                       ReportData& report) {
@@ -76,14 +101,20 @@ base::Status read_all(const AnalyzeArguments& arguments, records::RecordTable& t
     arguments.reading.apply(options);
     options.rejects_path = rejects_path(arguments, i, files.size());
     options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
-    const auto read = records::read_records(files[i], options, table);
+    OfAccount sink(table, arguments.organisation);
+    const auto read = records::read_records(files[i], options, sink);
     if (!read) return base::failure(read.error());
     add_rejections(*read, files[i], options.rejects_path, report);
-    if (table.rows().empty() && read->rejected > 0 && i + 1 == files.size()) {
+    if (table.rows().empty() && read->rejected == read->records && read->rejected > 0 &&
+        i + 1 == files.size()) {
       return base::bad_data({files[i], 0, 0, ""},
                             fmt::format("no job is left of {} records", read->records),
                             "the first reason: " + read->first_rejections.front().reason);
     }
+  }
+  if (table.rows().empty() && !arguments.organisation.empty()) {
+    return base::usage_error("no record is of the account " + arguments.organisation,
+                             "names are those of the accounting");
   }
   return {};
 }
@@ -224,6 +255,15 @@ int explain(const AnalyzeArguments& arguments, const Analysis& work) {
   return 0;
 }
 
+base::Status size(const AnalyzeArguments& arguments, const Analysis& work, const Labels& labels,
+                  ReportData& report) {
+  if (!arguments.sizing) return {};
+  const auto wait = base::parse_duration(arguments.wait_target);
+  if (!wait) return base::failure(wait.error());
+  return add_sizing({work.population, work.rules, labels, report, work.gpu_use(), {}},
+                    {base::to_seconds(*wait) / 3600, arguments.wait_share});
+}
+
 int analyze(const AnalyzeArguments& arguments) {
   catch_interrupts();
   const auto language = analysis::parse_language(arguments.language);
@@ -241,6 +281,9 @@ int analyze(const AnalyzeArguments& arguments) {
   ReportData report = analysis::analyse(work.population, work.rules, labels, work.gpu_use(),
                                         {arguments.cluster, arguments.out});
   report.remarks = std::move(work.remarks.remarks);
+  if (auto status = size(arguments, work, labels, report); !status) {
+    return report_error(status.error());
+  }
   if (!arguments.out.empty()) {
     auto status = write_files(arguments.out, report);
     if (status) status = write_histories(arguments.out, work);
@@ -265,6 +308,17 @@ void add_analyze(CLI::App& app, Action& action) {
   c->add_option("--gpu", arguments->gpu,
                 "Store of GPU series: the folder gpu_utilization/ lies in");
   c->add_option("--why", arguments->why, "Say why this job is analysed or left out, and stop");
+  c->add_option("--org", arguments->organisation, "Only the records of this account");
+  CLI::Option* sizing =
+      c->add_flag("--sizing", arguments->sizing,
+                  "Simulate the size of a cluster of its own (mostly with --org)");
+  c->add_option("--wait-target", arguments->wait_target, "Wait that its jobs may have at most")
+      ->capture_default_str()
+      ->needs(sizing);
+  c->add_option("--wait-share", arguments->wait_share, "Share of the jobs that has to meet it")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str()
+      ->needs(sizing);
   c->add_option("--lang", arguments->language, "Language of the report: en, ja")
       ->capture_default_str();
   c->add_option("--out", arguments->out, "Folder for report.json, tables/ and figures/");
@@ -279,6 +333,7 @@ void add_analyze(CLI::App& app, Action& action) {
       "  goban analyze accounting.gz --format grid-engine --cluster abci --out report\n"
       "  goban analyze jobs.csv --cluster 32x8 --gpu series --rules rules.toml --lang ja\n"
       "  goban analyze jobs.csv --why 1234_5\n"
+      "  goban analyze jobs.csv --org physics --sizing --wait-target 2h\n"
       "What every table and figure means, and the rules: docs/analyze.md.");
   c->callback([arguments, &action] { action = [arguments] { return analyze(*arguments); }; });
 }

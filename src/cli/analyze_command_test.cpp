@@ -173,6 +173,29 @@ TEST_F(AnalyzeTest, JapaneseLabelsHaveTheSameKeysAndNumbers) {
   }
 }
 
+TEST_F(AnalyzeTest, AnOrganisationSeesItsOwnDataAndTheSizeItNeeds) {
+  // Four jobs of one hour on a whole node of two GPUs, all at once; another account's job beside.
+  std::string jobs = "job_id,submit_time,duration,num_gpus,user,account\n";
+  for (int i = 0; i < 4; ++i) jobs += std::to_string(i) + ",0,3600,2,u,a\n";
+  jobs += "x,0,3600,2,v,b\n";
+  const std::string file = folder_.write("jobs.csv", jobs);
+  const auto nodes = [&](const std::string& target) {
+    const Output run = shell("GOBAN analyze " + file + " --cluster 8x2 --org a --sizing " + target +
+                             " --json 2>/dev/null");
+    EXPECT_EQ(run.code, 0);
+    const json report = json::parse(run.out);
+    EXPECT_EQ(scalar(report, "records"), 4);
+    EXPECT_EQ(run.out.find("\"v\""), std::string::npos) << "another organisation's user";
+    EXPECT_EQ(scalar(report, "cloud_gpus"), 8);
+    return scalar(report, "sizing_nodes").get<int>();
+  };
+  EXPECT_EQ(nodes("--wait-target 0s --wait-share 1"), 4) << "nobody waits";
+  EXPECT_EQ(nodes("--wait-target 1h --wait-share 1"), 2) << "two after the other";
+  EXPECT_EQ(nodes("--wait-target 3h --wait-share 1"), 1);
+  EXPECT_EQ(nodes("--wait-target 2h --wait-share 0.75"), 1);
+  EXPECT_EQ(shell("GOBAN analyze " + file + " --org c 2>/dev/null").code, 2);
+}
+
 TEST_F(AnalyzeTest, BadInputIsRefusedWithARemedy) {
   EXPECT_EQ(shell("GOBAN analyze 2>&1").code, 2);
   EXPECT_THAT(shell("GOBAN analyze 2>&1").out, HasSubstr("sacct ... | goban analyze -"));

@@ -1,0 +1,20 @@
+// The size of a cluster of its own for one organisation: its history replayed on clusters of more
+// and more nodes until its jobs wait no longer than wanted.
+#pragma once
+
+#include "analysis/build.hpp"
+#include "base/result.hpp"
+
+namespace goban::cli {
+
+struct SizingTarget {
+  double wait_h = 1;
+  double share = 0.9;  ///< of the jobs, that wait no longer
+};
+
+/// Adds the table `sizing` and its scalars to the report of the context. The simulator runs FIFO
+/// with skipping, packed: later jobs may pass one that does not fit. Errors: those of simulate;
+/// Failed if interrupted.
+[[nodiscard]] base::Status add_sizing(const analysis::Context& context, const SizingTarget& target);
+
+}  // namespace goban::cli
