@@ -313,7 +313,7 @@ TEST(JobReader, HeaderErrors) {
             "or write the columns of generic: job_id,submit_time,duration,num_gpus,user,model["
             ",class,priority,walltime_s,resource_type,instances,array_tasks,array_limit,account,"
             "partition,qos,start_time,end_time,state,batch_size,epochs,gpu_mem_bytes,gpu_util_pct,"
-            "deadline_s,max_slowdown,max_wait_s])");
+            "deadline_s,max_slowdown,max_wait_s,share])");
   EXPECT_EQ(read_text("id,gpus\n").error().code, base::ErrorCode::Usage);
   EXPECT_EQ(error_text("job_id,user,submit_time,duration,user,num_gpus\n"),
             "jobs.csv:1: two columns are named user (remove or rename one)");

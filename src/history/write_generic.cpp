@@ -19,10 +19,14 @@ using model::JobHistory;
 using model::JobRequest;
 using model::Recorded;
 using model::RecordedEnd;
+using model::SharingWish;
 
 /// By RecordedEnd.
 constexpr std::array<std::string_view, 6> kEndWords = {"",          "COMPLETED", "FAILED",
                                                        "CANCELLED", "TIMEOUT",   "NODE_FAIL"};
+
+/// By SharingWish.
+constexpr std::array<std::string_view, 3> kWishWords = {"", "no", "yes"};
 
 /// The optional columns that some job fills.
 struct Columns {
@@ -30,7 +34,7 @@ struct Columns {
   bool resource_type = false, array = false, account = false, partition = false, qos = false;
   bool start = false, finish = false, end = false;
   bool batch_size = false, epochs = false, mem = false, util = false, deadline = false;
-  bool max_slowdown = false, max_wait = false;
+  bool max_slowdown = false, max_wait = false, share = false;
 };
 
 bool has_names(const base::NameTable& names) {
@@ -68,6 +72,7 @@ Columns columns_of(const JobHistory& history) {
     c.deadline |= training.deadline_ns >= 0;
     c.max_slowdown |= training.max_slowdown > 0;
     c.max_wait |= training.max_wait_ns >= 0;
+    c.share |= training.sharing != SharingWish::Unsaid;
   }
   return c;
 }
@@ -99,6 +104,7 @@ std::string header_line(const Columns& c) {
   add(c.deadline, "deadline_s");
   add(c.max_slowdown, "max_slowdown");
   add(c.max_wait, "max_wait_s");
+  add(c.share, "share");
   return line + "\n";
 }
 
@@ -170,6 +176,7 @@ class Writer {
       if (training.max_slowdown > 0) out += fmt::to_string(training.max_slowdown);
     }
     append_time(out, columns_.max_wait, training.max_wait_ns);
+    append_name(out, columns_.share, kWishWords[static_cast<size_t>(training.sharing)]);
   }
 
   void append_request(std::string& out, const JobRequest& request, int64_t tasks) const {

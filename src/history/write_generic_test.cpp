@@ -75,10 +75,10 @@ TEST(WriteGeneric, EveryColumnComesBack) {
 TEST(WriteGeneric, TrainingFactsComeBack) {
   const std::string text =
       "job_id,submit_time,duration,num_gpus,user,batch_size,epochs,gpu_mem_bytes,gpu_util_pct,"
-      "deadline_s,max_slowdown,max_wait_s\n"
-      "1,0,5,1,u,,,,,,,\n"
-      "2,1,5,1,u,64,12,8986296320,96.3,6,1.15,\n"
-      "3,2,5,1,u,,,,0,4.5,,0\n";
+      "deadline_s,max_slowdown,max_wait_s,share\n"
+      "1,0,5,1,u,,,,,,,,\n"
+      "2,1,5,1,u,64,12,8986296320,96.3,6,1.15,,no\n"
+      "3,2,5,1,u,,,,0,4.5,,0,yes\n";
   const ReadResult first = read_ok(text);
   ASSERT_EQ(first.rejected, 0) << first.first_rejections[0].reason;
   EXPECT_EQ(first.counts.impossible_deadlines, 1) << "4.5 s for 5 s of work";
@@ -91,6 +91,8 @@ TEST(WriteGeneric, TrainingFactsComeBack) {
   EXPECT_EQ(first.history.training[1].max_wait_ns, -1);
   EXPECT_EQ(first.history.training[2].max_slowdown, 0);
   EXPECT_EQ(first.history.training[2].max_wait_ns, 0);
+  EXPECT_EQ(first.history.training[1].sharing, model::SharingWish::No);
+  EXPECT_EQ(first.history.training[2].sharing, model::SharingWish::Yes);
   EXPECT_EQ(written(first.history), text);
   // Unsorted input takes the facts along.
   const ReadResult turned = read_ok(
@@ -103,10 +105,11 @@ TEST(WriteGeneric, TrainingFactsComeBack) {
 TEST(WriteGeneric, BadTrainingFactsAreRefused) {
   const ReadResult result = read_ok(
       "job_id,submit_time,duration,num_gpus,user,gpu_mem_bytes,gpu_util_pct,deadline_s,"
-      "max_slowdown,max_wait_s\n"
-      "1,0,5,1,u,-1,,,,\n2,0,5,1,u,,101,,,\n3,0,5,1,u,,,-2,,\n4,0,5,1,u,,,,,\n"
-      "5,0,5,1,u,,,,0.99,\n6,0,5,1,u,,,,1e300,\n7,0,5,1,u,,,,,-1\n");
-  EXPECT_EQ(result.rejected, 6);
+      "max_slowdown,max_wait_s,share\n"
+      "1,0,5,1,u,-1,,,,,\n2,0,5,1,u,,101,,,,\n3,0,5,1,u,,,-2,,,\n4,0,5,1,u,,,,,,\n"
+      "5,0,5,1,u,,,,0.99,,\n6,0,5,1,u,,,,1e300,,\n7,0,5,1,u,,,,,-1,\n8,0,5,1,u,,,,,,maybe\n");
+  EXPECT_EQ(result.rejected, 7);
+  EXPECT_THAT(reasons(result)[6], testing::HasSubstr("share \"maybe\" is neither yes nor no"));
   EXPECT_THAT(reasons(result)[3], testing::HasSubstr("max_slowdown \"0.99\" is not from 1 to 1e6"));
   EXPECT_THAT(reasons(result)[4], testing::HasSubstr("max_slowdown \"1e300\" is not from 1"));
   EXPECT_THAT(reasons(result)[5], testing::HasSubstr("max_wait_s \"-1\""));

@@ -53,6 +53,9 @@ struct Recorded {
   RecordedEnd end = RecordedEnd::Unknown;
 };
 
+/// Whether a job may have neighbours on its GPUs, as far as somebody said.
+enum class SharingWish : uint8_t { Unsaid, No, Yes };
+
 /// What a training job promises and takes, as far as its submitter or a profile says.
 struct TrainingFacts {
   TimeNs deadline_ns = -1;    ///< to be finished so long after the submission; -1 = no deadline
@@ -62,6 +65,7 @@ struct TrainingFacts {
   int32_t batch_size = 0;     ///< 0 = not known
   float max_slowdown = 0;     ///< JCT / duration alone at most; 0 = no such promise
   TimeNs max_wait_ns = -1;    ///< without resources at most; -1 = no such promise
+  SharingWish sharing = SharingWish::Unsaid;  ///< Unsaid: as its partition says
   friend bool operator==(const TrainingFacts&, const TrainingFacts&) = default;
 };
 

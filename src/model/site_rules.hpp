@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "model/ids.hpp"
+#include "model/job.hpp"
 
 namespace goban::model {
 
@@ -47,17 +47,25 @@ struct PriorityWeights {
 };
 
 /// Ids beyond the lists have the default rule: an account of its own under the root, one share, no
-/// limits; priority 0.
+/// limits; priority 0;
+/// nothing said about sharing.
 struct SiteRules {
   std::vector<AccountRule> accounts;  ///< by AccountId; parents are in the list, without cycles
   std::vector<UserRule> users;
   std::vector<double> partition_priority;  ///< by PartitionId, from 0 to 1
-  std::vector<double> qos_priority;        ///< by QosId, from 0 to 1
+  /// By PartitionId: for jobs that do not say whether they share their GPUs.
+  std::vector<SharingWish> partition_sharing;
+  std::vector<double> qos_priority;  ///< by QosId, from 0 to 1
   PriorityWeights weights;
   /// Usage counts half after so long; 0 = it is never forgotten.
   base::TimeNs half_life_ns = base::from_seconds(7 * 86'400.0);
   /// Priorities are computed anew at multiples of this.
   base::TimeNs recalculate_ns = base::from_seconds(300);
+
+  [[nodiscard]] SharingWish sharing_of(PartitionId partition) const {
+    return partition.index() < partition_sharing.size() ? partition_sharing[partition.index()]
+                                                        : SharingWish::Unsaid;
+  }
 };
 
 }  // namespace goban::model

@@ -14,6 +14,7 @@ using base::ConfigProblems;
 using base::Result;
 using base::TableReader;
 
+constexpr std::string_view kPartition = "partition";
 constexpr size_t kFileBytesMax = size_t{64} << 20;
 constexpr double kSharesMax = 1e9;
 constexpr double kWeightMax = 1e9;
@@ -32,7 +33,7 @@ class RulesReader {
     }
     read_accounts();
     read_users();
-    read_priorities("partition", history_.partitions, rules_.partition_priority);
+    read_priorities(kPartition, history_.partitions, rules_.partition_priority);
     read_priorities("qos", history_.qos, rules_.qos_priority);
     read_weights();
     root_.finish();
@@ -106,15 +107,25 @@ class RulesReader {
     }
   }
 
-  /// Priorities by name, divided by the largest one.
+  static SharingWish read_wish(TableReader& table) {
+    const std::string share = table.text("share");
+    if (share != "yes" && share != "no") {
+      table.refuse("share", fmt::format("is \"{}\"", share), "say \"yes\" or \"no\"");
+    }
+    return share == "yes" ? SharingWish::Yes : SharingWish::No;
+  }
+
+  /// Priorities by name, divided by the largest one; of partitions also who shares.
   void read_priorities(std::string_view key, base::NameTable& names, std::vector<double>& out) {
     double largest = 0;
     std::set<std::string> seen;
     for (TableReader& table : root_.tables(key)) {
       table.require("name", "give its name");
-      table.require("priority", "give a number from 0 on; the largest counts as 1");
+      const bool shares = key == kPartition && table.has("share");
+      if (!shares) table.require("priority", "give a number from 0 on; the largest counts as 1");
       const std::string name = table.text("name");
       const double priority = table.number("priority", 0, kWeightMax, 0);
+      const SharingWish wish = shares ? read_wish(table) : SharingWish::Unsaid;
       table.finish();
       if (!seen.insert(name).second) {
         table.refuse("name", fmt::format("{} {} is given twice", key, name), "keep one of them");
@@ -122,6 +133,10 @@ class RulesReader {
       const size_t id = names.intern(name);
       out.resize(std::max(out.size(), id + 1));
       out[id] = priority;
+      if (wish != SharingWish::Unsaid) {
+        rules_.partition_sharing.resize(std::max(rules_.partition_sharing.size(), id + 1));
+        rules_.partition_sharing[id] = wish;
+      }
       largest = std::max(largest, priority);
     }
     if (largest == 0) return;

@@ -27,7 +27,10 @@
 //
 //   [[partition]]                # priorities are divided by the largest one
 //   name = "gpu"                 # *
-//   priority = 1                 # *
+//   priority = 1                 # * unless it has `share`
+//   share = "yes"                # whether jobs that do not say so share their GPUs: yes or no;
+//   left
+//                                # out: as the policy's setting `everyone`
 //
 //   [[qos]]
 //   name = "urgent"              # *

@@ -32,6 +32,16 @@ TEST(SiteRulesFile, RulesGetTheIdsOfTheHistory) {
     account = "optics"
     shares = 0.5
     max_gpus = 7
+    [[partition]]
+    name = "shared"
+    share = "yes"
+    [[partition]]
+    name = "whole"
+    priority = 1
+    share = "no"
+    [[partition]]
+    name = "silent"
+    priority = 2
     [[qos]]
     name = "urgent"
     priority = 10
@@ -56,6 +66,14 @@ TEST(SiteRulesFile, RulesGetTheIdsOfTheHistory) {
   EXPECT_EQ(rules->users[0].user, UserId(history.users.find("bob")));
   EXPECT_EQ(rules->users[0].limits.max_gpus, 7);
   EXPECT_EQ(rules->qos_priority[history.qos.find("normal")], 0.5);
+  const auto sharing = [&](std::string_view partition) {
+    return rules->sharing_of(PartitionId(history.partitions.find(partition)));
+  };
+  EXPECT_EQ(sharing("shared"), SharingWish::Yes);
+  EXPECT_EQ(sharing("whole"), SharingWish::No);
+  EXPECT_EQ(sharing("silent"), SharingWish::Unsaid);
+  EXPECT_EQ(rules->sharing_of(PartitionId(99U)), SharingWish::Unsaid) << "no rule";
+  EXPECT_EQ(rules->partition_priority[history.partitions.find("whole")], 0.5);
   EXPECT_EQ(rules->qos_priority[history.qos.find("urgent")], 1);
 }
 
@@ -70,6 +88,8 @@ TEST(SiteRulesFile, ProblemsNameLineFieldAndRemedy) {
             "site.toml:4:8: account.name: two accounts are named a (keep one of them)");
   EXPECT_EQ(problem("[[account]]\nname = \"a\"\nmax_gpu = 4\n"),
             "site.toml:3:1: account.max_gpu: is not a known key (did you mean max_gpus?)");
+  EXPECT_EQ(problem("[[partition]]\nname = \"a\"\nshare = \"maybe\"\n"),
+            "site.toml:3:9: partition.share: is \"maybe\" (say \"yes\" or \"no\")");
   EXPECT_EQ(problem("[[user]]\nname = \"a\"\n"),
             "site.toml:1:1: user.account: is missing (name the account; a user may have several "
             "[[user]] entries)");

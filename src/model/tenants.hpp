@@ -14,6 +14,7 @@
 
 #include "base/time.hpp"
 #include "model/cluster.hpp"
+#include "model/job.hpp"
 
 namespace goban::model {
 
@@ -26,7 +27,7 @@ struct TenantTraits {
   AppId app;              ///< invalid: unknown
   float util_pct = -1;    ///< of one GPU, alone on it; negative = unknown
   int64_t mem_bytes = 0;  ///< peak of one GPU; 0 = unknown
-  bool may_share = true;
+  SharingWish sharing = SharingWish::Unsaid;
   auto operator<=>(const TenantTraits&) const = default;
 };
 

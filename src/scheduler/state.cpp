@@ -51,6 +51,9 @@ void State::submit(const model::Event& submitted) {
   JobState& job = jobs_[slot];
   job = {.request = *submitted.request, .job = submitted.job, .arrival = arrivals_++};
   if (submitted.training != nullptr) job.training = *submitted.training;
+  if (job.training.sharing == model::SharingWish::Unsaid) {
+    job.training.sharing = policies_->rules->sharing_of(job.request.partition);
+  }
   if (slot_of_job_.size() <= submitted.job.index()) {
     slot_of_job_.resize(submitted.job.index() + 1, kNoSlot);
   }
@@ -205,7 +208,8 @@ Allocation State::remove_running(Slot slot, TimeNs now) {
 model::TraitsId State::traits_of(const JobState& job) {
   return tenants_->intern({.app = job.request.app,
                            .util_pct = job.training.gpu_util_pct,
-                           .mem_bytes = job.training.gpu_mem_bytes});
+                           .mem_bytes = job.training.gpu_mem_bytes,
+                           .sharing = job.training.sharing});
 }
 
 void State::follow_power(const Allocation& allocation, TimeNs now) {

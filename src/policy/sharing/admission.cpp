@@ -40,7 +40,7 @@ Refusal refuse_set(const SharingView& view, const AdmissionRules& rules, const T
   if (set.too_large() || static_cast<int64_t>(set.size()) > rules.jobs_per_gpu_max) {
     return Refusal::JobsPerGpu;
   }
-  if (!rules.sharing.everyone && !set.may_share()) return Refusal::OptedOut;
+  if (!set.may_share(rules.sharing.everyone)) return Refusal::OptedOut;
   if (std::isfinite(rules.util_max_pct)) {
     const double joint_pct = set.joint_util_pct();
     if (joint_pct < 0 || joint_pct > rules.util_max_pct) return Refusal::Utilisation;

@@ -7,16 +7,19 @@
 namespace goban::policy {
 namespace {
 
+using model::SharingWish;
+
 TenantSet set_of(const TestSharing& view, std::initializer_list<TenantTraits> traits) {
   TenantSet set(view, 0);
   for (const TenantTraits& one : traits) set.add(one);
   return set;
 }
-TenantTraits tenant(float util_pct, double gib, uint32_t app = 0, bool may_share = true) {
+TenantTraits tenant(float util_pct, double gib, uint32_t app = 0,
+                    SharingWish sharing = SharingWish::Unsaid) {
   return {.app = AppId(app),
           .util_pct = util_pct,
           .mem_bytes = static_cast<int64_t>(gib * static_cast<double>(kTestGib)),
-          .may_share = may_share};
+          .sharing = sharing};
 }
 
 TEST(Admission, BySet) {
@@ -36,23 +39,36 @@ TEST(Admission, BySet) {
   EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7.5)}), Refusal::None);
   EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7.51)}), Refusal::Memory);
   EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 0)}), Refusal::None);
-  EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7, 0, false)}), Refusal::None);
+  EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7, 0, SharingWish::Yes)}), Refusal::None);
+  EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7, 0, SharingWish::No)}), Refusal::OptedOut);
+  EXPECT_EQ(refuse({tenant(9, 7, 0, SharingWish::No)}), Refusal::None) << "alone";
 }
 
 TEST(Admission, BySetWithStricterRules) {
   TestSharing view({});
-  AdmissionRules rules{.memory_known = true, .broken_max = 0};
-  rules.sharing.everyone = false;
+  const AdmissionRules rules{.memory_known = true, .broken_max = 0};
   const auto refuse = [&](std::initializer_list<TenantTraits> traits) {
     return refuse_set(view, rules, set_of(view, traits));
   };
   EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7)}), Refusal::None);
-  EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7, 0, false)}), Refusal::OptedOut);
   EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 0)}), Refusal::MemoryUnknown);
   EXPECT_EQ(refuse({tenant(-1, 7), tenant(500, 7)}), Refusal::None);  // no threshold
   view.learn().broke(AppId(0U), std::vector{AppId(1U)});
   EXPECT_EQ(refuse({tenant(9, 2, 1), tenant(9, 2, 0)}), Refusal::BrokenPair);
   EXPECT_EQ(refuse({tenant(9, 2, 2), tenant(9, 2, 0)}), Refusal::None);
+}
+
+TEST(Admission, LiveRulesAskEverybody) {
+  const TestSharing view({});
+  const auto refuse = [&](SharingWish one, SharingWish other) {
+    return refuse_set(view, {.sharing = kLiveSharing},
+                      set_of(view, {tenant(9, 7, 0, one), tenant(9, 7, 0, other)}));
+  };
+  EXPECT_EQ(refuse(SharingWish::Yes, SharingWish::Yes), Refusal::None);
+  for (const SharingWish other : {SharingWish::Unsaid, SharingWish::No}) {
+    EXPECT_EQ(refuse(SharingWish::Yes, other), Refusal::OptedOut);
+    EXPECT_EQ(refuse(other, SharingWish::Yes), Refusal::OptedOut);
+  }
 }
 
 TEST(Admission, TooManyForAnyModel) {

@@ -47,9 +47,10 @@ TEST(FifoPacked, OneNeighbourOfEqualSizeWithinMemory) {
 
 TEST(FifoPacked, SiteRulesOfSharing) {
   TestSharing view(kSite);
-  view.run({.app = 1, .account = 1, .may_share = false}, {0});
-  view.run({.app = 1, .account = 2}, {1});
-  const JobId job = view.submit({.app = 0, .account = 1});
+  using model::SharingWish;
+  view.run({.app = 1, .account = 1}, {0});
+  view.run({.app = 1, .account = 2, .sharing = SharingWish::Yes}, {1});
+  const JobId job = view.submit({.app = 0, .account = 1, .sharing = SharingWish::Yes});
   EXPECT_EQ(view.chosen_gpu(*make_fifo_packed({.everyone = false}), job), 1);
   EXPECT_EQ(view.chosen_gpu(*make_fifo_packed({.within_account = true}), job), 0);
   EXPECT_EQ(view.chosen_gpu(*make_fifo_packed({.everyone = false, .within_account = true}), job),

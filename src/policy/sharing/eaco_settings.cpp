@@ -22,8 +22,19 @@ struct Setter {
 };
 
 constexpr double kSecondsMax = 1e9;
+constexpr std::string_view kLiveRules = "live";
 
 constexpr std::array kSetters = {
+    Setter{{"everyone", "0: only jobs share that say so, or whose partition does"},
+           0,
+           1,
+           true,
+           [](EacoOptions& o, double v) { o.rules.everyone = v > 0; }},
+    Setter{{"within_account", "1: neighbours have to be of one account"},
+           0,
+           1,
+           true,
+           [](EacoOptions& o, double v) { o.rules.within_account = v > 0; }},
     Setter{{"jobs_per_gpu_max", "jobs on one GPU"},
            1,
            static_cast<double>(kSetMax),
@@ -112,13 +123,18 @@ constexpr auto kSettings = settings_of(kSetters);
 std::span<const EacoSetting> eaco_settings() { return kSettings; }
 
 base::Status set_eaco(EacoOptions& options, std::string_view assignment) {
+  if (assignment == kLiveRules) {
+    options.rules = kLiveSharing;
+    return {};
+  }
   const size_t equals = std::min(assignment.find('='), assignment.size());
   const std::string_view name = assignment.substr(0, equals);
   const auto* const setter =
       std::ranges::find(kSetters, name, [](const Setter& each) { return each.setting.name; });
   if (setter == kSetters.end()) {
-    return base::usage_error(fmt::format("unknown setting of sharing '{}'", name),
-                             fmt::format("known: {}", names()));
+    return base::usage_error(
+        fmt::format("unknown setting of sharing '{}'", name),
+        fmt::format("known: {}, and {} for everyone=0,within_account=1", names(), kLiveRules));
   }
   const std::string_view text = assignment.substr(std::min(equals + 1, assignment.size()));
   const std::optional<double> value = base::parse_double(text);

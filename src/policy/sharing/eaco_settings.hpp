@@ -15,7 +15,8 @@ struct EacoSetting {
 };
 [[nodiscard]] std::span<const EacoSetting> eaco_settings();
 
-/// Sets one from "name=value". Errors: Usage, naming the setting and what it takes.
+/// Sets one from "name=value"; "live" sets kLiveSharing. Errors: Usage, naming the setting and what
+/// it takes.
 [[nodiscard]] base::Status set_eaco(EacoOptions& options, std::string_view assignment);
 
 }  // namespace goban::policy

@@ -15,10 +15,24 @@ TEST(EacoSettings, AreSetByName) {
   ASSERT_TRUE(set_eaco(options, "jobs_per_gpu_max=3"));
   ASSERT_TRUE(set_eaco(options, "power_caps=0"));
   ASSERT_TRUE(set_eaco(options, "lost_deadlines_bind=1"));
+  ASSERT_TRUE(set_eaco(options, "everyone=0"));
+  EXPECT_FALSE(options.rules.everyone);
+  EXPECT_FALSE(options.rules.within_account);
   EXPECT_EQ(options.max_slowdown, 1.25);
   EXPECT_EQ(options.jobs_per_gpu_max, 3);
   EXPECT_FALSE(options.power_caps);
   EXPECT_TRUE(options.lost_deadlines_bind);
+}
+
+TEST(EacoSettings, RulesOfLiveEngines) {
+  EacoOptions options;
+  EXPECT_TRUE(options.rules.everyone);
+  ASSERT_TRUE(set_eaco(options, "live"));
+  EXPECT_FALSE(options.rules.everyone);
+  EXPECT_TRUE(options.rules.within_account);
+  ASSERT_TRUE(set_eaco(options, "within_account=0"));
+  EXPECT_FALSE(options.rules.within_account);
+  EXPECT_FALSE(set_eaco(options, "live=1"));
 }
 
 TEST(EacoSettings, EachHasItsOwnNameAndTakesItsLeast) {

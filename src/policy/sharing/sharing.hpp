@@ -37,7 +37,7 @@ class SharingView {
     return {.app = job.request.app,
             .util_pct = job.training.gpu_util_pct,
             .mem_bytes = job.training.gpu_mem_bytes,
-            .may_share = true};
+            .sharing = job.training.sharing};
   }
   /// Seconds that the rest of the job takes alone at PM score 1 and locality penalty 1, restart
   /// costs still to be paid included; negative if nobody knows.
@@ -118,11 +118,13 @@ class Sharing {
 
 std::unique_ptr<Sharing> make_exclusive();
 
-/// Who may be joined at all: site rules of sharing.
+/// Who may be joined at all: site rules of sharing. Who says no never shares.
 struct SharingRules {
-  bool everyone = true;         ///< else only jobs whose traits say so
+  bool everyone = true;         ///< else only jobs that say yes, or whose partition does
   bool within_account = false;  ///< neighbours have to be of one account
 };
+/// What live engines start from: off unless somebody opts in, and then within one account.
+inline constexpr SharingRules kLiveSharing{.everyone = false, .within_account = true};
 
 /// Among groups that can be joined, which goes first.
 enum class ShareRanking : uint8_t {

@@ -47,8 +47,10 @@ class TenantSet {
   /// Utilisation of each job alone; negative = unknown.
   [[nodiscard]] std::span<const float> util_pct() const { return {util_pct_.data(), size_}; }
   [[nodiscard]] std::span<const int64_t> mem_bytes() const { return {mem_bytes_.data(), size_}; }
-  /// Everybody in it wants to share.
-  [[nodiscard]] bool may_share() const { return may_share_; }
+  /// Nobody in it says no to sharing; if not `everyone` may share, all of them say yes.
+  [[nodiscard]] bool may_share(bool everyone) const {
+    return everyone ? !somebody_refuses_ : all_opted_in_;
+  }
   /// Sum of the utilisations; negative if one is unknown.
   [[nodiscard]] double joint_util_pct() const;
 
@@ -70,7 +72,8 @@ class TenantSet {
   const profile::ColocationHistory* history_;
   size_t size_ = 0;
   bool too_large_ = false;
-  bool may_share_ = true;
+  bool somebody_refuses_ = false;
+  bool all_opted_in_ = true;
   std::array<AppId, kSetMax> apps_{};
   std::array<float, kSetMax> util_pct_{};
   std::array<int64_t, kSetMax> mem_bytes_{};

@@ -44,7 +44,7 @@ struct TestJob {
   float max_slowdown = 0;
   int32_t priority = 0;
   uint32_t account = 0;
-  bool may_share = true;
+  model::SharingWish sharing = model::SharingWish::Unsaid;
 };
 
 class TestSharing final : public SharingView {
@@ -68,8 +68,9 @@ class TestSharing final : public SharingView {
     state.training.gpu_util_pct = given.util_pct;
     state.training.gpu_mem_bytes = given.mem_bytes;
     state.training.max_slowdown = given.max_slowdown;
+    state.training.sharing = given.sharing;
     if (given.deadline_s >= 0) state.training.deadline_ns = base::from_seconds(given.deadline_s);
-    jobs_.push_back({state, given.work_s, 1, given.may_share});
+    jobs_.push_back({state, given.work_s, 1});
     return id;
   }
   /// It starts on these GPUs.
@@ -123,11 +124,6 @@ class TestSharing final : public SharingView {
   const SharingMemory& memory() const override { return memory_; }
   const SiteKnowledge& knowledge() const override { return knowledge_; }
   const JobState& job(JobId id) const override { return jobs_[id.index()].state; }
-  TenantTraits traits(const JobState& state) const override {
-    TenantTraits traits = SharingView::traits(state);
-    traits.may_share = jobs_[state.job.index()].may_share;
-    return traits;
-  }
   double work_left_s(const JobState& state) const override {
     return jobs_[state.job.index()].work_s;
   }
@@ -147,7 +143,6 @@ class TestSharing final : public SharingView {
     JobState state;
     double work_s;
     double slowdown;
-    bool may_share;
   };
 
   static std::unique_ptr<model::Cluster> make_cluster(const TestSite& site) {

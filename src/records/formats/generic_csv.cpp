@@ -25,6 +25,7 @@
 //   deadline_s     seconds after submit_time by which it has to be finished; empty = no deadline
 //   max_slowdown   (finish - submit) / duration at most, 1 to 1e6; empty = no such promise
 //   max_wait_s     seconds without resources at most; empty = no such promise
+//   share          yes or no: whether others may be on its GPUs; empty = as the partition says
 // Other columns are ignored and named in the result.
 #include <algorithm>
 #include <array>
@@ -64,6 +65,7 @@ enum Column : size_t {
   kDeadline,
   kMaxSlowdown,
   kMaxWait,
+  kShare,
   kNumColumns,
 };
 constexpr size_t kNumRequired = kNumGpus + 1;
@@ -72,7 +74,7 @@ constexpr std::array<std::string_view, kNumColumns> kNames = {
     "class",        "priority",    "walltime_s", "resource_type", "instances",    "array_tasks",
     "array_limit",  "account",     "partition",  "qos",           "start_time",   "end_time",
     "state",        "batch_size",  "epochs",     "gpu_mem_bytes", "gpu_util_pct", "deadline_s",
-    "max_slowdown", "max_wait_s"};
+    "max_slowdown", "max_wait_s",  "share"};
 
 bool recognises(const Header& header) { return find_column(header, kNames[kUser]).has_value(); }
 
@@ -184,6 +186,14 @@ class GenericParser final : public RecordParser {
     if (given(fields, kMaxWait)) {
       training.max_wait_ns = fields.seconds(*at_[kMaxWait], kNames[kMaxWait]);
     }
+    if (given(fields, kShare)) {
+      const std::string_view share = fields.text(*at_[kShare]);
+      if (share != "yes" && share != "no") {
+        return fmt::format("share \"{}\" is neither yes nor no (empty = as the partition says)",
+                           share.substr(0, 40));
+      }
+      training.sharing = share == "yes" ? model::SharingWish::Yes : model::SharingWish::No;
+    }
     return {};
   }
 
@@ -208,7 +218,7 @@ const RecordFormat kGenericCsv = {
     "job_id,submit_time,duration,num_gpus,user,model[,class,priority,walltime_s,resource_type,"
     "instances,array_tasks,array_limit,account,partition,qos,start_time,end_time,state,"
     "batch_size,epochs,gpu_mem_bytes,gpu_util_pct,deadline_s,max_slowdown,"
-    "max_wait_s]",
+    "max_wait_s,share]",
     recognises, open};
 
 }  // namespace goban::records
