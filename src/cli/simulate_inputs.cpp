@@ -222,7 +222,7 @@ Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out,
     inputs.fillers = std::move(*fillers);
   }
   if (!files.incidents.empty()) {
-    auto incidents = history::read_incidents(files.incidents, inputs.cluster);
+    auto incidents = history::read_incidents(files.incidents, inputs.cluster, inputs.jobs.history);
     if (!incidents) return base::failure(incidents.error());
     inputs.incidents = std::move(*incidents);
   }

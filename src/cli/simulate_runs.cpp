@@ -6,6 +6,7 @@
 #include "cli/progress.hpp"
 #include "cli/run_record.hpp"
 #include "report/decision_log.hpp"
+#include "report/failures_csv.hpp"
 #include "report/history_csv.hpp"
 #include "report/simulate_report.hpp"
 
@@ -54,7 +55,14 @@ Status write_run_files(const std::string& folder, const SimulateInputs& inputs,
       !status) {
     return status;
   }
-  return report::write_history_csv(folder + "/history.csv", history, inputs.cluster, result);
+  if (Status status =
+          report::write_history_csv(folder + "/history.csv", history, inputs.cluster, result);
+      !status) {
+    return status;
+  }
+  return result.breakages.empty()
+             ? Status{}
+             : report::write_failures_csv(folder + "/failures.csv", history, result);
 }
 
 /// Figures of energy and sharing go to those who asked for something of the kind.

@@ -21,6 +21,8 @@ using model::NodeId;
 
 constexpr size_t kOutagesMax = 5'000'000;  // node times incident
 constexpr size_t kNodeOutagesMax = 1'000;
+constexpr const char* kCrash = "crash";
+constexpr const char* kOutOfMemory = "out of memory";
 constexpr size_t kFileBytesMax = size_t{64} << 20;
 
 /// A span of time in which one node is down.
@@ -34,18 +36,20 @@ struct Outage {
 class IncidentReader {
  public:
   IncidentReader(const base::ConfigValue& document, const std::string& file,
-                 const model::Cluster& cluster)
-      : cluster_(cluster), problems_(file), root_(document, "", problems_) {
+                 const model::Cluster& cluster, const model::JobHistory& history)
+      : cluster_(cluster), history_(history), problems_(file), root_(document, "", problems_) {
     for (size_t i = 0; i < cluster.nodes().size(); ++i) ids_[cluster.nodes()[i].name] = i;
   }
 
   base::Status run() {
     for (TableReader& table : root_.tables("failure")) read_failure(table);
     for (TableReader& table : root_.tables("maintenance")) read_maintenance(table);
+    for (TableReader& table : root_.tables("job_failure")) read_job_failure(table);
     root_.finish();
     return problems_.status();
   }
 
+  [[nodiscard]] const std::vector<Event>& job_failures() const { return job_failures_; }
   /// By node, so that events of one time come in the order of the nodes.
   [[nodiscard]] const std::map<size_t, std::vector<Outage>>& outages() const { return outages_; }
 
@@ -82,6 +86,30 @@ class IncidentReader {
       table.refuse("announce", "is after start", "announce the window before it begins");
     }
     add(table, nodes, outage);
+  }
+
+  void read_job_failure(TableReader& table) {
+    table.require("job", "name a job of the history");
+    table.require("at", "give the time of the failure, such as \"3600s\"");
+    const std::string job = table.text_or_number("job");
+    const std::string reason = table.text("reason", kCrash);
+    Event event{.kind = EventKind::JobBroke, .at_ns = table.duration("at"), .failed = true};
+    table.finish();
+    if (reason != kCrash && reason != kOutOfMemory) {
+      table.refuse("reason", fmt::format("is \"{}\"", reason),
+                   fmt::format("say \"{}\" or \"{}\"", kCrash, kOutOfMemory));
+    }
+    event.out_of_memory = reason == kOutOfMemory;
+    if (job_ids_.empty()) {
+      for (size_t i = 0; i < history_.jobs.size(); ++i) job_ids_.emplace(history_.job_names[i], i);
+    }
+    const auto found = job_ids_.find(job);
+    if (found == job_ids_.end()) {
+      return table.refuse("job", fmt::format("the history has no job {}", job),
+                          "its ids are those of the column job_id; tasks of arrays end in _0, _1");
+    }
+    event.job = model::JobId(found->second);
+    job_failures_.push_back(event);
   }
 
   std::vector<size_t> read_nodes(TableReader& table) {
@@ -140,10 +168,13 @@ class IncidentReader {
   }
 
   const model::Cluster& cluster_;
+  const model::JobHistory& history_;
   base::ConfigProblems problems_;
   TableReader root_;
   std::unordered_map<std::string, size_t> ids_;
   std::map<size_t, std::vector<Outage>> outages_;
+  std::unordered_map<std::string_view, size_t> job_ids_;  ///< filled if asked for
+  std::vector<Event> job_failures_;
   size_t num_outages_ = 0;
 };
 
@@ -209,12 +240,13 @@ class NodeTimeline {
 }  // namespace
 
 Result<std::vector<Event>> parse_incidents(std::string_view toml, const std::string& file,
-                                           const model::Cluster& cluster) {
+                                           const model::Cluster& cluster,
+                                           const model::JobHistory& history) {
   const auto document = base::parse_config(toml, file);
   if (!document) return base::failure(document.error());
-  IncidentReader reader(*document, file, cluster);
+  IncidentReader reader(*document, file, cluster, history);
   if (auto status = reader.run(); !status) return base::failure(status.error());
-  std::vector<Event> events;
+  std::vector<Event> events = reader.job_failures();
   for (const auto& [node, outages] : reader.outages()) {
     NodeTimeline(NodeId(node), outages).append_to(events);
   }
@@ -222,10 +254,11 @@ Result<std::vector<Event>> parse_incidents(std::string_view toml, const std::str
   return events;
 }
 
-Result<std::vector<Event>> read_incidents(const std::string& path, const model::Cluster& cluster) {
+Result<std::vector<Event>> read_incidents(const std::string& path, const model::Cluster& cluster,
+                                          const model::JobHistory& history) {
   const auto text = base::read_text_file(path, kFileBytesMax);
   if (!text) return base::failure(text.error());
-  return parse_incidents(*text, base::input_name(path), cluster);
+  return parse_incidents(*text, base::input_name(path), cluster, history);
 }
 
 }  // namespace goban::history

@@ -1,5 +1,5 @@
-// Node failures and maintenance windows from a TOML file, as events for the core. Times count from
-// the zero of the job history.
+// Node failures, maintenance windows and jobs that break, from a TOML file, as events for the core.
+// Times count from the zero of the job history.
 //
 //   [[failure]]
 //   nodes = ["g0001", "g0100..g0133"]   # names, ranges in the order of the cluster, or "*"
@@ -11,6 +11,11 @@
 //   announce = "0s"                     # from then on no job may run into it; 0 if left out
 //   start = "24h"
 //   end = "30h"
+//
+//   [[job_failure]]
+//   job = "4711"                        # counts if it runs then; it starts again later
+//   at = "3600s"
+//   reason = "out of memory"            # or "crash", if left out
 #pragma once
 
 #include <string>
@@ -20,19 +25,21 @@
 #include "base/result.hpp"
 #include "model/cluster.hpp"
 #include "model/event.hpp"
+#include "model/job.hpp"
 
 namespace goban::history {
 
 /// Reads a file, plain or gzip. Errors: Failed if it cannot be read, else as parse_incidents.
-[[nodiscard]] base::Result<std::vector<model::Event>> read_incidents(const std::string& path,
-                                                                     const model::Cluster& cluster);
+[[nodiscard]] base::Result<std::vector<model::Event>> read_incidents(
+    const std::string& path, const model::Cluster& cluster, const model::JobHistory& history);
 
 /// Events by time: NodeLost (failure), NodeClosed (maintenance begins), NodeRestored, NodeDrained
 /// (the next window is known). Where incidents of a node overlap, it goes down once, at the first,
 /// and returns once, at the end of the last. A window is announced again after each return, since
-/// a returning node forgets it.
+/// a returning node forgets it. JobBroke, for jobs of the history.
 /// Errors: BadData with line, column, field and remedy.
 [[nodiscard]] base::Result<std::vector<model::Event>> parse_incidents(
-    std::string_view toml, const std::string& file, const model::Cluster& cluster);
+    std::string_view toml, const std::string& file, const model::Cluster& cluster,
+    const model::JobHistory& history);
 
 }  // namespace goban::history

@@ -17,12 +17,28 @@ const model::Cluster& cluster() {
   return four;
 }
 
+/// Two jobs: 7 and b.
+const model::JobHistory& jobs() {
+  static const model::JobHistory two = [] {
+    model::JobHistory history;
+    for (const char* name : {"7", "b"}) history.job_names.add(name);
+    history.jobs.resize(2);
+    return history;
+  }();
+  return two;
+}
+
 /// "time kind node [until]" of every event, times in seconds.
 std::vector<std::string> events_of(std::string_view toml) {
-  const auto events = parse_incidents(toml, "i.toml", cluster());
+  const auto events = parse_incidents(toml, "i.toml", cluster(), jobs());
   if (!events) return {events.error().text()};
   std::vector<std::string> out;
   for (const model::Event& event : *events) {
+    if (event.kind == model::EventKind::JobBroke) {
+      out.push_back(fmt::format("{} {} {}", event.at_ns / base::kSecond,
+                                event.out_of_memory ? "oom" : "broke", event.job.value));
+      continue;
+    }
     std::string kind = event.kind == model::EventKind::NodeLost       ? "lost"
                        : event.kind == model::EventKind::NodeClosed   ? "closed"
                        : event.kind == model::EventKind::NodeRestored ? "restored"
@@ -83,8 +99,15 @@ TEST(Incidents, TheNextWindowKnownCounts) {
 }
 
 std::string problem(std::string_view toml) {
-  const auto events = parse_incidents(toml, "i.toml", cluster());
+  const auto events = parse_incidents(toml, "i.toml", cluster(), jobs());
   return events ? "" : events.error().text();
+}
+
+TEST(Incidents, JobsThatBreak) {
+  EXPECT_THAT(
+      events_of("[[job_failure]]\njob = \"b\"\nat = \"10s\"\nreason = \"out of memory\"\n"
+                "[[job_failure]]\njob = 7\nat = 5\n[[failure]]\nnode = \"node0001\"\nat = 7\n"),
+      ElementsAre("5 broke 0", "7 lost 1", "10 oom 1"));
 }
 
 TEST(Incidents, Problems) {
@@ -112,6 +135,12 @@ TEST(Incidents, Problems) {
   EXPECT_EQ(problem(window(6, 5, 9)),
             "i.toml:3:12: maintenance.announce: is after start "
             "(announce the window before it begins)");
+  EXPECT_EQ(problem("[[job_failure]]\njob = \"c\"\nat = 1"),
+            "i.toml:2:7: job_failure.job: the history has no job c "
+            "(its ids are those of the column job_id; tasks of arrays end in _0, _1)");
+  EXPECT_EQ(problem("[[job_failure]]\njob = 7\nat = 1\nreason = \"tired\""),
+            "i.toml:4:10: job_failure.reason: is \"tired\" "
+            "(say \"crash\" or \"out of memory\")");
   EXPECT_EQ(problem("[[failures]]\nat = 1"),
             "i.toml:1:3: failures: is not a known key (did you mean failure?)");
 }

@@ -42,10 +42,20 @@ struct Action {
   bool same_gpus = false;
   /// Preempt: a shared allocation is taken back.
   bool undo = false;
+  /// Preempt: it goes on at once on other GPUs; a Start follows.
+  bool move = false;
   int8_t cap = -1;            ///< Cap: index into the caps of the power model; -1 = no limit
   GpuId gpu{};                ///< Cap
   NodeId node{};              ///< Rest, Wake
   base::TimeNs until_ns = 0;  ///< Observe: the time bound
+};
+
+/// A job broke beside others on its GPUs: kept for whoever wants to know who disturbs whom.
+struct Breakage {
+  base::TimeNs at_ns = 0;
+  JobId job{};
+  std::vector<JobId> beside{};  ///< ascending
+  bool out_of_memory = false;
 };
 
 }  // namespace goban::model

@@ -49,6 +49,8 @@ constexpr std::array kParts = {
     Part{"sharing", "share-worth", "EaCO where joules saved are worth the time they cost"},
     Part{"power", "on", "nodes never sleep"},
     Part{"power", "sleep", "nodes sleep after their break-even time, if nobody waits"},
+    Part{"migration", "stay", "jobs stay where they start"},
+    Part{"migration", "consolidate", "jobs leave little used nodes, so that these can sleep"},
 };
 
 Preset artifact(std::string_view name, std::string_view placement, Preemption preemption,
@@ -99,9 +101,10 @@ Preset sharing(std::string_view name, std::string_view part, std::string_view de
 }
 
 Preset eaco(std::string_view name, std::string_view part, std::string_view description,
-            Preemption preemption = Preemption::None) {
+            Preemption preemption = Preemption::None, std::string_view migration = "stay") {
   Preset preset = sharing(name, part, description);
   preset.composition.preemption = preemption;
+  preset.composition.migration = migration;
   preset.composition.order = "priority";
   preset.composition.power = "sleep";
   return preset;
@@ -128,6 +131,7 @@ Preset goban() {
   c.placement = "pal";
   c.sharing = "share-worth";
   c.power = "sleep";
+  c.migration = "consolidate";
   c.eaco = worth_options();
   return preset;
 }
@@ -157,7 +161,7 @@ const std::array<Preset, 14>& all_presets() {
       sharing("gandiva", "share-gandiva", "Gandiva's packing, as Gavel has it: a baseline of EaCO"),
       eaco("eaco-paper", "share-eaco-paper", "EaCO as its paper has it (arXiv 2412.08294)"),
       eaco("eaco", "share-eaco", "EaCO with what its paper leaves out (docs/energy.md)",
-           Preemption::ByPriority),
+           Preemption::ByPriority, "consolidate"),
   };
   return presets;
 }
@@ -213,6 +217,16 @@ std::unique_ptr<Power> make_power(const Composition& c) {
   return make_sleep();
 }
 
+std::unique_ptr<Migration> make_migration(const Composition& c) {
+  if (c.migration == "stay") return make_stay();
+  GOBAN_CHECK(c.migration == "consolidate");
+  return make_consolidate({.interval_s = c.eaco.move_interval_s,
+                           .min_residence_s = c.eaco.min_residence_s,
+                           .move_cost_s = c.eaco.undo_cost_s,
+                           .horizon_s = c.eaco.move_horizon_s,
+                           .delay_price_w = c.eaco.delay_price_w});
+}
+
 std::unique_ptr<Select> make_select(const Composition& c) {
   if (c.select == "prefix") return make_prefix();
   if (c.select == "skip") return make_skip();
@@ -249,6 +263,7 @@ PolicySet Composition::make(const RunContext& context) const {
   const bool blind = context.knowledge == nullptr && !needs_knowledge();
   set.sharing = blind ? make_exclusive() : make_sharing(*this);
   set.power = blind ? make_always_on() : make_power(*this);
+  set.migration = blind ? make_stay() : make_migration(*this);
   set.preemption = preemption;
   set.interval_ns = context.round_s > 0 ? 0 : interval;
   if (artifact || set.order->drifts()) {
@@ -291,6 +306,7 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
       if (part->kind == "sharing") c.sharing = word;
       if (word == "share-worth") c.eaco = worth_options();
       if (part->kind == "power") c.power = word;
+      if (part->kind == "migration") c.migration = word;
       if (part->kind == "preemption") {
         preemption_named = true;
         c.preemption = word == "sticky"        ? Preemption::Sticky
@@ -309,9 +325,10 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
     c.order = *order;
   }
   if (!preemption_named) c.preemption = natural_preemption(c.order);
-  if (c.preemption == Preemption::NonSticky && c.sharing != "exclusive") {
+  if (c.preemption == Preemption::NonSticky &&
+      (c.sharing != "exclusive" || c.migration != "stay")) {
     return usage_error(fmt::format("policy '{}' places all jobs anew in every decision, and jobs "
-                                   "that share GPUs stay where they are",
+                                   "that share GPUs or are moved stay where they are else",
                                    name),
                        "take sticky, by-priority or non-preemptive");
   }

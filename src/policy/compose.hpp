@@ -14,7 +14,8 @@ namespace goban::policy {
 
 /// One registered part of a policy.
 struct Part {
-  std::string_view kind;  ///< "order", "select", "preemption", "placement", "sharing", "power"
+  std::string_view
+      kind;  ///< "order", "select", "preemption", "placement", "sharing", "power", "migration"
   std::string_view name;
   std::string_view description;
 };
@@ -39,6 +40,7 @@ struct Composition {
   std::string placement = "packed";
   std::string sharing = "exclusive";
   std::string power = "on";
+  std::string migration = "stay";
   Preemption preemption = Preemption::None;
   bool artifact = false;  ///< PAL's artifact: its matrix levels, its logs, its evictions
   RunSettings settings;
@@ -52,7 +54,8 @@ struct Composition {
   /// Cannot run where nobody knows who slows whom and what nodes draw. share-worth can: it then
   /// shares nothing, and all nodes stay awake.
   [[nodiscard]] bool needs_knowledge() const {
-    return sharing != "share-worth" && (sharing != "exclusive" || power != "on");
+    return sharing != "share-worth" &&
+           (sharing != "exclusive" || power != "on" || migration != "stay");
   }
   [[nodiscard]] PolicySet make(const RunContext& context) const;
 };

@@ -1,9 +1,10 @@
-// A scheduling policy: five small policies and how they are put together.
+// A scheduling policy: six small policies and how they are put together.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "policy/migration/migration.hpp"
 #include "policy/order/order.hpp"
 #include "policy/placement/placement.hpp"
 #include "policy/power/power.hpp"
@@ -21,6 +22,7 @@ struct PolicySet {
   std::unique_ptr<Placement> placement;
   std::unique_ptr<Sharing> sharing;
   std::unique_ptr<Power> power;
+  std::unique_ptr<Migration> migration = make_stay();
   Preemption preemption = Preemption::None;
   /// Orders that drift are looked at again after so long without an event.
   TimeNs interval_ns = 0;

@@ -88,6 +88,7 @@ ServiceMetrics measure_service(const model::JobHistory& history,
     const double jct_s = base::to_seconds(outcome.finish_ns - job.request.submit_ns);
     slowdowns.push_back(bounded_slowdown(job, jct_s));
     users.add(job.request.user, slowdowns.back());
+    out.moves += outcome.moved;
     if (history.training.empty()) continue;
     const model::TrainingFacts& facts = history.training[i];
     count_misses(facts, job, outcome, out);
@@ -101,6 +102,7 @@ ServiceMetrics measure_service(const model::JobHistory& history,
     out.avg_slowdown = std::accumulate(slowdowns.begin(), slowdowns.end(), 0.0) /
                        static_cast<double>(slowdowns.size());
   }
+  out.broke_beside = std::ssize(result.breakages);
   users.finish(history.users, slowdowns, out);
   out.p99_slowdown = percentile(slowdowns, 99);
   if (sharing != nullptr) {

@@ -28,6 +28,8 @@ struct ServiceMetrics {
   /// alike.
   double jain_index = 1;
   int64_t undo_count = 0;
+  int64_t moves = 0;                                        ///< of running jobs to other GPUs
+  int64_t broke_beside = 0;                                 ///< breakages of jobs that shared GPUs
   std::array<int64_t, kNumPredictionLevels> predictions{};  ///< as in SharingRecorder
 };
 

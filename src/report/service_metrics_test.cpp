@@ -34,9 +34,14 @@ TEST(ServiceMetrics, ByHand) {
   run.add("u", 100, 100, 100) = {.deadline_ns = 100 * kSecond, .max_slowdown = 1};
   run.add("v", 100, 400, 100) = {.epochs = 1, .max_slowdown = 3.9F, .max_wait_ns = 299 * kSecond};
   run.add("v", 1, 20, 10) = {.max_wait_ns = 10 * kSecond};  // short jobs count as 10 s
+  run.result.outcomes[1].moved = 2;
+  run.result.outcomes[3].moved = 1;
+  run.result.breakages.resize(4);
   const ServiceMetrics m = measure_service(run.history, run.result, nullptr);
   EXPECT_EQ(m.deadline_jobs, 2);
   EXPECT_EQ(m.deadline_misses, 1);
+  EXPECT_EQ(m.moves, 3);
+  EXPECT_EQ(m.broke_beside, 4);
   EXPECT_EQ(m.slowdown_misses, 1);
   EXPECT_EQ(m.wait_misses, 1) << "300 s of 299; 10 s of 10 is kept";
   EXPECT_DOUBLE_EQ(m.avg_epoch_s.value(), (30.0 + 100.0) / 2);

@@ -100,6 +100,8 @@ void append_service(std::string& out, const ServiceMetrics& service) {
   append_name(out, "worst_user", service.worst_user);
   append_field(out, "jain_index", service.jain_index);
   append_field(out, "undo_count", service.undo_count);
+  append_field(out, "moves", service.moves);
+  append_field(out, "broke_beside", service.broke_beside);
   std::string levels;
   for (size_t i = 1; i + 1 < service.predictions.size(); ++i) {
     const auto level = static_cast<profile::PredictionLevel>(i);
@@ -346,16 +348,17 @@ std::string energy_table(const Comparison& comparison) {
 std::string service_table(const std::vector<RunMetrics>& runs) {
   if (runs.empty() || !runs.front().service) return {};
   const size_t width = policy_width(runs);
-  std::string out = fmt::format("\n{:<{}}  {:>17} {:>10} {:>9} {:>9} {:>10} {:>6} {:>6}  {}\n",
-                                "policy", width, "deadlines missed", "epoch", "slowdown", "p99",
-                                "worst user", "Jain", "undone", "shared places predicted by");
+  std::string out =
+      fmt::format("\n{:<{}}  {:>17} {:>10} {:>9} {:>9} {:>10} {:>6} {:>6} {:>6}  {}\n", "policy",
+                  width, "deadlines missed", "epoch", "slowdown", "p99", "worst user", "Jain",
+                  "undone", "moved", "shared places predicted by");
   for (const RunMetrics& run : runs) {
     const ServiceMetrics& s = *run.service;
     out += fmt::format(
-        "{:<{}}  {:>17} {:>10} {:>9.3f} {:>9.2f} {:>10.3f} {:>6.3f} {:>6}  {}\n", run.policy, width,
-        fmt::format("{} of {}", s.deadline_misses, s.deadline_jobs),
+        "{:<{}}  {:>17} {:>10} {:>9.3f} {:>9.2f} {:>10.3f} {:>6.3f} {:>6} {:>6}  {}\n", run.policy,
+        width, fmt::format("{} of {}", s.deadline_misses, s.deadline_jobs),
         s.avg_epoch_s ? human_seconds(*s.avg_epoch_s) : "-", s.avg_slowdown, s.p99_slowdown,
-        s.worst_user_slowdown, s.jain_index, s.undo_count, predictions_text(s));
+        s.worst_user_slowdown, s.jain_index, s.undo_count, s.moves, predictions_text(s));
   }
   return out;
 }

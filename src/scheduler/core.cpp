@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "scheduler/evacuation.hpp"
 
 namespace goban::scheduler {
 
@@ -18,7 +19,8 @@ Core::Core(const policy::SpeedModel& speed, policy::PolicySet policies,
       state_(speed, policies_, context),
       seed_(seed),
       gpu_mark_(speed.cluster->num_gpus()) {
-  if (policies_.sharing->when() == policy::ShareWhen::Never) return;
+  const bool moves = policies_.migration->interval_ns() != base::kNever;
+  if (policies_.sharing->when() == policy::ShareWhen::Never && !moves) return;
   GOBAN_CHECK(policies_.preemption != Preemption::NonSticky, "shared places are not placed anew");
   books_.emplace(state_, policies_, context, seed);
 }
@@ -109,6 +111,10 @@ std::vector<JobId> Core::take_disturbed() {
   return std::exchange(disturbed_, {});
 }
 
+std::vector<model::Breakage> Core::take_broken() {
+  return books_ ? books_->take_broken() : std::vector<model::Breakage>{};
+}
+
 void Core::stop_jobs_on(model::NodeId node, ActionKind kind, TimeNs now) {
   const model::Cluster& cluster = *state_.speed().cluster;
   std::vector<Slot> slots;
@@ -139,6 +145,7 @@ const Decision& Core::decide(TimeNs now) {
   if (books_) review_sharing(now);
   const bool anew = policies_.preemption == Preemption::NonSticky;
   if (!state_.queue().empty() || (anew && num_running() > 0)) select(now);
+  if (books_) migrate(now);
   follow_neighbours();
   if (books_) {
     books_->choose_caps(state_.tenants(), decision_.actions);
@@ -176,6 +183,37 @@ void Core::review_sharing(TimeNs now) {
     decision_.actions.push_back({.kind = ActionKind::Preempt, .job = leaver->job, .undo = true});
     decision_.terminated.push_back(leaver->job);
     follow_neighbours();
+  }
+}
+
+void Core::migrate(TimeNs now) {
+  const TimeNs interval = policies_.migration->interval_ns();
+  if (interval == base::kNever) return;
+  const bool due = next_migration_ns_ != base::kNever && now >= next_migration_ns_;
+  if (due || next_migration_ns_ == base::kNever) {
+    next_migration_ns_ = base::add_saturating(now, interval);
+  }
+  // Whoever waits goes first; so do those who just started.
+  if (!due || !state_.queue().empty() || !decision_.placed.empty()) return;
+  while (const auto evacuation = find_evacuation(state_, policies_, *books_, seed_)) {
+    carry_out(*evacuation, now);
+  }
+}
+
+void Core::carry_out(const policy::Evacuation& evacuation, TimeNs now) {
+  std::vector<Allocation> places;
+  for (const policy::Move& move : evacuation.moves) {
+    const Slot slot = state_.slot_of(move.job->job);
+    Allocation& place = places.emplace_back(state_.stop(slot, now));
+    place.gpus = move.to;
+    decision_.actions.push_back({.kind = ActionKind::Preempt, .job = move.job->job, .move = true});
+    decision_.terminated.push_back(move.job->job);
+  }
+  for (size_t i = 0; i < places.size(); ++i) {
+    const JobId job = evacuation.moves[i].job->job;
+    state_.start(state_.slot_of(job), std::move(places[i]), now);
+    decision_.actions.push_back({.kind = ActionKind::Start, .job = job});
+    decision_.placed.push_back(job);
   }
 }
 
@@ -264,8 +302,9 @@ TimeNs Core::wake_ns() const {
   TimeNs wake = policies_.starvation_ns > 0 ? state_.next_starved_ns() : base::kNever;
   wake = std::min(wake, state_.resort_due_ns());
   if (books_) {
-    wake = std::min(
-        {wake, books_->next_deadline_ns(), num_running() > 1 ? next_review_ns_ : base::kNever});
+    wake = std::min({wake, books_->next_deadline_ns(),
+                     num_running() > 1 ? next_review_ns_ : base::kNever,
+                     num_running() > 1 ? next_migration_ns_ : base::kNever});
   }
   if (state_.queue().empty()) wake = std::min(wake, state_.node_power().next_rest_ns());
   if (drifting() && policies_.interval_ns > 0) {

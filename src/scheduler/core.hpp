@@ -60,6 +60,8 @@ class Core {
   /// Running jobs whose neighbours or power limits changed since the last call, ascending; their
   /// speed may be another. May name jobs that are gone.
   [[nodiscard]] std::vector<JobId> take_disturbed();
+  /// Jobs that broke beside others since the last call, in the order of the events.
+  [[nodiscard]] std::vector<model::Breakage> take_broken();
   /// Shared places taken back so far.
   [[nodiscard]] int64_t num_undone() const { return books_ ? books_->num_undone() : 0; }
   /// What a running job holds.
@@ -77,6 +79,9 @@ class Core {
   /// Takes back shared places that the policy does not want any more.
   void review_sharing(TimeNs now);
   void select(TimeNs now);
+  /// Moves jobs off nodes that the migration policy wants empty.
+  void migrate(TimeNs now);
+  void carry_out(const policy::Evacuation& evacuation, TimeNs now);
   void conclude(const DecisionBoard& board);
   /// Puts idle nodes to rest, or wakes some for jobs that wait.
   void decide_power(TimeNs now);
@@ -86,9 +91,10 @@ class Core {
 
   policy::PolicySet policies_;
   State state_;
-  std::optional<SharingBooks> books_;  ///< if GPUs may be shared
+  std::optional<SharingBooks> books_;  ///< if GPUs may be shared, or jobs moved
   std::vector<JobId> disturbed_;
   TimeNs next_review_ns_ = base::kNever;
+  TimeNs next_migration_ns_ = base::kNever;  ///< kNever: before the first decision, or never
   uint64_t seed_;
   Decision decision_;
   std::vector<Action> forced_;

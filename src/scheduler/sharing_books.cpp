@@ -129,6 +129,10 @@ void SharingBooks::broke(const JobState& job, std::span<const JobId> neighbours,
   for (const JobId each : neighbours) apps.push_back(this->job(each).request.app);
   memory_.broke(job.request.app, apps, out_of_memory);
   memory_.keep_alone(job.job);
+  broken_.push_back({.at_ns = now_,
+                     .job = job.job,
+                     .beside = {neighbours.begin(), neighbours.end()},
+                     .out_of_memory = out_of_memory});
 }
 
 bool SharingBooks::stands(const Observation& observation) const {

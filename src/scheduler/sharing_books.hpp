@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "scheduler/state.hpp"
@@ -53,6 +54,8 @@ class SharingBooks final : public policy::SharingView {
   void neighbours_changed(std::span<const JobId> jobs);
   /// The job broke beside `neighbours` and will be started again: alone.
   void broke(const JobState& job, std::span<const JobId> neighbours, bool out_of_memory);
+  /// What broke beside others since the last call.
+  [[nodiscard]] std::vector<model::Breakage> take_broken() { return std::exchange(broken_, {}); }
   /// The job is gone: what was remembered of it is not needed any more.
   void ended(const JobState& job) { memory_.forget(job.job); }
 
@@ -102,6 +105,7 @@ class SharingBooks final : public policy::SharingView {
   uint64_t seed_;
   TimeNs now_ = 0;
   std::vector<Observation> observations_;
+  std::vector<model::Breakage> broken_;
   std::set<GroupId> due_;           ///< for review
   std::set<GroupId> due_observed_;  ///< likewise, after an observation
   std::set<GroupId> uncapped_;

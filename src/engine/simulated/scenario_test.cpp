@@ -107,10 +107,10 @@ bool read_knowledge(Scenario& s, const std::string& key, std::istringstream& wor
     words >> cap.cap_w >> cap.energy_factor >> cap.time_factor;
     knowledge_of(s).power[0].caps.push_back(cap);
   } else if (key == "sharing") {
-    std::string assignment;
-    words >> assignment;
-    const base::Status status = policy::set_eaco(s.policy->eaco, assignment);
-    EXPECT_TRUE(status) << status.error().text();
+    for (std::string assignment; words >> assignment;) {
+      const base::Status status = policy::set_eaco(s.policy->eaco, assignment);
+      EXPECT_TRUE(status) << status.error().text();
+    }
   } else {
     return false;
   }
@@ -224,6 +224,10 @@ void add_job(Scenario& s, std::istringstream& words) {
       job.request.app = knowledge_of(s).colocation.add_app(value, "");
     } else if (key == "mem") {
       facts.gpu_mem_bytes = static_cast<int64_t>(std::stod(value) * (int64_t{1} << 30));
+    } else if (key == "share") {
+      facts.sharing = value == "yes" ? model::SharingWish::Yes : model::SharingWish::No;
+    } else if (key == "partition") {
+      job.request.partition = model::PartitionId(s.history.partitions.intern(value));
     } else if (key == "epochs") {
       facts.epochs = std::stoi(value);
     } else if (key == "deadline") {

@@ -49,6 +49,7 @@ class Follower final : public Observer {
         break;
       case ActionKind::Preempt:
         if (action.undo) check_undo(action.job);
+        if (action.move) leave_for_good(action.job);
         leave(action.job);
         lives_[action.job.index()].pays |= action.undo;
         break;
@@ -118,6 +119,7 @@ class Follower final : public Observer {
       if (!anew && !voided) check_unlocked(decision.at_ns, GpuId(gpu));
       provisional_.erase(provision);
     }
+    check_moves(core);
     for (const JobId job : undone_) {
       // It waits, or was placed again at once.
       RC_ASSERT(core.state().is_active(job));
@@ -127,6 +129,7 @@ class Follower final : public Observer {
 
   std::string log;
   int64_t undos = 0;
+  int64_t moves = 0;
   int64_t shared = 0;
   int64_t rests = 0;
 
@@ -277,6 +280,41 @@ class Follower final : public Observer {
     if (strict) RC_ASSERT(all_known);
   }
 
+  /// It goes on elsewhere: whom it shared its GPUs with, and which node it leaves.
+  void leave_for_good(JobId id) {
+    ++moves;
+    const Life& life = lives_[id.index()];
+    RC_ASSERT(job(id).request.priority == 0);
+    const model::NodeId node = run_.cluster->node_of(life.gpus.front());
+    for (const GpuId gpu : life.gpus) RC_ASSERT(run_.cluster->node_of(gpu) == node);
+    left_.emplace(id, node);
+  }
+  /// Whoever was moved runs again on one other node that was in use, and nobody is left behind.
+  void check_moves(const scheduler::Core& core) {
+    std::set<model::NodeId> reached;
+    for (const auto& [id, node] : left_) {
+      const std::vector<GpuId>& now = lives_[id.index()].gpus;
+      RC_ASSERT(!now.empty());
+      const model::NodeId there = run_.cluster->node_of(now.front());
+      RC_ASSERT(there != node);
+      reached.insert(there);
+      for (const GpuId gpu : now) {
+        RC_ASSERT(run_.cluster->node_of(gpu) == there);
+        for (const JobId other : on_gpu_[gpu.index()]) RC_ASSERT(left_.at(other) == node);
+      }
+      for (const GpuId gpu : gpus_of(node)) RC_ASSERT(on_gpu_[gpu.index()].empty());
+    }
+    for (const model::NodeId node : reached) {
+      const auto stays = [&](GpuId gpu) {
+        return std::ranges::any_of(on_gpu_[gpu.index()],
+                                   [&](JobId each) { return !left_.contains(each); });
+      };
+      RC_ASSERT(std::ranges::any_of(gpus_of(node), stays));
+      RC_ASSERT(!core.state().node_power().is_resting(node));
+    }
+    left_.clear();
+  }
+
   void check_undo(JobId id) {
     ++undos;
     undone_.push_back(id);
@@ -313,6 +351,7 @@ class Follower final : public Observer {
   std::vector<bool> asleep_;
   std::map<uint32_t, Provision> provisional_;  ///< by GPU
   std::vector<JobId> undone_;                  ///< since the last decision
+  std::map<JobId, model::NodeId> left_;        ///< likewise: moved jobs, and from where
   TimeNs last_ns_ = 0;
 };
 
@@ -320,6 +359,7 @@ TEST(SharingProperty, BooksWorkAndRulesHoldUnderEveryPolicy) {
   int64_t shared = 0;
   int64_t undos = 0;
   int64_t rests = 0;
+  int64_t moves = 0;
   const auto check = [&](uint64_t seed) {
     SharingRun run = draw_sharing_run(seed, {});
     RC_LOG() << run.composition.name << ", seed " << seed << "\n";
@@ -328,7 +368,8 @@ TEST(SharingProperty, BooksWorkAndRulesHoldUnderEveryPolicy) {
     if (!result) RC_FAIL(run.composition.name + ": " + result.error().message);
     for (const JobOutcome& outcome : result->outcomes) {
       RC_ASSERT(outcome.end == JobEnd::Finished);
-      RC_ASSERT(outcome.undone <= outcome.preemptions);
+      RC_ASSERT(outcome.undone + outcome.moved <= outcome.preemptions);
+      moves += outcome.moved;
     }
     RC_ASSERT(result->undone == follower.undos);
     shared += follower.shared;
@@ -342,6 +383,7 @@ TEST(SharingProperty, BooksWorkAndRulesHoldUnderEveryPolicy) {
   EXPECT_GT(shared, 0);  // else nothing was tested
   EXPECT_GT(undos, 0);
   EXPECT_GT(rests, 0);
+  EXPECT_GT(moves, 0);
 }
 
 TEST(SharingProperty, RunsAreReproducibleByteForByte) {
@@ -379,13 +421,15 @@ class FirstStarts final : public Observer {
 
 TEST(SharingProperty, WithAnExactPredictorEacoBreaksNoDeadline) {
   const SharingShape shape{
-      .policies = {"eaco", "skip+share-eaco-similar+sleep", "easy-backfill+share-eaco+sleep",
+      .policies = {"eaco", "skip+packed+share-eaco+sleep+consolidate",
+                   "skip+share-eaco-similar+sleep", "easy-backfill+share-eaco+sleep",
                    "fair-share+pal+share-eaco-complementary+sleep"},
       .incidents = false,
       .priorities = false,
       .rounds = false,
       .exact = true};
   int64_t shared = 0;
+  int64_t moved = 0;
   const auto check = [&](uint64_t seed) {
     SharingRun run = draw_sharing_run(seed, shape);
     RC_LOG() << run.composition.name << ", seed " << seed << "\n";
@@ -394,6 +438,7 @@ TEST(SharingProperty, WithAnExactPredictorEacoBreaksNoDeadline) {
     if (!result) RC_FAIL(result.error().message);
     for (size_t i = 0; i < result->outcomes.size(); ++i) {
       shared += result->outcomes[i].shared;
+      moved += result->outcomes[i].moved;
       const TimeNs deadline_ns = run.history.training[i].deadline_ns;
       if (deadline_ns < 0) continue;
       const TimeNs due_ns = run.history.jobs[i].request.submit_ns + deadline_ns;
@@ -406,6 +451,7 @@ TEST(SharingProperty, WithAnExactPredictorEacoBreaksNoDeadline) {
     for (int i = 0; i < kRunsEach; ++i) check(seeds());
   }));
   EXPECT_GT(shared, 0);
+  EXPECT_GT(moved, 0);
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ class SimJobs final : public model::WorkOracle, public model::ReportedProgress {
   void stop(JobId id, TimeNs now, bool undone = false);
   /// Its start just now was on GPUs that others hold.
   void count_shared(JobId id) { ++progress_[id.index()].outcome.shared; }
+  void count_moved(JobId id) { ++progress_[id.index()].outcome.moved; }
   /// It stops and falls back to its last checkpoint. Returns the seconds of work lost.
   double abandon(JobId id, TimeNs now, double checkpoint_interval_s);
   /// It ends for good.

@@ -170,6 +170,7 @@ Result<SimulationResult> Simulation::run() {
   }
   result_.end_ns = last_finish_ns_;
   result_.undone = core_.num_undone();
+  result_.breakages = core_.take_broken();
   result_.overhead_gpu_s = jobs_.overhead_gpu_s();
   for (const auto& running : core_.state().running()) {
     count_busy(core_.state().job(running.slot).job, last_finish_ns_);
@@ -316,6 +317,7 @@ void Simulation::execute(const Action& action, TimeNs now) {
     case ActionKind::Preempt:
       count_busy(action.job, now);
       jobs_.stop(action.job, now, action.undo);
+      if (action.move) jobs_.count_moved(action.job);
       if (contention_) change_speeds(contention_->stop(action.job), action.job, now);
       return;
     case ActionKind::Abandon: {

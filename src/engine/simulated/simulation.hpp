@@ -34,6 +34,7 @@ struct JobOutcome {
   TimeNs held_ns = 0;  ///< time it held resources, over all runs
   int32_t preemptions = 0;
   int32_t undone = 0;  ///< of them: a shared place was taken back
+  int32_t moved = 0;   ///< of them: it went on at once elsewhere
   int32_t shared = 0;  ///< starts on GPUs that others held
   JobEnd end = JobEnd::Pending;
 };
@@ -94,8 +95,9 @@ struct SimulationResult {
   double lost_gpu_s = 0;  ///< GPU-seconds of work that node failures undid
   int64_t decisions = 0;
   int64_t starts = 0;
-  int64_t undone = 0;         ///< shared places that were taken back
-  int64_t wakes = 0;          ///< nodes woken from rest
+  int64_t undone = 0;                        ///< shared places that were taken back
+  int64_t wakes = 0;                         ///< nodes woken from rest
+  std::vector<model::Breakage> breakages{};  ///< jobs that broke beside others, fillers too
   double overhead_gpu_s = 0;  ///< GPU-seconds held while restarting: the cost of switching
   TimeNs end_ns = 0;
 };

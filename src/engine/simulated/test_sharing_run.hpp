@@ -27,6 +27,8 @@ inline const std::vector<std::string>& sharing_policies() {
                                                  "skip+share-eaco-similar+sleep",
                                                  "skip+share-eaco-paper-complementary+spread",
                                                  "las+share-eaco+sleep",
+                                                 "skip+packed+sleep+consolidate",
+                                                 "spread+share-packed+sleep+consolidate",
                                                  "las+share-packed",
                                                  "skip+sticky+share-worth",
                                                  "srtf+share-gandiva+sleep",
@@ -234,6 +236,7 @@ inline SharingRun draw_sharing_run(uint64_t seed, const SharingShape& shape) {
   if (random.below(2) == 0) eaco.observe_max_s = 60 + static_cast<double>(random.below(600));
   if (random.below(3) == 0) eaco.min_residence_s = 0;
   if (random.below(3) == 0) eaco.cool_down_s = static_cast<double>(random.below(600));
+  if (random.below(2) == 0) eaco.move_interval_s = 20 + static_cast<double>(random.below(300));
   if (random.below(2) == 0) eaco.min_saving = -0.2 + 0.2 * random.uniform();
   policy::RunSettings& settings = run.composition.settings;
   settings.restart_cost_s = static_cast<double>(random.below(3)) * 25;

@@ -100,6 +100,16 @@ constexpr std::array kSetters = {
            static_cast<double>(kSetMax),
            false,
            [](EacoOptions& o, double v) { o.crowded_rates = v; }},
+    Setter{{"move_interval_s", "so often nodes are looked for that jobs could leave"},
+           1,
+           kSecondsMax,
+           false,
+           [](EacoOptions& o, double v) { o.move_interval_s = v; }},
+    Setter{{"move_horizon_s", "a node that jobs left counts as unused for so long at most"},
+           0,
+           kSecondsMax,
+           false,
+           [](EacoOptions& o, double v) { o.move_horizon_s = v; }},
 };
 
 std::string names() {

@@ -168,6 +168,9 @@ struct EacoOptions {
   /// While jobs ask for far more GPUs than there are (worth.hpp), sharing is judged by throughput
   /// instead: rates of a set have to add up to so much. 0 = judged as ever.
   double crowded_rates = 0;
+  // Of the migration policy `consolidate`:
+  double move_interval_s = 600;  ///< so often nodes are looked for that could be emptied
+  double move_horizon_s = 3600;  ///< an emptied node counts as empty for so long at most
 };
 /// The algorithm of EaCO (arXiv 2412.08294, spec 2) with its semantics: means, deadlines only.
 std::unique_ptr<Sharing> make_eaco_paper(EacoOptions options);

@@ -70,7 +70,7 @@ class TestSharing final : public SharingView {
     state.training.max_slowdown = given.max_slowdown;
     state.training.sharing = given.sharing;
     if (given.deadline_s >= 0) state.training.deadline_ns = base::from_seconds(given.deadline_s);
-    jobs_.push_back({state, given.work_s, 1});
+    jobs_.push_back({state, given.work_s, 1, 1});
     return id;
   }
   /// It starts on these GPUs.
@@ -100,7 +100,12 @@ class TestSharing final : public SharingView {
   void pass(double seconds) { now_ += base::from_seconds(seconds); }
   void set_now(TimeNs now) { now_ = now; }
   void set_work_left(JobId id, double work_s) { jobs_[id.index()].work_s = work_s; }
-  void set_alone_slowdown(JobId id, double slowdown) { jobs_[id.index()].slowdown = slowdown; }
+  void set_alone_slowdown(JobId id, double slowdown) {
+    jobs_[id.index()].slowdown = slowdown;
+    jobs_[id.index()].elsewhere = slowdown;
+  }
+  /// On GPUs that it does not hold.
+  void set_slowdown_elsewhere(JobId id, double slowdown) { jobs_[id.index()].elsewhere = slowdown; }
   void set_someone_waits(bool waits) { someone_waits_ = waits; }
   void set_demand(int64_t gpus) { demand_gpus_ = gpus; }
   void set_free_gpus(int32_t gpus) { free_gpus_ = gpus; }
@@ -128,7 +133,7 @@ class TestSharing final : public SharingView {
     return jobs_[state.job.index()].work_s;
   }
   double alone_slowdown(const JobState& state, std::span<const model::GpuId>) const override {
-    return jobs_[state.job.index()].slowdown;
+    return jobs_[state.job.index()].elsewhere;
   }
   double alone_slowdown(const JobState& state) const override {
     return jobs_[state.job.index()].slowdown;
@@ -143,6 +148,7 @@ class TestSharing final : public SharingView {
     JobState state;
     double work_s;
     double slowdown;
+    double elsewhere;
   };
 
   static std::unique_ptr<model::Cluster> make_cluster(const TestSite& site) {

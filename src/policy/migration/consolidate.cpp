@@ -1,0 +1,107 @@
+// Consolidation: what an emptied node saves while it sleeps against what the moves cost, in joules.
+#include <algorithm>
+
+#include "policy/migration/migration.hpp"
+#include "policy/sharing/promises.hpp"
+#include "policy/sharing/worth.hpp"
+
+namespace goban::policy {
+namespace {
+
+class Consolidate final : public Migration {
+ public:
+  explicit Consolidate(const ConsolidateOptions& options) : options_(options) {}
+
+  TimeNs interval_ns() const override { return base::from_seconds(options_.interval_s); }
+
+  bool may_move(const SharingView& view, const JobState& job) const override {
+    if (job.request.priority > 0 || job.request.resource_type.valid()) return false;
+    if (view.now() - job.run_start_ns < base::from_seconds(options_.min_residence_s)) return false;
+    return std::ranges::none_of(view.tenants().groups_of(job.job),
+                                [&](GroupId id) { return view.tenants().group(id).locked; });
+  }
+
+  bool pays(const SharingView& view, const Evacuation& evacuation) const override {
+    const profile::PowerModel* model = model_of(view, evacuation.node);
+    if (model == nullptr) return false;
+    const double price_w = delay_price_w(view, options_.delay_price_w);
+    double longest_s = 0;
+    double cost_j = 0;
+    for (const Move& move : evacuation.moves) {
+      const JobState& job = *move.job;
+      const double here = view.alone_slowdown(job);
+      const double there = view.alone_slowdown(job, move.to);
+      const Slowdown beside = worst_beside(view, job);
+      if (!stands_move(view, job, there, beside)) return false;
+      const double left_s = time_left_s(view, job, here * beside.mean);
+      longest_s = std::max(longest_s, left_s);
+      const double later_s = options_.move_cost_s + left_s * (there / here - 1);
+      cost_j += later_s * (power_w(view, job, *model) + price_w);
+    }
+    return saved_j(*model, view.tenants().cluster().node(evacuation.node).num_gpus,
+                   std::min(longest_s, options_.horizon_s)) > cost_j;
+  }
+
+ private:
+  /// It keeps its promise on the other GPUs, too. What is lost where it is, a move cannot break.
+  bool stands_move(const SharingView& view, const JobState& job, double there,
+                   const Slowdown& beside) const {
+    const Prospect here{.job = &job, .alone_slowdown = view.alone_slowdown(job)};
+    const PromiseRules rules{.upper = true,
+                             .lost_bind = slack_s(view, here).has_value(),
+                             .unknown_bind = false};
+    return keeps_promise(view, rules,
+                         {.job = &job,
+                          .alone_slowdown = there,
+                          .beside = beside,
+                          .extra_s = options_.move_cost_s});
+  }
+
+  static const profile::PowerModel* model_of(const SharingView& view, model::NodeId node) {
+    return power_model(view, view.tenants().cluster().node(node).gpu_model);
+  }
+
+  /// By neighbours and power limits, whatever its sets may shrink to.
+  static Slowdown worst_beside(const SharingView& view, const JobState& job) {
+    return slower({1, 1}, slowdown_elsewhere(view, job.job, {}, true));
+  }
+
+  /// If nobody knows, as long as it ran so far.
+  static double time_left_s(const SharingView& view, const JobState& job, double slowdown) {
+    const double work_s = view.work_left_s(job);
+    return work_s < 0 ? base::to_seconds(job.attained_ns(view.now())) : work_s * slowdown;
+  }
+
+  /// Its part of what its GPUs draw, their parts of the host included.
+  static double power_w(const SharingView& view, const JobState& job,
+                        const profile::PowerModel& model) {
+    const Tenants& tenants = view.tenants();
+    double sum_w = 0;
+    for (const GroupId id : tenants.groups_of(job.job)) {
+      const Tenants::Group& group = tenants.group(id);
+      const TenantSet set(view, tenants.kind(group.kind).gpu_model, group.traits);
+      const double gpu_w = set.power_w(view, set.predict(view)) + model.host_share_w();
+      sum_w += gpu_w * static_cast<double>(group.gpus.size()) / static_cast<double>(set.size());
+    }
+    return sum_w;
+  }
+
+  /// Of a node that is idle for `span_s` and then needed: it idles until it sleeps, and is woken.
+  static double saved_j(const profile::PowerModel& model, uint32_t num_gpus, double span_s) {
+    const double idle_w = model.node_idle_w(num_gpus);
+    const double asleep_s = span_s - profile::break_even_s(model.sleep, idle_w);
+    if (asleep_s <= 0) return 0;
+    const profile::RestEnergy rest = profile::rest_energy(model.sleep, asleep_s, true);
+    return idle_w * asleep_s - rest.rest_j - rest.transition_j;
+  }
+
+  ConsolidateOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Migration> make_consolidate(ConsolidateOptions options) {
+  return std::make_unique<Consolidate>(options);
+}
+
+}  // namespace goban::policy

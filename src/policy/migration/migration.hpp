@@ -1,0 +1,60 @@
+// Migration: running jobs that go on elsewhere. One file a policy.
+//
+// The core looks for nodes that could be emptied: all their jobs fit on other nodes that are in use
+// anyway. The policy says which jobs may be moved, and whether it pays. A move is a stop at a
+// checkpoint and a start on other GPUs in the same decision; jobs that share GPUs move together, so
+// that nobody gets a neighbour that he did not have.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "policy/sharing/sharing.hpp"
+
+namespace goban::policy {
+
+struct Move {
+  const JobState* job = nullptr;
+  std::vector<model::GpuId> to;  ///< as many as it holds
+};
+
+/// All jobs of a node, and where they would go: GPUs of nodes that others use.
+struct Evacuation {
+  model::NodeId node;
+  std::vector<Move> moves;
+};
+
+class Migration {
+ public:
+  virtual ~Migration() = default;
+  /// Nodes are looked at after so long, if nobody waits; kNever: nobody is moved.
+  [[nodiscard]] virtual TimeNs interval_ns() const { return base::kNever; }
+  /// The job may be interrupted now. It runs, on the GPUs of one node.
+  [[nodiscard]] virtual bool may_move(const SharingView& view, const JobState& job) const {
+    (void)view, (void)job;
+    return false;
+  }
+  /// Emptying the node is worth the interruptions, and everybody keeps his promises.
+  [[nodiscard]] virtual bool pays(const SharingView& view, const Evacuation& evacuation) const {
+    (void)view, (void)evacuation;
+    return false;
+  }
+};
+
+/// Jobs stay where they start.
+std::unique_ptr<Migration> make_stay();
+
+struct ConsolidateOptions {
+  double interval_s = 600;
+  double min_residence_s = 600;  ///< a job runs so long before it is moved
+  double move_cost_s = 60;       ///< checkpoint, restart and warm-up of a moved job
+  /// The emptied node is counted to stay so for at most so long; new jobs may need it after that.
+  double horizon_s = 3600;
+  double delay_price_w = 0;  ///< as in EacoOptions
+};
+/// Jobs of nodes that are little used move together, so that the nodes can sleep, if that saves
+/// more joules than the moves cost. The energy of a node at rest is that of its power model.
+std::unique_ptr<Migration> make_consolidate(ConsolidateOptions options);
+
+}  // namespace goban::policy

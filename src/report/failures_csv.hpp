@@ -1,0 +1,18 @@
+// Who broke beside whom in a run, as a CSV.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "engine/simulated/simulation.hpp"
+
+namespace goban::report {
+
+/// A row a breakage: at_s,job_id,model,beside_job_ids,beside_models,out_of_memory (yes or no);
+/// lists are separated by blanks, fillers are named by their number. Errors: Failed if it cannot be
+/// written.
+[[nodiscard]] base::Status write_failures_csv(const std::string& path,
+                                              const model::JobHistory& history,
+                                              const engine::SimulationResult& result);
+
+}  // namespace goban::report
