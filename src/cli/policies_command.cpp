@@ -27,6 +27,7 @@ std::string parts_of(const policy::Composition& c) {
       fmt::format("{}+{}+{}+{}", c.order, c.select, c.placement, preemption_name(c.preemption));
   if (c.sharing != "exclusive") parts += "+" + c.sharing;
   if (c.power != "on") parts += "+" + c.power;
+  if (c.migration != "stay") parts += "+" + c.migration;
   return parts;
 }
 

@@ -332,6 +332,11 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
                                    name),
                        "take sticky, by-priority or non-preemptive");
   }
+  if (c.migration == "consolidate" && c.power == "on") {
+    return usage_error(
+        fmt::format("policy '{}' empties nodes so that they can sleep, but none may", name),
+        "add sleep, or leave out consolidate");
+  }
   if (c.select == "conservative-backfill" && c.placement == "consolidated") {
     return usage_error(
         "conservative-backfill reserves by counting GPUs, but consolidated cannot "

@@ -6,6 +6,15 @@
 namespace goban::policy {
 namespace {
 
+TEST(Compose, NodesAreEmptiedOnlyToSleep) {
+  EXPECT_TRUE(compose("skip+sleep+consolidate"));
+  EXPECT_TRUE(compose("skip+sleep+consolidate")->needs_knowledge());
+  const auto awake = compose("skip+consolidate");
+  ASSERT_FALSE(awake);
+  EXPECT_EQ(awake.error().remedy, "add sleep, or leave out consolidate");
+  EXPECT_FALSE(compose("non-sticky+sleep+consolidate"));
+}
+
 TEST(Compose, PartsInAnyOrderAndDefaults) {
   const Composition c = compose("pal+las").value();
   EXPECT_EQ(c.order, "las");
@@ -94,8 +103,12 @@ TEST(Compose, EveryPartAndPresetCanBeMade) {
   for (const Part& part : parts()) {
     EXPECT_TRUE(names.insert(part.name).second) << part.name;
     EXPECT_FALSE(part.description.empty());
-    const PolicySet set = compose(part.name).value().make({.oracle = &oracle});
-    EXPECT_TRUE(set.order && set.select && set.placement && set.sharing && set.power);
+    const std::string sleeping = part.name == "consolidate" ? "sleep+" : "";
+    const auto composition = compose(sleeping + std::string(part.name));
+    ASSERT_TRUE(composition) << composition.error().text();
+    const PolicySet set = composition->make({.oracle = &oracle});
+    EXPECT_TRUE(set.order && set.select && set.placement && set.sharing && set.power &&
+                set.migration);
   }
   for (const Preset& preset : presets()) {
     EXPECT_TRUE(names.insert(preset.composition.name).second);

@@ -20,14 +20,15 @@ PAIRS = need_shared("data/colocation/gavel/simulation_throughputs.json")
 LOADS = {"40 %": 0.4, "60 %": 0.6, "80 %": 0.8}
 JOBS = {"40 %": 6000, "60 %": 9000, "80 %": 12000}
 RIVALS = ["fifo+packed", "fifo-packed", "gandiva", "eaco-paper", "eaco", "goban"]
-PARTS = "las-levels+skip+sticky+pal+share-worth+sleep"
+PARTS = "las-levels+skip+sticky+pal+share-worth+sleep+consolidate"
 ABLATION = {
     "goban": (PARTS, []),
     "without variability (packed)": (PARTS.replace("pal", "packed"), []),
     "without levels (fifo)": (PARTS.replace("las-levels", "fifo").replace("sticky+", ""), []),
     "without filling gaps (prefix)": (PARTS.replace("skip", "prefix"), []),
     "without sharing": (PARTS.replace("share-worth", "exclusive"), []),
-    "without sleep": (PARTS.replace("sleep", "on"), []),
+    "without migration": (PARTS.replace("+consolidate", ""), []),
+    "without sleep and migration": (PARTS.replace("sleep+consolidate", "on"), []),
     "without power limits": (PARTS, ["power_caps=0"]),
     "without the crowd rule": (PARTS, ["crowded_rates=0"]),
     "time is free (price 0)": (PARTS, ["delay_price_w=0"]),
@@ -133,7 +134,7 @@ def ablation(folder, seeds):
         cells.append(interval([r["deadline_misses"] for r, _ in rows]))
         options = ["--sharing", ",".join(settings)] if settings else []
         # Nothing is known of watts and neighbours there: no sleep without share-worth's fallback.
-        blind = policy if "share-worth" in policy else policy.replace("sleep", "on")
+        blind = policy if "share-worth" in policy else policy.replace("sleep+consolidate", "on")
         jct = pal_traces({"it": (blind, options)})["it", "with"]
         print(f"| {name} | " + " | ".join(cells) + f" | {geomean(jct):,.0f} |", flush=True)
 

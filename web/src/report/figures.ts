@@ -69,6 +69,7 @@ export const SERVICE_FIGURES: readonly Figure[] = [
   { key: 'avg_epoch_s', label: 'Average epoch', text: duration, better: 'low',
     meaning: 'time holding GPUs by epochs, of jobs that say them' },
   { key: 'undo_count', label: 'Undone', text: count, meaning: 'shared places that were taken back' },
+  { key: 'moves', label: 'Moved', text: count, meaning: 'running jobs that went on elsewhere, so that their node can sleep' },
 ];
 /** These stand in other tables than that of all figures. */
 const ELSEWHERE = new Set([
