@@ -165,10 +165,20 @@ void DecisionBoard::build_tail() {
   std::ranges::make_heap(tail_, {}, &Evictable::key);
 }
 
+void DecisionBoard::keep_in_tail(const Evictable& each) {
+  tail_.push_back(each);
+  std::ranges::push_heap(tail_, {}, &Evictable::key);
+}
+
 bool DecisionBoard::gives_way(const Evictable& each, const JobState& job) const {
   const bool by_priority = policies_.preemption == policy::Preemption::ByPriority;
   return each.key > state_.queue_key(state_.slot_of(job.job)) &&
          (!by_priority || state_.job(each.slot).request.priority < job.request.priority);
+}
+
+bool DecisionBoard::spared(const JobState& job) const {
+  return policies_.sharing->spares_promises() &&
+         policies_.preemption != policy::Preemption::ByPriority && books_->can_keep_promise(job);
 }
 
 bool DecisionBoard::make_room_by_trial(const JobState& job) {
@@ -178,24 +188,30 @@ bool DecisionBoard::make_room_by_trial(const JobState& job) {
   Resources trial = state_.resources();
   Allocation found;
   std::vector<Evictable> asked;  // the last first
+  std::vector<Evictable> spare;
   bool fits = false;
   while (!fits && !tail_.empty() && gives_way(tail_.front(), job)) {
     std::ranges::pop_heap(tail_, {}, &Evictable::key);
-    asked.push_back(tail_.back());
+    const Evictable last = tail_.back();
     tail_.pop_back();
+    if (spared(state_.job(last.slot))) {
+      spare.push_back(last);
+      continue;
+    }
+    asked.push_back(last);
     trial.give(state_.job(asked.back().slot).request, state_.allocation(asked.back().slot));
     fits = job.request.num_gpus <= trial.free_gpus() &&
            trial.find(job.request, base::add_saturating(now_, hold),
                       placement_seed(seed_, job.job, now_), found);
   }
+  for (const Evictable& each : spare) keep_in_tail(each);
   for (const Evictable& each : asked) {
     const bool in_the_way =
         job.request.resource_type.valid() || overlap(state_.allocation(each.slot).gpus, found.gpus);
     if (fits && in_the_way) {
       release(each.slot, each.key);
     } else {
-      tail_.push_back(each);
-      std::ranges::push_heap(tail_, {}, &Evictable::key);
+      keep_in_tail(each);
     }
   }
   if (fits) commit(job, std::move(found));
@@ -225,8 +241,7 @@ bool DecisionBoard::make_room_and_start(Job job) {
   while (released_.size() > released_before) {
     Released& back = released_.back();
     state_.start(back.slot, std::move(back.allocation), now_);
-    tail_.push_back({back.key, back.slot, state_.job(back.slot).request.num_gpus});
-    std::ranges::push_heap(tail_, {}, &Evictable::key);
+    keep_in_tail({back.key, back.slot, state_.job(back.slot).request.num_gpus});
     released_.pop_back();
   }
   return false;

@@ -75,8 +75,11 @@ class DecisionBoard final : public policy::Board {
   /// only whom the job replaces has to go.
   [[nodiscard]] bool make_room_by_trial(const JobState& job);
   [[nodiscard]] bool gives_way(const Evictable& each, const JobState& job) const;
+  /// It is not to be interrupted for others.
+  [[nodiscard]] bool spared(const JobState& job) const;
   [[nodiscard]] policy::Reservation reserve_by_trial(const JobState& job);
   void build_tail();
+  void keep_in_tail(const Evictable& each);
   [[nodiscard]] Slot slot_of(Job job) const { return state_.slot_of(job->job); }
   [[nodiscard]] Job job_of(const WaitQueue::Entry* entry) const {
     return entry == nullptr ? nullptr : &state_.job(entry->slot);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "policy/sharing/promises.hpp"
 #include "scheduler/decision.hpp"
 
 namespace goban::scheduler {
@@ -133,6 +134,10 @@ void SharingBooks::broke(const JobState& job, std::span<const JobId> neighbours,
                      .job = job.job,
                      .beside = {neighbours.begin(), neighbours.end()},
                      .out_of_memory = out_of_memory});
+}
+
+bool SharingBooks::can_keep_promise(const JobState& job) const {
+  return policy::slack_s(*this, {.job = &job, .alone_slowdown = alone_slowdown(job)}).has_value();
 }
 
 bool SharingBooks::stands(const Observation& observation) const {

@@ -59,6 +59,9 @@ class SharingBooks final : public policy::SharingView {
   /// The job is gone: what was remembered of it is not needed any more.
   void ended(const JobState& job) { memory_.forget(job.job); }
 
+  /// The running job has been promised something that it can still keep.
+  [[nodiscard]] bool can_keep_promise(const JobState& job) const;
+
   /// Ends observations that are complete, void or late; what was measured goes into H. Groups come
   /// up for review.
   void settle(Tenants& tenants);

@@ -31,6 +31,7 @@ ABLATION = {
     "without sleep and migration": (PARTS.replace("sleep+consolidate", "on"), []),
     "without power limits": (PARTS, ["power_caps=0"]),
     "without the crowd rule": (PARTS, ["crowded_rates=0"]),
+    "promises spared": (PARTS, ["spare_promises=1"]),
     "time is free (price 0)": (PARTS, ["delay_price_w=0"]),
     "price 2,000 W": (PARTS, ["delay_price_w=2000"]),
 }

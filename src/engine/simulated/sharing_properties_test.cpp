@@ -421,8 +421,9 @@ class FirstStarts final : public Observer {
 
 TEST(SharingProperty, WithAnExactPredictorEacoBreaksNoDeadline) {
   const SharingShape shape{
-      .policies = {"eaco", "skip+packed+share-eaco+sleep+consolidate",
-                   "skip+share-eaco-similar+sleep", "easy-backfill+share-eaco+sleep",
+      .policies = {"eaco", "goban", "las+skip+share-eaco+sleep+consolidate",
+                   "skip+packed+share-eaco+sleep+consolidate", "skip+share-eaco-similar+sleep",
+                   "easy-backfill+share-eaco+sleep",
                    "fair-share+pal+share-eaco-complementary+sleep"},
       .incidents = false,
       .priorities = false,
@@ -432,6 +433,7 @@ TEST(SharingProperty, WithAnExactPredictorEacoBreaksNoDeadline) {
   int64_t moved = 0;
   const auto check = [&](uint64_t seed) {
     SharingRun run = draw_sharing_run(seed, shape);
+    run.composition.eaco.spare_promises = true;
     RC_LOG() << run.composition.name << ", seed " << seed << "\n";
     FirstStarts starts(run);
     const auto result = run.simulate(&starts);

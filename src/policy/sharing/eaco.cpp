@@ -39,6 +39,7 @@ class Eaco final : public Sharing {
   ShareWhen when() const override { return ShareWhen::BeforeFree; }
   bool observes() const override { return true; }
   TimeNs observe_max_ns() const override { return base::from_seconds(options_.observe_max_s); }
+  bool spares_promises() const override { return options_.spare_promises; }
   bool caps_power() const override { return options_.power_caps; }
 
   std::optional<SharedPlace> choose(const SharingView& view, const JobState& job) const override {

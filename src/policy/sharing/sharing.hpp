@@ -99,6 +99,8 @@ class Sharing {
   [[nodiscard]] virtual bool observes() const { return false; }
   /// Time bound of an observation, where epochs are longer or nobody reports.
   [[nodiscard]] virtual TimeNs observe_max_ns() const { return base::kNever; }
+  /// A running job with a promise that it can keep is interrupted by priority only.
+  [[nodiscard]] virtual bool spares_promises() const { return false; }
   /// The job that has to leave the group; none: it stays as it is. Asked after an observation
   /// (`observed`: H holds what was measured) and after a job joined or left.
   [[nodiscard]] virtual std::optional<JobId> review(const SharingView& view, GroupId group,
@@ -160,6 +162,8 @@ struct EacoOptions {
   /// A job that promises nothing may be slowed by this factor at most, as expected.
   double max_slowdown = 1.3;
   bool power_caps = true;
+  /// Jobs that can keep a promise are not interrupted for others, but by priority.
+  bool spare_promises = false;
   /// What a second of a job's time is worth, in joules: sharing and power limits have to save more
   /// for each second by which they delay jobs. It is the paper's weight between energy and time
   /// per epoch, (1 - alpha) / alpha (spec 1), and what `Worth` ranks by. 0 = time is free. Of an
