@@ -116,7 +116,7 @@ EacoOptions worth_options() {
   EacoOptions options;
   // What sharing is worth is asked directly, so utilisations forbid nothing.
   options.util_max_pct = std::numeric_limits<double>::infinity();
-  options.delay_price_w = 400;
+  options.delay_price_w = 600;
   options.crowded_rates = 1.5;
   return options;
 }

@@ -90,6 +90,7 @@ void DecisionBoard::commit(const JobState& job, Allocation allocation) {
   state_.start(slot, std::move(allocation), now_);
   // Locked at once: nobody else may join in this decision.
   if (joins) books_->begin(job.job, state_.tenants());
+  if (books_ != nullptr) books_->started(job.job);
   marks_.forget_long();
   started_.push_back(slot);
 }

@@ -114,6 +114,10 @@ void SharingBooks::observed(JobId job, double slowdown) {
   }
 }
 
+void SharingBooks::started(JobId job) {
+  for (const GroupId group : tenants().groups_of(job)) uncapped_.insert(group);
+}
+
 void SharingBooks::neighbours_changed(std::span<const JobId> jobs) {
   for (const JobId job : jobs) {
     for (const GroupId group : tenants().groups_of(job)) {

@@ -50,6 +50,8 @@ class SharingBooks final : public policy::SharingView {
   void announce(std::vector<Action>& actions);
   /// The engine measured a job. Ignored unless it is awaited.
   void observed(JobId job, double slowdown);
+  /// The job was started: its GPUs may get a power limit.
+  void started(JobId job);
   /// These jobs have other neighbours than before, or lost them.
   void neighbours_changed(std::span<const JobId> jobs);
   /// The job broke beside `neighbours` and will be started again: alone.
