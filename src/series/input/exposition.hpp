@@ -1,0 +1,30 @@
+// One line of a metrics page: Prometheus' text format and OpenMetrics.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "series/input/adapter.hpp"
+
+namespace goban::series {
+
+struct ExpositionLine {
+  std::string name;
+  Labels labels;
+  double value = 0;
+  std::optional<int64_t> time_ms;
+};
+
+/// Parses `name{label="value",...} value [timestamp] [# exemplar]`; none if it is not that.
+/// Timestamps below 1e11 are seconds (OpenMetrics), others milliseconds (Prometheus).
+[[nodiscard]] std::optional<ExpositionLine> parse_exposition_line(std::string_view line);
+
+/// Whether a line carries nothing: blank, or a comment (HELP, TYPE, EOF).
+[[nodiscard]] bool is_comment(std::string_view line);
+
+/// Appends `"text"` with \\, \" and \n escaped.
+void append_label_value(std::string& out, std::string_view text);
+
+}  // namespace goban::series
