@@ -18,7 +18,8 @@ class Cursor {
   explicit Cursor(std::string_view text) : text_(text) {}
 
   void skip_blanks() {
-    while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\t')) text_.remove_prefix(1);
+    while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\t'))
+      text_.remove_prefix(1);
   }
   bool take(char c) {
     if (text_.empty() || text_.front() != c) return false;
@@ -69,16 +70,30 @@ std::optional<double> parse_value(std::string_view text) {
   return std::nullopt;
 }
 
-bool parse_labels(Cursor& cursor, Labels& labels) {
+bool parse_labels(Cursor& cursor, ExpositionLine& line) {
   cursor.skip_blanks();
   while (!cursor.take('}')) {
     std::string name(cursor.name());
+    if (name.empty()) {
+      auto quoted = cursor.quoted();
+      if (!quoted) return false;
+      name = std::move(*quoted);
+    }
     cursor.skip_blanks();
-    if (name.empty() || !cursor.take('=')) return false;
-    cursor.skip_blanks();
-    auto value = cursor.quoted();
-    if (!value) return false;
-    labels.emplace_back(std::move(name), std::move(*value));
+    if (cursor.take('=')) {
+      cursor.skip_blanks();
+      auto value = cursor.quoted();
+      if (!value) return false;
+      if (name == "__name__") {
+        line.name = std::move(*value);
+      } else {
+        line.labels.emplace_back(std::move(name), std::move(*value));
+      }
+    } else if (line.name.empty()) {
+      line.name = std::move(name);
+    } else {
+      return false;
+    }
     cursor.skip_blanks();
     if (!cursor.take(',') && !cursor.at('}')) return false;
     cursor.skip_blanks();
@@ -98,9 +113,9 @@ std::optional<ExpositionLine> parse_exposition_line(std::string_view line) {
   cursor.skip_blanks();
   ExpositionLine result;
   result.name = cursor.name();
-  if (result.name.empty()) return std::nullopt;
   cursor.skip_blanks();
-  if (cursor.take('{') && !parse_labels(cursor, result.labels)) return std::nullopt;
+  if (cursor.take('{') && !parse_labels(cursor, result)) return std::nullopt;
+  if (result.name.empty()) return std::nullopt;
   cursor.skip_blanks();
   const auto value = parse_value(cursor.word());
   if (!value) return std::nullopt;

@@ -17,7 +17,8 @@ struct ExpositionLine {
   std::optional<int64_t> time_ms;
 };
 
-/// Parses `name{label="value",...} value [timestamp] [# exemplar]`; none if it is not that.
+/// Parses `name{label="value",...} value [timestamp] [# exemplar]`; none if it is not that. The
+/// name may also stand in the braces: `{__name__="name"}` (promtool tsdb dump), `{"name"}` (UTF-8).
 /// Timestamps below 1e11 are seconds (OpenMetrics), others milliseconds (Prometheus).
 [[nodiscard]] std::optional<ExpositionLine> parse_exposition_line(std::string_view line);
 

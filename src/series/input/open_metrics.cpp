@@ -1,117 +1,105 @@
 #include "series/input/open_metrics.hpp"
 
-#include <fmt/format.h>
-
+#include "base/line_reader.hpp"
 #include "series/input/exposition.hpp"
+#include "series/input/side_facts.hpp"
 
 namespace goban::series {
 namespace {
 
-/// One pass over the lines. visit(adapter, line, device) -> Status.
+constexpr std::string_view kNoMetric = "not a line of metrics";
+
+/// Goes over the lines of metrics that the adapters know.
 class Pass {
  public:
-  Pass(const std::string& file, const AdapterTable& adapters, const OpenMetricsOptions& options)
-      : file_(file), adapters_(adapters), options_(options) {}
+  Pass(const std::string& file, const AdapterTable& adapters, std::optional<int64_t> time_ms,
+       Intake& intake, bool counting)
+      : file_(file), adapters_(adapters), time_ms_(time_ms), intake_(intake), counting_(counting) {}
 
-  InputCounts counts;
+  uint64_t lines = 0;
+  uint64_t no_metric = 0;
 
+  /// visit(adapter, line, device) -> Status.
   template <typename Visit>
-  base::Status run(LineSource& lines, const Visit& visit) {
-    for (;;) {
-      const auto line = lines.next();
-      if (!line) return base::failure(line.error());
-      if (!*line) return {};
-      if (is_comment(**line)) continue;
-      ++counts.lines;
-      const std::string place = fmt::format("{}:{}", file_, lines.line());
-      auto parsed = parse_exposition_line(**line);
-      if (!parsed) {
-        counts.reject("not a line of metrics", place);
-        continue;
+  base::Status run(base::ByteSource& source, const Visit& visit) {
+    base::LineReader reader(source, [&] {
+      if (counting_ && intake_.on_progress) {
+        intake_.on_progress(source.consumed_bytes(), source.total_bytes());
       }
-      const Adapter* adapter = adapters_.find(parsed->name);
-      if (adapter == nullptr) {
-        ++counts.other_metrics;
-        continue;
-      }
-      if (!parsed->time_ms) parsed->time_ms = options_.time_ms;
-      if (!parsed->time_ms) {
-        counts.reject("no timestamp", place);
-        continue;
-      }
-      auto device = adapters_.device(*adapter, parsed->labels);
-      if (!device && !options_.node.empty()) {
-        parsed->labels.emplace_back(adapter->node_labels.front(), options_.node);
-        device = adapters_.device(*adapter, parsed->labels);
-      }
-      if (!device) {
-        counts.reject("no label names the node", place);
-        continue;
-      }
-      if (const auto visited = visit(*adapter, *parsed, *device); !visited) return visited;
+    });
+    base::Line line;
+    while (!intake_.stopped() && reader.next(line)) {
+      if (const auto taken = take(line, visit); !taken) return taken;
     }
+    return reader.status();
   }
 
  private:
+  template <typename Visit>
+  base::Status take(const base::Line& line, const Visit& visit) {
+    if (is_comment(line.text)) return {};
+    ++lines;
+    if (counting_) ++intake_.counts.lines;
+    auto parsed = line.too_long ? std::nullopt : parse_exposition_line(line.text);
+    if (!parsed) {
+      ++no_metric;
+      return reject(line, kNoMetric);
+    }
+    const Adapter* adapter = adapters_.find(parsed->name);
+    if (adapter == nullptr || !applies(*adapter, parsed->labels)) {
+      if (counting_) ++intake_.counts.other_metrics;
+      return {};
+    }
+    if (!parsed->time_ms) parsed->time_ms = time_ms_;
+    if (!parsed->time_ms) return reject(line, "no timestamp");
+    auto device = adapters_.device(*adapter, parsed->labels);
+    if (!device) return reject(line, "no label names the node");
+    return visit(*adapter, *parsed, *device);
+  }
+  base::Status reject(const base::Line& line, std::string_view reason) {
+    if (counting_) intake_.reject({file_, line.number, reason, line.text});
+    return {};
+  }
+
   const std::string& file_;
   const AdapterTable& adapters_;
-  const OpenMetricsOptions& options_;
+  std::optional<int64_t> time_ms_;
+  Intake& intake_;
+  bool counting_;
 };
 
 }  // namespace
 
-base::Result<InputCounts> read_open_metrics(const OpenLines& open, const std::string& file,
-                                            const AdapterTable& adapters,
-                                            const OpenMetricsOptions& options, SampleSink& sink) {
+base::Status read_open_metrics(const OpenBytes& open, const std::string& file,
+                               const AdapterTable& adapters, std::optional<int64_t> time_ms,
+                               Intake& intake) {
   SideFacts facts;
-  auto first = open();
+  const auto first = open();
   if (!first) return base::failure(first.error());
-  Pass helpers(file, adapters, options);
-  const auto helped = helpers.run(**first, [&](const Adapter& adapter, const ExpositionLine& line,
-                                               const DeviceKey& device) -> base::Status {
-    if (adapter.role == Role::Freshness) {
-      facts.add_freshness(device.node, *line.time_ms, line.value);
-    } else if (adapter.role == Role::Index) {
-      facts.add_index(device.uuid, line.value);
-    }
-    return {};
-  });
-  if (!helped) return base::failure(helped.error());
+  Pass helpers(file, adapters, time_ms, intake, false);
+  auto done = helpers.run(
+      **first, [&](const Adapter& adapter, const ExpositionLine& line, const DeviceKey& device) {
+        if (adapter.role != Role::Sample) facts.add(adapter, device, *line.time_ms, line.value);
+        return base::Status{};
+      });
+  if (!done) return done;
   facts.sort();
-  if (helpers.counts.lines > 0 &&
-      helpers.counts.rejected["not a line of metrics"] == helpers.counts.lines) {
+  if (helpers.lines > 0 && helpers.no_metric == helpers.lines) {
     return base::bad_data({file, 1, 0, {}}, "not one line is a metric",
                           "give OpenMetrics or Prometheus' text format");
   }
-
-  auto second = open();
+  const auto second = open();
   if (!second) return base::failure(second.error());
-  Pass samples(file, adapters, options);
-  const auto done = samples.run(
+  Pass samples(file, adapters, time_ms, intake, true);
+  return samples.run(
       **second,
       [&](const Adapter& adapter, const ExpositionLine& line, DeviceKey& device) -> base::Status {
         if (adapter.role != Role::Sample) return {};
         facts.complete(device);
         Reading reading = reading_of(adapter, line.value);
-        if (facts.stale(device.node, *line.time_ms)) reading = {State::Stale, 0};
-        ++samples.counts.samples;
-        samples.counts.not_available += reading.state == State::NotAvailable;
-        samples.counts.stale += reading.state == State::Stale;
-        return sink.add(device, adapter.metric, *line.time_ms, reading);
+        if (facts.stale(adapter, device.node, *line.time_ms)) reading = {State::Stale, 0};
+        return intake.add(device, adapter.metric, *line.time_ms, reading);
       });
-  if (!done) return base::failure(done.error());
-  return samples.counts;
-}
-
-base::Result<InputCounts> read_open_metrics_file(const std::string& path,
-                                                 const AdapterTable& adapters,
-                                                 const OpenMetricsOptions& options,
-                                                 SampleSink& sink) {
-  if (path == "-") {
-    return base::usage_error("metrics are read twice, so standard input will not do",
-                             "write them to a file first");
-  }
-  return read_open_metrics([&] { return open_lines(path); }, path, adapters, options, sink);
 }
 
 }  // namespace goban::series

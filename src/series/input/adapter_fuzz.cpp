@@ -1,0 +1,17 @@
+// Any bytes as an adapter file: read or refused; what is read has units that fit its metric.
+#include "series/input/adapter.hpp"
+
+#include "base/check.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace goban::series;
+  AdapterTable table;
+  const bool good =
+      table.add_toml({reinterpret_cast<const char*>(data), size}, "fuzz.toml").has_value();
+  GOBAN_CHECK(good || table.all().empty());
+  for (const auto& [name, adapter] : table.all()) {
+    GOBAN_CHECK(!name.empty() && name == adapter.name);
+    GOBAN_CHECK(adapter.role != Role::Sample || factor(adapter.unit, info(adapter.metric).unit));
+  }
+  return 0;
+}

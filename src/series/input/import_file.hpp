@@ -1,0 +1,43 @@
+// A file of GPU metrics into samples, whatever its format.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/time_zone.hpp"
+#include "series/input/adapter.hpp"
+#include "series/input/input.hpp"
+
+namespace goban::series {
+
+enum class FileFormat : uint8_t {
+  Auto,         ///< told by the first lines
+  OpenMetrics,  ///< also Prometheus' text format and `promtool tsdb dump`
+  NvidiaSmi,    ///< CSV of nvidia-smi --query-gpu
+};
+
+struct ImportOptions {
+  FileFormat format = FileFormat::Auto;
+  AdapterTable adapters = AdapterTable::builtin();
+  std::vector<Metric> metrics{};  ///< empty: all
+  /// Node of what names none. With node_from_file: the file's name up to its first dot.
+  std::string node{};
+  bool node_from_file = false;
+  bool short_node_names = false;
+  std::optional<int64_t> time_ms{};  ///< of what has no time
+  base::TimeZone zone{};             ///< of nvidia-smi's timestamps
+  std::string columns{};             ///< of nvidia-smi's output without header
+};
+
+/// The format that a text's beginning looks like; none if neither.
+[[nodiscard]] std::optional<FileFormat> detect_format(std::string_view beginning);
+
+/// Reads a file, plain or gzip; "-" is standard input (kept in a temporary file meanwhile).
+/// Errors: I/O; Usage if the format cannot be told; BadData.
+[[nodiscard]] base::Status import_file(const std::string& path, const ImportOptions& options,
+                                       Intake& intake);
+
+}  // namespace goban::series

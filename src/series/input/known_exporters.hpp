@@ -1,0 +1,15 @@
+// The exporters whose metrics are understood without an adapter file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "series/input/adapter.hpp"
+
+namespace goban::series {
+
+/// Labels that may name the node, the most telling first.
+[[nodiscard]] const std::vector<std::string>& node_labels();
+[[nodiscard]] std::vector<Adapter> known_exporters();
+
+}  // namespace goban::series
