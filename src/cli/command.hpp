@@ -38,5 +38,6 @@ void add_cluster(CLI::App& app, Action& action);
 void add_profile(CLI::App& app, Action& action);
 void add_energy(CLI::App& app, Action& action);
 void add_colocation(CLI::App& app, Action& action);
+void add_series(CLI::App& app, Action& action);
 
 }  // namespace goban::cli

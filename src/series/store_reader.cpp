@@ -35,6 +35,12 @@ std::optional<int64_t> month_of_name(std::string_view name) {
                      std::chrono::month(static_cast<unsigned>(*month)));
 }
 
+/// "node1" of "node1.site"; an address as it is.
+std::string_view without_domain(std::string_view node) {
+  const bool address = node.find_first_not_of("0123456789.") == std::string_view::npos;
+  return address ? node : node.substr(0, node.find('.'));
+}
+
 /// Leaves one code for each moment: samples closer than half a step are one.
 void merge_moments(std::vector<StoreReader::Code>& codes, uint32_t step_ms) {
   std::ranges::stable_sort(codes, {}, &StoreReader::Code::time_ms);
@@ -114,16 +120,23 @@ base::Result<std::vector<std::pair<int64_t, std::string>>> month_files(const std
 
 base::Result<StoreReader> StoreReader::open(const std::string& store, Metric metric,
                                             int64_t from_ms, int64_t to_ms) {
-  const auto files = month_files(store, metric);
-  if (!files) return base::failure(files.error());
+  return open(std::span(&store, 1), metric, from_ms, to_ms);
+}
+
+base::Result<StoreReader> StoreReader::open(std::span<const std::string> stores, Metric metric,
+                                            int64_t from_ms, int64_t to_ms) {
   StoreReader reader;
   reader.metric_ = &info(metric);
   // A block belongs to the month of its first sample and lasts a day at most.
   constexpr int64_t kMonthAndDay_ms = 32 * kDay_ms;
-  for (const auto& [month_ms, path] : *files) {
-    if (month_ms > to_ms) continue;
-    if (from_ms > INT64_MIN + kMonthAndDay_ms && month_ms < from_ms - kMonthAndDay_ms) continue;
-    if (const auto added = reader.add_file(path); !added) return base::failure(added.error());
+  for (const std::string& store : stores) {
+    const auto files = month_files(store, metric);
+    if (!files) return base::failure(files.error());
+    for (const auto& [month_ms, path] : *files) {
+      if (month_ms > to_ms) continue;
+      if (from_ms > INT64_MIN + kMonthAndDay_ms && month_ms < from_ms - kMonthAndDay_ms) continue;
+      if (const auto added = reader.add_file(path); !added) return base::failure(added.error());
+    }
   }
   reader.finish();
   return reader;
@@ -197,7 +210,23 @@ void StoreReader::finish() {
     }
     if (!track.device.uuid.empty()) by_uuid_[track.device.uuid].push_back(&track);
     by_place_[{track.device.node, track.device.device}].push_back(&track);
+    const auto [known, is_new] =
+        full_names_.try_emplace(std::string(without_domain(track.device.node)), track.device.node);
+    if (!is_new && known->second != track.device.node) known->second.clear();  // ambiguous
   }
+}
+
+const std::vector<const Track*>* StoreReader::at_place(const DeviceKey& device) const {
+  auto at = by_place_.find({device.node, device.device});
+  if (at == by_place_.end()) {
+    const auto full = full_names_.find(without_domain(device.node));
+    if (full == full_names_.end() || full->second.empty()) return nullptr;
+    // a.x and a.y are two nodes; a and a.x are one.
+    const bool both =
+        device.node.find('.') != std::string::npos && full->second.find('.') != std::string::npos;
+    if (!both) at = by_place_.find({full->second, device.device});
+  }
+  return at == by_place_.end() ? nullptr : &at->second;
 }
 
 std::vector<const Track*> StoreReader::find(const DeviceKey& device) const {
@@ -206,8 +235,8 @@ std::vector<const Track*> StoreReader::find(const DeviceKey& device) const {
     if (const auto at = by_uuid_.find(device.uuid); at != by_uuid_.end()) found = at->second;
   }
   if (device.node.empty() && !device.uuid.empty()) return found;
-  if (const auto at = by_place_.find({device.node, device.device}); at != by_place_.end()) {
-    for (const Track* track : at->second) {
+  if (const auto* at = at_place(device)) {
+    for (const Track* track : *at) {
       // Another GPU that was in this place at another time is not the one asked for.
       const bool other = !device.uuid.empty() && !track->device.uuid.empty();
       if (!other && std::ranges::find(found, track) == found.end()) found.push_back(track);

@@ -68,6 +68,10 @@ class StoreReader {
   [[nodiscard]] static base::Result<StoreReader> open(const std::string& store, Metric metric,
                                                       int64_t from_ms = INT64_MIN,
                                                       int64_t to_ms = INT64_MAX);
+  /// Several stores as one.
+  [[nodiscard]] static base::Result<StoreReader> open(std::span<const std::string> stores,
+                                                      Metric metric, int64_t from_ms = INT64_MIN,
+                                                      int64_t to_ms = INT64_MAX);
   StoreReader(StoreReader&&) = default;
   StoreReader& operator=(StoreReader&&) = default;
   ~StoreReader() = default;
@@ -78,7 +82,8 @@ class StoreReader {
   [[nodiscard]] const std::vector<StoreDamage>& damage() const { return damage_; }
   [[nodiscard]] size_t file_bytes() const { return file_bytes_; }
   /// The tracks of a device: by its UUID if both sides have one, else by node and index. Several
-  /// if the GPU in that place was changed, or if inputs differed in what they know.
+  /// if the GPU in that place was changed, or if inputs differed in what they know. A node that is
+  /// not there under its name is looked for without domains, if that is unambiguous.
   [[nodiscard]] std::vector<const Track*> find(const DeviceKey& device) const;
 
   /// Adds the samples of [from_ms, to_ms], both inclusive, to the counts.
@@ -98,6 +103,7 @@ class StoreReader {
   StoreReader() = default;
   base::Status add_file(const std::string& path);
   void finish();
+  [[nodiscard]] const std::vector<const Track*>* at_place(const DeviceKey& device) const;
 
   const MetricInfo* metric_ = nullptr;
   uint32_t step_ms_ = 0;
@@ -107,6 +113,7 @@ class StoreReader {
   std::map<DeviceKey, Track*> by_device_;
   std::map<std::string, std::vector<const Track*>, std::less<>> by_uuid_;
   std::map<std::pair<std::string, std::string>, std::vector<const Track*>> by_place_;
+  std::map<std::string, std::string, std::less<>> full_names_;  ///< by name without domain
   std::vector<StoreDamage> damage_;
 };
 

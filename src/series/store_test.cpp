@@ -261,5 +261,39 @@ TEST(Store, OtherFilesAreRefused) {
   EXPECT_THAT(absent.error().text(), testing::HasSubstr("goban series import"));
 }
 
+TEST(Store, NodesAreFoundWithoutTheirDomainIfThatIsUnambiguous) {
+  const TestFolder folder("domains");
+  {
+    const auto store = writer(folder.path());
+    add(*store, kStart_ms, value(1), {"a.site", "0", ""});
+    add(*store, kStart_ms, value(2), {"b", "0", ""});
+    add(*store, kStart_ms, value(3), {"c.x", "0", ""});
+    add(*store, kStart_ms, value(4), {"c.y", "0", ""});
+    add(*store, kStart_ms, value(5), {"10.0.0.1", "0", ""});
+    ASSERT_TRUE(store->finish());
+  }
+  const StoreReader store = reader(folder.path());
+  EXPECT_EQ(codes_of(store, {"a", "0", ""}), "1");
+  EXPECT_EQ(codes_of(store, {"b.site", "0", ""}), "2");
+  EXPECT_EQ(codes_of(store, {"a.other", "0", ""}), "");
+  EXPECT_EQ(codes_of(store, {"c", "0", ""}), "");
+  EXPECT_EQ(codes_of(store, {"c.y", "0", ""}), "4");
+  EXPECT_EQ(codes_of(store, {"10", "0", ""}), "");
+}
+
+TEST(Store, SeveralStoresReadAsOne) {
+  const TestFolder folder("several");
+  const std::vector<std::string> stores{folder / "a", folder / "b"};
+  for (size_t i = 0; i < 2; ++i) {
+    const auto store = writer(stores[i]);
+    add(*store, kStart_ms + static_cast<int64_t>(i) * kMinute_ms, value(static_cast<double>(i)));
+    add(*store, kStart_ms + 5 * kMinute_ms, value(9));
+    ASSERT_TRUE(store->finish());
+  }
+  const auto both = StoreReader::open(stores, Metric::GpuUtilization);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(codes_of(*both), "0 1 9");
+}
+
 }  // namespace
 }  // namespace goban::series

@@ -1,0 +1,15 @@
+// goban series: the store of GPU and node metrics.
+#include "cli/series_commands.hpp"
+
+namespace goban::cli {
+
+void add_series(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("series", "Keep series of GPU and node metrics, look at them");
+  command->require_subcommand(1);
+  add_series_import(*command, action);
+  add_series_info(*command, action);
+  add_series_show(*command, action);
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,67 @@
+// What `--gpu SOURCE...` names: series stores, files of metrics, Prometheus servers; as one store.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "series/input/import_file.hpp"
+#include "series/store_reader.hpp"
+#include "series/store_writer.hpp"
+#include "telemetry/prometheus.hpp"
+
+namespace goban::telemetry {
+
+struct GpuSourceOptions {
+  series::ImportOptions import{};  ///< for files; its adapters and metrics for servers too
+  /// Time asked of servers, which need one, and taken of files: [from_ms, to_ms).
+  int64_t from_ms = INT64_MIN;
+  int64_t to_ms = INT64_MAX;
+  std::string matchers{};  ///< for servers
+  HttpOptions http{};
+  uint32_t step_ms = 60'000;
+  const std::atomic<bool>* interrupted = nullptr;
+  std::function<void(int64_t, int64_t)> on_progress{};
+};
+
+/// What reading the sources had to say; for the report beside every statistic.
+struct GpuSourceReport {
+  series::InputCounts input;          ///< of files and servers; stores were counted when imported
+  series::WriteCounts written;        ///< into the temporary store
+  std::vector<std::string> warnings;  ///< of servers
+  std::vector<Gap> gaps;              ///< of servers
+  std::vector<std::string> rejects;   ///< the first 20, "file:line: reason"
+};
+
+/// Sources opened: stores where they lie, all others imported into a temporary store that is
+/// removed with this object.
+class GpuSources {
+ public:
+  /// A source is a folder (a store), an address (http:// or https://), a file, or "-".
+  /// Errors: Usage (no such source, a server without a time), Failed, BadData.
+  [[nodiscard]] static base::Result<GpuSources> open(std::span<const std::string> sources,
+                                                     const GpuSourceOptions& options);
+  GpuSources(GpuSources&& other) noexcept;
+  GpuSources& operator=(GpuSources&&) = delete;
+  ~GpuSources();
+
+  /// All samples of a metric in [from_ms, to_ms], of every source. A metric that no source has
+  /// gives an empty reader. Errors: Failed (I/O), BadData.
+  [[nodiscard]] base::Result<series::StoreReader> reader(series::Metric metric,
+                                                         int64_t from_ms = INT64_MIN,
+                                                         int64_t to_ms = INT64_MAX) const;
+  [[nodiscard]] const GpuSourceReport& report() const { return report_; }
+  [[nodiscard]] const std::vector<std::string>& stores() const { return stores_; }
+
+ private:
+  GpuSources() = default;
+  base::Status import(std::span<const std::string> sources, const GpuSourceOptions& options);
+
+  std::vector<std::string> stores_;
+  std::string temporary_;  ///< folder; empty if none was needed
+  GpuSourceReport report_;
+};
+
+}  // namespace goban::telemetry

@@ -1,0 +1,369 @@
+#include "telemetry/prometheus.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "base/number.hpp"
+#include "series/input/side_facts.hpp"
+#include "telemetry/query_response.hpp"
+
+namespace goban::telemetry {
+namespace {
+
+using series::Adapter;
+using series::Labels;
+using series::Role;
+
+constexpr long kHttpOk = 200;
+constexpr size_t kNodesMax = 1'000'000;
+
+std::string seconds_text(int64_t time_ms) {
+  return base::number_text(static_cast<double>(time_ms) / 1000);
+}
+
+/// A text as PromQL string.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '\\' || c == '"') out += '\\';
+    if (c == '\n') {
+      out += "\\n";
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+/// A text as regular expression (RE2) that matches it alone.
+std::string escaped_pattern(std::string_view text) {
+  constexpr std::string_view kSpecial = R"(\.+*?()|[]{}^$)";
+  std::string out;
+  for (const char c : text) {
+    if (kSpecial.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// One metric of some nodes in a stretch of time.
+struct Block {
+  const Adapter* adapter = nullptr;
+  std::string node_label;
+  std::span<const std::string> nodes;
+  int64_t from_ms = 0;
+  int64_t to_ms = 0;
+};
+
+/// Collects a helping metric.
+class FactSink final : public MatrixSink {
+ public:
+  FactSink(const Adapter& adapter, const series::AdapterTable& adapters, series::SideFacts& facts)
+      : adapter_(adapter), adapters_(adapters), facts_(facts) {}
+  bool series(const Labels& labels) override {
+    device_ = applies(adapter_, labels) ? adapters_.device(adapter_, labels) : std::nullopt;
+    return true;
+  }
+  bool sample(int64_t time_ms, double value) override {
+    if (device_) facts_.add(adapter_, *device_, time_ms, value);
+    return true;
+  }
+
+ private:
+  const Adapter& adapter_;
+  const series::AdapterTable& adapters_;
+  series::SideFacts& facts_;
+  std::optional<series::DeviceKey> device_;
+};
+
+/// Gives the samples of a block to the intake.
+class SampleMatrix final : public MatrixSink {
+ public:
+  SampleMatrix(const Block& block, const series::AdapterTable& adapters,
+               const series::SideFacts& facts, series::Intake& intake)
+      : block_(block), adapters_(adapters), facts_(facts), intake_(intake) {}
+
+  base::Status status;
+
+  bool series(const Labels& labels) override {
+    device_ =
+        applies(*block_.adapter, labels) ? adapters_.device(*block_.adapter, labels) : std::nullopt;
+    if (device_) facts_.complete(*device_);
+    if (!device_)
+      intake_.reject({"prometheus", 0, "no label names the node", block_.adapter->name});
+    return true;
+  }
+  bool sample(int64_t time_ms, double value) override {
+    if (time_ms < block_.from_ms || time_ms >= block_.to_ms || !device_) return true;
+    ++intake_.counts.lines;
+    series::Reading reading = reading_of(*block_.adapter, value);
+    if (facts_.stale(*block_.adapter, device_->node, time_ms)) {
+      reading = {series::State::Stale, 0};
+    }
+    status = intake_.add(*device_, block_.adapter->metric, time_ms, reading);
+    return status.has_value();
+  }
+
+ private:
+  const Block& block_;
+  const series::AdapterTable& adapters_;
+  const series::SideFacts& facts_;
+  series::Intake& intake_;
+  std::optional<series::DeviceKey> device_;
+};
+
+class Session {
+ public:
+  Session(const PrometheusOptions& options, HttpClient client, series::Intake& intake)
+      : options_(options), client_(std::move(client)), intake_(intake), base_(options.url) {
+    while (base_.ends_with('/')) base_.pop_back();
+    base_ += "/api/v1/";
+  }
+
+  base::Result<PrometheusReport> run() {
+    ask_version();
+    const auto adapters = find_metrics();
+    if (!adapters) return base::failure(adapters.error());
+    std::vector<Plan> plans;
+    for (const Adapter* adapter : *adapters) {
+      auto plan = plan_of(*adapter);
+      if (!plan) return base::failure(plan.error());
+      if (!plan->nodes.empty()) plans.push_back(std::move(*plan));
+    }
+    if (const auto read = read_plans(plans); !read) return base::failure(read.error());
+    return std::move(report_);
+  }
+
+ private:
+  /// Where to find a metric's series.
+  struct Plan {
+    const Adapter* adapter = nullptr;
+    std::string label;  ///< that names the node
+    std::vector<std::string> nodes;
+  };
+
+  void ask_version() {
+    const HttpAnswer answer = client_.get(base_ + "status/buildinfo");
+    constexpr std::string_view kKey = "\"version\":\"";
+    const size_t at = answer.body.find(kKey);
+    if (answer.status != kHttpOk || at == std::string::npos) return;
+    const size_t begin = at + kKey.size();
+    report_.version = answer.body.substr(begin, answer.body.find('"', begin) - begin);
+  }
+
+  [[nodiscard]] std::string selector(std::string_view metric, std::string_view more) const {
+    std::string out = fmt::format("{{__name__={}", quoted(metric));
+    for (const std::string_view part : {std::string_view(options_.matchers), more}) {
+      if (!part.empty()) out += fmt::format(",{}", part);
+    }
+    return out + '}';
+  }
+
+  base::Result<std::vector<std::string>> label_values(const std::string& label,
+                                                      const std::string& match) {
+    std::string url = fmt::format("{}label/{}/values?start={}&end={}", base_, label,
+                                  seconds_text(options_.from_ms), seconds_text(options_.to_ms));
+    if (!match.empty()) url += "&match%5B%5D=" + percent(match);
+    const HttpAnswer answer = client_.get(url);
+    note(answer);
+    std::vector<std::string> values;
+    const QueryResponse response = read_texts(answer.body, values);
+    if (answer.status == kHttpOk && response.success) return values;
+    return base::failed(fmt::format("{} does not list its series: {}",
+                                    without_password(options_.url), reason(answer, response)),
+                        "check the address, and that the server answers there");
+  }
+
+  static std::string percent(std::string_view text) {
+    std::string out;
+    for (const char c : text) out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    return out;
+  }
+
+  /// The adapters whose metrics the server has; helpers too.
+  base::Result<std::vector<const Adapter*>> find_metrics() {
+    const std::string match =
+        options_.matchers.empty() ? "" : fmt::format("{{{}}}", options_.matchers);
+    const auto names = label_values("__name__", match);
+    if (!names) return base::failure(names.error());
+    std::vector<const Adapter*> found;
+    for (const std::string& name : *names) {
+      const Adapter* adapter = options_.adapters.find(name);
+      if (adapter == nullptr) continue;
+      if (adapter->role == Role::Sample && wanted(adapter->metric)) {
+        found.push_back(adapter);
+        report_.metrics.push_back(name);
+      } else if (adapter->role != Role::Sample) {
+        helpers_.push_back(adapter);
+      }
+    }
+    if (found.empty()) {
+      return base::usage_error(
+          fmt::format("{} has none of the metrics asked for between --from and --to",
+                      without_password(options_.url)),
+          fmt::format("it has {} others; --adapters FILE says what they mean", names->size()));
+    }
+    return found;
+  }
+
+  [[nodiscard]] bool wanted(series::Metric metric) const {
+    return options_.metrics.empty() ||
+           std::ranges::find(options_.metrics, metric) != options_.metrics.end();
+  }
+
+  /// The first label that names nodes for this metric.
+  base::Result<Plan> plan_of(const Adapter& adapter) {
+    for (const std::string& label : adapter.node_labels) {
+      auto values = label_values(label, selector(adapter.name, fmt::format("{}!=\"\"", label)));
+      if (!values) return base::failure(values.error());
+      if (!values->empty() && values->size() < kNodesMax) {
+        return Plan{&adapter, label, std::move(*values)};
+      }
+    }
+    intake_.reject({"prometheus", 0, "no label names the node", adapter.name});
+    return Plan{};
+  }
+
+  base::Status read_plans(const std::vector<Plan>& plans) {
+    int64_t total = 0;
+    for (const Plan& plan : plans) total += num_blocks(plan);
+    int64_t done = 0;
+    for (const Plan& plan : plans) {
+      for (size_t first = 0; first < plan.nodes.size(); first += options_.nodes_per_query) {
+        const size_t count = std::min<size_t>(options_.nodes_per_query, plan.nodes.size() - first);
+        Block block{plan.adapter, plan.label, std::span(plan.nodes).subspan(first, count),
+                    options_.from_ms, 0};
+        for (; block.from_ms < options_.to_ms; block.from_ms = block.to_ms) {
+          block.to_ms = std::min(options_.to_ms, block.from_ms + options_.block_ms);
+          if (intake_.stopped()) return {};
+          if (auto read = read_block(block); !read) return read;
+          if (intake_.on_progress) intake_.on_progress(++done, total);
+        }
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] int64_t num_blocks(const Plan& plan) const {
+    const auto groups = static_cast<int64_t>((plan.nodes.size() + options_.nodes_per_query - 1) /
+                                             options_.nodes_per_query);
+    return groups *
+           ((options_.to_ms - options_.from_ms + options_.block_ms - 1) / options_.block_ms);
+  }
+
+  /// Errors: those of the sink. What the server fails to give becomes a gap.
+  base::Status read_block(const Block& block) {
+    series::SideFacts facts;
+    std::string problem = read_helpers(block, facts);
+    if (problem.empty()) {
+      SampleMatrix sink(block, options_.adapters, facts, intake_);
+      problem = query(block, block.adapter->name, block.from_ms, sink);
+      if (!sink.status) return sink.status;
+    }
+    if (problem.empty() || intake_.stopped()) return {};
+    const int64_t length_ms = block.to_ms - block.from_ms;
+    if (too_much_ && length_ms > options_.block_ms_min) {
+      ++report_.halved;
+      Block half = block;
+      half.to_ms = block.from_ms + length_ms / 2;
+      if (auto first = read_block(half); !first) return first;
+      half.from_ms = half.to_ms;
+      half.to_ms = block.to_ms;
+      return read_block(half);
+    }
+    report_.gaps.push_back({block.adapter->name, block.nodes.size(), block.nodes.front(),
+                            block.from_ms, block.to_ms, std::move(problem)});
+    return {};
+  }
+
+  /// Facts of the block's time and of one sampling before it; returns what went wrong.
+  std::string read_helpers(const Block& block, series::SideFacts& facts) {
+    constexpr int64_t kBefore_ms = int64_t{600'000};
+    for (const Adapter* helper : helpers_) {
+      const bool index = helper->role == Role::Index && block.adapter->device_labels.empty();
+      if (!index && helper->name != block.adapter->freshness) continue;
+      FactSink sink(*helper, options_.adapters, facts);
+      std::string problem = query(block, helper->name, block.from_ms - kBefore_ms, sink);
+      if (!problem.empty()) return problem;
+    }
+    facts.sort();
+    return {};
+  }
+
+  /// Runs `metric[range]`; returns what went wrong, or nothing.
+  std::string query(const Block& block, const std::string& metric, int64_t from_ms,
+                    MatrixSink& sink) {
+    std::string nodes;
+    for (const std::string& node : block.nodes) {
+      if (!nodes.empty()) nodes += '|';
+      nodes += escaped_pattern(node);
+    }
+    const std::string more = fmt::format("{}=~{}", block.node_label, quoted(nodes));
+    // Evaluated at the last millisecond of the block, back to one before its first.
+    const FormFields form{
+        {"query", fmt::format("{}[{}ms]", selector(metric, more), block.to_ms - from_ms)},
+        {"time", seconds_text(block.to_ms - 1)},
+        {"timeout", fmt::format("{:g}s", options_.http.timeout_s)}};
+    const HttpAnswer answer = client_.post(base_ + "query", form);
+    note(answer);
+    too_much_ = false;
+    if (answer.status == 0) {
+      too_much_ =
+          answer.problem.starts_with("answer of over") || answer.problem.starts_with("timed out");
+      return answer.problem;
+    }
+    const QueryResponse response = read_matrix(answer.body, sink);
+    for (const std::string& warning : response.warnings) {
+      if (seen_warnings_.insert(warning).second) report_.warnings.push_back(warning);
+    }
+    if (answer.status == kHttpOk && response.success) return {};
+    too_much_ = response.error_type == "timeout" ||
+                response.problem.find("too many samples") != std::string::npos;
+    return reason(answer, response);
+  }
+
+  static std::string reason(const HttpAnswer& answer, const QueryResponse& response) {
+    if (answer.status == 0) return answer.problem;
+    if (answer.status != kHttpOk) {
+      return response.error_type.empty() ? fmt::format("HTTP {}", answer.status)
+                                         : fmt::format("HTTP {}: {}: {}", answer.status,
+                                                       response.error_type, response.problem);
+    }
+    return response.problem;
+  }
+
+  void note(const HttpAnswer& answer) {
+    ++report_.queries;
+    report_.retries += answer.attempts - 1;
+  }
+
+  const PrometheusOptions& options_;
+  HttpClient client_;
+  series::Intake& intake_;
+  std::string base_;
+  PrometheusReport report_;
+  std::vector<const Adapter*> helpers_;
+  std::set<std::string> seen_warnings_;
+  bool too_much_ = false;  ///< the last query failed for its size
+};
+
+}  // namespace
+
+base::Result<PrometheusReport> read_prometheus(const PrometheusOptions& options,
+                                               series::Intake& intake) {
+  if (!options.url.starts_with("http://") && !options.url.starts_with("https://")) {
+    return base::usage_error(fmt::format("'{}' is no address", without_password(options.url)),
+                             "such as http://prometheus:9090");
+  }
+  if (options.from_ms >= options.to_ms) {
+    return base::usage_error("the time asked for is empty", "give --from before --to");
+  }
+  HttpOptions http = options.http;
+  http.interrupted = intake.interrupted;
+  auto client = HttpClient::create(http);
+  if (!client) return base::failure(client.error());
+  return Session(options, std::move(*client), intake).run();
+}
+
+}  // namespace goban::telemetry

@@ -1,0 +1,61 @@
+// Raw samples out of a Prometheus server, by blocks of nodes and time.
+//
+// Samples are asked for as they were scraped (`metric[range]` at the block's end), not re-sampled:
+// a range query would repeat a value for five minutes after its series ended (lookback). Ranges are
+// closed on both sides in version 2 and open on the left from version 3 on, so a block asks for one
+// millisecond more and cuts by itself. Stale markers end a series there: nothing is invented.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "series/input/adapter.hpp"
+#include "series/input/input.hpp"
+#include "telemetry/http_client.hpp"
+
+namespace goban::telemetry {
+
+struct PrometheusOptions {
+  std::string url{};       ///< "http://prometheus:9090"; a path before /api/v1 is kept
+  std::string matchers{};  ///< for every query, such as `job="gpu",cluster="a"`
+  series::AdapterTable adapters = series::AdapterTable::builtin();
+  std::vector<series::Metric> metrics{};  ///< empty: all that the adapters know
+  int64_t from_ms = 0;
+  int64_t to_ms = 0;  ///< samples of [from_ms, to_ms)
+  uint32_t nodes_per_query = 64;
+  int64_t block_ms = 6 * int64_t{3'600'000};
+  /// A block that is too much for the server is halved down to this.
+  int64_t block_ms_min = int64_t{600'000};
+  HttpOptions http{};
+};
+
+/// A part of the data that could not be had: it is missing, not zero.
+struct Gap {
+  std::string metric;
+  size_t nodes = 0;
+  std::string first_node;
+  int64_t from_ms = 0;
+  int64_t to_ms = 0;
+  std::string reason;
+};
+
+struct PrometheusReport {
+  std::string version;               ///< of the server; empty if it does not say
+  std::vector<std::string> metrics;  ///< names that were read
+  uint64_t queries = 0;
+  uint64_t retries = 0;
+  uint64_t halved = 0;                ///< blocks asked for in two parts
+  std::vector<std::string> warnings;  ///< of the server, each once: data may be incomplete
+  std::vector<Gap> gaps;
+};
+
+/// Gives all samples to the intake. Errors: Failed if the server cannot be reached or refuses to
+/// list its metrics, Usage if it knows none of them; what fails later is a gap in the report.
+[[nodiscard]] base::Result<PrometheusReport> read_prometheus(const PrometheusOptions& options,
+                                                             series::Intake& intake);
+
+}  // namespace goban::telemetry
