@@ -113,6 +113,16 @@ TEST_F(SeriesCommand, CutGzipIsAClearErrorAndWhatWasReadStays) {
   EXPECT_EQ(info[0]["values"], 200'000);
 }
 
+TEST_F(SeriesCommand, ServersNeedATimeAndAnAnswer) {
+  EXPECT_EQ(import("").code, 2);
+  EXPECT_THAT(import("--prometheus http://127.0.0.1:1").out, HasSubstr("add --from and --to"));
+  const Output nobody = import(
+      "--prometheus http://u:secret@127.0.0.1:1 --from 2019-04-05 --to 2019-04-06 --retries 0");
+  EXPECT_EQ(nobody.code, 1);
+  EXPECT_THAT(nobody.out, HasSubstr("http://127.0.0.1:1 does not list its series"));
+  EXPECT_THAT(nobody.out, Not(HasSubstr("secret")));
+}
+
 TEST_F(SeriesCommand, FromAndToAreClipped) {
   const std::string csv = folder.write("a.csv", kSmi);
   const Output run = import(csv + " --node n --metrics gpu_utilization --to 2019-04-05T09:01:00");

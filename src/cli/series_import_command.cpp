@@ -1,10 +1,12 @@
 // goban series import: metrics of GPUs and nodes into a store.
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "base/csv.hpp"
+#include "base/date_time.hpp"
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
 #include "cli/moment.hpp"
@@ -12,6 +14,7 @@
 #include "cli/series_commands.hpp"
 #include "series/input/import_file.hpp"
 #include "series/store_writer.hpp"
+#include "telemetry/prometheus.hpp"
 
 namespace goban::cli {
 namespace {
@@ -37,6 +40,11 @@ struct ImportArguments {
   std::string rejects;
   uint32_t step_s = 60;
   bool no_sync = false;
+  std::string server;
+  std::string matchers;
+  uint32_t nodes_per_query = 64;
+  double block_h = 6;
+  telemetry::HttpOptions http;
 };
 
 const std::map<std::string, series::FileFormat>& formats() {
@@ -135,6 +143,7 @@ class Import {
     if (interrupted()) return say_interrupted();
     if (const auto kept = rejects_.commit(); !kept) return report_error(kept.error());
     print();
+    if (server_ && !server_->gaps.empty()) return say_gaps();
     const InputCounts& counts = intake_->counts;
     return counts.samples == 0 && counts.rejected_lines() > 0
                ? static_cast<int>(base::ErrorCode::BadData)
@@ -143,6 +152,9 @@ class Import {
 
  private:
   base::Status import() {
+    if (arguments_.files.empty() && arguments_.server.empty()) {
+      return base::usage_error("nothing to import", "name files, or a server with --prometheus");
+    }
     const auto options = options_of(arguments_);
     if (!options) return base::failure(options.error());
     const auto from = parse_moment_ms("--from", arguments_.from, INT64_MIN);
@@ -163,7 +175,51 @@ class Import {
     intake_->from_ms = *from;
     intake_->to_ms = *to;
     intake_->on_reject = [this](const series::Reject& reject) { take_reject(reject); };
-    return read_files(*options);
+    if (auto read = read_files(*options); !read || arguments_.server.empty()) return read;
+    return read_server(*options);
+  }
+
+  base::Status read_server(const ImportOptions& options) {
+    if (arguments_.from.empty() || arguments_.to.empty()) {
+      return base::usage_error("--prometheus needs a time", "add --from and --to");
+    }
+    constexpr double kHour_ms = 3'600'000;
+    telemetry::PrometheusOptions server;
+    server.url = arguments_.server;
+    server.matchers = arguments_.matchers;
+    server.adapters = options.adapters;
+    server.adapters.short_node_names = options.short_node_names;
+    server.adapters.default_node = options.node;
+    server.metrics = options.metrics;
+    server.from_ms = intake_->from_ms;
+    server.to_ms = intake_->to_ms;
+    server.nodes_per_query = arguments_.nodes_per_query;
+    server.block_ms = static_cast<int64_t>(arguments_.block_h * kHour_ms);
+    server.http = arguments_.http;
+    ProgressBar bar("reading Prometheus", 1);
+    intake_->on_progress = [&bar](int64_t done, int64_t total) { bar.update(done, total); };
+    auto read = telemetry::read_prometheus(server, *intake_);
+    if (!read) return base::failure(read.error());
+    server_ = std::move(*read);
+    return {};
+  }
+
+  /// Parts that the server did not give.
+  [[nodiscard]] int say_gaps() const {
+    constexpr size_t kShown = 5;
+    constexpr int64_t kMilli_ns = 1'000'000;
+    for (size_t i = 0; i < std::min(kShown, server_->gaps.size()); ++i) {
+      const telemetry::Gap& gap = server_->gaps[i];
+      fmt::print(stderr, "goban: warning: no {} of {} nodes from {} on, {} to {} UTC: {}\n",
+                 gap.metric, gap.nodes, gap.first_node,
+                 base::date_time_text(gap.from_ms * kMilli_ns),
+                 base::date_time_text(gap.to_ms * kMilli_ns), gap.reason);
+    }
+    return report_error(
+        base::failed(fmt::format("{} parts could not be read; they are missing, not zero",
+                                 server_->gaps.size()),
+                     "repeat the import: it fills what is missing")
+            .value());
   }
 
   base::Status read_files(const ImportOptions& options) {
@@ -204,6 +260,13 @@ class Import {
                out.written, arguments_.store, out.already_there, out.same_slot);
     if (in.other_metrics > 0)
       fmt::print("other    {} lines of metrics not kept\n", in.other_metrics);
+    if (server_) {
+      fmt::print("server   Prometheus {}: {} queries, {} retries, {} parts halved\n",
+                 server_->version, server_->queries, server_->retries, server_->halved);
+      for (const std::string& warning : server_->warnings) {
+        fmt::print(stderr, "goban: warning: Prometheus: {}\n", warning);
+      }
+    }
     if (in.outside > 0) fmt::print("outside  {} samples before --from or after --to\n", in.outside);
     if (in.no_number > 0) {
       fmt::print("missing  {} values that are no number; they count as not sampled\n",
@@ -231,9 +294,35 @@ class Import {
   const ImportArguments& arguments_;
   std::unique_ptr<series::StoreWriter> writer_;
   std::optional<Intake> intake_;
+  std::optional<telemetry::PrometheusReport> server_;
   RejectsFile rejects_;
   std::vector<std::string> examples_;
 };
+
+void add_server(CLI::App* c, ImportArguments& arguments) {
+  const char* const group = "Prometheus";
+  c->add_option("--prometheus", arguments.server, "Read this server, such as http://prom:9090")
+      ->group(group);
+  c->add_option("--match", arguments.matchers,
+                "Label matchers, such as job=\"gpu\",rack=~\"r[12]\"")
+      ->group(group);
+  c->add_option("--nodes-per-query", arguments.nodes_per_query, "Nodes in one query")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str()
+      ->group(group);
+  c->add_option("--hours-per-query", arguments.block_h, "Hours in one query")
+      ->check(CLI::Range(0.2, 24.0 * 31))
+      ->capture_default_str()
+      ->group(group);
+  c->add_option("--timeout", arguments.http.timeout_s, "Seconds to wait for one answer")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str()
+      ->group(group);
+  c->add_option("--retries", arguments.http.retries, "After a failure that may pass")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str()
+      ->group(group);
+}
 
 void add_reading(CLI::App* c, ImportArguments& arguments) {
   c->add_option("--format", arguments.format, "Format of the files")
@@ -268,10 +357,10 @@ void add_series_import(CLI::App& series, Action& action) {
       series.add_subcommand("import", "Add metrics to a store; repeating changes nothing");
   c->add_option("files", arguments->files,
                 "OpenMetrics or Prometheus text with timestamps, promtool tsdb dump, nvidia-smi "
-                "--query-gpu=... --format=csv; plain or gzip, - for standard input")
-      ->required();
+                "--query-gpu=... --format=csv; plain or gzip, - for standard input");
   c->add_option("--store", arguments->store, "Folder of the store; made if absent")->required();
   add_reading(c, *arguments);
+  add_server(c, *arguments);
   c->add_option("--step", arguments->step_s, "Seconds between samples")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
@@ -282,6 +371,8 @@ void add_series_import(CLI::App& series, Action& action) {
       "  promtool tsdb dump data/ | goban series import - --store gpus\n"
       "  goban series import logs/*.csv.gz --node-from-file --zone Asia/Tokyo --store gpus\n"
       "  goban series import dump.om --metrics gpu_utilization --adapters site.toml --store gpus\n"
+      "  goban series import --prometheus http://prom:9090 --match 'job=\"gpu\"' --from 2026-04-01 "
+      "--to 2026-05-01 --store gpus\n"
       "What is no number is never zero: [N/A], stale and missing samples are kept apart.\n"
       "Ctrl-C keeps what was read so far; a repeated import skips it. docs/series.md has more.");
   c->callback([arguments, &action] { action = [arguments] { return Import(*arguments).run(); }; });
