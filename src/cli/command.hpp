@@ -39,5 +39,6 @@ void add_profile(CLI::App& app, Action& action);
 void add_energy(CLI::App& app, Action& action);
 void add_colocation(CLI::App& app, Action& action);
 void add_series(CLI::App& app, Action& action);
+void add_collect(CLI::App& app, Action& action);
 
 }  // namespace goban::cli

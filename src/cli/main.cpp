@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   goban::cli::add_energy(app, action);
   goban::cli::add_colocation(app, action);
   goban::cli::add_series(app, action);
+  goban::cli::add_collect(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

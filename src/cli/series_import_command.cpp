@@ -48,11 +48,11 @@ struct ImportArguments {
 };
 
 const std::map<std::string, series::FileFormat>& formats() {
-  static const std::map<std::string, series::FileFormat> kFormats{
+  static const std::map<std::string, series::FileFormat> known{
       {"auto", series::FileFormat::Auto},
       {"openmetrics", series::FileFormat::OpenMetrics},
       {"nvidia-smi", series::FileFormat::NvidiaSmi}};
-  return kFormats;
+  return known;
 }
 
 base::Result<std::vector<series::Metric>> metrics_of(const std::vector<std::string>& names) {

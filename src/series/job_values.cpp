@@ -50,7 +50,7 @@ DeviceValues JobValues::of(const DeviceKey& device, int64_t start_ms, int64_t en
       step_ms = (block == track->blocks.begin() ? block : std::prev(block))->head.step_ms;
     }
   }
-  start_ms += options_.skip_first * step_ms;
+  start_ms += options_.delay_ms + options_.skip_first * step_ms;
   end_ms -= options_.skip_last * step_ms;
   const int64_t span_ms = std::max<int64_t>(0, end_ms - start_ms);
   result.expected = std::max<uint64_t>(1, static_cast<uint64_t>(span_ms / step_ms));
@@ -58,7 +58,8 @@ DeviceValues JobValues::of(const DeviceKey& device, int64_t start_ms, int64_t en
   if (tracks.empty()) return result;
 
   counts_.clear();
-  const VisitResult visit = store_->count(tracks, start_ms, end_ms, counts_);
+  const VisitResult visit = store_->count(tracks, start_ms + (options_.include_start ? 0 : 1),
+                                          end_ms - (options_.include_end ? 0 : 1), counts_);
   result.damaged_blocks = visit.damaged_blocks;
   result.values = reduce(counts_, store_->metric().quantum, options_.trim);
   result.not_available = counts_.not_available();

@@ -31,6 +31,11 @@ struct ValueOptions {
   /// may belong to the neighbour in time.
   uint32_t skip_first = 0;
   uint32_t skip_last = 0;
+  /// Samples may be so late (a text file waits up to 60 s for its scrape): the first delay_ms of a
+  /// job are left out, as their samples may tell of the job before.
+  int64_t delay_ms = 0;
+  bool include_start = true;  ///< a sample exactly at the start counts
+  bool include_end = true;
 };
 
 /// What is known about a GPU of a job.
@@ -76,8 +81,8 @@ class JobValues {
  public:
   JobValues(const StoreReader& store, ValueOptions options);
 
-  /// One entry for each device of the job, in its order. The window is [start, end], both
-  /// inclusive, less the skipped steps.
+  /// One entry for each device of the job, in its order. The window is [start + delay, end], with
+  /// its ends as the options say, less the skipped steps.
   [[nodiscard]] std::vector<DeviceValues> of(const SeriesJob& job);
 
  private:

@@ -66,9 +66,9 @@ HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 HttpClient::~HttpClient() = default;
 
 base::Result<HttpClient> HttpClient::create(const HttpOptions& options) {
-  static const CURLcode kStarted = curl_global_init(CURL_GLOBAL_DEFAULT);
+  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
   auto handle = std::make_unique<Handle>();
-  if (kStarted != CURLE_OK || handle->curl == nullptr) {
+  if (started != CURLE_OK || handle->curl == nullptr) {
     return base::failed("libcurl does not start");
   }
   return HttpClient(std::move(handle), options);

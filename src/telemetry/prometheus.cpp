@@ -87,8 +87,10 @@ class SampleMatrix final : public MatrixSink {
   base::Status status;
 
   bool series(const Labels& labels) override {
-    device_ =
-        applies(*block_.adapter, labels) ? adapters_.device(*block_.adapter, labels) : std::nullopt;
+    device_.reset();
+    metric_ = adapters_.measured(*block_.adapter, labels);
+    if (!metric_ || !applies(*block_.adapter, labels)) return true;
+    device_ = adapters_.device(*block_.adapter, labels);
     if (device_) facts_.complete(*device_);
     if (!device_)
       intake_.reject({"prometheus", 0, "no label names the node", block_.adapter->name});
@@ -101,7 +103,7 @@ class SampleMatrix final : public MatrixSink {
     if (facts_.stale(*block_.adapter, device_->node, time_ms)) {
       reading = {series::State::Stale, 0};
     }
-    status = intake_.add(*device_, block_.adapter->metric, time_ms, reading);
+    status = intake_.add(*device_, *metric_, time_ms, reading);
     return status.has_value();
   }
 
@@ -111,12 +113,18 @@ class SampleMatrix final : public MatrixSink {
   const series::SideFacts& facts_;
   series::Intake& intake_;
   std::optional<series::DeviceKey> device_;
+  std::optional<series::Metric> metric_;
 };
 
 class Session {
  public:
   Session(const PrometheusOptions& options, HttpClient client, series::Intake& intake)
-      : options_(options), client_(std::move(client)), intake_(intake), base_(options.url) {
+      : options_(options),
+        adapters_(options.adapters),
+        client_(std::move(client)),
+        intake_(intake),
+        base_(options.url) {
+    adapters_.keep(options.metrics);
     while (base_.ends_with('/')) base_.pop_back();
     base_ += "/api/v1/";
   }
@@ -189,9 +197,10 @@ class Session {
     if (!names) return base::failure(names.error());
     std::vector<const Adapter*> found;
     for (const std::string& name : *names) {
-      const Adapter* adapter = options_.adapters.find(name);
+      const Adapter* adapter = adapters_.find(name);
       if (adapter == nullptr) continue;
-      if (adapter->role == Role::Sample && wanted(adapter->metric)) {
+      const bool sample = adapter->role == Role::Sample;
+      if (sample || adapter->role == Role::NotAvailable) {
         found.push_back(adapter);
         report_.metrics.push_back(name);
       } else if (adapter->role != Role::Sample) {
@@ -205,11 +214,6 @@ class Session {
           fmt::format("it has {} others; --adapters FILE says what they mean", names->size()));
     }
     return found;
-  }
-
-  [[nodiscard]] bool wanted(series::Metric metric) const {
-    return options_.metrics.empty() ||
-           std::ranges::find(options_.metrics, metric) != options_.metrics.end();
   }
 
   /// The first label that names nodes for this metric.
@@ -257,7 +261,7 @@ class Session {
     series::SideFacts facts;
     std::string problem = read_helpers(block, facts);
     if (problem.empty()) {
-      SampleMatrix sink(block, options_.adapters, facts, intake_);
+      SampleMatrix sink(block, adapters_, facts, intake_);
       problem = query(block, block.adapter->name, block.from_ms, sink);
       if (!sink.status) return sink.status;
     }
@@ -283,7 +287,7 @@ class Session {
     for (const Adapter* helper : helpers_) {
       const bool index = helper->role == Role::Index && block.adapter->device_labels.empty();
       if (!index && helper->name != block.adapter->freshness) continue;
-      FactSink sink(*helper, options_.adapters, facts);
+      FactSink sink(*helper, adapters_, facts);
       std::string problem = query(block, helper->name, block.from_ms - kBefore_ms, sink);
       if (!problem.empty()) return problem;
     }
@@ -339,6 +343,7 @@ class Session {
   }
 
   const PrometheusOptions& options_;
+  series::AdapterTable adapters_;
   HttpClient client_;
   series::Intake& intake_;
   std::string base_;

@@ -43,9 +43,11 @@ void read_role(base::TableReader& table, Adapter& adapter) {
     adapter.role = Role::Success;
   } else if (role == "index") {
     adapter.role = Role::Index;
+  } else if (role == "not-available") {
+    adapter.role = Role::NotAvailable;
   } else {
     table.refuse("role", fmt::format("there is no role '{}'", role),
-                 "known: sample, freshness, success, index");
+                 "known: sample, freshness, success, index, not-available");
   }
 }
 
@@ -109,6 +111,7 @@ base::Status AdapterTable::add_toml(std::string_view toml, const std::string& fi
 
 void AdapterTable::keep(std::span<const Metric> metrics) {
   if (metrics.empty()) return;
+  kept_.assign(metrics.begin(), metrics.end());
   std::erase_if(adapters_, [&](const auto& entry) {
     return entry.second.role == Role::Sample &&
            std::ranges::find(metrics, entry.second.metric) == metrics.end();
@@ -147,6 +150,16 @@ std::optional<DeviceKey> AdapterTable::device(const Adapter& adapter, const Labe
   return device;
 }
 
+std::optional<Metric> AdapterTable::measured(const Adapter& adapter, const Labels& labels) const {
+  if (adapter.role == Role::Sample) return adapter.metric;
+  if (adapter.role != Role::NotAvailable) return std::nullopt;
+  const auto metric = parse_metric(label(labels, "metric"));
+  if (!metric || (!kept_.empty() && std::ranges::find(kept_, *metric) == kept_.end())) {
+    return std::nullopt;
+  }
+  return *metric;
+}
+
 bool applies(const Adapter& adapter, const Labels& labels) {
   return adapter.only_label.empty() ||
          label(labels, adapter.only_label).ends_with(adapter.only_value);
@@ -154,7 +167,8 @@ bool applies(const Adapter& adapter, const Labels& labels) {
 
 Reading reading_of(const Adapter& adapter, double raw) {
   constexpr double kBlank = 0x1p62;  // DCGM: 9223372036854775792 and its neighbours
-  if (std::isnan(raw)) return {State::Missing, 0};
+  if (adapter.role == Role::NotAvailable && raw > 0) return {State::NotAvailable, 0};
+  if (std::isnan(raw) || adapter.role != Role::Sample) return {State::Missing, 0};
   if (raw >= kBlank) return {State::NotAvailable, 0};
   return {State::Value, raw * factor(adapter.unit, info(adapter.metric).unit).value_or(1)};
 }

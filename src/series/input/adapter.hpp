@@ -22,9 +22,10 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 /// What the values of a metric are for.
 enum class Role : uint8_t {
   Sample,
-  Freshness,  ///< time of the last real measurement; while it stands still, samples are stale
-  Success,    ///< 0 while the measurement fails: samples are stale
-  Index,      ///< value = index of the GPU that the uuid label names
+  Freshness,     ///< time of the last real measurement; while it stands still, samples are stale
+  Success,       ///< 0 while the measurement fails: samples are stale
+  Index,         ///< value = index of the GPU that the uuid label names
+  NotAvailable,  ///< the device has no such value: the label "metric" names which
 };
 
 /// One metric of an exporter.
@@ -63,11 +64,15 @@ class AdapterTable {
   std::string default_node;
   /// The device that labels name; none if nothing names the node.
   [[nodiscard]] std::optional<DeviceKey> device(const Adapter& adapter, const Labels& labels) const;
+  /// What a line measures: the adapter's metric, or the one that its label "metric" names. None for
+  /// helpers and for metrics that keep() left out.
+  [[nodiscard]] std::optional<Metric> measured(const Adapter& adapter, const Labels& labels) const;
   /// A node's name as the store has it: without the domain if short names are wanted.
   [[nodiscard]] std::string node_name(std::string name) const;
 
  private:
   std::map<std::string, Adapter, std::less<>> adapters_;
+  std::vector<Metric> kept_;  ///< empty: all
 };
 
 /// Whether the adapter's only_label lets this line pass.

@@ -28,13 +28,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto back = parse_exposition_line(again + "} 1");
     GOBAN_CHECK(back && back->labels[0].second == line->name);
   }
-  static const AdapterTable kAdapters = AdapterTable::builtin();
+  static const AdapterTable adapters = AdapterTable::builtin();
   NoSink sink;
   Intake intake(sink);
   const OpenBytes open = [&]() -> goban::base::Result<std::unique_ptr<goban::base::ByteSource>> {
     return std::make_unique<goban::base::MemorySource>(text);
   };
-  (void)read_open_metrics(open, "fuzz", kAdapters, 1000, intake);
+  (void)read_open_metrics(open, "fuzz", adapters, 1000, intake);
   const InputCounts& counts = intake.counts;
   GOBAN_CHECK(counts.samples + counts.no_number + counts.other_metrics + counts.rejected_lines() <=
               counts.lines);

@@ -74,7 +74,9 @@ struct KnownNode {
 };
 
 const std::vector<KnownNode>& node_metrics() {
-  static const std::vector<KnownNode> kMetrics{
+  static const std::vector<KnownNode> exporters{
+      {"goban", {"goban_cpu_utilization_percent", CpuUtilization, Unit::Percent}, {}},
+      {"goban", {"goban_host_memory_used_bytes", HostMemoryUsed, Unit::Byte}, {}},
       {"node_exporter", {"node_cpu_scaling_frequency_hertz", CpuClock, Unit::Hertz}, {"cpu"}},
       {"node_exporter",
        {"node_hwmon_temp_celsius", NodeTemperature, Unit::Celsius},
@@ -84,7 +86,7 @@ const std::vector<KnownNode>& node_metrics() {
       {"ipmi_exporter", {"ipmi_temperature_celsius", NodeTemperature, Unit::Celsius}, {"name"}},
       {"ipmi_exporter", {"ipmi_fan_speed_rpm", FanSpeed, Unit::Rpm}, {"name"}},
   };
-  return kMetrics;
+  return exporters;
 }
 
 class Builder {
@@ -118,9 +120,9 @@ class Builder {
 }  // namespace
 
 const std::vector<std::string>& node_labels() {
-  static const std::vector<std::string> kLabels{"node",     "Hostname", "hostname",
-                                                "nodename", "host",     "instance"};
-  return kLabels;
+  static const std::vector<std::string> labels{"node",     "Hostname", "hostname",
+                                               "nodename", "host",     "instance"};
+  return labels;
 }
 
 std::vector<Adapter> known_exporters() {
@@ -137,6 +139,9 @@ std::vector<Adapter> known_exporters() {
   constexpr std::string_view kSampleTime = "goban_gpu_sample_time_seconds";
   builder.add("goban", kGoban, {"gpu", "mig"}, "uuid", kSampleTime);
   builder.add_helper("goban", kSampleTime, Role::Freshness, "");
+  builder.add_helper("goban", "goban_gpu_not_available", Role::NotAvailable, "uuid");
+  builder.adapters.back().device_labels = {"gpu"};
+  builder.adapters.back().freshness = kSampleTime;
   constexpr std::string_view kMtime = "node_textfile_mtime_seconds";
   builder.add("textfile", kTextfile, {"gpu"}, "uuid", kMtime);
   builder.add_helper("textfile", kMtime, Role::Freshness, "");

@@ -79,7 +79,7 @@ base::Status read_open_metrics(const OpenBytes& open, const std::string& file,
   Pass helpers(file, adapters, time_ms, intake, false);
   auto done = helpers.run(
       **first, [&](const Adapter& adapter, const ExpositionLine& line, const DeviceKey& device) {
-        if (adapter.role != Role::Sample) facts.add(adapter, device, *line.time_ms, line.value);
+        facts.add(adapter, device, *line.time_ms, line.value);
         return base::Status{};
       });
   if (!done) return done;
@@ -94,11 +94,12 @@ base::Status read_open_metrics(const OpenBytes& open, const std::string& file,
   return samples.run(
       **second,
       [&](const Adapter& adapter, const ExpositionLine& line, DeviceKey& device) -> base::Status {
-        if (adapter.role != Role::Sample) return {};
+        const auto metric = adapters.measured(adapter, line.labels);
+        if (!metric) return {};
         facts.complete(device);
         Reading reading = reading_of(adapter, line.value);
         if (facts.stale(adapter, device.node, *line.time_ms)) reading = {State::Stale, 0};
-        return intake.add(device, adapter.metric, *line.time_ms, reading);
+        return intake.add(device, *metric, *line.time_ms, reading);
       });
 }
 

@@ -6,6 +6,7 @@ namespace goban::series {
 
 void SideFacts::add(const Adapter& helper, const DeviceKey& device, int64_t time_ms, double value) {
   constexpr double kGpusMax = 4096;
+  if (helper.role == Role::Sample || helper.role == Role::NotAvailable) return;
   if (helper.role == Role::Index) {
     if (value >= 0 && value < kGpusMax && !device.uuid.empty()) {
       index_of_uuid_[device.uuid] = std::to_string(static_cast<int>(value));

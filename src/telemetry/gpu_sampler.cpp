@@ -1,0 +1,182 @@
+#include "telemetry/gpu_sampler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fmt/format.h>
+#include <fstream>
+#include <sstream>
+
+#include "base/field_splitter.hpp"
+#include "base/number.hpp"
+#include "series/input/nvidia_smi.hpp"
+
+namespace goban::telemetry {
+namespace {
+
+using series::Metric;
+using series::Unit;
+
+struct Column {
+  std::string_view query;
+  Metric metric = Metric::GpuUtilization;
+  Unit unit = Unit::Percent;
+};
+constexpr std::array<Column, 7> kColumns{{
+    {"utilization.gpu", Metric::GpuUtilization, Unit::Percent},
+    {"utilization.memory", Metric::GpuMemoryUtilization, Unit::Percent},
+    {"memory.used", Metric::GpuMemoryUsed, Unit::Mebibyte},
+    {"power.draw", Metric::GpuPower, Unit::Watt},
+    {"temperature.gpu", Metric::GpuTemperature, Unit::Celsius},
+    {"clocks.current.sm", Metric::GpuSmClock, Unit::Megahertz},
+    {"clocks.current.memory", Metric::GpuMemoryClock, Unit::Megahertz},
+}};
+constexpr size_t kIdentities = 4;  // index, uuid, name, mig.mode.current
+
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+/// Calls visit(line) for the lines that are not blank; stops at the first failure.
+template <typename Visit>
+base::Status for_lines(std::string_view text, const Visit& visit) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty()) continue;
+    if (auto visited = visit(line); !visited) return visited;
+  }
+  return {};
+}
+
+base::Status bad_row(std::string_view line) {
+  constexpr size_t kShown = 120;
+  return base::bad_data({"nvidia-smi", 0, 0, {}},
+                        fmt::format("not a row of the query: {}", line.substr(0, kShown)));
+}
+
+int64_t now_ms() {
+  using std::chrono::duration_cast;
+  return duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+std::string gpu_query() {
+  std::string query = "--query-gpu=index,uuid,name,mig.mode.current";
+  for (const Column& column : kColumns) query += fmt::format(",{}", column.query);
+  return query;
+}
+
+base::Result<std::vector<GpuReading>> parse_gpu_rows(std::string_view text) {
+  std::vector<GpuReading> gpus;
+  base::FieldSplitter splitter;
+  const auto parsed = for_lines(text, [&](std::string_view line) -> base::Status {
+    if (!splitter.split(line)) return bad_row(line);
+    const auto fields = splitter.fields();
+    if (fields.size() != kIdentities + kColumns.size()) return bad_row(line);
+    GpuReading gpu;
+    gpu.index = trimmed(fields[0]);
+    gpu.uuid = trimmed(fields[1]);
+    gpu.name = trimmed(fields[2]);
+    gpu.mig = trimmed(fields[3]) == "Enabled";
+    if (!base::parse_int(gpu.index) || gpu.uuid.empty()) return bad_row(line);
+    for (size_t i = 0; i < kColumns.size(); ++i) {
+      const auto reading = series::parse_nvidia_smi_cell(fields[kIdentities + i],
+                                                         kColumns[i].metric, kColumns[i].unit);
+      if (!reading) return bad_row(line);
+      if (reading->state == series::State::Missing) continue;
+      gpu.readings.emplace_back(kColumns[i].metric, *reading);
+    }
+    gpus.push_back(std::move(gpu));
+    return {};
+  });
+  if (!parsed) return base::failure(parsed.error());
+  if (gpus.empty()) {
+    return base::bad_data({"nvidia-smi", 0, 0, {}}, "it printed no GPU");
+  }
+  return gpus;
+}
+
+base::Status count_processes(std::string_view text, std::vector<GpuReading>& gpus) {
+  std::vector<uint64_t> counts(gpus.size(), 0);
+  const auto counted = for_lines(text, [&](std::string_view line) -> base::Status {
+    const size_t comma = line.find(',');
+    if (comma == std::string_view::npos || !base::parse_int(trimmed(line.substr(comma + 1)))) {
+      return bad_row(line);
+    }
+    const auto gpu = std::ranges::find(gpus, trimmed(line.substr(0, comma)), &GpuReading::uuid);
+    if (gpu != gpus.end()) ++counts[static_cast<size_t>(gpu - gpus.begin())];
+    return {};
+  });
+  if (!counted) return counted;
+  for (size_t i = 0; i < gpus.size(); ++i) {
+    if (!gpus[i].mig) gpus[i].processes = counts[i];
+  }
+  return {};
+}
+
+std::optional<double> HostSampler::cpu_util_pct() {
+  std::ifstream file(proc_ + "/stat");
+  std::string name;
+  file >> name;
+  std::array<uint64_t, 8> ticks{};  // user nice system idle iowait irq softirq steal
+  for (uint64_t& tick : ticks) file >> tick;
+  if (!file || name != "cpu") return std::nullopt;
+  uint64_t total = 0;
+  for (const uint64_t tick : ticks) total += tick;
+  const uint64_t busy = total - ticks[3] - ticks[4];
+  const uint64_t before_total = std::exchange(total_, total);
+  const uint64_t before_busy = std::exchange(busy_, busy);
+  if (before_total == 0 || total <= before_total || busy < before_busy) return std::nullopt;
+  return 100 * static_cast<double>(busy - before_busy) / static_cast<double>(total - before_total);
+}
+
+std::optional<int64_t> HostSampler::mem_used_bytes() const {
+  std::ifstream file(proc_ + "/meminfo");
+  std::optional<int64_t> total_kib;
+  std::optional<int64_t> available_kib;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    int64_t kib = 0;
+    if (!(words >> name >> kib)) continue;
+    if (name == "MemTotal:") total_kib = kib;
+    if (name == "MemAvailable:") available_kib = kib;
+  }
+  constexpr int64_t kKibibyte = 1024;
+  if (!total_kib || !available_kib) return std::nullopt;
+  return (*total_kib - *available_kib) * kKibibyte;
+}
+
+Sampling GpuSampler::sample() {
+  Sampling result;
+  const auto begin = std::chrono::steady_clock::now();
+  const ProgramOutput rows = smi_.run({gpu_query(), "--format=csv,noheader,nounits"}, timeout_s_);
+  result.time_ms = now_ms();
+  result.duration_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.problem = rows.problem;
+  if (result.problem.empty()) {
+    auto gpus = parse_gpu_rows(rows.out);
+    if (gpus) {
+      result.gpus = std::move(*gpus);
+      const ProgramOutput apps =
+          smi_.run({"--query-compute-apps=gpu_uuid,pid", "--format=csv,noheader"}, timeout_s_);
+      // Without them the GPUs are still known; their processes are not.
+      if (apps.problem.empty()) (void)count_processes(apps.out, result.gpus);
+    } else {
+      result.problem = gpus.error().text();
+    }
+  }
+  result.cpu_util_pct = host_.cpu_util_pct();
+  result.host_mem_used_bytes = host_.mem_used_bytes();
+  return result;
+}
+
+}  // namespace goban::telemetry
