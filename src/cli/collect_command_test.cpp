@@ -54,7 +54,8 @@ TEST(CollectCommand, ExporterServesUntilItIsTold) {
       "GOBAN collect exporter --listen 127.0.0.1:0 --interval 0.2 --nvidia-smi " +
       fake(folder, true) + " 2> " + log +
       " & for i in $(seq 100); do url=$(sed -n 's/^goban: serving //p' " + log +
-      "); [ -n \"$url\" ] && page=$(curl -s $url) && case \"$page\" in *'uuid=\"GPU-a\"} 5'*) "
+      "); [ -n \"$url\" ] && page=$(python3 -c \"import urllib.request as u; "
+      "print(u.urlopen('$url').read().decode())\") && case \"$page\" in *'uuid=\"GPU-a\"} 5'*) "
       "break;; esac; sleep 0.1; done; echo \"$page\"; kill -TERM $!; wait $!; echo code $?");
   EXPECT_THAT(run.out, HasSubstr("goban_gpu_utilization_percent{gpu=\"0\",uuid=\"GPU-a\"} 5"));
   EXPECT_THAT(run.out, HasSubstr("code 0"));

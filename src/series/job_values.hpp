@@ -21,7 +21,7 @@ struct SeriesJob {
 };
 
 struct ValueOptions {
-  TrimRule trim;
+  TrimRule trim{};
   /// A GPU counts as busy if its trimmed maximum reaches this (percent; the paper's condition 5).
   double busy_at = 5;
   /// Below this coverage, or with fewer samples, nothing is said about idleness.

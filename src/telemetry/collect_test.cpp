@@ -203,24 +203,26 @@ TEST_F(Collect, ARealPrometheusScrapesIt) {
   if (!have_program("prometheus")) GTEST_SKIP() << "Debian package prometheus is not installed";
   GpuSampler sampler(fake(), 10);
   const Sampling first = sampler.sample();
-  std::atomic<int64_t> sampled_ms = first.time_ms;
+  std::atomic<int> scrapes = 0;
   const auto exporter = Exporter::start("127.0.0.1", 0, [&] {
     Sampling sampling = first;
-    sampling.time_ms = sampled_ms;
+    constexpr int kSampled = 3;  // then nvidia-smi stands still
+    sampling.time_ms += std::min<int>(++scrapes, kSampled);
     return metrics_page(sampling);
   });
   ASSERT_TRUE(exporter);
   const std::string config =
       folder.write("scrape.yml",
-                   "scrape_configs:\n- job_name: gpu\n  scrape_interval: 500ms\n"
+                   "scrape_configs:\n- job_name: gpu\n  scrape_interval: 200ms\n"
                    "  static_configs:\n  - targets: ['127.0.0.1:" +
                        std::to_string(exporter->port()) + "']\n");
   const TestPrometheus server(folder / "data", config);
   ASSERT_TRUE(server.ready()) << TestFolder::read(folder / "data.log");
-  for (int i = 0; i < 6; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    if (i < 3) sampled_ms += 500;  // then nvidia-smi stands still
+  // Its discovery takes five seconds.
+  for (int i = 0; i < 300 && scrapes < 8; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
+  ASSERT_GE(scrapes, 8);
   series::TextSink sink;
   series::Intake intake(sink);
   PrometheusOptions options;
