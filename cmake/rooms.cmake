@@ -19,11 +19,12 @@ goban_room_uses(history base wire model profile records)
 goban_room_uses(store base wire model profile records)
 goban_room_uses(series base statistics)
 goban_room_uses(telemetry base series)
+goban_room_uses(synthetic base wire model profile records history series)
 goban_room_uses(analysis base statistics wire model profile records series)
 goban_room_uses(engine base wire model profile policy scheduler history)
 goban_room_uses(report base wire model profile policy history engine)
 goban_room_uses(cli base statistics wire model profile policy scheduler records history store series
-                    analysis engine report telemetry)
+                    analysis engine report telemetry synthetic)
 # The training runtime: apart from the cluster's rooms (mesh_rooms.cmake builds it).
 goban_room_uses(comm base)
 goban_room_uses(mesh base wire comm)

@@ -15,7 +15,6 @@
 namespace goban::cli {
 namespace {
 
-using series::Metric;
 using series::MetricInfo;
 using series::StoreReader;
 

@@ -12,6 +12,7 @@
 #include "history/generate/philly.hpp"
 #include "history/generate/poisson.hpp"
 #include "model/cluster_presets.hpp"
+#include "synthetic/abci_series.hpp"
 
 namespace goban::cli {
 namespace {
@@ -24,6 +25,8 @@ struct GenerateArguments {
   std::optional<int32_t> days;
   uint64_t seed = 1;
   std::string population = "dl";
+  std::string series_folder;
+  int32_t nodes = 1088;
   history::PoissonOptions poisson;
   /// Options given that only some kinds have, and those kinds.
   std::vector<std::pair<const CLI::Option*, std::vector<std::string>>> special;
@@ -45,14 +48,18 @@ base::Status like_poisson(const GenerateArguments& arguments, const history::Tex
   return history::generate_poisson(options, sink, progress);
 }
 
-base::Status like_abci(const GenerateArguments& arguments, const history::TextSink& sink,
-                       const history::WorkProgress& progress) {
+history::AbciOptions abci_options(const GenerateArguments& arguments) {
   history::AbciOptions options;
   options.seed = arguments.seed;
   options.num_jobs = arguments.num_jobs.value_or(0);
   options.days = arguments.days.value_or(0);
   if (arguments.population == "all") options.population = history::AbciPopulation::All;
-  return history::generate_abci(options, sink, progress);
+  return options;
+}
+
+base::Status like_abci(const GenerateArguments& arguments, const history::TextSink& sink,
+                       const history::WorkProgress& progress) {
+  return history::generate_abci(abci_options(arguments), sink, progress);
 }
 
 base::Status like_philly(const GenerateArguments& arguments, const history::TextSink& sink,
@@ -119,6 +126,41 @@ base::Status generate_to(const GenerateArguments& arguments, const Generator& ge
   return file->commit();
 }
 
+/// --with-gpu-series: jobs on nodes, a store, and the truth.
+int generate_series(const GenerateArguments& arguments) {
+  if (arguments.out != "-") {
+    return report_error(
+        base::usage_error("--out means nothing with --with-gpu-series",
+                          fmt::format("the jobs go to {}/jobs.csv", arguments.series_folder))
+            .value());
+  }
+  ProgressBar bar("generating", 1);
+  catch_interrupts();
+  synthetic::SeriesYearOptions options;
+  options.abci = abci_options(arguments);
+  options.folder = arguments.series_folder;
+  options.nodes = arguments.nodes;
+  options.interrupted = &interrupted();
+  options.on_progress = [&bar](int64_t done, int64_t total) { bar.update(done, total); };
+  const auto made = synthetic::generate_series_year(options);
+  if (!made) {
+    if (interrupted()) {
+      fmt::print(stderr, "goban: interrupted; {}/series is incomplete: remove it\n",
+                 arguments.series_folder);
+      return kExitInterrupted;
+    }
+    return report_error(made.error());
+  }
+  fmt::print("{} jobs on {} nodes, {} GPUs of jobs, {} samples in {}\n", made->jobs,
+             arguments.nodes, made->job_gpus, made->samples, arguments.series_folder);
+  if (made->waited > 0) fmt::print("{} jobs waited for room\n", made->waited);
+  if (made->too_large > 0) {
+    fmt::print(stderr, "goban: warning: {} jobs are larger than {} nodes and were left out\n",
+               made->too_large, arguments.nodes);
+  }
+  return 0;
+}
+
 int generate(const GenerateArguments& arguments) {
   const auto generator = generators().find(arguments.like);
   if (generator == generators().end()) {
@@ -129,6 +171,7 @@ int generate(const GenerateArguments& arguments) {
                             .value());
   }
   if (const auto status = check_options(arguments); !status) return report_error(status.error());
+  if (!arguments.series_folder.empty()) return generate_series(arguments);
   const auto status = generate_to(arguments, generator->second);
   return status ? 0 : report_error(status.error());
 }
@@ -176,7 +219,20 @@ void add_site_options(CLI::App* c, GenerateArguments& arguments) {
           ->check(CLI::IsMember({"dl", "all"}))
           ->capture_default_str()
           ->group("Options of abci-2019");
-  arguments.special.push_back({population, {"abci-2019"}});
+  CLI::Option* series =
+      c->add_option("--with-gpu-series", arguments.series_folder,
+                    "Put the jobs on nodes and write the utilisation of every GPU to this folder: "
+                    "jobs.csv, series/, truth.csv")
+          ->group("Options of abci-2019");
+  CLI::Option* nodes =
+      c->add_option("--nodes", arguments.nodes, "Nodes with four GPUs, for --with-gpu-series")
+          ->check(CLI::Range(1, 100'000))
+          ->capture_default_str()
+          ->needs(series)
+          ->group("Options of abci-2019");
+  for (CLI::Option* option : {population, series, nodes}) {
+    arguments.special.push_back({option, {"abci-2019"}});
+  }
 }
 
 void add_generate(CLI::App* command, Action& action) {
@@ -201,6 +257,7 @@ void add_generate(CLI::App* command, Action& action) {
       "  goban trace generate --like poisson --jobs 5000 --cluster sia-64 --load 0.9 --out j.csv\n"
       "  goban trace generate --like abci-2019 --days 30 --out month.csv\n"
       "  goban trace generate --like abci-2019 --population all --seed 7 --out year.csv\n"
+      "  goban trace generate --like abci-2019 --days 30 --with-gpu-series month\n"
       "  goban trace generate --like gavel --jobs 3000 --cluster 64x8 --load 0.6 --out jobs.csv\n"
       "  goban trace generate --like philly --jobs 20000 | goban simulate --jobs - --cluster 64x8\n"
       "Limits of abci-2019 are those of the cluster preset abci. docs/traces.md says what the\n"

@@ -116,6 +116,16 @@ base::Status StoreWriter::add(const DeviceKey& device, Metric metric, int64_t ti
   return {};
 }
 
+base::Status StoreWriter::add_codes(const DeviceKey& device, Metric metric, int64_t start_ms,
+                                    std::span<const uint16_t> codes) {
+  GOBAN_CHECK(codes.size() * int64_t{options_.step_ms} <= static_cast<uint64_t>(kDay_ms));
+  counts_.given += codes.size();
+  Builder builder;
+  builder.head = {0, options_.step_ms, start_ms, 0, 0};
+  builder.codes.assign(codes.begin(), codes.end());
+  return close_block({metric, device}, builder);
+}
+
 base::Status StoreWriter::close_block(const SeriesKey& key, Builder& builder) {
   if (builder.codes.empty()) return {};
   const auto& [metric, device] = key;

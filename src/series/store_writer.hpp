@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,11 @@ class StoreWriter final : public SampleSink {
   /// Errors: Failed (I/O); what was taken before stays.
   [[nodiscard]] base::Status add(const DeviceKey& device, Metric metric, int64_t time_ms,
                                  Reading reading) override;
+  /// Takes a stretch of one series at once: code i is of start_ms + i * step. Times are exact, and
+  /// the stretch is a block of its own: at most a day, not mixed with add() in the same day.
+  /// Codes are values / quantum (at most code_max) or marks.
+  [[nodiscard]] base::Status add_codes(const DeviceKey& device, Metric metric, int64_t start_ms,
+                                       std::span<const uint16_t> codes);
   /// Writes everything taken so far. Errors: Failed (I/O).
   [[nodiscard]] base::Status finish();
 

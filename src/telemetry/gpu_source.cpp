@@ -89,8 +89,8 @@ base::Status GpuSources::import(std::span<const std::string> sources,
     report_.rejects.push_back(fmt::format("{}:{}: {}", reject.file, reject.line, reject.reason));
   };
   for (const std::string& source : sources) {
-    const auto done = is_address(source) ? read_server(source, options, intake, report_)
-                                         : series::import_file(source, options.import, intake);
+    auto done = is_address(source) ? read_server(source, options, intake, report_)
+                                   : series::import_file(source, options.import, intake);
     if (!done) return done;
     if (intake.stopped()) return base::failed("interrupted");
   }
