@@ -203,6 +203,9 @@ ShapedSite shape_site(const RecordTable& table, const Rules& rules, const model:
         nodes_known(table) ? gpus_per_node_seen(table) : gpus_per_node_guess(table);
   }
   if (rules.gpus_per_node > 0) site.gpus_per_node = rules.gpus_per_node;
+  // As ClusterBuilder has it; a record that claims more must not shape the figures.
+  constexpr int32_t kNodeGpusMax = 255;
+  site.gpus_per_node = std::clamp(site.gpus_per_node, 1, kNodeGpusMax);
   if (rules.rack_nodes > 0) {
     site.rack_nodes = rules.rack_nodes;
     site.rack_known = true;
