@@ -139,7 +139,7 @@ TEST_F(Collect, WithoutProcessesTheGpusAreStillKnown) {
 }
 
 TEST_F(Collect, HostReadings) {
-  const std::string proc = folder.path();
+  const std::string& proc = folder.path();
   (void)folder.write("stat", "cpu  100 0 100 700 100 0 0 0 0 0\ncpu0 1 2 3\n");
   (void)folder.write("meminfo", "MemTotal: 1000 kB\nMemFree: 1 kB\nMemAvailable: 400 kB\n");
   HostSampler host(proc);
@@ -159,7 +159,7 @@ TEST_F(Collect, RealCapturesAreRows) {
   const std::string text = *base::read_text_file(*path);
   const size_t begin = text.find("timestamp, ", text.find("# $ nvidia-smi --query-gpu=timestamp"));
   const size_t row = text.find('\n', begin) + 1;
-  const auto split = [](std::string line) {
+  const auto split = [](const std::string& line) {
     std::vector<std::string> fields;
     for (size_t at = 0; at != std::string::npos;) {
       const size_t end = line.find(", ", at);

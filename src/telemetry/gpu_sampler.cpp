@@ -105,7 +105,7 @@ base::Result<std::vector<GpuReading>> parse_gpu_rows(std::string_view text) {
 
 base::Status count_processes(std::string_view text, std::vector<GpuReading>& gpus) {
   std::vector<uint64_t> counts(gpus.size(), 0);
-  const auto counted = for_lines(text, [&](std::string_view line) -> base::Status {
+  auto counted = for_lines(text, [&](std::string_view line) -> base::Status {
     const size_t comma = line.find(',');
     if (comma == std::string_view::npos || !base::parse_int(trimmed(line.substr(comma + 1)))) {
       return bad_row(line);

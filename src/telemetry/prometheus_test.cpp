@@ -142,7 +142,7 @@ class FakePrometheus : public testing::Test {
     });
     port = server.bind_to_any_port("127.0.0.1");
     thread = std::thread([this] { server.listen_after_bind(); });
-    server.wait_until_ready_();
+    server.await_start();
   }
   ~FakePrometheus() override {
     server.stop();
@@ -153,7 +153,7 @@ class FakePrometheus : public testing::Test {
 
   class Server : public httplib::Server {
    public:
-    void wait_until_ready_() const {
+    void await_start() const {
       while (!is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   };
