@@ -62,7 +62,7 @@ bool is_text(const Cell& cell) { return std::holds_alternative<std::string>(cell
 constexpr size_t kRowsShown = 12;
 constexpr size_t kTextWidthMost = 40;
 
-std::string cut(std::string text) {
+std::string cut(const std::string& text) {
   return width_of(text) == text.size() && text.size() > kTextWidthMost
              ? fmt::format("{}...", text.substr(0, kTextWidthMost - 3))
              : text;

@@ -1,13 +1,14 @@
 // Any bytes are rules of an analysis: refused with a place, or rules that make sense.
+#include "analysis/rules_file.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
-#include "analysis/rules_file.hpp"
 #include "base/check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto rules = goban::analysis::parse_rules({reinterpret_cast<const char*>(data), size},
-                                                  "fuzz.toml");
+  const auto rules =
+      goban::analysis::parse_rules({reinterpret_cast<const char*>(data), size}, "fuzz.toml");
   if (!rules) {
     GOBAN_CHECK(!rules.error().message.empty() && rules.error().place.file == "fuzz.toml");
     return 0;
