@@ -45,6 +45,29 @@ Tensor Layers::layer_norm(const std::string& name, Tensor x, const std::string& 
          parameter("bias", along, {});
 }
 
+Tensor Layers::batch_norm(const std::string& name, Tensor x, const Shape& kept, bool training,
+                          double momentum) {
+  Graph::Scope scope(graph_, name);
+  const auto running = [&](const char* of, Initializer::Kind start) {
+    return graph_.add_variable({of, kept, DType::F32, {start, 0}, false});
+  };
+  const VariableId means = running("moving_mean", Initializer::Kind::Zeros);
+  const VariableId variances = running("moving_variance", Initializer::Kind::Ones);
+  Tensor mean = graph_.read(means), variance = graph_.read(variances);
+  const Tensor exact = cast(x, DType::F32);
+  if (training) {
+    const Tensor now = reduce_mean(exact, kept);
+    const Tensor spread = reduce_mean(square(exact - now), kept);
+    graph_.assign(means, mean * momentum + stop_gradient(now) * (1 - momentum));
+    graph_.assign(variances, variance * momentum + stop_gradient(spread) * (1 - momentum));
+    mean = now;
+    variance = spread;
+  }
+  const Tensor normal = cast((exact - mean) * rsqrt(variance + 1e-6), x.dtype());
+  return normal * parameter("scale", kept, {Initializer::Kind::Ones, 0}) +
+         parameter("bias", kept, {});
+}
+
 Tensor Layers::conv_filter(const std::string& name, Shape shape) {
   const size_t in = shape.rank() - 2;
   const int64_t window = shape.size() / (shape[in].size * shape[in + 1].size);
@@ -80,6 +103,46 @@ Tensor attention(Tensor q, Tensor k, Tensor v, const std::string& memory, const 
   Tensor scores = einsum({q * scale, k}, scores_shape, "scores");
   if (mask != nullptr) scores = scores + *mask;
   return einsum({softmax(scores, memory), v}, q.shape(), "mixed");
+}
+
+Tensor local_attention(Tensor q, Tensor k, Tensor v, const std::string& length,
+                       const std::string& depth, int64_t window) {
+  const int64_t size = q.shape().dim(length).size;
+  if (window < 1 || size % window != 0) {
+    throw GraphError("local_attention: the window does not divide dimension '" + length + "'");
+  }
+  const Dim blocks{length + "_blocks", size / window}, within{length + "_within", window};
+  const auto cut = [&](Tensor x) {
+    std::vector<Dim> dims;
+    for (const Dim& dim : x.shape().dims()) {
+      if (dim.name == length) {
+        dims.push_back(blocks);
+        dims.push_back(within);
+      } else {
+        dims.push_back(dim);
+      }
+    }
+    return reshape(x, Shape(dims));
+  };
+  const std::string memory = length + "_memory";
+  // The block before and the own one, one after the other.
+  const auto with_before = [&](Tensor x) {
+    x = rename(cut(x), within.name, memory);
+    return concat({shift(x, blocks.name, 1, false), x}, memory);
+  };
+  const Dim twice{memory, 2 * window};
+  Graph& g = q.graph();
+  const Shape places{blocks, within, twice};
+  const auto along = [&](const Dim& dim) { return broadcast(range(g, dim, DType::I64), places); };
+  const Tensor block = along(blocks), i = along(within), j = along(twice);
+  const Tensor limit = broadcast(fill(g, {}, static_cast<double>(window), DType::I64), places);
+  // Place i sees memory from i + 1 to i + window; there is none before the first block.
+  const Tensor early = less(j, i + 1), late = less(i + static_cast<double>(window), j);
+  const Tensor absent = less(block * static_cast<double>(window) + j, limit);
+  const Tensor hidden = maximum(maximum(early, late), absent);
+  const Tensor mask = cast(hidden, q.dtype()) * -1e9;
+  const Tensor mixed = attention(cut(q), with_before(k), with_before(v), memory, depth, &mask);
+  return reshape(mixed, q.shape());
 }
 
 Tensor causal_mask(Graph& graph, const Dim& queries, const Dim& memory, DType dtype) {

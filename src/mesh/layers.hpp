@@ -36,6 +36,11 @@ class Layers {
                const Shape& out, bool bias = true);
   /// Normalises over `dim`, then scales (from 1) and shifts (from 0).
   Tensor layer_norm(const std::string& name, Tensor x, const std::string& dim);
+  /// Normalises over all dimensions but those of `kept`, whatever they are split over, then scales
+  /// (from 1) and shifts (from 0) along `kept`. `training`: by mean and variance of x itself, and
+  /// moves the running ones towards them by 1 - `momentum`; otherwise by the running ones.
+  Tensor batch_norm(const std::string& name, Tensor x, const Shape& kept, bool training,
+                    double momentum = 0.9);
   /// Glorot-uniform filter [sizes..., in, out], as Mesh TensorFlow's get_variable makes it.
   Tensor conv_filter(const std::string& name, Shape shape);
 
@@ -54,6 +59,12 @@ Tensor cross_entropy(Tensor logits, Tensor targets, const std::string& classes);
 /// `mask`, if given, is added to [..., queries, memory] (0 or a large negative number).
 Tensor attention(Tensor q, Tensor k, Tensor v, const std::string& memory, const std::string& depth,
                  const Tensor* mask);
+/// Causal attention of each place of `length` to itself and the `window` - 1 places before it, in
+/// blocks of `window`: cost grows with length times window. q, k and v have the same dimensions,
+/// among them `length`, which `window` divides. Split along `length` if the rules split both it and
+/// "length_blocks" (of `length` "length"): the block before comes from the neighbour.
+Tensor local_attention(Tensor q, Tensor k, Tensor v, const std::string& length,
+                       const std::string& depth, int64_t window);
 /// 0 where memory <= query, else -1e9: for a causal model.
 Tensor causal_mask(Graph& graph, const Dim& queries, const Dim& memory, DType dtype);
 
