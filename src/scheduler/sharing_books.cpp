@@ -226,6 +226,7 @@ std::vector<JobId> SharingBooks::partners(JobId job) const {
 
 void SharingBooks::choose_caps(Tenants& tenants, std::vector<Action>& actions) {
   if (!sharing_.caps_power()) return;
+  if (std::exchange(waited_, someone_waits()) != someone_waits()) uncap_all();
   for (const GroupId id : std::exchange(uncapped_, {})) {
     const Tenants::Group& group = tenants.group(id);
     if (group.jobs.empty() || group.locked) continue;
@@ -241,11 +242,16 @@ void SharingBooks::choose_caps(Tenants& tenants, std::vector<Action>& actions) {
 
 void SharingBooks::review_all() {
   for (const State::Running& running : state_.running()) {
-    const JobId job = state_.job(running.slot).job;
-    for (const GroupId group : tenants().groups_of(job)) {
-      due_.insert(group);
-      uncapped_.insert(group);
-    }
+    const auto groups = tenants().groups_of(state_.job(running.slot).job);
+    due_.insert(groups.begin(), groups.end());
+  }
+  uncap_all();
+}
+
+void SharingBooks::uncap_all() {
+  for (const State::Running& running : state_.running()) {
+    const auto groups = tenants().groups_of(state_.job(running.slot).job);
+    uncapped_.insert(groups.begin(), groups.end());
   }
 }
 

@@ -78,7 +78,8 @@ class SharingBooks final : public policy::SharingView {
   void undone(const Leaver& leaver);
   /// Whom a running job shares GPUs with, ascending.
   [[nodiscard]] std::vector<JobId> partners(JobId job) const;
-  /// Chooses power limits anew where groups are new or changed; appends what is to be done.
+  /// Chooses power limits anew where groups are new or changed, and for all when jobs begin to wait
+  /// or nobody waits any more; appends what is to be done.
   void choose_caps(Tenants& tenants, std::vector<Action>& actions);
   /// All shared groups come up for review, as time alone may have changed what is expected of them.
   void review_all();
@@ -99,6 +100,7 @@ class SharingBooks final : public policy::SharingView {
   [[nodiscard]] bool stands(const Observation& observation) const;
   [[nodiscard]] bool complete(const Observation& observation) const;
   void learn(const Observation& observation);
+  void uncap_all();
   /// The job has neighbours on other GPUs, too.
   [[nodiscard]] bool shares_elsewhere(JobId job, GroupId group) const;
 
@@ -113,8 +115,9 @@ class SharingBooks final : public policy::SharingView {
   std::vector<model::Breakage> broken_;
   std::set<GroupId> due_;           ///< for review
   std::set<GroupId> due_observed_;  ///< likewise, after an observation
-  std::set<GroupId> uncapped_;
-  std::vector<int8_t> caps_;  ///< by GPU: the power limits that were asked for
+  std::set<GroupId> uncapped_;      ///< for new power limits
+  bool waited_ = false;             ///< somebody, when limits were chosen last
+  std::vector<int8_t> caps_;        ///< by GPU: the power limits that were asked for
   int64_t num_undone_ = 0;
 };
 

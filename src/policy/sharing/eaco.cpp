@@ -2,6 +2,8 @@
 // on upper quantiles until the set was measured, and are asked again at every join and leave; an
 // undo costs time; groups settle, jobs cool down, and what failed together is kept apart; power is
 // limited into slack.
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "policy/sharing/benefit.hpp"
 #include "policy/sharing/place_search.hpp"
@@ -68,7 +70,9 @@ class Eaco final : public Sharing {
 
   int8_t choose_cap(const SharingView& view, GroupId group) const override {
     return options_.power_caps
-               ? cap_into_slack(view, group, delay_price_w(view, options_.delay_price_w))
+               ? cap_into_slack(
+                     view, group,
+                     delay_price_w(view, std::max(options_.delay_price_w, options_.cap_price_w)))
                : int8_t{-1};
   }
 

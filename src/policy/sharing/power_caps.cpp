@@ -44,6 +44,8 @@ int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w)
   const TenantSet set(view, gpu_model, group.traits);
   const SetPrediction prediction = set.predict(view);
   const double gpu_w = set.power_w(view, prediction);
+  const auto is_felt = [&](const profile::PowerCap& cap) { return cap.cap_w < gpu_w; };
+  if (std::ranges::none_of(model->caps, is_felt)) return -1;
   const double other_w = overhead_w(tenants, group, *model);
   // Jobs for each GPU: what a delay is paid for.
   const double delayed =
@@ -53,7 +55,7 @@ int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w)
   double best_w = gpu_w + other_w;  // joules for the work of a second without a limit
   for (size_t i = 0; i < model->caps.size(); ++i) {
     const profile::PowerCap& cap = model->caps[i];
-    if (cap.cap_w >= gpu_w) continue;  // it would not be felt
+    if (!is_felt(cap)) continue;
     const double capped_w = gpu_w * cap.energy_factor + other_w * cap.time_factor +
                             delay_price_w * delayed * (cap.time_factor - 1);
     if (capped_w >= best_w) continue;

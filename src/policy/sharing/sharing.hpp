@@ -162,6 +162,9 @@ struct EacoOptions {
   /// A job that promises nothing may be slowed by this factor at most, as expected.
   double max_slowdown = 1.3;
   bool power_caps = true;
+  /// What power limits have to save for a second's delay of a job, if that is more than
+  /// `delay_price_w`; it rises with demand likewise.
+  double cap_price_w = 200;
   /// Jobs that can keep a promise are not interrupted for others, but by priority.
   bool spare_promises = false;
   /// What a second of a job's time is worth, in joules: sharing and power limits have to save more
