@@ -18,158 +18,19 @@
 #include <deque>
 #include <fmt/format.h>
 #include <map>
-#include <unordered_map>
 
 #include "base/number.hpp"
 #include "records/clock_reader.hpp"
+#include "records/formats/grid_engine_fields.hpp"
 #include "records/gpu_resources.hpp"
 #include "records/record_format.hpp"
 #include "records/run_counter.hpp"
-#include "records/slurm_fields.hpp"
 
 namespace goban::records {
 namespace {
 
 using base::TimeNs;
-
-enum Field : size_t {
-  kQueue = 0,
-  kHost = 1,
-  kGroup = 2,
-  kOwner = 3,
-  kJobName = 4,
-  kJob = 5,
-  kAccount = 6,
-  kPriority = 7,
-  kSubmit = 8,
-  kStart = 9,
-  kEnd = 10,
-  kFailed = 11,
-  kExit = 12,
-  kProject = 31,
-  kPe = 33,
-  kSlots = 34,
-  kTask = 35,
-  kCpu = 36,
-  kCategory = 39,
-  kPeTask = 41,
-  kMaxVmem = 42,
-  kReservation = 43,
-  kQdelInfo = 46,
-  kMaxRss = 47,
-  kSubmitCommand = 51,
-};
-constexpr size_t kFieldsMin = 43;
-constexpr size_t kFieldsUge = 46;
-
-using Fields = std::vector<std::string_view>;
-
-/// What follows the category, `shift` fields further back, is as it should be: iow, pe_taskid,
-/// maxvmem.
-bool fits_behind_category(const Fields& fields, size_t shift) {
-  if (kMaxVmem + shift >= fields.size()) return false;
-  const std::string_view task = fields[kPeTask + shift];
-  const bool is_task = task == "NONE" || task == "none" ||
-                       (task.find('.') != task.npos && task.find(' ') == task.npos);
-  return is_task && base::parse_double(fields[kCategory + 1 + shift]) &&
-         base::parse_double(fields[kMaxVmem + shift]);
-}
-
-void split(std::string_view line, Fields& fields) {
-  fields.clear();
-  size_t begin = 0;
-  for (size_t colon = line.find(':'); colon != line.npos; colon = line.find(':', begin)) {
-    fields.push_back(line.substr(begin, colon - begin));
-    begin = colon + 1;
-  }
-  fields.push_back(line.substr(begin));
-  // A colon in the category (h_rt=1:00:00) is not masked by every version.
-  constexpr size_t kColonsMax = 16;
-  size_t shift = 0;
-  while (shift <= kColonsMax && !fits_behind_category(fields, shift)) ++shift;
-  if (shift == 0 || shift > kColonsMax) return;
-  const char* const first = fields[kCategory].data();
-  const std::string_view last = fields[kCategory + shift];
-  fields[kCategory] = {first, static_cast<size_t>(last.data() + last.size() - first)};
-  const auto behind = fields.begin() + kCategory + 1;
-  fields.erase(behind, behind + static_cast<std::ptrdiff_t>(shift));
-}
-
-bool is_digits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-}
-
-std::string_view unless_none(std::string_view text) {
-  return text == "NONE" || text == "none" ? std::string_view() : text;
-}
-
-/// What the category says: `-l a=1,b=2 -pe mpi 8 -I y -q gpu.q`.
-struct Category {
-  int64_t gpus = 0;
-  bool has_gpus = false;
-  CountedBy counted_by = CountedBy::Job;
-  std::string_view resource_type;
-  int64_t instances = 0;
-  std::optional<TimeNs> limit_ns;
-  bool interactive = false;
-};
-
-void take_resources(std::string_view list, const GpuResources& known, Category& out) {
-  while (!list.empty()) {
-    const size_t comma = std::min(list.find(','), list.size());
-    const std::string_view item = list.substr(0, comma);
-    list.remove_prefix(std::min(comma + 1, list.size()));
-    const size_t equals = std::min(item.find('='), item.size());
-    const std::string_view name = item.substr(0, equals);
-    const std::string_view value = equals < item.size() ? item.substr(equals + 1) : "1";
-    if (name == "h_rt") out.limit_ns = parse_slurm_span(value.substr(0, value.find('.')));
-    const GpuResource* const resource = known.find(name);
-    if (resource == nullptr) continue;
-    constexpr double kAmountMax = 1e6;
-    const auto amount = base::parse_double(value);
-    if (!amount || !(*amount > 0 && *amount <= kAmountMax)) continue;
-    const auto whole = static_cast<int64_t>(*amount);
-    out.gpus += whole * resource->gpus;
-    out.has_gpus = true;
-    out.counted_by = resource->counted_by;
-    if (resource->resource_type.empty()) continue;
-    out.resource_type = resource->resource_type;
-    out.instances = whole;
-  }
-}
-
-Category parse_category(std::string_view text, const GpuResources& known) {
-  Category out;
-  std::string_view option;
-  while (!text.empty()) {
-    const size_t blank = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, blank);
-    text.remove_prefix(std::min(blank + 1, text.size()));
-    if (word.empty()) continue;
-    if (word.front() == '-') {
-      option = word;
-      if (word == "-soft") break;
-      continue;
-    }
-    if (option == "-l") take_resources(word, known, out);
-    if (option == "-I") out.interactive = word == "y";
-  }
-  return out;
-}
-
-JobState state_of(int64_t failed, int64_t exit, TimeNs run_ns, std::optional<TimeNs> limit_ns,
-                  bool deleted) {
-  constexpr int64_t kLimitEnforced = 37;
-  constexpr int64_t kBySignal = 100;
-  constexpr int64_t kKilled = 128 + 9;
-  constexpr int64_t kTerminated = 128 + 15;
-  if (failed == 0) return exit == 0 ? JobState::Completed : JobState::Failed;
-  if (failed == kLimitEnforced) return JobState::TimedOut;
-  if (failed == 24 || failed == 25) return JobState::Requeued;
-  if (failed != kBySignal) return JobState::Failed;
-  if (limit_ns && run_ns >= *limit_ns) return JobState::TimedOut;
-  return deleted || exit == kKilled || exit == kTerminated ? JobState::Cancelled : JobState::Failed;
-}
+using namespace grid_engine;  // the fields
 
 class GridEngineParser final : public LineParser {
  public:
@@ -457,6 +318,10 @@ void GridEngineParser::set_size(const Category& category, const Waiting& job,
   const auto mem = base::parse_double(fields_[has_rss ? kMaxRss : kMaxVmem]);
   constexpr double kMemMax = 1e18;
   if (mem && *mem > 0 && *mem < kMemMax) record.usage.mem_bytes_max = static_cast<int64_t>(*mem);
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
 
 bool recognises(std::string_view line) {

@@ -1,0 +1,107 @@
+#include "records/formats/grid_engine_fields.hpp"
+
+#include <algorithm>
+
+#include "base/number.hpp"
+#include "records/slurm_fields.hpp"
+
+namespace goban::records::grid_engine {
+namespace {
+
+using base::TimeNs;
+
+/// What follows the category, `shift` fields further back, is as it should be: iow, pe_taskid,
+/// maxvmem.
+bool fits_behind_category(const Fields& fields, size_t shift) {
+  if (kMaxVmem + shift >= fields.size()) return false;
+  const std::string_view task = fields[kPeTask + shift];
+  const bool is_task = task == "NONE" || task == "none" ||
+                       (task.find('.') != task.npos && task.find(' ') == task.npos);
+  return is_task && base::parse_double(fields[kCategory + 1 + shift]) &&
+         base::parse_double(fields[kMaxVmem + shift]);
+}
+
+void take_resources(std::string_view list, const GpuResources& known, Category& out) {
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    const std::string_view item = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    const size_t equals = std::min(item.find('='), item.size());
+    const std::string_view name = item.substr(0, equals);
+    const std::string_view value = equals < item.size() ? item.substr(equals + 1) : "1";
+    if (name == "h_rt") out.limit_ns = parse_slurm_span(value.substr(0, value.find('.')));
+    const GpuResource* const resource = known.find(name);
+    if (resource == nullptr) continue;
+    constexpr double kAmountMax = 1e6;
+    const auto amount = base::parse_double(value);
+    if (!amount || !(*amount > 0 && *amount <= kAmountMax)) continue;
+    const auto whole = static_cast<int64_t>(*amount);
+    out.gpus += whole * resource->gpus;
+    out.has_gpus = true;
+    out.counted_by = resource->counted_by;
+    if (resource->resource_type.empty()) continue;
+    out.resource_type = resource->resource_type;
+    out.instances = whole;
+  }
+}
+
+}  // namespace
+
+void split(std::string_view line, Fields& fields) {
+  fields.clear();
+  size_t begin = 0;
+  for (size_t colon = line.find(':'); colon != line.npos; colon = line.find(':', begin)) {
+    fields.push_back(line.substr(begin, colon - begin));
+    begin = colon + 1;
+  }
+  fields.push_back(line.substr(begin));
+  // A colon in the category (h_rt=1:00:00) is not masked by every version.
+  constexpr size_t kColonsMax = 16;
+  size_t shift = 0;
+  while (shift <= kColonsMax && !fits_behind_category(fields, shift)) ++shift;
+  if (shift == 0 || shift > kColonsMax) return;
+  const char* const first = fields[kCategory].data();
+  const std::string_view last = fields[kCategory + shift];
+  fields[kCategory] = {first, static_cast<size_t>(last.data() + last.size() - first)};
+  const auto behind = fields.begin() + kCategory + 1;
+  fields.erase(behind, behind + static_cast<std::ptrdiff_t>(shift));
+}
+
+std::string_view unless_none(std::string_view text) {
+  return text == "NONE" || text == "none" ? std::string_view() : text;
+}
+
+Category parse_category(std::string_view text, const GpuResources& known) {
+  Category out;
+  std::string_view option;
+  while (!text.empty()) {
+    const size_t blank = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, blank);
+    text.remove_prefix(std::min(blank + 1, text.size()));
+    if (word.empty()) continue;
+    if (word.front() == '-') {
+      option = word;
+      if (word == "-soft") break;
+      continue;
+    }
+    if (option == "-l") take_resources(word, known, out);
+    if (option == "-I") out.interactive = word == "y";
+  }
+  return out;
+}
+
+JobState state_of(int64_t failed, int64_t exit, TimeNs run_ns, std::optional<TimeNs> limit_ns,
+                  bool deleted) {
+  constexpr int64_t kLimitEnforced = 37;
+  constexpr int64_t kBySignal = 100;
+  constexpr int64_t kKilled = 128 + 9;
+  constexpr int64_t kTerminated = 128 + 15;
+  if (failed == 0) return exit == 0 ? JobState::Completed : JobState::Failed;
+  if (failed == kLimitEnforced) return JobState::TimedOut;
+  if (failed == 24 || failed == 25) return JobState::Requeued;
+  if (failed != kBySignal) return JobState::Failed;
+  if (limit_ns && run_ns >= *limit_ns) return JobState::TimedOut;
+  return deleted || exit == kKilled || exit == kTerminated ? JobState::Cancelled : JobState::Failed;
+}
+
+}  // namespace goban::records::grid_engine

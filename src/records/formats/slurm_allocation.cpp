@@ -1,0 +1,261 @@
+// An allocation line of sacct.
+//
+// GPUs: AllocTRES `gres/gpu` counts, else its typed entries, which name the same GPUs; else
+// AllocGRES; else, where the accounting does not count GPUs, SiteOptions::gpus_per_node by
+// partition. ReqTRES is only used if there is no AllocTRES at all: --exclusive gives more than was
+// asked for. Memory: AllocTRES, else ReqMem (n = a node, c = a core; a high bit marks memory a
+// core). Kind: SubmitLine (salloc, srun = interactive; sbatch = batch), else steps, else unknown.
+#include "records/formats/slurm_allocation.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+
+namespace goban::records {
+namespace {
+
+using enum SlurmColumn;
+using base::TimeNs;
+
+std::string parse_limits(const SlurmHeader& header, AccountingRecord& job) {
+  if (const std::string_view raw = header.field(TimeLimitRaw); !raw.empty()) {
+    const auto minutes = base::parse_int(raw);
+    constexpr int64_t kUnlimited = UINT32_MAX;
+    if (minutes && *minutes > 0 && *minutes < static_cast<int64_t>(base::kMaxSeconds) / 60 &&
+        *minutes != kUnlimited) {
+      job.walltime_limit_ns = *minutes * 60 * base::kSecond;
+    }
+  } else if (const std::string_view text = header.field(TimeLimit);
+             !text.empty() && text[0] >= '0' && text[0] <= '9') {
+    // Partition_Limit and UNLIMITED tell no limit.
+    const auto span_ns = parse_slurm_span(text);
+    if (!span_ns) return fmt::format("Timelimit \"{}\" is no time span", text.substr(0, 40));
+    job.walltime_limit_ns = *span_ns;
+  }
+  if (const std::string_view text = header.field(ExitCode); !text.empty()) {
+    const auto exit = parse_slurm_exit(text);
+    if (!exit) return fmt::format("ExitCode \"{}\" is not code:signal", text.substr(0, 40));
+    job.exit_code = exit->code;
+    job.signal = exit->signal;
+  }
+  if (const auto priority = base::parse_int(header.field(Priority))) {
+    job.priority = static_cast<int32_t>(std::clamp<int64_t>(*priority, INT32_MIN, INT32_MAX));
+  }
+  return {};
+}
+
+void parse_kind(const SlurmHeader& header, AccountingRecord& job) {
+  std::string_view command = header.field(SubmitLine);
+  command = command.substr(0, command.find(' '));
+  if (const size_t slash = command.rfind('/'); slash != command.npos) {
+    command.remove_prefix(slash + 1);
+  }
+  if (command == "salloc" || command == "srun") job.kind = JobKind::Interactive;
+  if (command == "sbatch") job.kind = JobKind::Batch;
+}
+
+}  // namespace
+
+base::Result<GpusPerNode> parse_gpus_per_node(const std::vector<std::string>& entries) {
+  constexpr int64_t kGpusMax = 1 << 16;
+  GpusPerNode table;
+  for (const std::string& entry : entries) {
+    const size_t equals = entry.rfind('=');
+    const auto count = equals == std::string::npos
+                           ? std::nullopt
+                           : base::parse_int(std::string_view(entry).substr(equals + 1));
+    if (!count || *count < 0 || *count > kGpusMax) {
+      return base::usage_error("\"" + entry + "\" does not tell the GPUs of a node",
+                               "write PARTITION=GPUS, such as gpu=4");
+    }
+    table[std::string_view(entry).substr(0, equals)] = *count;
+  }
+  return table;
+}
+
+std::string SlurmAllocation::parse(const SlurmHeader& header, const SlurmJobId& id,
+                                   AccountingRecord& job) {
+  job.id = id.job;
+  job.job_number = id.number;
+  job.array_task = id.array_task;
+  job.het_part = id.het_part;
+  if (std::string problem = parse_names(header, job); !problem.empty()) return problem;
+  if (std::string problem = parse_times(header, job); !problem.empty()) return problem;
+  if (std::string problem = parse_sizes(header, job); !problem.empty()) return problem;
+  if (std::string problem = parse_limits(header, job); !problem.empty()) return problem;
+  parse_kind(header, job);
+  return {};
+}
+
+std::string SlurmAllocation::parse_names(const SlurmHeader& header, AccountingRecord& job) {
+  job.cluster = header.field(Cluster);
+  job.partition = header.field(Partition);
+  job.qos = header.field(Qos);
+  job.account = header.field(Account);
+  job.group = header.field(Group);
+  job.user = header.field(User);
+  job.reservation = header.field(Reservation);
+  if (site_.keep_job_names) job.job_name = header.field(JobName);
+  if (site_.keep_command_lines) job.command_line = header.field(SubmitLine);
+  const std::string_view word = header.field(State);
+  const auto state = parse_job_state(word);
+  if (!state && (!word.empty() || header.has(State))) {
+    return fmt::format("State \"{}\" is not known", word.substr(0, 40));
+  }
+  job.state = state.value_or(JobState::Unknown);
+  return {};
+}
+
+std::string SlurmAllocation::parse_moment(const SlurmHeader& header, SlurmColumn column,
+                                          std::string_view name, Moment& moment) {
+  moment = clock_.read(header.field(column));
+  const std::string_view text = header.field(column).substr(0, 40);
+  if (moment.kind == MomentKind::Bad)
+    return fmt::format("{} \"{}\" is no date and time", name, text);
+  if (moment.kind == MomentKind::Skipped) {
+    return fmt::format("{} \"{}\" does not exist in the zone {}: the clock was put forward", name,
+                       text, site_.zone);
+  }
+  return {};
+}
+
+std::string SlurmAllocation::parse_times(const SlurmHeader& header, AccountingRecord& job) {
+  Moment submit;
+  Moment eligible;
+  Moment start;
+  Moment end;
+  if (auto problem = parse_moment(header, Submit, "Submit", submit); !problem.empty())
+    return problem;
+  if (auto problem = parse_moment(header, Eligible, "Eligible", eligible); !problem.empty())
+    return problem;
+  if (auto problem = parse_moment(header, Start, "Start", start); !problem.empty()) return problem;
+  if (auto problem = parse_moment(header, End, "End", end); !problem.empty()) return problem;
+  std::optional<TimeNs> elapsed_ns;
+  if (header.has(Elapsed)) elapsed_ns = parse_slurm_span(header.field(Elapsed));
+  // Where the clock was put back the run time tells which of two moments is meant.
+  if (start.second_ns >= 0 || end.second_ns >= 0) {
+    const TimeNs span_ns = elapsed_ns.value_or(-1);
+    if (start.second_ns >= 0 && start.ns < submit.ns) start.ns = start.second_ns;
+    const auto fits = [&](TimeNs from_ns, TimeNs to_ns) { return to_ns - from_ns == span_ns; };
+    if (!fits(start.ns, end.ns)) {
+      const bool later_end = end.second_ns >= 0 && fits(start.ns, end.second_ns);
+      const bool later_start = start.second_ns >= 0 && fits(start.second_ns, end.ns);
+      if (!later_end && later_start) {
+        start.ns = start.second_ns;
+      } else if (later_end || (end.ns < start.ns && end.second_ns >= 0)) {
+        end.ns = end.second_ns;
+      }
+    }
+  }
+  job.submit_ns = submit.ns;
+  job.eligible_ns = eligible.ns;
+  job.start_ns = start.ns;
+  if (has_ended(job.state) || job.state == JobState::Requeued || job.state == JobState::Unknown) {
+    job.end_ns = end.ns;
+  }
+  if (job.state == JobState::Pending) job.start_ns = -1;
+  // A job cancelled in the queue may show the moment of that as its start.
+  const std::string_view nodes = header.field(NodeList);
+  if (nodes == "None assigned" && job.state == JobState::Cancelled) job.start_ns = -1;
+  if (job.start_ns >= 0 && job.start_ns < job.submit_ns) {
+    return "the job started before it was submitted";
+  }
+  if (job.end_ns >= 0 && job.end_ns < job.start_ns) return "the job ended before it started";
+  return {};
+}
+
+std::string SlurmAllocation::parse_sizes(const SlurmHeader& header, AccountingRecord& job) {
+  const auto whole = [&header](SlurmColumn column, int64_t& out) {
+    const std::string_view text = header.field(column);
+    if (text.empty()) return true;
+    const auto value = base::parse_int(text);
+    if (value && *value >= 0 && *value <= INT32_MAX) out = *value;
+    return value.has_value() && *value >= 0 && *value <= INT32_MAX;
+  };
+  if (!whole(NumNodes, job.num_nodes)) return "NNodes is no count";
+  if (!whole(NumCpus, job.cpu_cores)) return "NCPUS is no count";
+  int64_t restarts = -1;
+  if (!whole(Restarts, restarts)) return "Restarts is no count";
+  job.restarts = static_cast<int32_t>(restarts);
+  const std::string_view nodes = header.field(NodeList);
+  if (nodes != "None assigned" && nodes != "None" && nodes != "Unknown") job.node_list = nodes;
+  const std::string_view tres = header.field(header.has(AllocTres) ? AllocTres : ReqTres);
+  if (!parse_slurm_tres(tres, tres_)) {
+    return fmt::format("{} \"{}\" is no list of resources",
+                       header.has(AllocTres) ? "AllocTRES" : "ReqTRES", tres.substr(0, 80));
+  }
+  parse_gpus(header, job);
+  parse_memory(header, job);
+  if (job.cpu_cores == 0 && tres_.cpus > 0) job.cpu_cores = tres_.cpus;
+  if (job.num_nodes < 0) job.num_nodes = tres_.nodes;
+  return {};
+}
+
+void SlurmAllocation::parse_gpus(const SlurmHeader& header, AccountingRecord& job) {
+  gpu_type_.swap(tres_.gpu_type);
+  job.gpu_type = gpu_type_;
+  job.gpu_share = tres_.has_mig || (tres_.gpus < 0 && tres_.gpu_shards > 0);
+  if (tres_.gpus >= 0) {
+    job.num_gpus = tres_.gpus;
+  } else if (tres_.gpu_shards > 0) {
+    job.num_gpus = 1;
+  } else if (header.has(AllocGres)) {
+    // Counted by node.
+    job.num_gpus =
+        parse_slurm_gres_gpus(header.field(AllocGres)) * std::max<int64_t>(job.num_nodes, 1);
+  } else if (const auto found = gpus_per_node_.find(job.partition); found != gpus_per_node_.end()) {
+    job.num_gpus = found->second * std::max<int64_t>(job.num_nodes, 1);
+    ++inferred_gpus_;
+  } else if (header.has(AllocTres) || header.has(ReqTres)) {
+    job.num_gpus = 0;
+  }
+  any_gpus_ |= job.num_gpus.value_or(0) > 0;
+}
+
+void SlurmAllocation::parse_memory(const SlurmHeader& header, AccountingRecord& job) {
+  job.mem_bytes = tres_.mem_bytes;
+  std::string_view text = header.field(ReqMem);
+  if (job.mem_bytes >= 0 || text.empty()) return;
+  constexpr int64_t kPerCore = int64_t{1} << 31;  // MiB; a bit of Slurm's own tables
+  bool by_core = text.ends_with('c');
+  bool by_node = text.ends_with('n');
+  if (by_core || by_node) text.remove_suffix(1);
+  const auto bytes = parse_slurm_bytes(text, 'M');
+  if (!bytes) return;
+  int64_t mib = *bytes >> 20;
+  if (mib >= kPerCore && mib < 2 * kPerCore) {
+    mib -= kPerCore;
+    by_core = true;
+    by_node = false;
+  }
+  const int64_t parts = by_core ? job.cpu_cores : by_node ? std::max<int64_t>(job.num_nodes, 1) : 1;
+  if (mib < int64_t{1} << 30) job.mem_bytes = (mib << 20) * std::clamp<int64_t>(parts, 0, 8000);
+}
+
+void SlurmAllocation::note_times(std::vector<std::string>& out) const {
+  if (clock_.used_zone() && site_.zone.empty()) {
+    out.emplace_back(
+        "times have no zone and were read as UTC (right for TZ=UTC sacct; else name the zone)");
+  }
+  if (clock_.ambiguous() > 0) {
+    out.push_back(fmt::format(
+        "{} times came twice as the clock was put back; Elapsed decided, else the earlier one",
+        clock_.ambiguous()));
+  }
+}
+
+void SlurmAllocation::note_gpus(std::vector<std::string>& out) const {
+  if (inferred_gpus_ > 0) {
+    out.push_back(
+        fmt::format("{} jobs got their GPUs from the partition's GPUs a node", inferred_gpus_));
+  }
+  if (!any_gpus_) {
+    out.emplace_back(
+        "no record counts GPUs: AccountingStorageTRES has to list gres/gpu (else give the GPUs of "
+        "a "
+        "node by partition)");
+  }
+}
+
+}  // namespace goban::records

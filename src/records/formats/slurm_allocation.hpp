@@ -1,0 +1,58 @@
+// What an allocation line of sacct says of its job: names, times, sizes, limits. Not what steps and
+// comments measured (slurm.cpp).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.hpp"
+#include "records/accounting_record.hpp"
+#include "records/clock_reader.hpp"
+#include "records/formats/slurm_header.hpp"
+#include "records/record_reader.hpp"
+#include "records/slurm_fields.hpp"
+
+namespace goban::records {
+
+/// GPUs of a node by partition, from `name=count`; the names are views of the entries.
+using GpusPerNode = std::unordered_map<std::string_view, int64_t>;
+/// Errors: Usage.
+[[nodiscard]] base::Result<GpusPerNode> parse_gpus_per_node(
+    const std::vector<std::string>& entries);
+
+class SlurmAllocation {
+ public:
+  /// `site` has to outlive the object.
+  SlurmAllocation(base::TimeZone zone, GpusPerNode gpus_per_node, const SiteOptions& site)
+      : clock_(std::move(zone)), gpus_per_node_(std::move(gpus_per_node)), site_(site) {}
+
+  /// Fills a fresh record from the line that `header` split last; returns what is wrong, empty =
+  /// nothing. Its texts are views of the line, and of this object until the next call.
+  [[nodiscard]] std::string parse(const SlurmHeader& header, const SlurmJobId& id,
+                                  AccountingRecord& job);
+
+  /// What users should know of the times, and of the GPUs.
+  void note_times(std::vector<std::string>& out) const;
+  void note_gpus(std::vector<std::string>& out) const;
+
+ private:
+  std::string parse_names(const SlurmHeader& header, AccountingRecord& job);
+  std::string parse_moment(const SlurmHeader& header, SlurmColumn column, std::string_view name,
+                           Moment& moment);
+  std::string parse_times(const SlurmHeader& header, AccountingRecord& job);
+  std::string parse_sizes(const SlurmHeader& header, AccountingRecord& job);
+  void parse_gpus(const SlurmHeader& header, AccountingRecord& job);
+  void parse_memory(const SlurmHeader& header, AccountingRecord& job);
+
+  ClockReader clock_;
+  GpusPerNode gpus_per_node_;
+  const SiteOptions& site_;
+  SlurmTres tres_;
+  std::string gpu_type_;  ///< of the record filled last
+  int64_t inferred_gpus_ = 0;
+  bool any_gpus_ = false;
+};
+
+}  // namespace goban::records
