@@ -64,17 +64,18 @@ int ImportSink::year_of(const AccountingRecord& record) {
   return year_;
 }
 
-Result<BulkWriter*> ImportSink::writer_of(int year) {
+Result<QueuedWriter*> ImportSink::writer_of(int year) {
   if (year == last_year_) return last_writer_;
   auto& writer = writers_[year];
   if (!writer) {
+    if (auto status = queue_.wait(); !status) return base::failure(status.error());
     if (auto status = create_partition(connection_, year); !status) {
       return base::failure(status.error());
     }
     auto made = connection_.bulk(
         {.name = partition_name(year), .columns = kJobColumns, .num_keys = kNumKeyColumns});
     if (!made) return base::failure(made.error());
-    writer = std::move(*made);
+    writer = std::make_unique<QueuedWriter>(queue_, std::move(*made));
   }
   last_year_ = year;
   return last_writer_ = writer.get();
@@ -95,7 +96,7 @@ std::string ImportSink::take(const AccountingRecord& record) {
   if (status_ && !open_.empty()) status_ = close_open(record);
   if (status_ && uncommitted_ >= rows_per_commit_) {
     status_ = commit();
-    if (status_) status_ = connection_.execute("BEGIN");
+    if (status_) status_ = execute_later([](SqlConnection&) { return "BEGIN"; });
   }
   return {};
 }
@@ -162,23 +163,27 @@ Status ImportSink::write(const AccountingRecord& r, bool ended) {
   return out.end_row();
 }
 
-std::string ImportSink::key_of(const AccountingRecord& record) {
-  return fmt::format("job_number={} AND submit_ns={} AND job_id={} AND cluster_id={}",
-                     record.job_number, record.submit_ns,
-                     connection_.quoted(valid_text(record.id, valid_)),
-                     names_.number(NameKind::Cluster, record.cluster));
+/// `sql` is made on the queue's thread, as quoting needs the connection.
+Status ImportSink::execute_later(std::function<std::string(SqlConnection&)> make_sql) {
+  return queue_.push([this, make_sql = std::move(make_sql)] {
+    return connection_.execute(make_sql(connection_));
+  });
 }
 
 /// The job was open: its row of then goes.
 Status ImportSink::close_open(const AccountingRecord& record) {
   if (!open_.contains(std::string(valid_text(record.id, valid_)))) return {};
-  const std::string key = key_of(record);
+  const JobKey key = key_of(record);
   if (record.start_ns >= 0) {
-    auto status = connection_.execute(fmt::format("DELETE FROM {} WHERE {} AND start_key_ns=-1",
-                                                  partition_name(year_of(record)), key));
+    auto status = execute_later([key, year = year_of(record)](SqlConnection& connection) {
+      return fmt::format("DELETE FROM {} WHERE {} AND start_key_ns=-1", partition_name(year),
+                         key.condition(connection));
+    });
     if (!status) return status;
   }
-  return connection_.execute("DELETE FROM goban_open WHERE " + key);
+  return execute_later([key](SqlConnection& connection) {
+    return "DELETE FROM goban_open WHERE " + key.condition(connection);
+  });
 }
 
 Result<bool> ImportSink::end_is_known(const AccountingRecord& record) {
@@ -186,29 +191,49 @@ Result<bool> ImportSink::end_is_known(const AccountingRecord& record) {
   auto found = connection_.query_whole(fmt::format(
       "SELECT 1 FROM {} WHERE {} AND (start_key_ns<>-1 OR end_ns IS NOT NULL OR work_s IS NOT NULL "
       "OR (state<>0 AND state NOT IN {}))",
-      partition_name(year_of(record)), key_of(record), kOpenStates));
+      partition_name(year_of(record)), key_of(record).condition(connection_), kOpenStates));
   if (!found) return base::failure(found.error());
   return found->has_value();
 }
 
 Status ImportSink::write_open(const AccountingRecord& record) {
-  const std::string key = key_of(record);
+  const JobKey key = key_of(record);
   auto status = write(record, false);
-  if (status) status = connection_.execute("DELETE FROM goban_open WHERE " + key);
   if (!status) return status;
-  return connection_.execute(fmt::format(
-      "INSERT INTO goban_open(job_number,submit_ns,job_id,cluster_id) VALUES({},{},{},{})",
-      record.job_number, record.submit_ns, connection_.quoted(valid_text(record.id, valid_)),
-      names_.number(NameKind::Cluster, record.cluster)));
+  status = execute_later([key](SqlConnection& connection) {
+    return "DELETE FROM goban_open WHERE " + key.condition(connection);
+  });
+  if (!status) return status;
+  return execute_later([key](SqlConnection& connection) {
+    return fmt::format(
+        "INSERT INTO goban_open(job_number,submit_ns,job_id,cluster_id) VALUES({},{},{},{})",
+        key.number, key.submit_ns, connection.quoted(key.id), key.cluster);
+  });
 }
+
+ImportSink::JobKey ImportSink::key_of(const AccountingRecord& record) {
+  return {.number = record.job_number,
+          .submit_ns = record.submit_ns,
+          .id = std::string(valid_text(record.id, valid_)),
+          .cluster = names_.number(NameKind::Cluster, record.cluster)};
+}
+
+std::string ImportSink::JobKey::condition(SqlConnection& connection) const {
+  return fmt::format("job_number={} AND submit_ns={} AND job_id={} AND cluster_id={}", number,
+                     submit_ns, connection.quoted(id), cluster);
+}
+
+Status ImportSink::status() { return status_ ? queue_.wait() : status_; }
 
 Status ImportSink::commit() {
   uncommitted_ = 0;
-  if (auto status = names_.flush(connection_); !status) return status;
   for (const auto& [year, writer] : writers_) {
     if (auto status = writer->flush(); !status) return status;
   }
-  return connection_.execute("COMMIT");
+  return queue_.push([this, names = names_.take_new()] {
+    auto status = StoredNames::write(connection_, names);
+    return status ? connection_.execute("COMMIT") : status;
+  });
 }
 
 Status ImportSink::finish(ImportSummary& summary) {
@@ -223,6 +248,7 @@ Status ImportSink::finish(ImportSummary& summary) {
     if (const auto writer = writer_of(year_of(record)); !writer) {
       return base::failure(writer.error());
     }
+    if (auto status = queue_.wait(); !status) return status;
     const auto known = end_is_known(record);
     if (!known) return base::failure(known.error());
     if (*known) {
@@ -233,7 +259,8 @@ Status ImportSink::finish(ImportSummary& summary) {
     ++summary.unfinished;
   }
   summary.written = written_;
-  return commit();
+  if (auto status = commit(); !status) return status;
+  return queue_.wait();
 }
 
 }  // namespace goban::store

@@ -1,6 +1,8 @@
-// Where an import's records go: rows of the fiscal years' tables, committed as it goes.
+// Where an import's records go: rows of the fiscal years' tables, committed as it goes. The
+// reader's thread makes rows, the queue's thread gives them to the database.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -11,6 +13,7 @@
 #include "records/run_counter.hpp"
 #include "store/job_store.hpp"
 #include "store/stored_names.hpp"
+#include "store/write_queue.hpp"
 
 namespace goban::store {
 
@@ -31,26 +34,35 @@ class ImportSink final : public records::RecordSink {
   [[nodiscard]] base::Status finish(ImportSummary& summary);
   /// True after a failure of the database, see status().
   [[nodiscard]] bool is_full() const override { return !status_; }
-  [[nodiscard]] const base::Status& status() const { return status_; }
+  /// Waits until all that was taken is with the database.
+  [[nodiscard]] base::Status status();
 
  private:
-  [[nodiscard]] base::Result<BulkWriter*> writer_of(int year);
+  /// A job, whatever its start.
+  struct JobKey {
+    int64_t number = -1;
+    int64_t submit_ns = -1;
+    std::string id;
+    int64_t cluster = 0;
+    [[nodiscard]] std::string condition(SqlConnection& connection) const;
+  };
+  [[nodiscard]] JobKey key_of(const records::AccountingRecord& record);
+  [[nodiscard]] base::Result<QueuedWriter*> writer_of(int year);
   [[nodiscard]] base::Status write(const records::AccountingRecord& record, bool has_ended);
   [[nodiscard]] base::Status close_open(const records::AccountingRecord& record);
   [[nodiscard]] base::Result<bool> end_is_known(const records::AccountingRecord& record);
   [[nodiscard]] base::Status write_open(const records::AccountingRecord& record);
   [[nodiscard]] base::Status commit();
   [[nodiscard]] int year_of(const records::AccountingRecord& record);
-  /// `job_number=.. AND submit_ns=.. AND job_id=.. AND cluster_id=..`
-  [[nodiscard]] std::string key_of(const records::AccountingRecord& record);
+  [[nodiscard]] base::Status execute_later(std::function<std::string(SqlConnection&)> make_sql);
 
   SqlConnection& connection_;
   StoredNames& names_;
   int fiscal_month_;
   int64_t import_id_;
   int64_t rows_per_commit_;
-  std::map<int, std::unique_ptr<BulkWriter>> writers_;
-  BulkWriter* last_writer_ = nullptr;
+  std::map<int, std::unique_ptr<QueuedWriter>> writers_;
+  QueuedWriter* last_writer_ = nullptr;
   int last_year_ = -1;
   base::TimeNs year_begin_ns_ = 0;  ///< of the moments that year_of() was asked for last
   base::TimeNs year_end_ns_ = 0;
@@ -62,6 +74,7 @@ class ImportSink final : public records::RecordSink {
   int64_t uncommitted_ = 0;
   std::string valid_;
   base::Status status_;
+  WriteQueue queue_;  ///< the connection is the queue's while tasks wait in it
 };
 
 }  // namespace goban::store

@@ -186,7 +186,7 @@ Result<ImportSummary> JobStore::import_file(const std::string& path, const Impor
   ImportSink sink(*connection_, names, fiscal_month_, id, options.rows_per_commit);
   if (status = sink.begin(); !status) return base::failure(status.error());
   auto read = records::read_records(path, options.reading, sink);
-  if (!sink.status()) return base::failure(sink.status().error());
+  if (status = sink.status(); !status) return base::failure(status.error());
   // What was read before a failure stays: it was good, and the import can be repeated.
   status = sink.finish(summary);
   if (!read) return base::failure(read.error());

@@ -29,7 +29,7 @@ int64_t StoredNames::number(NameKind kind, std::string_view name) {
     const auto number = static_cast<int64_t>(names_.size());
     found = numbers.emplace(std::string(name), number).first;
     names_.emplace_back(found->first);
-    new_.push_back({kind, number});
+    new_.push_back({.kind = kind, .number = number, .text = found->first});
   }
   last.number = found->second;
   return found->second;
@@ -47,18 +47,17 @@ std::string_view StoredNames::operator[](int64_t number) const {
   return names_[static_cast<size_t>(number)];
 }
 
-base::Status StoredNames::flush(SqlConnection& connection) {
-  if (new_.empty()) return {};
+base::Status StoredNames::write(SqlConnection& connection, const std::vector<New>& names) {
+  if (names.empty()) return {};
   constexpr std::array<std::string_view, 3> kColumns = {"id", "kind", "name"};
   auto writer = connection.bulk({.name = "goban_names", .columns = kColumns, .num_keys = 1});
   if (!writer) return base::failure(writer.error());
-  for (const New& each : new_) {
+  for (const New& each : names) {
     (*writer)->whole(each.number);
     (*writer)->whole(static_cast<int64_t>(each.kind));
-    (*writer)->text(names_[static_cast<size_t>(each.number)]);
+    (*writer)->text(each.text);
     if (auto status = (*writer)->end_row(); !status) return status;
   }
-  new_.clear();
   return (*writer)->flush();
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "store/schema.hpp"
@@ -24,8 +25,16 @@ class StoredNames {
   [[nodiscard]] int64_t find(NameKind kind, std::string_view name) const;
   /// The name; empty for 0 and for numbers that are not known.
   [[nodiscard]] std::string_view operator[](int64_t number) const;
-  /// Writes the new names. Errors: Failed.
-  [[nodiscard]] base::Status flush(SqlConnection& connection);
+  /// A name that is not written yet; the text lives as long as the names.
+  struct New {
+    NameKind kind{};
+    int64_t number = 0;
+    std::string_view text;
+  };
+  /// The names that came since the last call.
+  [[nodiscard]] std::vector<New> take_new() { return std::exchange(new_, {}); }
+  /// Writes them. Errors: Failed.
+  [[nodiscard]] static base::Status write(SqlConnection& connection, const std::vector<New>& names);
 
  private:
   struct Hash {
@@ -42,10 +51,6 @@ class StoredNames {
   std::array<Numbers, kNumNameKinds> numbers_;
   std::array<Last, kNumNameKinds> last_;  ///< asked for last: runs of equal names are the rule
   std::vector<std::string_view> names_;   ///< by number; keys of numbers_
-  struct New {
-    NameKind kind;
-    int64_t number;
-  };
   std::vector<New> new_;
   std::string valid_;
 };

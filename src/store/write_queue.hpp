@@ -1,0 +1,88 @@
+// A thread that writes while the reader goes on: rows wait in blocks, statements in between.
+#pragma once
+
+#include <bit>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "store/sql.hpp"
+
+namespace goban::store {
+
+/// Runs tasks one after the other on a thread of its own; after a failure none any more.
+/// The connection that tasks use belongs to that thread until wait() has returned.
+class WriteQueue {
+ public:
+  using Task = std::function<base::Status()>;
+
+  WriteQueue() : thread_([this] { run(); }) {}
+  WriteQueue(const WriteQueue&) = delete;
+  WriteQueue& operator=(const WriteQueue&) = delete;
+  /// Tasks that have not begun are dropped.
+  ~WriteQueue();
+
+  /// Waits while kTasksMax tasks wait. Errors: the first failure so far.
+  [[nodiscard]] base::Status push(Task task);
+  /// Waits until all is done. Errors: the first failure.
+  [[nodiscard]] base::Status wait();
+
+ private:
+  static constexpr size_t kTasksMax = 16;
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;
+  base::Status status_;
+  bool busy_ = false;
+  bool ends_ = false;
+  std::thread thread_;  ///< last: it uses the others
+};
+
+/// Collects rows and has the queue's thread give them to another writer.
+class QueuedWriter final : public BulkWriter {
+ public:
+  QueuedWriter(WriteQueue& queue, std::unique_ptr<BulkWriter> writer)
+      : queue_(queue), writer_(std::move(writer)), block_(std::make_shared<Block>()) {}
+
+  void null() override { block_->cells.push_back({.kind = Kind::Null}); }
+  void whole(int64_t value) override {
+    block_->cells.push_back({.kind = Kind::Whole, .whole = value});
+  }
+  void real(double value) override {
+    block_->cells.push_back({.kind = Kind::Real, .whole = std::bit_cast<int64_t>(value)});
+  }
+  void text(std::string_view value) override;
+  [[nodiscard]] base::Status end_row() override;
+  /// Asks for it only; WriteQueue::wait() says whether it went well.
+  [[nodiscard]] base::Status flush() override;
+
+ private:
+  enum class Kind : uint8_t { Null, Whole, Real, Text, EndOfRow };
+  struct Cell {
+    Kind kind = Kind::Null;
+    uint32_t bytes = 0;  ///< of a text
+    int64_t whole = 0;   ///< of a Real its bits
+  };
+  struct Block {
+    std::vector<Cell> cells;
+    std::string texts;  ///< one behind the other
+  };
+  static base::Status replay(const Block& block, BulkWriter& out);
+  [[nodiscard]] base::Status push_block();
+
+  static constexpr int kRowsOfBlock = 512;
+  WriteQueue& queue_;
+  std::shared_ptr<BulkWriter> writer_;
+  std::shared_ptr<Block> block_;
+  int rows_ = 0;
+};
+
+}  // namespace goban::store
