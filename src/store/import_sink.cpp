@@ -260,7 +260,8 @@ Status ImportSink::finish(ImportSummary& summary) {
   }
   summary.written = written_;
   if (auto status = commit(); !status) return status;
-  return queue_.wait();
+  if (auto status = queue_.wait(); !status) return status;
+  return create_indexes(connection_);
 }
 
 }  // namespace goban::store

@@ -67,12 +67,6 @@ std::string column_type(JobColumn column, const Words& words) {
   }
 }
 
-/// For questions by user and month, answered from the index alone.
-constexpr std::string_view kUserIndex = "user_id,end_ns,start_ns,num_gpus";
-std::string user_index(int year) {
-  return fmt::format("CREATE INDEX {0}_user ON {0}({1})", partition_name(year), kUserIndex);
-}
-
 /// Statements one after the other.
 Status run(SqlConnection& connection, const std::vector<std::string>& statements) {
   for (const std::string& sql : statements) {
@@ -113,23 +107,6 @@ Status create_tables(SqlConnection& connection, int fiscal_month) {
                    words.key_text, words.after_table),
        fmt::format("INSERT INTO goban_meta(name,value) VALUES('fiscal_month','{}')", fiscal_month),
        "INSERT INTO goban_meta(name,value) VALUES('schema_version','1')"});
-}
-
-/// Version 1 had no index for questions by user.
-Status to_version_2(SqlConnection& connection) {
-  const auto years = partitions(connection);
-  if (!years) return base::failure(years.error());
-  std::vector<std::string> sql;
-  for (const int year : *years) {
-    // Repeated after it was cut short, as MariaDB cannot take back CREATE INDEX.
-    if (connection.dialect() == Dialect::MariaDb) {
-      sql.push_back(fmt::format("DROP INDEX IF EXISTS {0}_user ON {0}", partition_name(year)));
-    } else {
-      sql.push_back(fmt::format("DROP INDEX IF EXISTS {}_user", partition_name(year)));
-    }
-    sql.push_back(user_index(year));
-  }
-  return run(connection, sql);
 }
 
 }  // namespace
@@ -188,16 +165,27 @@ Status create_partition(SqlConnection& connection, int year) {
     if (i < kNumKeyColumns) keys += fmt::format("{}{}", i == 0 ? "" : ",", kJobColumns[i]);
   }
   const bool is_sqlite = connection.dialect() == Dialect::Sqlite;
-  if (auto status =
-          run(connection,
-              {fmt::format("CREATE TABLE {}({}PRIMARY KEY({})){}{}", partition_name(year), columns,
-                           keys, is_sqlite ? " WITHOUT ROWID" : "", words.after_table),
-               user_index(year)});
+  if (auto status = connection.execute(
+          fmt::format("CREATE TABLE {}({}PRIMARY KEY({})){}{}", partition_name(year), columns, keys,
+                      is_sqlite ? " WITHOUT ROWID" : "", words.after_table));
       !status) {
     return status;
   }
   years->push_back(year);
   return create_view(connection, *years);
+}
+
+Status create_indexes(SqlConnection& connection) {
+  const auto years = partitions(connection);
+  if (!years) return base::failure(years.error());
+  for (const int year : *years) {
+    // For questions by user and month, answered from the index alone.
+    auto status = connection.execute(
+        fmt::format("CREATE INDEX IF NOT EXISTS {0}_user ON {0}(user_id,end_ns,start_ns,num_gpus)",
+                    partition_name(year)));
+    if (!status) return status;
+  }
+  return {};
 }
 
 Status drop_partition(SqlConnection& connection, int year) {
@@ -232,7 +220,7 @@ Status migrate(SqlConnection& connection, int fiscal_month) {
     version = 1;
   }
   if (version == 1) {
-    status = to_version_2(connection);
+    status = create_indexes(connection);  // version 1 had none
     if (status) status = connection.execute(set_version);
   }
   return status;

@@ -125,8 +125,11 @@ inline constexpr std::array<std::string_view, 49> kJobColumns = {
 [[nodiscard]] base::Status migrate(SqlConnection& connection, int fiscal_month);
 /// Fiscal years that have a table, ascending.
 [[nodiscard]] base::Result<std::vector<int>> partitions(SqlConnection& connection);
-/// Makes the table of a year if there is none.
+/// Makes the table of a year if there is none, without indexes: an import makes them at its end,
+/// when all rows are there, which is much faster.
 [[nodiscard]] base::Status create_partition(SqlConnection& connection, int year);
+/// Makes the indexes that are missing.
+[[nodiscard]] base::Status create_indexes(SqlConnection& connection);
 [[nodiscard]] base::Status drop_partition(SqlConnection& connection, int year);
 
 }  // namespace goban::store

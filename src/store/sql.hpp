@@ -43,14 +43,14 @@ class BulkWriter {
   virtual void null() = 0;
   virtual void whole(int64_t value) = 0;
   virtual void real(double value) = 0;
-  /// Valid UTF-8 without NUL, see valid_text().
+  /// Valid UTF-8 without NUL, see valid_text(); it has to live until end_row().
   virtual void text(std::string_view value) = 0;
   /// Errors: Failed, with the database's own words.
   [[nodiscard]] virtual base::Status end_row() = 0;
   [[nodiscard]] virtual base::Status flush() = 0;
 };
 
-/// One connection, one thread.
+/// One connection, one thread at a time.
 class SqlConnection {
  public:
   virtual ~SqlConnection() = default;

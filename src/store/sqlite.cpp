@@ -60,18 +60,23 @@ class Writer final : public BulkWriter {
       : database_(database),
         statement_(std::move(statement)),
         path_(std::move(path)),
-        columns_(static_cast<int>(columns)) {}
+        is_null_(columns, true) {}
 
-  // A value stays bound until the next one, so a row costs no memory of its own.
-  void null() override { sqlite3_bind_null(statement_.get(), ++at_); }
-  void whole(int64_t value) override { sqlite3_bind_int64(statement_.get(), ++at_, value); }
-  void real(double value) override { sqlite3_bind_double(statement_.get(), ++at_, value); }
+  // A value stays bound until the next one of its column: a NULL need not be bound again.
+  void null() override {
+    if (!is_null_[at_])
+      sqlite3_bind_null(statement_.get(), next(true));
+    else
+      ++at_;
+  }
+  void whole(int64_t value) override { sqlite3_bind_int64(statement_.get(), next(false), value); }
+  void real(double value) override { sqlite3_bind_double(statement_.get(), next(false), value); }
   void text(std::string_view value) override {
-    sqlite3_bind_text(statement_.get(), ++at_, value.data(), static_cast<int>(value.size()),
-                      SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement_.get(), next(false), value.data(), static_cast<int>(value.size()),
+                      SQLITE_STATIC);
   }
   Status end_row() override {
-    GOBAN_CHECK(at_ == columns_);
+    GOBAN_CHECK(at_ == is_null_.size());
     at_ = 0;
     const int code = sqlite3_step(statement_.get());
     if (code != SQLITE_DONE) {
@@ -85,11 +90,17 @@ class Writer final : public BulkWriter {
   Status flush() override { return {}; }
 
  private:
+  /// The number of the next column, from 1.
+  int next(bool is_null) {
+    is_null_[at_] = is_null;
+    return static_cast<int>(++at_);
+  }
+
   sqlite3* database_;
   Statement statement_;
   std::string path_;
-  int columns_;
-  int at_ = 0;
+  std::vector<bool> is_null_;  ///< as it is bound now
+  size_t at_ = 0;              ///< column
 };
 
 class Connection final : public SqlConnection {
@@ -187,7 +198,8 @@ class Connection final : public SqlConnection {
 
 Result<std::unique_ptr<SqlConnection>> open_sqlite(const std::string& path, bool create) {
   sqlite3* database = nullptr;
-  const int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+  // A connection is used by one thread at a time.
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
   const int code = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
   auto connection = std::make_unique<Connection>(database, path);
   if (code != SQLITE_OK) {
