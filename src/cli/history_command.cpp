@@ -1,13 +1,12 @@
-// goban history: the store of accounting records. import, export, status, prune.
-#include <algorithm>
+// goban history import and export: the store of accounting records.
 #include <cstdio>
 #include <fmt/format.h>
 
 #include "base/date_time.hpp"
-#include "base/number.hpp"
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
 #include "cli/command.hpp"
+#include "cli/history_commands.hpp"
 #include "cli/progress.hpp"
 #include "cli/read_notes.hpp"
 #include "cli/reading_options.hpp"
@@ -18,13 +17,11 @@
 namespace goban::cli {
 namespace {
 
-constexpr const char* kStoreHelp =
-    "The store: a SQLite file, mariadb://USER@HOST/DATABASE or postgresql://...";
-
 // ---- import -------------------------------------------------------------------------------------
 
 struct ImportArguments {
   std::vector<std::string> files;
+  std::vector<std::string> software;  ///< what hooks saw
   std::string store;
   std::string rejects;
   ReadingArguments reading;
@@ -43,8 +40,10 @@ void print_import(const std::string& file, const store::ImportSummary& summary,
   history::ReadResult notes;
   static_cast<records::ReadSummary&>(notes) = summary.read;
   print_read_notes(notes, file, rejects);
-  fmt::print("{}: format {}, {} records, {} rejected; {} jobs written", name, summary.read.format,
-             summary.read.records, summary.read.rejected, summary.written);
+  const bool is_jobs = summary.read.format != store::kSeenFormat;
+  fmt::print("{}: format {}, {} records, {} rejected; {} {} written", name, summary.read.format,
+             summary.read.records, summary.read.rejected, summary.written,
+             is_jobs ? "jobs" : "sightings");
   if (summary.unfinished > 0) fmt::print(", {} of them not ended", summary.unfinished);
   if (summary.outdated > 0) {
     fmt::print("; {} not ended here, but the store knows their end", summary.outdated);
@@ -52,27 +51,40 @@ void print_import(const std::string& file, const store::ImportSummary& summary,
   fmt::print("\n");
 }
 
+/// Reads a file with `read` under a progress bar and says what came of it.
+template <typename Read>
+base::Status import_one(const std::string& file, store::ImportOptions& options, const Read& read) {
+  auto summary = [&] {
+    ProgressBar progress("importing", 1);
+    options.reading.progress = [&progress](int64_t done, int64_t total) {
+      progress.update(done, total);
+    };
+    return read(file, options);
+  }();
+  if (!summary) return base::failure(summary.error());
+  print_import(file, *summary, options.reading.rejects_path);
+  return {};
+}
+
 int import(const ImportArguments& arguments) {
   auto jobs = store::JobStore::open(arguments.store, true, arguments.fiscal_month);
   if (!jobs) return report_error(jobs.error());
-  for (size_t i = 0; i < arguments.files.size(); ++i) {
-    const std::string& file = arguments.files[i];
+  const size_t num_files = arguments.files.size() + arguments.software.size();
+  for (size_t i = 0; i < num_files; ++i) {
     store::ImportOptions options;
     arguments.reading.apply(options.reading);
     options.again = arguments.again;
     options.reading.rejects_path = arguments.rejects;
-    if (!arguments.rejects.empty() && arguments.files.size() > 1) {
+    if (!arguments.rejects.empty() && num_files > 1) {
       options.reading.rejects_path += fmt::format(".{}", i + 1);
     }
-    auto summary = [&] {
-      ProgressBar progress("importing", 1);
-      options.reading.progress = [&progress](int64_t read, int64_t total) {
-        progress.update(read, total);
-      };
-      return jobs->import_file(file, options);
-    }();
-    if (!summary) return report_error(summary.error());
-    print_import(file, *summary, options.reading.rejects_path);
+    const bool is_jobs = i < arguments.files.size();
+    const std::string& file =
+        is_jobs ? arguments.files[i] : arguments.software[i - arguments.files.size()];
+    auto status = import_one(file, options, [&](const auto& path, const auto& how) {
+      return is_jobs ? jobs->import_file(path, how) : jobs->import_seen_file(path, how);
+    });
+    if (!status) return report_error(status.error());
   }
   return 0;
 }
@@ -80,7 +92,10 @@ int import(const ImportArguments& arguments) {
 void add_import(CLI::App& history, Action& action) {
   auto arguments = std::make_shared<ImportArguments>();
   CLI::App* c = history.add_subcommand("import", "Read accounting files into a store");
-  c->add_option("FILE", arguments->files, "Files of any known format; - reads stdin")->required();
+  auto* const files =
+      c->add_option("FILE", arguments->files, "Files of any known format; - reads stdin");
+  c->add_option("--software", arguments->software,
+                "CSV of hooks: modules, containers, GPU processes and GPU lists of jobs");
   c->add_option("--store", arguments->store, kStoreHelp)->required();
   add_reading_options(*c, arguments->reading);
   c->add_option("--rejects", arguments->rejects,
@@ -98,10 +113,16 @@ void add_import(CLI::App& history, Action& action) {
       "  TZ=UTC sacct -a -X -D -P --noconvert -S now-2days -o ALL | goban history import - "
       "--store jobs.db\n"
       "  goban history import accounting accounting.0.gz --store postgresql:///goban\n"
+      "  goban history import --software modules.csv --store jobs.db\n"
       "A record that comes again replaces itself, so overlapping dumps are fine, and an import "
       "that\n"
       "was cut short is simply repeated. Details: docs/history.md.");
-  c->callback([arguments, &action] { action = [arguments] { return import(*arguments); }; });
+  c->callback([arguments, files, &action] {
+    if (arguments->files.empty() && arguments->software.empty()) {
+      throw CLI::RequiredError(files->get_name());
+    }
+    action = [arguments] { return import(*arguments); };
+  });
 }
 
 // ---- export -------------------------------------------------------------------------------------
@@ -178,27 +199,15 @@ int export_jobs(const ExportArguments& arguments) {
   if (!to) return report_error(to.error());
   selection.from_ns = *from;
   selection.to_ns = *to;
-  std::optional<store::Pseudonyms> names;
-  if (!arguments.plain) {
-    auto salt =
-        arguments.salt_file.empty() ? jobs->salt() : base::read_text_file(arguments.salt_file);
-    if (!salt) return report_error(salt.error());
-    constexpr size_t kSaltBytesMin = 16;
-    if (salt->size() < kSaltBytesMin) {
-      return report_error(base::usage_error(fmt::format("{} has fewer than {} bytes",
-                                                        arguments.salt_file, kSaltBytesMin),
-                                            "make one: head -c 32 /dev/urandom > FILE")
-                              .value());
-    }
-    names.emplace(std::move(*salt));
-  }
+  auto names = open_pseudonyms(*jobs, arguments.plain, arguments.salt_file);
+  if (!names) return report_error(names.error());
   std::optional<base::OutputFile> file;
   if (arguments.out != "-") {
     auto created = base::OutputFile::create(arguments.out);
     if (!created) return report_error(created.error());
     file.emplace(std::move(*created));
   }
-  ExportSink sink(file ? &*file : nullptr, arguments.format == "swf", std::move(names));
+  ExportSink sink(file ? &*file : nullptr, arguments.format == "swf", std::move(*names));
   sink.begin();
   const auto summary = jobs->read(selection, sink);
   if (!summary) return report_error(summary.error());
@@ -236,66 +245,6 @@ void add_export(CLI::App& history, Action& action) {
   c->callback([arguments, &action] { action = [arguments] { return export_jobs(*arguments); }; });
 }
 
-// ---- status and prune ---------------------------------------------------------------------------
-
-int status(const std::string& location) {
-  auto jobs = store::JobStore::open(location, false);
-  if (!jobs) return report_error(jobs.error());
-  const auto facts = jobs->partition_facts();
-  if (!facts) return report_error(facts.error());
-  fmt::print("{:>11} {:>12}   begins\n", "fiscal year", "jobs");
-  int64_t all = 0;
-  for (const store::PartitionFacts& each : *facts) {
-    const auto begin_ns = store::fiscal_year_begin(each.fiscal_year, jobs->fiscal_month());
-    const std::string begin = begin_ns < 0 ? "before 1970" : base::date_time_text(begin_ns);
-    fmt::print("{:>11} {:>12}   {}\n", each.fiscal_year, each.jobs, begin.substr(0, 11));
-    all += each.jobs;
-  }
-  const auto open = jobs->connection().query_whole("SELECT COUNT(*) FROM goban_open");
-  const auto imports = jobs->connection().query_whole(
-      "SELECT COUNT(*) FROM goban_imports WHERE done_unix_s IS NOT NULL");
-  const auto broken = jobs->connection().query_whole(
-      "SELECT COUNT(*) FROM goban_imports WHERE done_unix_s IS NULL");
-  if (!open || !imports || !broken) return report_error((!open ? open : imports).error());
-  fmt::print("{} jobs, {} of them not ended; {} imports, {} of them cut short\n", all,
-             open->value_or(0), imports->value_or(0) + broken->value_or(0), broken->value_or(0));
-  return 0;
-}
-
-void add_status(CLI::App& history, Action& action) {
-  auto location = std::make_shared<std::string>();
-  CLI::App* c = history.add_subcommand("status", "Say what a store holds");
-  c->add_option("--store", *location, kStoreHelp)->required();
-  c->footer("Example:\n  goban history status --store jobs.db");
-  c->callback([location, &action] { action = [location] { return status(*location); }; });
-}
-
-struct PruneArguments {
-  std::string store;
-  int before = 0;
-};
-
-int prune(const PruneArguments& arguments) {
-  auto jobs = store::JobStore::open(arguments.store, false);
-  if (!jobs) return report_error(jobs.error());
-  const auto dropped = jobs->drop_before(arguments.before);
-  if (!dropped) return report_error(dropped.error());
-  for (const int year : *dropped) fmt::print("fiscal year {} removed\n", year);
-  if (dropped->empty()) fmt::print("no fiscal year before {} was there\n", arguments.before);
-  return 0;
-}
-
-void add_prune(CLI::App& history, Action& action) {
-  auto arguments = std::make_shared<PruneArguments>();
-  CLI::App* c = history.add_subcommand("prune", "Remove old fiscal years from a store");
-  c->add_option("--store", arguments->store, kStoreHelp)->required();
-  c->add_option("--before", arguments->before, "Remove the jobs submitted in fiscal years before")
-      ->required()
-      ->check(CLI::Range(1970, 2200));
-  c->footer("Example (ten years are kept):\n  goban history prune --store jobs.db --before 2016");
-  c->callback([arguments, &action] { action = [arguments] { return prune(*arguments); }; });
-}
-
 }  // namespace
 
 void add_history(CLI::App& app, Action& action) {
@@ -304,8 +253,7 @@ void add_history(CLI::App& app, Action& action) {
   history->require_subcommand(1);
   add_import(*history, action);
   add_export(*history, action);
-  add_status(*history, action);
-  add_prune(*history, action);
+  add_history_keeping(*history, action);
 }
 
 }  // namespace goban::cli

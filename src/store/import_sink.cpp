@@ -5,6 +5,7 @@
 
 #include "records/record_check.hpp"
 #include "records/record_csv.hpp"
+#include "store/retention.hpp"
 
 namespace goban::store {
 namespace {
@@ -49,6 +50,9 @@ Status ImportSink::begin() {
     return true;
   });
   if (!status) return status;
+  auto reduced = reduced_years(connection_);
+  if (!reduced) return base::failure(reduced.error());
+  reduced_ = std::move(*reduced);
   return connection_.execute("BEGIN");
 }
 
@@ -86,6 +90,9 @@ std::string ImportSink::take(const AccountingRecord& record) {
   if (std::string problem = records::problem_of(record); !problem.empty()) return problem;
   if (record.id.size() > kJobIdBytesMax) {
     return fmt::format("job_id is longer than {} bytes", kJobIdBytesMax);
+  }
+  if (const int year = year_of(record); std::ranges::find(reduced_, year) != reduced_.end()) {
+    return fmt::format("of the fiscal year {} the store keeps sums only", year);
   }
   if (!has_ended(record)) return unfinished_.take(record);
   if (seen_.add(record.cluster, record.id, std::max(record.start_ns, record.submit_ns)) ==

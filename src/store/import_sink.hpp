@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "records/accounting_record.hpp"
 #include "records/record_table.hpp"
@@ -70,6 +71,7 @@ class ImportSink final : public records::RecordSink {
   records::RunCounter seen_;
   records::RecordTable unfinished_;
   std::unordered_set<std::string> open_;  ///< ids of jobs in goban_open
+  std::vector<int> reduced_;              ///< years that take no jobs
   int64_t written_ = 0;
   int64_t uncommitted_ = 0;
   std::string valid_;

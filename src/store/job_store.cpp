@@ -29,7 +29,7 @@ int64_t now_unix_s() {
 /// Turns rows into records again.
 class RowReader {
  public:
-  explicit RowReader(const StoredNames& names) : names_(names) {}
+  explicit RowReader(const StoredNames& names) : names_(names), seen_(names) {}
 
   AccountingRecord record(const SqlRow& row) {
     row_ = &row;
@@ -58,6 +58,7 @@ class RowReader {
     set_sizes(r);
     r.job_name = text(JobColumn::JobName);
     r.command_line = text(JobColumn::CommandLine);
+    if (!row.is_null(kJobColumns.size())) seen_.add_to(r, row.text(kJobColumns.size()));
     r.run = std::max(0, runs_.add(r.cluster, r.id, std::max(r.start_ns, r.submit_ns)));
     return r;
   }
@@ -117,6 +118,7 @@ class RowReader {
   }
 
   const StoredNames& names_;
+  SeenJoin seen_;
   const SqlRow* row_ = nullptr;
   records::RunCounter runs_;
   std::vector<records::GpuUse> gpus_;
@@ -131,12 +133,14 @@ std::optional<base::FileChecksum> checksum_of_input(const std::string& path) {
   return checksum ? std::optional(*checksum) : std::nullopt;
 }
 
-std::string list_columns() {
+/// The columns of a job, and behind them what hooks saw of it (NULL if the store has none of that).
+std::string list_columns(Dialect dialect, bool has_seen) {
   std::string out;
   for (const std::string_view column : kJobColumns) {
-    out += (out.empty() ? "" : ",") + std::string(column);
+    out += column;
+    out += ',';
   }
-  return out;
+  return out + (has_seen ? seen_column(dialect) : "NULL");
 }
 
 }  // namespace
@@ -156,11 +160,11 @@ Result<JobStore> JobStore::open(const std::string& location, bool create, int fi
   return JobStore(std::move(*connection), static_cast<int>(std::clamp<int64_t>(stored, 1, 12)));
 }
 
-Result<ImportSummary> JobStore::import_file(const std::string& path, const ImportOptions& options) {
+Result<std::optional<int64_t>> JobStore::begin_import(const std::string& path, bool again,
+                                                      ImportSummary& summary) {
   if (auto status = connection_->lock_for_writing(); !status) return base::failure(status.error());
   const auto checksum = checksum_of_input(path);
-  ImportSummary summary;
-  if (checksum && !options.again) {
+  if (checksum && !again) {
     auto same = connection_->query_text(
         fmt::format("SELECT format FROM goban_imports WHERE bytes={} AND crc32={} AND done_unix_s "
                     "IS NOT NULL",
@@ -169,11 +173,9 @@ Result<ImportSummary> JobStore::import_file(const std::string& path, const Impor
     if (*same) {
       summary.was_imported = true;
       summary.read.format = **same;
-      return summary;
+      return std::nullopt;
     }
   }
-  StoredNames names;
-  if (auto status = names.load(*connection_); !status) return base::failure(status.error());
   const auto last = connection_->query_whole("SELECT MAX(id) FROM goban_imports");
   if (!last) return base::failure(last.error());
   const int64_t id = last->value_or(0) + 1;
@@ -183,8 +185,25 @@ Result<ImportSummary> JobStore::import_file(const std::string& path, const Impor
       connection_->quoted(valid_text(path, valid)), checksum ? checksum->bytes : 0,
       checksum ? checksum->crc32 : 0, now_unix_s()));
   if (!status) return base::failure(status.error());
-  ImportSink sink(*connection_, names, fiscal_month_, id, options.rows_per_commit);
-  if (status = sink.begin(); !status) return base::failure(status.error());
+  return id;
+}
+
+Status JobStore::end_import(int64_t id, const records::ReadSummary& read) {
+  return connection_->execute(fmt::format(
+      "UPDATE goban_imports SET format={},records={},rejected={},done_unix_s={} WHERE id={}",
+      connection_->quoted(read.format), read.records, read.rejected, now_unix_s(), id));
+}
+
+Result<ImportSummary> JobStore::import_file(const std::string& path, const ImportOptions& options) {
+  ImportSummary summary;
+  const auto id = begin_import(path, options.again, summary);
+  if (!id) return base::failure(id.error());
+  if (!*id) return summary;
+  StoredNames names;
+  if (auto status = names.load(*connection_); !status) return base::failure(status.error());
+  ImportSink sink(*connection_, names, fiscal_month_, **id, options.rows_per_commit);
+  auto status = sink.begin();
+  if (!status) return base::failure(status.error());
   auto read = records::read_records(path, options.reading, sink);
   if (status = sink.status(); !status) return base::failure(status.error());
   // What was read before a failure stays: it was good, and the import can be repeated.
@@ -192,11 +211,27 @@ Result<ImportSummary> JobStore::import_file(const std::string& path, const Impor
   if (!read) return base::failure(read.error());
   if (!status) return base::failure(status.error());
   summary.read = std::move(*read);
-  status = connection_->execute(fmt::format(
-      "UPDATE goban_imports SET format={},records={},rejected={},done_unix_s={} WHERE id={}",
-      connection_->quoted(summary.read.format), summary.read.records, summary.read.rejected,
-      now_unix_s(), id));
+  if (status = end_import(**id, summary.read); !status) return base::failure(status.error());
+  return summary;
+}
+
+Result<ImportSummary> JobStore::import_seen_file(const std::string& path,
+                                                 const ImportOptions& options) {
+  ImportSummary summary;
+  const auto id = begin_import(path, options.again, summary);
+  if (!id) return base::failure(id.error());
+  if (!*id) return summary;
+  StoredNames names;
+  auto status = names.load(*connection_);
+  if (status) status = connection_->execute("BEGIN");
   if (!status) return base::failure(status.error());
+  auto seen = import_seen(*connection_, names, fiscal_month_, path, options.reading);
+  status = connection_->execute(seen ? "COMMIT" : "ROLLBACK");
+  if (!seen) return base::failure(seen.error());
+  if (!status) return base::failure(status.error());
+  summary.read = std::move(seen->read);
+  summary.written = seen->written;
+  if (status = end_import(**id, summary.read); !status) return base::failure(status.error());
   return summary;
 }
 
@@ -221,11 +256,14 @@ Result<records::ReadSummary> JobStore::read(const Selection& selection, records:
     }
   }
   sink.begin_file({.name = "store", .format = "store", .has_walltimes = true});
+  const auto has_seen = connection_->query_whole("SELECT 1 FROM goban_seen LIMIT 1");
+  if (!has_seen) return base::failure(has_seen.error());
+  const std::string columns = list_columns(connection_->dialect(), has_seen->has_value());
   RowReader reader(names);
   for (const int year : *years) {
     const std::string sql = fmt::format(
-        "SELECT {} FROM {}{} ORDER BY job_number,submit_ns,start_key_ns,job_id,cluster_id",
-        list_columns(), partition_name(year), where);
+        "SELECT {} FROM {} j{} ORDER BY job_number,submit_ns,start_key_ns,job_id,cluster_id",
+        columns, partition_name(year), where);
     auto status = connection_->query(sql, [&](const SqlRow& row) {
       if (sink.is_full()) return false;
       AccountingRecord record = reader.record(row);
@@ -252,25 +290,44 @@ Result<std::vector<PartitionFacts>> JobStore::partition_facts() {
   return out;
 }
 
+Result<int64_t> JobStore::lone_sightings() {
+  const auto years = partitions(*connection_);
+  if (!years) return base::failure(years.error());
+  const auto lone = connection_->query_whole(
+      std::string("SELECT COUNT(*) FROM goban_seen") +
+      (years->empty() ? "" : " WHERE job_id NOT IN (SELECT job_id FROM goban_jobs)"));
+  if (!lone) return base::failure(lone.error());
+  return lone->value_or(0);
+}
+
 Result<std::vector<int>> JobStore::drop_before(int year) {
   if (auto status = connection_->lock_for_writing(); !status) return base::failure(status.error());
+  return drop_years_before(*connection_, year, fiscal_month_);
+}
+
+Result<std::vector<int>> JobStore::reduce_before(int year) {
+  if (auto status = connection_->lock_for_writing(); !status) return base::failure(status.error());
   auto years = partitions(*connection_);
-  if (!years) return base::failure(years.error());
-  std::vector<int> dropped;
+  if (!years) return years;
+  std::erase_if(*years, [year](int each) { return each >= year; });
   for (const int each : *years) {
-    if (each >= year) continue;
-    if (auto status = drop_partition(*connection_, each); !status) {
+    if (auto status = reduce_year(*connection_, each); !status) {
       return base::failure(status.error());
     }
-    dropped.push_back(each);
   }
-  const auto begin_ns = fiscal_year_begin(year, fiscal_month_);
-  if (auto status =
-          connection_->execute(fmt::format("DELETE FROM goban_open WHERE submit_ns<{}", begin_ns));
+  // Their ends will be refused.
+  if (auto status = connection_->execute(fmt::format("DELETE FROM goban_open WHERE submit_ns<{}",
+                                                     fiscal_year_begin(year, fiscal_month_)));
       !status) {
     return base::failure(status.error());
   }
-  return dropped;
+  return years;
+}
+
+Status JobStore::daily_sums(const std::function<void(const DailySum&)>& take) {
+  StoredNames names;
+  if (auto status = names.load(*connection_); !status) return status;
+  return read_daily_sums(*connection_, names, take);
 }
 
 Result<std::string> JobStore::salt() {

@@ -11,7 +11,9 @@
 
 #include "records/accounting_record.hpp"
 #include "records/record_reader.hpp"
+#include "store/retention.hpp"
 #include "store/schema.hpp"
+#include "store/seen.hpp"
 #include "store/sql.hpp"
 
 namespace goban::store {
@@ -54,14 +56,23 @@ class JobStore {
   /// as it goes; cut short anywhere, it can be repeated. Errors: those of the reader, Failed.
   [[nodiscard]] base::Result<ImportSummary> import_file(const std::string& path,
                                                         const ImportOptions& options);
+  /// The same for what hooks saw of jobs (seen.hpp); none was written if the same bytes were
+  /// imported before. All of a file or nothing. Errors: those of import_seen().
+  [[nodiscard]] base::Result<ImportSummary> import_seen_file(const std::string& path,
+                                                             const ImportOptions& options);
   /// Gives the jobs to a sink by fiscal year, job number and submission; runs are numbered anew.
   /// Jobs the sink refuses are counted, and written to `rejects_path` unless it is empty.
   [[nodiscard]] base::Result<records::ReadSummary> read(const Selection& selection,
                                                         records::RecordSink& sink,
                                                         const std::string& rejects_path = {});
   [[nodiscard]] base::Result<std::vector<PartitionFacts>> partition_facts();
+  /// What hooks saw of jobs whose ids the store does not have. Reads all ids.
+  [[nodiscard]] base::Result<int64_t> lone_sightings();
   /// Removes the fiscal years before this one; returns them.
   [[nodiscard]] base::Result<std::vector<int>> drop_before(int year);
+  /// Replaces the jobs of the fiscal years before this one by sums; returns those years.
+  [[nodiscard]] base::Result<std::vector<int>> reduce_before(int year);
+  [[nodiscard]] base::Status daily_sums(const std::function<void(const DailySum&)>& take);
   /// The key of this store's pseudonyms, made at the first call.
   [[nodiscard]] base::Result<std::string> salt();
 
@@ -69,6 +80,12 @@ class JobStore {
   [[nodiscard]] SqlConnection& connection() { return *connection_; }
 
  private:
+  /// The number of the new row in goban_imports; none if the same bytes were imported before.
+  [[nodiscard]] base::Result<std::optional<int64_t>> begin_import(const std::string& path,
+                                                                  bool again,
+                                                                  ImportSummary& summary);
+  [[nodiscard]] base::Status end_import(int64_t id, const records::ReadSummary& read);
+
   JobStore(std::unique_ptr<SqlConnection> connection, int fiscal_month)
       : connection_(std::move(connection)), fiscal_month_(fiscal_month) {}
 

@@ -109,7 +109,29 @@ Status create_tables(SqlConnection& connection, int fiscal_month) {
        "INSERT INTO goban_meta(name,value) VALUES('schema_version','1')"});
 }
 
+/// Version 3: what hooks saw, and the sums of years whose jobs are gone.
+Status to_version_3(SqlConnection& connection) {
+  const Words words = words_of(connection.dialect());
+  return run(
+      connection,
+      {fmt::format("CREATE TABLE IF NOT EXISTS goban_seen(job_id {} NOT NULL, cluster_id INTEGER "
+                   "NOT NULL, fiscal_year INTEGER NOT NULL, kind INTEGER NOT NULL, name_id INTEGER "
+                   "NOT NULL, seen_ns BIGINT NOT NULL, PRIMARY "
+                   "KEY(job_id,cluster_id,fiscal_year,kind,name_id)){}",
+                   words.key_text, words.after_table),
+       fmt::format(
+           "CREATE TABLE IF NOT EXISTS goban_daily(fiscal_year INTEGER NOT NULL, day INTEGER NOT "
+           "NULL, user_id INTEGER NOT NULL, account_id INTEGER NOT NULL, partition_id INTEGER NOT "
+           "NULL, resource_type_id INTEGER NOT NULL, state INTEGER NOT NULL, jobs BIGINT NOT NULL, "
+           "ran BIGINT NOT NULL, gpu_s {0} NOT NULL, node_s {0} NOT NULL, wait_s {0} NOT NULL, "
+           "PRIMARY "
+           "KEY(fiscal_year,day,user_id,account_id,partition_id,resource_type_id,state)){1}",
+           words.real, words.after_table)});
+}
+
 }  // namespace
+
+std::string_view real_type(Dialect dialect) { return words_of(dialect).real; }
 
 int fiscal_year(base::TimeNs unix_ns, int first_month) {
   const std::chrono::sys_time<std::chrono::nanoseconds> moment{std::chrono::nanoseconds(unix_ns)};
@@ -211,7 +233,6 @@ Status migrate(SqlConnection& connection, int fiscal_month) {
                                       *found ? **found : "?", kSchemaVersion),
                           "use the goban that wrote it, or a newer one");
   }
-  const std::string set_version = "UPDATE goban_meta SET value='2' WHERE name='schema_version'";
   if (version == 0) {
     // A creation that was cut short is repeated.
     status = connection.execute("DELETE FROM goban_meta WHERE name='fiscal_month'");
@@ -219,11 +240,11 @@ Status migrate(SqlConnection& connection, int fiscal_month) {
     if (!status) return status;
     version = 1;
   }
-  if (version == 1) {
-    status = create_indexes(connection);  // version 1 had none
-    if (status) status = connection.execute(set_version);
-  }
-  return status;
+  if (version == 1) status = create_indexes(connection);
+  if (status && version < 3) status = to_version_3(connection);
+  if (!status || version == kSchemaVersion) return status;
+  return connection.execute(
+      fmt::format("UPDATE goban_meta SET value='{}' WHERE name='schema_version'", kSchemaVersion));
 }
 
 }  // namespace goban::store

@@ -4,6 +4,8 @@
 //   goban_names      id -> kind, name: users, partitions, node lists, ... (NameKind)
 //   goban_imports    one row an import: source, format, checksum, counts, begin, end
 //   goban_open       jobs that had not ended when they were imported
+//   goban_seen       what hooks saw of jobs: modules, images, processes, GPUs (seen.hpp)
+//   goban_daily      sums by day and user of years whose jobs are gone (retention.hpp)
 //   goban_jobs_fyY   the jobs submitted in fiscal year Y (kJobColumns), clustered by key
 //   goban_jobs       a view of all of them
 //
@@ -22,7 +24,7 @@
 
 namespace goban::store {
 
-inline constexpr int64_t kSchemaVersion = 2;
+inline constexpr int64_t kSchemaVersion = 3;
 inline constexpr int kFiscalMonthDefault = 4;  ///< April, as at ABCI
 inline constexpr size_t kJobIdBytesMax = 190;  ///< MariaDB's longest key
 
@@ -39,8 +41,9 @@ enum class NameKind : uint8_t {
   NodeList,
   Software,
   Model,
+  Gpu,
 };
-inline constexpr size_t kNumNameKinds = 12;
+inline constexpr size_t kNumNameKinds = 13;
 
 enum class JobColumn : size_t {
   JobNumber,
@@ -128,6 +131,9 @@ inline constexpr std::array<std::string_view, 49> kJobColumns = {
 /// Makes the table of a year if there is none, without indexes: an import makes them at its end,
 /// when all rows are there, which is much faster.
 [[nodiscard]] base::Status create_partition(SqlConnection& connection, int year);
+/// The word of a database for floating-point numbers.
+[[nodiscard]] std::string_view real_type(Dialect dialect);
+
 /// Makes the indexes that are missing.
 [[nodiscard]] base::Status create_indexes(SqlConnection& connection);
 [[nodiscard]] base::Status drop_partition(SqlConnection& connection, int year);

@@ -22,6 +22,8 @@ void check_refusals(TestServer& server);
 void check_migration(TestServer& server);
 void check_one_writer(TestServer& server);
 void check_killed_imports(TestServer& server);
+void check_seen(TestServer& server);
+void check_retention(TestServer& server);
 
 inline constexpr std::array kStoreChecks = {
     StoreCheck{"RoundTrip", check_round_trip},
@@ -33,6 +35,8 @@ inline constexpr std::array kStoreChecks = {
     StoreCheck{"Migration", check_migration},
     StoreCheck{"OneWriter", check_one_writer},
     StoreCheck{"KilledImports", check_killed_imports},
+    StoreCheck{"Seen", check_seen},
+    StoreCheck{"Retention", check_retention},
 };
 
 }  // namespace goban::store

@@ -5,62 +5,18 @@
 #include <random>
 #include <sys/wait.h>
 
-#include "base/date_time.hpp"
 #include "records/record_csv.hpp"
 #include "records/record_table.hpp"
-#include "store/job_store.hpp"
 #include "store/store_checks.hpp"
+#include "store/test_stores.hpp"
 
 namespace goban::store {
 namespace {
 
 using records::AccountingRecord;
-using records::RecordTable;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-base::TimeNs at(const std::string& text) { return base::parse_date_time(text)->unix_ns; }
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
-JobStore open_store(const std::string& location) {
-  auto store = JobStore::open(location, true);
-  if (!store) throw std::runtime_error(store.error().text());
-  return std::move(*store);
-}
-
-ImportSummary import_text(JobStore& store, const std::string& text,
-                          const ImportOptions& options = {}) {
-  const TestFolder folder;
-  write_file(folder.path() + "/jobs", text);
-  auto summary = store.import_file(folder.path() + "/jobs", options);
-  if (!summary) throw std::runtime_error(summary.error().text());
-  return std::move(*summary);
-}
-
-/// All jobs as CSV, in the order of reading.
-std::string export_of(JobStore& store, const Selection& selection = {}) {
-  RecordTable table;
-  const auto summary = store.read(selection, table);
-  if (!summary) throw std::runtime_error(summary.error().text());
-  EXPECT_EQ(summary->rejected, 0);
-  std::string out = records::records_csv_header();
-  RecordTable::RecordBuffers buffers;
-  for (size_t i = 0; i < table.rows().size(); ++i) {
-    records::append_records_csv(out, table.record(i, buffers));
-  }
-  return out;
-}
-
-std::string sacct(const std::string& id, const std::string& submit, const std::string& start,
-                  const std::string& end, const std::string& state) {
-  return id + "|ann|acc|" + submit + "|" + start + "|" + end + "|" + state +
-         "|cpu=8,gres/gpu=2,mem=1G,node=1|g1\n";
-}
-const std::string kSacct = "JobID|User|Account|Submit|Start|End|State|AllocTRES|NodeList\n";
 
 /// Jobs with some of everything, a few of them odd; equal for equal seeds.
 std::string many_jobs(int count, uint32_t seed) {
@@ -110,13 +66,6 @@ std::string normalised(const std::string& csv) {
   for (size_t i = 0; i < table.rows().size(); ++i) {
     records::append_records_csv(out, table.record(i, buffers));
   }
-  return out;
-}
-
-std::vector<int> years_of(JobStore& store) {
-  std::vector<int> out;
-  const auto facts = store.partition_facts();
-  for (const PartitionFacts& each : *facts) out.push_back(each.fiscal_year);
   return out;
 }
 
@@ -254,31 +203,49 @@ void check_refusals(TestServer& server) {
   EXPECT_EQ(import_text(store, many_jobs(10, 3)).written, 10);
 }
 
+/// Makes the store what a goban of an older schema version left.
+void age(JobStore& store, int version) {
+  SqlConnection& sql = store.connection();
+  const auto run = [&sql](const std::string& text) {
+    const auto status = sql.execute(text);
+    EXPECT_TRUE(status) << (status ? "" : status.error().text());
+  };
+  if (version < 3) {
+    run("DROP TABLE goban_seen");
+    run("DROP TABLE goban_daily");
+  }
+  if (version < 2) {
+    run(std::string("DROP INDEX goban_jobs_fy2018_user") +
+        (sql.dialect() == Dialect::MariaDb ? " ON goban_jobs_fy2018" : ""));
+  }
+  run(fmt::format("UPDATE goban_meta SET value='{}' WHERE name='schema_version'", version));
+}
+
 void check_migration(TestServer& server) {
-  const std::string location = server.fresh();
-  std::string before;
-  {
-    JobStore store = open_store(location);
-    import_text(store, many_jobs(50, 4));
-    before = export_of(store);
-    SqlConnection& sql = store.connection();
-    const std::string on = sql.dialect() == Dialect::MariaDb ? " ON goban_jobs_fy2018" : "";
-    ASSERT_TRUE(sql.execute("DROP INDEX goban_jobs_fy2018_user" + on));
-    ASSERT_TRUE(sql.execute("UPDATE goban_meta SET value='1' WHERE name='schema_version'"));
+  for (const int version : {1, 2}) {
+    const std::string location = server.fresh();
+    std::string before;
+    {
+      JobStore store = open_store(location);
+      import_text(store, many_jobs(50, 4));
+      before = export_of(store);
+      age(store, version);
+    }
+    {
+      JobStore store = open_store(location);
+      EXPECT_EQ(export_of(store), before) << version;
+      SqlConnection& sql = store.connection();
+      EXPECT_EQ(**sql.query_whole("SELECT value FROM goban_meta WHERE name='schema_version'"),
+                kSchemaVersion);
+      EXPECT_EQ(import_text(store, many_jobs(60, 4)).written, 60);
+      age(store, 1);  // fails where the index or a table is missing
+      ASSERT_TRUE(sql.execute("UPDATE goban_meta SET value='99' WHERE name='schema_version'"));
+    }
+    const auto newer = JobStore::open(location, true);
+    ASSERT_FALSE(newer);
+    EXPECT_EQ(newer.error().code, base::ErrorCode::BadData);
+    EXPECT_THAT(newer.error().text(), HasSubstr("schema version 99"));
   }
-  {
-    JobStore store = open_store(location);
-    EXPECT_EQ(export_of(store), before);
-    SqlConnection& sql = store.connection();
-    EXPECT_EQ(**sql.query_text("SELECT value FROM goban_meta WHERE name='schema_version'"), "2");
-    const std::string on = sql.dialect() == Dialect::MariaDb ? " ON goban_jobs_fy2018" : "";
-    EXPECT_TRUE(sql.execute("DROP INDEX goban_jobs_fy2018_user" + on));
-    ASSERT_TRUE(sql.execute("UPDATE goban_meta SET value='99' WHERE name='schema_version'"));
-  }
-  const auto newer = JobStore::open(location, true);
-  ASSERT_FALSE(newer);
-  EXPECT_EQ(newer.error().code, base::ErrorCode::BadData);
-  EXPECT_THAT(newer.error().text(), HasSubstr("schema version 99"));
 }
 
 void check_one_writer(TestServer& server) {
@@ -306,7 +273,7 @@ void check_killed_imports(TestServer& server) {
   }
   std::mt19937 random(7);
   int killed = 0;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 20; ++i) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
@@ -314,6 +281,10 @@ void check_killed_imports(TestServer& server) {
       ImportOptions options;
       options.again = true;
       options.rows_per_commit = 50;
+      // Every second one dies as it reads a certain block, the others some time.
+      options.reading.progress = [i, blocks = 0](int64_t, int64_t) mutable {
+        if (i % 2 == 0 && ++blocks > i / 4) raise(SIGKILL);
+      };
       const bool good = store && store->import_file(file, options);
       _exit(good ? 0 : 1);
     }

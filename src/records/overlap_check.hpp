@@ -1,0 +1,36 @@
+// Jobs that say they held one GPU at one time, though nothing was shared: a fault of the
+// accounting, of a clock, or of the recipe that wrote the GPU lists.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "records/record_table.hpp"
+
+namespace goban::records {
+
+/// Row `second` began on the GPU before `first` had ended.
+struct GpuOverlap {
+  uint32_t node = kNoName;  ///< of node_names()
+  uint32_t gpu = kNoName;   ///< of gpu_names()
+  uint32_t first = 0;
+  uint32_t second = 0;
+  TimeNs overlap_ns = 0;
+};
+
+struct GpuOverlaps {
+  static constexpr size_t kKept = 20;
+  int64_t count = 0;
+  std::vector<GpuOverlap> first;  ///< kKept at most, by node, GPU and start
+};
+
+/// Looks at all jobs with a GPU list, start and end that hold whole GPUs. Of several jobs at one
+/// time each counts once, with the one that ends last of those before it. Cost: sorts the GPU
+/// lists.
+[[nodiscard]] GpuOverlaps find_gpu_overlaps(const RecordTable& table);
+
+/// `jobs 7 and 9 held GPU 0 of g1 at one time, for 60 s`.
+[[nodiscard]] std::string overlap_text(const RecordTable& table, const GpuOverlap& overlap);
+
+}  // namespace goban::records
