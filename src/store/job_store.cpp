@@ -201,13 +201,17 @@ Result<ImportSummary> JobStore::import_file(const std::string& path, const Impor
   if (!*id) return summary;
   StoredNames names;
   if (auto status = names.load(*connection_); !status) return base::failure(status.error());
+  const auto years = partitions(*connection_);
+  if (!years) return base::failure(years.error());
   ImportSink sink(*connection_, names, fiscal_month_, **id, options.rows_per_commit);
-  auto status = sink.begin();
+  auto status = connection_->begin_bulk(years->empty());
+  if (status) status = sink.begin();
   if (!status) return base::failure(status.error());
   auto read = records::read_records(path, options.reading, sink);
   if (status = sink.status(); !status) return base::failure(status.error());
   // What was read before a failure stays: it was good, and the import can be repeated.
   status = sink.finish(summary);
+  if (status) status = connection_->end_bulk();
   if (!read) return base::failure(read.error());
   if (!status) return base::failure(status.error());
   summary.read = std::move(*read);

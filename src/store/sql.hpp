@@ -63,6 +63,10 @@ class SqlConnection {
   [[nodiscard]] virtual base::Result<std::unique_ptr<BulkWriter>> bulk(const BulkTable& table) = 0;
   /// The text as a literal, quotes included.
   [[nodiscard]] virtual std::string quoted(std::string_view text) = 0;
+  /// A large import begins, into a store that is empty or not, and ends: for what a database does
+  /// better then. Changes nothing that is promised of transactions.
+  [[nodiscard]] virtual base::Status begin_bulk(bool /*empty*/) { return {}; }
+  [[nodiscard]] virtual base::Status end_bulk() { return {}; }
   /// Keeps other writers away until the connection ends. Errors: Failed if there is one.
   [[nodiscard]] virtual base::Status lock_for_writing() = 0;
 

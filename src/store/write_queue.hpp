@@ -34,7 +34,7 @@ class WriteQueue {
   [[nodiscard]] base::Status wait();
 
  private:
-  static constexpr size_t kTasksMax = 16;
+  static constexpr size_t kTasksMax = 64;
   void run();
 
   std::mutex mutex_;
