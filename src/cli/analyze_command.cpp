@@ -102,7 +102,7 @@ base::Status read_all(const AnalyzeArguments& arguments, records::RecordTable& t
     options.rejects_path = rejects_path(arguments, i, files.size());
     options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
     OfAccount sink(table, arguments.organisation);
-    const auto read = records::read_records(files[i], options, sink);
+    const auto read = read_records_input(files[i], options, sink);
     if (!read) return base::failure(read.error());
     add_rejections(*read, files[i], options.rejects_path, report);
     if (table.rows().empty() && read->rejected == read->records && read->rejected > 0 &&

@@ -19,13 +19,20 @@ void add_reading_options(CLI::App& c, ReadingArguments& arguments) {
                "Format slurm, where accounting counts no GPUs: PARTITION=GPUS of a node");
 }
 
+base::Result<records::ReadSummary> read_records_input(const std::string& location,
+                                                      const records::ReadOptions& options,
+                                                      records::RecordSink& sink) {
+  if (!store::is_store_location(location)) return records::read_records(location, options, sink);
+  auto jobs = store::JobStore::open(location, false);
+  if (!jobs) return base::failure(jobs.error());
+  return jobs->read({}, sink, options.rejects_path);
+}
+
 base::Result<history::ReadResult> read_history_input(const std::string& location,
                                                      const history::ReadOptions& options) {
   if (!store::is_store_location(location)) return history::read_jobs(location, options);
-  auto jobs = store::JobStore::open(location, false);
-  if (!jobs) return base::failure(jobs.error());
   return history::read_jobs(
-      [&](records::RecordSink& sink) { return jobs->read({}, sink, options.rejects_path); },
+      [&](records::RecordSink& sink) { return read_records_input(location, options, sink); },
       options);
 }
 

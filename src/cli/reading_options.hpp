@@ -26,6 +26,11 @@ struct ReadingArguments {
 /// --format, --procs-per-gpu, --zone, --gpu-resource, --gpus-per-node.
 void add_reading_options(CLI::App& c, ReadingArguments& arguments);
 
+/// Gives the records of a file, a folder, standard input or a store to a sink. Errors: those of
+/// records::read_records and store::JobStore::open.
+[[nodiscard]] base::Result<records::ReadSummary> read_records_input(
+    const std::string& location, const records::ReadOptions& options, records::RecordSink& sink);
+
 /// Reads a history from a file, a folder, standard input or a store. Errors: those of
 /// history::read_jobs and store::JobStore::open.
 [[nodiscard]] base::Result<history::ReadResult> read_history_input(

@@ -103,9 +103,11 @@ class Writer final : public BulkWriter {
   size_t at_ = 0;              ///< column
 };
 
-// Written ahead, so that readers and a writer do not wait for each other.
-constexpr const char* kUsual =
-    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=8192";
+// Written ahead, readers and a writer do not wait for each other. Changing it fails while others
+// use the file, and then it stays as it is: both are safe.
+constexpr const char* kWriteAhead = "PRAGMA journal_mode=WAL";
+constexpr const char* kWriteOnce = "PRAGMA journal_mode=TRUNCATE";
+constexpr const char* kSafe = "PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=8192";
 
 class Connection final : public SqlConnection {
  public:
@@ -175,10 +177,14 @@ class Connection final : public SqlConnection {
   /// wait. Without them WAL need not be synchronised at each commit: a power cut costs whole
   /// transactions then, and the mark that the import is done comes after end_bulk().
   Status begin_bulk(bool empty) override {
-    return execute(empty ? "PRAGMA journal_mode=TRUNCATE"
-                         : "PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=32768");
+    if (empty) (void)execute(kWriteOnce);
+    if (empty) return {};
+    return execute("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=32768");
   }
-  Status end_bulk() override { return execute(kUsual); }
+  Status end_bulk() override {
+    (void)execute(kWriteAhead);
+    return execute(kSafe);
+  }
 
   /// A lock on a file of its own: SQLite's is only held within a transaction.
   Status lock_for_writing() override {
@@ -226,8 +232,9 @@ Result<std::unique_ptr<SqlConnection>> open_sqlite(const std::string& path, bool
   // A page holds some 50 jobs; the cache holds the inner pages of all indexes of 10^8 jobs.
   const auto status = connection->execute(
       std::string("PRAGMA page_size=8192; PRAGMA cache_size=-262144; PRAGMA temp_store=MEMORY;") +
-      kUsual);
+      kSafe);
   if (!status) return base::failure(status.error());
+  (void)connection->execute(kWriteAhead);
   return connection;
 }
 
