@@ -30,7 +30,7 @@ namespace goban::records {
 namespace {
 
 using base::TimeNs;
-using namespace grid_engine;  // the fields
+using namespace formats;  // the fields
 
 class GridEngineParser final : public LineParser {
  public:
