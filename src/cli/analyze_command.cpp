@@ -17,6 +17,8 @@
 #include "cli/reading_options.hpp"
 #include "model/cluster_presets.hpp"
 #include "records/record_table.hpp"
+#include "report/html_report.hpp"
+#include "report/json_text.hpp"
 
 namespace goban::cli {
 namespace {
@@ -137,7 +139,14 @@ base::Status write_files(const std::string& folder, const ReportData& report) {
   }
   const std::string scalars = folder + "/tables/scalars.csv";
   if (auto status = write_text(scalars, analysis::scalars_csv(report)); !status) return status;
-  return write_text(folder + "/report.json", analysis::report_json(report));
+  const std::string json = analysis::report_json(report);
+  if (const base::Status page = report::html_available(); !page) {
+    fmt::print(stderr, "goban: note: no report.html: {}\n", page.error().message);
+  } else if (auto status = report::write_html(folder + "/report.html", report::html_safe(json));
+             !status) {
+    return status;
+  }
+  return write_text(folder + "/report.json", json);
 }
 
 /// All that an analysis works on.
@@ -321,7 +330,8 @@ void add_analyze(CLI::App& app, Action& action) {
       ->needs(sizing);
   c->add_option("--lang", arguments->language, "Language of the report: en, ja")
       ->capture_default_str();
-  c->add_option("--out", arguments->out, "Folder for report.json, tables/ and figures/");
+  c->add_option("--out", arguments->out,
+                "Folder for report.html, report.json, tables/ and figures/");
   c->add_option("--rejects", arguments->rejects,
                 "Where rejected records go, with reasons; OUT/rejects.csv if left out");
   c->add_flag("--json", arguments->json, "Print report.json instead of the summary");

@@ -1,21 +1,36 @@
 import { render } from 'preact';
+import type { JSX } from 'preact';
 import 'uplot/dist/uPlot.min.css';
 import './style/base.css';
 import './style/report.css';
 import './style/table.css';
 import './style/energy.css';
+import './style/analysis.css';
 import './style/print.css';
+import { Analysis } from './analysis/Analysis';
+import { isAnalysis, parseAnalysis } from './data/analysis';
 import { parseDocument } from './data/document';
 import { Report } from './report/Report';
 import { startTheme } from './theme';
 
+/** The page of the document, whichever command wrote it. */
+function pageOf(json: string): { title: string; language: string; page: JSX.Element } {
+  if (isAnalysis(json)) {
+    const report = parseAnalysis(json);
+    return { title: report.title, language: report.language, page: <Analysis report={report} /> };
+  }
+  const report = parseDocument(json);
+  return { title: report.title, language: 'en', page: <Report report={report} /> };
+}
+
 const app = document.getElementById('app')!;
 startTheme();
 try {
-  const report = parseDocument(document.getElementById('goban-report')?.textContent ?? '');
-  document.title = `${report.title} – Goban`;
+  const { title, language, page } = pageOf(document.getElementById('goban-report')?.textContent ?? '');
+  document.title = `${title} – Goban`;
+  document.documentElement.lang = language;
   app.replaceChildren();
-  render(<Report report={report} />, app);
+  render(page, app);
 } catch (error) {
   const message = document.createElement('p');
   message.className = 'loading';

@@ -4,7 +4,7 @@
 const COLORS = 7;
 const DASHES: readonly (readonly number[])[] = [[], [9, 4], [2, 3], [12, 3, 2, 3], [5, 2]];
 
-export function lineColor(run: number): string {
+export function lineColor(run: number): `--line-${number}` {
   return `--line-${run % COLORS}`;
 }
 

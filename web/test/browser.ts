@@ -29,9 +29,22 @@ export interface OpenPage {
 export interface OpenOptions {
   scheme?: 'light' | 'dark';
   width?: number;
+  /** Said to be true in the page once it is drawn; as a rule that of simulation reports. */
+  drawn?: () => boolean;
 }
 
-/** Opens a report and waits until every picture and the table are there. */
+/** Every picture and the table of a simulation's report are there. */
+function simulationDrawn(): boolean {
+  return (
+    document.querySelectorAll('.chart[data-drawn]').length >= 3 &&
+    document.querySelector('.chart-place, .chart:not([data-drawn])') === null &&
+    document.querySelector('.strip[data-drawn]') !== null &&
+    document.querySelector('.heat canvas[data-drawn]') !== null &&
+    document.querySelector('table.jobs tbody tr td') !== null
+  );
+}
+
+/** Opens a report and waits until it is drawn. */
 export async function open(browser: Browser, file: string, options: OpenOptions = {}): Promise<OpenPage> {
   const page = await browser.newPage();
   const complaints: string[] = [];
@@ -54,14 +67,7 @@ export async function open(browser: Browser, file: string, options: OpenOptions 
     { name: 'prefers-color-scheme', value: options.scheme ?? 'light' },
   ]);
   await page.goto(`file://${file}`);
-  await page.waitForFunction(
-    () =>
-      document.querySelectorAll('.chart[data-drawn]').length >= 3 &&
-      document.querySelector('.chart-place, .chart:not([data-drawn])') === null &&
-      document.querySelector('.strip[data-drawn]') !== null &&
-      document.querySelector('.heat canvas[data-drawn]') !== null &&
-      document.querySelector('table.jobs tbody tr td') !== null,
-  );
+  await page.waitForFunction(options.drawn ?? simulationDrawn);
   return { page, complaints };
 }
 

@@ -1,0 +1,66 @@
+// report.html of goban analyze: the same bytes twice, and nothing in it that a browser would fetch.
+#include <gmock/gmock.h>
+#include <regex>
+
+#include "cli/test_shell.hpp"
+#include "report/html_report.hpp"
+
+namespace goban::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class AnalyzeHtmlTest : public testing::Test {
+ public:
+  AnalyzeHtmlTest()
+      : folder_(std::string("analyze_html_") +
+                testing::UnitTest::GetInstance()->current_test_info()->name()) {}
+
+ protected:
+  void SetUp() override {
+    if (!report::html_available()) GTEST_SKIP() << "built without GOBAN_WEB";
+  }
+  /// The page of a small history in which a user's name attacks it.
+  std::string page(const std::string& options = {}) {
+    const std::string jobs =
+        folder_.write("jobs.csv",
+                      "job_id,submit_time,duration,num_gpus,user\n1,0,4000,1,u\n"
+                      "2,0,5000,8,</script><img src=https://example.org/x onerror=alert(1)>\n");
+    const std::string path = folder_.path() + "/out";
+    EXPECT_EQ(shell("GOBAN analyze " + jobs + " --out " + path + " " + options).code, 0);
+    return TestFolder::read(path + "/report.html");
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(AnalyzeHtmlTest, TwoRunsGiveTheSameBytes) {
+  const std::string first = page();
+  EXPECT_GT(first.size(), 50'000U);
+  EXPECT_TRUE(first == page());
+  EXPECT_FALSE(first == page("--lang ja"));
+}
+
+TEST_F(AnalyzeHtmlTest, NothingIsFetchedAndNoNameBecomesAnElement) {
+  const std::string html = page();
+  EXPECT_THAT(html, HasSubstr("default-src 'none'"));
+  const std::string marker = "id=\"goban-report\">";
+  const size_t data = html.find(marker);
+  ASSERT_NE(data, std::string::npos);
+  const std::string document = html.substr(data, html.find("</script>", data) - data);
+  EXPECT_THAT(document, HasSubstr(R"(\u003cimg src=https://example.org/x)"));
+  EXPECT_THAT(html, Not(HasSubstr("<img src=https")));
+  // Outside of the document the only addresses are names of XML.
+  std::string rest = html;
+  rest.erase(data, document.size());
+  const std::regex address(R"((https?:)?//[a-z0-9.-]+\.[a-z]{2,}/[^"'`\s)]*)");
+  for (std::sregex_iterator at(rest.begin(), rest.end(), address), end; at != end; ++at) {
+    EXPECT_THAT(at->str(), HasSubstr("://www.w3.org/"));
+  }
+  EXPECT_FALSE(
+      std::regex_search(rest, std::regex(R"(<(script|img|link)[^>]*(src|href)="(?!data:))")));
+}
+
+}  // namespace
+}  // namespace goban::cli

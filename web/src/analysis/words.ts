@@ -1,0 +1,142 @@
+// The words of the page itself, in the languages of reports. Words of the report are in its document.
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { BoxWords } from '../charts/figure/frame';
+
+export interface Words extends BoxWords {
+  product: string;
+  skip: string;
+  toLight: string;
+  toDark: string;
+  light: string;
+  dark: string;
+  contents: string;
+  headline: string;
+  paper: (text: string) => string;
+  inPaper: (text: string) => string;
+  madeOf: (used: string, of: string, share: string) => string;
+  allOf: (of: string) => string;
+  numbers: string;
+  numbersOf: string;
+  notTold: string;
+  remarks: string;
+  warning: string;
+  note: string;
+  hint: string;
+  logOf: (axis: string) => string;
+  logColors: string;
+  linear: string;
+  log: string;
+  series: string;
+  saveSvg: string;
+  saveCsv: string;
+  sortBy: (column: string) => string;
+  showAll: (rows: string) => string;
+  showFewer: string;
+  value: string;
+  noSeries: string;
+  about: string;
+  aboutText: string[];
+}
+
+const ENGLISH: Words = {
+  product: 'job history report',
+  skip: 'Skip to the results',
+  toLight: 'Use light colours',
+  toDark: 'Use dark colours',
+  light: '☀ Light',
+  dark: '☾ Dark',
+  contents: 'Contents',
+  headline: 'At a glance',
+  paper: (text) => `ABCI 2019: ${text}`,
+  inPaper: (text) => `ABCI paper: ${text}`,
+  madeOf: (used, of, share) => `from ${used} of ${of} records (${share})`,
+  allOf: (of) => `from all ${of} records`,
+  numbers: 'Single numbers',
+  numbersOf: 'Numbers of this figure',
+  notTold: 'Not told, and why',
+  remarks: 'Remarks on the input',
+  warning: 'Warning',
+  note: 'Note',
+  hint: 'Point at the picture, or focus it and use the arrow keys.',
+  logOf: (axis) => `Scale of ${axis}`,
+  logColors: 'Scale of the colours',
+  linear: 'linear',
+  log: 'log',
+  series: 'Shown',
+  saveSvg: 'SVG',
+  saveCsv: 'CSV',
+  sortBy: (column) => `Sort by ${column}`,
+  showAll: (rows) => `Show all ${rows} rows`,
+  showFewer: 'Show fewer rows',
+  value: 'value',
+  noSeries: 'Everything is switched off.',
+  about: 'About this page',
+  aboutText: [
+    'Everything is in this file: it asks no network and keeps nothing.',
+    'SVG and CSV save what a picture or a table shows; names of columns in CSV files are those of tables/*.csv.',
+    'A dash is a value that is not known; it is never a zero.',
+    'What every figure means: docs/analyze.md.',
+  ],
+  median: 'median',
+  mean: 'mean',
+  quartiles: 'quartiles',
+  whiskers: 'whiskers',
+  records: 'records',
+};
+
+const JAPANESE: Words = {
+  product: 'ジョブ実行履歴の分析',
+  skip: '結果へ移動',
+  toLight: '明るい配色にする',
+  toDark: '暗い配色にする',
+  light: '☀ 明',
+  dark: '☾ 暗',
+  contents: '目次',
+  headline: '概要',
+  paper: (text) => `ABCI 2019年度: ${text}`,
+  inPaper: (text) => `ABCI論文: ${text}`,
+  madeOf: (used, of, share) => `${of}件中${used}件 (${share}) による`,
+  allOf: (of) => `全${of}件による`,
+  numbers: '主な数値',
+  numbersOf: 'この図の数値',
+  notTold: '求められなかった項目とその理由',
+  remarks: '入力に関する注記',
+  warning: '警告',
+  note: '注記',
+  hint: '図を指すか、選択して矢印キーを押すと値を表示します。',
+  logOf: (axis) => `${axis}の目盛`,
+  logColors: '色の目盛',
+  linear: '線形',
+  log: '対数',
+  series: '表示',
+  saveSvg: 'SVG',
+  saveCsv: 'CSV',
+  sortBy: (column) => `${column}で並べ替え`,
+  showAll: (rows) => `全${rows}行を表示`,
+  showFewer: '一部の行だけを表示',
+  value: '値',
+  noSeries: 'すべて非表示です。',
+  about: 'このページについて',
+  aboutText: [
+    'すべてのデータはこのファイルに含まれ、ネットワークには接続しません。',
+    'SVG・CSVは表示中の図・表を保存します。CSVの列名はtables/*.csvと同じです。',
+    '「–」は値が不明であることを示し、0ではありません。',
+    '各図表の定義はdocs/analyze.mdにあります。',
+  ],
+  median: '中央値',
+  mean: '平均',
+  quartiles: '四分位',
+  whiskers: 'ひげ',
+  records: '件数',
+};
+
+export function wordsOf(language: string): Words {
+  return language === 'ja' ? JAPANESE : ENGLISH;
+}
+
+export const WordsContext = createContext<Words>(ENGLISH);
+
+export function useWords(): Words {
+  return useContext(WordsContext);
+}

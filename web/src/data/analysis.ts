@@ -1,0 +1,200 @@
+// The report of `goban analyze` (report.json, schema in docs/analyze.md) as it stands in the page.
+
+export type FigureKind = 'bar' | 'stacked-bar' | 'line' | 'step' | 'scatter' | 'box' | 'heatmap';
+export type Cell = number | string | null;
+
+/** What numbers were made of; `of` = 0 says nothing. */
+export interface Quality {
+  used: number;
+  of: number;
+  note: string;
+}
+
+export interface Column {
+  key: string;
+  label: string;
+  unit: string;
+}
+
+export interface Table {
+  id: string;
+  section: string;
+  title: string;
+  paper: string;
+  text: string;
+  /** The numbers of the figure of the same id. */
+  detail: boolean;
+  columns: Column[];
+  rows: Cell[][];
+  quality: Quality;
+}
+
+export interface Axis {
+  key: string;
+  label: string;
+  unit: string;
+  scale: 'linear' | 'log';
+}
+
+export interface Box {
+  count: number;
+  mean: number;
+  low: number;
+  q1: number;
+  median: number;
+  q3: number;
+  high: number;
+  outliers: number[];
+}
+
+/** A number that is not known is null. */
+export interface Series {
+  key: string;
+  label: string;
+  x?: (number | null)[];
+  y?: (number | null)[];
+  boxes?: Box[];
+}
+
+export interface Figure {
+  id: string;
+  section: string;
+  title: string;
+  paper: string;
+  text: string;
+  kind: FigureKind;
+  x: Axis;
+  y: Axis;
+  categories: string[];
+  series: Series[];
+  quality: Quality;
+}
+
+export interface Scalar {
+  key: string;
+  section: string;
+  label: string;
+  value: Cell;
+  unit: string;
+  /** The value of ABCI in 2019; empty: beyond the paper. */
+  paper: string;
+  text: string;
+}
+
+export interface Absent {
+  id: string;
+  section: string;
+  title: string;
+  paper: string;
+  reason: string;
+}
+
+export interface AnalysisDocument {
+  schema: string;
+  language: 'en' | 'ja';
+  title: string;
+  sections: { key: string; title: string }[];
+  scalars: Scalar[];
+  tables: Table[];
+  figures: Figure[];
+  absent: Absent[];
+  remarks: { level: 'note' | 'warning'; text: string }[];
+}
+
+const SCHEMA = 'goban-analysis/1';
+
+/** Whether an embedded document is one of `goban analyze`. */
+export function isAnalysis(json: string): boolean {
+  return /^\s*\{\s*"schema"\s*:\s*"goban-analysis\//.test(json);
+}
+
+/** Errors: throws a sentence for the reader if it is of another version. */
+export function parseAnalysis(json: string): AnalysisDocument {
+  const document = JSON.parse(json) as AnalysisDocument;
+  if (document.schema !== SCHEMA) {
+    throw new Error(`This page reads ${SCHEMA}, and its data is ${document.schema}.`);
+  }
+  return document;
+}
+
+/** The numbers that readers look for first, best first; a report holds some of them. */
+const HEADLINES = [
+  'analysed_jobs', 'analysed_share', 'used_of_known', 'busy_of_known', 'mean_held_share',
+  'median_wait', 'one_gpu_share', 'multi_node_share', 'multi_node_hours_share',
+  'top_share_gpu_hours', 'exceeded_share', 'within_hour_share',
+];
+
+export function headlines(scalars: Scalar[], most: number): Scalar[] {
+  const found = HEADLINES.map((key) => scalars.find((scalar) => scalar.key === key))
+    .filter((scalar) => scalar !== undefined)
+    .filter((scalar) => scalar.value !== null);
+  return (found.length > 0 ? found : scalars).slice(0, most);
+}
+
+/** As the program writes numbers: 0.00001 is shorter as 1e-05. */
+function numberField(value: number): string {
+  const plain = String(value);
+  if (value === 0 || Math.abs(value) >= 1) return plain;
+  const [digits, exponent = ''] = value.toExponential().split('e-');
+  const short = `${digits}e-${exponent.padStart(2, '0')}`;
+  return plain.includes('e') || short.length < plain.length ? short : plain;
+}
+
+function csvField(value: Cell | undefined): string {
+  if (value === null || value === undefined) return '';
+  const text = typeof value === 'number' ? numberField(value) : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function csv(rows: (Cell | undefined)[][]): string {
+  return rows.map((row) => `${row.map(csvField).join(',')}\n`).join('');
+}
+
+/** As in tables/ID.csv. */
+export function tableCsv(table: Table): string {
+  return csv([table.columns.map((column) => column.key), ...table.rows]);
+}
+
+/** As in figures/ID.csv. */
+export function figureCsv(figure: Figure): string {
+  if (figure.kind === 'box') {
+    return csv([
+      ['series', 'category', 'count', 'mean', 'low', 'q1', 'median', 'q3', 'high'],
+      ...figure.series.flatMap(({ key, boxes = [] }) =>
+        boxes.map((box, i) => [
+          key, figure.categories[i] ?? '', box.count, box.mean, box.low, box.q1, box.median, box.q3,
+          box.high,
+        ])),
+    ]);
+  }
+  return csv([
+    ['series', 'x', 'y'],
+    ...figure.series.flatMap(({ key, x, y = [] }) =>
+      y.map((value, i) => [key, x && x.length > 0 ? x[i] : (figure.categories[i] ?? ''), value])),
+  ]);
+}
+
+/** As in tables/scalars.csv. */
+export function scalarsCsv(scalars: Scalar[]): string {
+  return csv([
+    ['key', 'value', 'unit', 'paper'],
+    ...scalars.map(({ key, value, unit, paper }) => [key, value, unit, paper]),
+  ]);
+}
+
+/** Numbers before texts, unknown last in both directions. */
+export function sortedRows(rows: Cell[][], column: number, descending: boolean): Cell[][] {
+  const sign = descending ? -1 : 1;
+  const compare = (a: Cell, b: Cell): number => {
+    if (typeof a === 'number' && typeof b === 'number') return sign * (a - b);
+    if (typeof a !== typeof b) return sign * (typeof a === 'number' ? -1 : 1);
+    return sign * String(a).localeCompare(String(b), 'en', { numeric: true });
+  };
+  const empty = (cell: Cell | undefined) => cell === null || cell === undefined || cell === '';
+  return [...rows].sort((left, right) => {
+    const a = left[column] ?? null;
+    const b = right[column] ?? null;
+    if (empty(a) || empty(b)) return Number(empty(a)) - Number(empty(b));
+    return compare(a, b);
+  });
+}
