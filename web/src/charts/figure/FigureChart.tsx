@@ -50,7 +50,7 @@ export function FigureChart({ drawing, label, hint }: FigureChartProps) {
   };
   return (
     <>
-      <svg class="drawing" width={drawing.width} height={drawing.height} role="img" tabIndex={0}
+      <svg class="drawing" width={drawing.width} height={drawing.height} role="img" tabindex={0}
         viewBox={`0 0 ${drawing.width} ${drawing.height}`} aria-label={label} onKeyDown={onKeyDown}
         onPointerMove={point} onPointerDown={point}
         onPointerLeave={(event) => event.pointerType === 'mouse' && setAt(null)}>
