@@ -15,8 +15,8 @@ constexpr float kTouchedGib = 0.5F;
 
 enum class Cause : uint8_t {
   HostMemory,  ///< held more host memory than its used GPUs' share of the node
-  Imbalance,   ///< GPUs not in use had memory taken: processes that waited
-  Untouched,   ///< GPUs not in use had no memory taken: never addressed
+  Imbalance,   ///< GPUs not in use had memory taken, or a process: work that waited
+  Untouched,   ///< GPUs not in use had neither: never addressed
   Unknown,
 };
 constexpr std::array<std::string_view, 4> kCauses = {"host_memory", "imbalance", "untouched",
@@ -39,8 +39,8 @@ Cause cause_of(const Context& context, size_t index) {
   bool touched = false;
   for (const GpuValue& value : values) {
     if (value.activity == series::Activity::Busy) continue;
-    known &= value.mem_gib >= 0;
-    touched |= value.mem_gib >= kTouchedGib;
+    known &= value.mem_gib >= 0 || value.processes >= 0;
+    touched |= value.mem_gib >= kTouchedGib || value.processes > 0;
   }
   if (touched) return Cause::Imbalance;
   return known ? Cause::Untouched : Cause::Unknown;

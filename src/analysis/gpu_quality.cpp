@@ -34,6 +34,13 @@ void add_findings(const Context& context) {
     table.rows.push_back({context.labels(std::string("word.activity_") + kActivities[i]),
                           activities[i], percent(static_cast<double>(activities[i]), gpus)});
   }
+  const auto watched =
+      std::ranges::count_if(use.values, [](const GpuValue& value) { return value.processes >= 0; });
+  if (watched > 0) {
+    const auto none = std::ranges::count(use.values, 0.0F, &GpuValue::processes);
+    table.rows.push_back({context.labels("word.no_process"), static_cast<int64_t>(none),
+                          percent(static_cast<double>(none), static_cast<double>(watched))});
+  }
   int64_t jobs = use.jobs_without_list;
   for (size_t i = 0; i < context.population.jobs.size(); ++i) jobs += use.of(i).empty() ? 0 : 1;
   table.quality = {

@@ -70,7 +70,7 @@ class GpuTest : public testing::Test {
     const auto utilization = series::StoreReader::open(store_, Metric::GpuUtilization);
     const auto used = series::StoreReader::open(store_, Metric::GpuMemoryUsed);
     use_ = gpu_use_of_series(test.population, rules,
-                             {&*utilization, memory ? &*used : nullptr, nullptr, nullptr});
+                             {&*utilization, memory ? &*used : nullptr, nullptr, nullptr, nullptr});
     apply_gpu_use(test.population, rules, use_verdicts(test.population, use_), {});
     return test;
   }

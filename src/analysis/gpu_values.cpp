@@ -112,6 +112,7 @@ GpuUse gpu_use_of_series(const Population& population, const Rules& rules,
   Extra memory(sources.memory, rules.use);
   Extra sm(sources.sm_active, rules.use);
   Extra tensor(sources.tensor_active, rules.use);
+  Extra processes(sources.processes, rules.use);
   use.ends.reserve(population.jobs.size());
   for (size_t i = 0; i < population.jobs.size(); ++i) {
     const Job& job = population.jobs[i];
@@ -135,6 +136,8 @@ GpuUse gpu_use_of_series(const Population& population, const Rules& rules,
                 [](const series::Reduction& r) { return r.mean; });
         tensor.fill(*asked, values, &GpuValue::tensor_pct,
                     [](const series::Reduction& r) { return r.mean; });
+        processes.fill(*asked, values, &GpuValue::processes,
+                       [](const series::Reduction& r) { return r.max; });
         add_marks(population, job, values);
       } else {
         ++use.jobs_without_list;

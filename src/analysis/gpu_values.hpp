@@ -20,6 +20,7 @@ struct GpuValue {
   float mem_total_gib = -1;
   float sm_pct = -1;      ///< mean of SM activity
   float tensor_pct = -1;  ///< mean of tensor core activity
+  float processes = -1;   ///< most processes seen at once
   series::Activity activity = series::Activity::Unknown;
   series::Finding finding = series::Finding::NoSeries;
 };
@@ -51,6 +52,7 @@ struct SeriesSources {
   const series::StoreReader* memory = nullptr;
   const series::StoreReader* sm_active = nullptr;
   const series::StoreReader* tensor_active = nullptr;
+  const series::StoreReader* processes = nullptr;
 };
 
 /// The GPUs of a job as series name them: its GPU list; of jobs that hold whole nodes without a

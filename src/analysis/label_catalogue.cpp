@@ -322,6 +322,7 @@ constexpr auto kTexts = std::to_array<LabelText>({
   {"word.activity_busy", "= used", "= 利用"},
   {"word.activity_idle", "= not used", "= 未利用"},
   {"word.activity_unknown", "= unknown", "= 不明"},
+  {"word.no_process", "no process was ever seen, of those watched", "プロセスの記録なし (監視対象比)"},
   {"word.from_means", "from the accounting's means: no trimmed maximum", "アカウンティングの平均値による (外れ値除去なし)"},
   {"word.from_series", "from GPU series", "GPU時系列による"},
   {"word.cause_host_memory", "host memory", "主記憶不足"},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
+#include <span>
 
 #include "analysis/analyse.hpp"
 #include "analysis/rules_file.hpp"
@@ -36,7 +37,7 @@ struct AnalyzeArguments {
   std::string language = "en";
   std::string out;
   std::string rejects;
-  std::string gpu;
+  std::vector<std::string> gpu;
   std::string why;
   std::string organisation;
   bool sizing = false;
@@ -162,17 +163,18 @@ struct Analysis {
 
 /// The readers of a store's metrics.
 struct OpenSeries {
-  std::optional<series::StoreReader> utilization, memory, sm_active, tensor_active;
+  std::optional<series::StoreReader> utilization, memory, sm_active, tensor_active, processes;
 };
 
-base::Result<OpenSeries> open_series(const std::string& store, ReportData& report) {
+base::Result<OpenSeries> open_series(std::span<const std::string> stores, ReportData& report) {
   OpenSeries open;
   for (const auto& [metric, reader] :
        {std::pair(series::Metric::GpuUtilization, &open.utilization),
         std::pair(series::Metric::GpuMemoryUsed, &open.memory),
         std::pair(series::Metric::GpuSmActive, &open.sm_active),
-        std::pair(series::Metric::GpuTensorActive, &open.tensor_active)}) {
-    auto opened = series::StoreReader::open(store, metric);
+        std::pair(series::Metric::GpuTensorActive, &open.tensor_active),
+        std::pair(series::Metric::GpuProcesses, &open.processes)}) {
+    auto opened = series::StoreReader::open(stores, metric);
     if (!opened) return base::failure(opened.error());
     if (opened->tracks().empty()) continue;
     for (const series::StoreDamage& damage : opened->damage()) {
@@ -183,7 +185,7 @@ base::Result<OpenSeries> open_series(const std::string& store, ReportData& repor
     reader->emplace(std::move(*opened));
   }
   if (!open.utilization) {
-    return base::bad_data({store, 0, 0, ""}, "has no series of GPU utilisation",
+    return base::bad_data({stores.front(), 0, 0, ""}, "has no series of GPU utilisation",
                           "name the folder of a store, in which gpu_utilization/ lies");
   }
   return open;
@@ -200,10 +202,11 @@ base::Status use_gpus(const AnalyzeArguments& arguments, Analysis& work) {
       return reader ? &*reader : nullptr;
     };
     ProgressBar progress("GPU values", static_cast<int64_t>(work.population.jobs.size()));
-    use = analysis::gpu_use_of_series(work.population, work.rules,
-                                      {pointer(open->utilization), pointer(open->memory),
-                                       pointer(open->sm_active), pointer(open->tensor_active)},
-                                      [&progress](int64_t jobs) { progress.done = jobs; });
+    use = analysis::gpu_use_of_series(
+        work.population, work.rules,
+        {pointer(open->utilization), pointer(open->memory), pointer(open->sm_active),
+         pointer(open->tensor_active), pointer(open->processes)},
+        [&progress](int64_t jobs) { progress.done = jobs; });
   } else if (source != analysis::UseSource::Series) {
     use = analysis::gpu_use_of_means(work.population, work.rules);
     if (use->source == analysis::ValueSource::None) use.reset();
@@ -315,7 +318,7 @@ void add_analyze(CLI::App& app, Action& action) {
   c->add_option("--cluster", arguments->cluster, "The site: TOML file, preset, NxM");
   c->add_option("--rules", arguments->rules, "Which jobs count and how: TOML file");
   c->add_option("--gpu", arguments->gpu,
-                "Store of GPU series: the folder gpu_utilization/ lies in");
+                "Stores of GPU series (goban series import): folders gpu_utilization/ lies in");
   c->add_option("--why", arguments->why, "Say why this job is analysed or left out, and stop");
   c->add_option("--org", arguments->organisation, "Only the records of this account");
   CLI::Option* sizing =
