@@ -12,6 +12,7 @@
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
 #include "base/units.hpp"
+#include "cli/analyze_series.hpp"
 #include "cli/analyze_sizing.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
@@ -161,42 +162,12 @@ struct Analysis {
   [[nodiscard]] const analysis::GpuUse* gpu_use() const { return use ? &*use : nullptr; }
 };
 
-/// The readers of a store's metrics.
-struct OpenSeries {
-  std::optional<series::StoreReader> utilization, memory, sm_active, tensor_active, processes;
-};
-
-base::Result<OpenSeries> open_series(std::span<const std::string> stores, ReportData& report) {
-  OpenSeries open;
-  for (const auto& [metric, reader] :
-       {std::pair(series::Metric::GpuUtilization, &open.utilization),
-        std::pair(series::Metric::GpuMemoryUsed, &open.memory),
-        std::pair(series::Metric::GpuSmActive, &open.sm_active),
-        std::pair(series::Metric::GpuTensorActive, &open.tensor_active),
-        std::pair(series::Metric::GpuProcesses, &open.processes)}) {
-    auto opened = series::StoreReader::open(stores, metric);
-    if (!opened) return base::failure(opened.error());
-    if (opened->tracks().empty()) continue;
-    for (const series::StoreDamage& damage : opened->damage()) {
-      report.remarks.push_back(
-          {true, fmt::format("{}: {} bytes are damaged and not read", damage.file,
-                             damage.torn_bytes + damage.damaged_bytes)});
-    }
-    reader->emplace(std::move(*opened));
-  }
-  if (!open.utilization) {
-    return base::bad_data({stores.front(), 0, 0, ""}, "has no series of GPU utilisation",
-                          "name the folder of a store, in which gpu_utilization/ lies");
-  }
-  return open;
-}
-
 /// Condition 5: values from the series given, else from the accounting's means, else none.
 base::Status use_gpus(const AnalyzeArguments& arguments, Analysis& work) {
   const analysis::UseSource source = work.rules.use.source;
   std::optional<analysis::GpuUse> use;
   if (!arguments.gpu.empty() && source != analysis::UseSource::Means) {
-    const auto open = open_series(arguments.gpu, work.remarks);
+    const auto open = open_gpu_series(arguments.gpu, work.population, work.remarks);
     if (!open) return base::failure(open.error());
     const auto pointer = [](const std::optional<series::StoreReader>& reader) {
       return reader ? &*reader : nullptr;
@@ -318,7 +289,8 @@ void add_analyze(CLI::App& app, Action& action) {
   c->add_option("--cluster", arguments->cluster, "The site: TOML file, preset, NxM");
   c->add_option("--rules", arguments->rules, "Which jobs count and how: TOML file");
   c->add_option("--gpu", arguments->gpu,
-                "Stores of GPU series (goban series import): folders gpu_utilization/ lies in");
+                "GPU series: stores (goban series import), OpenMetrics or nvidia-smi files, "
+                "Prometheus addresses");
   c->add_option("--why", arguments->why, "Say why this job is analysed or left out, and stop");
   c->add_option("--org", arguments->organisation, "Only the records of this account");
   CLI::Option* sizing =

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/test_shared.hpp"
 #include "cli/test_shell.hpp"
@@ -194,6 +195,54 @@ TEST_F(AnalyzeTest, AnOrganisationSeesItsOwnDataAndTheSizeItNeeds) {
   EXPECT_EQ(nodes("--wait-target 3h --wait-share 1"), 1);
   EXPECT_EQ(nodes("--wait-target 2h --wait-share 0.75"), 1);
   EXPECT_EQ(shell("GOBAN analyze " + file + " --org c 2>/dev/null").code, 2);
+}
+
+TEST_F(AnalyzeTest, GeneratedSeriesGiveTheirTruth) {
+  ASSERT_EQ(shell("GOBAN trace generate --like abci-2019 --with-gpu-series " + dir_ +
+                  "/syn --days 2 --nodes 32 2>/dev/null")
+                .code,
+            0);
+  std::istringstream truth(TestFolder::read(dir_ + "/syn/truth.csv"));
+  std::string line;
+  std::getline(truth, line);
+  ASSERT_EQ(line, "job_id,gpus,used_gpus,samples,used_mean_pct,used_sd_points,trimmed_max_pct");
+  int64_t jobs = 0;
+  int64_t used = 0;
+  for (; std::getline(truth, line); ++jobs) {
+    const size_t gpus = line.find(',');
+    used += line.substr(line.find(',', gpus + 1) + 1, 2) == "0," ? 0 : 1;
+  }
+  ASSERT_GT(used, 100);
+  ASSERT_LT(used, jobs) << "some job uses none of its GPUs";
+  const Output run = shell("GOBAN analyze " + dir_ + "/syn/jobs.csv --gpu " + dir_ +
+                           "/syn/series --cluster abci --json 2>/dev/null");
+  ASSERT_EQ(run.code, 0);
+  const json rule = table(json::parse(run.out), "funnel")["rows"].back();
+  EXPECT_EQ(rule[0], "c5_gpu_use");
+  EXPECT_EQ(rule[3], jobs);
+  EXPECT_EQ(rule[4], used);
+  EXPECT_EQ(rule[6], 0) << "every GPU was sampled";
+}
+
+TEST_F(AnalyzeTest, SeriesComeFromFilesOfMetrics) {
+  std::string metrics = "# TYPE goban_gpu_utilization_percent gauge\n";
+  for (int minute = 0; minute < 11; ++minute) {
+    for (const char* gpu : {"0\",instance=\"n1\"} 80 ", "1\",instance=\"n1\"} 0 "}) {
+      metrics += "goban_gpu_utilization_percent{gpu=\"" + std::string(gpu) +
+                 std::to_string(1'600'000'000 + 60 * minute) + "\n";
+    }
+  }
+  const std::string file = folder_.write("gpu.om", metrics + "# EOF\n");
+  const std::string jobs =
+      folder_.write("jobs.txt",
+                    "JobID|User|Submit|Start|End|State|NNodes|AllocTRES|NodeList\n"
+                    "1|a|1600000000|1600000000|1600000600|COMPLETED|1|gres/gpu=2,node=1|n1\n");
+  const Output run = shell("GOBAN analyze " + jobs + " --gpu " + file + " --why 1 2>&1");
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.out, HasSubstr("U = 80.0 % busy, 0.0 % idle"));
+  const Output none = shell("GOBAN analyze " + jobs + " --gpu " + dir_ + "/absent 2>&1");
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.out, HasSubstr("/absent"));
 }
 
 TEST_F(AnalyzeTest, BadInputIsRefusedWithARemedy) {

@@ -1,0 +1,100 @@
+#include "cli/analyze_series.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/date_time.hpp"
+#include "cli/command.hpp"
+#include "cli/progress.hpp"
+
+namespace goban::cli {
+namespace {
+
+using analysis::Population;
+using analysis::ReportData;
+
+constexpr int64_t kMilli_ns = 1'000'000;
+
+/// [first start, last end) of the jobs, a step on both sides: delayed samples are theirs, too.
+void set_time(const Population& population, telemetry::GpuSourceOptions& options) {
+  int64_t first_ns = INT64_MAX;
+  int64_t last_ns = 0;
+  for (const analysis::Job& job : population.jobs) {
+    first_ns = std::min(first_ns, population.row(job).start_ns);
+    last_ns = std::max(last_ns, population.row(job).end_ns);
+  }
+  if (first_ns > last_ns) return;
+  options.from_ms = first_ns / kMilli_ns - options.step_ms;
+  options.to_ms = last_ns / kMilli_ns + 2 * int64_t{options.step_ms};
+}
+
+/// Everything that is missing in the answers has to be read beside them.
+void add_remarks(const telemetry::GpuSourceReport& said, ReportData& report) {
+  constexpr size_t kGapsNamed = 20;
+  const auto warn = [&report](std::string text) {
+    report.remarks.push_back({true, std::move(text)});
+  };
+  for (const std::string& warning : said.warnings) warn(warning);
+  for (const std::string& reject : said.rejects) warn("not read: " + reject);
+  for (size_t i = 0; i < std::min(said.gaps.size(), kGapsNamed); ++i) {
+    const telemetry::Gap& gap = said.gaps[i];
+    warn(fmt::format("no answer for {} of {} nodes from {}, {} to {}: {}", gap.metric, gap.nodes,
+                     gap.first_node, base::date_time_text(gap.from_ms * kMilli_ns),
+                     base::date_time_text(gap.to_ms * kMilli_ns), gap.reason));
+  }
+  if (said.gaps.size() > kGapsNamed) {
+    warn(fmt::format("{} more gaps in what servers answered", said.gaps.size() - kGapsNamed));
+  }
+}
+
+base::Status open_reader(const telemetry::GpuSources& sources, series::Metric metric,
+                         std::optional<series::StoreReader>& reader, ReportData& report) {
+  auto opened = sources.reader(metric);
+  if (!opened) return base::failure(opened.error());
+  if (opened->tracks().empty()) return {};
+  for (const series::StoreDamage& damage : opened->damage()) {
+    report.remarks.push_back(
+        {true, fmt::format("{}: {} bytes are damaged and not read", damage.file,
+                           damage.torn_bytes + damage.damaged_bytes)});
+  }
+  reader.emplace(std::move(*opened));
+  return {};
+}
+
+}  // namespace
+
+base::Result<GpuSeries> open_gpu_series(const std::vector<std::string>& sources,
+                                        const Population& population, ReportData& report) {
+  telemetry::GpuSourceOptions options;
+  set_time(population, options);
+  options.interrupted = &interrupted();
+  GpuSeries out;
+  {
+    ProgressBar bar("GPU series", 0);
+    options.on_progress = [&bar](int64_t done, int64_t total) { bar.update(done, total); };
+    auto opened = telemetry::GpuSources::open(sources, options);
+    if (!opened) return base::failure(opened.error());
+    out.sources.emplace(std::move(*opened));
+  }
+  if (interrupted()) return base::failed("interrupted");
+  add_remarks(out.sources->report(), report);
+  using Wanted = std::pair<series::Metric, std::optional<series::StoreReader>*>;
+  for (const auto& [metric, reader] : {Wanted{series::Metric::GpuUtilization, &out.utilization},
+                                       Wanted{series::Metric::GpuMemoryUsed, &out.memory},
+                                       Wanted{series::Metric::GpuSmActive, &out.sm_active},
+                                       Wanted{series::Metric::GpuTensorActive, &out.tensor_active},
+                                       Wanted{series::Metric::GpuProcesses, &out.processes}}) {
+    if (auto status = open_reader(*out.sources, metric, *reader, report); !status) {
+      return base::failure(status.error());
+    }
+  }
+  if (!out.utilization) {
+    return base::bad_data({sources.front(), 0, 0, ""},
+                          "has no GPU utilisation in the time of the jobs",
+                          "goban series info shows what a store holds; names of nodes and times "
+                          "have to be those of the jobs");
+  }
+  return out;
+}
+
+}  // namespace goban::cli
