@@ -59,7 +59,8 @@ std::string rejects_path(const AnalyzeArguments& arguments, size_t file, size_t 
 void add_rejections(const records::ReadSummary& read, const std::string& path,
                     const std::string& rejects, ReportData& report) {
   const std::string name = base::input_name(path);
-  for (const std::string& note : read.notes) report.remarks.push_back({false, name + ": " + note});
+  for (const std::string& note : read.notes)
+    report.remarks.push_back({false, fmt::format("{}: {}", name, note)});
   if (read.rejected == 0) return;
   std::string text = fmt::format("{}: {} of {} records were rejected{}{}", name, read.rejected,
                                  read.records, rejects.empty() ? "" : ", see ", rejects);
