@@ -39,7 +39,7 @@ double seconds_of(const std::function<void()>& work) {
 
 void question(store::JobStore& jobs, const std::string& user) {
   for (const int month_days : {0, 180}) {
-    const int64_t from_ns = (kFirst + month_days * 86400) * base::kSecond;
+    const int64_t from_ns = (kFirst + int64_t{month_days} * 86400) * base::kSecond;
     int64_t count = 0;
     double best_ms = 1e9;
     for (int i = 0; i < 5; ++i) {
