@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The demonstration: a generated history under seven policies; a month like ABCI's under five, with a
-# report for a browser; and, where the data folder of the project lies beside the checkout, a real
+# report for a browser; the report of an operator over accounting and GPU series; and, where the data folder of the project lies beside the checkout, a real
 # trace of PAL's paper against its artifact's own numbers.
 set -euo pipefail
 goban=build/bin/goban
@@ -25,6 +25,15 @@ echo "== A report with pictures: a month like ABCI's (4,352 GPUs, 4.5 times its 
   --locality-penalty 1.3 --html "$out/report.html" \
   --policy slurm-multifactor,fifo+packed,easy-backfill+packed,multifactor+easy-backfill+pal,las+pal
 echo "Open $out/report.html in a browser: one file, no network."
+
+echo
+echo "== The operator's report: two days on 128 GPUs, accounting and a sample of each GPU a minute =="
+rm -rf "$out/site"
+"$goban" trace generate --like abci-2019 --with-gpu-series "$out/site" --days 2 --nodes 32 --seed 7
+"$goban" analyze "$out/site/jobs.csv" --gpu "$out/site/series" --cluster abci \
+  --out "$out/analysis" >"$out/analysis.txt"
+sed -n '/^== Which/,/^$/p;/c5_gpu_use/p' "$out/analysis.txt"
+echo "Open $out/analysis/report.html: jobs, GPUs that really compute, waits, users, what-ifs."
 
 shared=${GOBAN_SHARED:-../shared}/data/pal
 [[ -d $shared ]] || exit 0
