@@ -47,14 +47,11 @@ class Consolidate final : public Migration {
   bool stands_move(const SharingView& view, const JobState& job, double there,
                    const Slowdown& beside) const {
     const Prospect here{.job = &job, .alone_slowdown = view.alone_slowdown(job)};
-    const PromiseRules rules{.upper = true,
-                             .lost_bind = slack_s(view, here).has_value(),
-                             .unknown_bind = false};
-    return keeps_promise(view, rules,
-                         {.job = &job,
-                          .alone_slowdown = there,
-                          .beside = beside,
-                          .extra_s = options_.move_cost_s});
+    const PromiseRules rules{
+        .upper = true, .lost_bind = slack_s(view, here).has_value(), .unknown_bind = false};
+    return keeps_promise(
+        view, rules,
+        {.job = &job, .alone_slowdown = there, .beside = beside, .extra_s = options_.move_cost_s});
   }
 
   static const profile::PowerModel* model_of(const SharingView& view, model::NodeId node) {
