@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <memory>
 
 namespace goban::analysis {
 namespace {
@@ -26,7 +27,8 @@ series::ValueOptions value_options(const UseRules& rules) {
 class Extra {
  public:
   Extra(const series::StoreReader* store, const UseRules& rules) {
-    if (store != nullptr) values_.emplace(*store, value_options(rules));
+    if (store != nullptr)
+      values_ = std::make_unique<series::JobValues>(*store, value_options(rules));
   }
   /// Appends nothing; sets `field` of each value to what `number` takes from its reduction.
   template <typename Number>
@@ -40,7 +42,7 @@ class Extra {
   }
 
  private:
-  std::optional<series::JobValues> values_;
+  std::unique_ptr<series::JobValues> values_;
 };
 
 std::optional<series::SeriesJob> series_job(const Population& population, const Job& job) {

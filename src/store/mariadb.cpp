@@ -101,7 +101,8 @@ class Connection final : public SqlConnection {
     return out + "'";
   }
   Status lock_for_writing() override {
-    auto got = query_whole("SELECT GET_LOCK(CONCAT('goban:', DATABASE()), 0)");
+    // The server notices a little later that a writer is gone.
+    auto got = query_whole("SELECT GET_LOCK(CONCAT('goban:', DATABASE()), 3)");
     if (!got) return base::failure(got.error());
     if (*got == 1) return {};
     return base::failed("another import writes into this store", "wait for its end");

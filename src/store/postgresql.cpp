@@ -2,8 +2,10 @@
 #include "store/sql.hpp"
 
 #ifdef GOBAN_POSTGRESQL
+#include <chrono>
 #include <fmt/format.h>
 #include <libpq-fe.h>
+#include <thread>
 
 #include "base/number.hpp"
 
@@ -14,6 +16,8 @@ using base::Result;
 using base::Status;
 
 constexpr size_t kCopyBytes = size_t{8} << 20;
+constexpr int kLockTries = 30;
+constexpr std::chrono::milliseconds kLockPause(100);
 
 struct ClearResult {
   void operator()(PGresult* result) const { PQclear(result); }
@@ -79,9 +83,13 @@ class Connection final : public SqlConnection {
     return out;
   }
   Status lock_for_writing() override {
-    auto got = query_whole("SELECT pg_try_advisory_lock(hashtext('goban store'))::int");
-    if (!got) return base::failure(got.error());
-    if (*got == 1) return {};
+    // The server notices a little later that a writer is gone.
+    for (int i = 0; i < kLockTries; ++i) {
+      if (i > 0) std::this_thread::sleep_for(kLockPause);
+      auto got = query_whole("SELECT pg_try_advisory_lock(hashtext('goban store'))::int");
+      if (!got) return base::failure(got.error());
+      if (*got == 1) return {};
+    }
     return base::failed("another import writes into this store", "wait for its end");
   }
   Status copy(const std::string& table, const std::string& rows) {
