@@ -1,6 +1,6 @@
 // report.html of goban analyze: the same bytes twice, and nothing in it that a browser would fetch.
 #include <gmock/gmock.h>
-#include <regex>
+#include <string>
 
 #include "cli/test_shell.hpp"
 #include "report/html_report.hpp"
@@ -54,12 +54,15 @@ TEST_F(AnalyzeHtmlTest, NothingIsFetchedAndNoNameBecomesAnElement) {
   // Outside of the document the only addresses are names of XML.
   std::string rest = html;
   rest.erase(data, document.size());
-  const std::regex address(R"((https?:)?//[a-z0-9.-]+\.[a-z]{2,}/[^"'`\s)]*)");
-  for (std::sregex_iterator at(rest.begin(), rest.end(), address), end; at != end; ++at) {
-    EXPECT_THAT(at->str(), HasSubstr("://www.w3.org/"));
+  for (size_t at = rest.find("://"); at != std::string::npos; at = rest.find("://", at + 1)) {
+    EXPECT_EQ(rest.compare(at, 14, "://www.w3.org/"), 0) << rest.substr(at - 5, 60);
   }
-  EXPECT_FALSE(
-      std::regex_search(rest, std::regex(R"(<(script|img|link)[^>]*(src|href)="(?!data:))")));
+  for (const char* fetched : {" src=\"", " href=\""}) {
+    for (size_t at = rest.find(fetched); at != std::string::npos; at = rest.find(fetched, at + 1)) {
+      const std::string value = rest.substr(rest.find('"', at) + 1, 5);
+      EXPECT_TRUE(value == "data:" || value.front() == '#') << rest.substr(at, 60);
+    }
+  }
 }
 
 }  // namespace
