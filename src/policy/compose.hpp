@@ -14,8 +14,8 @@ namespace goban::policy {
 
 /// One registered part of a policy.
 struct Part {
-  std::string_view
-      kind;  ///< "order", "select", "preemption", "placement", "sharing", "power", "migration"
+  /// "order", "select", "preemption", "placement", "sharing", "power" or "migration"
+  std::string_view kind;
   std::string_view name;
   std::string_view description;
 };

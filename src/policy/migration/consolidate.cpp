@@ -32,7 +32,12 @@ class Consolidate final : public Migration {
       const double here = view.alone_slowdown(job);
       const double there = view.alone_slowdown(job, move.to);
       const Slowdown beside = worst_beside(view, job);
-      if (!stands_move(view, job, there, beside)) return false;
+      const bool keepable = slack_s(view, {.job = &job, .alone_slowdown = here}).has_value();
+      // What is lost where it is, a move cannot break.
+      const PromiseRules rules{.upper = true, .lost_bind = keepable, .unknown_bind = false};
+      const Prospect moved{
+          .job = &job, .alone_slowdown = there, .beside = beside, .extra_s = options_.move_cost_s};
+      if (!keeps_promise(view, rules, moved)) return false;
       const double left_s = time_left_s(view, job, here * beside.mean);
       longest_s = std::max(longest_s, left_s);
       const double later_s = options_.move_cost_s + left_s * (there / here - 1);
@@ -43,17 +48,6 @@ class Consolidate final : public Migration {
   }
 
  private:
-  /// It keeps its promise on the other GPUs, too. What is lost where it is, a move cannot break.
-  bool stands_move(const SharingView& view, const JobState& job, double there,
-                   const Slowdown& beside) const {
-    const Prospect here{.job = &job, .alone_slowdown = view.alone_slowdown(job)};
-    const PromiseRules rules{
-        .upper = true, .lost_bind = slack_s(view, here).has_value(), .unknown_bind = false};
-    return keeps_promise(
-        view, rules,
-        {.job = &job, .alone_slowdown = there, .beside = beside, .extra_s = options_.move_cost_s});
-  }
-
   static const profile::PowerModel* model_of(const SharingView& view, model::NodeId node) {
     return power_model(view, view.tenants().cluster().node(node).gpu_model);
   }
