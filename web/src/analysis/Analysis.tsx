@@ -1,4 +1,5 @@
 // The page of a job history's analysis: headline, contents, sections in the order of the document.
+import { Brand } from '../Brand';
 import type { AnalysisDocument } from '../data/analysis';
 import { toggleTheme, useTheme } from '../theme';
 import { FigurePanel } from './FigurePanel';
@@ -18,14 +19,7 @@ function Top({ title }: { title: string }) {
   return (
     <header class="top">
       <div class="top-row">
-        <p class="brand">
-          <svg width="22" height="22" viewBox="0 0 22 22" aria-hidden="true">
-            <path d="M1 7h20M1 15h20M7 1v20M15 1v20" stroke="currentColor" opacity="0.45" />
-            <circle cx="7" cy="7" r="4" fill="currentColor" />
-            <circle cx="15" cy="15" r="3.5" fill="var(--surface)" stroke="currentColor" />
-          </svg>
-          Goban <span>{words.product}</span>
-        </p>
+        <Brand product={words.product} />
         <button type="button" class="theme" onClick={toggleTheme}
           aria-label={theme === 'dark' ? words.toLight : words.toDark}>
           {theme === 'dark' ? words.light : words.dark}

@@ -1,4 +1,5 @@
 // What this report is about, and the choice of colours.
+import { Brand } from '../Brand';
 import type { ReportDocument } from '../data/document';
 import { hasColocation } from '../data/colocation';
 import { hasEnergy } from '../data/energy';
@@ -27,14 +28,7 @@ export function Header({ report }: { report: ReportDocument }) {
   return (
     <header class="top">
       <div class="top-row">
-        <p class="brand">
-          <svg width="22" height="22" viewBox="0 0 22 22" aria-hidden="true">
-            <path d="M1 7h20M1 15h20M7 1v20M15 1v20" stroke="currentColor" opacity="0.45" />
-            <circle cx="7" cy="7" r="4" fill="currentColor" />
-            <circle cx="15" cy="15" r="3.5" fill="var(--surface)" stroke="currentColor" />
-          </svg>
-          Goban <span>simulation report</span>
-        </p>
+        <Brand product="simulation report" />
         <button type="button" class="theme" onClick={toggleTheme} aria-label={`Use ${other} colours`}>
           {theme === 'dark' ? '☀ Light' : '☾ Dark'}
         </button>
