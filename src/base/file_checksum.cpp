@@ -10,6 +10,11 @@
 
 namespace goban::base {
 
+uint32_t crc32_of(std::string_view bytes) {
+  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
+  return static_cast<uint32_t>(::crc32_z(0, data, bytes.size()));
+}
+
 Result<FileChecksum> checksum_of(const std::string& path) {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.hpp"
 
@@ -13,6 +14,9 @@ struct FileChecksum {
   uint32_t crc32 = 0;  ///< as gzip and PNG have it
   friend bool operator==(const FileChecksum&, const FileChecksum&) = default;
 };
+
+/// CRC-32 of bytes, as gzip and PNG have it.
+[[nodiscard]] uint32_t crc32_of(std::string_view bytes);
 
 /// Reads the file as it is stored. Errors: Failed if it cannot be read.
 [[nodiscard]] Result<FileChecksum> checksum_of(const std::string& path);

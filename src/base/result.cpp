@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
+
 namespace goban::base {
 
 std::string Error::text() const {
@@ -12,7 +14,7 @@ std::string Error::text() const {
   if (!place.field.empty()) out += place.field + ": ";
   out += message;
   if (!remedy.empty()) out += fmt::format(" ({})", remedy);
-  return out;
+  return printable(out);
 }
 
 namespace {

@@ -29,7 +29,7 @@ struct Error {
   Place place;
   std::string remedy;
 
-  /// `file:line:column: field: message (remedy)`, leaving out what is not known.
+  /// `file:line:column: field: message (remedy)`, leaving out what is not known; printable().
   [[nodiscard]] std::string text() const;
 };
 
