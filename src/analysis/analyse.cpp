@@ -22,6 +22,7 @@ ReportData analyse(const Population& population, const Rules& rules, const Label
   add_size_walltime(context);
   add_gpu_figures(context);
   add_gpu_quality(context);
+  add_gpu_flops(context);
   add_gpu_partial(context);
   add_consumers(context);
   add_waits(context);

@@ -69,8 +69,10 @@ class GpuTest : public testing::Test {
     TestPopulation test = population_of(kRecords, rules);
     const auto utilization = series::StoreReader::open(store_, Metric::GpuUtilization);
     const auto used = series::StoreReader::open(store_, Metric::GpuMemoryUsed);
-    use_ = gpu_use_of_series(test.population, rules,
-                             {&*utilization, memory ? &*used : nullptr, nullptr, nullptr, nullptr});
+    const auto tensor = series::StoreReader::open(store_, Metric::GpuTensorActive);
+    use_ =
+        gpu_use_of_series(test.population, rules,
+                          {&*utilization, memory ? &*used : nullptr, nullptr, &*tensor, nullptr});
     apply_gpu_use(test.population, rules, use_verdicts(test.population, use_), {});
     return test;
   }
@@ -178,6 +180,63 @@ TEST_F(GpuTest, GpuHoursAreHeldUsedAndBusy) {
   EXPECT_NEAR(number_of(scalar_of(report, "used_of_known")), 100 * (hours - 2.0 / 6) / hours, 1e-4);
   const double busy = (.5 + 1.6 + 7 * .9 + .7) / 6 + .2 / 12;
   EXPECT_NEAR(number_of(scalar_of(report, "busy_of_known")), 100 * busy / hours, 1e-4);
+}
+
+TEST_F(GpuTest, AProcessSeenOnAGpuMeetsConditionThree) {
+  add("n1", 0, 0, 11, Metric::GpuProcesses);
+  put("n2", 3, 5, 1, Metric::GpuProcesses);
+  for (int gpu = 0; gpu < 3; ++gpu) add("n2", gpu, 0, 11, Metric::GpuProcesses);
+  write();
+  const auto processes = series::StoreReader::open(store_, Metric::GpuProcesses);
+  TestPopulation test = population_of(kRecords);
+  const auto verdicts = software_verdicts(test.population, test.rules, *processes);
+  ASSERT_EQ(verdicts.size(), 6U);
+  EXPECT_EQ(verdicts[0], Verdict::Fail) << "one: sampled throughout, no process";
+  EXPECT_EQ(verdicts[1], Verdict::Pass) << "part: a single sample is enough";
+  EXPECT_EQ(verdicts[4], Verdict::Unknown) << "unseen";
+  const RuleCount& count = test.population.funnel[static_cast<size_t>(Rule::Software)];
+  EXPECT_FALSE(count.applied) << "the records alone say nothing";
+  apply_software(test.population, test.rules, verdicts);
+  EXPECT_TRUE(count.applied);
+  EXPECT_EQ(count.passed, 1);
+  EXPECT_EQ(count.failed, 1);
+  EXPECT_EQ(count.kept, 1);
+  test.rules.software = SoftwareEvidence::Module;
+  EXPECT_TRUE(software_verdicts(test.population, test.rules, *processes).empty());
+}
+
+TEST_F(GpuTest, ConditionFiveMayAskAllGpusOfTheNodes) {
+  write_known();
+  EXPECT_EQ(condition5(analysed()).failed, 1) << "the idle job, beside busy GPUs of others";
+  Rules rules;
+  rules.use.gpus = GpusAsked::Nodes;
+  const TestPopulation test = analysed(rules);
+  EXPECT_EQ(condition5(test).failed, 0);
+  EXPECT_EQ(condition5(test).passed, 5);
+  EXPECT_EQ(condition5(test).unknown, 1) << "a node without series stays unknown";
+}
+
+TEST_F(GpuTest, OperationsArePeakBusyAndAchieved) {
+  write_known();
+  Rules rules;
+  rules.gpu_model = "Tesla V100-SXM2-16GB";
+  const auto flops_of = [&](const TestPopulation& test) {
+    const ReportData report = this->report(test);
+    const Table* table = find_table(report, "gpu_flops");
+    return table == nullptr ? std::vector<Cell>{} : *row_named(*table, "all");
+  };
+  EXPECT_TRUE(flops_of(analysed()).empty()) << "no model";
+  // 14 GPUs in use: see GpuHoursAreHeldUsedAndBusy.
+  const double hours = 13.0 / 6 + 1.0 / 12;
+  const double busy = ((.5 + 1.6 + 7 * .9 + .7) / 6 + .2 / 12) / hours;
+  std::vector<Cell> all = flops_of(analysed(rules));
+  ASSERT_EQ(all.size(), 6U);
+  EXPECT_NEAR(number_of(all[1]), hours, 1e-9);
+  EXPECT_NEAR(number_of(all[2]), 125, 1e-9);
+  EXPECT_NEAR(number_of(all[3]), 125 * busy, 1e-4);
+  EXPECT_TRUE(std::isnan(number_of(all[4]))) << "unknown without the tensor pipe's activity";
+  rules.peaks.insert(rules.peaks.begin(), PeakRule{"*v100-sxm2*", 100});
+  EXPECT_NEAR(number_of(flops_of(analysed(rules))[2]), 100, 1e-9) << "the first pattern that fits";
 }
 
 TEST_F(GpuTest, AJobIsExplainedRuleByRule) {

@@ -56,6 +56,41 @@ std::optional<series::SeriesJob> series_job(const Population& population, const 
   return out;
 }
 
+/// All GPUs of the nodes on which the job ran.
+std::vector<series::DeviceKey> devices_of_nodes(const Population& population, const Job& job) {
+  const records::RecordTable& table = *population.table;
+  const records::RecordRow& row = population.row(job);
+  std::vector<uint32_t> nodes(table.nodes_of(row).begin(), table.nodes_of(row).end());
+  if (nodes.empty()) {
+    for (const records::StoredGpu& gpu : table.gpus_of(row)) {
+      if (std::ranges::find(nodes, gpu.node) == nodes.end()) nodes.push_back(gpu.node);
+    }
+  }
+  std::vector<series::DeviceKey> devices;
+  for (const uint32_t node : nodes) {
+    for (int32_t gpu = 0; gpu < population.site.gpus_per_node; ++gpu) {
+      devices.push_back({std::string(table.node_names()[node]), fmt::format("{}", gpu), {}});
+    }
+  }
+  return devices;
+}
+
+/// One device in use passes, none in use fails if all are known.
+Verdict use_of(const std::vector<series::DeviceValues>& devices) {
+  bool all_known = !devices.empty();
+  for (const series::DeviceValues& device : devices) {
+    if (device.activity == series::Activity::Busy) return Verdict::Pass;
+    all_known = all_known && device.activity != series::Activity::Unknown;
+  }
+  return all_known ? Verdict::Fail : Verdict::Unknown;
+}
+
+Verdict use_of_nodes(const Population& population, const Job& job, series::SeriesJob asked,
+                     series::JobValues& utilization) {
+  asked.devices = devices_of_nodes(population, job);
+  return use_of(utilization.of(asked));
+}
+
 void add_marks(const Population& population, const Job& job, std::span<GpuValue> values) {
   const auto gpus = population.table->gpus_of(population.row(job));
   for (size_t i = 0; i < gpus.size() && i < values.size(); ++i) {
@@ -105,6 +140,29 @@ std::vector<series::DeviceKey> devices_of(const Population& population, const Jo
   return devices;
 }
 
+std::vector<Verdict> software_verdicts(const Population& population, const Rules& rules,
+                                       const series::StoreReader& processes) {
+  const bool asked_for =
+      rules.software == SoftwareEvidence::Any || rules.software == SoftwareEvidence::Process;
+  if (!asked_for) return {};
+  series::JobValues values(processes, value_options(rules.use));
+  std::vector<Verdict> verdicts;
+  verdicts.reserve(population.jobs.size());
+  for (const Job& job : population.jobs) {
+    Verdict& verdict = verdicts.emplace_back(job.verdict(Rule::Software));
+    if (verdict == Verdict::Pass) continue;
+    const auto asked = series_job(population, job);
+    if (!asked) continue;
+    bool all_known = true;
+    for (const series::DeviceValues& gpu : values.of(*asked)) {
+      if (gpu.values && gpu.values->max > 0) verdict = Verdict::Pass;
+      all_known = all_known && gpu.finding == series::Finding::Known;
+    }
+    if (verdict == Verdict::Unknown && all_known) verdict = Verdict::Fail;
+  }
+  return verdicts;
+}
+
 GpuUse gpu_use_of_series(const Population& population, const Rules& rules,
                          const SeriesSources& sources,
                          const std::function<void(int64_t)>& progress) {
@@ -146,6 +204,11 @@ GpuUse gpu_use_of_series(const Population& population, const Rules& rules,
       }
     }
     use.ends.push_back(static_cast<uint32_t>(use.values.size()));
+    if (rules.use.gpus == GpusAsked::Nodes) {
+      const auto asked = job.selected ? series_job(population, job) : std::nullopt;
+      use.node_verdicts.push_back(asked ? use_of_nodes(population, job, *asked, utilization)
+                                        : Verdict::Unknown);
+    }
     if (progress) progress(static_cast<int64_t>(i) + 1);
   }
   return use;
@@ -180,6 +243,8 @@ std::vector<Verdict> use_verdicts(const Population& population, const GpuUse& us
   for (size_t i = 0; i < verdicts.size(); ++i) {
     if (use.used(i) > 0) {
       verdicts[i] = Verdict::Pass;
+    } else if (!use.node_verdicts.empty()) {
+      verdicts[i] = use.node_verdicts[i];
     } else if (use.all_known(i)) {
       verdicts[i] = Verdict::Fail;
     }

@@ -32,7 +32,8 @@ enum class ValueSource : uint8_t { None, Series, Means };
 struct GpuUse {
   ValueSource source = ValueSource::None;
   std::vector<GpuValue> values;
-  std::vector<uint32_t> ends;  ///< by job: where its values end
+  std::vector<uint32_t> ends;          ///< by job: where its values end
+  std::vector<Verdict> node_verdicts;  ///< by job, of all GPUs of its nodes; empty = not asked
   series::ValueCounts counts;
   int64_t jobs_without_list = 0;  ///< whose GPUs are not known
 
@@ -60,6 +61,13 @@ struct SeriesSources {
 [[nodiscard]] std::vector<series::DeviceKey> devices_of(const Population& population,
                                                         const Job& job);
 
+/// Condition 3 with the processes that were seen on jobs' GPUs: what the records say, and pass for
+/// a job with a process; of others that the records say nothing of, fail if no GPU had one. Empty
+/// if the rules want other evidence.
+[[nodiscard]] std::vector<Verdict> software_verdicts(const Population& population,
+                                                     const Rules& rules,
+                                                     const series::StoreReader& processes);
+
 /// Values of the jobs that meet all rules so far. `progress` is told how many jobs are done.
 [[nodiscard]] GpuUse gpu_use_of_series(const Population& population, const Rules& rules,
                                        const SeriesSources& sources,
@@ -68,7 +76,8 @@ struct SeriesSources {
 /// its mean reaches the threshold. `None` if no job has any.
 [[nodiscard]] GpuUse gpu_use_of_means(const Population& population, const Rules& rules);
 
-/// Condition 5 by job: one GPU in use passes, no GPU in use fails if all are known.
+/// Condition 5 by job: one GPU in use passes, no GPU in use fails if all are known. The GPUs are
+/// the job's, or with node_verdicts all of its nodes.
 [[nodiscard]] std::vector<Verdict> use_verdicts(const Population& population, const GpuUse& use);
 
 }  // namespace goban::analysis

@@ -327,4 +327,14 @@ void apply_gpu_use(Population& population, const Rules& rules, std::span<const V
   count_funnel(population, rules);
 }
 
+void apply_software(Population& population, const Rules& rules, std::span<const Verdict> verdicts) {
+  RuleCount& count = population.funnel[static_cast<size_t>(Rule::Software)];
+  count.applied = true;
+  count.reason.clear();
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    population.jobs[i].set(Rule::Software, verdicts[i]);
+  }
+  count_funnel(population, rules);
+}
+
 }  // namespace goban::analysis

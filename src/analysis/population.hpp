@@ -134,6 +134,9 @@ void extract(Population& population, const Rules& rules);
 void apply_gpu_use(Population& population, const Rules& rules, std::span<const Verdict> verdicts,
                    std::string reason);
 
+/// Takes other verdicts of condition 3, one a job, and counts again.
+void apply_software(Population& population, const Rules& rules, std::span<const Verdict> verdicts);
+
 /// Fits a pattern of '*' (any text) and '?' (any letter), in any case of letters.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view text);
 

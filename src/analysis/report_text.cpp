@@ -38,7 +38,7 @@ std::string grouped(int64_t value) {
 
 std::string short_number(double value) {
   const double size = std::abs(value);
-  if (size >= 10'000) return grouped(std::llround(value));
+  if (size >= 1000) return grouped(std::llround(value));
   if (size >= 100) return fmt::format("{:.1f}", value);
   return fmt::format("{:.3f}", value);
 }

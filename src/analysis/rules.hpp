@@ -20,7 +20,7 @@ enum class SoftwareEvidence : uint8_t {
   Any,        ///< one of the following
   Module,     ///< a module or image whose name fits a pattern
   Container,  ///< likewise; images hold a ':' or end with .sif, .sqsh
-  Process,    ///< a GPU held memory for the job
+  Process,    ///< a GPU held memory for the job, or a process was seen on it
   None,       ///< the condition is not asked
 };
 /// What counts as beyond the walltime limit.
@@ -29,6 +29,8 @@ enum class Exceeded : uint8_t { State, Elapsed, Either };
 enum class Arrays : uint8_t { Tasks, First };
 /// Where condition 5 takes its values from.
 enum class UseSource : uint8_t { Auto, Series, Means };
+/// Whose use condition 5 asks for: of the job's own GPUs, or of all GPUs of its nodes.
+enum class GpusAsked : uint8_t { Job, Nodes };
 /// Which GPUs' values a job's utilisation is the mean of.
 enum class MeanOver : uint8_t { Used, Allocated };
 
@@ -51,6 +53,7 @@ struct Exclusions {
 
 struct UseRules {
   UseSource source = UseSource::Auto;
+  GpusAsked gpus = GpusAsked::Job;
   series::TrimRule trim;
   double busy_at_pct = 5;
   double coverage_min = 0.5;  ///< below it a GPU is unknown, not idle
@@ -71,6 +74,12 @@ struct ChargeRule {
   std::string kind;  ///< a pattern
   double now = 1;
   double then = 1;
+};
+
+/// The most floating-point operations a GPU of a model does: dense, in 16 bits, on tensor cores.
+struct PeakRule {
+  std::string model;  ///< a pattern
+  double tflops = 0;
 };
 
 /// Assumptions of the what-ifs; none of them is in the paper.
@@ -104,6 +113,11 @@ struct Rules {
   double top_holders = 0.06;
   SpearmanRules spearman;
   WhatIfRules what_if;
+  std::string gpu_model;  ///< of jobs whose records name none
+  /// The first one that fits counts. Data sheets of NVIDIA, SXM boards where there are several.
+  std::vector<PeakRule> peaks = {{"*b200*", 2250}, {"*h200*", 989}, {"*h100*", 989},
+                                 {"*l40s*", 362},  {"*a100*", 312}, {"*a40*", 149.7},
+                                 {"*v100*", 125},  {"*l4*", 121},   {"*t4*", 65}};
   bool hide_users = false;  ///< users and accounts appear as numbers
 };
 

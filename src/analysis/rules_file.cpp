@@ -112,6 +112,8 @@ void read_conditions(TableReader& root, Rules& rules) {
   use.source = word<UseSource, 3>(
       *table, "use_source", use.source,
       {{{"auto", UseSource::Auto}, {"series", UseSource::Series}, {"means", UseSource::Means}}});
+  use.gpus = word<GpusAsked, 2>(*table, "use_of", use.gpus,
+                                {{{"job", GpusAsked::Job}, {"nodes", GpusAsked::Nodes}}});
   use.busy_at_pct = table->number("busy_at", 0, kPercentMax, use.busy_at_pct);
   use.trim.sigma = word(*table, "sigma", use.trim.sigma, kSigmaWords);
   use.trim.sigmas = table->number("sigmas", 0, kPercentMax, use.trim.sigmas);
@@ -182,6 +184,16 @@ void read_top(TableReader& root, Rules& rules) {
       {{{"state", Exceeded::State}, {"elapsed", Exceeded::Elapsed}, {"either", Exceeded::Either}}});
   rules.top_holders = root.number("top_holders", 0, 1, rules.top_holders);
   rules.hide_users = flag(root, "hide_users");
+  rules.gpu_model = root.text("gpu_model");
+  constexpr double kTflopsMax = 1e9;
+  std::vector<PeakRule> peaks;
+  for (TableReader& peak : root.tables("peak")) {
+    peak.require("model", "name the GPU's model, or a pattern such as \"*a100*\"");
+    peak.require("tflops", "give the most TFLOPS of one GPU");
+    peaks.push_back({peak.text("model"), peak.number("tflops", 0, kTflopsMax, 0)});
+    peak.finish();
+  }
+  rules.peaks.insert(rules.peaks.begin(), peaks.begin(), peaks.end());
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ void add_walltime(const Context& context);        ///< Table 2, Figure 4
 void add_size_walltime(const Context& context);   ///< Spearman's rho of nodes and walltime
 void add_gpu_figures(const Context& context);     ///< Figures 5 to 7
 void add_gpu_quality(const Context& context);     ///< coverage, yield of GPU-hours, GPU memory
+void add_gpu_flops(const Context& context);       ///< peak, busy and achieved operations a second
 void add_gpu_partial(const Context& context);     ///< jobs that use a part of their GPUs
 void add_consumers(const Context& context);       ///< users and accounts, concentration
 void add_exceedance(const Context& context);      ///< walltime limits

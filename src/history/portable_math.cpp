@@ -1,6 +1,7 @@
 #include "history/portable_math.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace goban::history {
 namespace {
@@ -28,6 +29,12 @@ double portable_log(double x) {
 }
 
 double portable_exp(double x) {
+  // Beyond these a double is infinite, or zero.
+  constexpr double kMax = 710;
+  constexpr double kMin = -746;
+  if (std::isnan(x)) return x;
+  if (x > kMax) return std::numeric_limits<double>::infinity();
+  if (x < kMin) return 0;
   const double exponent = std::floor(x * 0x1.71547652b82fep+0 + 0.5);  // nearest multiple of ln 2
   const double rest = (x - exponent * kLn2High) - exponent * kLn2Low;
   double series = 1;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace goban::history {
 namespace {
@@ -15,6 +16,11 @@ TEST(PortableMath, AgreesWithTheLibrary) {
   }
   EXPECT_EQ(portable_log(1), 0);
   EXPECT_EQ(portable_exp(0), 1);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(portable_exp(kInfinity), kInfinity);
+  EXPECT_EQ(portable_exp(1e300), kInfinity);
+  EXPECT_EQ(portable_exp(-kInfinity), 0);
+  EXPECT_TRUE(std::isnan(portable_exp(-std::nan(""))));
   EXPECT_DOUBLE_EQ(portable_log(1 + 1e-9), std::log(1 + 1e-9));
 }
 

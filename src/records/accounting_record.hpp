@@ -39,7 +39,8 @@ struct UsageMarks {
   int64_t mem_bytes_max = -1;  ///< resident, of the largest task
   int64_t read_bytes = -1;
   int64_t write_bytes = -1;
-  double cpu_s = -1;  ///< CPU seconds of all tasks
+  double cpu_s = -1;     ///< CPU seconds of all tasks
+  double energy_j = -1;  ///< of its GPUs
   friend bool operator==(const UsageMarks&, const UsageMarks&) = default;
 };
 

@@ -42,16 +42,7 @@ class IdSet {
     return is_new;
   }
 
- private:
-  struct Word {
-    uint64_t key = 0;
-    uint64_t bits = 0;  ///< 0 = the slot is empty
-  };
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
-
+  /// The number that an id is; none with leading zeros, signs, or more than 19 digits.
   static std::optional<uint64_t> as_number(std::string_view id) {
     if (id.empty() || id.size() > 19 || (id[0] == '0' && id.size() > 1)) return std::nullopt;
     uint64_t number = 0;
@@ -61,6 +52,16 @@ class IdSet {
     }
     return number;
   }
+
+ private:
+  struct Word {
+    uint64_t key = 0;
+    uint64_t bits = 0;  ///< 0 = the slot is empty
+  };
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
 
   /// Where `key` is or belongs.
   [[nodiscard]] size_t slot(uint64_t key) const {

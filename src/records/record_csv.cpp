@@ -166,6 +166,7 @@ void append_records_csv(std::string& out, const AccountingRecord& r) {
   row.whole(r.usage.read_bytes, -1);
   row.whole(r.usage.write_bytes, -1);
   row.number(r.usage.cpu_s);
+  row.number(r.usage.energy_j);
   row.whole(r.array_tasks, 0);
   row.text(r.model);
   row.text(r.job_name);

@@ -57,7 +57,8 @@ AccountingRecord full_record(std::span<const GpuUse> gpus,
              .mem_bytes_max = 8,
              .read_bytes = 9,
              .write_bytes = 10,
-             .cpu_s = 0.25};
+             .cpu_s = 0.25,
+             .energy_j = 1.5e6};
   return r;
 }
 

@@ -16,12 +16,21 @@
 namespace goban::records {
 
 /// How the records of Slurm, Grid Engine and Kubernetes are read where sites differ.
+/// What the run time of a Grid Engine job is.
+enum class GridRunTime : uint8_t {
+  EndMinusStart,
+  WallclockSeconds,  ///< field ru_wallclock, whose unit differs between versions
+  WallclockMilliseconds,
+};
+
 struct SiteOptions {
   /// Zone of times that name none: "" or "UTC", "+09:00", or a name such as Asia/Tokyo.
   std::string zone;
   /// Grid Engine: which requested resources are GPUs, `NAME=GPUS[:TYPE][*slots|*hosts]`, before the
   /// known ones (gpu_resources.hpp): `gpu=1*slots`, `rt_F=4:Full`.
   std::vector<std::string> gpu_resources;
+  /// Grid Engine: with ru_wallclock a job ends that long after its start.
+  GridRunTime run_time = GridRunTime::EndMinusStart;
   /// Slurm: GPUs of a node by partition, where the accounting does not count GPUs: `gpu=4`.
   std::vector<std::string> gpus_per_node;
   /// Keep users' own data; off, they are not even looked at.

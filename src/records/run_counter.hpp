@@ -14,7 +14,8 @@
 namespace goban::records {
 
 /// Knows the (cluster, id, start) triples so far as 64-bit hashes: 2 bits and 11 to 22 bytes a
-/// record. Two different ones are taken for one with probability 2^-64 a comparison.
+/// record. Two different ones are taken for one with probability 2^-64 a comparison, two runs of
+/// one job with 2^-37.
 class RunCounter {
  public:
   static constexpr int32_t kSeenBefore = -1;

@@ -142,6 +142,14 @@ base::Result<StoreReader> StoreReader::open(std::span<const std::string> stores,
   return reader;
 }
 
+base::Result<StoreReader> StoreReader::open_file(const std::string& path, Metric metric) {
+  StoreReader reader;
+  reader.metric_ = &info(metric);
+  if (const auto added = reader.add_file(path); !added) return base::failure(added.error());
+  reader.finish();
+  return reader;
+}
+
 base::Status StoreReader::add_file(const std::string& path) {
   auto file = MappedFile::open(path);
   if (!file) return base::failure(file.error());

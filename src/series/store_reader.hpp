@@ -72,6 +72,8 @@ class StoreReader {
   [[nodiscard]] static base::Result<StoreReader> open(std::span<const std::string> stores,
                                                       Metric metric, int64_t from_ms = INT64_MIN,
                                                       int64_t to_ms = INT64_MAX);
+  /// One month's file alone. Errors: as those of open().
+  [[nodiscard]] static base::Result<StoreReader> open_file(const std::string& path, Metric metric);
   StoreReader(StoreReader&&) = default;
   StoreReader& operator=(StoreReader&&) = default;
   ~StoreReader() = default;

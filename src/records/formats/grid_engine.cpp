@@ -4,7 +4,7 @@
 //    1 queue (partition)  2 host  3 group  4 owner  6 job  7 account  8 priority
 //    9, 10, 11 submission, start, end: seconds, or milliseconds since UGE 8.2 (told by magnitude)
 //   12 failed: 37 = a limit was enforced, 100 = killed by a signal, 24, 25 = rescheduled
-//   13 exit status: above 128 = signal     14 ru_wallclock is not used: its unit differs
+//   13 exit status: above 128 = signal     14 ru_wallclock: only where the site says its unit
 //   32 project (account if not NONE)  34 parallel environment  35 slots (cores)  36 array task
 //   37 CPU seconds  40 category: `-l gpu=2,h_rt=3600 -pe mpi 8 -I y`: GPUs, limit, interactive
 //   42 pe_taskid: not NONE = a task on another host of a parallel job
@@ -53,7 +53,7 @@ class GridEngineParser final : public LineParser {
       return out.reject(line.number, problem, line.text);
     }
     const Key key = key_of(fields_);
-    const Span span{clock_.read(fields_[kStart]).ns, clock_.read(fields_[kEnd]).ns};
+    const Span span = span_of_line();
     if (is_task) return take_task(key, span, line.number);
     if (Waiting* same = find_waiting(key, span, true); same != nullptr) {
       // Another host of the same run; the same host again is a record that came twice.
@@ -108,7 +108,8 @@ class GridEngineParser final : public LineParser {
 
  private:
   static constexpr int64_t kWindow = 10'000;
-  using Key = std::pair<int64_t, int64_t>;  ///< job, array task
+  static constexpr double kWallclockMax = 1e12;  // 30 years in milliseconds
+  using Key = std::pair<int64_t, int64_t>;       ///< job, array task
 
   struct Span {
     TimeNs start_ns;
@@ -159,7 +160,24 @@ class GridEngineParser final : public LineParser {
         return fmt::format("{} \"{}\" is no time", name, fields_[field].substr(0, 40));
       }
     }
+    if (site_.run_time != GridRunTime::EndMinusStart) {
+      const auto wallclock = base::parse_double(fields_[kWallclock]);
+      if (!wallclock || !(*wallclock >= 0 && *wallclock <= kWallclockMax)) {
+        return fmt::format("ru_wallclock \"{}\" is no run time", fields_[kWallclock].substr(0, 40));
+      }
+    }
     return {};
+  }
+
+  [[nodiscard]] Span span_of_line() {
+    Span span{clock_.read(fields_[kStart]).ns, clock_.read(fields_[kEnd]).ns};
+    if (site_.run_time != GridRunTime::EndMinusStart && span.start_ns >= 0 && span.end_ns >= 0) {
+      const double unit_s = site_.run_time == GridRunTime::WallclockMilliseconds ? 1e-3 : 1;
+      span.end_ns =
+          span.start_ns +
+          base::from_seconds(base::parse_double(fields_[kWallclock]).value_or(0) * unit_s);
+    }
+    return span;
   }
 
   void take_task(const Key& key, const Span& span, int64_t line) {

@@ -27,6 +27,7 @@ enum Field : size_t {
   kEnd = 10,
   kFailed = 11,
   kExit = 12,
+  kWallclock = 13,
   kProject = 31,
   kPe = 33,
   kSlots = 34,

@@ -72,6 +72,21 @@ TEST(GridEngine, MillisecondStampsAreToldByTheirSize) {
   EXPECT_EQ(read.row(0).run_ns, 60876 * int64_t{1'000'000});
 }
 
+TEST(GridEngine, RunTimeMayBeTheWallclockField) {
+  const std::string text = Line{}.text();
+  ReadOptions options;
+  options.site.run_time = GridRunTime::WallclockSeconds;
+  const ReadTable seconds = read_table(text, options);
+  EXPECT_EQ(seconds.row(0).run_ns, 60'500 * int64_t{1'000'000}) << "not end - start";
+  EXPECT_EQ(seconds.row(0).start_ns, 1554422460 * base::kSecond);
+  options.site.run_time = GridRunTime::WallclockMilliseconds;
+  EXPECT_EQ(read_table(text, options).row(0).run_ns, 60'500 * int64_t{1'000});
+  std::string broken = text;
+  broken.replace(broken.find(":60.5:"), 6, ":long:");
+  EXPECT_EQ(read_table(broken, options).summary.rejected, 1);
+  EXPECT_EQ(read_table(broken).summary.rejected, 0) << "nobody asked for it";
+}
+
 TEST(GridEngine, From43To74Fields) {
   std::string text;
   int job = 1;

@@ -50,13 +50,14 @@ enum class RecordsColumn : size_t {
   Read,
   Write,
   CpuSeconds,
+  Energy,
   ArrayTasks,
   Model,
   JobName,
   CommandLine,
 };
 
-inline constexpr std::array<std::string_view, 47> kRecordsColumns = {
+inline constexpr std::array<std::string_view, 48> kRecordsColumns = {
     "job_id",       "job_number",    "array_task",    "het_part",
     "run",          "restarts",      "cluster",       "user",
     "account",      "group",         "partition",     "qos",
@@ -67,7 +68,7 @@ inline constexpr std::array<std::string_view, 47> kRecordsColumns = {
     "gpu_type",     "instances",     "num_nodes",     "cpu_cores",
     "mem_bytes",    "priority",      "node_list",     "gpus",
     "software",     "gpu_util_max",  "gpu_mem_max",   "mem_max",
-    "read_bytes",   "write_bytes",   "cpu_s",         "array_tasks",
-    "model",        "job_name",      "command_line"};
+    "read_bytes",   "write_bytes",   "cpu_s",         "energy_j",
+    "array_tasks",  "model",         "job_name",      "command_line"};
 
 }  // namespace goban::records

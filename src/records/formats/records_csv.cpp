@@ -108,6 +108,7 @@ class RecordsParser final : public NamedParser {
     usage.read_bytes = whole(Read, -1, INT64_MAX);
     usage.write_bytes = whole(Write, -1, INT64_MAX);
     usage.cpu_s = real(CpuSeconds);
+    usage.energy_j = real(Energy);
   }
 
   std::string read_lists(AccountingRecord& record) {
