@@ -68,21 +68,28 @@ int ImportSink::year_of(const AccountingRecord& record) {
   return year_;
 }
 
+/// MariaDB commits at each change of the schema, and begins no transaction after it: rows written
+/// so far go in whole, with the names that they use, and those to come have a transaction again.
+Status ImportSink::add_partition(int year) {
+  if (auto status = commit(); !status) return status;
+  if (auto status = queue_.wait(); !status) return status;
+  if (auto status = create_partition(connection_, year); !status) return status;
+  return connection_.execute("BEGIN");
+}
+
 Result<QueuedWriter*> ImportSink::writer_of(int year) {
   if (year == last_year_) return last_writer_;
-  auto& writer = writers_[year];
-  if (!writer) {
-    if (auto status = queue_.wait(); !status) return base::failure(status.error());
-    if (auto status = create_partition(connection_, year); !status) {
-      return base::failure(status.error());
-    }
+  auto found = writers_.find(year);
+  if (found == writers_.end()) {
+    if (auto status = add_partition(year); !status) return base::failure(status.error());
     auto made = connection_.bulk(
         {.name = partition_name(year), .columns = kJobColumns, .num_keys = kNumKeyColumns});
     if (!made) return base::failure(made.error());
-    writer = std::make_unique<QueuedWriter>(queue_, std::move(*made));
+    auto writer = std::make_unique<QueuedWriter>(queue_, std::move(*made));
+    found = writers_.emplace(year, std::move(writer)).first;
   }
   last_year_ = year;
-  return last_writer_ = writer.get();
+  return last_writer_ = found->second.get();
 }
 
 std::string ImportSink::take(const AccountingRecord& record) {
@@ -165,6 +172,7 @@ Status ImportSink::write(const AccountingRecord& r, bool ended) {
   row.text(r.job_name);
   row.text(r.command_line);
   out.whole(import_id_);
+  row.real(r.usage.energy_j);
   ++written_;
   ++uncommitted_;
   return out.end_row();

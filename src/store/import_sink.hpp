@@ -48,6 +48,7 @@ class ImportSink final : public records::RecordSink {
     [[nodiscard]] std::string condition(SqlConnection& connection) const;
   };
   [[nodiscard]] JobKey key_of(const records::AccountingRecord& record);
+  [[nodiscard]] base::Status add_partition(int year);
   [[nodiscard]] base::Result<QueuedWriter*> writer_of(int year);
   [[nodiscard]] base::Status write(const records::AccountingRecord& record, bool has_ended);
   [[nodiscard]] base::Status close_open(const records::AccountingRecord& record);

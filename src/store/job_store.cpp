@@ -111,7 +111,8 @@ class RowReader {
                .mem_bytes_max = whole(JobColumn::MemMax, -1),
                .read_bytes = whole(JobColumn::Read, -1),
                .write_bytes = whole(JobColumn::Write, -1),
-               .cpu_s = real(JobColumn::CpuSeconds)};
+               .cpu_s = real(JobColumn::CpuSeconds),
+               .energy_j = real(JobColumn::Energy)};
     r.array_tasks = small(JobColumn::ArrayTasks, 0);
     r.array_limit = small(JobColumn::ArrayLimit, 0);
     r.model = name(JobColumn::Model);
@@ -142,6 +143,35 @@ std::string list_columns(Dialect dialect, bool has_seen) {
   }
   return out + (has_seen ? seen_column(dialect) : "NULL");
 }
+
+/// All that is read in its life is of one state of the store: jobs that an import commits meanwhile
+/// would lack their names.
+class OneState {
+ public:
+  explicit OneState(SqlConnection& connection)
+      : status(connection.execute(begin(connection.dialect()))), connection_(connection) {}
+  ~OneState() {
+    if (status) static_cast<void>(connection_.execute("COMMIT"));
+  }
+  OneState(const OneState&) = delete;
+  OneState& operator=(const OneState&) = delete;
+
+  base::Status status;
+
+ private:
+  static std::string begin(Dialect dialect) {
+    switch (dialect) {
+      case Dialect::MariaDb:
+        return "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+      case Dialect::PostgreSql:
+        return "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+      case Dialect::Sqlite:
+        break;
+    }
+    return "BEGIN";
+  }
+  SqlConnection& connection_;
+};
 
 }  // namespace
 
@@ -241,10 +271,13 @@ Result<ImportSummary> JobStore::import_seen_file(const std::string& path,
 
 Result<records::ReadSummary> JobStore::read(const Selection& selection, records::RecordSink& sink,
                                             const std::string& rejects_path) {
-  StoredNames names;
-  if (auto status = names.load(*connection_); !status) return base::failure(status.error());
+  // A year that comes after this is not asked for; MariaDB would refuse to read it.
   auto years = partitions(*connection_);
   if (!years) return base::failure(years.error());
+  const OneState one_state(*connection_);
+  if (!one_state.status) return base::failure(one_state.status.error());
+  StoredNames names;
+  if (auto status = names.load(*connection_); !status) return base::failure(status.error());
   std::string where = " WHERE 1=1";
   if (selection.from_ns) where += fmt::format(" AND submit_ns>={}", *selection.from_ns);
   if (selection.to_ns) where += fmt::format(" AND submit_ns<{}", *selection.to_ns);
@@ -326,6 +359,11 @@ Result<std::vector<int>> JobStore::reduce_before(int year) {
     return base::failure(status.error());
   }
   return years;
+}
+
+Result<Forgotten> JobStore::forget(const std::string& user) {
+  if (auto status = connection_->lock_for_writing(); !status) return base::failure(status.error());
+  return forget_user(*connection_, user);
 }
 
 Status JobStore::daily_sums(const std::function<void(const DailySum&)>& take) {

@@ -11,6 +11,7 @@
 
 #include "records/accounting_record.hpp"
 #include "records/record_reader.hpp"
+#include "store/forget.hpp"
 #include "store/retention.hpp"
 #include "store/schema.hpp"
 #include "store/seen.hpp"
@@ -60,6 +61,11 @@ class JobStore {
   /// imported before. All of a file or nothing. Errors: those of import_seen().
   [[nodiscard]] base::Result<ImportSummary> import_seen_file(const std::string& path,
                                                              const ImportOptions& options);
+  /// Writes records that somebody has at hand, such as those of a live scheduler. The same record
+  /// again replaces itself. Errors: Failed: nothing was written; BadData: all were but those that
+  /// make no sense, with the reason of the first of them.
+  [[nodiscard]] base::Status append(std::span<const records::AccountingRecord> records,
+                                    const std::string& source);
   /// Gives the jobs to a sink by fiscal year, job number and submission; runs are numbered anew.
   /// Jobs the sink refuses are counted, and written to `rejects_path` unless it is empty.
   [[nodiscard]] base::Result<records::ReadSummary> read(const Selection& selection,
@@ -72,6 +78,8 @@ class JobStore {
   [[nodiscard]] base::Result<std::vector<int>> drop_before(int year);
   /// Replaces the jobs of the fiscal years before this one by sums; returns those years.
   [[nodiscard]] base::Result<std::vector<int>> reduce_before(int year);
+  /// See forget.hpp.
+  [[nodiscard]] base::Result<Forgotten> forget(const std::string& user);
   [[nodiscard]] base::Status daily_sums(const std::function<void(const DailySum&)>& take);
   /// The key of this store's pseudonyms, made at the first call.
   [[nodiscard]] base::Result<std::string> salt();

@@ -57,6 +57,7 @@ std::string column_type(JobColumn column, const Words& words) {
     case JobColumn::Work:
     case JobColumn::UtilMax:
     case JobColumn::CpuSeconds:
+    case JobColumn::Energy:
       return std::string(words.real);
     case JobColumn::Gpus:
     case JobColumn::JobName:
@@ -127,6 +128,27 @@ Status to_version_3(SqlConnection& connection) {
            "PRIMARY "
            "KEY(fiscal_year,day,user_id,account_id,partition_id,resource_type_id,state)){1}",
            words.real, words.after_table)});
+}
+
+/// Version 4: the energy of jobs. Each step can be repeated.
+Status to_version_4(SqlConnection& connection) {
+  const auto years = partitions(connection);
+  if (!years) return base::failure(years.error());
+  const std::string_view name = kJobColumns[static_cast<size_t>(JobColumn::Energy)];
+  for (const int year : *years) {
+    const bool has_if = connection.dialect() != Dialect::Sqlite;  // ADD COLUMN IF NOT EXISTS
+    if (!has_if) {
+      const auto found = connection.query_whole(fmt::format(
+          "SELECT 1 FROM pragma_table_info('{}') WHERE name='{}'", partition_name(year), name));
+      if (!found) return base::failure(found.error());
+      if (*found) continue;
+    }
+    auto status = connection.execute(fmt::format(
+        "ALTER TABLE {} ADD COLUMN {}{} {}", partition_name(year), has_if ? "IF NOT EXISTS " : "",
+        name, column_type(JobColumn::Energy, words_of(connection.dialect()))));
+    if (!status) return status;
+  }
+  return create_view(connection, *years);
 }
 
 }  // namespace
@@ -202,7 +224,7 @@ Status create_indexes(SqlConnection& connection) {
   if (!years) return base::failure(years.error());
   for (const int year : *years) {
     // For questions by user and month, answered from the index alone.
-    auto status = connection.execute(
+    auto status = connection.create_index(
         fmt::format("CREATE INDEX IF NOT EXISTS {0}_user ON {0}(user_id,end_ns,start_ns,num_gpus)",
                     partition_name(year)));
     if (!status) return status;
@@ -242,6 +264,7 @@ Status migrate(SqlConnection& connection, int fiscal_month) {
   }
   if (version == 1) status = create_indexes(connection);
   if (status && version < 3) status = to_version_3(connection);
+  if (status && version < 4) status = to_version_4(connection);
   if (!status || version == kSchemaVersion) return status;
   return connection.execute(
       fmt::format("UPDATE goban_meta SET value='{}' WHERE name='schema_version'", kSchemaVersion));

@@ -24,7 +24,7 @@
 
 namespace goban::store {
 
-inline constexpr int64_t kSchemaVersion = 3;
+inline constexpr int64_t kSchemaVersion = 4;
 inline constexpr int kFiscalMonthDefault = 4;  ///< April, as at ABCI
 inline constexpr size_t kJobIdBytesMax = 190;  ///< MariaDB's longest key
 
@@ -96,9 +96,11 @@ enum class JobColumn : size_t {
   JobName,
   CommandLine,
   Import,
+  // Since version 4, behind the others, where ALTER TABLE puts it.
+  Energy,
 };
 inline constexpr size_t kNumKeyColumns = 5;
-inline constexpr std::array<std::string_view, 49> kJobColumns = {
+inline constexpr std::array<std::string_view, 50> kJobColumns = {
     "job_number",    "submit_ns",         "start_key_ns",
     "job_id",        "cluster_id",        "array_task",
     "het_part",      "restarts",          "user_id",
@@ -115,7 +117,7 @@ inline constexpr std::array<std::string_view, 49> kJobColumns = {
     "mem_bytes_max", "read_bytes",        "write_bytes",
     "cpu_s",         "array_tasks",       "array_limit",
     "model_id",      "job_name",          "command_line",
-    "import_id"};
+    "import_id",     "energy_j"};
 
 /// The fiscal year in which a moment lies: 2019 = April 2019 to March 2020 (UTC).
 [[nodiscard]] int fiscal_year(base::TimeNs unix_ns, int first_month);

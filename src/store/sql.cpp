@@ -3,35 +3,18 @@
 #include <array>
 #include <fstream>
 
+#include "base/printable.hpp"
+
 namespace goban::store {
-namespace {
-
-/// Bytes of the UTF-8 sequence at the front; 0 if it is none, or NUL.
-size_t sequence_bytes(std::string_view text) {
-  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto follows = [&](size_t i) { return i < text.size() && (byte(i) & 0xc0) == 0x80; };
-  const unsigned char first = byte(0);
-  if (first == 0) return 0;
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first < 0xe0) return follows(1) ? 2 : 0;
-  if (first >= 0xe0 && first < 0xf0) {
-    if (!follows(1) || !follows(2)) return 0;
-    const bool overlong = first == 0xe0 && byte(1) < 0xa0;
-    const bool surrogate = first == 0xed && byte(1) >= 0xa0;
-    return overlong || surrogate ? 0 : 3;
-  }
-  if (first < 0xf0 || first > 0xf4 || !follows(1) || !follows(2) || !follows(3)) return 0;
-  const bool overlong = first == 0xf0 && byte(1) < 0x90;
-  const bool too_large = first == 0xf4 && byte(1) >= 0x90;
-  return overlong || too_large ? 0 : 4;
-}
-
-}  // namespace
 
 std::string_view valid_text(std::string_view text, std::string& buffer) {
   size_t good = 0;
   while (good < text.size()) {
-    const size_t bytes = sequence_bytes(text.substr(good));
+    if (text[good] > 0) {
+      ++good;
+      continue;
+    }
+    const size_t bytes = base::utf8_bytes(text.substr(good));
     if (bytes == 0) break;
     good += bytes;
   }
@@ -39,7 +22,7 @@ std::string_view valid_text(std::string_view text, std::string& buffer) {
   buffer.assign(text.substr(0, good));
   text.remove_prefix(good);
   while (!text.empty()) {
-    const size_t bytes = sequence_bytes(text);
+    const size_t bytes = base::utf8_bytes(text);
     buffer += bytes == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(0, bytes);
     text.remove_prefix(bytes == 0 ? 1 : bytes);
   }

@@ -67,6 +67,8 @@ class SqlConnection {
   /// better then. Changes nothing that is promised of transactions.
   [[nodiscard]] virtual base::Status begin_bulk(bool /*empty*/) { return {}; }
   [[nodiscard]] virtual base::Status end_bulk() { return {}; }
+  /// Runs a statement that makes an index of many rows. Not within a transaction.
+  [[nodiscard]] virtual base::Status create_index(const std::string& sql) { return execute(sql); }
   /// Keeps other writers away until the connection ends. Errors: Failed if there is one.
   [[nodiscard]] virtual base::Status lock_for_writing() = 0;
 

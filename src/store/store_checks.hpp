@@ -24,6 +24,7 @@ void check_one_writer(TestServer& server);
 void check_killed_imports(TestServer& server);
 void check_seen(TestServer& server);
 void check_retention(TestServer& server);
+void check_forgetting(TestServer& server);
 
 inline constexpr std::array kStoreChecks = {
     StoreCheck{"RoundTrip", check_round_trip},
@@ -37,6 +38,7 @@ inline constexpr std::array kStoreChecks = {
     StoreCheck{"KilledImports", check_killed_imports},
     StoreCheck{"Seen", check_seen},
     StoreCheck{"Retention", check_retention},
+    StoreCheck{"Forgetting", check_forgetting},
 };
 
 }  // namespace goban::store

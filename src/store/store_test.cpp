@@ -18,44 +18,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Jobs with some of everything, a few of them odd; equal for equal seeds.
-std::string many_jobs(int count, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::string out = records::records_csv_header();
-  const std::vector<records::GpuUse> gpus = {
-      {.node = "g1", .gpu = "0", .util_pct = 12.5F, .mem_used_bytes = 5},
-      {.node = "g2", .gpu = "GPU-2"}};
-  const std::vector<std::string_view> software = {"cuda/12", "nccl"};
-  base::TimeNs submit_ns = at("2019-03-20 00:00:00");
-  for (int i = 0; i < count; ++i) {
-    const std::string id = fmt::format("{}{}", i, i % 7 == 0 ? "_3" : "");
-    const std::string user = fmt::format("user{}", random() % 20);
-    AccountingRecord r;
-    submit_ns += static_cast<base::TimeNs>(random() % 20'000) * 1'000'000'000 + i % 3;
-    r.id = id;
-    r.job_number = i;
-    r.array_task = i % 7 == 0 ? 3 : -1;
-    r.user = user;
-    r.account = i % 2 == 0 ? "a" : "b";
-    r.partition = i % 5 == 0 ? "" : "gpu";
-    r.submit_ns = submit_ns;
-    r.state = static_cast<records::JobState>(5 + random() % 8);
-    r.num_gpus = random() % 9;
-    r.num_nodes = 1;
-    r.priority = static_cast<int32_t>(random() % 7) - 3;
-    if (i % 11 != 0) {
-      r.start_ns = submit_ns + static_cast<base::TimeNs>(random() % 1000) * 1'000'000'000;
-      r.end_ns = r.start_ns + static_cast<base::TimeNs>(random());
-      r.node_list = "g[1-2]";
-    }
-    if (i % 4 == 0) r.gpus = gpus;
-    if (i % 3 == 0) r.software = software;
-    if (i % 6 == 0) r.usage = {.gpu_util_pct_max = 50.25F, .read_bytes = 7, .cpu_s = 1.0 / 3};
-    records::append_records_csv(out, r);
-  }
-  return out;
-}
-
 /// What the CSV says after it went through a table, as node lists are expanded there.
 std::string normalised(const std::string& csv) {
   RecordTable table;
@@ -210,6 +172,10 @@ void age(JobStore& store, int version) {
     const auto status = sql.execute(text);
     EXPECT_TRUE(status) << (status ? "" : status.error().text());
   };
+  if (version < 4) {
+    run("DROP VIEW goban_jobs");
+    run("ALTER TABLE goban_jobs_fy2018 DROP COLUMN energy_j");
+  }
   if (version < 3) {
     run("DROP TABLE goban_seen");
     run("DROP TABLE goban_daily");
@@ -222,7 +188,7 @@ void age(JobStore& store, int version) {
 }
 
 void check_migration(TestServer& server) {
-  for (const int version : {1, 2}) {
+  for (const int version : {1, 2, 3}) {
     const std::string location = server.fresh();
     std::string before;
     {

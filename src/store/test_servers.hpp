@@ -71,6 +71,11 @@ class ServerProcess : public TestServer {
   }
   std::string missing() const override { return missing_; }
 
+  /// Where it listens; where a relay before it may listen; a location by way of that.
+  [[nodiscard]] virtual std::string socket() const = 0;
+  [[nodiscard]] virtual std::string relay_socket() const = 0;
+  [[nodiscard]] virtual std::string relayed(std::string location) const = 0;
+
  protected:
   static std::string find_program(const std::string& pattern) {
     const std::string command = "ls " + pattern + " 2>/dev/null | tail -1";
@@ -145,8 +150,14 @@ class PostgreSqlServer final : public ServerProcess {
     wait_for(uri("postgres"));
   }
   std::string fresh() override { return uri(new_database(uri("postgres"))); }
+  std::string socket() const override { return data_ + kName; }
+  std::string relay_socket() const override { return folder_.path() + kName; }
+  std::string relayed(std::string location) const override {
+    return location.replace(location.find(data_), data_.size(), folder_.path());
+  }
 
  private:
+  static constexpr const char* kName = "/.s.PGSQL.5432";
   [[nodiscard]] std::string uri(const std::string& database) const {
     return "postgresql:///" + database + "?user=goban&host=" + data_;
   }
@@ -172,6 +183,11 @@ class MariaDbServer final : public ServerProcess {
     wait_for(uri("mysql"));
   }
   std::string fresh() override { return uri(new_database(uri("mysql"))); }
+  std::string socket() const override { return data_ + "/sock"; }
+  std::string relay_socket() const override { return folder_.path() + "/relay"; }
+  std::string relayed(std::string location) const override {
+    return location.replace(location.find(socket()), socket().size(), relay_socket());
+  }
 
  private:
   [[nodiscard]] std::string uri(const std::string& database) const {

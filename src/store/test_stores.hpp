@@ -1,7 +1,10 @@
 // For tests: stores filled from text, and what they hold.
 #pragma once
 
+#include <fmt/format.h>
 #include <fstream>
+#include <random>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -37,6 +40,46 @@ inline ImportSummary import_text(JobStore& store, const std::string& text,
   return std::move(*summary);
 }
 
+/// Jobs with some of everything, a few of them odd; equal for equal seeds.
+inline std::string many_jobs(int count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::string out = records::records_csv_header();
+  const std::vector<records::GpuUse> gpus = {
+      {.node = "g1", .gpu = "0", .util_pct = 12.5F, .mem_used_bytes = 5},
+      {.node = "g2", .gpu = "GPU-2"}};
+  const std::vector<std::string_view> software = {"cuda/12", "nccl"};
+  base::TimeNs submit_ns = at("2019-03-20 00:00:00");
+  for (int i = 0; i < count; ++i) {
+    const std::string id = fmt::format("{}{}", i, i % 7 == 0 ? "_3" : "");
+    const std::string user = fmt::format("user{}", random() % 20);
+    records::AccountingRecord r;
+    submit_ns += static_cast<base::TimeNs>(random() % 20'000) * 1'000'000'000 + i % 3;
+    r.id = id;
+    r.job_number = i;
+    r.array_task = i % 7 == 0 ? 3 : -1;
+    r.user = user;
+    r.account = i % 2 == 0 ? "a" : "b";
+    r.partition = i % 5 == 0 ? "" : "gpu";
+    r.submit_ns = submit_ns;
+    r.state = static_cast<records::JobState>(5 + random() % 8);
+    r.num_gpus = random() % 9;
+    r.num_nodes = 1;
+    r.priority = static_cast<int32_t>(random() % 7) - 3;
+    if (i % 11 != 0) {
+      r.start_ns = submit_ns + static_cast<base::TimeNs>(random() % 1000) * 1'000'000'000;
+      r.end_ns = r.start_ns + static_cast<base::TimeNs>(random());
+      r.node_list = "g[1-2]";
+    }
+    if (i % 4 == 0) r.gpus = gpus;
+    if (i % 3 == 0) r.software = software;
+    if (i % 6 == 0) r.usage = {.gpu_util_pct_max = 50.25F, .read_bytes = 7, .cpu_s = 1.0 / 3};
+    // None among the first: a store of an older version has no place for it.
+    if (i >= 100) r.usage.energy_j = i / 8.0;
+    records::append_records_csv(out, r);
+  }
+  return out;
+}
+
 /// All jobs as CSV, in the order of reading.
 inline std::string export_of(JobStore& store, const Selection& selection = {}) {
   RecordTable table;
@@ -47,6 +90,16 @@ inline std::string export_of(JobStore& store, const Selection& selection = {}) {
   RecordTable::RecordBuffers buffers;
   for (size_t i = 0; i < table.rows().size(); ++i) {
     records::append_records_csv(out, table.record(i, buffers));
+  }
+  return out;
+}
+
+inline std::set<std::string> lines_of(const std::string& text) {
+  std::set<std::string> out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    out.insert(text.substr(at, end - at));
+    at = end + 1;
   }
   return out;
 }

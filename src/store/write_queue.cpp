@@ -64,12 +64,30 @@ Status QueuedWriter::end_row() {
   return ++rows_ < kRowsOfBlock ? Status() : push_block();
 }
 
+std::unique_ptr<QueuedWriter::Block> QueuedWriter::Pool::take() {
+  const std::lock_guard lock(mutex_);
+  if (blocks_.empty()) return std::make_unique<Block>();
+  auto block = std::move(blocks_.back());
+  blocks_.pop_back();
+  return block;
+}
+
+void QueuedWriter::Pool::give_back(std::unique_ptr<Block> block) {
+  block->cells.clear();
+  block->texts.clear();
+  const std::lock_guard lock(mutex_);
+  blocks_.push_back(std::move(block));
+}
+
 Status QueuedWriter::push_block() {
   rows_ = 0;
-  const auto block = std::exchange(block_, std::make_shared<Block>());
-  block_->cells.reserve(block->cells.size());
-  block_->texts.reserve(block->texts.size());
-  return queue_.push([block, writer = writer_] { return replay(*block, *writer); });
+  // A task can be copied, a unique_ptr cannot.
+  auto block = std::make_shared<std::unique_ptr<Block>>(std::exchange(block_, pool_->take()));
+  return queue_.push([block, writer = writer_, pool = pool_] {
+    auto status = replay(**block, *writer);
+    pool->give_back(std::move(*block));
+    return status;
+  });
 }
 
 Status QueuedWriter::flush() {

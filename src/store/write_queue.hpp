@@ -34,7 +34,7 @@ class WriteQueue {
   [[nodiscard]] base::Status wait();
 
  private:
-  static constexpr size_t kTasksMax = 64;
+  static constexpr size_t kTasksMax = 256;
   void run();
 
   std::mutex mutex_;
@@ -50,7 +50,7 @@ class WriteQueue {
 class QueuedWriter final : public BulkWriter {
  public:
   QueuedWriter(WriteQueue& queue, std::unique_ptr<BulkWriter> writer)
-      : queue_(queue), writer_(std::move(writer)), block_(std::make_shared<Block>()) {}
+      : queue_(queue), writer_(std::move(writer)), block_(std::make_unique<Block>()) {}
 
   void null() override { block_->cells.push_back({.kind = Kind::Null}); }
   void whole(int64_t value) override {
@@ -75,13 +75,24 @@ class QueuedWriter final : public BulkWriter {
     std::vector<Cell> cells;
     std::string texts;  ///< one behind the other
   };
+  /// Blocks that were written and may be filled again: new memory for each costs page faults.
+  class Pool {
+   public:
+    std::unique_ptr<Block> take();
+    void give_back(std::unique_ptr<Block> block);
+
+   private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Block>> blocks_;
+  };
   static base::Status replay(const Block& block, BulkWriter& out);
   [[nodiscard]] base::Status push_block();
 
-  static constexpr int kRowsOfBlock = 512;
+  static constexpr int kRowsOfBlock = 128;  // some 120 KiB: stays in a core's cache
   WriteQueue& queue_;
   std::shared_ptr<BulkWriter> writer_;
-  std::shared_ptr<Block> block_;
+  std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();
+  std::unique_ptr<Block> block_;
   int rows_ = 0;
 };
 
