@@ -19,6 +19,7 @@ struct JobRequest {
   TimeNs walltime_limit_ns = 0;  ///< the job is killed after holding GPUs so long; 0 = no limit
   int32_t num_gpus = 0;          ///< all instances together; 0 = CPU only
   int32_t priority = 0;          ///< larger goes first in the order `priority`
+  bool stays = false;            ///< once started it is not interrupted for others
   int32_t instances = 1;         ///< equal parts, each on one node, if it has a resource type
   ModelId model;
   UserId user;

@@ -8,6 +8,42 @@ namespace goban::model {
 
 Tenants::Tenants(const Cluster& cluster) : cluster_(&cluster), group_of_gpu_(cluster.num_gpus()) {}
 
+Tenants::Image Tenants::image() const {
+  Image image{.traits = traits_,
+              .groups = groups_,
+              .free_groups = free_groups_,
+              .kinds = kinds_,
+              .free_kinds = free_kinds_,
+              .kinds_by_size = kinds_by_size_,
+              .groups_of_jobs = {groups_of_job_.begin(), groups_of_job_.end()},
+              .changed = changed_,
+              .recapped = recapped_};
+  std::ranges::sort(image.groups_of_jobs);
+  return image;
+}
+
+void Tenants::restore(const Image& image) {
+  GOBAN_CHECK(groups_.empty() && traits_.empty());
+  for (const TenantTraits& traits : image.traits) (void)intern(traits);
+  groups_ = image.groups;
+  free_groups_ = image.free_groups;
+  for (size_t id = 0; id < groups_.size(); ++id) {
+    for (const GpuId gpu : groups_[id].gpus) group_of_gpu_[gpu.index()] = GroupId(id);
+  }
+  kinds_ = image.kinds;
+  free_kinds_ = image.free_kinds;
+  kinds_by_size_ = image.kinds_by_size;
+  for (const std::vector<KindId>& alike : kinds_by_size_) {
+    for (const KindId id : alike) {
+      const Kind& kind = kinds_[id.index()];
+      kind_ids_[{kind.gpu_model, kind.num_gpus, kind.one_node, kind.traits}] = id;
+    }
+  }
+  for (const auto& [job, groups] : image.groups_of_jobs) groups_of_job_[job] = groups;
+  changed_ = image.changed;
+  recapped_ = image.recapped;
+}
+
 TraitsId Tenants::intern(const TenantTraits& traits) {
   const auto [found, is_new] = traits_ids_.try_emplace(traits, TraitsId(traits_.size()));
   if (is_new) traits_.push_back(traits);

@@ -10,6 +10,7 @@
 #include <span>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -55,6 +56,22 @@ class Tenants {
   };
 
   explicit Tenants(const Cluster& cluster);
+
+  /// All of it as plain values, by id; ids that are free are listed apart.
+  struct Image {
+    std::vector<TenantTraits> traits{};
+    std::vector<Group> groups{};
+    std::vector<GroupId> free_groups{};
+    std::vector<Kind> kinds{};
+    std::vector<KindId> free_kinds{};
+    std::vector<std::vector<KindId>> kinds_by_size{};
+    std::vector<std::pair<JobId, std::vector<GroupId>>> groups_of_jobs{};  ///< by JobId
+    std::vector<JobId> changed{};
+    std::vector<GpuId> recapped{};
+  };
+  [[nodiscard]] Image image() const;
+  /// Takes over an image of the same cluster; nobody holds anything yet.
+  void restore(const Image& image);
 
   /// Number of these traits.
   TraitsId intern(const TenantTraits& traits);

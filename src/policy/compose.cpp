@@ -4,6 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <limits>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -273,6 +274,15 @@ PolicySet Composition::make(const RunContext& context) const {
   set.evict_in_vain = artifact;
   set.list_released = artifact && !set.placement->class_first();
   return set;
+}
+
+base::Status check_knowledge(const Composition& composition, bool is_known, std::string remedy) {
+  if (is_known || !composition.needs_knowledge()) return {};
+  return base::usage_error(
+      fmt::format("policy '{}' shares GPUs or puts nodes to sleep, and nothing is known of who "
+                  "slows whom and what nodes draw",
+                  composition.name),
+      std::move(remedy));
 }
 
 base::Result<Composition> compose(std::string_view name, std::optional<std::string_view> order) {

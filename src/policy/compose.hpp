@@ -60,6 +60,10 @@ struct Composition {
   [[nodiscard]] PolicySet make(const RunContext& context) const;
 };
 
+/// Usage if the composition needs knowledge and there is none; `remedy` says what to do here.
+[[nodiscard]] base::Status check_knowledge(const Composition& composition, bool is_known,
+                                           std::string remedy);
+
 struct Preset {
   std::string_view description;
   Composition composition;

@@ -65,6 +65,44 @@ uint32_t Accounts::association(AccountId account, UserId user) {
   return found->second;
 }
 
+Accounts::Usages Accounts::usages() const {
+  Usages usages;
+  usages.associations.resize(leaves_.size());
+  for (const auto& [key, number] : associations_) {
+    const Held& held = held_[leaves_[number]];
+    usages.associations[number] = {model::AccountId(key.account), model::UserId(key.user),
+                                   held.usage_gpu_s, held.at_ns};
+  }
+  const auto add = [&](AccountId account, const Held& held) {
+    usages.accounts.push_back(
+        {.account = account, .usage_gpu_s = held.usage_gpu_s, .at_ns = held.at_ns});
+  };
+  add({}, held_[0]);
+  for (size_t account = 0; account < account_nodes_.size(); ++account) {
+    const Node node = account_nodes_[account];
+    if (node != kNone) add(AccountId(account), held_[node]);
+  }
+  return usages;
+}
+
+void Accounts::restore(const Usages& usages) {
+  const auto take_over = [&](const Usage& usage, Node node) {
+    held_[node].usage_gpu_s = usage.usage_gpu_s;
+    held_[node].at_ns = usage.at_ns;
+  };
+  for (const Usage& usage : usages.associations) {
+    take_over(usage, leaves_[association(usage.account, usage.user)]);
+  }
+  for (const Usage& usage : usages.accounts) take_over(usage, node_of(usage.account));
+}
+
+void Accounts::started_before(uint32_t association, int32_t gpus) {
+  for (Node node = leaves_[association]; node != kNone; node = tree_[node].parent) {
+    held_[node].gpus += gpus;
+    ++held_[node].jobs;
+  }
+}
+
 double Accounts::usage_at(Node node, TimeNs now) const {
   const Held& held = held_[node];
   const double span_s = base::to_seconds(now - held.at_ns);

@@ -23,6 +23,25 @@ class Accounts {
   /// `rules` outlive the books.
   explicit Accounts(const model::SiteRules& rules);
 
+  /// Decaying usage of an account or association, as it was last written down.
+  struct Usage {
+    model::AccountId account{};
+    model::UserId user{};
+    double usage_gpu_s = 0;  ///< at `at_ns`
+    TimeNs at_ns = 0;
+  };
+  struct Usages {
+    std::vector<Usage> associations{};  ///< in their order
+    std::vector<Usage> accounts{};      ///< an invalid one is the root
+  };
+  /// Who used what; who holds what is not in it.
+  [[nodiscard]] Usages usages() const;
+  /// Takes over usages; nobody has started yet. Associations get the numbers they had; accounts and
+  /// users that the rules do not know are kept as the rules treat unknown ones.
+  void restore(const Usages& usages);
+  /// A job that was started before: it holds GPUs, and its usage is written down already.
+  void started_before(uint32_t association, int32_t gpus);
+
   /// The dense number of this user in this account, new if it was never seen.
   [[nodiscard]] uint32_t association(model::AccountId account, model::UserId user);
   [[nodiscard]] size_t num_associations() const { return leaves_.size(); }

@@ -43,7 +43,7 @@ std::span<const Action> Core::apply(const Event& event) {
       stop_jobs_on(event.node, ActionKind::Preempt, event.at_ns);
       break;
     case EventKind::NodeRestored:
-      restore(event.node, event.at_ns);
+      restore_node(event.node, event.at_ns);
       break;
     case EventKind::JobBroke:
       break_job(event);
@@ -87,7 +87,7 @@ void Core::break_job(const Event& event) {
   forced_.push_back({.kind = ActionKind::Abandon, .job = event.job});
 }
 
-void Core::restore(model::NodeId node, TimeNs now) {
+void Core::restore_node(model::NodeId node, TimeNs now) {
   NodePower& nodes = state_.node_power();
   if (nodes.is_resting(node) || nodes.is_waking(node)) {
     state_.resources().drain(node, base::kNever);  // it never failed, it sleeps
@@ -135,13 +135,17 @@ void Core::stop_jobs_on(model::NodeId node, ActionKind kind, TimeNs now) {
   state_.node_power().lost(node);
 }
 
-const Decision& Core::decide(TimeNs now) {
+void Core::begin_decision(TimeNs now) {
   decision_.at_ns = now;
   decision_.actions.clear();
   decision_.placed.clear();
   decision_.terminated.clear();
   state_.promote_starved(now);
   if (now >= state_.resort_due_ns()) state_.resort(now);
+}
+
+const Decision& Core::decide(TimeNs now) {
+  begin_decision(now);
   if (books_) review_sharing(now);
   const bool anew = policies_.preemption == Preemption::NonSticky;
   if (!state_.queue().empty() || (anew && num_running() > 0)) select(now);
@@ -169,7 +173,7 @@ void Core::select(TimeNs now) {
   books_->announce(decision_.actions);
 }
 
-void Core::review_sharing(TimeNs now) {
+void Core::begin_review(TimeNs now) {
   books_->set_now(now);
   books_->settle(state_.tenants());
   const TimeNs interval = policies_.sharing->review_interval_ns();
@@ -177,6 +181,10 @@ void Core::review_sharing(TimeNs now) {
   if (interval != base::kNever && (next_review_ns_ == base::kNever || now >= next_review_ns_)) {
     next_review_ns_ = base::add_saturating(now, interval);
   }
+}
+
+void Core::review_sharing(TimeNs now) {
+  begin_review(now);
   while (const auto leaver = books_->next_to_leave()) {
     state_.stop(state_.slot_of(leaver->job), now);
     books_->undone(*leaver);
@@ -186,15 +194,19 @@ void Core::review_sharing(TimeNs now) {
   }
 }
 
-void Core::migrate(TimeNs now) {
+bool Core::migration_is_due(TimeNs now) {
   const TimeNs interval = policies_.migration->interval_ns();
-  if (interval == base::kNever) return;
+  if (interval == base::kNever) return false;
   const bool due = next_migration_ns_ != base::kNever && now >= next_migration_ns_;
   if (due || next_migration_ns_ == base::kNever) {
     next_migration_ns_ = base::add_saturating(now, interval);
   }
+  return due;
+}
+
+void Core::migrate(TimeNs now) {
   // Whoever waits goes first; so do those who just started.
-  if (!due || !state_.queue().empty() || !decision_.placed.empty()) return;
+  if (!migration_is_due(now) || !state_.queue().empty() || !decision_.placed.empty()) return;
   while (const auto evacuation = find_evacuation(state_, policies_, *books_, seed_)) {
     carry_out(*evacuation, now);
   }

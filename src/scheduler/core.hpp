@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/result.hpp"
 #include "model/action.hpp"
 #include "model/event.hpp"
 #include "policy/policy_set.hpp"
@@ -32,6 +33,14 @@ class Core {
   Core(const policy::SpeedModel& speed, policy::PolicySet policies,
        const policy::RunContext& context, uint64_t seed);
 
+  /// All that later decisions depend on and that is not configuration (core_image.hpp).
+  [[nodiscard]] CoreImage image() const;
+  /// Goes on from an image, in a core that has seen no event yet. With the same configuration it
+  /// decides as the core that the image is of. The cluster has to be the same; jobs keep what they
+  /// hold under other policies, and the queue is sorted anew. Errors: BadData if the image does not
+  /// fit the cluster or the policies; the core is as it was then.
+  [[nodiscard]] base::Status restore(const CoreImage& image);
+
   Core(const Core&) = delete;  // the state refers to the policies beside it
   Core& operator=(const Core&) = delete;
 
@@ -41,6 +50,14 @@ class Core {
 
   /// Decides who runs where from now on and assumes that it is done.
   const Decision& decide(TimeNs now);
+
+  /// Carries out what was decided before, instead of deciding: for records of a release that
+  /// decided otherwise. `allocations`: what each Start of `actions` is on, in their order. Errors:
+  /// BadData naming the action that is no legal step; the core is of no use then.
+  [[nodiscard]] base::Status redo(TimeNs now, std::span<const Action> actions,
+                                  std::span<const Allocation> allocations);
+  /// What decide() or redo() changed last.
+  [[nodiscard]] const Decision& last_decision() const { return decision_; }
 
   /// When the core wants to decide again even if nothing happens; kNever = not at all.
   [[nodiscard]] TimeNs wake_ns() const;
@@ -75,17 +92,28 @@ class Core {
   void stop_jobs_on(model::NodeId node, model::ActionKind kind, TimeNs now);
   void end_job(const Event& event);
   void break_job(const Event& event);
-  void restore(model::NodeId node, TimeNs now);
+  void restore_node(model::NodeId node, TimeNs now);
   /// Takes back shared places that the policy does not want any more.
   void review_sharing(TimeNs now);
+  void begin_review(TimeNs now);
   void select(TimeNs now);
   /// Moves jobs off nodes that the migration policy wants empty.
   void migrate(TimeNs now);
+  /// True if jobs may be moved now; notes when they may next.
+  [[nodiscard]] bool migration_is_due(TimeNs now);
   void carry_out(const policy::Evacuation& evacuation, TimeNs now);
   void conclude(const DecisionBoard& board);
   /// Puts idle nodes to rest, or wakes some for jobs that wait.
   void decide_power(TimeNs now);
   void wake_for_waiting();
+  /// What decide() does before it selects, and behind.
+  void begin_decision(TimeNs now);
+  // Steps of redo() (core_redo.cpp): what is wrong with an action; empty if it was carried out.
+  [[nodiscard]] std::string redo_stop(const Action& action, TimeNs now);
+  [[nodiscard]] std::string redo_start(const Action& action, const Allocation& allocation,
+                                       TimeNs now);
+  [[nodiscard]] std::string redo_node(const Action& action);
+  [[nodiscard]] std::string redo_cap(const Action& action);
   void follow_neighbours();
   [[nodiscard]] bool holds_same_gpus(Slot slot, std::span<const GpuId> before);
 

@@ -147,6 +147,7 @@ void DecisionBoard::release(Slot slot, const OrderKey& key) {
 void DecisionBoard::release_all() {
   std::vector<std::pair<OrderKey, Slot>> order;
   for (const State::Running& running : state_.running()) {
+    if (state_.job(running.slot).request.stays) continue;
     order.emplace_back(state_.key(state_.job(running.slot), now_), running.slot);
   }
   std::ranges::sort(order);
@@ -161,6 +162,7 @@ void DecisionBoard::build_tail() {
     if (job.run_start_ns == now_ && std::ranges::find(started_, running.slot) != started_.end()) {
       continue;
     }
+    if (job.request.stays) continue;
     tail_.push_back({state_.key(job, now_), running.slot, job.request.num_gpus});
   }
   std::ranges::make_heap(tail_, {}, &Evictable::key);

@@ -16,6 +16,21 @@ NodePower::NodePower(const model::Cluster& cluster, const policy::Power& power,
   }
 }
 
+void NodePower::restore(const Image& image) {
+  state_ = image.states;
+  due_ns_ = image.due_ns;
+  idle_.clear();
+  resting_.clear();
+  num_waking_ = 0;
+  for (size_t i = 0; i < state_.size(); ++i) {
+    if (due_ns_[i] != base::kNever) idle_.emplace(due_ns_[i], NodeId(i));
+    if (state_[i] == NodeState::Resting) resting_.insert(NodeId(i));
+    num_waking_ += state_[i] == NodeState::Waking ? 1 : 0;
+  }
+  // Whoever rests is to be woken, even if nobody may rest any more.
+  active_ = active_ || num_waking_ > 0 || !resting_.empty();
+}
+
 void NodePower::set_idle(NodeId node, bool idle, TimeNs now) {
   TimeNs& due = due_ns_[node.index()];
   if (idle == (due != base::kNever)) return;
@@ -50,6 +65,22 @@ std::vector<NodeId> NodePower::wake(size_t count) {
     nodes.push_back(node);
   }
   return nodes;
+}
+
+bool NodePower::rest(NodeId node) {
+  if (state_[node.index()] != NodeState::Awake) return false;
+  set_idle(node, false, 0);
+  state_[node.index()] = NodeState::Resting;
+  resting_.insert(node);
+  active_ = true;
+  return true;
+}
+
+bool NodePower::wake_one(NodeId node) {
+  if (resting_.erase(node) == 0) return false;
+  state_[node.index()] = NodeState::Waking;
+  ++num_waking_;
+  return true;
 }
 
 void NodePower::lost(NodeId node) {

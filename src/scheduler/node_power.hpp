@@ -21,6 +21,15 @@ class NodePower {
   NodePower(const model::Cluster& cluster, const policy::Power& power,
             const policy::SiteKnowledge* knowledge);
 
+  enum class NodeState : uint8_t { Awake, Resting, Waking };
+  struct Image {
+    std::vector<NodeState> states{};  ///< by node
+    std::vector<TimeNs> due_ns{};     ///< of idle nodes: when they may rest; else kNever
+  };
+  [[nodiscard]] Image image() const { return {state_, due_ns_}; }
+  /// Takes over an image of the same cluster.
+  void restore(const Image& image);
+
   /// Some node may rest at some time.
   [[nodiscard]] bool active() const { return active_; }
   /// The node became idle (and open), or is no longer.
@@ -42,14 +51,15 @@ class NodePower {
   [[nodiscard]] bool is_waking(NodeId node) const {
     return state_[node.index()] == NodeState::Waking;
   }
+  /// One idle node rests from now on; one resting node is on its way. False if it is not so.
+  [[nodiscard]] bool rest(NodeId node);
+  [[nodiscard]] bool wake_one(NodeId node);
   /// A waking node is there, or one that was lost came back: it is awake and idle.
   void arrived(NodeId node, TimeNs now);
   /// The node failed or was closed.
   void lost(NodeId node);
 
  private:
-  enum class NodeState : uint8_t { Awake, Resting, Waking };
-
   std::vector<TimeNs> rest_after_ns_;  ///< by node
   std::vector<NodeState> state_;
   std::vector<TimeNs> due_ns_;  ///< of idle nodes: when they may rest; else kNever

@@ -191,6 +191,31 @@ void Resources::take_gpu(GpuId gpu) {
   for (profile::BinCounts& bins : bins_) bins.take(gpu);
 }
 
+bool Resources::can_take(const JobRequest& job, const Allocation& allocation) const {
+  std::vector<GpuId> gpus = allocation.gpus;
+  std::ranges::sort(gpus);
+  if (std::ranges::adjacent_find(gpus) != gpus.end()) return false;
+  for (const GpuId gpu : gpus) {
+    if (gpu.index() >= held_.size() || held_[gpu.index()] >= jobs_per_gpu_max_) return false;
+    if (!rooms_[cluster_->node_of(gpu).index()].open) return false;
+  }
+  if (allocation.hosts.empty()) return true;
+  if (!job.resource_type.valid()) return false;
+  const HostResources& asked = cluster_->resource_type(job.resource_type).host;
+  std::vector<NodeRoom> left(rooms_.begin(), rooms_.end());
+  return std::ranges::all_of(allocation.hosts, [&](NodeId node) {
+    if (node.index() >= left.size()) return false;
+    NodeRoom& room = left[node.index()];
+    if (!room.open || !room.host.covers(asked)) return false;
+    room.host -= asked;
+    return true;
+  });
+}
+
+bool Resources::is_held(std::span<const GpuId> gpus) const {
+  return std::ranges::any_of(gpus, [&](GpuId gpu) { return held_[gpu.index()] > 0; });
+}
+
 void Resources::take(const JobRequest& job, const Allocation& allocation) {
   for (const GpuId gpu : allocation.gpus) {
     uint8_t& jobs = held_[gpu.index()];

@@ -49,6 +49,12 @@ class Resources {
   /// Some nodes may be used until a known time only.
   [[nodiscard]] bool has_windows() const { return num_limited_ > 0; }
 
+  /// What a job could take just so: GPUs that so few hold that it may join them, on nodes that may
+  /// be used, and parts of hosts that are free.
+  [[nodiscard]] bool can_take(const JobRequest& job, const Allocation& allocation) const;
+  /// Somebody holds one of the GPUs.
+  [[nodiscard]] bool is_held(std::span<const model::GpuId> gpus) const;
+
   /// Nobody holds anything on the node, and it may be used.
   [[nodiscard]] bool idle(NodeId id) const {
     const NodeRoom& room = rooms_[id.index()];
@@ -59,6 +65,9 @@ class Resources {
   [[nodiscard]] bool has_window(NodeId id) const {
     return usable_until_[id.index()] != base::kNever;
   }
+
+  /// When the node is to be left, see drain(); kNever = not at all.
+  [[nodiscard]] TimeNs usable_until_ns(NodeId id) const { return usable_until_[id.index()]; }
 
   /// The node's free GPUs leave the books; GPUs given back later do not enter until it is up.
   void close(NodeId id);

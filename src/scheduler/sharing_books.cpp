@@ -31,6 +31,32 @@ SharingBooks::SharingBooks(const State& state, const policy::PolicySet& policies
       seed_(seed),
       caps_(state.speed().cluster->num_gpus(), -1) {}
 
+SharingBooks::Image SharingBooks::image() const {
+  return {.now_ns = now_,
+          .memory = memory_.image(knowledge_->colocation),
+          .observations = observations_,
+          .broken = broken_,
+          .due = {due_.begin(), due_.end()},
+          .due_observed = {due_observed_.begin(), due_observed_.end()},
+          .uncapped = {uncapped_.begin(), uncapped_.end()},
+          .waited = waited_,
+          .caps = caps_,
+          .num_undone = num_undone_};
+}
+
+void SharingBooks::restore(const Image& image) {
+  now_ = image.now_ns;
+  memory_.restore(image.memory);
+  observations_ = image.observations;
+  broken_ = image.broken;
+  due_ = {image.due.begin(), image.due.end()};
+  due_observed_ = {image.due_observed.begin(), image.due_observed.end()};
+  uncapped_ = {image.uncapped.begin(), image.uncapped.end()};
+  waited_ = image.waited;
+  caps_ = image.caps;
+  num_undone_ = image.num_undone;
+}
+
 double SharingBooks::work_left_s(const JobState& job) const {
   return progress_ == nullptr ? -1 : progress_->reported_left_s(job.job, now_);
 }
@@ -238,6 +264,20 @@ void SharingBooks::choose_caps(Tenants& tenants, std::vector<Action>& actions) {
     if (std::exchange(caps_[gpu.index()], cap) == cap) continue;
     actions.push_back({.kind = ActionKind::Cap, .cap = cap, .gpu = gpu});
   }
+}
+
+void SharingBooks::reviewed(Tenants& tenants) {
+  due_.clear();
+  due_observed_.clear();
+  uncapped_.clear();
+  if (!sharing_.caps_power()) return;
+  waited_ = someone_waits();
+  // A limit that passed from one group to the next was not asked for again.
+  for (size_t gpu = 0; gpu < caps_.size(); ++gpu) {
+    const GroupId group = tenants.group_of(GpuId(gpu));
+    if (group.valid()) tenants.set_cap(group, caps_[gpu]);
+  }
+  (void)tenants.take_recapped();
 }
 
 void SharingBooks::review_all() {

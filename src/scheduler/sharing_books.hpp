@@ -81,6 +81,9 @@ class SharingBooks final : public policy::SharingView {
   /// Chooses power limits anew where groups are new or changed, and for all when jobs begin to wait
   /// or nobody waits any more; appends what is to be done.
   void choose_caps(Tenants& tenants, std::vector<Action>& actions);
+  /// Somebody else chose this power limit; then, that all groups were reviewed and limits chosen.
+  void capped(GpuId gpu, int8_t cap) { caps_[gpu.index()] = cap; }
+  void reviewed(Tenants& tenants);
   /// All shared groups come up for review, as time alone may have changed what is expected of them.
   void review_all();
 
@@ -89,14 +92,32 @@ class SharingBooks final : public policy::SharingView {
   [[nodiscard]] bool observing() const { return !observations_.empty(); }
   [[nodiscard]] int64_t num_undone() const { return num_undone_; }
 
- private:
+  /// A shared place on trial: the members of its group are measured.
   struct Observation {
-    GroupId group;
-    std::vector<JobId> jobs;        ///< the group's, as they were at the beginning
-    std::vector<double> slowdowns;  ///< by position in `jobs`; 0 = not yet measured
+    GroupId group{};
+    std::vector<JobId> jobs{};        ///< the group's, as they were at the beginning
+    std::vector<double> slowdowns{};  ///< by position in `jobs`; 0 = not yet measured
     TimeNs until_ns = base::kNever;
     bool announced = false;
   };
+  /// All of it but the configuration, as plain values.
+  struct Image {
+    TimeNs now_ns = 0;
+    policy::SharingMemory::Image memory{};
+    std::vector<Observation> observations{};
+    std::vector<model::Breakage> broken{};
+    std::vector<GroupId> due{};
+    std::vector<GroupId> due_observed{};
+    std::vector<GroupId> uncapped{};
+    bool waited = false;
+    std::vector<int8_t> caps{};  ///< by GPU
+    int64_t num_undone = 0;
+  };
+  [[nodiscard]] Image image() const;
+  /// Takes over an image of the same cluster; nothing has happened yet.
+  void restore(const Image& image);
+
+ private:
   [[nodiscard]] bool stands(const Observation& observation) const;
   [[nodiscard]] bool complete(const Observation& observation) const;
   void learn(const Observation& observation);

@@ -54,19 +54,7 @@ void State::submit(const model::Event& submitted) {
   if (job.training.sharing == model::SharingWish::Unsaid) {
     job.training.sharing = policies_->rules->sharing_of(job.request.partition);
   }
-  if (slot_of_job_.size() <= submitted.job.index()) {
-    slot_of_job_.resize(submitted.job.index() + 1, kNoSlot);
-  }
-  slot_of_job_[submitted.job.index()] = slot;
-  const model::JobRequest& request = job.request;
-  shapes_[slot] = shape_numbers_
-                      .try_emplace({request.num_gpus, request.resource_type, request.instances,
-                                    request.app_class},
-                                   static_cast<uint32_t>(shape_numbers_.size()))
-                      .first->second;
-  if (uses_accounts_) {
-    job.association = accounts_.association(job.request.account, job.request.user);
-  }
+  register_job(slot);
 
   if (job.request.array.valid() && submitted.array.max_running > 0) {
     ArrayBooks& books = arrays_[job.request.array];
@@ -78,6 +66,19 @@ void State::submit(const model::Event& submitted) {
     ++books.active;
   }
   wait(slot, submitted.at_ns);
+}
+
+void State::register_job(Slot slot) {
+  JobState& job = jobs_[slot];
+  const model::JobRequest& request = job.request;
+  if (slot_of_job_.size() <= job.job.index()) slot_of_job_.resize(job.job.index() + 1, kNoSlot);
+  slot_of_job_[job.job.index()] = slot;
+  shapes_[slot] = shape_numbers_
+                      .try_emplace({request.num_gpus, request.resource_type, request.instances,
+                                    request.app_class},
+                                   static_cast<uint32_t>(shape_numbers_.size()))
+                      .first->second;
+  if (uses_accounts_) job.association = accounts_.association(request.account, request.user);
 }
 
 void State::wait(Slot slot, TimeNs now) {

@@ -29,6 +29,8 @@ using model::Tenants;
 /// Index of an active job's JobState; reused after the job is gone.
 using Slot = uint32_t;
 
+struct CoreImage;
+
 class State {
  public:
   struct Running {
@@ -39,6 +41,11 @@ class State {
   /// `policies` and what `context` points to outlive the state.
   State(const policy::SpeedModel& speed, const policy::PolicySet& policies,
         const policy::RunContext& context);
+
+  /// What it holds goes into an image, and comes back into a state in which nothing has happened
+  /// (core_image.cpp). `same_policy`: keys of the queue are still right.
+  void put_into(CoreImage& image) const;
+  void take_from(const CoreImage& image, bool same_policy);
 
   // Steps. A job is submitted, waits, starts, stops or ends.
   void submit(const model::Event& submitted);
@@ -109,6 +116,7 @@ class State {
 
  private:
   static constexpr Slot kNoSlot = UINT32_MAX;
+  struct Restoring;  ///< core_image.cpp
 
   struct ArrayBooks {
     int32_t active = 0;
@@ -122,6 +130,8 @@ class State {
   [[nodiscard]] policy::OrderView view() const {
     return {.fair_share = fair_share_, .cluster_gpus = speed_.cluster->num_gpus()};
   }
+  /// Gives the job of the slot its number, shape and association.
+  void register_job(Slot slot);
   void wait(Slot slot, TimeNs now);
   void enqueue(Slot slot, TimeNs now);
   /// Takes a waiting job out of the queue or from where it was set aside.

@@ -448,13 +448,11 @@ base::Error Simulation::stuck_error() const {
 Result<SimulationResult> simulate(const model::JobHistory& history, const policy::SpeedModel& speed,
                                   const policy::Composition& composition,
                                   const SimulationOptions& options) {
-  if (options.knowledge == nullptr && composition.needs_knowledge()) {
-    return base::usage_error(
-        fmt::format("policy '{}' shares GPUs or puts nodes to sleep, and nothing is known of who "
-                    "slows whom and what nodes draw",
-                    composition.name),
-        "take a policy that does not; goban policies lists sharing and power of each");
-  }
+  const Status known =
+      policy::check_knowledge(composition, options.knowledge != nullptr,
+                              "take a policy that does not; goban policies lists sharing and power "
+                              "of each");
+  if (!known) return base::failure(known.error());
   return Simulation(history, speed, composition, options).run();
 }
 

@@ -24,6 +24,32 @@ SharingMemory::SharingMemory(const profile::ColocationHistory& seed,
                              const profile::PredictorOptions& options)
     : history_(seed), predictor_(history_, options) {}
 
+SharingMemory::Image SharingMemory::image(const profile::ColocationHistory& seed) const {
+  Image image;
+  for (size_t i = 0; i < history_.sets().size(); ++i) {
+    // Merging always adds samples.
+    const profile::MeasuredSet& set = history_.sets()[i];
+    const bool is_seed = i < seed.sets().size() && seed.sets()[i].samples == set.samples;
+    if (!is_seed) image.learned.push_back(set);
+  }
+  image.tried.assign(tried_.begin(), tried_.end());
+  std::ranges::sort(image.tried, {}, &std::pair<JobId, Tried>::first);
+  image.broken.assign(broken_.begin(), broken_.end());
+  std::ranges::sort(image.broken);
+  return image;
+}
+
+void SharingMemory::restore(const Image& image) {
+  const uint32_t source = history_.add_source(kSource);
+  for (profile::MeasuredSet set : image.learned) {
+    const profile::MeasuredSet* known = history_.find(set.gpu_type, set.members());
+    set.source = known == nullptr ? source : known->source;
+    history_.put(set);
+  }
+  tried_.insert(image.tried.begin(), image.tried.end());
+  broken_.insert(image.broken.begin(), image.broken.end());
+}
+
 void SharingMemory::observed(profile::GpuTypeId gpu_type, std::span<const AppId> apps,
                              std::span<const double> slowdowns) {
   if (!gpu_type.valid() || apps.size() < 2 || apps.size() > profile::kSetMax) return;

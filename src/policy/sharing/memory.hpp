@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -23,6 +24,22 @@ class SharingMemory {
                          const profile::PredictorOptions& options);
   SharingMemory(const SharingMemory&) = delete;
   SharingMemory& operator=(const SharingMemory&) = delete;
+
+  struct Tried {
+    bool alone = false;                      ///< it broke
+    TimeNs last_ns = -1;                     ///< of the last undo
+    std::vector<std::vector<JobId>> sets{};  ///< each ascending
+  };
+  /// What was learned, as plain values.
+  struct Image {
+    std::vector<profile::MeasuredSet> learned{};          ///< sets of H that are not as in the seed
+    std::vector<std::pair<JobId, Tried>> tried{};         ///< by job
+    std::vector<std::pair<uint64_t, uint32_t>> broken{};  ///< by pair of applications
+  };
+  /// `seed`: what the memory was made from.
+  [[nodiscard]] Image image(const profile::ColocationHistory& seed) const;
+  /// Nothing was learned yet.
+  void restore(const Image& image);
 
   /// Answers from H as it is now.
   [[nodiscard]] const profile::ColocationPredictor& predictor() const { return predictor_; }
@@ -52,11 +69,6 @@ class SharingMemory {
  private:
   profile::ColocationHistory history_;
   profile::ColocationPredictor predictor_;
-  struct Tried {
-    bool alone = false;                    ///< it broke
-    TimeNs last_ns = -1;                   ///< of the last undo
-    std::vector<std::vector<JobId>> sets;  ///< each ascending
-  };
   std::unordered_map<JobId, Tried> tried_;
   std::unordered_map<uint64_t, uint32_t> broken_;  ///< by both apps, the lower one above
 };

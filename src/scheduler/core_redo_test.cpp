@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+
+#include "model/cluster_presets.hpp"
+#include "policy/compose.hpp"
+#include "scheduler/core.hpp"
+
+namespace goban::scheduler {
+namespace {
+
+using model::ActionKind;
+using model::EventKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A core on two nodes of two GPUs: jobs 0 (2 GPUs) and 1 (1 GPU) run, 2 (2 GPUs) waits.
+struct Busy {
+  model::Cluster cluster = model::make_preset("2x2").value();
+  profile::PmScores scores = profile::PmScores::uniform(4);
+  profile::LocalityPenalties penalties{cluster, 1.5};
+  policy::RunContext context{};
+  Core core{policy::SpeedModel{&cluster, &scores, &penalties},
+            policy::compose("fifo").value().make(context), context, 1};
+
+  Busy() {
+    for (const int32_t gpus : {2, 1, 2}) submit(gpus);
+    (void)core.decide(0);
+  }
+  void submit(int32_t gpus) {
+    model::JobRequest request;
+    request.num_gpus = gpus;
+    (void)core.apply(
+        {.kind = EventKind::JobSubmitted, .job = JobId(submitted++), .request = &request});
+  }
+  uint32_t submitted = 0;
+
+  std::string redo(const std::vector<Action>& actions,
+                   const std::vector<std::vector<uint32_t>>& places) {
+    std::vector<Allocation> allocations;
+    for (const auto& place : places) {
+      allocations.emplace_back();
+      for (const uint32_t gpu : place) allocations.back().gpus.emplace_back(gpu);
+    }
+    const auto status = core.redo(base::kSecond, actions, allocations);
+    return status ? "done" : status.error().text();
+  }
+};
+
+Action start(uint32_t job) { return {.kind = ActionKind::Start, .job = JobId(job)}; }
+Action preempt(uint32_t job) { return {.kind = ActionKind::Preempt, .job = JobId(job)}; }
+
+TEST(CoreRedo, CarriesOutWhatItWouldNotDecide) {
+  Busy busy;
+  EXPECT_EQ(busy.redo({preempt(0), start(2)}, {{1, 0}}), "done");
+  EXPECT_THAT(busy.core.allocation(JobId(2U)).gpus, ElementsAre(GpuId(1U), GpuId(0U)));
+  EXPECT_THAT(busy.core.last_decision().placed, ElementsAre(JobId(2U)));
+  EXPECT_THAT(busy.core.last_decision().terminated, ElementsAre(JobId(0U)));
+  EXPECT_EQ(busy.core.num_waiting(), 1U);
+  // It goes on deciding from there: job 0 has no place until job 2 ends.
+  EXPECT_TRUE(busy.core.decide(2 * base::kSecond).placed.empty());
+  (void)busy.core.apply(
+      {.kind = EventKind::JobFinished, .at_ns = 3 * base::kSecond, .job = JobId(2U)});
+  EXPECT_THAT(busy.core.decide(3 * base::kSecond).placed, ElementsAre(JobId(0U)));
+  EXPECT_EQ(busy.core.state().job(busy.core.state().slot_of(JobId(0U))).attained_before_ns,
+            base::kSecond);
+}
+
+TEST(CoreRedo, NodesRestAndWake) {
+  Busy busy;
+  const model::NodeId node(1U);
+  (void)busy.core.apply({.kind = EventKind::JobFinished, .job = JobId(1U)});
+  EXPECT_EQ(busy.redo({{.kind = ActionKind::Rest, .node = node}}, {}), "done");
+  EXPECT_TRUE(busy.core.decide(base::kSecond).placed.empty());
+  EXPECT_EQ(busy.redo({{.kind = ActionKind::Wake, .node = node}}, {}),
+            "action 1 of a recorded decision cannot be: node 1 does not rest "
+            "(use the configuration that the journal was written under)");
+  (void)busy.core.apply({.kind = EventKind::NodeAwake, .at_ns = base::kSecond, .node = node});
+  EXPECT_THAT(busy.core.decide(base::kSecond).placed, ElementsAre(JobId(2U)));
+}
+
+TEST(CoreRedo, WhatIsNoLegalStepIsAnError) {
+  EXPECT_THAT(Busy().redo({preempt(2)}, {}), HasSubstr("job id 2 does not run"));
+  EXPECT_THAT(Busy().redo({preempt(9)}, {}), HasSubstr("job id 9 is not there"));
+  EXPECT_THAT(Busy().redo({start(1)}, {{3}}), HasSubstr("does not wait"));
+  EXPECT_THAT(Busy().redo({start(2)}, {{3}}), HasSubstr("asks for 2 GPUs and would get 1"));
+  EXPECT_THAT(Busy().redo({start(2)}, {{2, 3}}), HasSubstr("cannot have these GPUs"));
+  EXPECT_THAT(Busy().redo({preempt(0), start(2)}, {{0, 0}}), HasSubstr("action 2"));
+  EXPECT_THAT(Busy().redo({preempt(0), start(2)}, {{0, 99}}), HasSubstr("cannot have"));
+  EXPECT_THAT(Busy().redo({preempt(0), start(2)}, {}), HasSubstr("not on what"));
+  EXPECT_THAT(Busy().redo({{.kind = ActionKind::Rest, .node = model::NodeId(0U)}}, {}),
+              HasSubstr("node 0 is not idle"));
+  EXPECT_THAT(Busy().redo({{.kind = ActionKind::Cap, .cap = 1, .gpu = GpuId(7U)}}, {}),
+              HasSubstr("no GPU 7"));
+}
+
+}  // namespace
+}  // namespace goban::scheduler
