@@ -1,0 +1,210 @@
+#include "live/controller/book_json.hpp"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "live/job/job_spec_json.hpp"
+#include "live/news_json.hpp"
+
+namespace goban::live {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
+constexpr uint32_t kCountMax = std::numeric_limits<uint32_t>::max();
+
+json gpus_json(const std::vector<GpuId>& gpus) {
+  json out = json::array();
+  for (const GpuId gpu : gpus) out.push_back(gpu.value);
+  return out;
+}
+
+void read_gpus(FieldReader& in, std::vector<GpuId>& gpus) {
+  const json* list = in.find("gpus");
+  if (list == nullptr) return;
+  if (!list->is_array()) return in.fail("gpus", "is no list");
+  for (const json& each : *list) {
+    if (!each.is_number_unsigned()) return in.fail("gpus", "holds something that is no GPU");
+    gpus.emplace_back(each.get<uint32_t>());
+  }
+}
+
+template <typename Enum>
+void read_enum(FieldReader& in, const char* name, Enum& value, Enum last) {
+  auto number = static_cast<uint32_t>(value);
+  in.field(name, number, uint32_t{0}, static_cast<uint32_t>(last));
+  value = static_cast<Enum>(number);
+}
+
+void read_time(FieldReader& in, const char* name, TimeNs& value) {
+  in.field(name, value, TimeNs{-1}, kTimeMax);
+}
+
+json past_json(const PastRun& run) {
+  return {{"run", run.run},
+          {"start", run.start_ns},
+          {"end", run.end_ns},
+          {"gpus", gpus_json(run.gpus)},
+          {"usage", usage_json(run.usage)}};
+}
+
+void read_past(FieldReader& in, PastRun& run) {
+  in.field("run", run.run, uint32_t{0}, kCountMax);
+  read_time(in, "start", run.start_ns);
+  read_time(in, "end", run.end_ns);
+  read_gpus(in, run.gpus);
+  in.object("usage", [&](FieldReader& part) { read_usage(part, run.usage); });
+}
+
+json job_json(const LiveJob& job) {
+  json past = json::array();
+  for (const PastRun& run : job.past) past.push_back(past_json(run));
+  return {{"job", job.job.value},
+          {"spec", to_json(job.spec)},
+          {"stage", static_cast<int>(job.stage)},
+          {"result", static_cast<int>(job.result)},
+          {"submit", job.submit_ns},
+          {"first_start", job.first_start_ns},
+          {"run_start", job.run_start_ns},
+          {"end", job.end_ns},
+          {"held", job.held_ns},
+          {"runs", job.runs},
+          {"gpus", gpus_json(job.gpus)},
+          {"shares", job.shares},
+          {"why",
+           {{"level", job.why.level},
+            {"bin", job.why.bin_value},
+            {"product", job.why.product},
+            {"prediction", job.why.prediction}}},
+          {"exit", job.exit_code},
+          {"signal", job.signal},
+          {"preemptions", job.preemptions},
+          {"breakages", job.breakages},
+          {"progress", progress_json(job.progress)},
+          {"progress_at", job.progress_ns},
+          {"usage", usage_json(job.usage)},
+          {"past", std::move(past)},
+          {"detail", job.detail},
+          {"accounted", job.accounted}};
+}
+
+void read_why(FieldReader& in, model::PlacementReason& why) {
+  constexpr uint8_t kMost = std::numeric_limits<uint8_t>::max();
+  constexpr double kFactorMax = 1e12;
+  in.field("level", why.level, uint8_t{0}, kMost);
+  in.field("bin", why.bin_value, 0, kFactorMax);
+  in.field("product", why.product, 0, kFactorMax);
+  in.field("prediction", why.prediction, uint8_t{0}, kMost);
+}
+
+void read_job(FieldReader& in, LiveJob& job) {
+  read_id(in, "job", job.job);
+  if (const json* spec = in.find("spec")) {
+    auto read = job_spec_from_json(*spec);
+    if (!read) return in.fail("spec." + read.error().place.field, read.error().message);
+    job.spec = std::move(*read);
+  }
+  read_enum(in, "stage", job.stage, JobStage::Done);
+  read_enum(in, "result", job.result, JobResult::NeverRuns);
+  read_time(in, "submit", job.submit_ns);
+  read_time(in, "first_start", job.first_start_ns);
+  read_time(in, "run_start", job.run_start_ns);
+  read_time(in, "end", job.end_ns);
+  read_time(in, "held", job.held_ns);
+  in.field("runs", job.runs, uint32_t{0}, kCountMax);
+  read_gpus(in, job.gpus);
+  in.field("shares", job.shares);
+  in.object("why", [&](FieldReader& part) { read_why(part, job.why); });
+  in.field("exit", job.exit_code, -1, 255);
+  in.field("signal", job.signal, 0, 255);
+  in.field("preemptions", job.preemptions, uint32_t{0}, kCountMax);
+  in.field("breakages", job.breakages, uint32_t{0}, kCountMax);
+  in.object("progress", [&](FieldReader& part) { read_progress(part, job.progress); });
+  read_time(in, "progress_at", job.progress_ns);
+  in.object("usage", [&](FieldReader& part) { read_usage(part, job.usage); });
+  in.list("past", [&](FieldReader& part) { read_past(part, job.past.emplace_back()); });
+  in.field("detail", job.detail);
+  in.field("accounted", job.accounted);
+}
+
+json run_json(const LiveRun& run) {
+  return {{"job", run.run.job.value},
+          {"run", run.run.run},
+          {"stage", static_cast<int>(run.stage)},
+          {"stop", static_cast<int>(run.stop)},
+          {"gpus", gpus_json(run.gpus)},
+          {"ordered", run.ordered_ns},
+          {"started", run.started_ns}};
+}
+
+void read_run(FieldReader& in, LiveRun& run) {
+  read_id(in, "job", run.run.job);
+  in.field("run", run.run.run, uint32_t{0}, kCountMax);
+  read_enum(in, "stage", run.stage, LiveRun::Stage::Stopping);
+  read_enum(in, "stop", run.stop, StopReason::Broken);
+  read_gpus(in, run.gpus);
+  read_time(in, "ordered", run.ordered_ns);
+  read_time(in, "started", run.started_ns);
+}
+
+}  // namespace
+
+json to_json(const JobBook& book) {
+  json jobs = json::array();
+  for (const auto& [id, job] : book.jobs) jobs.push_back(job_json(job));
+  json runs = json::array();
+  for (const auto& [id, run] : book.runs) runs.push_back(run_json(run));
+  return {{"next_job", book.next_job}, {"jobs", std::move(jobs)}, {"runs", std::move(runs)}};
+}
+
+void read_book(FieldReader& in, JobBook& book) {
+  in.field("next_job", book.next_job, uint32_t{0}, kCountMax);
+  in.list("jobs", [&](FieldReader& part) {
+    LiveJob job;
+    read_job(part, job);
+    if (!part.good()) return;
+    if (job.job.value >= book.next_job) return part.fail("job", "is beyond next_job");
+    book.jobs.emplace(job.job, std::move(job));
+  });
+  in.list("runs", [&](FieldReader& part) {
+    LiveRun run;
+    read_run(part, run);
+    if (!part.good()) return;
+    if (!book.jobs.contains(run.run.job)) return part.fail("job", "is not in the book");
+    book.runs.emplace(run.run, std::move(run));
+  });
+}
+
+json to_json(const ProgressObserver& observer) {
+  json out = json::array();
+  for (const auto& [job, track] : observer.tracks()) {
+    out.push_back({{"job", job.value},
+                   {"epochs", track.epochs},
+                   {"at", track.at_ns},
+                   {"base", track.base_epochs},
+                   {"base_at", track.base_ns},
+                   {"alone_epoch_s", track.alone_epoch_s},
+                   {"until", track.until_ns}});
+  }
+  return out;
+}
+
+void read_observer(FieldReader& in, const char* name, ProgressObserver& observer) {
+  constexpr double kMost = 1e300;
+  in.list(name, [&](FieldReader& part) {
+    JobId job;
+    ProgressObserver::Track track;
+    read_id(part, "job", job);
+    part.field("epochs", track.epochs, -1, kMost);
+    read_time(part, "at", track.at_ns);
+    part.field("base", track.base_epochs, -1, kMost);
+    read_time(part, "base_at", track.base_ns);
+    part.field("alone_epoch_s", track.alone_epoch_s, -1, kMost);
+    read_time(part, "until", track.until_ns);
+    if (part.good()) observer.put(job, track);
+  });
+}
+
+}  // namespace goban::live

@@ -1,0 +1,234 @@
+#include "live/controller/controller.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/sha256.hpp"
+#include "live/controller/controller_state.hpp"
+#include "profile/scores_file.hpp"
+#include "scheduler/core_image.hpp"
+
+namespace goban::live {
+
+using base::Status;
+using model::EventKind;
+
+Controller::State::State(Site configured, const model::ReportedProgress& reported)
+    : progress(reported),
+      site(std::move(configured)),
+      configured_scores(base::hex(base::sha256(profile::to_csv(site.scores)))) {
+  reset_core();
+}
+
+void Controller::State::reset_core() {
+  const policy::SpeedModel speed{
+      .cluster = &site.cluster, .scores = &site.scores, .penalties = &site.penalties};
+  const policy::RunContext context{.progress = &progress, .knowledge = site.knowledge};
+  core =
+      std::make_unique<scheduler::Core>(speed, site.composition.make(context), context, site.seed);
+}
+
+Controller::Controller(Site site) : state_(std::make_unique<State>(std::move(site), *this)) {}
+Controller::~Controller() = default;
+
+Status Controller::check(const Input& input) const {
+  const JobBook& book = state_->book;
+  const auto known_node = [&](NodeId node) -> Status {
+    if (node.index() < state_->site.cluster.nodes().size()) return {};
+    return base::failed("there is no such node", "goban nodes lists them");
+  };
+  struct Visitor {
+    const Controller::State& state;
+    const JobBook& book;
+    const decltype(known_node)& node;
+    Status operator()(const Submit& each) const { return check_submit(each, state.site, book); }
+    Status operator()(const Cancel& each) const { return check_job(book, each.job, each.by); }
+    Status operator()(const Hold& each) const {
+      if (auto status = check_job(book, each.job, each.by); !status) return status;
+      const JobStage stage = book.find(each.job)->stage;
+      if (stage == JobStage::Waiting || stage == JobStage::Depends || stage == JobStage::Held) {
+        return {};
+      }
+      return base::failed(fmt::format("job {} runs, and cannot be held", job_number(each.job)),
+                          "requeue or cancel it");
+    }
+    Status operator()(const Release& each) const { return check_job(book, each.job, each.by); }
+    Status operator()(const Requeue& each) const {
+      if (auto status = check_job(book, each.job, each.by); !status) return status;
+      const JobStage stage = book.find(each.job)->stage;
+      if (stage == JobStage::Running || stage == JobStage::Starting) return {};
+      return base::failed(fmt::format("job {} does not run", job_number(each.job)));
+    }
+    Status operator()(const Drain& each) const { return node(each.node); }
+    Status operator()(const Resume& each) const { return node(each.node); }
+    Status operator()(const EngineReport&) const { return {}; }
+    Status operator()(const Accounted&) const { return {}; }
+    Status operator()(const ScoresMeasured& each) const { return check_scores(each, state.site); }
+  };
+  return std::visit(Visitor{*state_, book, known_node}, input);
+}
+
+void Controller::apply(const TimedInput& input) {
+  state_->clock_ns = std::max(state_->clock_ns, input.at_ns);
+  std::visit([&](const auto& each) { state_->take(each, state_->clock_ns); }, input.input);
+}
+
+void Controller::State::take(const Submit& submit, TimeNs at) {
+  const JobId first(book.next_job);
+  for (const JobSpec& spec : submit.jobs) {
+    LiveJob job{.job = JobId(book.next_job++), .spec = spec, .submit_ns = at};
+    if (spec.array_task >= 0) job.spec.array_first = first;
+    settle_dependencies(book.jobs.emplace(job.job, std::move(job)).first->second, at);
+  }
+}
+
+void Controller::State::take(const Cancel& cancel, TimeNs at) {
+  const auto found = book.jobs.find(cancel.job);
+  if (found == book.jobs.end() || found->second.stage == JobStage::Done) return;
+  LiveJob& job = found->second;
+  if (job.detail.empty() && !cancel.by.user.empty()) job.detail = "cancelled by " + cancel.by.user;
+  // Without the launch that was to come, the run before it is the current one; it may be leaving.
+  const bool was_pending = drop_pending(job);
+  stop_run(job, StopReason::Cancelled);
+  const bool leaves = current_run(job) != nullptr;
+  if (in_core(job.job) && (!leaves || was_pending || core_has_waiting(job.job))) {
+    tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = job.job});
+  }
+  if (leaves) return refresh(job);
+  finish(job, JobResult::Cancelled, at);
+}
+
+bool Controller::State::core_has_waiting(JobId id) const {
+  if (!in_core(id)) return false;
+  const auto& state = core->state();
+  return state.job(state.slot_of(id)).phase != model::JobPhase::Running;
+}
+
+void Controller::State::take(const Hold& hold, TimeNs at) {
+  const auto found = book.jobs.find(hold.job);
+  if (found == book.jobs.end() || found->second.stage == JobStage::Done) return;
+  LiveJob& job = found->second;
+  job.spec.held = true;
+  if (job.stage != JobStage::Waiting) return;
+  tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = job.job});
+  job.stage = JobStage::Held;
+}
+
+void Controller::State::take(const Release& release, TimeNs at) {
+  const auto found = book.jobs.find(release.job);
+  if (found == book.jobs.end()) return;
+  LiveJob& job = found->second;
+  job.spec.held = false;
+  if (job.stage == JobStage::Held) enter_core(job, at);
+}
+
+void Controller::State::take(const Requeue& requeue, TimeNs at) {
+  const auto found = book.jobs.find(requeue.job);
+  if (found == book.jobs.end()) return;
+  LiveJob& job = found->second;
+  const LiveRun* run = current_run(job);
+  if (run == nullptr || run->stage == LiveRun::Stage::Stopping || core_has_waiting(job.job)) return;
+  const bool pending = run->stage == LiveRun::Stage::Pending;
+  stop_run(job, StopReason::Preempted);
+  tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = job.job});
+  if (pending) enter_core(job, at);  // else when the run ended
+  refresh(job);
+}
+
+void Controller::State::take(const Drain& drain, TimeNs at) {
+  drained[drain.node] = drain.reason;
+  const EventKind kind = drain.now ? EventKind::NodeClosed : EventKind::NodeDrained;
+  if (down.contains(drain.node)) return;
+  tell_core(
+      {.kind = kind, .at_ns = at, .node = drain.node, .until_ns = std::max(drain.from_ns, at)});
+}
+
+void Controller::State::take(const Resume& resume, TimeNs at) {
+  if (drained.erase(resume.node) == 0 || down.contains(resume.node)) return;
+  tell_core({.kind = EventKind::NodeRestored, .at_ns = at, .node = resume.node});
+}
+
+void Controller::State::take(const Accounted& accounted, TimeNs) {
+  const auto found = book.jobs.find(accounted.job);
+  if (found != book.jobs.end()) found->second.accounted = true;
+}
+
+void Controller::State::take(const ScoresMeasured& scores, TimeNs) {
+  // Configured anew since then: what was measured before does not count.
+  if (scores.instead_of != configured_scores) return;
+  auto read = profile::parse_scores(scores.table, "scores", site.cluster.num_gpus());
+  if (!read) return;
+  // The core and its policies hold what they derived from the old ones.
+  const scheduler::CoreImage image = core->image();
+  site.scores = std::move(*read);
+  measured_scores = scores.table;
+  reset_core();
+  const Status restored = core->restore(image);
+  GOBAN_CHECK(restored.has_value(), "a core refuses its own image");
+}
+
+std::vector<Order> Controller::take_orders() { return std::exchange(state_->orders, {}); }
+
+std::vector<LaunchOrder> Controller::launched_runs() const {
+  std::vector<LaunchOrder> found;
+  for (const auto& [id, run] : state_->book.runs) {
+    const bool was_launched =
+        run.stage == LiveRun::Stage::Running || run.stage == LiveRun::Stage::Stopping;
+    if (was_launched) found.push_back(state_->launch_order(state_->book.jobs.at(id.job), run));
+  }
+  return found;
+}
+
+std::vector<Order> Controller::orders_to_repeat() const {
+  std::vector<Order> found;
+  for (const auto& [id, run] : state_->book.runs) {
+    if (run.stage == LiveRun::Stage::Ordered) {
+      found.emplace_back(LaunchRun{state_->launch_order(state_->book.jobs.at(id.job), run)});
+    } else if (run.stage == LiveRun::Stage::Stopping) {
+      found.emplace_back(StopRun{.run = id, .reason = run.stop});
+    }
+  }
+  for (const auto& [id, job] : state_->book.jobs) {
+    if (job.stage == JobStage::Done && !job.accounted) found.emplace_back(AccountFor{id});
+  }
+  return found;
+}
+
+TimeNs Controller::wake_ns() const {
+  const State& state = *state_;
+  TimeNs wake = std::min(state.core->wake_ns(), state.observer.next_ns());
+  for (const JobId id : state.watched) {
+    const LiveJob& job = state.book.jobs.at(id);
+    if (job.stage == JobStage::Running) wake = std::min(wake, state.limit_ns(job));
+  }
+  return wake;
+}
+
+TimeNs Controller::now_ns() const { return state_->clock_ns; }
+const JobBook& Controller::book() const { return state_->book; }
+const scheduler::Core& Controller::core() const { return *state_->core; }
+const Site& Controller::site() const { return state_->site; }
+const std::string& Controller::configured_scores() const { return state_->configured_scores; }
+const std::map<NodeId, std::string>& Controller::drained() const { return state_->drained; }
+JobId Controller::next_job() const { return JobId(state_->book.next_job); }
+
+double Controller::reported_left_s(JobId id, TimeNs now) const {
+  (void)now;
+  const double total = reported_total_s(id);
+  const double done = state_->observer.epochs_done(id);
+  if (total < 0 || done < 0) return total;
+  return std::max(total - done * state_->observer.epoch_s(id), 0.0);
+}
+
+double Controller::reported_total_s(JobId id) const {
+  const LiveJob* job = state_->book.find(id);
+  const double epoch_s = state_->observer.epoch_s(id);
+  if (job == nullptr || epoch_s <= 0) return -1;
+  const double epochs = job->progress.epochs > 0 ? job->progress.epochs
+                                                 : static_cast<double>(job->spec.training.epochs);
+  return epochs > 0 ? epochs * epoch_s : -1;
+}
+
+}  // namespace goban::live

@@ -1,0 +1,275 @@
+// Steps of jobs between the book, the core and the engine.
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "live/controller/controller_state.hpp"
+#include "profile/colocation/colocation_history.hpp"
+
+namespace goban::live {
+
+using model::Action;
+using model::ActionKind;
+using model::Event;
+using model::EventKind;
+
+void Controller::State::enter_core(LiveJob& job, TimeNs at) {
+  const JobSpec& spec = job.spec;
+  model::JobRequest request;
+  request.submit_ns = at;
+  request.walltime_limit_ns = spec.walltime_limit_ns;
+  request.num_gpus = spec.num_gpus;
+  request.priority = spec.priority;
+  request.instances = spec.instances;
+  request.stays = !spec.preemptible && spec.stop.signal == 0;
+  if (!spec.model.empty()) request.model = model::ModelId(models.intern(spec.model));
+  request.user = model::UserId(site.users.intern(spec.owner.user));
+  if (!spec.account.empty()) request.account = model::AccountId(site.accounts.intern(spec.account));
+  if (!spec.partition.empty()) {
+    request.partition = model::PartitionId(site.partitions.intern(spec.partition));
+  }
+  if (!spec.qos.empty()) request.qos = model::QosId(site.qos.intern(spec.qos));
+  if (spec.array_first.valid()) request.array = model::ArrayId(spec.array_first.value);
+  if (!spec.resource_type.empty()) {
+    request.resource_type = site.cluster.find_resource_type(spec.resource_type);
+  }
+  request.app_class = {spec.app_class};
+  if (site.knowledge != nullptr && !spec.model.empty()) {
+    request.app = site.knowledge->colocation.find_app(
+        spec.model, profile::batch_input(spec.training.batch_size));
+  }
+  // A deadline counts from the submission, wherever the job waited since.
+  model::TrainingFacts training = spec.training;
+  if (training.deadline_ns >= 0) {
+    training.deadline_ns = std::max<TimeNs>(training.deadline_ns - (at - job.submit_ns), 0);
+  }
+  tell_core({.kind = EventKind::JobSubmitted,
+             .at_ns = at,
+             .job = job.job,
+             .request = &request,
+             .array = {.max_running = spec.array_limit},
+             .training = &training});
+  refresh(job);
+}
+
+void Controller::State::tell_core(const Event& event) {
+  const std::span<const Action> forced = core->apply(event);
+  carry_out(std::vector<Action>(forced.begin(), forced.end()), event.at_ns);
+}
+
+void Controller::State::carry_out(std::span<const Action> actions, TimeNs at) {
+  for (const Action& action : actions) {
+    switch (action.kind) {
+      case ActionKind::Start:
+        begin_run(book.jobs.at(action.job), at);
+        break;
+      case ActionKind::Preempt:
+        ++book.jobs.at(action.job).preemptions;
+        stop_run(book.jobs.at(action.job), StopReason::Preempted);
+        break;
+      case ActionKind::Abandon:
+        if (current_run(book.jobs.at(action.job)) != nullptr) ++book.jobs.at(action.job).breakages;
+        stop_run(book.jobs.at(action.job), StopReason::Broken);
+        break;
+      case ActionKind::Observe:
+        observer.observe(action.job, action.until_ns);
+        break;
+      case ActionKind::Cap: {
+        const uint32_t gpu_model = site.cluster.node(site.cluster.node_of(action.gpu)).gpu_model;
+        const bool none = action.cap < 0 || site.knowledge == nullptr;
+        orders.emplace_back(CapGpu{.gpu = action.gpu,
+                                   .watts = none ? 0
+                                                 : site.knowledge->power[gpu_model]
+                                                       .caps[static_cast<size_t>(action.cap)]
+                                                       .cap_w});
+        break;
+      }
+      case ActionKind::Rest:
+        orders.emplace_back(RestNode{action.node});
+        break;
+      case ActionKind::Wake:
+        orders.emplace_back(WakeNode{action.node});
+        break;
+    }
+  }
+}
+
+void Controller::State::begin_run(LiveJob& job, TimeNs at) {
+  const model::Allocation& allocation = core->allocation(job.job);
+  ++job.runs;
+  LiveRun run{.run = {.job = job.job, .run = job.runs}, .gpus = allocation.gpus, .ordered_ns = at};
+  job.gpus = allocation.gpus;
+  job.why = allocation.reason;
+  job.shares = allocation.reason.prediction != 0;
+  job.run_start_ns = -1;
+  watched.erase(job.job);
+  book.runs.emplace(run.run, std::move(run));
+  observer.restarted(job.job, at);
+  refresh(job);
+}
+
+LiveRun* Controller::State::current_run(const LiveJob& job) {
+  const auto found = book.runs.find({.job = job.job, .run = job.runs});
+  return found == book.runs.end() ? nullptr : &found->second;
+}
+
+bool Controller::State::drop_pending(LiveJob& job) {
+  const LiveRun* next = current_run(job);
+  if (next == nullptr || next->stage != LiveRun::Stage::Pending) return false;
+  book.runs.erase(next->run);
+  --job.runs;
+  return true;
+}
+
+void Controller::State::stop_run(LiveJob& job, StopReason reason) {
+  if (drop_pending(job)) return refresh(job);
+  LiveRun* run = current_run(job);
+  if (run == nullptr) return;
+  if (run->stage != LiveRun::Stage::Stopping) {
+    run->stage = LiveRun::Stage::Stopping;
+    run->stop = reason;
+    orders.emplace_back(StopRun{.run = run->run, .reason = reason});
+  } else if (run->stop == StopReason::Preempted) {
+    run->stop = reason;  // somebody wants it gone for good meanwhile
+  }
+  refresh(job);
+}
+
+bool Controller::State::gpus_are_left(const LiveRun& run) const {
+  return std::ranges::none_of(book.runs, [&](const auto& each) {
+    const LiveRun& other = each.second;
+    if (other.run == run.run || other.stage == LiveRun::Stage::Pending) return false;
+    if (other.run.job == run.run.job) return true;
+    if (other.stage != LiveRun::Stage::Stopping) return false;
+    return std::ranges::any_of(
+        other.gpus, [&](GpuId gpu) { return std::ranges::find(run.gpus, gpu) != run.gpus.end(); });
+  });
+}
+
+LaunchOrder Controller::State::launch_order(const LiveJob& job, const LiveRun& run) const {
+  LaunchOrder order{.run = run.run,
+                    .spec = job.spec,
+                    .gpus = run.gpus,
+                    .shares = job.shares,
+                    .restarts = run.run.run - 1};
+  for (const GpuId gpu : run.gpus) {
+    const NodeId node = site.cluster.node_of(gpu);
+    auto part = std::ranges::find(order.parts, node, &NodePart::node);
+    if (part == order.parts.end()) part = order.parts.insert(part, {.node = node});
+    part->gpus.push_back(static_cast<int32_t>(gpu.value - site.cluster.node(node).first_gpu));
+  }
+  return order;
+}
+
+void Controller::State::launch_pending(TimeNs at) {
+  for (auto& [id, run] : book.runs) {
+    if (run.stage != LiveRun::Stage::Pending || !gpus_are_left(run)) continue;
+    run.stage = LiveRun::Stage::Ordered;
+    run.ordered_ns = at;
+    LiveJob& job = book.jobs.at(id.job);
+    orders.emplace_back(LaunchRun{launch_order(job, run)});
+    refresh(job);
+  }
+}
+
+void Controller::State::finish(LiveJob& job, JobResult result, TimeNs at) {
+  GOBAN_CHECK(job.result == JobResult::None, "a job ends twice");
+  job.result = result;
+  job.end_ns = at;
+  job.stage = JobStage::Done;
+  watched.erase(job.job);
+  observer.ended(job.job);
+  orders.emplace_back(AccountFor{job.job});
+  settle_dependents(job.job, at);
+}
+
+void Controller::State::settle_dependents(JobId id, TimeNs at) {
+  for (auto& [other, job] : book.jobs) {
+    if (job.stage != JobStage::Depends) continue;
+    const bool waits_for_it = std::ranges::any_of(
+        job.spec.dependencies, [&](const Dependency& each) { return each.job == id; });
+    if (waits_for_it) settle_dependencies(job, at);
+  }
+}
+
+void Controller::State::settle_dependencies(LiveJob& job, TimeNs at) {
+  bool waits = false;
+  for (const Dependency& each : job.spec.dependencies) {
+    const LiveJob* other = book.find(each.job);
+    const bool over = other == nullptr || other->stage == JobStage::Done;
+    const bool completed = other == nullptr || other->result == JobResult::Completed;
+    if (each.kind == DependencyKind::After) {
+      waits = waits || (!over && other->first_start_ns < 0);
+      continue;
+    }
+    if (!over) {
+      waits = true;
+      continue;
+    }
+    const bool never = (each.kind == DependencyKind::AfterOk && !completed) ||
+                       (each.kind == DependencyKind::AfterNotOk && completed);
+    if (!never) continue;
+    job.detail = "job " + std::to_string(job_number(each.job)) +
+                 (completed ? " completed" : " did not complete");
+    finish(job, JobResult::NeverRuns, at);
+    return;
+  }
+  if (waits) {
+    job.stage = JobStage::Depends;
+  } else if (job.spec.held) {
+    job.stage = JobStage::Held;
+  } else {
+    enter_core(job, at);
+  }
+}
+
+TimeNs Controller::State::limit_ns(const LiveJob& job) const {
+  if (job.spec.walltime_limit_ns == 0 || job.run_start_ns < 0) return base::kNever;
+  return base::add_saturating(job.run_start_ns,
+                              std::max<TimeNs>(job.spec.walltime_limit_ns - job.held_ns, 0));
+}
+
+void Controller::State::stop_at_limits(TimeNs at) {
+  const std::set<JobId> some = watched;
+  for (const JobId id : some) {
+    LiveJob& job = book.jobs.at(id);
+    if (job.stage == JobStage::Running && at >= limit_ns(job)) {
+      stop_run(job, StopReason::TimedOut);
+    }
+  }
+}
+
+void Controller::State::forget_old(TimeNs at) {
+  if (at < next_forget_ns) return;
+  next_forget_ns = at + std::max<TimeNs>(site.keep_ended_ns / 16, base::kSecond);
+  std::erase_if(book.jobs, [&](const auto& each) {
+    const LiveJob& job = each.second;
+    if (job.stage != JobStage::Done || !job.accounted) return false;
+    return at >= base::add_saturating(job.end_ns, site.keep_ended_ns);
+  });
+}
+
+void Controller::State::refresh(LiveJob& job) const {
+  if (job.stage == JobStage::Done) return;
+  JobStage stage = JobStage::Waiting;
+  if (!in_core(job.job)) {
+    stage = job.stage == JobStage::Depends ? JobStage::Depends : JobStage::Held;
+  }
+  for (auto run = book.runs.lower_bound({.job = job.job, .run = 0});
+       run != book.runs.end() && run->first.job == job.job; ++run) {
+    switch (run->second.stage) {
+      case LiveRun::Stage::Pending:
+      case LiveRun::Stage::Ordered:
+        if (stage != JobStage::Stopping) stage = JobStage::Starting;
+        break;
+      case LiveRun::Stage::Running:
+        stage = JobStage::Running;
+        break;
+      case LiveRun::Stage::Stopping:
+        stage = JobStage::Stopping;
+        break;
+    }
+  }
+  job.stage = stage;
+}
+
+}  // namespace goban::live

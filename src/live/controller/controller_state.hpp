@@ -1,0 +1,122 @@
+// The inside of Controller: the book, the core, and the steps between them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "live/controller/controller.hpp"
+#include "live/controller/observer.hpp"
+
+namespace goban::live {
+
+/// A job whose runs were lost so often without its own fault is not started again.
+inline constexpr uint32_t kBreakagesMax = 5;
+
+struct Controller::State {
+  State(Site configured, const model::ReportedProgress& reported);
+  void reset_core();
+
+  // Inputs, one function each (controller.cpp).
+  void take(const Submit& submit, TimeNs at);
+  void take(const Cancel& cancel, TimeNs at);
+  void take(const Hold& hold, TimeNs at);
+  void take(const Release& release, TimeNs at);
+  void take(const Requeue& requeue, TimeNs at);
+  void take(const Drain& drain, TimeNs at);
+  void take(const Resume& resume, TimeNs at);
+  void take(const EngineReport& input, TimeNs at);
+  void take(const Accounted& accounted, TimeNs at);
+  void take(const ScoresMeasured& scores, TimeNs at);
+
+  // Reports (controller_reports.cpp).
+  void started(const Report& report, TimeNs at);
+  void ended(const Report& report, TimeNs at);
+  void ended_after_stop(LiveJob& job, StopReason reason, const Report& report, TimeNs at);
+  /// The run is not there any more.
+  void leave(LiveJob& job, const LiveRun& run, const RunUsage& usage, TimeNs at);
+  /// Forgets the launch that was to come, of which the engine never heard. False: there was none.
+  bool drop_pending(LiveJob& job);
+  [[nodiscard]] static bool may_try_again(const LiveJob& job);
+  /// A running job has neighbours on its GPUs.
+  [[nodiscard]] bool shares_now(JobId id) const;
+  /// Of a running job on its GPUs, by their scores and places.
+  [[nodiscard]] double alone_slowdown(const LiveJob& job) const;
+  /// Tells the core what was observed of the job, if it asked and enough is known.
+  void observe_rate(JobId id, TimeNs at);
+  /// A run is gone without a word of its own: with its node, or with its supervisor.
+  void lost(RunId id, const std::string& detail, TimeNs at);
+  void node_down(model::NodeId node, TimeNs at);
+
+  // Steps of decisions (controller_decisions.cpp).
+  void before_decision(TimeNs at);
+  void after_decision(TimeNs at);
+  /// The reason of a recorded place, which the journal does not keep.
+  void fill_reason(JobId job, model::Allocation& allocation) const;
+
+  // Steps of jobs (controller_jobs.cpp).
+  /// The core hears of the job: it waits from now on.
+  void enter_core(LiveJob& job, TimeNs at);
+  void tell_core(const model::Event& event);
+  void carry_out(std::span<const model::Action> actions, TimeNs at);
+  void begin_run(LiveJob& job, TimeNs at);
+  /// Tells the engine to stop the current run, or drops it if the engine knows nothing of it.
+  void stop_run(LiveJob& job, StopReason reason);
+  /// Launches what waits for its GPUs, where they are free of those who leave.
+  void launch_pending(TimeNs at);
+  void finish(LiveJob& job, JobResult result, TimeNs at);
+  /// Jobs that depend on this one may go, or never will.
+  void settle_dependents(JobId id, TimeNs at);
+  void settle_dependencies(LiveJob& job, TimeNs at);
+  void stop_at_limits(TimeNs at);
+  void forget_old(TimeNs at);
+  /// Its stage follows from its runs.
+  void refresh(LiveJob& job) const;
+  [[nodiscard]] LiveRun* current_run(const LiveJob& job);
+  [[nodiscard]] bool in_core(JobId job) const { return core->state().is_active(job); }
+  /// The core knows the job, and it has no GPUs.
+  [[nodiscard]] bool core_has_waiting(JobId id) const;
+  [[nodiscard]] LaunchOrder launch_order(const LiveJob& job, const LiveRun& run) const;
+  [[nodiscard]] bool gpus_are_left(const LiveRun& run) const;
+  /// When the run has used up the job's walltime; kNever = it has no limit.
+  [[nodiscard]] TimeNs limit_ns(const LiveJob& job) const;
+
+  const model::ReportedProgress& progress;
+  Site site;
+  std::string configured_scores;  ///< SHA-256 of their table
+  std::string measured_scores;    ///< the table that counts instead; empty = none
+  base::NameTable models;
+  JobBook book;
+  ProgressObserver observer;
+  std::unique_ptr<scheduler::Core> core;
+  std::vector<Order> orders;
+  std::map<NodeId, std::string> drained;
+  std::set<NodeId> down;
+  std::set<JobId> watched;  ///< jobs with a walltime limit that hold GPUs
+  TimeNs clock_ns = 0;
+  TimeNs next_forget_ns = 0;
+};
+
+/// Pure checks of inputs against the state (input_checks.cpp).
+[[nodiscard]] base::Status check_submit(const Submit& submit, const Site& site,
+                                        const JobBook& book);
+[[nodiscard]] base::Status check_scores(const ScoresMeasured& scores, const Site& site);
+[[nodiscard]] base::Status check_job(const JobBook& book, JobId id, const Caller& by);
+
+/// The line of a decision for the journal: `{"decided":{"at":..,"actions":[..]}}`.
+[[nodiscard]] std::string decision_text(const scheduler::Decision& decision,
+                                        const scheduler::Core& core);
+
+/// What such a line says.
+struct RecordedDecision {
+  TimeNs at_ns = 0;
+  std::vector<model::Action> actions{};
+  std::vector<model::Allocation> allocations{};  ///< one a Start
+};
+/// Errors: BadData naming what is missing or wrong.
+[[nodiscard]] base::Result<RecordedDecision> parse_decision(std::string_view text);
+
+}  // namespace goban::live

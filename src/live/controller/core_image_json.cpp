@@ -1,0 +1,410 @@
+#include "live/controller/core_image_json.hpp"
+
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <type_traits>
+
+namespace goban::live {
+namespace {
+
+using model::Allocation;
+using model::JobRequest;
+using model::JobState;
+using model::PlacementReason;
+using model::Tenants;
+using model::TrainingFacts;
+using nlohmann::json;
+using policy::SharingMemory;
+using scheduler::Accounts;
+using scheduler::CoreImage;
+using scheduler::NodePower;
+using scheduler::SharingBooks;
+
+constexpr uint64_t kVersion = 1;
+
+// The members of each struct, by name: reading and writing follow the same list.
+
+template <typename Struct, typename T>
+struct Member {
+  const char* name;
+  T Struct::* at;
+};
+template <typename Struct, typename T>
+Member(const char*, T Struct::*) -> Member<Struct, T>;
+
+constexpr auto members_of(const JobRequest*) {
+  return std::tuple(
+      Member{"submit_ns", &JobRequest::submit_ns},
+      Member{"walltime_limit_ns", &JobRequest::walltime_limit_ns},
+      Member{"num_gpus", &JobRequest::num_gpus}, Member{"priority", &JobRequest::priority},
+      Member{"stays", &JobRequest::stays}, Member{"instances", &JobRequest::instances},
+      Member{"model", &JobRequest::model}, Member{"user", &JobRequest::user},
+      Member{"account", &JobRequest::account}, Member{"partition", &JobRequest::partition},
+      Member{"qos", &JobRequest::qos}, Member{"array", &JobRequest::array},
+      Member{"resource_type", &JobRequest::resource_type},
+      Member{"app_class", &JobRequest::app_class}, Member{"app", &JobRequest::app});
+}
+constexpr auto members_of(const TrainingFacts*) {
+  return std::tuple(Member{"deadline_ns", &TrainingFacts::deadline_ns},
+                    Member{"gpu_mem_bytes", &TrainingFacts::gpu_mem_bytes},
+                    Member{"gpu_util_pct", &TrainingFacts::gpu_util_pct},
+                    Member{"epochs", &TrainingFacts::epochs},
+                    Member{"batch_size", &TrainingFacts::batch_size},
+                    Member{"max_slowdown", &TrainingFacts::max_slowdown},
+                    Member{"max_wait_ns", &TrainingFacts::max_wait_ns},
+                    Member{"sharing", &TrainingFacts::sharing});
+}
+constexpr auto members_of(const JobState*) {
+  return std::tuple(Member{"request", &JobState::request}, Member{"training", &JobState::training},
+                    Member{"job", &JobState::job}, Member{"arrival", &JobState::arrival},
+                    Member{"attained_before_ns", &JobState::attained_before_ns},
+                    Member{"run_start_ns", &JobState::run_start_ns},
+                    Member{"waiting_since_ns", &JobState::waiting_since_ns},
+                    Member{"predicted_end_ns", &JobState::predicted_end_ns},
+                    Member{"running_slot", &JobState::running_slot},
+                    Member{"starts", &JobState::starts},
+                    Member{"association", &JobState::association},
+                    Member{"phase", &JobState::phase}, Member{"promoted", &JobState::promoted});
+}
+constexpr auto members_of(const policy::OrderKey*) {
+  return std::tuple(Member{"tier", &policy::OrderKey::tier},
+                    Member{"arrival", &policy::OrderKey::arrival},
+                    Member{"metric", &policy::OrderKey::metric});
+}
+constexpr auto members_of(const PlacementReason*) {
+  return std::tuple(Member{"level", &PlacementReason::level},
+                    Member{"bin_value", &PlacementReason::bin_value},
+                    Member{"product", &PlacementReason::product},
+                    Member{"prediction", &PlacementReason::prediction});
+}
+constexpr auto members_of(const Allocation*) {
+  return std::tuple(Member{"gpus", &Allocation::gpus}, Member{"hosts", &Allocation::hosts},
+                    Member{"reason", &Allocation::reason});
+}
+constexpr auto members_of(const CoreImage::Job*) {
+  using Job = CoreImage::Job;
+  return std::tuple(Member{"slot", &Job::slot}, Member{"state", &Job::state},
+                    Member{"queue_key", &Job::queue_key}, Member{"shortest_ns", &Job::shortest_ns},
+                    Member{"set_aside_at", &Job::set_aside_at},
+                    Member{"last_gpus", &Job::last_gpus}, Member{"allocation", &Job::allocation});
+}
+constexpr auto members_of(const CoreImage::Array*) {
+  return std::tuple(Member{"array", &CoreImage::Array::array},
+                    Member{"active", &CoreImage::Array::active},
+                    Member{"held", &CoreImage::Array::held});
+}
+constexpr auto members_of(const CoreImage::Waiter*) {
+  return std::tuple(Member{"since_ns", &CoreImage::Waiter::since_ns},
+                    Member{"job", &CoreImage::Waiter::job});
+}
+constexpr auto members_of(const CoreImage::Node*) {
+  return std::tuple(Member{"is_open", &CoreImage::Node::is_open},
+                    Member{"usable_until_ns", &CoreImage::Node::usable_until_ns});
+}
+constexpr auto members_of(const Accounts::Usage*) {
+  return std::tuple(Member{"account", &Accounts::Usage::account},
+                    Member{"user", &Accounts::Usage::user},
+                    Member{"usage_gpu_s", &Accounts::Usage::usage_gpu_s},
+                    Member{"at_ns", &Accounts::Usage::at_ns});
+}
+constexpr auto members_of(const Accounts::Usages*) {
+  return std::tuple(Member{"associations", &Accounts::Usages::associations},
+                    Member{"accounts", &Accounts::Usages::accounts});
+}
+constexpr auto members_of(const NodePower::Image*) {
+  return std::tuple(Member{"states", &NodePower::Image::states},
+                    Member{"due_ns", &NodePower::Image::due_ns});
+}
+constexpr auto members_of(const model::TenantTraits*) {
+  using Traits = model::TenantTraits;
+  return std::tuple(Member{"app", &Traits::app}, Member{"util_pct", &Traits::util_pct},
+                    Member{"mem_bytes", &Traits::mem_bytes}, Member{"sharing", &Traits::sharing});
+}
+constexpr auto members_of(const Tenants::Group*) {
+  using Group = Tenants::Group;
+  return std::tuple(
+      Member{"jobs", &Group::jobs}, Member{"traits", &Group::traits}, Member{"gpus", &Group::gpus},
+      Member{"kind", &Group::kind}, Member{"cap", &Group::cap}, Member{"locked", &Group::locked},
+      Member{"place_in_kind", &Group::place_in_kind}, Member{"changed_ns", &Group::changed_ns});
+}
+constexpr auto members_of(const Tenants::Kind*) {
+  using Kind = Tenants::Kind;
+  return std::tuple(Member{"gpu_model", &Kind::gpu_model}, Member{"num_gpus", &Kind::num_gpus},
+                    Member{"one_node", &Kind::one_node}, Member{"traits", &Kind::traits},
+                    Member{"groups", &Kind::groups}, Member{"place_in_size", &Kind::place_in_size});
+}
+constexpr auto members_of(const Tenants::Image*) {
+  using Image = Tenants::Image;
+  return std::tuple(Member{"traits", &Image::traits}, Member{"groups", &Image::groups},
+                    Member{"free_groups", &Image::free_groups}, Member{"kinds", &Image::kinds},
+                    Member{"free_kinds", &Image::free_kinds},
+                    Member{"kinds_by_size", &Image::kinds_by_size},
+                    Member{"groups_of_jobs", &Image::groups_of_jobs},
+                    Member{"changed", &Image::changed}, Member{"recapped", &Image::recapped});
+}
+constexpr auto members_of(const profile::MeasuredSet*) {
+  using Set = profile::MeasuredSet;  // its source is the scheduler itself
+  return std::tuple(Member{"gpu_type", &Set::gpu_type}, Member{"size", &Set::size},
+                    Member{"never", &Set::never}, Member{"apps", &Set::apps},
+                    Member{"slowdown", &Set::slowdown}, Member{"samples", &Set::samples},
+                    Member{"rel_std", &Set::rel_std}, Member{"util_pct", &Set::util_pct},
+                    Member{"power_w", &Set::power_w}, Member{"mem_bytes", &Set::mem_bytes});
+}
+constexpr auto members_of(const SharingMemory::Tried*) {
+  using Tried = SharingMemory::Tried;
+  return std::tuple(Member{"alone", &Tried::alone}, Member{"last_ns", &Tried::last_ns},
+                    Member{"sets", &Tried::sets});
+}
+constexpr auto members_of(const SharingMemory::Image*) {
+  using Image = SharingMemory::Image;
+  return std::tuple(Member{"learned", &Image::learned}, Member{"tried", &Image::tried},
+                    Member{"broken", &Image::broken});
+}
+constexpr auto members_of(const SharingBooks::Observation*) {
+  using Observation = SharingBooks::Observation;
+  return std::tuple(Member{"group", &Observation::group}, Member{"jobs", &Observation::jobs},
+                    Member{"slowdowns", &Observation::slowdowns},
+                    Member{"until_ns", &Observation::until_ns},
+                    Member{"announced", &Observation::announced});
+}
+constexpr auto members_of(const model::Breakage*) {
+  using Breakage = model::Breakage;
+  return std::tuple(Member{"at_ns", &Breakage::at_ns}, Member{"job", &Breakage::job},
+                    Member{"beside", &Breakage::beside},
+                    Member{"out_of_memory", &Breakage::out_of_memory});
+}
+constexpr auto members_of(const SharingBooks::Image*) {
+  using Image = SharingBooks::Image;
+  return std::tuple(Member{"now_ns", &Image::now_ns}, Member{"memory", &Image::memory},
+                    Member{"observations", &Image::observations}, Member{"broken", &Image::broken},
+                    Member{"due", &Image::due}, Member{"due_observed", &Image::due_observed},
+                    Member{"uncapped", &Image::uncapped}, Member{"waited", &Image::waited},
+                    Member{"caps", &Image::caps}, Member{"num_undone", &Image::num_undone});
+}
+constexpr auto members_of(const CoreImage*) {
+  return std::tuple(
+      Member{"policy", &CoreImage::policy}, Member{"jobs", &CoreImage::jobs},
+      Member{"free_slots", &CoreImage::free_slots}, Member{"arrays", &CoreImage::arrays},
+      Member{"waiters", &CoreImage::waiters}, Member{"arrivals", &CoreImage::arrivals},
+      Member{"usages", &CoreImage::usages}, Member{"fair_share", &CoreImage::fair_share},
+      Member{"resort_due_ns", &CoreImage::resort_due_ns}, Member{"nodes", &CoreImage::nodes},
+      Member{"num_gpus", &CoreImage::num_gpus}, Member{"node_power", &CoreImage::node_power},
+      Member{"tenants", &CoreImage::tenants}, Member{"sharing", &CoreImage::sharing},
+      Member{"disturbed", &CoreImage::disturbed},
+      Member{"next_review_ns", &CoreImage::next_review_ns},
+      Member{"next_migration_ns", &CoreImage::next_migration_ns},
+      Member{"decided_at_ns", &CoreImage::decided_at_ns});
+}
+
+template <typename T>
+concept Struct = requires(const T* value) { members_of(value); };
+template <typename T>
+concept IdLike = !Struct<T> && std::is_class_v<T> &&
+                 requires(T id) { requires std::integral<decltype(id.value)>; };
+template <typename T>
+concept OptionalLike = requires(T value) { value.has_value(); };
+
+constexpr auto last_of(model::JobPhase) { return model::JobPhase::Running; }
+constexpr auto last_of(model::SharingWish) { return model::SharingWish::Yes; }
+constexpr auto last_of(NodePower::NodeState) { return NodePower::NodeState::Waking; }
+
+json written(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+json written(const std::string& value) { return value; }
+template <typename T>
+json written(const T& value);
+template <typename A, typename B>
+json written(const std::pair<A, B>& value) {
+  return json::array({written(value.first), written(value.second)});
+}
+
+template <typename T>
+json written_list(const T& values) {
+  json out = json::array();
+  for (const auto& value : values) out.push_back(written(value));
+  return out;
+}
+
+/// `value` is what a fresh struct has there.
+template <typename T>
+bool is_normal(const T& value, const T& normal) {
+  if constexpr (Struct<T>) {
+    return false;
+  } else if constexpr (OptionalLike<T>) {
+    return !value.has_value();
+  } else if constexpr (requires { value.empty(); }) {
+    return value.empty() && normal.empty();
+  } else {
+    return value == normal;
+  }
+}
+
+template <typename T>
+json written(const T& value) {
+  if constexpr (Struct<T>) {
+    json out = json::object();
+    const T normal{};
+    const auto put = [&](const auto& member) {
+      if (is_normal(value.*member.at, normal.*member.at)) return;
+      json inner = written(value.*member.at);
+      if (!inner.empty() || OptionalLike<std::remove_cvref_t<decltype(value.*member.at)>>) {
+        out[member.name] = std::move(inner);
+      }
+    };
+    std::apply([&](const auto&... member) { (put(member), ...); },
+               members_of(static_cast<const T*>(nullptr)));
+    return out;
+  } else if constexpr (IdLike<T>) {
+    return value.value;
+  } else if constexpr (OptionalLike<T>) {
+    return written(*value);
+  } else if constexpr (std::is_enum_v<T>) {
+    return static_cast<std::underlying_type_t<T>>(value);
+  } else if constexpr (std::is_same_v<T, float>) {
+    return written(double{value});
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return value;
+  } else {
+    return written_list(value);
+  }
+}
+
+/// Reads values; the first problem is kept with the path to it.
+class Reader {
+ public:
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+  void read(const json& from, bool& out) {
+    if (!from.is_boolean()) return fail("is not true or false");
+    out = from.get<bool>();
+  }
+  void read(const json& from, std::string& out) {
+    if (!from.is_string()) return fail("is no text");
+    out = from.get<std::string>();
+  }
+  void read(const json& from, double& out) {
+    if (from.is_number()) {
+      out = from.get<double>();
+    } else if (from == "inf" || from == "-inf") {
+      out = std::numeric_limits<double>::infinity() * (from == "inf" ? 1 : -1);
+    } else if (from == "nan") {
+      out = std::numeric_limits<double>::quiet_NaN();
+    } else {
+      fail("is no number");
+    }
+  }
+  void read(const json& from, float& out) {
+    double wide = 0;
+    read(from, wide);
+    out = static_cast<float>(wide);
+  }
+  template <std::integral T>
+  void read(const json& from, T& out) {
+    if (from.is_number_unsigned()) {
+      const auto value = from.get<uint64_t>();
+      if (value > static_cast<uint64_t>(std::numeric_limits<T>::max())) return fail("is too large");
+      out = static_cast<T>(value);
+    } else if (from.is_number_integer() && std::is_signed_v<T>) {
+      const auto value = from.get<int64_t>();
+      if (value < static_cast<int64_t>(std::numeric_limits<T>::min())) return fail("is too low");
+      out = static_cast<T>(value);
+    } else {
+      fail("is no such whole number");
+    }
+  }
+  template <typename T>
+    requires std::is_enum_v<T>
+  void read(const json& from, T& out) {
+    std::underlying_type_t<T> value{};
+    read(from, value);
+    if (value > static_cast<std::underlying_type_t<T>>(last_of(T{}))) return fail("is not known");
+    out = static_cast<T>(value);
+  }
+  template <IdLike T>
+  void read(const json& from, T& out) {
+    read(from, out.value);
+  }
+  template <typename T>
+  void read(const json& from, std::optional<T>& out) {
+    read(from, out.emplace());
+  }
+  template <typename A, typename B>
+  void read(const json& from, std::pair<A, B>& out) {
+    if (!from.is_array() || from.size() != 2) return fail("is no pair");
+    read(from[0], out.first);
+    read(from[1], out.second);
+  }
+  template <typename T>
+  void read(const json& from, std::vector<T>& out) {
+    if (!from.is_array()) return fail("is no list");
+    out.resize(from.size());
+    for (size_t i = 0; i < out.size(); ++i) within(fmt::format("[{}]", i), from[i], out[i]);
+  }
+  template <typename T, size_t N>
+  void read(const json& from, std::array<T, N>& out) {
+    if (!from.is_array() || from.size() != N) return fail("is no list of that length");
+    for (size_t i = 0; i < N; ++i) within(fmt::format("[{}]", i), from[i], out[i]);
+  }
+  template <Struct T>
+  void read(const json& from, T& out) {
+    if (!from.is_object()) return fail("is no object");
+    const auto take = [&](const auto& member) {
+      const auto found = from.find(member.name);
+      if (found != from.end()) within(fmt::format(".{}", member.name), *found, out.*member.at);
+    };
+    std::apply([&](const auto&... member) { (take(member), ...); },
+               members_of(static_cast<const T*>(nullptr)));
+  }
+
+ private:
+  template <typename T>
+  void within(const std::string& name, const json& from, T& out) {
+    if (!problem_.empty()) return;
+    const size_t length = path_.size();
+    path_ += name;
+    read(from, out);
+    path_.resize(length);
+  }
+  void fail(std::string_view what) {
+    if (problem_.empty()) problem_ = fmt::format("core{} {}", path_, what);
+  }
+
+  std::string path_;
+  std::string problem_;
+};
+
+}  // namespace
+
+json to_json(const CoreImage& image) {
+  json out = written(image);
+  out["version"] = kVersion;
+  return out;
+}
+
+base::Result<CoreImage> parse_core_image(const json& from) {
+  const auto version = from.is_object() ? from.find("version") : from.end();
+  if (!from.is_object() || version == from.end() || !version->is_number_unsigned()) {
+    return base::bad_data({}, "the state of the core has no version");
+  }
+  if (version->get<uint64_t>() > kVersion) {
+    return base::bad_data({},
+                          fmt::format("the state of the core has version {}, this goban reads "
+                                      "up to {}",
+                                      version->get<uint64_t>(), kVersion),
+                          "use the goban that wrote it or a newer one");
+  }
+  CoreImage image;
+  Reader reader;
+  reader.read(from, image);
+  if (!reader.problem().empty()) return base::bad_data({}, reader.problem());
+  return image;
+}
+
+}  // namespace goban::live

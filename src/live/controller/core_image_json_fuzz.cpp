@@ -1,0 +1,20 @@
+// Any JSON is an image of a core, or refused; an image that was read is written and read alike.
+#include "live/controller/core_image_json.hpp"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "base/check.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded()) return 0;
+  const auto image = goban::live::parse_core_image(json);
+  if (!image) return 0;
+  const auto written = goban::live::to_json(*image);
+  // As it comes back from a file: whole numbers have no sign then.
+  const auto again = goban::live::parse_core_image(nlohmann::json::parse(written.dump()));
+  GOBAN_CHECK(again && goban::live::to_json(*again) == written);
+  return 0;
+}

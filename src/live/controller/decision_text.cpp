@@ -1,0 +1,139 @@
+// What was decided, as the journal keeps it.
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "live/controller/controller_state.hpp"
+#include "live/job/json_fields.hpp"
+#include "live/news_json.hpp"
+
+namespace goban::live {
+
+using model::ActionKind;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::array<const char*, 7> kActionNames = {"start", "preempt", "abandon", "observe",
+                                                     "cap",   "rest",    "wake"};
+
+template <typename Id>
+json ids_json(const std::vector<Id>& ids) {
+  json out = json::array();
+  for (const Id id : ids) out.push_back(id.value);
+  return out;
+}
+
+json action_json(const model::Action& action, const scheduler::Core& core) {
+  json out{{"do", kActionNames[static_cast<size_t>(action.kind)]}};
+  switch (action.kind) {
+    case ActionKind::Start: {
+      const model::Allocation& allocation = core.allocation(action.job);
+      out["job"] = action.job.value;
+      out["gpus"] = ids_json(allocation.gpus);
+      if (!allocation.hosts.empty()) out["hosts"] = ids_json(allocation.hosts);
+      if (allocation.reason.prediction != 0) out["beside"] = allocation.reason.prediction;
+      break;
+    }
+    case ActionKind::Preempt:
+      out["job"] = action.job.value;
+      if (action.undo) out["undo"] = true;
+      if (action.move) out["move"] = true;
+      break;
+    case ActionKind::Abandon:
+      out["job"] = action.job.value;
+      break;
+    case ActionKind::Observe:
+      out["job"] = action.job.value;
+      out["until"] = action.until_ns;
+      break;
+    case ActionKind::Cap:
+      out["gpu"] = action.gpu.value;
+      out["cap"] = action.cap;
+      break;
+    case ActionKind::Rest:
+    case ActionKind::Wake:
+      out["node"] = action.node.value;
+      break;
+  }
+  return out;
+}
+
+template <typename Id>
+void read_ids(FieldReader& in, const char* name, std::vector<Id>& ids) {
+  const json* list = in.find(name);
+  if (list == nullptr) return;
+  if (!list->is_array()) return in.fail(name, "is no list");
+  for (const json& each : *list) {
+    if (!each.is_number_unsigned() || each.get<uint64_t>() >= Id().value) {
+      return in.fail(name, "holds something that is no number of theirs");
+    }
+    ids.emplace_back(each.get<uint32_t>());
+  }
+}
+
+void read_action(FieldReader& in, RecordedDecision& decision) {
+  constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
+  constexpr uint8_t kLevelMax = std::numeric_limits<uint8_t>::max();
+  std::string name;
+  in.field("do", name);
+  const auto found = std::ranges::find(kActionNames, name);
+  if (found == kActionNames.end()) return in.fail("do", "is no action that this release knows");
+  model::Action& action = decision.actions.emplace_back();
+  action.kind = static_cast<ActionKind>(found - kActionNames.begin());
+  switch (action.kind) {
+    case ActionKind::Start: {
+      read_id(in, "job", action.job);
+      model::Allocation& allocation = decision.allocations.emplace_back();
+      read_ids(in, "gpus", allocation.gpus);
+      read_ids(in, "hosts", allocation.hosts);
+      in.field("beside", allocation.reason.prediction, uint8_t{0}, kLevelMax);
+      break;
+    }
+    case ActionKind::Preempt:
+      read_id(in, "job", action.job);
+      in.field("undo", action.undo);
+      in.field("move", action.move);
+      break;
+    case ActionKind::Abandon:
+      read_id(in, "job", action.job);
+      break;
+    case ActionKind::Observe:
+      read_id(in, "job", action.job);
+      in.field("until", action.until_ns, TimeNs{0}, kTimeMax);
+      break;
+    case ActionKind::Cap:
+      read_id(in, "gpu", action.gpu);
+      in.field("cap", action.cap, int8_t{-1}, std::numeric_limits<int8_t>::max());
+      break;
+    case ActionKind::Rest:
+    case ActionKind::Wake:
+      read_id(in, "node", action.node);
+      break;
+  }
+}
+
+}  // namespace
+
+base::Result<RecordedDecision> parse_decision(std::string_view text) {
+  const json document = json::parse(text, nullptr, false);
+  if (document.is_discarded()) return base::bad_data({}, "a decision of the journal is no JSON");
+  FieldReader in(document, "");
+  RecordedDecision decision;
+  in.object("decided", [&](FieldReader& part) {
+    part.field("at", decision.at_ns, TimeNs{0}, std::numeric_limits<TimeNs>::max());
+    part.list("actions", [&](FieldReader& each) { read_action(each, decision); });
+  });
+  if (auto status = in.status(); !status) return base::failure(status.error());
+  return decision;
+}
+
+std::string decision_text(const scheduler::Decision& decision, const scheduler::Core& core) {
+  json actions = json::array();
+  for (const model::Action& action : decision.actions) {
+    actions.push_back(action_json(action, core));
+  }
+  return json{{"decided", {{"at", decision.at_ns}, {"actions", std::move(actions)}}}}.dump();
+}
+
+}  // namespace goban::live

@@ -1,0 +1,121 @@
+// Why an input cannot be taken: asked before it is written to the journal.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "live/controller/controller_state.hpp"
+#include "profile/scores_file.hpp"
+
+namespace goban::live {
+
+using base::Status;
+
+namespace {
+
+constexpr size_t kJobsMax = 100'000;
+constexpr size_t kTextMax = 4'096;
+
+Status refuse(const char* field, std::string message, std::string remedy = {}) {
+  return base::bad_data({.file = {}, .line = 0, .column = 0, .field = field}, std::move(message),
+                        std::move(remedy));
+}
+
+Status check_size(const JobSpec& spec, const Site& site) {
+  const auto all = static_cast<int32_t>(site.cluster.num_gpus());
+  if (spec.num_gpus > all) {
+    return refuse("num_gpus", fmt::format("asks for {} GPUs, and there are {}", spec.num_gpus, all),
+                  "ask for fewer");
+  }
+  if (spec.resource_type.empty() && spec.num_gpus > 0) return {};
+  if (spec.resource_type.empty()) {
+    return refuse("num_gpus", "asks for no GPU, and for no resource type either",
+                  "ask for at least one GPU");
+  }
+  const auto id = site.cluster.find_resource_type(spec.resource_type);
+  if (!id.valid()) {
+    std::string known;
+    for (const auto& type : site.cluster.resource_types()) {
+      known += (known.empty() ? "" : ", ") + type.name;
+    }
+    return refuse("resource_type", fmt::format("there is no resource type {}", spec.resource_type),
+                  known.empty() ? "this cluster has none" : "there are " + known);
+  }
+  const auto& type = site.cluster.resource_type(id);
+  if (spec.instances > type.max_instances) {
+    return refuse("instances", fmt::format("asks for {} instances of {}, and {} are the most",
+                                           spec.instances, type.name, type.max_instances));
+  }
+  if (spec.num_gpus != type.gpus * spec.instances) {
+    return refuse("num_gpus", fmt::format("{} instances of {} have {} GPUs, not {}", spec.instances,
+                                          type.name, type.gpus * spec.instances, spec.num_gpus));
+  }
+  return {};
+}
+
+Status check_texts(const JobSpec& spec) {
+  const std::pair<const char*, const std::string*> texts[] = {{"name", &spec.name},
+                                                              {"account", &spec.account},
+                                                              {"partition", &spec.partition},
+                                                              {"qos", &spec.qos},
+                                                              {"model", &spec.model},
+                                                              {"work_folder", &spec.work_folder},
+                                                              {"stdout_path", &spec.stdout_path},
+                                                              {"stderr_path", &spec.stderr_path}};
+  for (const auto& [field, text] : texts) {
+    if (text->size() > kTextMax) return refuse(field, fmt::format("is over {} bytes", kTextMax));
+    const bool has_control =
+        std::ranges::any_of(*text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+    if (has_control) return refuse(field, "holds a control character");
+  }
+  if (spec.payload.find('/') != std::string::npos || spec.payload.starts_with('.')) {
+    return refuse("payload", "is no name of a folder");
+  }
+  return {};
+}
+
+Status check_dependencies(const JobSpec& spec, const JobBook& book) {
+  for (const Dependency& each : spec.dependencies) {
+    if (book.find(each.job) != nullptr) continue;
+    return refuse("dependencies",
+                  fmt::format("job {} is not known, or is over for long", job_number(each.job)),
+                  "name jobs that goban queue or goban show lists");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_submit(const Submit& submit, const Site& site, const JobBook& book) {
+  if (submit.jobs.empty()) return refuse("jobs", "there is no job in it");
+  if (submit.jobs.size() > kJobsMax) {
+    return refuse("array", fmt::format("has over {} tasks", kJobsMax), "submit it in parts");
+  }
+  for (const JobSpec& spec : submit.jobs) {
+    for (const Status& status :
+         {check_size(spec, site), check_texts(spec), check_dependencies(spec, book)}) {
+      if (!status) return status;
+    }
+  }
+  return {};
+}
+
+Status check_scores(const ScoresMeasured& scores, const Site& site) {
+  const auto read = profile::parse_scores(scores.table, "scores", site.cluster.num_gpus());
+  return read ? Status{} : base::failure(read.error());
+}
+
+Status check_job(const JobBook& book, JobId id, const Caller& by) {
+  const LiveJob* job = book.find(id);
+  if (job == nullptr) {
+    return refuse("job", fmt::format("job {} is not known, or is over for long", job_number(id)));
+  }
+  if (!by.is_operator && by.uid != job->spec.owner.uid) {
+    return base::failed(fmt::format("job {} belongs to {}", job_number(id), job->spec.owner.user),
+                        "ask its owner or an operator");
+  }
+  if (job->stage == JobStage::Done) {
+    return base::failed(fmt::format("job {} is over", job_number(id)));
+  }
+  return {};
+}
+
+}  // namespace goban::live

@@ -1,0 +1,166 @@
+// Snapshots: everything of a controller as one line of JSON, and a controller made from it.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "live/controller/book_json.hpp"
+#include "live/controller/controller_state.hpp"
+#include "live/controller/core_image_json.hpp"
+#include "live/job/json_fields.hpp"
+#include "live/news_json.hpp"
+
+namespace goban::live {
+
+using base::Status;
+using nlohmann::json;
+
+namespace {
+
+/// Raise it when a reader of the version before would misunderstand; read the one before for ever.
+constexpr int32_t kVersion = 1;
+
+json names_json(const base::NameTable& names) {
+  json out = json::array();
+  for (size_t i = 0; i < names.size(); ++i) out.push_back(names[i]);
+  return out;
+}
+
+/// Names that the configuration has must have the same numbers still.
+void read_names(FieldReader& in, const char* name, base::NameTable& names) {
+  const json* list = in.find(name);
+  if (list == nullptr) return;
+  if (!list->is_array()) return in.fail(name, "is no list");
+  uint32_t number = 0;
+  for (const json& each : *list) {
+    if (!each.is_string()) return in.fail(name, "holds something that is no text");
+    if (names.intern(each.get<std::string>()) != number++) {
+      return in.fail(name, "does not fit the accounts file any more: put new names at its end");
+    }
+  }
+}
+
+template <typename Id>
+json numbers_json(const std::set<Id>& ids) {
+  json out = json::array();
+  for (const Id id : ids) out.push_back(id.value);
+  return out;
+}
+
+template <typename Id>
+void read_numbers(FieldReader& in, const char* name, uint32_t below, std::set<Id>& ids) {
+  const json* list = in.find(name);
+  if (list == nullptr) return;
+  if (!list->is_array()) return in.fail(name, "is no list");
+  for (const json& each : *list) {
+    if (!each.is_number_unsigned() || each.get<uint64_t>() >= below) {
+      return in.fail(name, "holds a number that is none of theirs");
+    }
+    ids.insert(Id(each.get<uint32_t>()));
+  }
+}
+
+void check_gpus(FieldReader& in, const JobBook& book, uint32_t num_gpus) {
+  const auto fit = [num_gpus](const std::vector<GpuId>& gpus) {
+    return std::ranges::all_of(gpus, [num_gpus](GpuId gpu) { return gpu.value < num_gpus; });
+  };
+  for (const auto& [id, job] : book.jobs) {
+    bool good = fit(job.gpus);
+    for (const PastRun& run : job.past) good = good && fit(run.gpus);
+    if (!good) return in.fail("jobs", "names GPUs that the cluster does not have");
+  }
+  for (const auto& [id, run] : book.runs) {
+    if (!fit(run.gpus)) return in.fail("runs", "names GPUs that the cluster does not have");
+  }
+}
+
+}  // namespace
+
+std::string Controller::snapshot() {
+  State& state = *state_;
+  json drained = json::array();
+  for (const auto& [node, reason] : state.drained) {
+    drained.push_back({{"node", node.value}, {"reason", reason}});
+  }
+  json out{{"version", kVersion},
+           {"cluster",
+            {{"name", state.site.cluster.name()},
+             {"nodes", state.site.cluster.nodes().size()},
+             {"gpus", state.site.cluster.num_gpus()}}},
+           {"clock", state.clock_ns},
+           {"next_forget", state.next_forget_ns},
+           {"names",
+            {{"models", names_json(state.models)},
+             {"users", names_json(state.site.users)},
+             {"accounts", names_json(state.site.accounts)},
+             {"partitions", names_json(state.site.partitions)},
+             {"qos", names_json(state.site.qos)}}},
+           {"book", to_json(state.book)},
+           {"observer", to_json(state.observer)},
+           {"drained", std::move(drained)},
+           {"down", numbers_json(state.down)},
+           {"watched", numbers_json(state.watched)},
+           {"core", to_json(state.core->image())}};
+  if (!state.measured_scores.empty()) {
+    out["scores"] = {{"table", state.measured_scores}, {"instead_of", state.configured_scores}};
+  }
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Status Controller::restore(std::string_view snapshot) {
+  const json document = json::parse(snapshot, nullptr, false);
+  if (document.is_discarded()) return base::bad_data({}, "the snapshot is no JSON");
+  State& state = *state_;
+  FieldReader in(document, "snapshot");
+  int32_t version = 0;
+  in.field("version", version, 0, INT32_MAX);
+  if (in.good() && (version < 1 || version > kVersion)) {
+    return base::bad_data(
+        {}, fmt::format("the snapshot has version {}, this goban reads 1 to {}", version, kVersion),
+        "start the goban that wrote it; nothing was changed");
+  }
+  const auto num_nodes = static_cast<uint32_t>(state.site.cluster.nodes().size());
+  in.object("cluster", [&](FieldReader& part) {
+    uint32_t gpus = 0;
+    part.field("gpus", gpus, uint32_t{0}, UINT32_MAX);
+    if (gpus == state.site.cluster.num_gpus()) return;
+    part.fail("gpus", fmt::format("was {}, and now there are {} GPUs", gpus,
+                                  state.site.cluster.num_gpus()));
+  });
+  in.field("clock", state.clock_ns, TimeNs{0}, base::kNever);
+  in.field("next_forget", state.next_forget_ns, TimeNs{0}, base::kNever);
+  in.object("names", [&](FieldReader& part) {
+    read_names(part, "models", state.models);
+    read_names(part, "users", state.site.users);
+    read_names(part, "accounts", state.site.accounts);
+    read_names(part, "partitions", state.site.partitions);
+    read_names(part, "qos", state.site.qos);
+  });
+  in.object("book", [&](FieldReader& part) { read_book(part, state.book); });
+  check_gpus(in, state.book, state.site.cluster.num_gpus());
+  read_observer(in, "observer", state.observer);
+  in.list("drained", [&](FieldReader& part) {
+    NodeId node;
+    std::string reason;
+    part.field("node", node.value, uint32_t{0}, num_nodes - 1);
+    part.field("reason", reason);
+    if (part.good() && node.valid()) state.drained[node] = reason;
+  });
+  read_numbers(in, "down", num_nodes, state.down);
+  read_numbers(in, "watched", state.book.next_job, state.watched);
+  ScoresMeasured scores;
+  in.object("scores", [&](FieldReader& part) {
+    part.field("table", scores.table);
+    part.field("instead_of", scores.instead_of);
+  });
+  if (auto status = in.status(); !status) return status;
+  if (!scores.table.empty()) {
+    if (auto status = check_scores(scores, state.site); !status) return status;
+    state.take(scores, state.clock_ns);
+  }
+  const auto core = document.find("core");
+  if (core == document.end()) return base::bad_data({}, "the snapshot has no core");
+  auto image = parse_core_image(*core);
+  if (!image) return base::failure(image.error());
+  return state.core->restore(*image);
+}
+
+}  // namespace goban::live

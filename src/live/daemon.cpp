@@ -1,0 +1,318 @@
+#include "live/daemon.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <fmt/format.h>
+#include <future>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+#include <utility>
+
+namespace goban::live {
+
+using base::Result;
+using base::Status;
+using Steady = std::chrono::steady_clock;
+
+namespace {
+
+constexpr size_t kLatenciesKept = 1'000;
+constexpr auto kAccountRetry = std::chrono::seconds(1);
+
+/// The wall clock at the start, then steady time: nobody who sets the clock moves it.
+std::function<TimeNs()> steady_wall_clock() {
+  const TimeNs wall =
+      std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  return [wall, from = Steady::now()] {
+    return wall + (Steady::now() - from) / std::chrono::nanoseconds(1);
+  };
+}
+
+/// Hands the records of ended jobs to the history store, in a thread of its own.
+class Bookkeeper {
+ public:
+  Bookkeeper(std::unique_ptr<Accounting> accounting, std::function<void(std::string)> say)
+      : accounting_(std::move(accounting)), say_(std::move(say)), thread_([this] { work(); }) {}
+  ~Bookkeeper() {
+    {
+      const std::scoped_lock lock(mutex_);
+      stops_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+  Bookkeeper(const Bookkeeper&) = delete;
+  Bookkeeper& operator=(const Bookkeeper&) = delete;
+
+  void add(LiveJob job) {
+    {
+      const std::scoped_lock lock(mutex_);
+      todo_.push_back(std::move(job));
+    }
+    wake_.notify_all();
+  }
+  std::vector<JobId> take_done() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(done_, {});
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      wake_.wait(lock, [this] { return stops_ || !todo_.empty(); });
+      if (stops_) return;  // what is left is accounted after the next start
+      const std::vector<LiveJob> jobs = std::exchange(todo_, {});
+      lock.unlock();
+      const Status status = accounting_->record(jobs);
+      lock.lock();
+      if (status) {
+        failing_ = false;
+        for (const LiveJob& job : jobs) done_.push_back(job.job);
+        continue;
+      }
+      todo_.insert(todo_.begin(), jobs.begin(), jobs.end());
+      if (!std::exchange(failing_, true)) {
+        say_(fmt::format("the history store takes no records: {}; trying again",
+                         status.error().text()));
+      }
+      wake_.wait_for(lock, kAccountRetry, [this] { return stops_; });
+    }
+  }
+
+  std::unique_ptr<Accounting> accounting_;
+  std::function<void(std::string)> say_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<LiveJob> todo_;
+  std::vector<JobId> done_;
+  bool stops_ = false;
+  bool failing_ = false;
+  std::thread thread_;
+};
+
+std::string say_others(const Turns::Fold& fold) {
+  const std::string more =
+      fold.uncompared > 0 ? fmt::format(", and {} more were not compared", fold.uncompared) : "";
+  return fmt::format(
+      "{} decisions of the journal come out otherwise with this release and configuration, the "
+      "first in record {}{}: they are carried out as recorded, and what runs runs on",
+      fold.other, fold.first_other, more);
+}
+
+}  // namespace
+
+double DaemonStats::decide_s(double share) const {
+  std::vector<double> sorted = decide_s_last;
+  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(sorted.size() - 1));
+  std::ranges::nth_element(sorted, sorted.begin() + at);
+  return sorted[static_cast<size_t>(at)];
+}
+
+struct Daemon::Work {
+  struct Letter {
+    Input input;
+    std::promise<Result<Answer>> answer;
+  };
+
+  Work(Site site, std::unique_ptr<RecordLog> record_log, std::unique_ptr<Engine> launcher,
+       DaemonOptions chosen)
+      : options(std::move(chosen)),
+        log(std::move(record_log)),
+        engine(std::move(launcher)),
+        turns(std::move(site), *log, *engine) {}
+
+  void run();
+  void one_turn();
+  void note(double seconds, int64_t decisions);
+  void keep_books();
+  void compact_if_due();
+
+  DaemonOptions options;
+  std::unique_ptr<RecordLog> log;
+  std::unique_ptr<Engine> engine;
+  mutable std::shared_mutex state;  ///< guards `turns`
+  Turns turns;
+  std::unique_ptr<Bookkeeper> bookkeeper;
+
+  mutable std::mutex mail;  ///< guards all below
+  std::condition_variable posted;
+  mutable std::condition_variable changed;
+  std::vector<Letter> letters;
+  bool stops = false;
+  uint64_t version = 1;
+  DaemonStats stats;
+  Steady::time_point next_resume{};
+  int64_t seen_changes = 0;
+  std::thread thread;
+};
+
+void Daemon::Work::run() {
+  while (true) {
+    {
+      std::unique_lock lock(mail);
+      posted.wait_for(lock, std::chrono::nanoseconds(options.poll_ns),
+                      [this] { return stops || !letters.empty(); });
+      if (stops && letters.empty()) return;
+    }
+    one_turn();
+  }
+}
+
+void Daemon::Work::one_turn() {
+  std::vector<Letter> taken;
+  {
+    const std::scoped_lock lock(mail);
+    taken = std::exchange(letters, {});
+  }
+  std::vector<Input> inputs;
+  inputs.reserve(taken.size());
+  for (Letter& letter : taken) inputs.push_back(std::move(letter.input));
+  Turns::Answers answers;
+  const auto from = Steady::now();
+  int64_t decisions = 0;
+  {
+    const std::unique_lock lock(state);
+    decisions = turns.num_decisions();
+    keep_books();
+    answers = turns.turn(std::move(inputs), options.wall_clock());
+    for (const JobId job : turns.take_accounts()) {
+      bookkeeper->add(*turns.controller().book().find(job));
+    }
+    if (from >= next_resume && !turns.is_stuck()) {
+      next_resume = from + std::chrono::nanoseconds(options.resume_ns);
+      turns.resume();
+    }
+    compact_if_due();
+    decisions = turns.num_decisions() - decisions;
+  }
+  const double seconds = std::chrono::duration<double>(Steady::now() - from).count();
+  note(seconds, decisions);
+  for (size_t i = 0; i < taken.size(); ++i) taken[i].answer.set_value(std::move(answers[i]));
+}
+
+void Daemon::Work::keep_books() {
+  for (const JobId job : bookkeeper->take_done()) turns.accounted(job, options.wall_clock());
+}
+
+void Daemon::Work::compact_if_due() {
+  if (log->bytes_since_snapshot() < options.snapshot_bytes || turns.is_stuck()) return;
+  if (const Status status = turns.compact(); !status) {
+    options.say("no snapshot could be written: " + status.error().text());
+  }
+}
+
+void Daemon::Work::note(double seconds, int64_t decisions) {
+  {
+    const std::scoped_lock lock(mail);
+    if (turns.is_stuck()) {
+      if (!stats.journal_is_stuck) {
+        options.say("the journal cannot be written: " + turns.problem() +
+                    "; nothing starts until it can");
+      }
+      ++stats.journal_failures;
+    }
+    stats.journal_is_stuck = turns.is_stuck();
+    stats.inputs = turns.num_inputs();
+    stats.decisions = turns.num_decisions();
+    ++stats.turns;
+    if (decisions > 0) {
+      stats.decide_s_sum += seconds;
+      if (stats.decide_s_last.size() == kLatenciesKept) {
+        stats.decide_s_last.erase(stats.decide_s_last.begin());
+      }
+      stats.decide_s_last.push_back(seconds);
+    }
+    const int64_t changes = stats.inputs + stats.decisions;
+    if (changes == seen_changes) return;
+    seen_changes = changes;
+    ++version;
+  }
+  changed.notify_all();
+}
+
+Daemon::Daemon(std::unique_ptr<Work> work) : work_(std::move(work)) {}
+
+Result<std::unique_ptr<Daemon>> Daemon::start(Site site, const Recovered& recovered,
+                                              std::unique_ptr<RecordLog> log,
+                                              std::unique_ptr<Engine> engine,
+                                              std::unique_ptr<Accounting> accounting,
+                                              DaemonOptions options) {
+  if (!options.wall_clock) options.wall_clock = steady_wall_clock();
+  if (!options.say) options.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  auto work = std::make_unique<Work>(std::move(site), std::move(log), std::move(engine),
+                                     std::move(options));
+  for (const std::string& note : recovered.notes) work->options.say(note);
+  const auto fold = work->turns.fold(recovered);
+  if (!fold) return base::failure(fold.error());
+  if (fold->records > 0) {
+    work->options.say(fmt::format("{} records of the journal read, {} decisions made again",
+                                  fold->records, fold->reproduced));
+  }
+  if (fold->other > 0) {
+    work->options.say(say_others(*fold));
+    // From here on this release and configuration decide, so that is where a replay begins.
+    if (const Status status = work->turns.compact(); !status) {
+      work->options.say("no snapshot could be written: " + status.error().text());
+    }
+  }
+  work->bookkeeper = std::make_unique<Bookkeeper>(std::move(accounting), work->options.say);
+  work->turns.resume();
+  work->next_resume = Steady::now() + std::chrono::nanoseconds(work->options.resume_ns);
+  work->thread = std::thread([&on = *work] { on.run(); });
+  return std::unique_ptr<Daemon>(new Daemon(std::move(work)));
+}
+
+Daemon::~Daemon() {
+  {
+    const std::scoped_lock lock(work_->mail);
+    work_->stops = true;
+  }
+  work_->posted.notify_all();
+  work_->thread.join();
+  work_->bookkeeper.reset();
+  if (!work_->turns.is_stuck()) {
+    if (const Status status = work_->turns.compact(); !status) {
+      work_->options.say("no snapshot could be written: " + status.error().text());
+    }
+  }
+}
+
+Result<Answer> Daemon::ask(Input input) {
+  std::future<Result<Answer>> answer;
+  {
+    const std::scoped_lock lock(work_->mail);
+    if (work_->stops) return base::failed("the daemon is ending", "try again when it is back");
+    auto& letter = work_->letters.emplace_back(Work::Letter{std::move(input), {}});
+    answer = letter.answer.get_future();
+  }
+  work_->posted.notify_all();
+  return answer.get();
+}
+
+void Daemon::look(const std::function<void(const Controller&)>& see) const {
+  const std::shared_lock lock(work_->state);
+  see(work_->turns.controller());
+}
+
+DaemonStats Daemon::stats() const {
+  const std::scoped_lock lock(work_->mail);
+  return work_->stats;
+}
+
+uint64_t Daemon::version() const {
+  const std::scoped_lock lock(work_->mail);
+  return work_->version;
+}
+
+uint64_t Daemon::wait_for_change(uint64_t seen, TimeNs timeout_ns) const {
+  std::unique_lock lock(work_->mail);
+  work_->changed.wait_for(lock, std::chrono::nanoseconds(timeout_ns),
+                          [&] { return work_->version != seen || work_->stops; });
+  return work_->version;
+}
+
+}  // namespace goban::live

@@ -1,0 +1,223 @@
+#include "live/daemon.hpp"
+
+#include <atomic>
+#include <gmock/gmock.h>
+#include <mutex>
+#include <thread>
+
+#include "live/test_world.hpp"
+
+namespace goban::live {
+namespace {
+
+using testing::HasSubstr;
+
+/// Runs everything in no time.
+class InstantEngine final : public Engine {
+ public:
+  void launch(const LaunchOrder& order) override {
+    reports_.push_back({.kind = ReportKind::Started, .run = order.run});
+    reports_.push_back({.kind = ReportKind::Ended, .run = order.run, .exit_code = 0});
+  }
+  void stop(RunId, StopReason) override {}
+  void resume(const LaunchOrder& order) override {
+    reports_.push_back({.kind = ReportKind::Ended, .run = order.run, .exit_code = 0});
+  }
+  void forget(RunId, bool) override {}
+  std::vector<Report> take_reports() override { return std::exchange(reports_, {}); }
+
+ private:
+  std::vector<Report> reports_;
+};
+
+/// A MemoryLog whose records outlive the daemon.
+class SharedLog final : public RecordLog {
+ public:
+  explicit SharedLog(MemoryLog& log) : log_(log) {}
+  void append(std::string_view record) override { log_.append(record); }
+  base::Status commit() override { return full.load() ? base::failed("disk full") : log_.commit(); }
+  base::Status compact(std::string_view snapshot) override { return log_.compact(snapshot); }
+  int64_t bytes_since_snapshot() const override { return 0; }
+  inline static std::atomic<bool> full = false;
+
+ private:
+  MemoryLog& log_;
+};
+
+class Ledger final : public Accounting {
+ public:
+  explicit Ledger(std::vector<JobId>& out, int failures) : out_(out), failures_(failures) {}
+  base::Status record(const std::vector<LiveJob>& jobs) override {
+    if (failures_-- > 0) return base::failed("no store");
+    for (const LiveJob& job : jobs) out_.push_back(job.job);
+    return {};
+  }
+
+ private:
+  std::vector<JobId>& out_;
+  int failures_;
+};
+
+struct DaemonTest : testing::Test {
+  MemoryLog log;
+  std::vector<JobId> stored;
+  std::mutex said_mutex;
+  std::string said;
+
+  base::Result<std::unique_ptr<Daemon>> try_start(int store_failures = 0) {
+    Site site;
+    model::ClusterBuilder builder("one");
+    model::ClusterBuilder::Placed placed;
+    placed.node.name = "n0";
+    placed.node.num_gpus = 4;
+    placed.node.gpu_model = builder.add_gpu_model({.name = "test"});
+    builder.add_node(placed);
+    site.cluster = *builder.build();
+    site.scores = profile::PmScores::uniform(4);
+    site.penalties = profile::LocalityPenalties(site.cluster, 1);
+    site.composition = *policy::compose("fifo+packed");
+    DaemonOptions options{.poll_ns = 1'000'000};
+    options.say = [this](const std::string& line) {
+      const std::scoped_lock lock(said_mutex);
+      said += line + "\n";
+    };
+    return Daemon::start(std::move(site), log.safe, std::make_unique<SharedLog>(log),
+                         std::make_unique<InstantEngine>(),
+                         std::make_unique<Ledger>(stored, store_failures), options);
+  }
+  std::unique_ptr<Daemon> start(int store_failures = 0) {
+    auto daemon = try_start(store_failures);
+    EXPECT_TRUE(daemon) << daemon.error().text();
+    return std::move(*daemon);
+  }
+
+  /// Until every job of the book is accounted.
+  static bool settle(const Daemon& daemon) {
+    for (int i = 0; i < 5'000; ++i) {
+      bool done = true;
+      daemon.look([&](const Controller& controller) {
+        for (const auto& [id, job] : controller.book().jobs) done = done && job.accounted;
+      });
+      if (done) return true;
+      (void)daemon.wait_for_change(daemon.version(), 2'000'000);
+    }
+    return false;
+  }
+};
+
+TEST_F(DaemonTest, JobsRunAndAreAccounted) {
+  const auto daemon = start();
+  const auto answer = daemon->ask(Submit{.jobs = {JobSpec{}, JobSpec{.num_gpus = 4}}});
+  ASSERT_TRUE(answer) << answer.error().text();
+  EXPECT_EQ(answer->first_job, JobId(0U));
+  ASSERT_TRUE(settle(*daemon));
+  EXPECT_THAT(stored, testing::ElementsAre(JobId(0U), JobId(1U)));
+  EXPECT_GT(daemon->stats().decisions, 0);
+}
+
+TEST_F(DaemonTest, RefusesWhatCannotRun) {
+  const auto daemon = start();
+  const auto answer = daemon->ask(Submit{.jobs = {JobSpec{.num_gpus = 5}}});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().place.field, "num_gpus");
+  EXPECT_FALSE(daemon->ask(Submit{.jobs = {JobSpec{.num_gpus = 0}}}));
+  const auto cancel = daemon->ask(Cancel{.job = JobId(7U)});
+  ASSERT_FALSE(cancel);
+  EXPECT_THAT(cancel.error().text(), HasSubstr("job 8 is not known"));
+}
+
+TEST_F(DaemonTest, ManyCallersAtOnce) {
+  const auto daemon = start();
+  std::vector<std::thread> callers;
+  std::atomic<int> good = 0;
+  callers.reserve(8);
+  for (int i = 0; i < 8; ++i) {
+    callers.emplace_back([&] {
+      for (int j = 0; j < 50; ++j) good += daemon->ask(Submit{.jobs = {JobSpec{}}}) ? 1 : 0;
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(good, 400);
+  ASSERT_TRUE(settle(*daemon));
+  EXPECT_EQ(stored.size(), 400U);
+}
+
+TEST_F(DaemonTest, ARestartGoesOnWhereItWas) {
+  {
+    const auto daemon = start();
+    ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{.name = "kept", .held = true}}}));
+  }
+  const auto daemon = start();
+  ASSERT_TRUE(daemon->ask(Release{.job = JobId(0U), .by = {.is_operator = true}}));
+  ASSERT_TRUE(settle(*daemon));
+  daemon->look([](const Controller& controller) {
+    EXPECT_EQ(controller.book().find(JobId(0U))->spec.name, "kept");
+    EXPECT_EQ(controller.book().find(JobId(0U))->result, JobResult::Completed);
+  });
+}
+
+TEST_F(DaemonTest, AJournalThatComesOutOtherwiseIsRedone) {
+  {
+    const auto daemon = start();
+    ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{}}}));
+    ASSERT_TRUE(settle(*daemon));
+    log.keeps_records = true;  // as if it had been killed
+  }
+  for (std::string& record : log.safe.records) {
+    const size_t gpus = record.find("\"gpus\":[0]");
+    if (gpus != std::string::npos) record.replace(gpus, 10, "\"gpus\":[3]");
+  }
+  log.keeps_records = false;
+  {
+    const auto daemon = start();
+    EXPECT_THAT(said, HasSubstr("1 decisions of the journal come out otherwise"));
+    EXPECT_THAT(log.safe.snapshot, HasSubstr("\"gpus\":[3]"));
+    daemon->look([](const Controller& controller) {
+      EXPECT_THAT(controller.book().find(JobId(0U))->gpus, testing::ElementsAre(GpuId(3U)));
+    });
+  }
+  said.clear();
+  (void)start();
+  EXPECT_THAT(said, testing::Not(HasSubstr("otherwise")));
+}
+
+TEST_F(DaemonTest, ADecisionThatCannotBeStopsTheStart) {
+  {
+    const auto daemon = start();
+    ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{}}}));
+    ASSERT_TRUE(settle(*daemon));
+    log.keeps_records = true;  // as if it had been killed
+  }
+  for (std::string& record : log.safe.records) {
+    const size_t gpus = record.find("\"gpus\":[0]");
+    if (gpus != std::string::npos) record.replace(gpus, 10, "\"gpus\":[9]");
+  }
+  auto daemon = try_start();
+  ASSERT_FALSE(daemon);
+  EXPECT_THAT(daemon.error().text(), HasSubstr("cannot have these GPUs"));
+  EXPECT_THAT(daemon.error().text(), HasSubstr("configuration that the journal was written under"));
+}
+
+TEST_F(DaemonTest, AStoreThatFailsIsTriedAgain) {
+  const auto daemon = start(1);
+  ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{}}}));
+  ASSERT_TRUE(settle(*daemon));
+  EXPECT_EQ(stored.size(), 1U);
+  EXPECT_THAT(said, HasSubstr("no store"));
+}
+
+TEST_F(DaemonTest, NothingStartsWhileTheJournalCannotBeWritten) {
+  const auto daemon = start();
+  SharedLog::full = true;
+  const auto refused = daemon->ask(Submit{.jobs = {JobSpec{}}});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), HasSubstr("disk full"));
+  EXPECT_FALSE(daemon->ask(Submit{.jobs = {JobSpec{}}}));
+  EXPECT_TRUE(stored.empty());
+  SharedLog::full = false;
+  ASSERT_TRUE(settle(*daemon));
+  EXPECT_EQ(stored.size(), 1U) << "the first was taken before the disk was known to be full";
+}
+
+}  // namespace
+}  // namespace goban::live

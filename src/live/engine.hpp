@@ -1,0 +1,114 @@
+// What an engine is to the live scheduler: it launches runs, stops them, and reports. Engines work
+// on their own; nothing here blocks for longer than it takes to hand over an order.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "live/job/job_spec.hpp"
+#include "model/ids.hpp"
+
+namespace goban::live {
+
+using model::GpuId;
+using model::NodeId;
+
+/// One launch of a job: the first has run 1. The same run is never launched twice: an engine that
+/// is told to launch a run it knows does nothing but report again how it stands.
+struct RunId {
+  JobId job{};
+  uint32_t run = 0;
+  friend auto operator<=>(const RunId&, const RunId&) = default;
+};
+
+/// GPUs of one node, by their index there.
+struct NodePart {
+  NodeId node{};
+  std::vector<int32_t> gpus{};
+};
+
+struct LaunchOrder {
+  RunId run{};
+  JobSpec spec{};
+  std::vector<GpuId> gpus{};      ///< in the order the core selected them
+  std::vector<NodePart> parts{};  ///< the same by node, in order of first appearance
+  bool shares = false;            ///< others hold some of these GPUs, too
+  uint32_t restarts = 0;          ///< launches before this one
+};
+
+enum class StopReason : uint8_t { Preempted, Cancelled, TimedOut, Broken };
+
+enum class ReportKind : uint8_t {
+  Started,   ///< the job's process runs
+  Ended,     ///< it is gone, and all that it started
+  Refused,   ///< it could not be started; `detail` says why
+  Lost,      ///< its supervisor or node died: nobody knows how it ended, and nothing runs any more
+  Progress,  ///< the job said where it stands
+  NodeDown,  ///< a node, and all that ran on it
+  NodeUp,
+};
+
+/// How a job stands by its own words. Negative = it did not say.
+struct ProgressNews {
+  double epoch = -1;   ///< epochs done, with the fraction of the one in progress
+  double epochs = -1;  ///< of all its work
+  int64_t step = -1;   ///< iterations done in this run and those before
+  int64_t steps = -1;
+  double samples_per_s = -1;
+  double loss = -1;
+  bool checkpointed = false;  ///< a checkpoint as of this step is safe
+  friend bool operator==(const ProgressNews&, const ProgressNews&) = default;
+};
+
+/// What a run used, as far as the engine measured; negative = not known.
+struct RunUsage {
+  double cpu_s = -1;
+  int64_t mem_bytes_max = -1;
+  int64_t gpu_mem_bytes_max = -1;  ///< of one GPU
+  float gpu_util_pct = -1;         ///< mean over its GPUs and its time
+  double energy_j = -1;            ///< of its GPUs
+  friend bool operator==(const RunUsage&, const RunUsage&) = default;
+};
+
+struct Report {
+  ReportKind kind = ReportKind::Started;
+  RunId run{};
+  NodeId node{};               ///< NodeDown, NodeUp
+  TimeNs at_ns = 0;            ///< on the engine's clock, for the record; 0 = when it is taken
+  int32_t exit_code = -1;      ///< Ended; -1 = by a signal
+  int32_t signal = 0;          ///< Ended
+  bool out_of_memory = false;  ///< Ended: it was killed for its memory, host or GPU
+  bool acknowledged = false;   ///< Ended: after a stop it said that its checkpoint is safe
+  RunUsage usage{};            ///< Ended
+  ProgressNews progress{};     ///< Progress
+  std::string detail{};
+};
+
+/// Carries out orders. Called by one thread only. Every order may be repeated.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// Hands the order over; Started, Refused or Ended follows as a report.
+  virtual void launch(const LaunchOrder& order) = 0;
+  /// Asks the job to stop as its StopWish says: signal, SIGTERM, SIGKILL. Ended follows. A run that
+  /// the engine does not know is Lost, and never starts from then on.
+  virtual void stop(RunId run, StopReason reason) = 0;
+  /// The book says that this run was launched. Reports how it stands: Started, Ended or Lost; a run
+  /// that the engine does not know is Lost, and never starts from then on.
+  virtual void resume(const LaunchOrder& order) = 0;
+  /// The job is over, and this was its last run: removes its run folders, the payload included if
+  /// no other job has it (`last`).
+  virtual void forget(RunId run, bool last) = 0;
+  // What not every engine can do; one that cannot ignores it.
+  /// Power limit of a GPU in watts; 0 = none.
+  virtual void cap(GpuId /*gpu*/, double /*watts*/) {}
+  virtual void rest(NodeId /*node*/) {}
+  virtual void wake(NodeId /*node*/) {}
+  /// What happened since the last call, in order for each run.
+  [[nodiscard]] virtual std::vector<Report> take_reports() = 0;
+};
+
+}  // namespace goban::live

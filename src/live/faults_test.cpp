@@ -1,0 +1,338 @@
+// The live scheduler in a world with faults: whatever gets lost, doubles, dies or fills up, no job
+// is lost, none runs twice at a time, and every end is accounted once.
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+#include "live/test_world.hpp"
+
+namespace goban::live {
+namespace {
+
+model::Cluster small_cluster(uint32_t nodes, uint32_t gpus) {
+  model::ClusterBuilder builder("test");
+  const uint32_t gpu = builder.add_gpu_model({.name = "test"});
+  for (uint32_t i = 0; i < nodes; ++i) {
+    model::ClusterBuilder::Placed placed;
+    placed.node.name = "n" + std::to_string(i);
+    placed.node.num_gpus = gpus;
+    placed.node.gpu_model = gpu;
+    builder.add_node(placed);
+  }
+  return *builder.build();
+}
+
+Site small_site(const std::string& policy) {
+  Site site;
+  site.cluster = small_cluster(4, 4);
+  site.scores = profile::PmScores::uniform(site.cluster.num_gpus());
+  site.penalties = profile::LocalityPenalties(site.cluster, 1.5);
+  site.composition = *policy::compose(policy);
+  site.keep_ended_ns = 600 * base::kSecond;
+  return site;
+}
+
+/// A daemon's life, driven step by step.
+class World {
+ public:
+  /// More than one policy: every life of the daemon has another.
+  World(std::vector<std::string> policies, uint64_t seed)
+      : policies_(std::move(policies)),
+        random_(seed),
+        cluster_(small_cluster(4, 4)),
+        engine_(cluster_, seed + 1) {
+    turns_ = std::make_unique<Turns>(small_site(policies_[0]), log_, engine_);
+  }
+
+  void step() {
+    now_ += static_cast<TimeNs>(random_.below(4 * uint64_t{base::kSecond}));
+    std::vector<Input> inputs;
+    if (random_.below(3) == 0) inputs.push_back(someones_wish());
+    disturb();
+    engine_.advance(now_);
+    turn(std::move(inputs));
+  }
+
+  /// All faults end; time passes until nothing is left to do.
+  void heal_and_finish() {
+    log_.full = false;
+    engine_.loss = 0;
+    for (uint32_t node = 0; node < 4; ++node) {
+      engine_.mend_node(NodeId(node));
+      turn({Resume{NodeId(node)}});
+    }
+    for (int i = 0; i < 20'000 && !is_done(); ++i) {
+      now_ += 10 * base::kSecond;
+      std::vector<Input> inputs;
+      for (const auto& [id, job] : book().jobs) {
+        if (job.stage == JobStage::Held) inputs.emplace_back(Release{.job = id, .by = kRoot});
+      }
+      if (i % 10 == 0) refresh();
+      engine_.advance(now_);
+      turn(std::move(inputs));
+    }
+  }
+
+  void check_end() const {
+    for (const auto& [id, job] : book().jobs) {
+      EXPECT_EQ(job.stage, JobStage::Done) << "job " << job_number(id);
+    }
+    for (const auto& [id, run] : engine_.runs()) {
+      EXPECT_NE(run.state, FaultyEngine::Run::State::Running) << "an orphan";
+    }
+    EXPECT_TRUE(book().runs.empty());
+    EXPECT_EQ(stored_.size(), submitted_) << "every job is accounted";
+    for (const auto& [id, result] : stored_) {
+      if (result != JobResult::Completed) continue;
+      EXPECT_TRUE(ran_to_its_end(id)) << "job " << job_number(id);
+    }
+  }
+
+  [[nodiscard]] size_t restarts() const { return restarts_; }
+  [[nodiscard]] int64_t others() const { return others_; }
+  [[nodiscard]] const std::map<JobId, JobResult>& stored() const { return stored_; }
+  [[nodiscard]] const FaultyEngine& engine() const { return engine_; }
+
+ private:
+  inline static const Caller kRoot{.uid = 0, .user = "root", .is_operator = true};
+
+  [[nodiscard]] const JobBook& book() const { return turns_->controller().book(); }
+
+  Input someones_wish() {
+    const JobId job(static_cast<uint32_t>(random_.below(std::max<uint64_t>(book().next_job, 1))));
+    switch (random_.below(12)) {
+      case 0:
+        return Cancel{.job = job, .by = kRoot};
+      case 1:
+        return Hold{.job = job, .by = kRoot};
+      case 2:
+      case 3:
+        return Release{.job = job, .by = kRoot};
+      case 4:
+        return Requeue{.job = job, .by = kRoot};
+      case 5:
+        return Drain{.node = NodeId(static_cast<uint32_t>(random_.below(4))),
+                     .from_ns = now_,
+                     .now = random_.below(2) == 0};
+      case 6:
+        return Resume{NodeId(static_cast<uint32_t>(random_.below(4)))};
+      default:
+        return submission();
+    }
+  }
+
+  Submit submission() {
+    Submit submit;
+    const uint64_t tasks = random_.below(6) == 0 ? 1 + random_.below(4) : 1;
+    for (uint64_t i = 0; i < tasks; ++i) {
+      JobSpec spec{.num_gpus = static_cast<int32_t>(1 + random_.below(6))};
+      spec.priority = static_cast<int32_t>(random_.below(3));
+      spec.preemptible = random_.below(2) == 0;
+      if (random_.below(4) == 0) spec.walltime_limit_ns = 40 * base::kSecond;
+      if (tasks > 1) spec.array_task = static_cast<int32_t>(i);
+      if (tasks > 1) spec.array_limit = 2;
+      if (book().next_job > 0 && random_.below(8) == 0) {
+        const JobId other(static_cast<uint32_t>(random_.below(book().next_job)));
+        const auto kind = static_cast<DependencyKind>(random_.below(4));
+        if (book().find(other) != nullptr) spec.dependencies = {{.kind = kind, .job = other}};
+      }
+      submit.jobs.push_back(std::move(spec));
+    }
+    return submit;
+  }
+
+  void disturb() {
+    const NodeId node(static_cast<uint32_t>(random_.below(4)));
+    switch (random_.below(60)) {
+      case 0:
+        engine_.fail_node(node);
+        break;
+      case 1:
+      case 2:
+        engine_.mend_node(node);
+        break;
+      case 3:
+        log_.full = !log_.full;
+        break;
+      case 4:
+        log_.full = false;
+        engine_.loss = static_cast<double>(random_.below(4)) * 0.1;
+        break;
+      case 5:
+        now_ -= std::min<TimeNs>(now_, 100 * base::kSecond);  // somebody set the clock
+        break;
+      case 6:
+        now_ += 300 * base::kSecond;
+        break;
+      case 7:
+        crash();
+        break;
+      case 8:
+      case 9:
+        refresh();
+        break;
+      case 10:
+        if (!log_.full) {
+          EXPECT_TRUE(turns_->compact());
+        }
+        break;
+      default:
+        break;
+    }
+  }
+
+  void refresh() {
+    if (turns_->is_stuck()) return;
+    turns_->resume();
+    engine_.report_nodes();
+  }
+
+  /// kill -9 and a new daemon.
+  void crash() {
+    ++restarts_;
+    log_.crash();
+    engine_.drop_reports();
+    const auto ran_before = running();
+    turns_ =
+        std::make_unique<Turns>(small_site(policies_[restarts_ % policies_.size()]), log_, engine_);
+    const auto fold = turns_->fold(log_.safe);
+    ASSERT_TRUE(fold) << fold.error().text();
+    if (policies_.size() == 1) {
+      EXPECT_EQ(fold->other, 0) << "record " << fold->first_other;
+    }
+    EXPECT_EQ(fold->uncompared, 0);
+    others_ += fold->other;
+    for (const auto& [id, gpus] : ran_before) check_still_known(id, gpus);
+    if (fold->other > 0 && !log_.full) {
+      EXPECT_TRUE(turns_->compact());
+    }
+    turns_->resume();
+    engine_.report_nodes();
+  }
+
+  [[nodiscard]] std::map<RunId, std::vector<GpuId>> running() const {
+    std::map<RunId, std::vector<GpuId>> found;
+    for (const auto& [id, run] : engine_.runs()) {
+      if (run.state == FaultyEngine::Run::State::Running) found[id] = run.gpus;
+    }
+    return found;
+  }
+
+  /// The new life's book has the run, where it is.
+  void check_still_known(RunId id, const std::vector<GpuId>& gpus) const {
+    const auto found = book().runs.find(id);
+    ASSERT_NE(found, book().runs.end()) << "job " << job_number(id.job) << " is lost";
+    EXPECT_EQ(found->second.gpus, gpus) << "job " << job_number(id.job);
+  }
+
+  void turn(std::vector<Input> inputs) {
+    std::vector<size_t> sizes;
+    for (const Input& input : inputs) {
+      const auto* submit = std::get_if<Submit>(&input);
+      sizes.push_back(submit == nullptr ? 0 : submit->jobs.size());
+    }
+    const JobId first = turns_->controller().next_job();
+    const auto answers = turns_->turn(std::move(inputs), now_);
+    for (size_t i = 0; i < answers.size(); ++i) {
+      if (answers[i] && sizes[i] > 0) {
+        EXPECT_EQ(answers[i]->first_job, first);
+      }
+    }
+    // A fate for each job that is new, whether its submitter got an answer or not.
+    for (uint32_t id = first.value; id < turns_->controller().next_job().value; ++id) {
+      engine_.fates[JobId(id)] = {
+          .takes_ns = static_cast<TimeNs>(random_.below(60)) * base::kSecond,
+          .exit_code = random_.below(8) == 0 ? 1 : 0};
+    }
+    if (!turns_->is_stuck()) submitted_ = turns_->controller().next_job().value;
+    check_gpus();
+    for (const JobId job : turns_->take_accounts()) {
+      const LiveJob* record = book().find(job);
+      ASSERT_NE(record, nullptr);
+      const auto known = stored_.emplace(job, record->result);
+      if (!known.second) {
+        EXPECT_EQ(known.first->second, record->result) << "told another end";
+      }
+      if (random_.below(10) != 0) turns_->accounted(job, now_);
+    }
+  }
+
+  /// Exclusive policies: nobody else runs on a run's GPUs, physically.
+  void check_gpus() const {
+    std::map<GpuId, RunId> holder;
+    for (const auto& [id, run] : engine_.runs()) {
+      if (run.state != FaultyEngine::Run::State::Running) continue;
+      for (const GpuId gpu : run.gpus) {
+        const auto [other, is_new] = holder.emplace(gpu, id);
+        ASSERT_TRUE(is_new) << "GPU " << gpu.value << " is held by jobs "
+                            << job_number(other->second.job) << " and " << job_number(id.job);
+      }
+    }
+  }
+
+  [[nodiscard]] bool ran_to_its_end(JobId job) const {
+    return std::ranges::any_of(engine_.runs(), [&](const auto& each) {
+      return each.first.job == job && each.second.state == FaultyEngine::Run::State::Ended &&
+             !each.second.stopped && each.second.exit_code == 0;
+    });
+  }
+
+  [[nodiscard]] bool is_done() const {
+    return std::ranges::all_of(book().jobs, [](const auto& each) {
+      return each.second.stage == JobStage::Done && each.second.accounted;
+    });
+  }
+
+  std::vector<std::string> policies_;
+  base::Random random_;
+  model::Cluster cluster_;
+  MemoryLog log_;
+  FaultyEngine engine_;
+  std::unique_ptr<Turns> turns_;
+  TimeNs now_ = 1'000 * base::kSecond;
+  size_t submitted_ = 0;
+  size_t restarts_ = 0;
+  int64_t others_ = 0;
+  std::map<JobId, JobResult> stored_;
+};
+
+class Faults : public testing::TestWithParam<const char*> {};
+
+TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
+  const char* given = std::getenv("GOBAN_FAULT_STEPS");
+  const int steps = given == nullptr ? 20'000 : std::atoi(given);
+  constexpr int kStepsPerWorld = 2'000;
+  for (int seed = 1; seed * kStepsPerWorld <= steps; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    World world({GetParam()}, static_cast<uint64_t>(seed));
+    for (int i = 0; i < kStepsPerWorld && !testing::Test::HasFailure(); ++i) world.step();
+    world.heal_and_finish();
+    world.check_end();
+    if (testing::Test::HasFailure()) return;
+    EXPECT_GT(world.restarts(), 0U);
+    EXPECT_GT(world.stored().size(), 100U);
+  }
+}
+
+// Whoever changes the policy need not end the daemon in order first: what was decided was decided.
+TEST(FaultsTest, EveryLifeOfTheDaemonHasAnotherPolicy) {
+  const std::vector<std::string> policies = {"easy-backfill+pal", "las+pal", "priority+skip+spread",
+                                             "goban", "fifo+packed"};
+  int64_t others = 0;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    World world(policies, seed);
+    for (int i = 0; i < 2'000 && !testing::Test::HasFailure(); ++i) world.step();
+    world.heal_and_finish();
+    world.check_end();
+    if (testing::Test::HasFailure()) return;
+    others += world.others();
+  }
+  EXPECT_GT(others, 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Faults,
+                         testing::Values("fifo+packed", "easy-backfill+pal", "las+pal",
+                                         "priority+skip+spread", "goban"));
+
+}  // namespace
+}  // namespace goban::live

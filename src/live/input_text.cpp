@@ -1,0 +1,183 @@
+// Inputs as lines of JSON: `{"at":NS,"take":"cancel","job":7,...}`. Job and GPU numbers are ids,
+// from 0; times are whole nanoseconds; doubles come back to the bit.
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+
+#include "live/input.hpp"
+#include "live/job/job_spec_json.hpp"
+#include "live/job/json_fields.hpp"
+#include "live/news_json.hpp"
+
+namespace goban::live {
+
+using base::Result;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::array<const char*, 10> kInputNames = {"submit",    "cancel", "hold",   "release",
+                                                     "requeue",   "drain",  "resume", "report",
+                                                     "accounted", "scores"};
+static_assert(kInputNames.size() == std::variant_size_v<Input>);
+constexpr std::array<const char*, 7> kReportNames = {"started",  "ended",     "refused", "lost",
+                                                     "progress", "node_down", "node_up"};
+constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
+constexpr uint32_t kIdMax = std::numeric_limits<uint32_t>::max();
+
+json caller_json(const Caller& by) {
+  return {{"uid", by.uid}, {"user", by.user}, {"operator", by.is_operator}};
+}
+
+void read_caller(FieldReader& in, Caller& by) {
+  in.object("by", [&](FieldReader& part) {
+    part.field("uid", by.uid, uint32_t{0}, kIdMax);
+    part.field("user", by.user);
+    part.field("operator", by.is_operator);
+  });
+}
+
+json report_json(const Report& report) {
+  json out{{"kind", kReportNames[static_cast<size_t>(report.kind)]}};
+  if (report.run.job.valid()) {
+    out["job"] = report.run.job.value;
+    out["run"] = report.run.run;
+  }
+  if (report.node.valid()) out["node"] = report.node.value;
+  if (report.at_ns != 0) out["seen"] = report.at_ns;
+  if (report.kind == ReportKind::Ended || report.kind == ReportKind::Refused) {
+    out["exit"] = report.exit_code;
+    out["signal"] = report.signal;
+    if (report.out_of_memory) out["oom"] = true;
+    if (report.acknowledged) out["acknowledged"] = true;
+    if (report.usage != RunUsage{}) out["usage"] = usage_json(report.usage);
+  }
+  if (report.kind == ReportKind::Progress) out["progress"] = progress_json(report.progress);
+  if (!report.detail.empty()) out["detail"] = report.detail;
+  return out;
+}
+
+void read_report(FieldReader& in, Report& report) {
+  std::string kind;
+  in.field("kind", kind);
+  const auto found = std::ranges::find(kReportNames, kind);
+  if (found == kReportNames.end()) return in.fail("kind", "is no report");
+  report.kind = static_cast<ReportKind>(found - kReportNames.begin());
+  const bool of_node = report.kind == ReportKind::NodeDown || report.kind == ReportKind::NodeUp;
+  if (of_node) {
+    read_id(in, "node", report.node);
+  } else {
+    read_id(in, "job", report.run.job);
+    in.field("run", report.run.run, uint32_t{0}, kIdMax);
+  }
+  in.field("seen", report.at_ns, TimeNs{0}, kTimeMax);
+  in.field("exit", report.exit_code, -1, 255);
+  in.field("signal", report.signal, 0, 255);
+  in.field("oom", report.out_of_memory);
+  in.field("acknowledged", report.acknowledged);
+  in.object("usage", [&](FieldReader& part) { read_usage(part, report.usage); });
+  in.object("progress", [&](FieldReader& part) { read_progress(part, report.progress); });
+  in.field("detail", report.detail);
+}
+
+struct Writer {
+  json& out;
+  void operator()(const Submit& each) const {
+    json jobs = json::array();
+    for (const JobSpec& spec : each.jobs) jobs.push_back(to_json(spec));
+    out["jobs"] = std::move(jobs);
+  }
+  template <typename T>
+    requires requires(const T& each) { each.by; }
+  void operator()(const T& each) const {
+    out["job"] = each.job.value;
+    out["by"] = caller_json(each.by);
+  }
+  void operator()(const Drain& each) const {
+    out["node"] = each.node.value;
+    out["from"] = each.from_ns;
+    if (each.now) out["now"] = true;
+    if (!each.reason.empty()) out["reason"] = each.reason;
+  }
+  void operator()(const Resume& each) const { out["node"] = each.node.value; }
+  void operator()(const EngineReport& each) const { out["report"] = report_json(each.report); }
+  void operator()(const Accounted& each) const { out["job"] = each.job.value; }
+  void operator()(const ScoresMeasured& each) const {
+    out["table"] = each.table;
+    out["instead_of"] = each.instead_of;
+  }
+};
+
+struct Reader {
+  FieldReader& in;
+  void operator()(Submit& each) const {
+    const json* jobs = in.find("jobs");
+    if (jobs == nullptr || !jobs->is_array()) return in.fail("jobs", "is no list");
+    for (const json& one : *jobs) {
+      auto spec = job_spec_from_json(one);
+      if (!spec) {
+        return in.fail("jobs." + spec.error().place.field, spec.error().message);
+      }
+      each.jobs.push_back(std::move(*spec));
+    }
+  }
+  template <typename T>
+    requires requires(const T& each) { each.by; }
+  void operator()(T& each) const {
+    read_id(in, "job", each.job);
+    read_caller(in, each.by);
+  }
+  void operator()(Drain& each) const {
+    read_id(in, "node", each.node);
+    in.field("from", each.from_ns, TimeNs{0}, kTimeMax);
+    in.field("now", each.now);
+    in.field("reason", each.reason);
+  }
+  void operator()(Resume& each) const { read_id(in, "node", each.node); }
+  void operator()(EngineReport& each) const {
+    in.object("report", [&](FieldReader& part) { read_report(part, each.report); });
+  }
+  void operator()(Accounted& each) const { read_id(in, "job", each.job); }
+  void operator()(ScoresMeasured& each) const {
+    in.field("table", each.table);
+    in.field("instead_of", each.instead_of);
+  }
+};
+
+template <size_t I = 0>
+Input input_of(size_t index) {
+  if constexpr (I + 1 < std::variant_size_v<Input>) {
+    if (index != I) return input_of<I + 1>(index);
+  }
+  return Input(std::in_place_index<I>);
+}
+
+}  // namespace
+
+std::string to_text(const TimedInput& input) {
+  json out{{"at", input.at_ns}, {"take", kInputNames[input.input.index()]}};
+  std::visit(Writer{out}, input.input);
+  // Names of files may be any bytes; what is no UTF-8 is replaced, not fatal.
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Result<TimedInput> parse_input(std::string_view text) {
+  const json document = json::parse(text, nullptr, false);
+  if (document.is_discarded()) return base::bad_data({}, "an input of the journal is no JSON");
+  FieldReader in(document, "");
+  TimedInput input;
+  in.field("at", input.at_ns, TimeNs{0}, kTimeMax);
+  std::string name;
+  in.field("take", name);
+  const auto found = std::ranges::find(kInputNames, name);
+  if (found == kInputNames.end()) in.fail("take", "is no input that this release knows");
+  if (in.good()) {
+    input.input = input_of(static_cast<size_t>(found - kInputNames.begin()));
+    std::visit(Reader{in}, input.input);
+  }
+  if (auto status = in.status(); !status) return base::failure(status.error());
+  return input;
+}
+
+}  // namespace goban::live

@@ -1,0 +1,260 @@
+#include "live/job/directives.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "base/nearest.hpp"
+#include "live/job/directive_dialect.hpp"
+#include "live/job/submit_options.hpp"
+
+namespace goban::live {
+namespace {
+
+using base::Result;
+using base::Status;
+
+constexpr std::string_view kBlanks = " \t\r\f\v";
+
+/// Words of a directive: quotes keep blanks, a backslash keeps what follows, `#` ends the line.
+/// Nothing of it is expanded. Errors: BadData, if a quote is not closed.
+Result<std::vector<std::string>> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  bool open = false;
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      if (c == quote) {
+        quote = 0;
+      } else if (c == '\\' && quote == '"' && i + 1 < text.size()) {
+        word += text[++i];
+      } else {
+        word += c;
+      }
+    } else if (kBlanks.find(c) != std::string_view::npos) {
+      if (open) words.push_back(std::exchange(word, {}));
+      open = false;
+    } else if (c == '#' && !open) {
+      break;
+    } else {
+      open = true;
+      if (c == '\'' || c == '"') {
+        quote = c;
+      } else if (c == '\\' && i + 1 < text.size()) {
+        word += text[++i];
+      } else {
+        word += c;
+      }
+    }
+  }
+  if (quote != 0) return base::bad_data({}, "a quote is not closed", fmt::format("add {}", quote));
+  if (open) words.push_back(std::move(word));
+  return words;
+}
+
+/// The options of one line, taken one after the other.
+class OptionLine {
+ public:
+  OptionLine(const Dialect* dialect, int line, Directives& out)
+      : dialect_(dialect), line_(line), out_(&out) {}
+
+  Status read(std::string_view text) {
+    auto words = split_words(text);
+    if (!words) return base::failure(words.error());
+    words_ = std::move(*words);
+    while (at_ < words_.size()) {
+      const Status status = dialect_ == nullptr ? read_own() : read_foreign();
+      if (!status) return status;
+      for (std::string& note : out_->wish.notes) unread(option_, std::move(note));
+      out_->wish.notes.clear();
+    }
+    return {};
+  }
+
+ private:
+  void unread(std::string text, std::string why) {
+    out_->unread.push_back({line_, std::move(text), std::move(why)});
+  }
+
+  /// The words up to the next option, for messages.
+  std::string take_rest(std::string text) {
+    while (at_ < words_.size() && !words_[at_].starts_with('-')) text += " " + words_[at_++];
+    return text;
+  }
+
+  static base::Error with_option(base::Error error, std::string_view option) {
+    error.place.field = option;
+    return error;
+  }
+
+  Status apply(Setter set, std::string_view value) {
+    auto status = set(out_->wish, value);
+    if (!status) return base::failure(with_option(std::move(status.error()), option_));
+    return status;
+  }
+
+  [[nodiscard]] tl::unexpected<base::Error> missing() const {
+    return base::bad_data({.file = {}, .line = 0, .column = 0, .field = option_},
+                          "the option has no value", "write one behind it");
+  }
+
+  Status read_own() {
+    const std::string word = words_[at_++];
+    size_t sign = word.find('=');
+    if (!word.starts_with("--")) sign = std::string::npos;
+    option_ = word.substr(0, sign);
+    const SubmitOption* option = find_submit_option(option_);
+    if (option == nullptr) return unknown_own(word);
+    if (option->value.empty()) {
+      if (sign == std::string::npos) return apply(option->set, {});
+      return base::bad_data({.file = {}, .line = 0, .column = 0, .field = option_},
+                            "the option takes no value", "leave it out");
+    }
+    if (sign != std::string::npos) return apply(option->set, word.substr(sign + 1));
+    if (at_ == words_.size()) return missing();
+    const std::string value = words_[at_++];
+    return apply(option->set, value);
+  }
+
+  [[nodiscard]] Status unknown_own(const std::string& word) const {
+    std::vector<std::string_view> known;
+    for (const SubmitOption& each : submit_options()) {
+      for (const std::string_view name : split_list(each.names)) known.push_back(name);
+    }
+    const std::string_view near = base::nearest_name(option_, known);
+    return base::bad_data({}, fmt::format("no option of goban submit is called '{}'", word),
+                          near.empty() ? std::string("see goban submit --help")
+                                       : fmt::format("did you mean {}?", near));
+  }
+
+  /// What an option of another system is called, and its value if it is in the same word.
+  struct Split {
+    std::string_view name;
+    std::string_view value;
+    bool has_value = false;
+  };
+  [[nodiscard]] Split split(std::string_view word) const {
+    if (dialect_->words) return {word.substr(1), {}, false};
+    if (!word.starts_with("--")) {
+      return {word.substr(1, 1), word.substr(std::min<size_t>(2, word.size())), word.size() > 2};
+    }
+    const size_t sign = std::min(word.find('='), word.size());
+    return {word.substr(2, sign - 2), word.substr(std::min(sign + 1, word.size())),
+            sign < word.size()};
+  }
+
+  [[nodiscard]] const DirectiveOption* find(std::string_view name) const {
+    for (const DirectiveOption& each : dialect_->options) {
+      const auto names = split_list(each.names, ' ');
+      if (std::find(names.begin(), names.end(), name) != names.end()) return &each;
+    }
+    return nullptr;
+  }
+
+  Status read_foreign() {
+    const std::string word = words_[at_++];
+    if (word.size() < 2 || word[0] != '-') {
+      unread(word, "is no option");
+      return {};
+    }
+    const Split parts = split(word);
+    const DirectiveOption* option = find(parts.name);
+    option_ = parts.has_value && option != nullptr
+                  ? word.substr(0, word.size() - parts.value.size() - (word[1] == '-' ? 1 : 0))
+                  : word;
+    if (option == nullptr) {
+      unread(take_rest(word), "is not known");
+      return {};
+    }
+    std::string value(parts.value);
+    if (option->values == 0 && parts.has_value) {
+      unread(word, "is not known");
+      return {};
+    }
+    for (int i = parts.has_value ? 1 : 0; i < option->values; ++i) {
+      if (at_ == words_.size()) return missing();
+      value += (i > 0 ? " " : "") + words_[at_++];
+    }
+    if (option->set == nullptr) {
+      unread(value.empty() || parts.has_value ? word : word + " " + value,
+             std::string(option->why));
+      return {};
+    }
+    return apply(option->set, value);
+  }
+
+  const Dialect* dialect_;  ///< null: Goban's own
+  int line_;
+  Directives* out_;
+  std::vector<std::string> words_;
+  size_t at_ = 0;
+  std::string option_;
+};
+
+struct Found {
+  bool directive = false;
+  const Dialect* dialect = nullptr;
+  std::string_view text{};
+};
+
+Found directive_in(std::string_view line) {
+  constexpr std::string_view kOwn = "#GOBAN";
+  const auto behind = [&](std::string_view prefix, bool dash) -> bool {
+    if (!line.starts_with(prefix)) return false;
+    if (line.size() == prefix.size()) return true;
+    const char next = line[prefix.size()];
+    return kBlanks.find(next) != std::string_view::npos || (dash && next == '-');
+  };
+  if (behind(kOwn, false)) return {true, nullptr, line.substr(kOwn.size())};
+  for (const Dialect* dialect : {&slurm_dialect(), &grid_engine_dialect(), &pbs_dialect()}) {
+    if (behind(dialect->prefix, dialect->words)) {
+      return {true, dialect, line.substr(dialect->prefix.size())};
+    }
+  }
+  return {};
+}
+
+/// The conventions are those of the first directive of another system.
+void take_conventions(const Dialect* dialect, JobWish& wish) {
+  if (dialect == nullptr || !wish.dialect.empty()) return;
+  wish.dialect = dialect->name;
+  wish.separate_errors = dialect != &slurm_dialect();
+}
+
+}  // namespace
+
+Result<Directives> read_directives(std::string_view script, const std::string& name) {
+  Directives out;
+  int number = 0;
+  bool head = true;
+  while (!script.empty()) {
+    ++number;
+    const size_t end = std::min(script.find('\n'), script.size());
+    const std::string_view line = script.substr(0, end);
+    script.remove_prefix(std::min(end + 1, script.size()));
+    if (number == 1 && line.starts_with("#!") && line.ends_with('\r')) {
+      return base::bad_data({.file = name, .line = 1, .column = 0, .field = {}},
+                            "the lines of the script end as on Windows, no shell can run it",
+                            "convert it with dos2unix");
+    }
+    const Found found = directive_in(line);
+    if (found.directive && head) {
+      take_conventions(found.dialect, out.wish);
+      OptionLine options(found.dialect, number, out);
+      if (auto status = options.read(found.text); !status) {
+        status.error().place.file = name;
+        status.error().place.line = number;
+        return base::failure(status.error());
+      }
+    } else if (found.directive) {
+      out.unread.push_back({number, std::string(line), "stands behind the first command"});
+    }
+    const size_t first = line.find_first_not_of(kBlanks);
+    if (first != std::string_view::npos && line[first] != '#') head = false;
+  }
+  return out;
+}
+
+}  // namespace goban::live

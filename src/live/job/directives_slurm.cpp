@@ -1,0 +1,139 @@
+// `#SBATCH`: the options of sbatch (Slurm 22.05).
+#include <array>
+#include <fmt/format.h>
+
+#include "live/job/directive_dialect.hpp"
+
+namespace goban::live {
+namespace {
+
+using base::Status;
+
+constexpr int64_t kMebibyte = int64_t{1} << 20;
+constexpr std::string_view kNoMail = "no mail is sent";
+constexpr std::string_view kNoNodeChoice = "nodes are chosen by the policy";
+constexpr std::string_view kNoBinding = "processes are not bound to cores";
+constexpr std::string_view kOfSubmit = "is for the terminal, not for the job";
+
+Status set_gres(JobWish& wish, std::string_view value) {
+  for (const std::string_view each : split_list(value)) {
+    if (each != "gpu" && !each.starts_with("gpu:")) {
+      wish.notes.push_back(fmt::format("the resource '{}' is not known", each));
+    } else if (const auto set = set_gpus<&JobWish::gpus_per_node>(wish, each); !set) {
+      return set;
+    }
+  }
+  return {};
+}
+
+/// --gpus=TYPE:N,TYPE:N adds up.
+template <int32_t JobWish::* Field>
+Status set_gpu_list(JobWish& wish, std::string_view value) {
+  int32_t sum = 0;
+  for (const std::string_view each : split_list(value)) {
+    const auto count = parse_gpus(wish, each);
+    if (!count) return base::failure(count.error());
+    sum += *count;
+    if (sum > 1'000'000) return base::bad_data({}, "too many GPUs", "ask for fewer");
+  }
+  return set_gpus<Field>(wish, fmt::format("{}", sum));
+}
+
+Status set_partition(JobWish& wish, std::string_view value) {
+  const auto parts = split_list(value);
+  if (parts.size() > 1) {
+    wish.notes.push_back(fmt::format("of the partitions {} the first is taken", value));
+  }
+  return set_text<&JobSpec::partition>(wish, parts.empty() ? value : parts.front());
+}
+
+Status set_nice(JobWish& wish, std::string_view value) {
+  if (value.empty()) value = "100";
+  const auto status = set_priority(wish, value);
+  if (status) wish.spec.priority = -wish.spec.priority;
+  return status;
+}
+
+Status refuse_hetjob(JobWish&, std::string_view) {
+  return base::bad_data({}, "heterogeneous jobs are not known",
+                        "submit the parts as jobs of their own");
+}
+
+constexpr auto kOptions = std::to_array<DirectiveOption>({
+    {"J job-name", 1, set_text<&JobSpec::name>, {}},
+    {"N nodes", 1, set_nodes, {}},
+    {"n ntasks", 1, set_count<&JobWish::tasks>, {}},
+    {"ntasks-per-node tasks-per-node", 1, set_count<&JobWish::tasks_per_node>, {}},
+    {"c cpus-per-task", 1, set_count<&JobWish::cores_per_task>, {}},
+    {"mem", 1, set_memory<kMebibyte>, {}},
+    {"mem-per-cpu", 1, set_memory_per<&JobWish::mem_per_core_bytes, kMebibyte>, {}},
+    {"mem-per-gpu", 1, set_memory_per<&JobWish::mem_per_gpu_bytes, kMebibyte>, {}},
+    {"t time", 1, set_time<&JobSpec::walltime_limit_ns, parse_slurm_time>, {}},
+    {"p partition", 1, set_partition, {}},
+    {"A account", 1, set_text<&JobSpec::account>, {}},
+    {"q qos", 1, set_text<&JobSpec::qos>, {}},
+    {"reservation", 1, set_text<&JobSpec::reservation>, {}},
+    {"gres", 1, set_gres, {}},
+    {"G gpus", 1, set_gpu_list<&JobWish::gpus>, {}},
+    {"gpus-per-node", 1, set_gpu_list<&JobWish::gpus_per_node>, {}},
+    {"gpus-per-task", 1, set_gpu_list<&JobWish::gpus_per_task>, {}},
+    {"exclusive", kOptional, set_sharing<model::SharingWish::No>, {}},
+    {"s oversubscribe share", 0, set_sharing<model::SharingWish::Yes>, {}},
+    {"d dependency", 1, set_dependencies, {}},
+    {"a array", 1, set_array, {}},
+    {"o output", 1, set_output<&JobSpec::stdout_path, slurm_output>, {}},
+    {"e error", 1, set_output<&JobSpec::stderr_path, slurm_output>, {}},
+    {"export", 1, apply_export, {}},
+    {"requeue", 0, set_flag<&JobSpec::requeue, true>, {}},
+    {"no-requeue", 0, set_flag<&JobSpec::requeue, false>, {}},
+    {"signal", 1, apply_signal, {}},
+    {"D chdir workdir", 1, set_text<&JobSpec::work_folder>, {}},
+    {"H hold", 0, set_flag<&JobSpec::held, true>, {}},
+    {"priority", 1, set_priority, {}},
+    {"nice", kOptional, set_nice, {}},
+    {"hetjob packjob", 0, refuse_hetjob, {}},
+    {"comment", 1, nullptr, "comments are not kept"},
+    {"w nodelist", 1, nullptr, kNoNodeChoice},
+    {"x exclude", 1, nullptr, kNoNodeChoice},
+    {"C constraint", 1, nullptr, kNoNodeChoice},
+    {"F nodefile", 1, nullptr, kNoNodeChoice},
+    {"switches", 1, nullptr, kNoNodeChoice},
+    {"contiguous", 0, nullptr, kNoNodeChoice},
+    {"mail-type", 1, nullptr, kNoMail},
+    {"mail-user", 1, nullptr, kNoMail},
+    {"b begin", 1, nullptr, "it may start at once: use --hold"},
+    {"deadline", 1, nullptr, "deadlines are spans: #GOBAN --deadline 12h"},
+    {"time-min", 1, nullptr, "the time limit stands as it is"},
+    {"i input", 1, nullptr, "standard input is empty"},
+    {"open-mode", 1, nullptr, "files are written anew by the first run, continued by later ones"},
+    {"cpus-per-gpu", 1, nullptr, "say -c"},
+    {"ntasks-per-gpu", 1, nullptr, "say --ntasks-per-node"},
+    {"ntasks-per-socket", 1, nullptr, kNoBinding},
+    {"ntasks-per-core", 1, nullptr, kNoBinding},
+    {"threads-per-core", 1, nullptr, kNoBinding},
+    {"cores-per-socket", 1, nullptr, kNoBinding},
+    {"sockets-per-node", 1, nullptr, kNoBinding},
+    {"hint", 1, nullptr, kNoBinding},
+    {"gpu-bind", 1, nullptr, kNoBinding},
+    {"mem-bind", 1, nullptr, kNoBinding},
+    {"m distribution", 1, nullptr, kNoBinding},
+    {"O overcommit", 0, nullptr, kNoBinding},
+    {"L licenses", 1, nullptr, "licences are not counted"},
+    {"M clusters", 1, nullptr, "there is one cluster"},
+    {"tmp", 1, nullptr, "local disk is not counted"},
+    {"get-user-env", kOptional, nullptr, "the variables are those of the submitter"},
+    {"propagate", kOptional, nullptr, "limits are those of the scheduler's node"},
+    {"parsable", kOptional, nullptr, kOfSubmit},
+    {"Q quiet", 0, nullptr, kOfSubmit},
+    {"v verbose", 0, nullptr, kOfSubmit},
+    {"W wait", 0, nullptr, kOfSubmit},
+});
+
+}  // namespace
+
+const Dialect& slurm_dialect() {
+  static constexpr Dialect kDialect{"slurm", "#SBATCH", kOptions, false};
+  return kDialect;
+}
+
+}  // namespace goban::live

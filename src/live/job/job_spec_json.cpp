@@ -1,0 +1,202 @@
+#include "live/job/job_spec_json.hpp"
+
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "live/job/json_fields.hpp"
+
+namespace goban::live {
+
+using base::Result;
+using nlohmann::json;
+
+namespace {
+
+constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+constexpr int64_t kBytesMax = int64_t{1} << 50;
+constexpr std::array<const char*, 3> kShareNames = {"unsaid", "no", "yes"};
+
+template <typename Enum, size_t N>
+bool find_name(const std::array<const char*, N>& names, const std::string& name, Enum& value) {
+  for (size_t i = 0; i < N; ++i) {
+    if (name != names[i]) continue;
+    value = static_cast<Enum>(i);
+    return true;
+  }
+  return false;
+}
+
+/// Leaves out what has its default.
+class FieldWriter {
+ public:
+  template <typename T>
+  void field(const char* name, const T& value, const T& normal) {
+    if (value != normal) out_[name] = value;
+  }
+  void seconds(const char* name, base::TimeNs value, base::TimeNs normal) {
+    if (value != normal) out_[name] = base::to_seconds(value);
+  }
+  [[nodiscard]] json& json_value() { return out_; }
+  [[nodiscard]] json take() { return std::move(out_); }
+
+ private:
+  json out_ = json::object();
+};
+
+json training_json(const model::TrainingFacts& facts) {
+  const model::TrainingFacts normal;
+  FieldWriter out;
+  out.seconds("deadline_s", facts.deadline_ns, normal.deadline_ns);
+  out.field("gpu_mem_bytes", facts.gpu_mem_bytes, normal.gpu_mem_bytes);
+  out.field("gpu_util_pct", facts.gpu_util_pct, normal.gpu_util_pct);
+  out.field("epochs", facts.epochs, normal.epochs);
+  out.field("batch_size", facts.batch_size, normal.batch_size);
+  out.field("max_slowdown", facts.max_slowdown, normal.max_slowdown);
+  out.seconds("max_wait_s", facts.max_wait_ns, normal.max_wait_ns);
+  if (facts.sharing != normal.sharing) {
+    out.json_value()["share"] = kShareNames[static_cast<size_t>(facts.sharing)];
+  }
+  return out.take();
+}
+
+void read_training(FieldReader& in, model::TrainingFacts& facts) {
+  in.seconds("deadline_s", facts.deadline_ns);
+  in.field("gpu_mem_bytes", facts.gpu_mem_bytes, int64_t{0}, kBytesMax);
+  in.field("gpu_util_pct", facts.gpu_util_pct, 0, 100);
+  in.field("epochs", facts.epochs, 0, kMost);
+  in.field("batch_size", facts.batch_size, 0, kMost);
+  in.field("max_slowdown", facts.max_slowdown, 0, 1e6);
+  in.seconds("max_wait_s", facts.max_wait_ns);
+  std::string share = kShareNames[0];
+  in.field("share", share);
+  if (!find_name(kShareNames, share, facts.sharing)) in.fail("share", "is neither yes nor no");
+}
+
+void read_owner(FieldReader& in, Owner& owner) {
+  constexpr uint32_t kIdMax = std::numeric_limits<uint32_t>::max();
+  in.field("uid", owner.uid, uint32_t{0}, kIdMax);
+  in.field("gid", owner.gid, uint32_t{0}, kIdMax);
+  in.field("user", owner.user);
+}
+
+void read_job_number(FieldReader& in, const char* name, JobId& job) {
+  uint32_t number = 0;
+  in.field(name, number, uint32_t{1}, std::numeric_limits<uint32_t>::max() - 1);
+  if (number > 0) job = JobId(number - 1);
+}
+
+void read_dependency(FieldReader& in, Dependency& dependency) {
+  std::string kind = "afterany";
+  in.field("kind", kind);
+  if (const auto known = parse_dependency_kind(kind)) {
+    dependency.kind = *known;
+  } else {
+    in.fail("kind", "is none of after, afterany, afterok, afternotok");
+  }
+  read_job_number(in, "job", dependency.job);
+  if (!dependency.job.valid()) in.fail("job", "is missing");
+}
+
+void read_parts(FieldReader& in, JobSpec& spec) {
+  in.object("owner", [&](FieldReader& part) { read_owner(part, spec.owner); });
+  in.object("training", [&](FieldReader& part) { read_training(part, spec.training); });
+  in.list("dependencies",
+          [&](FieldReader& part) { read_dependency(part, spec.dependencies.emplace_back()); });
+  in.object("stop", [&](FieldReader& part) {
+    part.field("signal", spec.stop.signal, 0, 64);
+    part.seconds("lead_s", spec.stop.lead_ns);
+    part.seconds("grace_s", spec.stop.grace_ns);
+  });
+  read_job_number(in, "array_first", spec.array_first);
+  std::string letter = "A";
+  in.field("app_class", letter);
+  if (letter.size() == 1 && letter[0] >= 'A' && letter[0] <= 'Z') {
+    spec.app_class = static_cast<uint8_t>(letter[0] - 'A');
+  } else {
+    in.fail("app_class", "is no letter from A to Z");
+  }
+}
+
+}  // namespace
+
+json to_json(const JobSpec& spec) {
+  const JobSpec normal;
+  FieldWriter out;
+  out.field("name", spec.name, normal.name);
+  if (spec.owner != normal.owner) {
+    out.json_value()["owner"] = {
+        {"uid", spec.owner.uid}, {"gid", spec.owner.gid}, {"user", spec.owner.user}};
+  }
+  out.field("account", spec.account, normal.account);
+  out.field("partition", spec.partition, normal.partition);
+  out.field("qos", spec.qos, normal.qos);
+  out.field("model", spec.model, normal.model);
+  out.field("resource_type", spec.resource_type, normal.resource_type);
+  out.field("reservation", spec.reservation, normal.reservation);
+  if (spec.app_class != 0)
+    out.json_value()["app_class"] = std::string(1, char('A' + spec.app_class));
+  out.field("num_gpus", spec.num_gpus, normal.num_gpus);
+  out.field("instances", spec.instances, normal.instances);
+  out.field("cores", spec.cores, normal.cores);
+  out.field("mem_bytes", spec.mem_bytes, normal.mem_bytes);
+  out.field("priority", spec.priority, normal.priority);
+  out.seconds("walltime_s", spec.walltime_limit_ns, normal.walltime_limit_ns);
+  if (spec.training != normal.training) out.json_value()["training"] = training_json(spec.training);
+  for (const Dependency& each : spec.dependencies) {
+    out.json_value()["dependencies"].push_back(
+        {{"kind", dependency_name(each.kind)}, {"job", job_number(each.job)}});
+  }
+  if (spec.array_first.valid()) out.json_value()["array_first"] = job_number(spec.array_first);
+  out.field("array_task", spec.array_task, normal.array_task);
+  out.field("array_limit", spec.array_limit, normal.array_limit);
+  out.field("held", spec.held, normal.held);
+  out.field("requeue", spec.requeue, normal.requeue);
+  out.field("preemptible", spec.preemptible, normal.preemptible);
+  out.field("interactive", spec.interactive, normal.interactive);
+  out.field("payload", spec.payload, normal.payload);
+  out.field("work_folder", spec.work_folder, normal.work_folder);
+  out.field("stdout_path", spec.stdout_path, normal.stdout_path);
+  out.field("stderr_path", spec.stderr_path, normal.stderr_path);
+  if (spec.stop != normal.stop) {
+    out.json_value()["stop"] = {{"signal", spec.stop.signal},
+                                {"lead_s", base::to_seconds(spec.stop.lead_ns)},
+                                {"grace_s", base::to_seconds(spec.stop.grace_ns)}};
+  }
+  return out.take();
+}
+
+Result<JobSpec> job_spec_from_json(const json& document, std::vector<std::string>* unknown) {
+  JobSpec spec;
+  FieldReader in(document, "");
+  in.field("name", spec.name);
+  in.field("account", spec.account);
+  in.field("partition", spec.partition);
+  in.field("qos", spec.qos);
+  in.field("model", spec.model);
+  in.field("resource_type", spec.resource_type);
+  in.field("reservation", spec.reservation);
+  in.field("num_gpus", spec.num_gpus, 0, 1'000'000);
+  in.field("instances", spec.instances, 1, 1'000'000);
+  in.field("cores", spec.cores, 0, 1'000'000);
+  in.field("mem_bytes", spec.mem_bytes, int64_t{0}, kBytesMax);
+  in.field("priority", spec.priority, -kMost, kMost);
+  in.seconds("walltime_s", spec.walltime_limit_ns);
+  in.field("array_task", spec.array_task, -1, kMost);
+  in.field("array_limit", spec.array_limit, 0, kMost);
+  in.field("held", spec.held);
+  in.field("requeue", spec.requeue);
+  in.field("preemptible", spec.preemptible);
+  in.field("interactive", spec.interactive);
+  in.field("payload", spec.payload);
+  in.field("work_folder", spec.work_folder);
+  in.field("stdout_path", spec.stdout_path);
+  in.field("stderr_path", spec.stderr_path);
+  read_parts(in, spec);
+  if (const auto status = in.status(); !status) return base::failure(status.error());
+  if (unknown != nullptr) *unknown = in.unknown();
+  return spec;
+}
+
+}  // namespace goban::live

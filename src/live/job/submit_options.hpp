@@ -1,0 +1,23 @@
+// The options of `goban submit` and of `#GOBAN` lines: one table for both.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "live/job/wish_setters.hpp"
+
+namespace goban::live {
+
+struct SubmitOption {
+  std::string_view names{};  ///< as a command line has them: "-J,--name"
+  std::string_view value{};  ///< what stands for the value in help; empty: a flag
+  std::string_view group{};
+  std::string_view help{};
+  Setter set = nullptr;
+};
+
+[[nodiscard]] std::span<const SubmitOption> submit_options();
+/// The option with this name, such as "--name" or "-J"; null if there is none.
+[[nodiscard]] const SubmitOption* find_submit_option(std::string_view name);
+
+}  // namespace goban::live

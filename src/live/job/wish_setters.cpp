@@ -1,0 +1,70 @@
+#include "live/job/wish_setters.hpp"
+
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+
+namespace goban::live {
+
+using base::Status;
+
+Status set_priority(JobWish& wish, std::string_view value) {
+  constexpr int64_t kMost = 1'000'000'000;
+  const auto number = base::parse_int(value);
+  if (!number || *number < -kMost || *number > kMost) {
+    return base::bad_data({}, fmt::format("'{}' is no priority", value),
+                          "write a whole number; larger goes first");
+  }
+  wish.spec.priority = static_cast<int32_t>(*number);
+  return {};
+}
+
+Status set_nodes(JobWish& wish, std::string_view value) {
+  const size_t dash = value.find('-');
+  const auto least = parse_count(value.substr(0, dash), 1);
+  if (!least) return base::failure(least.error());
+  if (dash != std::string_view::npos) {
+    const auto most = parse_count(value.substr(dash + 1), *least);
+    if (!most) return base::failure(most.error());
+    wish.notes.push_back(fmt::format("of {} nodes the least are taken: jobs do not grow", value));
+  }
+  wish.nodes = *least;
+  return {};
+}
+
+Status set_array(JobWish& wish, std::string_view value) {
+  auto array = parse_array(value);
+  if (!array) return base::failure(array.error());
+  wish.array_tasks = std::move(array->tasks);
+  wish.spec.array_limit = array->limit;
+  return {};
+}
+
+Status set_dependencies(JobWish& wish, std::string_view value) {
+  auto dependencies = parse_dependencies(value);
+  if (!dependencies) return base::failure(dependencies.error());
+  wish.spec.dependencies = std::move(*dependencies);
+  return {};
+}
+
+Status set_rerunnable(JobWish& wish, std::string_view value) {
+  const bool yes = value == "y" || value == "yes";
+  if (!yes && value != "n" && value != "no") {
+    return base::bad_data({}, fmt::format("'{}' is neither y nor n", value), "write y or n");
+  }
+  wish.spec.requeue = yes;
+  return {};
+}
+
+Status set_resource_type(JobWish& wish, std::string_view name, std::string_view count) {
+  const auto instances = count.empty() ? base::Result<int32_t>(1) : parse_count(count, 1);
+  if (!instances) return base::failure(instances.error());
+  auto text = checked_text(name);
+  if (!text) return base::failure(text.error());
+  wish.spec.resource_type = std::move(*text);
+  wish.spec.instances = *instances;
+  wish.nodes = -1;
+  return {};
+}
+
+}  // namespace goban::live

@@ -1,0 +1,313 @@
+#include "live/job/wish_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <fmt/format.h>
+#include <limits>
+#include <optional>
+
+#include "base/number.hpp"
+#include "base/units.hpp"
+
+namespace goban::live {
+
+using base::Result;
+using base::Status;
+
+namespace {
+
+tl::unexpected<base::Error> refuse(std::string_view text, const char* what, std::string remedy) {
+  return base::bad_data({}, fmt::format("'{}' is {}", text, what), std::move(remedy));
+}
+
+/// Numbers between colons, one to three; nothing if that is not what it is.
+std::optional<std::vector<int64_t>> clock_parts(std::string_view text) {
+  std::vector<int64_t> parts;
+  for (size_t from = 0; from <= text.size();) {
+    const size_t colon = std::min(text.find(':', from), text.size());
+    const std::string_view part = text.substr(from, colon - from);
+    const auto number = base::parse_int(part);
+    const bool digits =
+        !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+    if (!digits || !number || *number > 1'000'000'000 || parts.size() == 3) return {};
+    parts.push_back(*number);
+    from = colon + 1;
+  }
+  return parts;
+}
+
+Result<TimeNs> span_of(std::string_view text, int64_t seconds) {
+  if (static_cast<double>(seconds) > base::kMaxSeconds) {
+    return refuse(text, "too long a time", "at most 53,000 days can be asked for");
+  }
+  return seconds * base::kSecond;
+}
+
+/// D-HH[:MM[:SS]].
+Result<TimeNs> parse_days(std::string_view text, const char* forms) {
+  const size_t dash = text.find('-');
+  const auto days = clock_parts(text.substr(0, dash));
+  const auto clock = clock_parts(text.substr(dash + 1));
+  if (!days || days->size() != 1 || days->front() > 100'000 || !clock) {
+    return refuse(text, "no time", forms);
+  }
+  int64_t seconds = days->front() * 86'400;
+  int64_t unit = 3'600;
+  for (const int64_t part : *clock) {
+    seconds += part * unit;
+    unit /= 60;
+  }
+  return span_of(text, seconds);
+}
+
+/// The last part counts seconds.
+int64_t seconds_of(const std::vector<int64_t>& parts) {
+  int64_t seconds = 0;
+  for (const int64_t part : parts) seconds = seconds * 60 + part;
+  return seconds;
+}
+
+struct SignalName {
+  std::string_view name;
+  int number;
+};
+constexpr auto kSignals = std::to_array<SignalName>({{"HUP", SIGHUP},
+                                                     {"INT", SIGINT},
+                                                     {"QUIT", SIGQUIT},
+                                                     {"USR1", SIGUSR1},
+                                                     {"USR2", SIGUSR2},
+                                                     {"TERM", SIGTERM},
+                                                     {"CONT", SIGCONT},
+                                                     {"URG", SIGURG},
+                                                     {"XCPU", SIGXCPU}});
+
+Result<JobId> parse_job(std::string_view text) {
+  const auto number = base::parse_int(text);
+  if (!number || *number < 1 || *number >= std::numeric_limits<uint32_t>::max()) {
+    return refuse(text, "no job number",
+                  "dependencies are numbers of jobs, as submit printed them");
+  }
+  return JobId(static_cast<uint32_t>(*number - 1));
+}
+
+}  // namespace
+
+Result<TimeNs> parse_slurm_time(std::string_view text) {
+  constexpr const char* kForms =
+      "times are minutes, MM:SS, H:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS or UNLIMITED";
+  if (text == "UNLIMITED" || text == "INFINITE" || text == "unlimited") return 0;
+  if (text.find('-') != std::string_view::npos) return parse_days(text, kForms);
+  const auto parts = clock_parts(text);
+  if (!parts) return refuse(text, "no time", kForms);
+  return span_of(text, parts->size() == 1 ? parts->front() * 60 : seconds_of(*parts));
+}
+
+Result<TimeNs> parse_batch_time(std::string_view text) {
+  const auto parts = clock_parts(text);
+  if (!parts) return refuse(text, "no time", "times are seconds, MM:SS or H:MM:SS");
+  return span_of(text, seconds_of(*parts));
+}
+
+Result<TimeNs> parse_span(std::string_view text) {
+  constexpr const char* kForms = "write it as 90m, 12h, 1d 12h, 1:30:00 or 1-12:00:00";
+  const bool bare =
+      !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
+  if (bare) return refuse(text, "a time without a unit", kForms);
+  const auto colons = std::count(text.begin(), text.end(), ':');
+  const bool with_days = text.find('-') != std::string_view::npos;
+  if (with_days) return parse_days(text, kForms);
+  if (colons > 0) {
+    const auto parts = clock_parts(text);
+    if (!parts || colons != 2) return refuse(text, "no time", kForms);
+    return span_of(text, seconds_of(*parts));
+  }
+  const auto span = base::parse_duration(text);
+  if (!span) return refuse(text, "no time", kForms);
+  return *span;
+}
+
+Result<int64_t> parse_memory(std::string_view text, int64_t unit) {
+  constexpr std::string_view kUnits = "KMGTP";
+  constexpr const char* kForms = "write it as 16G, 16GiB or 500M";
+  std::string_view digits = text;
+  int64_t scale = unit;
+  if (digits.ends_with("iB") || digits.ends_with("ib")) {
+    digits.remove_suffix(2);
+  } else if (digits.ends_with('B') || digits.ends_with('b')) {
+    digits.remove_suffix(1);
+    if (!digits.empty() && digits.back() >= '0' && digits.back() <= '9') scale = 1;
+  }
+  if (!digits.empty()) {
+    const char last = static_cast<char>(digits.back() & ~0x20);
+    if (const size_t at = kUnits.find(last); at != std::string_view::npos) {
+      scale = int64_t{1} << (10 * (at + 1));
+      digits.remove_suffix(1);
+    }
+  }
+  const auto number = base::parse_double(digits);
+  if (!number || *number < 0) return refuse(text, "no size", kForms);
+  const double bytes = *number * static_cast<double>(scale);
+  if (bytes > 0x1p50) return refuse(text, "too large a size", "at most 1P can be asked for");
+  return static_cast<int64_t>(bytes);
+}
+
+Result<int32_t> parse_count(std::string_view text, int32_t least) {
+  constexpr int32_t kMost = 1'000'000;
+  const auto number = base::parse_int(text);
+  if (!number || *number < least || *number > kMost) {
+    return refuse(text, "no count",
+                  fmt::format("write a whole number from {} to {}", least, kMost));
+  }
+  return static_cast<int32_t>(*number);
+}
+
+Result<ArrayWish> parse_array(std::string_view text) {
+  constexpr const char* kForms = "write it as 0-9, 0-9%2 (two at once), 1-10:2 or 1,4,7-9";
+  constexpr int32_t kTaskMax = 4'000'000;
+  ArrayWish wish;
+  const size_t percent = text.find('%');
+  if (percent != std::string_view::npos) {
+    const auto limit = parse_count(text.substr(percent + 1));
+    if (!limit) return refuse(text, "no array", kForms);
+    wish.limit = *limit;
+  }
+  const auto task = [](std::string_view part) -> int32_t {
+    const auto number = base::parse_int(part);
+    return number && *number >= 0 && *number <= kTaskMax ? static_cast<int32_t>(*number) : -1;
+  };
+  for (std::string_view range : split_list(text.substr(0, percent))) {
+    int32_t step = 1;
+    if (const size_t colon = range.find(':'); colon != std::string_view::npos) {
+      step = task(range.substr(colon + 1));
+      range = range.substr(0, colon);
+    }
+    const size_t dash = range.find('-');
+    const int32_t first = task(range.substr(0, dash));
+    const int32_t last = dash == std::string_view::npos ? first : task(range.substr(dash + 1));
+    if (first < 0 || last < first || step < 1) return refuse(text, "no array", kForms);
+    if ((last - first) / step >= kArrayTasksMax - static_cast<int32_t>(wish.tasks.size())) {
+      return refuse(text, "too large an array",
+                    fmt::format("an array has at most {} tasks", kArrayTasksMax));
+    }
+    for (int32_t each = first; each <= last; each += step) wish.tasks.push_back(each);
+  }
+  std::sort(wish.tasks.begin(), wish.tasks.end());
+  wish.tasks.erase(std::unique(wish.tasks.begin(), wish.tasks.end()), wish.tasks.end());
+  if (wish.tasks.empty()) return refuse(text, "no array", kForms);
+  return wish;
+}
+
+Result<std::vector<Dependency>> parse_dependencies(std::string_view text) {
+  constexpr const char* kForms =
+      "write afterok:12:13,afterany:14; kinds are after, afterany, afterok, afternotok";
+  std::vector<Dependency> dependencies;
+  for (const std::string_view each : split_list(text)) {
+    const auto parts = split_list(each, ':');
+    if (parts.empty()) return refuse(text, "no dependency", kForms);
+    const auto kind = parse_dependency_kind(parts[0]);
+    const bool named = kind.has_value();
+    if (!named && parts.size() > 1) return refuse(text, "no dependency", kForms);
+    if (named && parts.size() == 1) return refuse(text, "a dependency on no job", kForms);
+    for (size_t i = named ? 1 : 0; i < parts.size(); ++i) {
+      const auto job = parse_job(parts[i]);
+      if (!job) return refuse(text, "no dependency", kForms);
+      dependencies.push_back({kind.value_or(DependencyKind::AfterAny), *job});
+    }
+  }
+  if (dependencies.empty()) return refuse(text, "no dependency", kForms);
+  return dependencies;
+}
+
+Result<int32_t> parse_signal(std::string_view text) {
+  std::string_view name = text;
+  if (name.starts_with("SIG")) name.remove_prefix(3);
+  for (const SignalName& each : kSignals) {
+    if (each.name == name) return each.number;
+  }
+  const auto number = base::parse_int(name);
+  if (number && *number >= 1 && *number < SIGRTMAX && *number != SIGKILL && *number != SIGSTOP) {
+    return static_cast<int32_t>(*number);
+  }
+  return refuse(text, "no signal", "write USR1, SIGUSR1 or its number");
+}
+
+Status apply_signal(JobWish& wish, std::string_view text) {
+  TimeNs lead = 60 * base::kSecond;
+  std::string_view name = text;
+  if (const size_t at = name.find('@'); at != std::string_view::npos) {
+    const std::string_view time = name.substr(at + 1);
+    const auto seconds = base::parse_int(time);
+    const auto span = seconds && *seconds >= 0 && *seconds <= 65'535
+                          ? Result<TimeNs>(*seconds * base::kSecond)
+                          : parse_span(time);
+    if (!span) return base::failure(span.error());
+    lead = *span;
+    name = name.substr(0, at);
+  }
+  if (const size_t colon = name.find(':'); colon != std::string_view::npos) {
+    name = name.substr(colon + 1);
+  }
+  const auto signal = parse_signal(name);
+  if (!signal) return base::failure(signal.error());
+  wish.spec.stop.signal = *signal;
+  wish.spec.stop.lead_ns = lead;
+  return {};
+}
+
+Result<int32_t> parse_gpus(JobWish& wish, std::string_view text) {
+  auto parts = split_list(text, ':');
+  if (!parts.empty() && parts.front() == "gpu") parts.erase(parts.begin());
+  if (parts.size() == 1 && base::parse_int(parts[0])) return parse_count(parts[0]);
+  if (parts.empty()) return 1;
+  if (parts.size() > 2 || base::parse_int(parts[0])) {
+    return refuse(text, "no number of GPUs", "write 4, gpu:4 or gpu:MODEL:4");
+  }
+  wish.notes.push_back(fmt::format("the GPU model '{}' is not chosen: any GPU is taken", parts[0]));
+  return parts.size() == 1 ? Result<int32_t>(1) : parse_count(parts[1]);
+}
+
+Status apply_export(JobWish& wish, std::string_view text) {
+  EnvironmentWish environment{.all = false, .names = {}, .values = {}};
+  for (const std::string_view each : split_list(text)) {
+    if (each == "ALL") {
+      environment.all = true;
+    } else if (each != "NONE" && each != "NIL") {
+      const size_t sign = each.find('=');
+      const auto name = checked_text(each.substr(0, sign));
+      if (!name) return refuse(text, "no list of variables", "write ALL, NONE or NAME,NAME=value");
+      if (sign == std::string_view::npos) {
+        environment.names.push_back(*name);
+      } else {
+        environment.values.emplace_back(*name, std::string(each.substr(sign + 1)));
+      }
+    }
+  }
+  wish.environment = std::move(environment);
+  return {};
+}
+
+std::vector<std::string_view> split_list(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(separator), text.size());
+    if (end > 0) parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+Result<std::string> checked_text(std::string_view text) {
+  constexpr size_t kBytesMax = 4096;
+  const auto control = [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7f;
+  };
+  if (text.empty()) return base::bad_data({}, "an empty text", "leave the option out");
+  if (text.size() > kBytesMax || std::any_of(text.begin(), text.end(), control)) {
+    return base::bad_data({}, "a text with control characters, or of over 4,096 bytes",
+                          "write plain text");
+  }
+  return std::string(text);
+}
+
+}  // namespace goban::live

@@ -1,0 +1,114 @@
+#include "live/journal/file_calls.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <utility>
+
+namespace goban::live {
+namespace {
+
+std::string_view remedy_for(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "make room on this disk; it is tried again, and what was confirmed is safe";
+    case EROFS:
+      return "mount this disk for writing; it is tried again, and what was confirmed is safe";
+    case EACCES:
+    case EPERM:
+      return "the folder has to belong to the user who runs goban";
+    case EIO:
+      return "look at the disk's health; what was confirmed is safe";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+ssize_t FileCalls::write(int fd, std::string_view bytes, int64_t at) {
+  return ::pwrite(fd, bytes.data(), bytes.size(), at);
+}
+int FileCalls::sync(int fd) { return ::fdatasync(fd); }
+int FileCalls::truncate(int fd, int64_t length) { return ::ftruncate(fd, length); }
+int FileCalls::rename(const std::string& from, const std::string& to) {
+  return ::rename(from.c_str(), to.c_str());
+}
+int FileCalls::remove(const std::string& path) { return ::unlink(path.c_str()); }
+
+FileCalls& system_files() {
+  static FileCalls calls;
+  return calls;
+}
+
+OpenFile::OpenFile(OpenFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+OpenFile::~OpenFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool write_all(FileCalls& calls, int fd, std::string_view bytes, int64_t at) {
+  while (!bytes.empty()) {
+    const ssize_t written = calls.write(fd, bytes, at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    if (written == 0) {
+      errno = ENOSPC;
+      return false;
+    }
+    bytes.remove_prefix(static_cast<size_t>(written));
+    at += written;
+  }
+  return true;
+}
+
+base::Status sync_folder(FileCalls& calls, const std::string& folder) {
+  const OpenFile file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file.is_open() || calls.sync(file.fd()) != 0) return file_failure("write", folder);
+  return {};
+}
+
+base::Status write_safely(FileCalls& calls, const std::string& path, std::string_view bytes) {
+  const std::string temporary = path + ".part";
+  const OpenFile file(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.is_open()) return file_failure("write", path);
+  if (write_all(calls, file.fd(), bytes, 0) && calls.sync(file.fd()) == 0 &&
+      calls.rename(temporary, path) == 0) {
+    return {};
+  }
+  auto failure = file_failure("write", path);
+  ::unlink(temporary.c_str());
+  return failure;
+}
+
+base::Result<std::string> read_whole(const std::string& path) {
+  const OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return file_failure("read", path);
+  std::string text;
+  constexpr size_t kChunk = size_t{1} << 20;
+  for (;;) {
+    const size_t before = text.size();
+    text.resize(before + kChunk);
+    const ssize_t got = ::read(file.fd(), text.data() + before, kChunk);
+    text.resize(before + static_cast<size_t>(got > 0 ? got : 0));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return file_failure("read", path);
+    if (got == 0) return text;
+  }
+}
+
+tl::unexpected<base::Error> file_failure(std::string_view what, const std::string& path) {
+  const int error = errno;
+  return base::failed(fmt::format("cannot {} {}: {}", what, path, std::strerror(error)),
+                      std::string(remedy_for(error)));
+}
+
+}  // namespace goban::live

@@ -1,0 +1,67 @@
+// The text of journals and snapshots (docs/journal.md): a line a record, each with its checksum and
+// its place, so that what a crash left behind and what a disk broke can be told apart.
+//
+//   <CRC-32 of the rest, 8 hex digits> <bytes of the record> <commit>.<index> <record>\n
+//
+// The header is line 0.0; records are numbered by commit from 1, and within a commit from 0.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace goban::live {
+
+/// Which journal or snapshot: epochs grow with every start of a daemon, generations with every
+/// snapshot.
+struct Generation {
+  uint64_t epoch = 0;
+  uint64_t number = 0;
+  friend auto operator<=>(const Generation&, const Generation&) = default;
+};
+
+/// The first line of a journal or snapshot.
+struct JournalHeader {
+  static constexpr int kVersion = 1;
+  int version = kVersion;
+  std::string kind{};       ///< "journal" or "snapshot"
+  std::string build{};      ///< goban's version that wrote it
+  Generation generation{};  ///< its own
+  /// A journal: the generation before it; epoch 0 = there is none, and no snapshot.
+  Generation before{};
+  /// It begins with the records of `before` again; else it goes on behind them.
+  bool repeats = false;
+};
+[[nodiscard]] std::string to_text(const JournalHeader& header);
+/// Errors: BadData if it is none, or of a newer version.
+[[nodiscard]] base::Result<JournalHeader> parse_header(std::string_view text,
+                                                       const std::string& file);
+
+struct LineNumber {
+  uint64_t commit = 0;
+  uint64_t index = 0;
+  friend auto operator<=>(const LineNumber&, const LineNumber&) = default;
+};
+/// Appends a line; the record has no line break.
+void append_line(std::string& out, LineNumber number, std::string_view record);
+
+/// What a file holds.
+struct JournalLines {
+  JournalHeader header{};
+  std::vector<std::string_view> records{};  ///< into the text
+  uint64_t last_commit = 0;
+  size_t header_bytes = 0;
+  /// Of whole lines; what follows are remains of the last commit, which was never confirmed.
+  size_t good_bytes = 0;
+};
+
+/// Errors: BadData with the byte offset if the header is broken, if a broken line has whole ones of
+/// later commits behind it, or if lines are missing: the disk or somebody broke it.
+[[nodiscard]] base::Result<JournalLines> read_journal_text(std::string_view text,
+                                                           const std::string& file);
+
+}  // namespace goban::live

@@ -1,0 +1,33 @@
+// Who may write to a state folder: the lock that one daemon holds, and the epochs that shut out one
+// that was taken for dead.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "live/journal/file_calls.hpp"
+
+namespace goban::live {
+
+/// Held while a daemon works on a state folder. The system takes it back when the process ends,
+/// however that happens.
+class StateLock {
+ public:
+  /// Makes the folder (mode 0700) if it is missing, and takes the lock on `<folder>/lock`. Errors:
+  /// Failed naming the process and host that hold it, or if the folder cannot be used.
+  [[nodiscard]] static base::Result<StateLock> take(const std::string& folder);
+
+ private:
+  explicit StateLock(OpenFile file) : file_(std::move(file)) {}
+  OpenFile file_;
+};
+
+/// The number of the daemon that may write to `folder`; 0 = none was there yet. It is kept in the
+/// file `epoch` there. Errors: Failed if it cannot be read or is no number.
+[[nodiscard]] base::Result<uint64_t> read_epoch(const std::string& folder);
+/// Shuts out all writers before: returns an epoch above all that were, at least `least`. Errors:
+/// Failed.
+[[nodiscard]] base::Result<uint64_t> raise_epoch(FileCalls& calls, const std::string& folder,
+                                                 uint64_t least);
+
+}  // namespace goban::live

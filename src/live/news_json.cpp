@@ -1,0 +1,43 @@
+#include "live/news_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace goban::live {
+
+using nlohmann::json;
+
+json usage_json(const RunUsage& usage) {
+  return {{"cpu_s", usage.cpu_s},
+          {"mem", usage.mem_bytes_max},
+          {"gpu_mem", usage.gpu_mem_bytes_max},
+          {"util", usage.gpu_util_pct},
+          {"energy", usage.energy_j}};
+}
+
+void read_usage(FieldReader& in, RunUsage& usage) {
+  in.field("cpu_s", usage.cpu_s, -1, 1e18);
+  in.field("mem", usage.mem_bytes_max, int64_t{-1}, INT64_MAX);
+  in.field("gpu_mem", usage.gpu_mem_bytes_max, int64_t{-1}, INT64_MAX);
+  in.field("util", usage.gpu_util_pct, -1, 1e9);
+  in.field("energy", usage.energy_j, -1, 1e18);
+}
+
+json progress_json(const ProgressNews& news) {
+  return {{"epoch", news.epoch},       {"epochs", news.epochs},
+          {"step", news.step},         {"steps", news.steps},
+          {"loss", news.loss},         {"samples_per_s", news.samples_per_s},
+          {"saved", news.checkpointed}};
+}
+
+void read_progress(FieldReader& in, ProgressNews& news) {
+  constexpr double kMost = 1e300;
+  in.field("epoch", news.epoch, -1, kMost);
+  in.field("epochs", news.epochs, -1, kMost);
+  in.field("step", news.step, int64_t{-1}, INT64_MAX);
+  in.field("steps", news.steps, int64_t{-1}, INT64_MAX);
+  in.field("loss", news.loss, -kMost, kMost);
+  in.field("samples_per_s", news.samples_per_s, -1, kMost);
+  in.field("saved", news.checkpointed);
+}
+
+}  // namespace goban::live

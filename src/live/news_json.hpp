@@ -1,0 +1,23 @@
+// What engines report of runs as JSON: shared by inputs and snapshots.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "live/engine.hpp"
+#include "live/job/json_fields.hpp"
+
+namespace goban::live {
+
+[[nodiscard]] nlohmann::json usage_json(const RunUsage& usage);
+void read_usage(FieldReader& in, RunUsage& usage);
+[[nodiscard]] nlohmann::json progress_json(const ProgressNews& news);
+void read_progress(FieldReader& in, ProgressNews& news);
+
+/// A dense id, which has to be there.
+template <typename Id>
+void read_id(FieldReader& in, const char* name, Id& id) {
+  in.field(name, id.value, uint32_t{0}, UINT32_MAX);
+  if (!id.valid() && in.good()) in.fail(name, "is missing");
+}
+
+}  // namespace goban::live

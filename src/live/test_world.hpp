@@ -1,0 +1,194 @@
+// A world for tests of the live scheduler: an engine whose messages get lost, double and late, a
+// journal on a disk that fills, nodes that die, and a daemon that is killed. All by one seed.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "live/turns.hpp"
+
+namespace goban::live {
+
+/// Keeps records in memory; commit fails while `full`.
+class MemoryLog final : public RecordLog {
+ public:
+  void append(std::string_view record) override { pending_.emplace_back(record); }
+  base::Status commit() override {
+    if (full) return base::failed("no space left on device");
+    for (std::string& record : pending_) safe.records.push_back(std::move(record));
+    pending_.clear();
+    return {};
+  }
+  base::Status compact(std::string_view snapshot) override {
+    if (full) return base::failed("no space left on device");
+    if (keeps_records) return {};
+    safe = {.snapshot = std::string(snapshot)};
+    return {};
+  }
+  int64_t bytes_since_snapshot() const override { return 0; }
+  /// The process died.
+  void crash() { pending_.clear(); }
+
+  Recovered safe;
+  bool full = false;
+  bool keeps_records = false;  ///< snapshots go nowhere
+
+ private:
+  std::vector<std::string> pending_;
+};
+
+/// What a run does if nobody stops it.
+struct Fate {
+  TimeNs takes_ns = 0;
+  int32_t exit_code = 0;
+};
+
+/// Physical truth of the runs. Orders and reports arrive late, sometimes twice, sometimes never,
+/// but in order.
+class FaultyEngine final : public Engine {
+ public:
+  struct Run {
+    enum class State : uint8_t { Running, Ended, Lost } state = State::Running;
+    std::vector<GpuId> gpus{};
+    TimeNs ends_ns = 0;
+    int32_t exit_code = 0;
+    bool stopped = false;
+  };
+
+  FaultyEngine(const model::Cluster& cluster, uint64_t seed) : cluster_(cluster), random_(seed) {}
+
+  void launch(const LaunchOrder& order) override {
+    send([this, order] { start(order); });
+  }
+  void stop(RunId run, StopReason) override {
+    send([this, run] { end_soon(run); });
+  }
+  void resume(const LaunchOrder& order) override {
+    send([this, order] { answer(order.run); });
+  }
+  void forget(RunId run, bool) override { forgotten_.insert(run.job); }
+  std::vector<Report> take_reports() override {
+    std::vector<Report> out;
+    while (!reports_.empty() && reports_.front().first <= now_) {
+      out.push_back(std::move(reports_.front().second));
+      reports_.pop_front();
+    }
+    return out;
+  }
+
+  /// Time passes: orders arrive, runs end.
+  void advance(TimeNs now) {
+    now_ = std::max(now_, now);
+    while (!orders_.empty() && orders_.front().first <= now_) {
+      const Message message = std::move(orders_.front().second);
+      orders_.pop_front();
+      message();
+    }
+    for (auto& [id, run] : runs_) {
+      if (run.state != Run::State::Running || run.ends_ns > now_) continue;
+      run.state = Run::State::Ended;
+      answer(id);
+    }
+  }
+  void fail_node(NodeId node) {
+    down_.insert(node);
+    for (auto& [id, run] : runs_) {
+      if (run.state == Run::State::Running && on_node(run, node)) run.state = Run::State::Lost;
+    }
+    report({.kind = ReportKind::NodeDown, .node = node});
+  }
+  void mend_node(NodeId node) {
+    if (down_.erase(node) > 0) report({.kind = ReportKind::NodeUp, .node = node});
+  }
+  /// As an engine does now and then: how each node stands.
+  void report_nodes() {
+    for (uint32_t i = 0; i < cluster_.nodes().size(); ++i) {
+      const bool down = down_.contains(NodeId(i));
+      report({.kind = down ? ReportKind::NodeDown : ReportKind::NodeUp, .node = NodeId(i)});
+    }
+  }
+  /// The daemon died: what it had not taken yet is asked for again.
+  void drop_reports() { reports_.clear(); }
+
+  std::map<JobId, Fate> fates;
+  double loss = 0;  ///< share of messages lost, and as many doubled
+  [[nodiscard]] const std::map<RunId, Run>& runs() const { return runs_; }
+  [[nodiscard]] bool is_down(NodeId node) const { return down_.contains(node); }
+  [[nodiscard]] size_t launches() const { return launches_; }
+
+ private:
+  using Message = std::function<void()>;
+  void send(const Message& message) {
+    if (chance()) return;
+    orders_.emplace_back(now_ + delay(), message);
+    if (chance()) orders_.emplace_back(orders_.back());
+  }
+  void report(const Report& news) {
+    if (chance()) return;
+    reports_.emplace_back(now_ + delay(), news);
+    if (chance()) reports_.emplace_back(reports_.back());
+  }
+  bool chance() { return loss > 0 && random_.uniform() < loss; }
+  TimeNs delay() { return static_cast<TimeNs>(random_.below(3)) * base::kSecond; }
+  void start(const LaunchOrder& order) {
+    if (forgotten_.contains(order.run.job) || runs_.contains(order.run)) return answer(order.run);
+    Run run{.gpus = order.gpus};
+    const Fate fate = fates[order.run.job];
+    run.ends_ns = now_ + fate.takes_ns;
+    run.exit_code = fate.exit_code;
+    const bool dead = std::ranges::any_of(
+        order.parts, [&](const NodePart& part) { return down_.contains(part.node); });
+    if (dead) run.state = Run::State::Lost;
+    if (!dead) ++launches_;
+    runs_.emplace(order.run, std::move(run));
+    answer(order.run);
+  }
+  void end_soon(RunId id) {
+    const auto found = runs_.find(id);
+    if (found == runs_.end()) return answer(id);
+    Run& run = found->second;
+    if (run.state != Run::State::Running) return answer(id);
+    if (!run.stopped) run.ends_ns = std::min(run.ends_ns, now_ + 5 * base::kSecond);
+    run.stopped = run.stopped || run.ends_ns > now_;
+  }
+  void answer(RunId id) {
+    const auto found = runs_.find(id);
+    if (found == runs_.end()) {
+      runs_[id].state = Run::State::Lost;
+      return report({.kind = ReportKind::Lost, .run = id});
+    }
+    const Run& run = found->second;
+    switch (run.state) {
+      case Run::State::Running:
+        return report({.kind = ReportKind::Started, .run = id});
+      case Run::State::Lost:
+        return report({.kind = ReportKind::Lost, .run = id});
+      case Run::State::Ended:
+        return report({.kind = ReportKind::Ended,
+                       .run = id,
+                       .exit_code = run.stopped ? -1 : run.exit_code,
+                       .signal = run.stopped ? 15 : 0});
+    }
+  }
+  [[nodiscard]] bool on_node(const Run& run, NodeId node) const {
+    return std::ranges::any_of(run.gpus, [&](GpuId gpu) { return cluster_.node_of(gpu) == node; });
+  }
+
+  const model::Cluster& cluster_;
+  base::Random random_;
+  TimeNs now_ = 0;
+  std::deque<std::pair<TimeNs, Message>> orders_;
+  std::deque<std::pair<TimeNs, Report>> reports_;
+  std::map<RunId, Run> runs_;
+  std::set<JobId> forgotten_;
+  std::set<NodeId> down_;
+  size_t launches_ = 0;
+};
+
+}  // namespace goban::live

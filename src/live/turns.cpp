@@ -1,0 +1,200 @@
+#include "live/turns.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace goban::live {
+
+using base::Result;
+using base::Status;
+
+namespace {
+
+constexpr std::string_view kDecided = R"({"decided":)";
+/// To compare a decision costs an image of the core, in the order of its jobs. This many are some
+/// seconds; then decisions are carried out without a look at what they would be now.
+constexpr size_t kComparedJobsMax = 2'000'000;
+constexpr size_t kCompareCost = 16;  ///< of an image, in jobs, if there is none
+
+/// The time in the line of a decision: its only number named "at".
+TimeNs decided_at(std::string_view line) {
+  constexpr std::string_view kAt = R"("at":)";
+  const size_t found = line.rfind(kAt);
+  if (found == std::string_view::npos) return -1;
+  TimeNs at = 0;
+  for (const char c : line.substr(found + kAt.size())) {
+    if (c < '0' || c > '9') break;
+    at = at * 10 + (c - '0');
+  }
+  return at;
+}
+
+}  // namespace
+
+Turns::Turns(Site site, RecordLog& log, Engine& engine)
+    : controller_(std::make_unique<Controller>(std::move(site))), log_(log), engine_(engine) {}
+
+Status Turns::restore(const Recovered& recovered) {
+  if (recovered.snapshot.empty()) return {};
+  return controller_->restore(recovered.snapshot);
+}
+
+Result<Turns::Fold> Turns::fold(const Recovered& recovered) {
+  Site fresh = controller_->site();
+  auto fold = fold_alike(recovered);
+  if (fold && fold->first_other >= 0) {
+    controller_ = std::make_unique<Controller>(std::move(fresh));
+    if (auto status = fold_recorded(recovered, *fold); !status) {
+      return base::failure(status.error());
+    }
+  }
+  // All of these were given out before, or will be repeated.
+  (void)controller_->take_orders();
+  // What the configuration allows by now may start at once.
+  changed_ = !recovered.snapshot.empty() || !recovered.records.empty();
+  return fold;
+}
+
+Result<Turns::Fold> Turns::fold_alike(const Recovered& recovered) {
+  if (auto status = restore(recovered); !status) return base::failure(status.error());
+  Fold fold;
+  for (const std::string& record : recovered.records) {
+    if (!record.starts_with(kDecided)) {
+      auto input = parse_input(record);
+      if (!input) return base::failure(input.error());
+      controller_->apply(*input);
+    } else if (controller_->decide(decided_at(record)) == record) {
+      ++fold.reproduced;
+    } else {
+      fold.first_other = fold.records;
+      return fold;
+    }
+    ++fold.records;
+  }
+  return fold;
+}
+
+Status Turns::fold_recorded(const Recovered& recovered, Fold& fold) {
+  if (auto status = restore(recovered); !status) return status;
+  fold.records = 0;
+  size_t compared_jobs = 0;
+  for (const std::string& record : recovered.records) {
+    if (!record.starts_with(kDecided)) {
+      auto input = parse_input(record);
+      if (!input) return base::failure(input.error());
+      controller_->apply(*input);
+    } else if (fold.records < fold.first_other) {
+      (void)controller_->decide(decided_at(record));
+    } else {
+      const auto& core = controller_->core();
+      const bool compare = compared_jobs < kComparedJobsMax;
+      if (compare) compared_jobs += kCompareCost + core.num_waiting() + core.num_running();
+      const auto same = controller_->redo(record, compare);
+      if (!same) return base::failure(same.error());
+      ++(!compare ? fold.uncompared : *same ? fold.reproduced : fold.other);
+    }
+    ++fold.records;
+  }
+  return {};
+}
+
+void Turns::resume() {
+  for (const LaunchOrder& order : controller_->launched_runs()) engine_.resume(order);
+  give_out(controller_->orders_to_repeat());
+}
+
+Turns::Answers Turns::turn(std::vector<Input> inputs, TimeNs now) {
+  Answers answers;
+  if (stuck_ && !commit()) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      answers.emplace_back(base::failed("the journal cannot be written: " + problem_,
+                                        "make room on its disk; nothing is lost"));
+    }
+    return answers;
+  }
+  now = std::max(now, controller_->now_ns());
+  for (Input& input : inputs) answers.push_back(take(std::move(input), now));
+  for (Report& report : engine_.take_reports()) {
+    (void)take(EngineReport{std::move(report)}, now);
+  }
+  if (changed_ || now >= controller_->wake_ns()) decide(now);
+  if (commit()) return answers;
+  for (auto& answer : answers) {
+    if (!answer) continue;
+    answer = base::failed("the journal cannot be written: " + problem_,
+                          "it is done as soon as there is room on the disk, unless the daemon "
+                          "ends before; look at goban queue");
+  }
+  return answers;
+}
+
+Result<Answer> Turns::take(Input input, TimeNs now) {
+  if (auto* scores = std::get_if<ScoresMeasured>(&input)) {
+    scores->instead_of = controller_->configured_scores();
+  }
+  if (auto status = controller_->check(input); !status) return base::failure(status.error());
+  Answer answer{.first_job = controller_->next_job(), .at_ns = now};
+  const TimedInput timed{.at_ns = now, .input = std::move(input)};
+  log_.append(to_text(timed));
+  controller_->apply(timed);
+  ++inputs_;
+  dirty_ = true;
+  changed_ = true;
+  return answer;
+}
+
+void Turns::decide(TimeNs now) {
+  log_.append(controller_->decide(now));
+  ++decisions_;
+  dirty_ = true;
+  changed_ = false;
+}
+
+bool Turns::commit() {
+  if (!dirty_) return true;
+  const Status status = log_.commit();
+  stuck_ = !status;
+  if (stuck_) {
+    problem_ = status.error().message;
+    return false;
+  }
+  dirty_ = false;
+  give_out(controller_->take_orders());
+  return true;
+}
+
+void Turns::give_out(std::vector<Order> orders) {
+  for (Order& order : orders) {
+    if (auto* launch = std::get_if<LaunchRun>(&order)) engine_.launch(launch->order);
+    if (auto* stop = std::get_if<StopRun>(&order)) engine_.stop(stop->run, stop->reason);
+    if (auto* cap = std::get_if<CapGpu>(&order)) engine_.cap(cap->gpu, cap->watts);
+    if (auto* rest = std::get_if<RestNode>(&order)) engine_.rest(rest->node);
+    if (auto* wake = std::get_if<WakeNode>(&order)) engine_.wake(wake->node);
+    if (auto* account = std::get_if<AccountFor>(&order)) accounts_.push_back(account->job);
+  }
+}
+
+std::vector<JobId> Turns::take_accounts() { return std::exchange(accounts_, {}); }
+
+void Turns::accounted(JobId id, TimeNs now) {
+  const LiveJob* job = controller_->book().find(id);
+  if (job == nullptr || job->accounted) return;
+  const bool payload_is_used =
+      job->spec.array_task >= 0 &&
+      std::ranges::any_of(controller_->book().jobs, [&](const auto& each) {
+        const LiveJob& other = each.second;
+        return other.job != id && other.spec.payload == job->spec.payload && !other.accounted;
+      });
+  engine_.forget({.job = id, .run = job->runs}, !payload_is_used);
+  (void)take(Accounted{id}, std::max(now, controller_->now_ns()));
+}
+
+Status Turns::compact() {
+  if (stuck_) return base::failed("the journal cannot be written: " + problem_);
+  const std::string snapshot = controller_->snapshot();
+  if (snapshot.empty()) return base::failed("no snapshot could be made");
+  return log_.compact(snapshot);
+}
+
+}  // namespace goban::live

@@ -1,0 +1,242 @@
+// State folders that releases left behind, with jobs that wait and run: every later one goes on
+// from them. How to add the next: docs/journal.md.
+#include <cstdlib>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <sstream>
+
+#include "live/journal/journal_file.hpp"
+#include "live/journal/test_folder.hpp"
+#include "live/turns.hpp"
+
+namespace goban::live {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+Site two_nodes(const std::string& policy) {
+  model::ClusterBuilder builder("upgrade");
+  const uint32_t gpu = builder.add_gpu_model({.name = "test"});
+  for (const char* name : {"n0", "n1"}) {
+    model::ClusterBuilder::Placed placed;
+    placed.node.name = name;
+    placed.node.num_gpus = 4;
+    placed.node.gpu_model = gpu;
+    builder.add_node(placed);
+  }
+  Site site;
+  site.cluster = *builder.build();
+  site.scores = profile::PmScores::uniform(8);
+  site.penalties = profile::LocalityPenalties(site.cluster, 1.5);
+  site.composition = *policy::compose(policy);
+  return site;
+}
+
+/// Starts what it is told to, and ends it when the test says so.
+class PatientEngine final : public Engine {
+ public:
+  void launch(const LaunchOrder& order) override {
+    launched.push_back(order.run);
+    report(ReportKind::Started, order.run);
+  }
+  void stop(RunId run, StopReason) override { report(ReportKind::Ended, run, -1); }
+  void resume(const LaunchOrder& order) override { report(ReportKind::Started, order.run); }
+  void forget(RunId, bool) override {}
+  std::vector<Report> take_reports() override { return std::exchange(reports_, {}); }
+
+  void report(ReportKind kind, RunId run, int32_t exit_code = 0) {
+    reports_.push_back({.kind = kind, .run = run, .exit_code = exit_code});
+  }
+  std::vector<RunId> launched;
+
+ private:
+  std::vector<Report> reports_;
+};
+
+/// The book as text, a line a job.
+std::string describe(const JobBook& book) {
+  constexpr std::array<const char*, 7> kStages = {"held",    "depends",  "waiting", "starting",
+                                                  "running", "stopping", "done"};
+  std::string out;
+  for (const auto& [id, job] : book.jobs) {
+    std::string gpus;
+    const auto run = book.runs.find({.job = id, .run = job.runs});
+    if (run != book.runs.end()) {
+      for (const GpuId gpu : run->second.gpus) gpus += fmt::format(" {}", gpu.value);
+    }
+    out += fmt::format("job {} {} {} runs {} epoch {} gpus{}\n", job_number(id), job.spec.name,
+                       kStages[static_cast<size_t>(job.stage)], job.runs, job.progress.epoch, gpus);
+  }
+  return out;
+}
+
+std::string read_file(const fs::path& path) {
+  std::ostringstream out;
+  out << std::ifstream(path).rdbuf();
+  return out.str();
+}
+
+constexpr TimeNs kBegin = 1'700'000'000 * base::kSecond;
+const Owner kAnn{.uid = 1001, .gid = 1001, .user = "ann"};
+const Caller kRoot{.uid = 0, .user = "root", .is_operator = true};
+
+JobSpec spec(std::string name, int32_t num_gpus) {
+  return {.name = std::move(name), .owner = kAnn, .num_gpus = num_gpus, .payload = "p"};
+}
+
+/// Jobs of every stage before the snapshot, and more of them behind it.
+void write_sample(const fs::path& folder) {
+  auto journal = open_journal(folder / "journal", {.build = "sample"});
+  ASSERT_TRUE(journal) << journal.error().text();
+  PatientEngine engine;
+  Turns turns(two_nodes("easy-backfill+pal"), *journal->log, engine);
+  TimeNs now = kBegin;
+  const auto turn = [&](std::vector<Input> inputs) {
+    now += base::kSecond;
+    for (const auto& answer : turns.turn(std::move(inputs), now)) {
+      ASSERT_TRUE(answer) << answer.error().text();
+    }
+  };
+  JobSpec long_one = spec("long", 4);
+  long_one.walltime_limit_ns = 86'400 * base::kSecond;
+  long_one.model = "resnet50";
+  long_one.training.epochs = 90;
+  JobSpec stopped = spec("stopped", 2);
+  stopped.preemptible = true;
+  stopped.account = "physics";
+  JobSpec held = spec("held", 1);
+  held.held = true;
+  turn({Submit{.jobs = {long_one}}, Submit{.jobs = {spec("done", 2)}}, Submit{.jobs = {stopped}},
+        Submit{.jobs = {held}}, Submit{.jobs = {spec("wide", 8)}}});
+  turn({});
+  engine.report(ReportKind::Ended, {.job = JobId(1U), .run = 1});
+  turn({});
+  turns.accounted(JobId(1U), now);
+  JobSpec after = spec("after", 1);
+  after.dependencies = {{.kind = DependencyKind::AfterOk, .job = JobId(0U)}};
+  turn({Submit{.jobs = {after}}, Drain{.node = NodeId(1U), .from_ns = now, .reason = "fan"}});
+  ASSERT_TRUE(turns.compact());
+  turn({EngineReport{{.kind = ReportKind::Progress,
+                      .run = {.job = JobId(0U), .run = 1},
+                      .progress = {.epoch = 2.5, .epochs = 90, .step = 12'345}}},
+        Resume{NodeId(1U)}, Requeue{.job = JobId(2U), .by = kRoot}});
+  turn({});
+  JobSpec task = spec("array", 1);
+  task.array_task = 0;
+  task.array_limit = 1;
+  JobSpec next = task;
+  next.array_task = 1;
+  turn({Submit{.jobs = {task, next}}, Submit{.jobs = {spec("cancelled", 1)}}});
+  turn({Cancel{.job = JobId(8U), .by = kRoot}});
+  turn({});
+  std::ofstream(folder / "book.txt") << describe(turns.controller().book());
+}
+
+struct Upgrade : testing::TestWithParam<fs::path> {
+  /// A copy of the sample, opened by a daemon with this policy.
+  void open(const std::string& policy) {
+    fs::copy(GetParam() / "journal", folder / "journal", fs::copy_options::recursive);
+    auto opened = open_journal(folder / "journal", {.build = "test"});
+    ASSERT_TRUE(opened) << opened.error().text();
+    journal = std::move(*opened);
+    turns = std::make_unique<Turns>(two_nodes(policy), *journal.log, engine);
+    const auto fold = turns->fold(journal.recovered);
+    ASSERT_TRUE(fold) << fold.error().text();
+    EXPECT_GT(fold->reproduced + fold->other, 2);
+    now = turns->controller().now_ns();
+  }
+  const JobBook& book() const { return turns->controller().book(); }
+  void turn(std::vector<Input> inputs = {}) {
+    now += base::kSecond;
+    for (const auto& answer : turns->turn(std::move(inputs), now)) EXPECT_TRUE(answer);
+  }
+
+  TestFolder folder;
+  OpenJournal journal;
+  PatientEngine engine;
+  std::unique_ptr<Turns> turns;
+  TimeNs now = 0;
+};
+
+TEST_P(Upgrade, EveryJobIsAsItWas) {
+  open("easy-backfill+pal");
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(describe(book()), read_file(GetParam() / "book.txt"));
+  EXPECT_THAT(describe(book()), HasSubstr(" running runs 1"));
+  EXPECT_THAT(describe(book()), HasSubstr(" waiting runs 0"));
+}
+
+// Another policy, too: what runs stays where it is, what waits runs later, and nothing runs twice.
+TEST_P(Upgrade, WorkGoesOnUnderAnotherPolicy) {
+  for (const char* policy : {"easy-backfill+pal", "goban", "las+pal"}) {
+    SCOPED_TRACE(policy);
+    fs::remove_all(folder / "journal");
+    engine.launched.clear();
+    open(policy);
+    if (HasFatalFailure()) return;
+    EXPECT_EQ(describe(book()), read_file(GetParam() / "book.txt"));
+    std::set<RunId> known;
+    for (const auto& [id, run] : book().runs) {
+      if (run.stage != LiveRun::Stage::Ordered) known.insert(id);
+    }
+    turns->resume();
+    turn({Release{.job = JobId(3U), .by = kRoot}});
+    for (int i = 0; i < 100; ++i) {
+      for (const auto& [id, run] : book().runs) engine.report(ReportKind::Ended, id);
+      turn();
+      for (const JobId job : turns->take_accounts()) turns->accounted(job, now);
+    }
+    for (const auto& [id, job] : book().jobs) {
+      EXPECT_EQ(job.stage, JobStage::Done) << job.spec.name;
+    }
+    const std::set<RunId> launched(engine.launched.begin(), engine.launched.end());
+    EXPECT_EQ(launched.size(), engine.launched.size()) << "a run was launched twice";
+    for (const RunId id : known) {
+      EXPECT_FALSE(launched.contains(id)) << "job " << job_number(id.job) << " ran already";
+    }
+  }
+}
+
+TEST_P(Upgrade, ASnapshotOfAnotherFormatSaysSo) {
+  open("easy-backfill+pal");
+  if (HasFatalFailure()) return;
+  for (const char* version : {"0", "2"}) {
+    Recovered other = journal.recovered;
+    const std::string mine = "\"version\":1,\"watched\"";
+    const size_t at = other.snapshot.find(mine);
+    ASSERT_NE(at, std::string::npos);
+    other.snapshot.replace(at + std::string("\"version\":").size(), 1, version);
+    Turns again(two_nodes("easy-backfill+pal"), *journal.log, engine);
+    const auto fold = again.fold(other);
+    ASSERT_FALSE(fold);
+    EXPECT_THAT(fold.error().text(), HasSubstr(std::string("has version ") + version));
+    EXPECT_THAT(fold.error().text(), HasSubstr("start the goban that wrote it"));
+  }
+}
+
+/// tests/journal/release-*; with GOBAN_WRITE_JOURNAL=FOLDER a sample of this release first.
+std::vector<fs::path> samples() {
+  const char* folder = std::getenv("GOBAN_WRITE_JOURNAL");
+  if (folder != nullptr) {
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    write_sample(folder);
+    return {folder};
+  }
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(GOBAN_SOURCE_DIR "/tests/journal")) {
+    if (entry.path().filename().string().starts_with("release-")) found.push_back(entry.path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+INSTANTIATE_TEST_SUITE_P(Releases, Upgrade, testing::ValuesIn(samples()), [](const auto& one) {
+  std::string name = one.param.filename().string();
+  std::ranges::replace_if(name, [](char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace goban::live
