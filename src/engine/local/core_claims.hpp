@@ -1,0 +1,23 @@
+// Which cores a job without GPUs computes on: each core is for one such job at a time. A claim is a
+// lock on `<state>/cores/<number>`, so it ends with the supervisor that holds it, whatever happens,
+// and a restarted daemon has nothing to remember.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/local/files.hpp"
+
+namespace goban::engine::local {
+
+struct CoreClaims {
+  std::vector<int32_t> cpus{};  ///< ascending; empty: no limit
+  std::vector<Descriptor> locks{};
+};
+
+/// Claims `wanted` of the cores that this process may use. Nothing, if it wants all of them, or if
+/// so many are not to be had: then the job runs wherever the kernel lets it.
+[[nodiscard]] CoreClaims claim_cores(const std::string& folder, size_t wanted);
+
+}  // namespace goban::engine::local

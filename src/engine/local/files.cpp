@@ -1,0 +1,87 @@
+#include "engine/local/files.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace goban::engine::local {
+
+void Descriptor::reset(int file) {
+  if (file_ >= 0) ::close(file_);
+  file_ = file;
+}
+
+tl::unexpected<base::Error> system_error(std::string_view what, const std::string& path,
+                                         std::string remedy) {
+  const int code = errno;
+  return base::failed(fmt::format("{} '{}': {}", what, path, std::strerror(code)),
+                      std::move(remedy));
+}
+
+base::Result<std::string> read_small_file(const std::string& path, size_t max_bytes) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return system_error("cannot open", path);
+  std::string text;
+  std::array<char, 16384> buffer{};
+  while (true) {
+    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_error("cannot read", path);
+    if (count == 0) return text;
+    text.append(buffer.data(), static_cast<size_t>(count));
+    if (text.size() > max_bytes) {
+      return base::failed(fmt::format("'{}' is larger than {} bytes", path, max_bytes));
+    }
+  }
+}
+
+bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(file, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+base::Status sync_folder(const std::string& folder) {
+  const Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file || ::fsync(file.get()) != 0) return system_error("cannot sync the folder", folder);
+  return {};
+}
+
+base::Status replace_file(const std::string& folder, const std::string& name, std::string_view text,
+                          Durable durable) {
+  const std::string temporary = fmt::format("{}/.{}.{}", folder, name, ::getpid());
+  const char* remedy = "free some space, or make the state folder writable";
+  const bool sync = durable == Durable::Yes;
+  {
+    const Descriptor file(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file) return system_error("cannot create", temporary, remedy);
+    if (!write_all(file.get(), text) || (sync && ::fsync(file.get()) != 0)) {
+      auto error = system_error("cannot write", temporary, remedy);
+      ::unlink(temporary.c_str());
+      return error;
+    }
+  }
+  const std::string path = fmt::format("{}/{}", folder, name);
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    auto error = system_error("cannot move into place", path, remedy);
+    ::unlink(temporary.c_str());
+    return error;
+  }
+  return sync ? sync_folder(folder) : base::Status{};
+}
+
+bool exists(const std::string& path) {
+  struct stat facts{};
+  return ::lstat(path.c_str(), &facts) == 0;
+}
+
+}  // namespace goban::engine::local

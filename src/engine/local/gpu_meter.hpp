@@ -1,0 +1,27 @@
+// What a run's GPUs do while it lasts: utilisation, memory, energy.
+#pragma once
+
+#include <memory>
+#include <sys/types.h>
+#include <vector>
+
+#include "engine/local/run_order.hpp"
+
+namespace goban::engine::local {
+
+class GpuMeter {
+ public:
+  virtual ~GpuMeter() = default;
+  /// Looks at the GPUs; once a second or so.
+  virtual void sample(const std::vector<pid_t>& processes) = 0;
+  /// Memory of these processes on the GPU where they have most, as last sampled; -1 = not known.
+  [[nodiscard]] virtual int64_t gpu_mem_bytes() const = 0;
+  /// Fills in the GPU fields. `cpu_s`, `mem_bytes_max`: what the run used of the host.
+  virtual void finish(live::RunUsage& usage, double wall_s) = 0;
+};
+
+/// The meter of an order's GPUs: by the driver's library, or for virtual ones from what the run
+/// used of its cores (its energy is then modelled, not measured). Without GPUs: a meter of nothing.
+[[nodiscard]] std::unique_ptr<GpuMeter> make_gpu_meter(const std::vector<LocalGpu>& gpus);
+
+}  // namespace goban::engine::local

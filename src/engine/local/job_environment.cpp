@@ -1,0 +1,176 @@
+#include "engine/local/job_environment.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+
+#include "base/number.hpp"
+#include "live/job/output_path.hpp"
+
+namespace goban::engine::local {
+namespace {
+
+using Names = std::map<std::string, std::string>;
+
+std::string gpu_list(const RunOrder& order) {
+  std::vector<int32_t> indexes;
+  for (const LocalGpu& gpu : order.gpus) indexes.push_back(gpu.index);
+  return fmt::format("{}", fmt::join(indexes, ","));
+}
+
+/// As CUDA counts them; slices of GPUs have no number, only UUIDs.
+std::string cuda_list(const RunOrder& order) {
+  const bool has_slice = std::ranges::any_of(
+      order.gpus, [](const LocalGpu& gpu) { return gpu.uuid.starts_with("MIG-"); });
+  if (!has_slice) return gpu_list(order);
+  std::vector<std::string> uuids;
+  for (const LocalGpu& gpu : order.gpus) uuids.push_back(gpu.uuid);
+  return fmt::format("{}", fmt::join(uuids, ","));
+}
+
+/// Honoured by NVIDIA's MPS server where one runs; devices are counted as the
+/// job sees them.
+void add_mps_limits(const RunOrder& order, Names& out) {
+  const model::TrainingFacts& facts = order.spec.training;
+  if (facts.gpu_mem_bytes > 0) {
+    std::vector<std::string> limits;
+    for (size_t i = 0; i < order.gpus.size(); ++i) {
+      limits.push_back(fmt::format("{}={}M", i, std::max<int64_t>(1, facts.gpu_mem_bytes >> 20)));
+    }
+    out["CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"] = fmt::format("{}", fmt::join(limits, ","));
+  }
+  if (facts.gpu_util_pct > 0) {
+    const float share_pct = std::clamp(std::ceil(facts.gpu_util_pct), 1.0F, 100.0F);
+    out["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"] = fmt::format("{:.0f}", share_pct);
+  }
+}
+
+void add_gpus(const RunOrder& order, Names& out) {
+  const std::string list = cuda_list(order);
+  out["GOBAN_GPUS"] = gpu_list(order);
+  out["CUDA_VISIBLE_DEVICES"] = list;
+  out["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
+  out["NVIDIA_VISIBLE_DEVICES"] = list.empty() ? "void" : list;
+  double slowness = 0;
+  std::vector<std::string> uuids;
+  for (const LocalGpu& gpu : order.gpus) {
+    if (gpu.is_virtual) slowness = std::max(slowness, gpu.slowness);
+    uuids.push_back(gpu.uuid);
+  }
+  out["GOBAN_GPU_UUIDS"] = fmt::format("{}", fmt::join(uuids, ","));
+  if (slowness > 0) out["GOBAN_VIRTUAL_GPU_SLOWNESS"] = base::number_text(slowness);
+  if (order.shares && slowness == 0 && !order.gpus.empty()) add_mps_limits(order, out);
+}
+
+/// One task on one machine: launchers such as torchrun and mpirun go on from
+/// there.
+void add_ranks(const RunPlaces& places, Names& out) {
+  out["MASTER_ADDR"] = "127.0.0.1";
+  out["MASTER_PORT"] = fmt::format("{}", places.master_port);
+  for (const char* name :
+       {"WORLD_SIZE", "LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"}) {
+    out[name] = "1";
+  }
+  for (const char* name : {"RANK", "LOCAL_RANK", "NODE_RANK", "OMPI_COMM_WORLD_RANK",
+                           "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK"}) {
+    out[name] = "0";
+  }
+}
+
+/// Of all that runs here: parts without GPUs are cores of one task.
+int32_t cores_of(const RunOrder& order) {
+  const bool adds_up = order.gpus.empty();
+  return order.spec.cores * (adds_up ? std::max(1, order.spec.instances) : 1);
+}
+
+void add_slurm(const RunOrder& order, const RunPlaces& places, Names& out) {
+  const live::JobSpec& spec = order.spec;
+  out["SLURM_JOB_ID"] = out["SLURM_JOBID"] = fmt::format("{}", live::job_number(order.run.job));
+  out["SLURM_JOB_NAME"] = spec.name;
+  out["SLURM_JOB_NODELIST"] = out["SLURM_NODELIST"] = out["SLURMD_NODENAME"] = order.node;
+  out["SLURM_NNODES"] = out["SLURM_JOB_NUM_NODES"] = out["SLURM_NTASKS"] = "1";
+  out["SLURM_PROCID"] = out["SLURM_LOCALID"] = out["SLURM_NODEID"] = "0";
+  out["SLURM_GPUS_ON_NODE"] = fmt::format("{}", order.gpus.size());
+  out["SLURM_JOB_GPUS"] = gpu_list(order);
+  out["SLURM_RESTART_COUNT"] = fmt::format("{}", order.restarts);
+  out["SLURM_SUBMIT_DIR"] = places.work_folder;
+  out["SLURM_JOB_PARTITION"] = spec.partition;
+  out["SLURM_JOB_ACCOUNT"] = spec.account;
+  if (spec.cores > 0) out["SLURM_CPUS_PER_TASK"] = fmt::format("{}", cores_of(order));
+  if (spec.array_task < 0) return;
+  out["SLURM_ARRAY_TASK_ID"] = fmt::format("{}", spec.array_task);
+  out["SLURM_ARRAY_JOB_ID"] = fmt::format("{}", live::job_number(spec.array_first));
+}
+
+void add_grid_engine(const RunOrder& order, const RunPlaces& places, Names& out) {
+  const live::JobSpec& spec = order.spec;
+  out["JOB_ID"] = fmt::format("{}", live::job_number(order.run.job));
+  out["JOB_NAME"] = spec.name;
+  out["NSLOTS"] = fmt::format("{}", std::max(1, cores_of(order)));
+  out["NHOSTS"] = "1";
+  out["QUEUE"] = spec.partition;
+  out["RESTARTED"] = order.restarts > 0 ? "1" : "0";
+  out["SGE_O_WORKDIR"] = places.work_folder;
+  out["SGE_TASK_ID"] = spec.array_task < 0 ? "undefined" : fmt::format("{}", spec.array_task);
+  if (!spec.resource_type.empty()) out["SGE_RESOURCE_TYPE"] = spec.resource_type;
+}
+
+void add_pbs(const RunOrder& order, const RunPlaces& places, Names& out) {
+  out["PBS_JOBID"] = fmt::format("{}", live::job_number(order.run.job));
+  out["PBS_JOBNAME"] = order.spec.name;
+  out["PBS_QUEUE"] = order.spec.partition;
+  out["PBS_O_WORKDIR"] = places.work_folder;
+  if (order.spec.array_task >= 0) {
+    out["PBS_ARRAY_INDEX"] = fmt::format("{}", order.spec.array_task);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> job_environment(const RunOrder& order, const Payload& payload,
+                                         const RunPlaces& places) {
+  Names out{{"PATH", "/usr/local/bin:/usr/bin:/bin"},
+            {"HOME", places.home},
+            {"USER", order.spec.owner.user},
+            {"LOGNAME", order.spec.owner.user},
+            {"SHELL", places.shell},
+            {"PWD", places.work_folder}};
+  for (const auto& [name, value] : payload.env) {
+    const bool is_name = !name.empty() && name.find('=') == std::string::npos &&
+                         name.find('\0') == std::string::npos;
+    if (is_name && value.find('\0') == std::string::npos) out[name] = value;
+  }
+  add_gpus(order, out);
+  add_ranks(places, out);
+  out["GOBAN_JOB_ID"] = fmt::format("{}", live::job_number(order.run.job));
+  out["GOBAN_JOB_NAME"] = order.spec.name;
+  out["GOBAN_RUN"] = fmt::format("{}", order.run.run);
+  out["GOBAN_RESTARTS"] = fmt::format("{}", order.restarts);
+  out["GOBAN_PROGRESS_SOCKET"] = places.progress_socket;
+  if (order.spec.training.epochs > 0) {
+    out["GOBAN_EPOCHS"] = fmt::format("{}", order.spec.training.epochs);
+  }
+  out[kKeyVariable] = places.key;
+  if (order.spec.array_task >= 0) {
+    out["GOBAN_ARRAY_TASK_ID"] = fmt::format("{}", order.spec.array_task);
+  }
+  if (payload.dialect == "slurm") add_slurm(order, places, out);
+  if (payload.dialect == "sge") add_grid_engine(order, places, out);
+  if (payload.dialect == "pbs") add_pbs(order, places, out);
+  std::vector<std::string> entries;
+  entries.reserve(out.size());
+  for (const auto& [name, value] : out) entries.push_back(fmt::format("{}={}", name, value));
+  return entries;
+}
+
+OutputPaths output_paths(const live::JobSpec& spec, live::JobId job) {
+  OutputPaths paths;
+  paths.out = live::output_path(job, spec, live::OutputStream::Stdout);
+  paths.err = live::output_path(job, spec, live::OutputStream::Stderr);
+  if (paths.err == paths.out) paths.err.clear();
+  return paths;
+}
+
+}  // namespace goban::engine::local

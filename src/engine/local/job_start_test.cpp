@@ -1,0 +1,173 @@
+// What a job finds when it starts, and the steps of its end.
+#include "engine/local/job_start.hpp"
+
+#include <csignal>
+#include <gtest/gtest.h>
+
+#include "engine/local/stop_plan.hpp"
+#include "engine/local/test_runs.hpp"
+
+namespace goban::engine::local {
+namespace {
+
+using base::kSecond;
+
+TEST(JobStart, TheFirstLineOfAScriptNamesItsInterpreter) {
+  EXPECT_EQ(script_command("echo hi\n").interpreter, "/bin/sh");
+  EXPECT_EQ(script_command("").interpreter, "/bin/sh");
+  EXPECT_EQ(script_command("#!\n").interpreter, "/bin/sh");
+  EXPECT_EQ(script_command("#!/bin/bash").interpreter, "/bin/bash");
+  const ScriptCommand env = script_command("#! /usr/bin/env python3 -u \nprint()\n");
+  EXPECT_EQ(env.interpreter, "/usr/bin/env");
+  EXPECT_EQ(env.argument, "python3 -u");  // one argument, as the kernel has it
+}
+
+RunOrder order_of_two_gpus() {
+  RunOrder order;
+  order.run = {live::JobId(41U), 2};
+  order.restarts = 1;
+  order.node = "here";
+  order.spec.name = "train";
+  order.spec.owner.user = "ada";
+  order.gpus.resize(2);
+  order.gpus[0].index = 3;
+  order.gpus[1].index = 1;
+  for (LocalGpu& gpu : order.gpus) gpu.is_virtual = true;
+  order.gpus[1].slowness = 1.25;
+  return order;
+}
+
+bool has(const std::vector<std::string>& entries, const std::string& entry) {
+  return std::find(entries.begin(), entries.end(), entry) != entries.end();
+}
+bool has_name(const std::vector<std::string>& entries, const std::string& start) {
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const std::string& entry) { return entry.starts_with(start); });
+}
+
+TEST(JobEnvironment, ConventionsAreServedAndTheUsersOwnStays) {
+  Payload payload;
+  payload.env = {{"MINE", "a b"}, {"CUDA_VISIBLE_DEVICES", "0,1,2,3"}, {"BAD=NAME", "x"}};
+  RunPlaces places;
+  places.progress_socket = "/run/p";
+  places.master_port = 20042;
+  const auto env = job_environment(order_of_two_gpus(), payload, places);
+  for (const char* entry :
+       {"MINE=a b", "CUDA_VISIBLE_DEVICES=3,1", "CUDA_DEVICE_ORDER=PCI_BUS_ID",
+        "NVIDIA_VISIBLE_DEVICES=3,1", "GOBAN_GPUS=3,1", "GOBAN_JOB_ID=42", "GOBAN_RUN=2",
+        "GOBAN_RESTARTS=1", "GOBAN_PROGRESS_SOCKET=/run/p", "GOBAN_VIRTUAL_GPU_SLOWNESS=1.25",
+        "MASTER_ADDR=127.0.0.1", "MASTER_PORT=20042", "WORLD_SIZE=1", "RANK=0",
+        "OMPI_COMM_WORLD_LOCAL_RANK=0", "USER=ada"}) {
+    EXPECT_TRUE(has(env, entry)) << entry;
+  }
+  EXPECT_FALSE(has_name(env, "BAD"));
+  EXPECT_FALSE(has_name(env, "SLURM_"));
+  EXPECT_FALSE(has_name(env, "JOB_ID="));
+  EXPECT_FALSE(has_name(env, "GOBAN_ARRAY_TASK_ID="));
+}
+
+TEST(JobEnvironment, NamesOfOtherSchedulersOnlyWhereTheScriptExpectsThem) {
+  RunOrder order = order_of_two_gpus();
+  order.spec.array_task = 7;
+  order.spec.array_first = live::JobId(39U);
+  Payload payload;
+  payload.dialect = "slurm";
+  const auto slurm = job_environment(order, payload, {});
+  for (const char* entry :
+       {"SLURM_JOB_ID=42", "SLURM_JOB_GPUS=3,1", "SLURM_GPUS_ON_NODE=2", "SLURM_RESTART_COUNT=1",
+        "SLURM_ARRAY_JOB_ID=40", "SLURM_ARRAY_TASK_ID=7", "GOBAN_ARRAY_TASK_ID=7"}) {
+    EXPECT_TRUE(has(slurm, entry)) << entry;
+  }
+  payload.dialect = "sge";
+  EXPECT_TRUE(has(job_environment(order, payload, {}), "SGE_TASK_ID=7"));
+  payload.dialect = "pbs";
+  EXPECT_TRUE(has(job_environment(order, payload, {}), "PBS_ARRAY_INDEX=7"));
+}
+
+TEST(JobEnvironment, AJobWithoutGpusSeesNone) {
+  RunOrder order = order_of_two_gpus();
+  order.gpus.clear();
+  const auto env = job_environment(order, {}, {});
+  EXPECT_TRUE(has(env, "CUDA_VISIBLE_DEVICES="));
+  EXPECT_TRUE(has(env, "NVIDIA_VISIBLE_DEVICES=void"));
+  EXPECT_FALSE(has_name(env, "GOBAN_VIRTUAL_GPU_SLOWNESS"));
+}
+
+TEST(JobEnvironment, MpsLimitsAreForRealGpusThatAreShared) {
+  RunOrder order = order_of_two_gpus();
+  order.spec.training.gpu_mem_bytes = int64_t{5} << 30;
+  order.spec.training.gpu_util_pct = 37.2F;
+  EXPECT_FALSE(has_name(job_environment(order, {}, {}), "CUDA_MPS_"));
+  for (LocalGpu& gpu : order.gpus) gpu.is_virtual = false;
+  EXPECT_FALSE(has_name(job_environment(order, {}, {}), "CUDA_MPS_"));
+  order.shares = true;
+  const auto limited = job_environment(order, {}, {});
+  EXPECT_TRUE(has(limited, "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=5120M,1=5120M"));
+  EXPECT_TRUE(has(limited, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=38"));
+  order.spec.training = {};
+  EXPECT_FALSE(has_name(job_environment(order, {}, {}), "CUDA_MPS_"));
+}
+
+TEST(JobEnvironment, SlicesAreNamedByUuid) {
+  RunOrder order = order_of_two_gpus();
+  for (LocalGpu& gpu : order.gpus) gpu.is_virtual = false;
+  order.gpus[0].uuid = "MIG-1";
+  order.gpus[1].uuid = "GPU-2";
+  const auto env = job_environment(order, {}, {});
+  EXPECT_TRUE(has(env, "CUDA_VISIBLE_DEVICES=MIG-1,GPU-2"));
+  EXPECT_TRUE(has(env, "NVIDIA_VISIBLE_DEVICES=MIG-1,GPU-2"));
+  EXPECT_TRUE(has(env, "GOBAN_GPUS=3,1"));
+}
+
+TEST(RunOrder, TextsKeepEverything) {
+  RunOrder order = order_of_two_gpus();
+  order.shares = true;
+  order.payload = "/state/payloads/p";
+  order.gpus[0].cpus = {4, 5};
+  const auto again = parse_order(to_text(order), "order");
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(to_text(*again), to_text(order));
+  EXPECT_EQ(again->gpus, order.gpus);
+  EXPECT_EQ(again->run, order.run);
+  EXPECT_FALSE(parse_order("{\"job\": 0}", "order"));
+  EXPECT_FALSE(parse_order("[]", "order"));
+  EXPECT_FALSE(parse_order("{\"job\": 1, \"gpus\": [7]}", "order"));
+  EXPECT_FALSE(parse_payload("{\"args\": [1]}", "payload"));
+  EXPECT_NE(parse_payload("{\"env\": []}", "p.json").error().text().find("p.json"),
+            std::string::npos);
+}
+
+TEST(StopPlan, SignalThenTermThenKill) {
+  using Step = StopPlan::Step;
+  StopPlan plan;
+  EXPECT_EQ(plan.due(1), Step::None);
+  EXPECT_EQ(plan.next_ns(), base::kNever);
+  plan.order(live::StopReason::Preempted, {SIGUSR1, 5 * kSecond, 3 * kSecond}, 10 * kSecond);
+  plan.order(live::StopReason::Cancelled, {}, 11 * kSecond);
+  EXPECT_EQ(plan.reason(), live::StopReason::Preempted);
+  EXPECT_EQ(plan.due(10 * kSecond), Step::Checkpoint);
+  EXPECT_EQ(plan.due(14 * kSecond), Step::None);
+  EXPECT_EQ(plan.next_ns(), 15 * kSecond);
+  EXPECT_EQ(plan.due(15 * kSecond), Step::Terminate);
+  EXPECT_EQ(plan.due(16 * kSecond), Step::None);
+  EXPECT_EQ(plan.next_ns(), 18 * kSecond);
+  EXPECT_EQ(plan.due(18 * kSecond), Step::Kill);
+  EXPECT_EQ(plan.due(19 * kSecond), Step::None);
+  EXPECT_TRUE(plan.killed());
+}
+
+TEST(StopPlan, WhereNobodyListensTermComesAtOnceAndTheGraceStays) {
+  using Step = StopPlan::Step;
+  StopPlan plan;
+  plan.order(live::StopReason::Preempted, {SIGUSR1, 60 * kSecond, 3 * kSecond}, 0);
+  EXPECT_EQ(plan.due(0), Step::Checkpoint);
+  plan.skip_lead(kSecond);
+  EXPECT_EQ(plan.due(kSecond), Step::Terminate);
+  EXPECT_EQ(plan.next_ns(), 4 * kSecond);
+  StopPlan plain;
+  plain.order(live::StopReason::Preempted, {0, 0, 3 * kSecond}, 0);
+  EXPECT_EQ(plain.due(0), Step::Terminate);
+}
+
+}  // namespace
+}  // namespace goban::engine::local

@@ -1,0 +1,198 @@
+// A run starts once or not at all, whoever dies meanwhile.
+#include <csignal>
+#include <gtest/gtest.h>
+#include <map>
+#include <sys/wait.h>
+
+#include "base/random.hpp"
+#include "engine/local/supervised_run.hpp"
+#include "engine/local/test_runs.hpp"
+
+namespace goban::engine::local {
+namespace {
+
+using live::Report;
+using live::ReportKind;
+
+/// Launches in a process of its own.
+pid_t launch_elsewhere(TestRuns& runs, const live::LaunchOrder& order) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  LocalEngine(runs.options, runs.gpus).launch(order);
+  ::_exit(0);
+}
+
+/// About twice the time that a launch takes.
+constexpr uint64_t kLaunchMax_us = 6000;
+
+/// Launches in a process that is killed within that time.
+void launch_and_kill(TestRuns& runs, const live::LaunchOrder& order, base::Random& random,
+                     uint64_t longest_us = kLaunchMax_us) {
+  const pid_t launcher = launch_elsewhere(runs, order);
+  ::usleep(static_cast<useconds_t>(random.below(longest_us)));
+  ::kill(launcher, SIGKILL);
+  ::waitpid(launcher, nullptr, 0);
+}
+
+/// A job that leaves a line for each time that it is started.
+live::LaunchOrder counted_job(const TestRuns& runs, uint32_t number) {
+  return runs.job(number, "echo x >> started-$GOBAN_JOB_ID\n");
+}
+std::string starts_of(const TestRuns& runs, uint32_t number) {
+  return text_of(runs.out("started-" + std::to_string(number)));
+}
+
+/// The last word on each run.
+std::map<uint32_t, Report> ends_of(TestRuns& runs, size_t count, std::vector<Report> early = {}) {
+  std::map<uint32_t, Report> ends;
+  EXPECT_TRUE(wait_until([&] {
+    for (Report& report : early.empty() ? runs.engine().take_reports() : std::exchange(early, {})) {
+      if (report.kind == ReportKind::Started || report.kind == ReportKind::Progress) continue;
+      EXPECT_FALSE(ends.contains(report.run.job.value)) << "two ends";
+      ends.emplace(report.run.job.value, std::move(report));
+    }
+    return ends.size() == count;
+  }));
+  return ends;
+}
+
+TEST(Launch, KilledAtAnyMomentAndRepeatedItStartsOnce) {
+  TestRuns runs("kill_launch");
+  base::Random random(20261121);
+  constexpr uint32_t kRuns = 120;
+  std::vector<live::LaunchOrder> orders;
+  for (uint32_t i = 1; i <= kRuns; ++i) {
+    orders.push_back(counted_job(runs, i));
+    launch_and_kill(runs, orders.back(), random);
+    // The new daemon repeats what may not have been done; sometimes it dies as well.
+    if (i % 3 == 0) launch_and_kill(runs, orders.back(), random);
+    runs.engine().launch(orders.back());
+  }
+  for (const auto& [job, report] : ends_of(runs, kRuns)) {
+    EXPECT_EQ(report.kind, ReportKind::Ended) << job << ' ' << report.detail;
+    EXPECT_EQ(report.exit_code, 0);
+    EXPECT_EQ(starts_of(runs, job + 1), "x\n") << job + 1;
+  }
+}
+
+TEST(Launch, KilledAtAnyMomentAndResumedItRanOnceOrIsLostForGood) {
+  TestRuns runs("kill_resume");
+  base::Random random(4711);
+  std::vector<Report> early;
+  constexpr uint32_t kRuns = 100;
+  std::vector<live::LaunchOrder> orders;
+  for (uint32_t i = 1; i <= kRuns; ++i) {
+    orders.push_back(counted_job(runs, i));
+    // A supervisor needs a moment to take the order. On a slow machine the random ones may all be
+    // too short, so some have all the time they need, and some have none.
+    if (i % 4 == 0) {
+      ::waitpid(launch_elsewhere(runs, orders.back()), nullptr, 0);
+      wait_until([&] { return runs.folder(orders.back()).stage() >= RunStage::Running; });
+    } else if (i % 4 == 1) {
+      launch_and_kill(runs, orders.back(), random, 1);
+    } else {
+      launch_and_kill(runs, orders.back(), random);
+      ::usleep(static_cast<useconds_t>(random.below(40'000)));
+    }
+    runs.engine().resume(orders.back());
+    for (const Report& report : runs.engine().take_reports()) early.push_back(report);
+  }
+  const auto ends = ends_of(runs, kRuns, std::move(early));
+  int lost = 0;
+  for (const auto& [job, report] : ends) {
+    const bool ran = report.kind == ReportKind::Ended;
+    EXPECT_TRUE(ran || (report.kind == ReportKind::Lost && report.detail == "unknown"))
+        << report.detail;
+    lost += ran ? 0 : 1;
+    EXPECT_EQ(starts_of(runs, job + 1), ran ? "x\n" : "") << job + 1;
+  }
+  EXPECT_GT(lost, 0);
+  EXPECT_LT(lost, static_cast<int>(kRuns));
+  // What was lost cannot be started by a late repetition.
+  for (const auto& order : orders) {
+    if (ends.at(order.run.job.value).kind == ReportKind::Lost) runs.engine().launch(order);
+  }
+  for (const auto& [job, report] : ends_of(runs, static_cast<size_t>(lost))) {
+    EXPECT_EQ(report.kind, ReportKind::Lost);
+    EXPECT_EQ(starts_of(runs, job + 1), "");
+  }
+}
+
+TEST(Launch, TwoAtOnceStartItOnce) {
+  TestRuns runs("two_at_once");
+  constexpr uint32_t kRuns = 20;
+  for (uint32_t i = 1; i <= kRuns; ++i) {
+    const auto order = counted_job(runs, i);
+    const pid_t first = launch_elsewhere(runs, order);
+    const pid_t second = launch_elsewhere(runs, order);
+    ::waitpid(first, nullptr, 0);
+    ::waitpid(second, nullptr, 0);
+    runs.engine().launch(order);  // a third
+  }
+  for (const auto& [job, report] : ends_of(runs, kRuns)) {
+    EXPECT_EQ(report.kind, ReportKind::Ended) << report.detail;
+    EXPECT_EQ(starts_of(runs, job + 1), "x\n");
+  }
+}
+
+TEST(Launch, AJobAndItsStopOutliveTheDaemon) {
+  TestRuns runs("outlive");
+  auto order = runs.job(1, "trap '' TERM; echo up > up; while true; do sleep 0.05; done\n");
+  order.spec.stop.grace_ns = base::kSecond / 4;
+  const pid_t daemon = ::fork();
+  if (daemon == 0) {
+    LocalEngine engine(runs.options, runs.gpus);
+    engine.launch(order);
+    wait_until([&] { return !text_of(runs.out("up")).empty(); });
+    engine.stop(order.run, live::StopReason::TimedOut);
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(daemon, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  // Nobody is there but the supervisor.
+  ASSERT_TRUE(wait_until([&] { return runs.folder(order).stage() == RunStage::Over; }));
+  runs.engine().resume(order);
+  const auto reports = runs.wait_for(order.run, ReportKind::Ended);
+  EXPECT_EQ(reports.front().kind, ReportKind::Started);
+  EXPECT_EQ(reports.back().signal, SIGKILL);
+  // Asked again, it says the same.
+  runs.restart();
+  runs.engine().resume(order);
+  EXPECT_EQ(runs.wait_for(order.run, ReportKind::Ended).back().signal, SIGKILL);
+}
+
+TEST(Launch, ASupervisorThatCannotStartIsReported) {
+  TestRuns runs("no_supervisor");
+  runs.options.supervisor = {"/no/such/program"};
+  const auto order = runs.job(1, "true\n");
+  runs.engine().launch(order);
+  EXPECT_NE(runs.wait_for(order.run, ReportKind::Refused).back().detail.find("/no/such/program"),
+            std::string::npos);
+  runs.options.supervisor = {"/bin/false"};
+  runs.restart();
+  const auto second = runs.job(2, "true\n");
+  runs.engine().launch(second);
+  EXPECT_EQ(runs.wait_for(second.run, ReportKind::Refused).back().kind, ReportKind::Refused);
+  // An order that cannot be written, as on a full disk, starts nothing.
+  runs.options.supervisor = {GOBAN_BINARY_DIR "/bin/goban", "supervise"};
+  runs.restart();
+  const auto third = counted_job(runs, 3);
+  std::ofstream(runs.state() + "/jobs/3") << "in the way";
+  runs.engine().launch(third);
+  EXPECT_EQ(runs.wait_for(third.run, ReportKind::Refused).back().kind, ReportKind::Refused);
+  EXPECT_EQ(starts_of(runs, 3), "");
+}
+
+TEST(Launch, UnknownRunsAreLost) {
+  TestRuns runs("unknown");
+  const auto order = runs.job(1, "true\n");
+  runs.engine().resume(order);
+  EXPECT_EQ(runs.wait_for(order.run, ReportKind::Lost).back().detail, "unknown");
+  // Nothing was there of it, not even a folder; a late repetition finds it fenced all the same.
+  runs.engine().launch(order);
+  EXPECT_EQ(runs.wait_for(order.run, ReportKind::Lost).back().kind, ReportKind::Lost);
+}
+
+}  // namespace
+}  // namespace goban::engine::local

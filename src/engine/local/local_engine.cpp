@@ -1,0 +1,377 @@
+#include "engine/local/local_engine.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/local/cgroup.hpp"
+#include "engine/local/job_environment.hpp"
+#include "engine/local/process_tree.hpp"
+#include "engine/local/supervised_run.hpp"
+
+namespace goban::engine::local {
+namespace {
+
+namespace fs = std::filesystem;
+using live::Report;
+using live::ReportKind;
+using live::RunId;
+
+/// A dead supervisor changes nothing in its folder: so often we look at its lock.
+constexpr TimeNs kLockEvery = base::kSecond;
+/// File times are as coarse as the kernel's clock tick: within that, equal times say nothing.
+constexpr TimeNs kTimesAreCoarse = 50'000'000;
+
+ControlByte byte_of(live::StopReason reason) {
+  switch (reason) {
+    case live::StopReason::Preempted:
+      return ControlByte::Preempted;
+    case live::StopReason::Cancelled:
+      return ControlByte::Cancelled;
+    case live::StopReason::TimedOut:
+      return ControlByte::TimedOut;
+    case live::StopReason::Broken:
+      return ControlByte::Broken;
+  }
+  return ControlByte::Broken;
+}
+
+/// Ends what a dead supervisor left. True: nothing of the run is left.
+bool end_leftovers(const RunFolder& folder) {
+  bool none = true;
+  if (const auto text = read_small_file(folder.file("running"))) {
+    const auto note = parse_note(*text, folder.file("running"));
+    if (note && !note->cgroup.empty()) {
+      const Cgroup cgroup = Cgroup::at(note->cgroup);
+      none = cgroup.processes().empty();
+      if (!none) cgroup.kill();
+      cgroup.remove();
+    }
+  }
+  const std::string mark = fmt::format("{}={}", kKeyVariable, folder.key());
+  for (const pid_t process : all_processes()) {
+    if (!has_environment(process, mark)) continue;
+    none = false;
+    ::kill(process, SIGKILL);
+  }
+  return none;
+}
+
+void remove_sockets(const RunFolder& folder) {
+  std::error_code error;
+  const fs::path sockets = fs::read_symlink(folder.file("sockets"), error);
+  if (!error) fs::remove_all(sockets, error);
+}
+
+std::string tail_of_log(const RunFolder& folder) {
+  auto text = read_small_file(folder.file("supervisor.log"));
+  if (!text || text->empty()) return {};
+  constexpr size_t kTail = 500;
+  return ": " + text->substr(text->size() - std::min(text->size(), kTail));
+}
+
+}  // namespace
+
+LocalEngine::LocalEngine(LocalOptions options, std::vector<LocalGpu> gpus,
+                         std::shared_ptr<const NvmlLibrary> nvml)
+    : options_(std::move(options)), gpus_(std::move(gpus)), nvml_(std::move(nvml)) {
+  options_.state = fs::absolute(options_.state).lexically_normal().string();
+  if (options_.supervisor.empty()) options_.supervisor = {"/proc/self/exe", "supervise"};
+  // A supervisor may end between our opening and our writing to its FIFO.
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+RunOrder LocalEngine::order_for(const live::LaunchOrder& order) const {
+  RunOrder out;
+  out.run = order.run;
+  out.spec = order.spec;
+  for (const live::GpuId gpu : order.gpus) {
+    if (gpu.index() < gpus_.size()) out.gpus.push_back(gpus_[gpu.index()]);
+  }
+  out.shares = order.shares;
+  out.restarts = order.restarts;
+  out.run_instances = static_cast<uint32_t>(std::max(1, order.spec.instances));
+  out.node = options_.node;
+  out.payload = payload_path(options_.state, order.spec);
+  out.cgroup_root = options_.cgroup_root;
+  out.socket_root = options_.socket_root;
+  out.attach_timeout_s = options_.attach_timeout_s;
+  return out;
+}
+
+base::Result<pid_t> LocalEngine::spawn(const RunFolder& folder) {
+  std::vector<std::string> words = options_.supervisor;
+  words.push_back(folder.path());
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&files, STDERR_FILENO, folder.file("supervisor.log").c_str(),
+                                   O_WRONLY | O_CREAT | O_APPEND, 0600);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t signals;
+  sigemptyset(&signals);
+  posix_spawnattr_setsigmask(&attributes, &signals);
+  sigfillset(&signals);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t pid = 0;
+  const int error =
+      posix_spawn(&pid, words.front().c_str(), &files, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  errno = error;
+  if (error != 0) return system_error("cannot start the supervisor", words.front());
+  children_.push_back(pid);
+  return pid;
+}
+
+void LocalEngine::report(ReportKind kind, RunId run, std::string detail) {
+  Report& report = reports_.emplace_back();
+  report.kind = kind;
+  report.run = run;
+  report.at_ns = wall_ns();
+  report.detail = std::move(detail);
+}
+
+bool LocalEngine::watch_again(RunId run) {
+  const auto found = watched_.find(run);
+  if (found == watched_.end()) return false;
+  found->second.said_started = false;
+  found->second.looked_ns = 0;
+  return true;
+}
+
+LocalEngine::Watched& LocalEngine::watch(const live::LaunchOrder& order) {
+  Watched& watched = watched_[order.run];
+  watched.folder = RunFolder(options_.state, order.run);
+  watched.gpus = order.gpus;
+  watched.told_shared = order.shares;
+  watched.since_ns = steady_ns();
+  return watched;
+}
+
+void LocalEngine::tell_neighbours(const live::LaunchOrder& order) {
+  if (!order.shares) return;
+  for (auto& [run, watched] : watched_) {
+    const bool meets = std::any_of(order.gpus.begin(), order.gpus.end(), [&](live::GpuId gpu) {
+      return std::find(watched.gpus.begin(), watched.gpus.end(), gpu) != watched.gpus.end();
+    });
+    if (meets && run != order.run && !watched.told_shared) watched.wants_shared = true;
+  }
+}
+
+void LocalEngine::launch(const live::LaunchOrder& order) {
+  if (watch_again(order.run)) return;
+  const RunFolder folder(options_.state, order.run);
+  const auto placed = folder.place_order(order_for(order));
+  if (!placed) {
+    report(ReportKind::Refused, order.run, placed.error().text());
+    return;
+  }
+  Watched& watched = watch(order);
+  watched.launched = true;
+  tell_neighbours(order);
+  if (!*placed) return;
+  const auto spawned = spawn(folder);
+  if (spawned) {
+    watched.supervisor = *spawned;
+  } else if (folder.fence()) {
+    report(ReportKind::Refused, order.run, spawned.error().text());
+    watched_.erase(order.run);
+  }
+}
+
+void LocalEngine::resume(const live::LaunchOrder& order) {
+  if (!watch_again(order.run)) watch(order);
+}
+
+void LocalEngine::stop(RunId run, live::StopReason reason) {
+  auto found = watched_.find(run);
+  if (found == watched_.end()) {
+    // Over, or never launched: its end or its loss follows, as for resume().
+    live::LaunchOrder order;
+    order.run = run;
+    watch(order);
+    found = watched_.find(run);
+  }
+  Watched& watched = found->second;
+  if (!watched.stop) watched.stop = byte_of(reason);
+  // A supervisor that does not listen yet is told when it does: take_reports().
+  if (watched.folder.tell(*watched.stop)) watched.stop.reset();
+}
+
+void LocalEngine::forget(RunId run, bool last) {
+  std::erase_if(watched_, [&](const auto& each) { return each.first.job == run.job; });
+  const RunFolder folder(options_.state, run);
+  if (const auto text = read_small_file(folder.file("taken")); text && last) {
+    const auto order = parse_order(*text, folder.file("taken"));
+    if (order) remove_payload(options_.state, order->spec);
+  }
+  remove_runs(options_.state, run.job);
+}
+
+void LocalEngine::cap(live::GpuId gpu, double watts) {
+  if (!nvml_ || gpu.index() >= gpus_.size() || gpus_[gpu.index()].is_virtual) return;
+  // A limit is a wish: without the right to set it the GPU goes on as it is.
+  static_cast<void>(nvml_->set_power_limit(gpus_[gpu.index()].uuid, watts));
+}
+
+void LocalEngine::wake(live::NodeId node) {
+  report(ReportKind::NodeUp, {}, {});
+  reports_.back().node = node;
+}
+
+void LocalEngine::reap_children() {
+  std::erase_if(children_, [](pid_t child) { return ::waitpid(child, nullptr, WNOHANG) != 0; });
+}
+
+bool LocalEngine::is_idle(Watched& watched, TimeNs now_ns) {
+  struct stat facts{};
+  if (::stat(watched.folder.path().c_str(), &facts) != 0) return false;
+  const TimeNs changed_ns = facts.st_mtim.tv_sec * base::kSecond + facts.st_mtim.tv_nsec;
+  const bool same = facts.st_mtim.tv_sec == watched.changed.tv_sec &&
+                    facts.st_mtim.tv_nsec == watched.changed.tv_nsec &&
+                    wall_ns() - changed_ns > kTimesAreCoarse;
+  watched.changed = facts.st_mtim;
+  return same && watched.looked_ns > 0 && now_ns - watched.looked_ns < kLockEvery;
+}
+
+void LocalEngine::report_started(RunId run, Watched& watched, TimeNs at_ns) {
+  if (watched.said_started) return;
+  watched.said_started = true;
+  report(ReportKind::Started, run, {});
+  if (at_ns > 0) reports_.back().at_ns = at_ns;
+}
+
+void LocalEngine::report_progress(RunId run, Watched& watched, const RunProgress& progress) {
+  if (progress == watched.said) return;
+  const live::ProgressNews& news = progress.news;
+  const int64_t safe_step = progress.checkpoint_step;
+  if (safe_step >= 0 && safe_step != watched.said.checkpoint_step) {
+    report(ReportKind::Progress, run, {});
+    live::ProgressNews& at = reports_.back().progress;
+    at = news;
+    at.step = safe_step;
+    at.checkpointed = true;
+    if (news.steps > 0 && news.epochs > 0) {
+      const double part = static_cast<double>(safe_step) / static_cast<double>(news.steps);
+      at.epoch = news.epochs * std::min(1.0, part);
+    }
+  }
+  if (news != watched.said.news && (news.step != safe_step || safe_step < 0)) {
+    report(ReportKind::Progress, run, {});
+    reports_.back().progress = news;
+  }
+  watched.said = progress;
+}
+
+void LocalEngine::report_end(RunId run, Watched& watched) {
+  const std::string file = watched.folder.file("status");
+  const auto text = read_small_file(file);
+  auto status =
+      text ? parse_status(*text, file) : base::Result<RunStatus>(base::failure(text.error()));
+  if (!status) {
+    report(ReportKind::Lost, run, status.error().text());
+    return;
+  }
+  if (status->refused) {
+    report(ReportKind::Refused, run, status->detail);
+    return;
+  }
+  report_started(run, watched, status->started_ns);
+  report_progress(run, watched, status->progress);
+  report(ReportKind::Ended, run, status->detail);
+  Report& report = reports_.back();
+  report.at_ns = status->ended_ns;
+  report.exit_code = status->exit_code;
+  report.signal = status->signal;
+  report.out_of_memory = status->out_of_memory;
+  report.acknowledged = status->acknowledged;
+  report.usage = status->usage;
+  report.progress = status->progress.news;
+}
+
+bool LocalEngine::look_unstarted(RunId run, Watched& watched, RunStage stage) {
+  if (!watched.launched) {
+    // Nobody may start it any more; if somebody was faster than we, it runs.
+    if (!watched.folder.fence()) return true;
+    report(ReportKind::Lost, run, "unknown");
+    return false;
+  }
+  const bool late = steady_ns() - watched.since_ns > options_.start_timeout_ns;
+  const bool lives =
+      std::find(children_.begin(), children_.end(), watched.supervisor) != children_.end();
+  if (stage == RunStage::Ordered && lives && !late) return true;
+  if (!watched.folder.fence()) return true;
+  report(ReportKind::Refused, run, "its supervisor did not start" + tail_of_log(watched.folder));
+  return false;
+}
+
+bool LocalEngine::look_broken(RunId run, Watched& watched) {
+  if (!end_leftovers(watched.folder)) return true;  // look again until nothing is left
+  remove_sockets(watched.folder);
+  const bool ran = exists(watched.folder.file("running"));
+  report(ReportKind::Lost, run,
+         ran ? "its supervisor died" + tail_of_log(watched.folder) : "unknown");
+  return false;
+}
+
+bool LocalEngine::look(RunId run, Watched& watched) {
+  if (watched.stop && watched.folder.tell(*watched.stop)) watched.stop.reset();
+  if (watched.wants_shared && watched.folder.tell(ControlByte::Shared)) {
+    watched.wants_shared = false;
+    watched.told_shared = true;
+  }
+  const TimeNs now = steady_ns();
+  if (is_idle(watched, now)) return true;
+  watched.looked_ns = now;
+  const RunStage stage = watched.folder.stage();
+  switch (stage) {
+    case RunStage::Absent:
+    case RunStage::Ordered:
+      watched.looked_ns = 0;
+      return look_unstarted(run, watched, stage);
+    case RunStage::Broken:
+      watched.looked_ns = 0;
+      return look_broken(run, watched);
+    case RunStage::Over:
+      report_end(run, watched);
+      return false;
+    case RunStage::Running:
+      break;
+  }
+  if (!watched.said_started) {
+    const std::string file = watched.folder.file("running");
+    const auto text = read_small_file(file);
+    const auto note = text ? parse_note(*text, file) : base::Result<RunningNote>{};
+    if (text && note) report_started(run, watched, note->started_ns);
+  }
+  if (const auto text = read_small_file(watched.folder.file("progress"))) {
+    const auto progress = parse_progress(*text, watched.folder.file("progress"));
+    if (progress && watched.said_started) report_progress(run, watched, *progress);
+  }
+  return true;
+}
+
+std::vector<Report> LocalEngine::take_reports() {
+  reap_children();
+  for (auto it = watched_.begin(); it != watched_.end();) {
+    it = look(it->first, it->second) ? std::next(it) : watched_.erase(it);
+  }
+  return std::exchange(reports_, {});
+}
+
+}  // namespace goban::engine::local

@@ -1,0 +1,123 @@
+// NVIDIA's management library, loaded when asked for: nothing of it is needed
+// to build or to start. Declared by hand after nvml.h of driver 450 to 580; the
+// functions and structs used here are stable.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "base/result.hpp"
+#include "engine/local/run_order.hpp"
+
+namespace goban::engine::local {
+
+using NvmlDevice = void*;
+
+struct NvmlMemory {
+  unsigned long long total = 0, free = 0, used = 0;
+};
+struct NvmlUtilization {
+  unsigned int gpu = 0, memory = 0;
+};
+/// nvmlPciInfo_t of version 3.
+struct NvmlPci {
+  std::array<char, 16> bus_id_legacy{};
+  unsigned int domain = 0, bus = 0, device = 0, device_id = 0, subsystem_id = 0;
+  std::array<char, 32> bus_id{};
+};
+/// nvmlProcessInfo_t as nvmlDeviceGetComputeRunningProcesses_v2 and _v3 fill
+/// it.
+struct NvmlProcess {
+  unsigned int pid = 0;
+  unsigned long long used_bytes = 0;
+  unsigned int gpu_instance = 0, compute_instance = 0;
+};
+inline constexpr int kNvmlSuccess = 0;
+inline constexpr int kNvmlInsufficientSize = 7;
+inline constexpr unsigned long long kNvmlNotAvailable = ~0ULL;
+
+/// The functions used; each returns 0 for success.
+struct NvmlFunctions {
+  int (*init)() = nullptr;
+  int (*shutdown)() = nullptr;
+  const char* (*error_string)(int) = nullptr;
+  int (*driver_version)(char*, unsigned) = nullptr;
+  int (*device_count)(unsigned*) = nullptr;
+  int (*device_by_index)(unsigned, NvmlDevice*) = nullptr;
+  int (*device_by_uuid)(const char*, NvmlDevice*) = nullptr;
+  int (*name)(NvmlDevice, char*, unsigned) = nullptr;
+  int (*uuid)(NvmlDevice, char*, unsigned) = nullptr;
+  int (*pci)(NvmlDevice, NvmlPci*) = nullptr;
+  int (*memory)(NvmlDevice, NvmlMemory*) = nullptr;
+  int (*utilization)(NvmlDevice, NvmlUtilization*) = nullptr;
+  // Missing on old GPUs, or not permitted: whoever needs them does without.
+  int (*power_mw)(NvmlDevice, unsigned*) = nullptr;
+  int (*energy_mj)(NvmlDevice, unsigned long long*) = nullptr;
+  int (*temperature)(NvmlDevice, int sensor, unsigned*) = nullptr;
+  int (*power_limit_default)(NvmlDevice, unsigned*) = nullptr;
+  int (*power_limit_range)(NvmlDevice, unsigned* lowest, unsigned* highest) = nullptr;
+  int (*set_power_limit)(NvmlDevice, unsigned) = nullptr;
+  int (*processes)(NvmlDevice, unsigned*, NvmlProcess*) = nullptr;
+  int (*vbios_version)(NvmlDevice, char*, unsigned) = nullptr;
+  // Slices of a GPU (MIG); missing on drivers before 450 and on GPUs without.
+  int (*mig_mode)(NvmlDevice, unsigned* current, unsigned* pending) = nullptr;
+  int (*mig_count_max)(NvmlDevice, unsigned*) = nullptr;
+  int (*mig_device)(NvmlDevice, unsigned, NvmlDevice*) = nullptr;
+};
+
+/// What a GPU does now; -1 = the driver does not say.
+struct GpuReading {
+  double util_pct = -1;
+  int64_t mem_used_bytes = -1;
+  double power_w = -1;
+  double energy_j = -1;  ///< since the driver was loaded
+  double temperature_c = -1;
+};
+
+/// The library, open and initialised for as long as it lives. From any thread.
+class NvmlLibrary {
+ public:
+  /// `path`: empty = $GOBAN_NVML, then libnvidia-ml.so.1. Errors: Failed naming
+  /// the file, what the loader or the driver said, and the remedy.
+  [[nodiscard]] static base::Result<std::shared_ptr<const NvmlLibrary>> load(
+      const std::string& path = {});
+  ~NvmlLibrary();
+  NvmlLibrary(const NvmlLibrary&) = delete;
+  NvmlLibrary& operator=(const NvmlLibrary&) = delete;
+
+  [[nodiscard]] std::string driver_version() const;
+  /// Version of the GPU's firmware (VBIOS); empty = not known.
+  [[nodiscard]] std::string firmware(const std::string& uuid) const;
+  /// All GPUs in order of their PCI addresses, which is how CUDA_DEVICE_ORDER=PCI_BUS_ID counts. A
+  /// GPU that is cut into slices (MIG) is left out, and each of its slices is a GPU of its own,
+  /// with a UUID that begins with "MIG-". Errors: Failed if the driver refuses.
+  [[nodiscard]] base::Result<std::vector<LocalGpu>> gpus() const;
+  [[nodiscard]] GpuReading read(const std::string& uuid) const;
+  /// Memory of these processes on the GPU; -1 = not known.
+  [[nodiscard]] int64_t memory_of(const std::string& uuid,
+                                  const std::vector<pid_t>& processes) const;
+  /// Processes that compute on the GPU.
+  [[nodiscard]] std::vector<pid_t> processes_on(const std::string& uuid) const;
+  /// 0 = the limit it came with. Errors: Failed (no permission, out of range).
+  [[nodiscard]] base::Status set_power_limit(const std::string& uuid, double watts) const;
+
+ private:
+  NvmlLibrary() = default;
+  [[nodiscard]] NvmlDevice device(const std::string& uuid) const;
+  /// Name, UUID and memory. Returns the driver's code.
+  [[nodiscard]] int describe(NvmlDevice device, LocalGpu& gpu) const;
+  /// The slices of a GPU in the driver's order; empty: it is whole.
+  [[nodiscard]] std::vector<LocalGpu> slices(NvmlDevice whole, const LocalGpu& gpu) const;
+  [[nodiscard]] std::vector<NvmlProcess> running(const std::string& uuid) const;
+  [[nodiscard]] std::string explain(int code) const;
+
+  void* file_ = nullptr;
+  bool initialised_ = false;
+  NvmlFunctions f_{};
+};
+
+}  // namespace goban::engine::local

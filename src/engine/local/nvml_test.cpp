@@ -1,0 +1,143 @@
+// The driver's library, in the form of a stand-in: no GPU was here.
+#include "engine/local/nvml.hpp"
+
+#include <csignal>
+#include <gtest/gtest.h>
+
+#include "engine/local/gpu_meter.hpp"
+#include "engine/local/test_runs.hpp"
+
+namespace goban::engine::local {
+namespace {
+
+TEST(Nvml, GpusComeInTheOrderOfTheirPciAddresses) {
+  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  ASSERT_TRUE(nvml) << nvml.error().text();
+  EXPECT_EQ((*nvml)->driver_version(), "550.1");
+  EXPECT_EQ((*nvml)->firmware("GPU-a"), "96.00.A5.00.01");
+  EXPECT_EQ((*nvml)->firmware("GPU-none"), "");
+  const auto gpus = (*nvml)->gpus();
+  ASSERT_TRUE(gpus);
+  ASSERT_EQ(gpus->size(), 2U);
+  EXPECT_EQ((*gpus)[0].uuid, "GPU-b");
+  EXPECT_EQ((*gpus)[0].index, 0);
+  EXPECT_EQ((*gpus)[0].pci, "00000000:08:00.0");
+  EXPECT_EQ((*gpus)[1].uuid, "GPU-a");
+  EXPECT_EQ((*gpus)[1].name, "NVIDIA H200");
+  EXPECT_EQ((*gpus)[1].mem_bytes, int64_t{143} << 30);
+  EXPECT_DOUBLE_EQ((*gpus)[1].power_max_w, 700);
+}
+
+TEST(Nvml, SlicesStandForTheGpuThatIsCut) {
+  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  ASSERT_TRUE(nvml);
+  ::setenv("FAKE_NVML_MIG", "1", 1);
+  const auto gpus = (*nvml)->gpus();
+  ::unsetenv("FAKE_NVML_MIG");
+  ASSERT_TRUE(gpus);
+  ASSERT_EQ(gpus->size(), 3U);  // one of the three places for slices is empty
+  EXPECT_EQ((*gpus)[0].uuid, "MIG-b0");
+  EXPECT_EQ((*gpus)[1].uuid, "MIG-b2");
+  EXPECT_EQ((*gpus)[1].mem_bytes, int64_t{18} << 30);
+  EXPECT_EQ((*gpus)[1].pci, "00000000:08:00.0");
+  EXPECT_EQ((*gpus)[1].power_max_w, 0);  // the watts are those of the whole GPU
+  EXPECT_EQ((*gpus)[2].uuid, "GPU-a");
+  EXPECT_EQ((*gpus)[2].index, 2);
+}
+
+TEST(Nvml, ReadingsAreMinusOneWhereTheDriverSaysNothing) {
+  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  ASSERT_TRUE(nvml);
+  const GpuReading reading = (*nvml)->read("GPU-a");
+  EXPECT_DOUBLE_EQ(reading.util_pct, 80);
+  EXPECT_EQ(reading.mem_used_bytes, int64_t{1} << 30);
+  EXPECT_DOUBLE_EQ(reading.temperature_c, -1);
+  EXPECT_DOUBLE_EQ((*nvml)->read("GPU-none").util_pct, -1);
+}
+
+TEST(Nvml, PowerLimitsStayInTheRangeOfTheGpu) {
+  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  ASSERT_TRUE(nvml);
+  ASSERT_TRUE((*nvml)->set_power_limit("GPU-a", 300));
+  EXPECT_DOUBLE_EQ((*nvml)->read("GPU-a").power_w, 300);
+  EXPECT_DOUBLE_EQ((*nvml)->read("GPU-b").power_w, 700);
+  ASSERT_TRUE((*nvml)->set_power_limit("GPU-a", 10));
+  EXPECT_DOUBLE_EQ((*nvml)->read("GPU-a").power_w, 200);
+  ASSERT_TRUE((*nvml)->set_power_limit("GPU-a", 0));
+  EXPECT_DOUBLE_EQ((*nvml)->read("GPU-a").power_w, 700);
+  EXPECT_FALSE((*nvml)->set_power_limit("GPU-none", 300));
+}
+
+TEST(Nvml, WhatIsMissingIsNamed) {
+  const auto missing = NvmlLibrary::load("/no/such/libnvidia-ml.so");
+  ASSERT_FALSE(missing);
+  EXPECT_NE(missing.error().text().find("/no/such/libnvidia-ml.so"), std::string::npos);
+  const auto other = NvmlLibrary::load("libm.so.6");
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().text().find("nvmlInit_v2"), std::string::npos);
+  ::setenv("FAKE_NVML_BROKEN", "1", 1);
+  const auto broken = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  ::unsetenv("FAKE_NVML_BROKEN");
+  ASSERT_FALSE(broken);
+  EXPECT_NE(broken.error().text().find("Driver Not Loaded"), std::string::npos);
+}
+
+/// The supervisors see the stand-in, too.
+class NvmlRuns : public testing::Test {
+ public:
+  NvmlRuns() {
+    ::setenv("GOBAN_NVML", GOBAN_FAKE_NVML, 1);
+    ::setenv("FAKE_NVML_PROCESS", runs.out("pid").c_str(), 1);
+    runs.gpus = (*NvmlLibrary::load())->gpus().value();
+  }
+  ~NvmlRuns() override {
+    ::unsetenv("GOBAN_NVML");
+    ::unsetenv("FAKE_NVML_PROCESS");
+  }
+  TestRuns runs{"nvml"};
+};
+
+TEST_F(NvmlRuns, ARunIsMeasuredByTheDriver) {
+  auto order = runs.job(1,
+                        "echo $$ > pid\nsleep 1.3\necho "
+                        "$CUDA_VISIBLE_DEVICES $GOBAN_GPU_UUIDS\n");
+  order.gpus = {live::GpuId(1U), live::GpuId(0U)};
+  const live::Report report = runs.run(order);
+  EXPECT_EQ(text_of(runs.out("goban-1.out")), "1,0 GPU-a,GPU-b\n");
+  EXPECT_FLOAT_EQ(report.usage.gpu_util_pct, 60);
+  EXPECT_EQ(report.usage.gpu_mem_bytes_max, int64_t{300} << 20);
+  // At least two readings after the first of each GPU: a sample, and the end.
+  EXPECT_GE(report.usage.energy_j, 2 * 200.0);
+  EXPECT_FALSE(report.out_of_memory);
+}
+
+TEST_F(NvmlRuns, ANeighbourThatTakesTooMuchOfAGpuIsKilled) {
+  auto order = runs.job(1, "echo $$ > pid\nsleep 60\n");
+  order.gpus = {live::GpuId(1U)};
+  order.shares = true;
+  order.spec.training.gpu_mem_bytes = int64_t{200} << 20;
+  const live::Report report = runs.run(order);
+  EXPECT_TRUE(report.out_of_memory);
+  EXPECT_EQ(report.detail, "it took more memory of a GPU than it asked for");
+}
+
+TEST(GpuMeter, AVirtualGpuIsAsBusyAsItsCores) {
+  std::vector<LocalGpu> gpus(2);
+  for (int32_t i = 0; i < 2; ++i) {
+    LocalGpu& gpu = gpus[static_cast<size_t>(i)];
+    gpu.is_virtual = true;
+    gpu.cpus = {2 * i, 2 * i + 1};
+    gpu.power_idle_w = 50;
+    gpu.power_max_w = 250;
+  }
+  live::RunUsage usage;
+  usage.cpu_s = 20;  // of 4 cores for 10 s
+  usage.mem_bytes_max = 1000;
+  make_gpu_meter(gpus)->finish(usage, 10);
+  EXPECT_FLOAT_EQ(usage.gpu_util_pct, 50);
+  EXPECT_DOUBLE_EQ(usage.energy_j, 2 * 150 * 10);
+  EXPECT_EQ(usage.gpu_mem_bytes_max, 500);
+}
+
+}  // namespace
+}  // namespace goban::engine::local

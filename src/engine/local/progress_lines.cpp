@@ -1,0 +1,112 @@
+#include "engine/local/progress_lines.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/field_splitter.hpp"
+#include "base/number.hpp"
+
+namespace goban::engine::local {
+namespace {
+
+/// Above it a count is no count.
+constexpr double kCountMax = 1e15;
+
+struct Word {
+  std::string_view name;
+  std::string_view value;
+};
+
+Word split_word(std::string_view text) {
+  const size_t sign = text.find('=');
+  if (sign == std::string_view::npos) return {text, {}};
+  return {text.substr(0, sign), text.substr(sign + 1)};
+}
+
+/// A finite number that is not negative; false leaves `out`.
+bool read_amount(std::string_view text, double& out) {
+  const auto value = base::parse_double(text);
+  if (!value || !(*value >= 0) || *value > kCountMax) return false;
+  out = *value;
+  return true;
+}
+
+bool read_count(std::string_view text, int64_t& out) {
+  const auto value = base::parse_int(text);
+  if (!value || *value < 0 || static_cast<double>(*value) > kCountMax) return false;
+  out = *value;
+  return true;
+}
+
+}  // namespace
+
+bool ProgressSum::take_progress(std::string_view words) {
+  base::FieldSplitter fields;
+  fields.split_blanks(words);
+  live::ProgressNews& news = progress.news;
+  double current_epoch = -1;
+  bool any = false;
+  for (const std::string_view field : fields.fields()) {
+    const auto [name, value] = split_word(field);
+    if (name == "epoch") any |= read_amount(value, current_epoch);
+    if (name == "epochs") any |= read_amount(value, news.epochs);
+    if (name == "step") any |= read_count(value, news.step);
+    if (name == "steps") any |= read_count(value, news.steps);
+    if (name == "samples_per_s") any |= read_amount(value, news.samples_per_s);
+    if (name == "loss") {
+      const auto loss = base::parse_double(value);
+      if (loss) news.loss = *loss;
+      any |= loss.has_value();
+    }
+  }
+  if (news.step >= 0 && news.steps > 0 && news.epochs > 0) {
+    const double part = static_cast<double>(news.step) / static_cast<double>(news.steps);
+    news.epoch = news.epochs * std::min(1.0, part);
+  } else if (current_epoch >= 0) {
+    news.epoch = std::max(0.0, current_epoch - 1);  // the one in progress is not done
+  }
+  return any;
+}
+
+void ProgressSum::take(std::string_view line) {
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+  const size_t blank = std::min(line.find(' '), line.size());
+  const std::string_view verb = line.substr(0, blank);
+  const std::string_view rest = line.substr(blank);
+  bool understood = true;
+  if (verb == "progress") {
+    understood = take_progress(rest);
+  } else if (verb == "checkpoint") {
+    const auto [name, value] = split_word(rest.substr(std::min<size_t>(1, rest.size())));
+    understood = name == "step" && read_count(value, progress.checkpoint_step);
+    acknowledged |= understood;
+  } else if (verb == "stopping") {
+    acknowledged = true;
+  } else if (verb == "end") {
+    ended = true;
+    if (rest == " done" && progress.news.epochs >= 0) progress.news.epoch = progress.news.epochs;
+  } else if (verb != "goban-progress" && verb != "rank") {
+    understood = false;
+  }
+  (understood ? lines : refused) += 1;
+}
+
+void LineCutter::feed(std::string_view bytes, ProgressSum& sum) {
+  while (!bytes.empty()) {
+    const size_t end = bytes.find('\n');
+    const std::string_view part = bytes.substr(0, end);
+    if (line_.size() + part.size() > kLineMax) too_long_ = true;
+    if (!too_long_) line_ += part;
+    if (end == std::string_view::npos) return;
+    bytes.remove_prefix(end + 1);
+    if (too_long_) {
+      ++sum.refused;
+    } else if (!line_.empty()) {
+      sum.take(line_);
+    }
+    line_.clear();
+    too_long_ = false;
+  }
+}
+
+}  // namespace goban::engine::local

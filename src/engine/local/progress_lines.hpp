@@ -1,0 +1,41 @@
+// What a job says of itself, line by line: docs/progress.md. Everything here comes from programs of
+// users, so nothing is believed beyond its form.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "engine/local/run_order.hpp"
+
+namespace goban::engine::local {
+
+/// The sum of all lines so far, of all connections of a run.
+struct ProgressSum {
+  RunProgress progress{};
+  bool acknowledged = false;  ///< a checkpoint or `stopping` since expect_stop()
+  bool ended = false;         ///< some connection said `end`
+  int64_t lines = 0;          ///< taken
+  int64_t refused = 0;        ///< not understood, or too long
+
+  /// One line without its end.
+  void take(std::string_view line);
+  /// From now on a checkpoint answers a stop.
+  void expect_stop() { acknowledged = false; }
+
+ private:
+  bool take_progress(std::string_view words);
+};
+
+/// Cuts the bytes of one connection into lines.
+class LineCutter {
+ public:
+  static constexpr size_t kLineMax = 1024;  ///< bytes; a longer line is left out as a whole
+  void feed(std::string_view bytes, ProgressSum& sum);
+
+ private:
+  std::string line_;
+  bool too_long_ = false;
+};
+
+}  // namespace goban::engine::local

@@ -1,0 +1,27 @@
+// Any bytes, in any pieces, are progress lines: numbers stay in their bounds, memory stays small.
+#include "engine/local/progress_lines.hpp"
+
+#include <cmath>
+
+#include "base/check.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using goban::engine::local::LineCutter;
+  using goban::engine::local::ProgressSum;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  ProgressSum whole;
+  LineCutter().feed(text, whole);
+  ProgressSum pieces;
+  LineCutter cutter;
+  for (const char& c : text) cutter.feed({&c, 1}, pieces);
+  GOBAN_CHECK(whole.lines == pieces.lines && whole.refused == pieces.refused);
+  const auto& news = whole.progress.news;
+  for (const double value : {news.epoch, news.epochs, news.samples_per_s}) {
+    GOBAN_CHECK(std::isfinite(value) && value >= -1 && value <= 1e15);
+  }
+  GOBAN_CHECK(std::isfinite(news.loss) && news.step >= -1 && news.steps >= -1);
+  // What is kept of it can be read again.
+  const auto again = goban::engine::local::parse_progress(to_text(whole.progress), "kept");
+  GOBAN_CHECK(again && *again == whole.progress);
+  return 0;
+}

@@ -1,0 +1,158 @@
+#include "engine/local/progress_listener.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace goban::engine::local {
+namespace {
+
+/// mkdtemp() below it; empty if that fails.
+std::string temporary_below(const std::string& root) {
+  std::string path = root + "/goban-XXXXXX";
+  return ::mkdtemp(path.data()) == nullptr ? std::string{} : path;
+}
+
+std::vector<std::string> roots(const std::string& root) {
+  if (!root.empty()) return {root};
+  std::vector<std::string> out;
+  if (::geteuid() == 0) {
+    // Only to be passed through; mkdir() alone would obey our umask.
+    static_cast<void>(::mkdir("/run/goban", 0711));
+    static_cast<void>(::chmod("/run/goban", 0711));
+    out.emplace_back("/run/goban");
+  } else if (const char* own = std::getenv("XDG_RUNTIME_DIR"); own != nullptr && *own == '/') {
+    out.emplace_back(own);
+  }
+  out.emplace_back("/tmp");
+  return out;
+}
+
+}  // namespace
+
+base::Result<std::string> make_socket_folder(const std::string& root) {
+  for (const std::string& parent : roots(root)) {
+    std::string path = temporary_below(parent);
+    if (!path.empty()) return path;
+  }
+  return base::failed("no folder for the job's sockets can be made",
+                      "make /tmp or /run/goban writable");
+}
+
+base::Status hand_over(const std::string& folder, const live::Owner& owner) {
+  if (::geteuid() == owner.uid || ::lchown(folder.c_str(), owner.uid, owner.gid) == 0) return {};
+  return system_error("cannot hand over the folder", folder);
+}
+
+base::Result<Descriptor> listen_at(const std::string& path, const live::Owner& owner) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return base::failed(fmt::format("the path of the socket '{}' is too long", path),
+                        "set a shorter folder for sockets");
+  }
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket ||
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(path.c_str(), 0600) != 0 ||
+      (::geteuid() != owner.uid && ::lchown(path.c_str(), owner.uid, owner.gid) != 0) ||
+      ::listen(socket.get(), 16) != 0) {
+    return system_error("cannot listen at", path);
+  }
+  return socket;
+}
+
+Descriptor accept_from(int listening, const live::Owner& owner) {
+  Descriptor socket(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket) return {};
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+      (peer.uid != owner.uid && peer.uid != 0)) {
+    return {};
+  }
+  return socket;
+}
+
+base::Result<ProgressListener> ProgressListener::open(const std::string& path,
+                                                      const live::Owner& owner) {
+  ProgressListener out;
+  auto socket = listen_at(path, owner);
+  if (!socket) return base::failure(socket.error());
+  out.listening_ = std::move(*socket);
+  out.owner_ = owner;
+  return out;
+}
+
+bool ProgressListener::may_read(const Connection& connection, base::TimeNs now_ns) {
+  return connection.window_bytes < kBytesPerSecond ||
+         now_ns - connection.window_ns >= base::kSecond;
+}
+
+void ProgressListener::add_to(std::vector<pollfd>& waits, base::TimeNs now_ns) const {
+  // A negative descriptor is waited for by nobody.
+  waits.push_back({connections_.size() < kConnectionsMax ? listening_.get() : -1, POLLIN, 0});
+  for (const Connection& connection : connections_) {
+    waits.push_back({may_read(connection, now_ns) ? connection.socket.get() : -1, POLLIN, 0});
+  }
+}
+
+void ProgressListener::read_from(Connection& connection, base::TimeNs now_ns) {
+  if (now_ns - connection.window_ns >= base::kSecond) {
+    connection.window_ns = now_ns;
+    connection.window_bytes = 0;
+  }
+  std::array<char, 16384> buffer{};
+  const ssize_t count = ::recv(connection.socket.get(), buffer.data(), buffer.size(), 0);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) {
+    connection.gone = true;
+    return;
+  }
+  connection.window_bytes += count;
+  connection.cutter.feed({buffer.data(), static_cast<size_t>(count)}, sum_);
+}
+
+void ProgressListener::handle(const pollfd* waits, size_t count, base::TimeNs now_ns) {
+  for (size_t i = 1; i < count; ++i) {
+    if (waits[i].revents != 0) read_from(connections_[i - 1], now_ns);
+  }
+  std::erase_if(connections_, [](const Connection& connection) { return connection.gone; });
+  if (count == 0 || waits[0].revents == 0) return;
+  if (Descriptor socket = accept_from(listening_.get(), owner_)) {
+    connections_.emplace_back().socket = std::move(socket);
+  }
+}
+
+void ProgressListener::tell(std::string_view line) {
+  for (const Connection& connection : connections_) {
+    static_cast<void>(
+        ::send(connection.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+  }
+}
+
+void ProgressListener::drain() {
+  for (size_t i = 0; i < kConnectionsMax && connections_.size() < kConnectionsMax; ++i) {
+    Descriptor socket = accept_from(listening_.get(), owner_);
+    if (!socket) break;
+    connections_.emplace_back().socket = std::move(socket);
+  }
+  for (Connection& connection : connections_) {
+    constexpr int kReadsMax = 32;  // the kernel's buffer holds less
+    for (int i = 0; i < kReadsMax && !connection.gone; ++i) {
+      const int64_t before = connection.window_bytes;
+      read_from(connection, connection.window_ns);
+      if (connection.window_bytes == before) break;
+    }
+  }
+  connections_.clear();
+}
+
+}  // namespace goban::engine::local

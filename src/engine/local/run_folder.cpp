@@ -1,0 +1,159 @@
+#include "engine/local/run_folder.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sha256.hpp"
+
+namespace goban::engine::local {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct flock whole_file(int16_t kind) {
+  struct flock lock{};
+  lock.l_type = kind;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+/// Locks the file for as long as the descriptor, or a copy of it, is open.
+bool try_lock(int file) {
+  struct flock lock = whole_file(F_WRLCK);
+  return ::fcntl(file, F_OFD_SETLK, &lock) == 0;
+}
+
+/// Looks without taking it, so that a supervisor that is about to lock is not in the way of us.
+bool is_locked(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file) return false;
+  struct flock lock = whole_file(F_WRLCK);
+  return ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+base::Status make_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  return system_error("cannot make the folder", path,
+                      "the state folder has to exist and to be writable");
+}
+
+}  // namespace
+
+std::string job_folder(const std::string& state, live::JobId job) {
+  return fmt::format("{}/jobs/{}", state, live::job_number(job));
+}
+
+std::string payload_path(const std::string& state, const live::JobSpec& spec) {
+  return fmt::format("{}/payloads/{}/payload.json", state, spec.payload);
+}
+
+void remove_runs(const std::string& state, live::JobId job) {
+  std::error_code ignored;
+  fs::remove_all(job_folder(state, job), ignored);
+}
+
+void remove_payload(const std::string& state, const live::JobSpec& spec) {
+  const std::string& name = spec.payload;
+  if (name.empty() || name.find('/') != std::string::npos || name.starts_with('.')) return;
+  std::error_code ignored;
+  fs::remove_all(fmt::format("{}/payloads/{}", state, name), ignored);
+}
+
+std::string terminal_socket(const std::string& state, live::RunId run) {
+  const RunFolder folder(state, run);
+  std::error_code none;
+  const fs::path sockets = fs::read_symlink(folder.file("sockets"), none);
+  if (none) return {};
+  std::string path = sockets.string() + "/tty.sock";
+  return exists(path) ? path : std::string{};
+}
+
+RunFolder::RunFolder(const std::string& state, live::RunId run)
+    : path_(fmt::format("{}/run-{}", job_folder(state, run.job), run.run)) {}
+
+std::string RunFolder::key() const { return base::hex(base::sha256(path_)).substr(0, 24); }
+
+base::Status RunFolder::make_folders() const {
+  const fs::path job = fs::path(path_).parent_path();
+  for (const fs::path& folder : {job.parent_path(), job, fs::path(path_)}) {
+    if (auto made = make_folder(folder.string()); !made) return made;
+  }
+  return {};
+}
+
+base::Result<bool> RunFolder::place_order(const RunOrder& order) const {
+  if (auto made = make_folders(); !made) return base::failure(made.error());
+  if (exists(file("taken")) || exists(file("status"))) return false;
+  if (::mkfifo(file("control").c_str(), 0600) != 0 && errno != EEXIST) {
+    return system_error("cannot make the FIFO", file("control"));
+  }
+  const Descriptor lock(::open(file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) return system_error("cannot create", file("lock"));
+  if (auto s = replace_file(path_, "order", to_text(order), Durable::Yes); !s) {
+    return base::failure(s.error());
+  }
+  const fs::path job = fs::path(path_).parent_path();
+  for (const fs::path& folder : {job, job.parent_path()}) {
+    if (auto s = sync_folder(folder.string()); !s) return base::failure(s.error());
+  }
+  return true;
+}
+
+base::Result<RunFolder::Taken> RunFolder::take() const {
+  Taken taken;
+  taken.lock.reset(::open(file("lock").c_str(), O_RDWR | O_CLOEXEC));
+  if (!taken.lock) return system_error("cannot open", file("lock"));
+  if (!try_lock(taken.lock.get())) return base::failed(path_ + ": another supervisor runs it");
+  if (exists(file("taken")) || exists(file("status"))) {
+    return base::failed(path_ + ": this run was started before");
+  }
+  if (::rename(file("order").c_str(), file("taken").c_str()) != 0) {
+    return system_error("no order", file("order"));
+  }
+  // A power cut must not bring the order back: the job has run.
+  if (auto s = sync_folder(path_); !s) return base::failure(s.error());
+  const auto text = read_small_file(file("taken"));
+  if (!text) return base::failure(text.error());
+  auto order = parse_order(*text, file("taken"));
+  if (!order) return base::failure(order.error());
+  taken.order = std::move(*order);
+  return taken;
+}
+
+RunStage RunFolder::stage() const {
+  // The supervisor locks before it takes, and writes the status before it lets the lock go.
+  if (is_locked(file("lock"))) return RunStage::Running;
+  if (exists(file("status"))) return RunStage::Over;
+  if (exists(file("taken"))) {
+    if (is_locked(file("lock"))) return RunStage::Running;
+    return exists(file("status")) ? RunStage::Over : RunStage::Broken;
+  }
+  return exists(file("order")) ? RunStage::Ordered : RunStage::Absent;
+}
+
+bool RunFolder::fence() const {
+  const Descriptor lock(::open(file("lock").c_str(), O_RDWR | O_CLOEXEC));
+  if (lock) {
+    if (!try_lock(lock.get()) || exists(file("taken")) || exists(file("status"))) return false;
+    // A rename needs no space, so this works on a full disk, too.
+    if (::rename(file("order").c_str(), file("taken").c_str()) == 0) return true;
+  }
+  // No order, so nobody can start. Let nobody write one again.
+  if (!make_folders()) return false;
+  const Descriptor mark(::open(file("taken").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  return static_cast<bool>(mark);
+}
+
+bool RunFolder::tell(ControlByte byte) const {
+  const Descriptor fifo(
+      ::open(file("control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
+  if (!fifo) return false;
+  const char text = static_cast<char>(byte);
+  return ::write(fifo.get(), &text, 1) == 1;
+}
+
+}  // namespace goban::engine::local

@@ -1,0 +1,265 @@
+#include "engine/local/run_order.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "live/job/job_spec_json.hpp"
+
+namespace goban::engine::local {
+namespace {
+
+using nlohmann::json;
+
+/// Texts of users need not be UTF-8: what is not becomes a replacement sign.
+std::string dump(const json& document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Reads fields that have their default if they are missing, and remembers the first wrong one.
+class Fields {
+ public:
+  explicit Fields(const json& object) : object_(object) {}
+  template <typename T>
+  void get(const char* name, T& out) {
+    const auto found = object_.find(name);
+    if (found == object_.end()) return;
+    try {
+      found->get_to(out);
+    } catch (const json::exception& error) {
+      if (wrong_.empty()) wrong_ = fmt::format("{}: {}", name, error.what());
+    }
+  }
+  [[nodiscard]] const std::string& wrong() const { return wrong_; }
+
+ private:
+  const json& object_;
+  std::string wrong_;
+};
+
+base::Result<json> parse_object(std::string_view text, const std::string& file) {
+  json document = json::parse(text, nullptr, false);
+  if (!document.is_object()) return base::bad_data({file, 0, 0, {}}, "this is no JSON object");
+  return document;
+}
+
+tl::unexpected<base::Error> wrong_field(const std::string& file, const std::string& what) {
+  return base::bad_data({file, 0, 0, {}}, "wrong field " + what);
+}
+
+json gpu_json(const LocalGpu& gpu) {
+  return {{"index", gpu.index},
+          {"uuid", gpu.uuid},
+          {"name", gpu.name},
+          {"pci", gpu.pci},
+          {"mem_bytes", gpu.mem_bytes},
+          {"power_idle_w", gpu.power_idle_w},
+          {"power_max_w", gpu.power_max_w},
+          {"power_exponent", gpu.power_exponent},
+          {"virtual", gpu.is_virtual},
+          {"cpus", gpu.cpus},
+          {"slowness", gpu.slowness}};
+}
+
+std::string read_gpu(const json& object, LocalGpu& gpu) {
+  if (!object.is_object()) return "gpus: an entry is no object";
+  Fields fields(object);
+  fields.get("index", gpu.index);
+  fields.get("uuid", gpu.uuid);
+  fields.get("name", gpu.name);
+  fields.get("pci", gpu.pci);
+  fields.get("mem_bytes", gpu.mem_bytes);
+  fields.get("power_idle_w", gpu.power_idle_w);
+  fields.get("power_max_w", gpu.power_max_w);
+  fields.get("power_exponent", gpu.power_exponent);
+  fields.get("virtual", gpu.is_virtual);
+  fields.get("cpus", gpu.cpus);
+  fields.get("slowness", gpu.slowness);
+  return fields.wrong();
+}
+
+json usage_json(const live::RunUsage& usage) {
+  return {{"cpu_s", usage.cpu_s},
+          {"mem_bytes_max", usage.mem_bytes_max},
+          {"gpu_mem_bytes_max", usage.gpu_mem_bytes_max},
+          {"gpu_util_pct", usage.gpu_util_pct},
+          {"energy_j", usage.energy_j}};
+}
+
+std::string read_usage(const json& object, live::RunUsage& usage) {
+  Fields fields(object);
+  fields.get("cpu_s", usage.cpu_s);
+  fields.get("mem_bytes_max", usage.mem_bytes_max);
+  fields.get("gpu_mem_bytes_max", usage.gpu_mem_bytes_max);
+  fields.get("gpu_util_pct", usage.gpu_util_pct);
+  fields.get("energy_j", usage.energy_j);
+  return fields.wrong();
+}
+
+json progress_json(const RunProgress& progress) {
+  const live::ProgressNews& news = progress.news;
+  return {{"epoch", news.epoch},
+          {"epochs", news.epochs},
+          {"step", news.step},
+          {"steps", news.steps},
+          {"samples_per_s", news.samples_per_s},
+          {"loss", news.loss},
+          {"checkpoint_step", progress.checkpoint_step}};
+}
+
+std::string read_progress(const json& object, RunProgress& progress) {
+  live::ProgressNews& news = progress.news;
+  Fields fields(object);
+  fields.get("epoch", news.epoch);
+  fields.get("epochs", news.epochs);
+  fields.get("step", news.step);
+  fields.get("steps", news.steps);
+  fields.get("samples_per_s", news.samples_per_s);
+  fields.get("loss", news.loss);
+  fields.get("checkpoint_step", progress.checkpoint_step);
+  return fields.wrong();
+}
+
+}  // namespace
+
+std::string to_text(const RunOrder& order) {
+  json gpus = json::array();
+  for (const LocalGpu& gpu : order.gpus) gpus.push_back(gpu_json(gpu));
+  return dump({{"version", 1},
+               {"job", live::job_number(order.run.job)},
+               {"run", order.run.run},
+               {"spec", live::to_json(order.spec)},
+               {"gpus", std::move(gpus)},
+               {"shares", order.shares},
+               {"restarts", order.restarts},
+               {"run_instances", order.run_instances},
+               {"node", order.node},
+               {"payload", order.payload},
+               {"cgroup_root", order.cgroup_root},
+               {"socket_root", order.socket_root},
+               {"attach_timeout_s", order.attach_timeout_s}});
+}
+
+base::Result<RunOrder> parse_order(std::string_view text, const std::string& file) {
+  const auto document = parse_object(text, file);
+  if (!document) return base::failure(document.error());
+  RunOrder order;
+  uint64_t job = 0;
+  json gpus = json::array();
+  json spec = json::object();
+  Fields fields(*document);
+  fields.get("job", job);
+  fields.get("run", order.run.run);
+  fields.get("spec", spec);
+  fields.get("gpus", gpus);
+  fields.get("shares", order.shares);
+  fields.get("restarts", order.restarts);
+  fields.get("run_instances", order.run_instances);
+  fields.get("node", order.node);
+  fields.get("payload", order.payload);
+  fields.get("cgroup_root", order.cgroup_root);
+  fields.get("socket_root", order.socket_root);
+  fields.get("attach_timeout_s", order.attach_timeout_s);
+  if (!fields.wrong().empty()) return wrong_field(file, fields.wrong());
+  if (job < 1 || job > UINT32_MAX) return wrong_field(file, "job: no job number");
+  order.run.job = model::JobId(static_cast<uint32_t>(job - 1));
+  auto parsed = live::job_spec_from_json(spec);
+  if (!parsed) return base::failure(parsed.error());
+  order.spec = std::move(*parsed);
+  for (const json& entry : gpus) {
+    const std::string wrong = read_gpu(entry, order.gpus.emplace_back());
+    if (!wrong.empty()) return wrong_field(file, wrong);
+  }
+  return order;
+}
+
+std::string to_text(const Payload& payload) {
+  return dump({{"script", payload.script},
+               {"args", payload.args},
+               {"env", payload.env},
+               {"dialect", payload.dialect}});
+}
+
+base::Result<Payload> parse_payload(std::string_view text, const std::string& file) {
+  const auto document = parse_object(text, file);
+  if (!document) return base::failure(document.error());
+  Payload payload;
+  Fields fields(*document);
+  fields.get("script", payload.script);
+  fields.get("args", payload.args);
+  fields.get("env", payload.env);
+  fields.get("dialect", payload.dialect);
+  if (!fields.wrong().empty()) return wrong_field(file, fields.wrong());
+  return payload;
+}
+
+std::string to_text(const RunningNote& note) {
+  return dump({{"supervisor_pid", note.supervisor_pid},
+               {"pid", note.pid},
+               {"started_ns", note.started_ns},
+               {"cgroup", note.cgroup}});
+}
+
+base::Result<RunningNote> parse_note(std::string_view text, const std::string& file) {
+  const auto document = parse_object(text, file);
+  if (!document) return base::failure(document.error());
+  RunningNote note;
+  Fields fields(*document);
+  fields.get("supervisor_pid", note.supervisor_pid);
+  fields.get("pid", note.pid);
+  fields.get("started_ns", note.started_ns);
+  fields.get("cgroup", note.cgroup);
+  if (!fields.wrong().empty()) return wrong_field(file, fields.wrong());
+  return note;
+}
+
+std::string to_text(const RunStatus& status) {
+  return dump({{"refused", status.refused},
+               {"exit_code", status.exit_code},
+               {"signal", status.signal},
+               {"out_of_memory", status.out_of_memory},
+               {"acknowledged", status.acknowledged},
+               {"usage", usage_json(status.usage)},
+               {"progress", progress_json(status.progress)},
+               {"started_ns", status.started_ns},
+               {"ended_ns", status.ended_ns},
+               {"detail", status.detail}});
+}
+
+base::Result<RunStatus> parse_status(std::string_view text, const std::string& file) {
+  const auto document = parse_object(text, file);
+  if (!document) return base::failure(document.error());
+  RunStatus status;
+  json usage = json::object();
+  json progress = json::object();
+  Fields fields(*document);
+  fields.get("refused", status.refused);
+  fields.get("exit_code", status.exit_code);
+  fields.get("signal", status.signal);
+  fields.get("out_of_memory", status.out_of_memory);
+  fields.get("acknowledged", status.acknowledged);
+  fields.get("usage", usage);
+  fields.get("progress", progress);
+  fields.get("started_ns", status.started_ns);
+  fields.get("ended_ns", status.ended_ns);
+  fields.get("detail", status.detail);
+  if (!fields.wrong().empty()) return wrong_field(file, fields.wrong());
+  if (auto wrong = read_usage(usage, status.usage); !wrong.empty()) return wrong_field(file, wrong);
+  if (auto wrong = read_progress(progress, status.progress); !wrong.empty()) {
+    return wrong_field(file, wrong);
+  }
+  return status;
+}
+
+std::string to_text(const RunProgress& progress) { return dump(progress_json(progress)); }
+
+base::Result<RunProgress> parse_progress(std::string_view text, const std::string& file) {
+  const auto document = parse_object(text, file);
+  if (!document) return base::failure(document.error());
+  RunProgress progress;
+  if (auto wrong = read_progress(*document, progress); !wrong.empty()) {
+    return wrong_field(file, wrong);
+  }
+  return progress;
+}
+
+}  // namespace goban::engine::local

@@ -1,0 +1,99 @@
+// What passes between engine and supervisor as files: the order, the payload, that it runs, and how
+// it ended. JSON; an unknown field is ignored, so that a supervisor outlives an update.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "live/engine.hpp"
+
+namespace goban::engine::local {
+
+using base::TimeNs;
+
+/// A GPU of this machine, real or virtual.
+struct LocalGpu {
+  int32_t index = 0;  ///< as the driver counts, in order of PCI address; of virtual ones: from 0
+  std::string uuid{};
+  std::string name{};
+  std::string pci{};
+  int64_t mem_bytes = 0;
+  double power_idle_w = 0;  ///< virtual: of the power model; real: 0
+  double power_max_w = 0;
+  double power_exponent = 1;  ///< virtual: of the utilisation, see virtual_power_w()
+  bool is_virtual = false;
+  std::vector<int32_t> cpus{};  ///< virtual: the cores it computes on
+  double slowness = 1;          ///< virtual: 1.2 = takes 20 % longer
+  friend bool operator==(const LocalGpu&, const LocalGpu&) = default;
+};
+
+/// All that a supervisor needs.
+struct RunOrder {
+  live::RunId run{};
+  live::JobSpec spec{};
+  std::vector<LocalGpu> gpus{};
+  bool shares = false;
+  uint32_t restarts = 0;
+  uint32_t run_instances = 1;    ///< instances of the job that run here
+  std::string node{};            ///< name of this machine
+  std::string payload{};         ///< path of the payload
+  std::string cgroup_root{};     ///< where to make cgroups: empty = found, "-" = none
+  std::string socket_root{};     ///< where to make the folder of sockets; empty = found
+  double attach_timeout_s = 60;  ///< an interactive job without client so long is stopped
+};
+
+/// What the job runs, kept until it is over.
+struct Payload {
+  std::string script{};
+  std::vector<std::string> args{};
+  std::map<std::string, std::string> env{};
+  std::string dialect{};  ///< "slurm", "sge", "pbs": whose variables its script expects; or empty
+};
+
+/// Written by the supervisor when the job's process runs.
+struct RunningNote {
+  int64_t supervisor_pid = 0;
+  int64_t pid = 0;
+  TimeNs started_ns = 0;  ///< since 1970
+  std::string cgroup{};   ///< empty: none
+};
+
+/// The last that a job said of itself.
+struct RunProgress {
+  live::ProgressNews news{};
+  int64_t checkpoint_step = -1;  ///< a checkpoint as of this step is safe; -1 = none
+  friend bool operator==(const RunProgress&, const RunProgress&) = default;
+};
+
+/// Written by the supervisor when nothing of the run is left.
+struct RunStatus {
+  bool refused = false;  ///< the job's process could not be started; `detail` says why
+  int32_t exit_code = -1;
+  int32_t signal = 0;
+  bool out_of_memory = false;
+  bool acknowledged = false;
+  live::RunUsage usage{};
+  RunProgress progress{};
+  TimeNs started_ns = 0;
+  TimeNs ended_ns = 0;
+  std::string detail{};
+};
+
+[[nodiscard]] std::string to_text(const RunOrder& order);
+[[nodiscard]] std::string to_text(const Payload& payload);
+[[nodiscard]] std::string to_text(const RunningNote& note);
+[[nodiscard]] std::string to_text(const RunStatus& status);
+[[nodiscard]] std::string to_text(const RunProgress& progress);
+/// Errors of all: BadData naming the field and `file`.
+[[nodiscard]] base::Result<RunOrder> parse_order(std::string_view text, const std::string& file);
+[[nodiscard]] base::Result<Payload> parse_payload(std::string_view text, const std::string& file);
+[[nodiscard]] base::Result<RunningNote> parse_note(std::string_view text, const std::string& file);
+[[nodiscard]] base::Result<RunStatus> parse_status(std::string_view text, const std::string& file);
+[[nodiscard]] base::Result<RunProgress> parse_progress(std::string_view text,
+                                                       const std::string& file);
+
+}  // namespace goban::engine::local

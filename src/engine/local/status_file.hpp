@@ -1,0 +1,26 @@
+// The file `status` of a run. Its space is taken before the job starts, so that the end of a job
+// can be written on a full disk.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "engine/local/files.hpp"
+#include "engine/local/run_order.hpp"
+
+namespace goban::engine::local {
+
+class StatusFile {
+ public:
+  /// Errors: Failed (disk full): then the run must not start.
+  [[nodiscard]] static base::Result<StatusFile> reserve(const std::string& folder);
+  /// Puts it into place, safe against a power cut. Errors: Failed; it may be tried again.
+  [[nodiscard]] base::Status write(const RunStatus& status) const;
+
+ private:
+  static constexpr size_t kBytes = 4096;
+  std::string folder_{};
+  Descriptor file_{};
+};
+
+}  // namespace goban::engine::local

@@ -1,0 +1,409 @@
+#include "engine/local/supervised_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/local/job_start.hpp"
+#include "engine/local/process_tree.hpp"
+
+namespace goban::engine::local {
+namespace {
+
+using base::kSecond;
+using base::TimeNs;
+
+constexpr TimeNs kMemoryEvery = kSecond / 10;  ///< where a limit has to be watched
+constexpr TimeNs kMeterEvery = kSecond;
+constexpr TimeNs kKeepEvery = kSecond;
+constexpr TimeNs kKillEvery = kSecond / 50;
+constexpr int kFirstClient_ms = 3000;  ///< a terminal of a job that is over waits for its client
+
+/// A port that nobody listens on now; where to look first depends on the job alone.
+uint16_t free_port(uint64_t job) {
+  constexpr uint64_t kFirst = 20000;
+  constexpr uint64_t kPorts = 12000;
+  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  for (uint64_t i = 0; i < 64; ++i) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const auto port = static_cast<uint16_t>(kFirst + (job * 61 + i) % kPorts);
+    address.sin_port = htons(port);
+    const auto* plain = reinterpret_cast<const sockaddr*>(&address);
+    if (::bind(socket.get(), plain, sizeof address) == 0) return port;
+  }
+  return static_cast<uint16_t>(kFirst);
+}
+
+std::vector<int32_t> cpus_of(const RunOrder& order) {
+  std::vector<int32_t> cpus;
+  for (const LocalGpu& gpu : order.gpus) cpus.insert(cpus.end(), gpu.cpus.begin(), gpu.cpus.end());
+  std::sort(cpus.begin(), cpus.end());
+  cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+  return cpus;
+}
+
+/// `<state>` of `<state>/jobs/<number>/run-<run>`.
+std::string state_of(const RunFolder& folder) {
+  const std::filesystem::path path = folder.path();
+  return path.parent_path().parent_path().parent_path().string();
+}
+
+size_t cores_of(const live::JobSpec& spec, uint32_t instances) {
+  return static_cast<size_t>(std::max(0, spec.cores)) * std::max(1U, instances);
+}
+
+/// What this job may have of its virtual GPUs' memory while others are there; 0 = no limit.
+int64_t virtual_gpu_limit(const RunOrder& order) {
+  const bool is_virtual = !order.gpus.empty() && order.gpus.front().is_virtual;
+  return is_virtual ? order.spec.training.gpu_mem_bytes * static_cast<int64_t>(order.gpus.size())
+                    : 0;
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+}  // namespace
+
+void complain(const std::string& text) { static_cast<void>(write_all(STDERR_FILENO, text + "\n")); }
+
+TimeNs steady_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+TimeNs wall_ns() {
+  return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+SupervisedRun::~SupervisedRun() {
+  if (cgroup_) cgroup_->remove();
+  std::error_code ignored;
+  if (!sockets_.empty()) std::filesystem::remove_all(sockets_, ignored);
+  std::filesystem::remove(folder_.file("sockets"), ignored);
+}
+
+base::Status SupervisedRun::open_sockets() {
+  auto made = make_socket_folder(order_.socket_root);
+  if (!made) return base::failure(made.error());
+  sockets_ = std::move(*made);
+  // Kept where the engine finds it if we are killed, and a client that asks for the terminal.
+  if (::symlink(sockets_.c_str(), folder_.file("sockets").c_str()) != 0) {
+    return system_error("cannot link", folder_.file("sockets"));
+  }
+  auto listener = ProgressListener::open(sockets_ + "/progress.sock", order_.spec.owner);
+  if (!listener) return base::failure(listener.error());
+  progress_ = std::move(*listener);
+  if (!order_.spec.interactive) return hand_over(sockets_, order_.spec.owner);
+  auto terminal = TerminalHost::open(sockets_ + "/tty.sock", order_.spec.owner, steady_ns());
+  if (!terminal) return base::failure(terminal.error());
+  terminal_ = std::move(*terminal);
+  return hand_over(sockets_, order_.spec.owner);
+}
+
+void SupervisedRun::make_cgroup() {
+  cgroup_ = Cgroup::make(order_.cgroup_root,
+                         fmt::format("job-{}-run-{}-{}", live::job_number(order_.run.job),
+                                     order_.run.run, folder_.key().substr(0, 8)));
+  const int64_t limit = order_.spec.mem_bytes * std::max<int64_t>(1, order_.run_instances);
+  kernel_limits_ = cgroup_ && limit > 0 && cgroup_->limit_memory(limit);
+}
+
+base::Status SupervisedRun::start() {
+  const live::JobSpec& spec = order_.spec;
+  if (auto may = may_act_for(spec.owner); !may) return may;
+  const auto text = read_small_file(order_.payload, size_t{64} << 20);
+  if (!text) return base::failure(text.error());
+  const auto payload = parse_payload(*text, order_.payload);
+  if (!payload) return base::failure(payload.error());
+  // Reading and writing: it never ends when a daemon lets it go.
+  control_.reset(::open(folder_.file("control").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  if (!control_) return system_error("cannot open", folder_.file("control"));
+  if (auto opened = open_sockets(); !opened) return opened;
+  make_cgroup();
+  meter_ = make_gpu_meter(order_.gpus);
+  shares_ = order_.shares;
+
+  JobStart start;
+  start.script = payload->script;
+  start.args = payload->args;
+  start.owner = spec.owner;
+  start.user = user_facts(spec.owner);
+  start.work_folder = spec.work_folder.empty() ? start.user.home : spec.work_folder;
+  live::JobSpec placed = spec;
+  placed.work_folder = start.work_folder;
+  start.outputs = output_paths(placed, order_.run.job);
+  start.append = order_.restarts > 0;
+  start.cpus = cpus_of(order_);
+  if (order_.gpus.empty()) {
+    cores_ = claim_cores(state_of(folder_) + "/cores", cores_of(spec, order_.run_instances));
+    start.cpus = cores_.cpus;
+  }
+  if (terminal_) start.terminal = terminal_->device();
+  if (cgroup_) start.cgroup_procs = cgroup_->procs_file();
+  RunPlaces places;
+  places.progress_socket = sockets_ + "/progress.sock";
+  places.key = folder_.key();
+  places.home = start.user.home;
+  places.shell = start.user.shell;
+  places.work_folder = start.work_folder;
+  places.master_port = free_port(live::job_number(order_.run.job));
+  start.env = job_environment(order_, *payload, places);
+
+  const auto pid = start_job(start);
+  if (!pid) return base::failure(pid.error());
+  pid_ = *pid;
+  started_ns_ = wall_ns();
+  started_steady_ns_ = steady_ns();
+  RunningNote note;
+  note.supervisor_pid = ::getpid();
+  note.pid = pid_;
+  note.started_ns = started_ns_;
+  if (cgroup_) note.cgroup = cgroup_->path();
+  if (auto s = replace_file(folder_.path(), "running", to_text(note), Durable::No); !s) {
+    // The job runs; the engine sees that by the lock, too.
+    complain(s.error().text());
+  }
+  return {};
+}
+
+std::vector<pid_t> SupervisedRun::processes() const {
+  return cgroup_ ? cgroup_->processes() : descendants_of(::getpid());
+}
+
+void SupervisedRun::signal_all(int signal) {
+  for (const pid_t process : processes()) {
+    ::kill(process, signal);
+    if (signal == SIGTERM) ::kill(process, SIGCONT);  // the stopped ones shall hear it
+  }
+}
+
+void SupervisedRun::ask_for_checkpoint() {
+  const int signal = order_.spec.stop.signal;
+  size_t heard = progress_->num_connections();  // they were told when the order came
+  for (const pid_t process : processes()) {
+    // A shell between us and the training program would die of it, and end the run.
+    if (!catches(process, signal)) continue;
+    heard += ::kill(process, signal) == 0 ? 1 : 0;
+  }
+  if (heard == 0) plan_.skip_lead(steady_ns());
+}
+
+void SupervisedRun::kill_all() {
+  if (cgroup_) cgroup_->kill();
+  for (const pid_t process : descendants_of(::getpid())) ::kill(process, SIGKILL);
+}
+
+void SupervisedRun::step() {
+  switch (plan_.due(steady_ns())) {
+    case StopPlan::Step::None:
+      break;
+    case StopPlan::Step::Checkpoint:
+      ask_for_checkpoint();
+      break;
+    case StopPlan::Step::Terminate:
+      signal_all(SIGTERM);
+      break;
+    case StopPlan::Step::Kill:
+      break;  // below, again and again
+  }
+  // Without a stop, what the job leaves behind goes with it.
+  if (plan_.killed() || (main_gone_ && !plan_.ordered())) kill_all();
+}
+
+void SupervisedRun::read_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    if (info.ssi_signo == SIGTERM) {
+      plan_.order(live::StopReason::Broken, order_.spec.stop, steady_ns());
+    }
+  }
+}
+
+void SupervisedRun::read_control() {
+  char byte = 0;
+  while (::read(control_.get(), &byte, 1) == 1) {
+    live::StopReason reason{};
+    const char* text = nullptr;
+    switch (static_cast<ControlByte>(byte)) {
+      case ControlByte::Preempted:
+        reason = live::StopReason::Preempted;
+        text = "preempted";
+        break;
+      case ControlByte::Cancelled:
+        reason = live::StopReason::Cancelled;
+        text = "cancelled";
+        break;
+      case ControlByte::TimedOut:
+        reason = live::StopReason::TimedOut;
+        text = "timed-out";
+        break;
+      case ControlByte::Broken:
+        reason = live::StopReason::Broken;
+        text = "broken";
+        break;
+      case ControlByte::Shared:
+        shares_ = true;
+        break;
+    }
+    if (text == nullptr || plan_.ordered()) continue;
+    const live::StopWish& wish = order_.spec.stop;
+    plan_.order(reason, wish, steady_ns());
+    progress_->sum().expect_stop();
+    const TimeNs left_ns = base::add_saturating(wish.lead_ns, wish.grace_ns);
+    progress_->tell(fmt::format("stop reason={} left_s={:.3f}\n", text, base::to_seconds(left_ns)));
+  }
+}
+
+void SupervisedRun::reap() {
+  while (true) {
+    int status = 0;
+    const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    if (pid == pid_) {
+      main_gone_ = true;
+      main_status_ = status;
+    }
+    if (pid < 0 && errno == ECHILD) all_gone_ = main_gone_;
+    if (pid <= 0) return;
+  }
+}
+
+void SupervisedRun::check_memory(const std::vector<pid_t>& processes) {
+  const int64_t limit = order_.spec.mem_bytes * std::max<int64_t>(1, order_.run_instances);
+  const int64_t gpu_limit = shares_ ? order_.spec.training.gpu_mem_bytes : 0;
+  const int64_t virtual_limit = shares_ ? virtual_gpu_limit(order_) : 0;
+  int64_t used = resident_bytes(processes);
+  // Forked processes share pages that the quick sum counts for each.
+  const auto above = [&](int64_t bound) {
+    if (bound <= 0 || used <= bound) return false;
+    used = std::min(used, proportional_bytes(processes));
+    return used > bound;
+  };
+  const char* what = nullptr;
+  if (above(limit)) what = "memory";
+  if (above(virtual_limit)) what = "memory of its virtual GPUs";
+  if (virtual_limit == 0 && gpu_limit > 0 && meter_->gpu_mem_bytes() > gpu_limit) {
+    what = "memory of a GPU";
+  }
+  mem_bytes_max_ = std::max(mem_bytes_max_, used);
+  if (what == nullptr || out_of_memory_) return;
+  out_of_memory_ = true;
+  detail_ = fmt::format("it took more {} than it asked for", what);
+  plan_.kill_now(steady_ns());
+}
+
+void SupervisedRun::sample() {
+  const TimeNs now = steady_ns();
+  if (now < next_sample_ns_ || main_gone_) return;
+  const bool limited = (order_.spec.mem_bytes > 0 && !kernel_limits_) ||
+                       (shares_ && order_.spec.training.gpu_mem_bytes > 0);
+  next_sample_ns_ = now + (limited ? kMemoryEvery : kMeterEvery);
+  const std::vector<pid_t> all = processes();
+  if (now >= next_meter_ns_) {
+    next_meter_ns_ = now + kMeterEvery;
+    meter_->sample(all);
+  }
+  check_memory(all);
+}
+
+void SupervisedRun::keep_progress(bool now) {
+  if (progress_->sum().progress == kept_) return;
+  const TimeNs time = steady_ns();
+  if (!now && time < next_keep_ns_) return;
+  next_keep_ns_ = time + kKeepEvery;
+  const RunProgress latest = progress_->sum().progress;
+  if (replace_file(folder_.path(), "progress", to_text(latest), Durable::No)) kept_ = latest;
+}
+
+void SupervisedRun::watch_client() {
+  if (!terminal_ || plan_.ordered() || terminal_->alone_since_ns() == base::kNever) return;
+  const TimeNs limit = terminal_->alone_since_ns() + base::from_seconds(order_.attach_timeout_s);
+  if (steady_ns() < limit) return;
+  detail_ = "nobody was attached to its terminal";
+  signal_all(SIGHUP);
+  plan_.order(live::StopReason::Cancelled, order_.spec.stop, steady_ns());
+}
+
+int SupervisedRun::wait_ms() const {
+  const TimeNs now = steady_ns();
+  TimeNs next = std::min(plan_.next_ns(), now + kSecond);
+  if (!main_gone_) next = std::min(next, next_sample_ns_);
+  if (progress_->sum().progress != kept_) next = std::min(next, next_keep_ns_);
+  if (plan_.killed() || (main_gone_ && !plan_.ordered())) next = std::min(next, now + kKillEvery);
+  const TimeNs wait = std::max<TimeNs>(0, next - now);
+  return static_cast<int>((wait + 999'999) / 1'000'000);
+}
+
+void SupervisedRun::turn() {
+  std::vector<pollfd> waits{{signals_, POLLIN, 0}, {control_.get(), POLLIN, 0}};
+  if (terminal_) terminal_->add_to(waits);
+  const size_t first_connection = waits.size();
+  progress_->add_to(waits, steady_ns());
+  static_cast<void>(::poll(waits.data(), waits.size(), wait_ms()));
+  if (waits[0].revents != 0) read_signals();
+  if (waits[1].revents != 0) read_control();
+  if (terminal_) terminal_->handle(&waits[2], steady_ns());
+  progress_->handle(&waits[first_connection], waits.size() - first_connection, steady_ns());
+  reap();
+  watch_client();
+  if (!all_gone_) step();
+  sample();
+  keep_progress(false);
+}
+
+void SupervisedRun::finish(RunStatus& status) {
+  status.started_ns = started_ns_;
+  status.ended_ns = wall_ns();
+  if (WIFEXITED(main_status_)) status.exit_code = WEXITSTATUS(main_status_);
+  if (WIFSIGNALED(main_status_)) status.signal = WTERMSIG(main_status_);
+  progress_->drain();
+  status.progress = progress_->sum().progress;
+  status.acknowledged = plan_.ordered() && progress_->sum().acknowledged;
+  keep_progress(true);
+  rusage used{};
+  ::getrusage(RUSAGE_CHILDREN, &used);
+  const double waited_s = seconds(used.ru_utime) + seconds(used.ru_stime);
+  status.usage.cpu_s = std::max(waited_s, cgroup_ ? cgroup_->cpu_s() : -1);
+  status.usage.mem_bytes_max = std::max<int64_t>(mem_bytes_max_, int64_t{used.ru_maxrss} * 1024);
+  if (cgroup_) {
+    status.usage.mem_bytes_max = std::max(status.usage.mem_bytes_max, cgroup_->memory_bytes_max());
+    if (kernel_limits_ && cgroup_->memory_kills() > 0 && !out_of_memory_) {
+      out_of_memory_ = true;
+      detail_ = "it took more memory than it asked for";
+    }
+  }
+  const double wall_s = base::to_seconds(steady_ns() - started_steady_ns_);
+  meter_->finish(status.usage, wall_s);
+  status.out_of_memory = out_of_memory_;
+  status.detail = detail_;
+  if (terminal_) {
+    terminal_->finish(status.signal > 0 ? 128 + status.signal : std::max(0, status.exit_code),
+                      plan_.ordered() ? 0 : kFirstClient_ms);
+  }
+}
+
+RunStatus SupervisedRun::run() {
+  RunStatus status;
+  if (auto started = start(); !started) {
+    status.refused = true;
+    status.detail = started.error().text();
+    status.ended_ns = wall_ns();
+    return status;
+  }
+  while (!all_gone_) turn();
+  finish(status);
+  return status;
+}
+
+}  // namespace goban::engine::local

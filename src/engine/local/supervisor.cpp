@@ -1,0 +1,87 @@
+#include "engine/local/supervisor.hpp"
+
+#include <csignal>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engine/local/supervised_run.hpp"
+
+namespace goban::engine::local {
+namespace {
+
+void close_other_files() {
+  constexpr unsigned kFirst = 3;
+  if (::syscall(SYS_close_range, kFirst, ~0U, 0U) == 0) return;
+  const auto count = static_cast<int>(::sysconf(_SC_OPEN_MAX));
+  for (int file = kFirst; file < count; ++file) ::close(file);
+}
+
+/// Signals arrive as bytes in a file; those of terminals and of full disks are of no interest.
+Descriptor receive_signals() {
+  for (const int ignored : {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTOU}) {
+    ::signal(ignored, SIG_IGN);
+  }
+  ::signal(SIGCHLD, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  sigaddset(&set, SIGTERM);
+  ::sigprocmask(SIG_SETMASK, &set, nullptr);
+  return Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+/// Not the supervisor shall be killed when memory is short, but its job. Only root may ask that.
+void be_spared() {
+  const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  if (file) static_cast<void>(write_all(file.get(), "-900"));
+}
+
+/// Tries until it succeeds: the run must not be forgotten because a disk is full now.
+void write_status(const StatusFile& file, const RunStatus& status, const RunFolder& folder) {
+  constexpr unsigned kAgain_s = 1;
+  bool said = false;
+  while (exists(folder.path())) {
+    const auto written = file.write(status);
+    if (written) return;
+    if (!said) complain(written.error().text() + "; trying again");
+    said = true;
+    ::sleep(kAgain_s);
+  }
+}
+
+}  // namespace
+
+int supervise(const std::string& folder) {
+  close_other_files();
+  // A session of our own: nothing that ends the daemon's reaches us.
+  ::setsid();
+  if (::chdir("/") != 0) return 1;
+  ::umask(077);
+  const Descriptor signals = receive_signals();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  be_spared();
+  const RunFolder run_folder(folder);
+  auto taken = run_folder.take();
+  if (!taken) {
+    complain(taken.error().text());
+    return kNotOurs;
+  }
+  const auto status_file = StatusFile::reserve(folder);
+  if (!status_file) {
+    complain(status_file.error().text());
+    return 1;
+  }
+  RunStatus status;
+  {
+    SupervisedRun run(run_folder, std::move(taken->order), signals.get());
+    status = run.run();
+  }
+  write_status(*status_file, status, run_folder);
+  return kSupervised;
+}
+
+}  // namespace goban::engine::local

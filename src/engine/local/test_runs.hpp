@@ -1,0 +1,126 @@
+// For tests of the local engine: a state folder of its own, jobs as scripts, real supervisors.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "engine/local/local_engine.hpp"
+
+namespace goban::engine::local {
+
+/// Waits until it holds; false after so many seconds.
+inline bool wait_until(const std::function<bool()>& holds, double timeout_s = 20) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+inline std::string text_of(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// A process lives (a zombie does not).
+inline bool lives(const std::string& pid) {
+  const std::string stat = text_of("/proc/" + pid + "/stat");
+  const size_t at = stat.rfind(')');
+  return at != std::string::npos && at + 2 < stat.size() && stat[at + 2] != 'Z';
+}
+
+/// A state folder and an engine on it.
+class TestRuns {
+ public:
+  explicit TestRuns(const std::string& name)
+      : state_(fast_folder() / ("goban_" + name + "_" + std::to_string(getpid()))) {
+    std::filesystem::remove_all(state_);
+    std::filesystem::create_directories(state_ + "/out");
+    std::filesystem::permissions(state_, std::filesystem::perms::owner_all);
+    options.state = state_;
+    options.node = "here";
+    options.supervisor = {GOBAN_BINARY_DIR "/bin/goban", "supervise"};
+  }
+  ~TestRuns() { std::filesystem::remove_all(state_); }
+  TestRuns(const TestRuns&) = delete;
+  TestRuns& operator=(const TestRuns&) = delete;
+
+  [[nodiscard]] const std::string& state() const { return state_; }
+  [[nodiscard]] std::string out(const std::string& name) const { return state_ + "/out/" + name; }
+
+  /// A job of ours that is the script; writes its payload.
+  [[nodiscard]] live::LaunchOrder job(uint32_t number, const std::string& script) const {
+    return job(number, Payload{script, {}, {{"PATH", std::string(getenv("PATH"))}}, {}});
+  }
+  [[nodiscard]] live::LaunchOrder job(uint32_t number, const Payload& payload) const {
+    live::LaunchOrder order;
+    order.run = {live::JobId(number - 1), 1};
+    order.spec.name = "test";
+    order.spec.owner = {geteuid(), getegid(), "tester"};
+    order.spec.work_folder = state_ + "/out";
+    order.spec.num_gpus = 0;
+    order.spec.stop.grace_ns = 20 * base::kSecond;
+    order.spec.payload = "p" + std::to_string(number);
+    const std::string folder = state_ + "/payloads/" + order.spec.payload;
+    std::filesystem::create_directories(folder);
+    if (!replace_file(folder, "payload.json", to_text(payload), Durable::No)) std::abort();
+    return order;
+  }
+  [[nodiscard]] RunFolder folder(const live::LaunchOrder& order) const {
+    return RunFolder(state_, order.run);
+  }
+
+  /// A new engine, as after a restart of the daemon.
+  void restart() { engine_.emplace(options, gpus); }
+  [[nodiscard]] LocalEngine& engine() {
+    if (!engine_) restart();
+    return *engine_;
+  }
+  /// All reports until one of this kind comes for the run; the last is that one, or kind Lost with
+  /// detail "timeout".
+  std::vector<live::Report> wait_for(live::RunId run, live::ReportKind kind) {
+    std::vector<live::Report> all;
+    const bool came = wait_until([&] {
+      for (live::Report& report : engine().take_reports()) {
+        const bool is_it = report.run == run && report.kind == kind;
+        all.push_back(std::move(report));
+        if (is_it) return true;
+      }
+      return false;
+    });
+    if (!came) {
+      all.emplace_back().kind = live::ReportKind::Lost;
+      all.back().detail = "timeout";
+    }
+    return all;
+  }
+  /// Launches it and waits for its end.
+  live::Report run(const live::LaunchOrder& order) {
+    engine().launch(order);
+    return wait_for(order.run, live::ReportKind::Ended).back();
+  }
+
+  LocalOptions options{};
+  std::vector<LocalGpu> gpus{};
+
+ private:
+  /// In memory where that exists: what is synced is the same, only sooner.
+  static std::filesystem::path fast_folder() {
+    const std::filesystem::path memory = "/dev/shm";
+    return access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+  }
+
+  std::string state_;
+  std::optional<LocalEngine> engine_{};
+};
+
+}  // namespace goban::engine::local
