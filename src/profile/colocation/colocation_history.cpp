@@ -137,6 +137,15 @@ std::string ColocationHistory::contradiction(const MeasuredSet& given) const {
   return problem;
 }
 
+void ColocationHistory::put(const MeasuredSet& set) {
+  const MeasuredSet* known = find(set.gpu_type, set.members());
+  if (known == nullptr) {
+    merge(set);
+  } else {
+    sets_[static_cast<size_t>(known - sets_.data())] = set;
+  }
+}
+
 void ColocationHistory::merge(MeasuredSet set) {
   GOBAN_CHECK(set.size >= 1 && set.size <= kSetMax && set.samples > 0);
   sort_members(set);

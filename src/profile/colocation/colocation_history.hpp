@@ -79,6 +79,9 @@ class ColocationHistory {
   /// wins. Members need not be sorted. This is how observations of running jobs come in.
   void merge(MeasuredSet set);
 
+  /// Puts a set in the place of the known one, or beside the others.
+  void put(const MeasuredSet& set);
+
   /// The set of exactly these members, ascending; null if it was not measured. Cost: one hash.
   [[nodiscard]] const MeasuredSet* find(GpuTypeId gpu_type, std::span<const AppId> sorted) const;
   /// What is known of an application alone; null if nothing.
