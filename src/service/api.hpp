@@ -1,0 +1,55 @@
+// The handlers of the API by subject, and what they share.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "service/desk.hpp"
+#include "service/http_server.hpp"
+#include "service/payload_store.hpp"
+#include "service/profile_book.hpp"
+#include "service/router.hpp"
+#include "service/submission.hpp"
+
+namespace goban::service {
+
+/// What an instrument says of a GPU now; negative = not known.
+struct GpuReading {
+  double util_pct = -1;
+  int64_t mem_used_bytes = -1;
+  double power_w = -1;
+  double temperature_c = -1;
+};
+
+struct GpuReadings {
+  live::TimeNs at_ns = 0;          ///< since 1970; 0 = there were none so far
+  std::vector<GpuReading> gpus{};  ///< by GPU; empty = nothing is measured
+};
+
+/// All of it outlives the handlers.
+struct ApiContext {
+  Desk& desk;
+  const PayloadStore& payloads;
+  SubmissionLimits limits{};
+  bool many_users = false;  ///< the daemon may become other users: it is root
+  /// An empty function: nothing is measured. Any thread.
+  std::function<GpuReadings()> gpu_readings{};
+  /// Answers POST /v1/whatif: JSON in and out; empty: not offered. Any thread.
+  std::function<base::Result<std::string>(const std::string& body)> what_if{};
+  std::function<HttpStats()> http_stats{};
+  /// The socket of a running interactive job's terminal; empty: it has none. Any thread.
+  std::function<std::string(live::RunId)> terminal_socket{};
+  ProfileBook* profiles = nullptr;  ///< null: none are kept
+};
+
+/// HTTP status of an input that was not taken: `wrong` if the scheduler would not take it now
+/// either, 503 if it was the journal, the disk or a time-out.
+[[nodiscard]] int status_of_refusal(const Desk& desk, const live::Input& input,
+                                    const base::Error& error, int wrong);
+
+void add_job_routes(Router& router, const ApiContext& context);
+void add_log_routes(Router& router, const ApiContext& context);
+void add_node_routes(Router& router, const ApiContext& context);
+void add_metrics_route(Router& router, const ApiContext& context);
+
+}  // namespace goban::service

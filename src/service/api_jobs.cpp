@@ -1,0 +1,298 @@
+// /v1/jobs: submit, list, show, cancel, hold, release, requeue.
+#include <algorithm>
+#include <fmt/format.h>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <pwd.h>
+#include <unistd.h>
+#include <utility>
+
+#include "base/number.hpp"
+#include "service/api.hpp"
+#include "service/cpu_jobs.hpp"
+#include "service/job_view.hpp"
+#include "service/reply.hpp"
+
+namespace goban::service {
+
+using live::LiveJob;
+using nlohmann::json;
+
+namespace {
+constexpr int64_t kPageDefault = 1000;
+constexpr int64_t kPageMax = 10'000;
+
+live::Caller caller_of(const Identity& who, bool may) {
+  return {.uid = who.owner.uid, .user = who.owner.user, .is_operator = may};
+}
+
+std::string home_of(const live::Owner& owner) {
+  std::vector<char> room(64 << 10);
+  passwd entry{};
+  passwd* found = nullptr;
+  const bool known =
+      ::getpwuid_r(owner.uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr;
+  return known && entry.pw_dir != nullptr && entry.pw_dir[0] == '/' ? entry.pw_dir : "/";
+}
+
+/// Whose the new job is. Errors: Usage if it may not be so.
+base::Result<live::Owner> owner_for(const Call& call, const ApiContext& context,
+                                    const std::string& user) {
+  live::Owner owner = call.who.owner;
+  if (!user.empty() && user != owner.user) {
+    if (!call.who.is_operator()) {
+      return base::usage_error("only operators submit for somebody else", "leave out user");
+    }
+    base::Result<live::Owner> found = find_user(user);
+    if (!found) return found;
+    owner = std::move(*found);
+  }
+  if (owner.uid == UINT32_MAX) {
+    return base::usage_error(fmt::format("{} is no user of this machine", owner.user),
+                             "name one with user");
+  }
+  if (!context.many_users && owner.uid != ::geteuid()) {
+    return base::usage_error("this daemon runs jobs of its own user only",
+                             "a daemon that is started by root runs everybody's");
+  }
+  return owner;
+}
+
+Response submit(const Call& call, const ApiContext& context) {
+  if (!call.who.may_submit()) return refusal(kForbidden, "viewers submit no jobs");
+  base::Result<Submission> wish = parse_submission(call.request.body, context.limits);
+  if (!wish) return refusal(kBadRequest, wish.error());
+  base::Result<live::Owner> owner = owner_for(call, context, wish->user);
+  if (!owner) return refusal(kForbidden, owner.error());
+  const model::Cluster* cluster = nullptr;
+  context.desk.look([&](const Scene& scene) { cluster = &scene.site.cluster; });
+  for (live::JobSpec& job : wish->jobs) {
+    if (const auto fits = fit_into_slots(job, *cluster); !fits) {
+      return refusal(kBadRequest, fits.error());
+    }
+  }
+  base::Result<std::string> payload = context.payloads.write(wish->payload);
+  if (!payload) return refusal(kUnavailable, payload.error());
+  for (live::JobSpec& job : wish->jobs) {
+    job.owner = *owner;
+    job.payload = *payload;
+    if (job.work_folder.empty()) job.work_folder = home_of(*owner);
+    if (context.profiles != nullptr) context.profiles->fill(job, wish->payload);
+  }
+  const size_t count = wish->jobs.size();
+  const auto answer = context.desk.ask(live::Submit{.jobs = std::move(wish->jobs)});
+  if (!answer) {
+    // After a time-out the job may exist all the same: then its payload stays, and what turns out
+    // to be nobody's goes at the next start.
+    if (answer.error().code != base::ErrorCode::Failed) context.payloads.discard(*payload);
+    const bool broken = answer.error().code == base::ErrorCode::Failed;
+    return refusal(broken ? kUnavailable : kBadRequest, answer.error());
+  }
+  const uint64_t first = live::job_number(answer->first_job);
+  json numbers = json::array();
+  for (size_t i = 0; i < count; ++i) numbers.push_back(first + i);
+  Response response = reply({{"job", first}, {"jobs", std::move(numbers)}});
+  response.status = kCreated;
+  return response;
+}
+
+/// What a list is to hold.
+struct Filter {
+  std::vector<live::JobStage> stages{};  ///< empty: all
+  std::string user{};                    ///< empty: everybody
+  int64_t limit = kPageDefault;
+  int64_t after = 0;  ///< job number
+
+  [[nodiscard]] bool takes(const LiveJob& job) const {
+    return (user.empty() || job.spec.owner.user == user) &&
+           (stages.empty() || std::find(stages.begin(), stages.end(), job.stage) != stages.end());
+  }
+};
+
+base::Status read_stages(std::string_view text, std::vector<live::JobStage>& out) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(','), text.size());
+    const auto stage = find_stage(text.substr(0, end));
+    if (!stage) {
+      return base::bad_data({.file = {}, .line = 0, .column = 0, .field = "state"}, "no such state",
+                            "held, depends, waiting, starting, running, stopping or done");
+    }
+    out.push_back(*stage);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
+base::Result<Filter> filter_of(const Call& call) {
+  Filter filter;
+  const auto wrong = [](const char* field, const char* what) {
+    return base::bad_data({.file = {}, .line = 0, .column = 0, .field = field}, what);
+  };
+  if (const base::Status read = read_stages(call.query("state"), filter.stages); !read) {
+    return base::failure(read.error());
+  }
+  const std::string_view all = call.query("all");
+  if (!all.empty() && all != "1" && all != "0") return wrong("all", "is neither 0 nor 1");
+  filter.user = call.query("user");
+  if (filter.user.empty() && all != "1") filter.user = call.who.owner.user;
+  const auto number = [&](const char* name, int64_t least, int64_t most, int64_t& out) {
+    const std::string_view text = call.query(name);
+    if (text.empty()) return true;
+    const auto value = base::parse_int(text);
+    if (!value || *value < least || *value > most) return false;
+    out = *value;
+    return true;
+  };
+  if (!number("limit", 1, kPageMax, filter.limit)) return wrong("limit", "is not from 1 to 10000");
+  if (!number("after", 0, UINT32_MAX, filter.after)) return wrong("after", "is no job number");
+  return filter;
+}
+
+Response list(const Call& call, const ApiContext& context) {
+  const base::Result<Filter> filter = filter_of(call);
+  if (!filter) return refusal(kBadRequest, filter.error());
+  std::vector<LiveJob> jobs;
+  int64_t total = 0;
+  const model::Cluster* cluster = nullptr;
+  std::map<live::JobId, int64_t> positions;
+  context.desk.look([&](const Scene& scene) {
+    cluster = &scene.site.cluster;
+    if (scene.core != nullptr) positions = queue_positions(*scene.core);
+    for (const auto& [id, job] : scene.book.jobs) {
+      if (!filter->takes(job)) continue;
+      ++total;
+      if (live::job_number(id) <= static_cast<uint64_t>(filter->after)) continue;
+      if (static_cast<int64_t>(jobs.size()) < filter->limit) jobs.push_back(job);
+    }
+  });
+  json shown = json::array();
+  for (const LiveJob& job : jobs) {
+    const bool details = call.who.may_see(job.spec.owner, job.spec.account);
+    json each = job_summary(job, *cluster);
+    if (details && !job.spec.name.empty()) each["name"] = job.spec.name;
+    if (const auto at = positions.find(job.job); at != positions.end()) {
+      each["position"] = at->second;
+    }
+    shown.push_back(std::move(each));
+  }
+  return reply({{"jobs", std::move(shown)}, {"total", total}});
+}
+
+Response no_job(const std::string& name) {
+  return refusal(kNotFound, fmt::format("there is no job {} any more", name),
+                 "goban history shows jobs that are over");
+}
+
+Response show(const Call& call, const ApiContext& context) {
+  LiveJob job;
+  bool found = false;
+  const model::Cluster* cluster = nullptr;
+  context.desk.look([&](const Scene& scene) {
+    cluster = &scene.site.cluster;
+    const LiveJob* const named = find_job(scene.book, call.names[0]);
+    if (named == nullptr) return;
+    found = true;
+    job = *named;
+  });
+  if (!found) return no_job(call.names[0]);
+  if (!call.who.may_see(job.spec.owner, job.spec.account)) {
+    return refusal(kForbidden, "the job is somebody else's", "the list shows what all may know");
+  }
+  json details = job_details(job, *cluster);
+  // Who may see a job need not be who may type into it.
+  const bool may_attach =
+      call.who.is_operator() || (call.who.may_submit() && call.who.owner.uid == job.spec.owner.uid);
+  if (job.spec.interactive && job.stage == live::JobStage::Running && may_attach &&
+      context.terminal_socket) {
+    const std::string socket = context.terminal_socket({.job = job.job, .run = job.runs});
+    if (!socket.empty()) details["terminal"] = socket;
+  }
+  if (context.profiles != nullptr) {
+    const std::string profile = context.profiles->find(job);
+    if (!profile.empty()) details["profile"] = json::parse(profile, nullptr, false);
+  }
+  return reply(details);
+}
+
+/// The jobs that a change is for: one, or with array=1 all tasks of its array that are not over.
+struct Targets {
+  std::vector<live::JobId> jobs{};
+  bool found = false;
+  bool allowed = false;
+};
+
+Targets targets_of(const Call& call, const ApiContext& context) {
+  Targets out;
+  context.desk.look([&](const Scene& scene) {
+    const LiveJob* const named = find_job(scene.book, call.names[0]);
+    if (named == nullptr) return;
+    out.found = true;
+    out.allowed = call.who.may_touch(named->spec.owner, named->spec.account);
+    const live::JobId array = named->spec.array_first;
+    if (call.query("array") != "1" || !array.valid()) {
+      out.jobs.push_back(named->job);
+      return;
+    }
+    for (auto at = scene.book.jobs.lower_bound(array); at != scene.book.jobs.end(); ++at) {
+      if (at->second.spec.array_first != array) break;
+      if (at->second.stage != live::JobStage::Done) out.jobs.push_back(at->first);
+    }
+  });
+  return out;
+}
+
+using MakeInput = std::function<live::Input(live::JobId, const live::Caller&)>;
+
+Response change(const Call& call, const ApiContext& context, const MakeInput& make) {
+  const Targets targets = targets_of(call, context);
+  if (!targets.found) return no_job(call.names[0]);
+  if (!targets.allowed) return refusal(kForbidden, "the job is somebody else's");
+  json done = json::array();
+  for (const live::JobId job : targets.jobs) {
+    // An account manager may, though the job is not theirs: that was found out above.
+    const bool may = call.who.role >= Role::AccountManager;
+    const live::Input input = make(job, caller_of(call.who, may));
+    const auto answer = context.desk.ask(input);
+    if (!answer && (targets.jobs.size() == 1 || done.empty())) {
+      return refusal(status_of_refusal(context.desk, input, answer.error(), kConflict),
+                     answer.error());
+    }
+    if (answer) done.push_back(live::job_number(job));
+  }
+  return reply({{"jobs", std::move(done)}});
+}
+
+template <typename Input>
+MakeInput maker() {
+  return [](live::JobId job, const live::Caller& by) -> live::Input {
+    return Input{.job = job, .by = by};
+  };
+}
+}  // namespace
+
+int status_of_refusal(const Desk& desk, const live::Input& input, const base::Error& error,
+                      int wrong) {
+  const bool fits = error.code == base::ErrorCode::Failed && desk.check(input).has_value();
+  return fits ? kUnavailable : wrong;
+}
+
+void add_job_routes(Router& router, const ApiContext& context) {
+  router.add("POST", "/v1/jobs", Access::Known, {},
+             [&context](const Call& call) { return submit(call, context); });
+  router.add("GET", "/v1/jobs", Access::Known, {"state", "user", "all", "limit", "after"},
+             [&context](const Call& call) { return list(call, context); });
+  router.add("GET", "/v1/jobs/{}", Access::Known, {},
+             [&context](const Call& call) { return show(call, context); });
+  const auto add_change = [&](const char* method, const char* path, MakeInput make) {
+    router.add(method, path, Access::Known, {"array"},
+               [&context, make = std::move(make)](const Call& call) {
+                 return change(call, context, make);
+               });
+  };
+  add_change("DELETE", "/v1/jobs/{}", maker<live::Cancel>());
+  add_change("POST", "/v1/jobs/{}/hold", maker<live::Hold>());
+  add_change("POST", "/v1/jobs/{}/release", maker<live::Release>());
+  add_change("POST", "/v1/jobs/{}/requeue", maker<live::Requeue>());
+}
+
+}  // namespace goban::service

@@ -1,0 +1,220 @@
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include "service/caller.hpp"
+#include "service/test_service.hpp"
+
+namespace goban::service {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+class ApiJobs : public ServiceTest {
+ public:
+  static constexpr const char* kJob =
+      R"({"script":"#!/bin/sh\necho secret-script\n","name":"secret-name","num_gpus":2,
+          "account":"vision","env":{"SECRET":"secret-value"},"work_folder":"/tmp"})";
+  json parsed(const Response& response) { return json::parse(response.body); }
+  /// Every file under the folder of payloads.
+  std::vector<std::string> files() {
+    std::vector<std::string> found;
+    for (const auto& each : std::filesystem::recursive_directory_iterator(folder + "/jobs")) {
+      if (each.is_regular_file()) found.push_back(each.path());
+    }
+    return found;
+  }
+};
+
+TEST_F(ApiJobs, SubmitKeepsThePayloadAside) {
+  const Response response = ask(kAlice, "POST", "/v1/jobs", kJob);
+  EXPECT_EQ(response.status, 201);
+  EXPECT_EQ(parsed(response), json::parse(R"({"job":1,"jobs":[1]})"));
+  ASSERT_EQ(files().size(), 1u);
+  struct stat found{};
+  ASSERT_EQ(::stat(files()[0].c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777, 0600u);
+  std::ifstream in(files()[0]);
+  const json payload = json::parse(in);
+  EXPECT_EQ(payload["script"], "#!/bin/sh\necho secret-script\n");
+  EXPECT_EQ(payload["env"]["SECRET"], "secret-value");
+  desk.edit(1, [&](live::LiveJob& job) {
+    EXPECT_THAT(files()[0], HasSubstr("/" + job.spec.payload + "/payload.json"));
+    EXPECT_EQ(job.spec.owner, find_user("daemon").value());
+    EXPECT_EQ(job.spec.num_gpus, 2);
+  });
+  EXPECT_THAT(ask(kAlice, "GET", "/v1/jobs/1").body, Not(HasSubstr("secret-script")));
+  EXPECT_THAT(ask(kAlice, "GET", "/v1/jobs/1").body, Not(HasSubstr("secret-value")));
+}
+
+TEST_F(ApiJobs, TheOwnerIsWhoAsks) {
+  for (const char* field : {R"("owner":{"uid":0,"user":"root"})", R"("payload":"../x")",
+                            R"("array_first":1)", R"("array_task":1)"}) {
+    const std::string body = std::string(R"({"script":"x",)") + field + "}";
+    EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", body), 400) << field;
+  }
+  EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","user":"root"})"), 403);
+  EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","user":"daemon"})"), 201);
+  EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", R"({"script":"x","user":"nobody"})"), 201);
+  desk.edit(2, [](live::LiveJob& job) { EXPECT_EQ(job.spec.owner.user, "nobody"); });
+  EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", R"({"script":"x","user":"no-such-user"})"), 403);
+  EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", R"({"script":"x"})"), 403);
+  EXPECT_EQ(status(kViewer, "POST", "/v1/jobs", R"({"script":"x"})"), 403);
+}
+
+TEST_F(ApiJobs, TheTerminalIsForItsOwnerAndOperators) {
+  extras.terminal_socket = [](live::RunId run) { return "/run/" + std::to_string(run.run); };
+  const char* const body = R"({"script":"x","interactive":true,"account":"vision"})";
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", body), 201);
+  const auto terminal = [&](const char* token) {
+    return parsed(ask(token, "GET", "/v1/jobs/1")).value("terminal", "none");
+  };
+  EXPECT_EQ(terminal(kAlice), "none");  // it waits
+  desk.run(1, {live::GpuId(0U)});
+  EXPECT_EQ(terminal(kAlice), "/run/1");
+  EXPECT_EQ(terminal(kOperator), "/run/1");
+  EXPECT_EQ(terminal(kViewer), "none");
+  EXPECT_EQ(terminal(kManager), "none");
+  EXPECT_EQ(terminal(kBob), "none");
+}
+
+TEST_F(ApiJobs, ADaemonOfOneUserRunsNobodyElsesJobs) {
+  options.many_users = false;
+  const Response response = ask(kAlice, "POST", "/v1/jobs", kJob);
+  EXPECT_EQ(response.status, 403);
+  EXPECT_EQ(desk.num_asked, 0);
+}
+
+TEST_F(ApiJobs, WhatIsWrongIsNamed) {
+  const auto problem = [&](const char* body) {
+    const Response response = ask(kAlice, "POST", "/v1/jobs", body);
+    EXPECT_EQ(response.status, 400) << body;
+    const json error = parsed(response)["error"];
+    return error.value("field", "") + ": " + error.value("remedy", "");
+  };
+  EXPECT_EQ(problem(R"({"script":"x","num_gpu":1})"), "num_gpu: is it num_gpus?");
+  EXPECT_EQ(problem(R"({"script":"x","num_gpus":-1})"), "num_gpus: ");
+  EXPECT_THAT(problem("{}"), HasSubstr("script: "));
+  EXPECT_THAT(problem(R"({"script":"x","work_folder":"a"})"), HasSubstr("work_folder: "));
+  EXPECT_THAT(problem(R"({"script":"x","name":"a\u001b[2J"})"), HasSubstr("name: "));
+  EXPECT_THAT(problem(R"({"script":"a\u0000b"})"), HasSubstr("script: "));
+  EXPECT_THAT(problem(R"({"script":"x","env":{"A=B":"1"}})"), HasSubstr("env: "));
+  EXPECT_THAT(problem(R"({"script":"x","array_tasks":[2,1]})"), HasSubstr("array_tasks: "));
+  EXPECT_THAT(problem(R"({"script":"x","array_tasks":[-1]})"), HasSubstr("array_tasks: "));
+  EXPECT_THAT(problem("{"), HasSubstr(": one object"));
+  EXPECT_THAT(problem("[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]"), ": ");
+  EXPECT_THAT(problem("[]"), ": ");
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(ApiJobs, AFullDiskIsNoJob) {
+  start();
+  desk.broken = true;
+  const Response response = ask(kAlice, "POST", "/v1/jobs", kJob);
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(parsed(response)["error"]["remedy"], "make room");
+}
+
+TEST_F(ApiJobs, OthersSeeNoDetailsAndChangeNothing) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  const std::string list = ask(kBob, "GET", "/v1/jobs", "", {{"all", "1"}}).body;
+  EXPECT_EQ(json::parse(list)["jobs"][0]["user"], "daemon");
+  EXPECT_THAT(list, Not(HasSubstr("secret")));
+  for (const char* path : {"/v1/jobs/1", "/v1/jobs/1/log", "/v1/jobs/1/explain"}) {
+    const Response response = ask(kBob, "GET", path);
+    EXPECT_EQ(response.status, 403) << path;
+    EXPECT_THAT(response.body, Not(HasSubstr("secret")));
+  }
+  for (const char* path : {"/hold", "/release", "/requeue"}) {
+    EXPECT_EQ(status(kBob, "POST", std::string("/v1/jobs/1") + path), 403);
+    EXPECT_EQ(status(kViewer, "POST", std::string("/v1/jobs/1") + path), 403);
+  }
+  EXPECT_EQ(status(kBob, "DELETE", "/v1/jobs/1"), 403);
+  EXPECT_EQ(status(kViewer, "DELETE", "/v1/jobs/1"), 403);
+  EXPECT_EQ(status("", "GET", "/v1/jobs/1"), 401);
+  EXPECT_EQ(status("wrong-token", "DELETE", "/v1/jobs/1"), 401);
+  EXPECT_EQ(desk.num_asked, 1);
+}
+
+TEST_F(ApiJobs, ViewersManagersAndOperatorsMayMore) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","account":"speech"})"), 201);
+  EXPECT_EQ(status(kViewer, "GET", "/v1/jobs/1"), 200);
+  EXPECT_EQ(status(kManager, "GET", "/v1/jobs/1"), 200);
+  EXPECT_EQ(status(kManager, "GET", "/v1/jobs/2"), 403);
+  EXPECT_EQ(status(kManager, "DELETE", "/v1/jobs/2"), 403);
+  EXPECT_EQ(status(kManager, "POST", "/v1/jobs/1/hold"), 200);
+  EXPECT_EQ(status(kOperator, "DELETE", "/v1/jobs/2"), 200);
+  EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/jobs/2"))["detail"], "cancelled by operator");
+  EXPECT_EQ(status(kOperator, "DELETE", "/v1/jobs/2"), 409);
+}
+
+TEST_F(ApiJobs, ListsByStateUserAndPage) {
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  ASSERT_EQ(status(kBob, "POST", "/v1/jobs", kJob), 201);
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs/2/hold"), 200);
+  const auto numbers = [&](const char* token, std::map<std::string, std::string> query) {
+    const json list = parsed(ask(token, "GET", "/v1/jobs", "", std::move(query)));
+    std::vector<int> found;
+    for (const json& job : list["jobs"]) found.push_back(job["job"]);
+    return found;
+  };
+  EXPECT_THAT(numbers(kAlice, {}), ElementsAre(1, 2, 3));
+  EXPECT_THAT(numbers(kAlice, {{"state", "held"}}), ElementsAre(2));
+  EXPECT_THAT(numbers(kAlice, {{"state", "waiting,held"}, {"all", "1"}}), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(numbers(kAlice, {{"user", "nobody"}}), ElementsAre(4));
+  EXPECT_THAT(numbers(kAlice, {{"all", "1"}, {"limit", "2"}, {"after", "1"}}), ElementsAre(2, 3));
+  EXPECT_EQ(status(kAlice, "GET", "/v1/jobs", "", {{"state", "gone"}}), 400);
+  EXPECT_EQ(status(kAlice, "GET", "/v1/jobs", "", {{"limit", "0"}}), 400);
+  EXPECT_EQ(status(kAlice, "GET", "/v1/jobs", "", {{"sate", "held"}}), 400);
+}
+
+TEST_F(ApiJobs, ArraysAreChangedAsAWhole) {
+  const Response response =
+      ask(kAlice, "POST", "/v1/jobs", R"({"script":"x","array_tasks":[3,5,7],"array_limit":2})");
+  EXPECT_EQ(parsed(response), json::parse(R"({"job":1,"jobs":[1,2,3]})"));
+  EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/jobs/1_5"))["job"], 2);
+  EXPECT_EQ(status(kAlice, "GET", "/v1/jobs/1_4"), 404);
+  EXPECT_EQ(status(kAlice, "DELETE", "/v1/jobs/1_5"), 200);
+  const Response rest = ask(kAlice, "DELETE", "/v1/jobs/1", "", {{"array", "1"}});
+  EXPECT_EQ(parsed(rest), json::parse(R"({"jobs":[1,3]})"));
+}
+
+TEST_F(ApiJobs, ShowsWhatRuns) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  desk.run(1, {live::GpuId(5u), live::GpuId(6u)});
+  desk.edit(1, [](live::LiveJob& job) {
+    job.progress = {.epoch = 1.5, .loss = 0.25};
+    job.progress_ns = 5 * base::kSecond;
+    job.usage.energy_j = 3;
+  });
+  const json job = parsed(ask(kAlice, "GET", "/v1/jobs/1"));
+  EXPECT_EQ(job["state"], "running");
+  EXPECT_EQ(job["gpus"][1], json::parse(R"({"gpu":6,"node":"n1","index":2})"));
+  EXPECT_EQ(job["progress"], json::parse(R"({"epoch":1.5,"loss":0.25,"checkpointed":false})"));
+  EXPECT_EQ(job["usage"], json::parse(R"({"energy_j":3})"));
+  EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/jobs/1/explain"))["place"]["level"], "node");
+  for (const char* path : {"/v1/jobs/0", "/v1/jobs/2", "/v1/jobs/x", "/v1/jobs/99999999999999"}) {
+    EXPECT_EQ(status(kAlice, "GET", path), 404) << path;
+  }
+}
+
+TEST_F(ApiJobs, UnusedPayloadsAreSweptAway) {
+  start();
+  const std::string used = payloads->write("{}").value();
+  const std::string unused = payloads->write("{}").value();
+  std::filesystem::create_directory(folder + "/jobs/17");
+  EXPECT_EQ(payloads->sweep({used}), 1u);
+  EXPECT_TRUE(std::filesystem::exists(folder + "/jobs/" + used + "/payload.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/jobs/" + unused));
+  EXPECT_TRUE(std::filesystem::exists(folder + "/jobs/17"));
+  payloads->discard("../jobs");
+  payloads->discard("17");
+  EXPECT_TRUE(std::filesystem::exists(folder + "/jobs/17"));
+}
+
+}  // namespace
+}  // namespace goban::service

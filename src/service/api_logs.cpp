@@ -1,0 +1,139 @@
+// /v1/jobs/{}/log: what a job wrote, as it stands or as it comes.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+#include "live/job/output_path.hpp"
+#include "service/api.hpp"
+#include "service/job_view.hpp"
+#include "service/log_file.hpp"
+#include "service/reply.hpp"
+
+namespace goban::service {
+
+namespace {
+constexpr int64_t kAtOnceMax = 4 << 20;
+constexpr const char* kText = "text/plain; charset=utf-8";
+
+struct Wish {
+  live::OutputStream stream = live::OutputStream::Stdout;
+  int64_t offset = 0;  ///< negative: so many bytes before the end
+  int64_t limit = 1 << 20;
+  bool follow = false;
+};
+
+base::Result<Wish> wish_of(const Call& call) {
+  const auto wrong = [](const char* field, const char* what) {
+    return base::bad_data({.file = {}, .line = 0, .column = 0, .field = field}, what);
+  };
+  Wish wish;
+  const std::string_view stream = call.query("stream");
+  if (stream == "stderr") wish.stream = live::OutputStream::Stderr;
+  if (!stream.empty() && stream != "stderr" && stream != "stdout") {
+    return wrong("stream", "is neither stdout nor stderr");
+  }
+  if (const std::string_view text = call.query("offset"); !text.empty()) {
+    constexpr int64_t kOffsetMax = int64_t{1} << 60;
+    const auto offset = base::parse_int(text);
+    if (!offset || *offset < -kOffsetMax || *offset > kOffsetMax) {
+      return wrong("offset", "is no number of bytes");
+    }
+    wish.offset = *offset;
+  }
+  if (const std::string_view text = call.query("limit"); !text.empty()) {
+    const auto limit = base::parse_int(text);
+    if (!limit || *limit < 1 || *limit > kAtOnceMax)
+      return wrong("limit", "is not from 1 to 4194304");
+    wish.limit = *limit;
+  }
+  const std::string_view follow = call.query("follow");
+  if (!follow.empty() && follow != "0" && follow != "1") {
+    return wrong("follow", "is neither 0 nor 1");
+  }
+  wish.follow = follow == "1";
+  return wish;
+}
+
+int64_t begin_of(const Wish& wish, int64_t size) {
+  return wish.offset < 0 ? std::max<int64_t>(0, size + wish.offset) : wish.offset;
+}
+
+/// Follows the file until the job is over and all of it was sent.
+class LogStream final : public BodyStream {
+ public:
+  LogStream(const Desk& desk, live::JobId job, live::Owner owner, std::string path, Wish wish)
+      : desk_(desk), job_(job), owner_(std::move(owner)), path_(std::move(path)), wish_(wish) {}
+
+  bool fill(std::string& out, size_t bytes_max) override {
+    const bool over = is_over();
+    if (!file_.there()) {
+      base::Result<LogFile> opened = LogFile::open(owner_, path_);
+      if (!opened) return false;
+      file_ = std::move(*opened);
+      if (!file_.there()) return !over;
+      at_ = begin_of(wish_, file_.size());
+    }
+    at_ = std::min(at_, file_.size());
+    const int64_t count = file_.read(at_, bytes_max, out);
+    at_ += count;
+    return count > 0 || !over;
+  }
+
+ private:
+  [[nodiscard]] bool is_over() const {
+    bool over = true;
+    desk_.look([&](const Scene& scene) {
+      const live::LiveJob* const job = scene.book.find(job_);
+      over = job == nullptr || job->stage == live::JobStage::Done;
+    });
+    return over;
+  }
+  const Desk& desk_;
+  live::JobId job_;
+  live::Owner owner_;
+  std::string path_;
+  Wish wish_;
+  LogFile file_;
+  int64_t at_ = 0;
+};
+
+Response show_log(const Call& call, const ApiContext& context) {
+  const base::Result<Wish> wish = wish_of(call);
+  if (!wish) return refusal(kBadRequest, wish.error());
+  live::JobId job;
+  live::JobSpec spec;
+  context.desk.look([&](const Scene& scene) {
+    if (const live::LiveJob* const named = find_job(scene.book, call.names[0])) {
+      job = named->job;
+      spec = named->spec;
+    }
+  });
+  if (!job.valid()) return refusal(kNotFound, "there is no such job any more");
+  if (!call.who.may_see(spec.owner, spec.account)) {
+    return refusal(kForbidden, "the job is somebody else's");
+  }
+  const std::string path = live::output_path(job, spec, wish->stream);
+  base::Result<LogFile> file = LogFile::open(spec.owner, path);
+  if (!file) return refusal(kForbidden, file.error());
+  if (wish->follow) {
+    Response response{.content_type = kText};
+    response.stream = std::make_unique<LogStream>(context.desk, job, spec.owner, path, *wish);
+    return response;
+  }
+  if (!file->there()) return refusal(kNotFound, "the job has written nothing yet");
+  const int64_t size = file->size();
+  const int64_t begin = std::min(begin_of(*wish, size), size);
+  Response response{.content_type = kText};
+  const int64_t count = file->read(begin, static_cast<size_t>(wish->limit), response.body);
+  response.headers = {{"X-Goban-Offset", fmt::format("{}", begin + count)},
+                      {"X-Goban-Size", fmt::format("{}", size)}};
+  return response;
+}
+}  // namespace
+
+void add_log_routes(Router& router, const ApiContext& context) {
+  router.add("GET", "/v1/jobs/{}/log", Access::Known, {"stream", "offset", "limit", "follow"},
+             [&context](const Call& call) { return show_log(call, context); });
+}
+
+}  // namespace goban::service

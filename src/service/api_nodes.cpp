@@ -1,0 +1,275 @@
+// /v1/nodes, /v1/cluster, /v1/stats, /v1/whatif, and why a job waits.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "live/job/json_fields.hpp"
+#include "profile/scores_file.hpp"
+#include "service/api.hpp"
+#include "service/cluster_view.hpp"
+#include "service/explain.hpp"
+#include "service/http_uri.hpp"
+#include "service/job_view.hpp"
+#include "service/reply.hpp"
+
+namespace goban::service {
+
+using nlohmann::json;
+
+namespace {
+
+ClusterView view_of(const ApiContext& context, bool with_scores) {
+  ClusterView view;
+  context.desk.look([&](const Scene& scene) { view = view_cluster(scene, with_scores); });
+  return view;
+}
+
+json node_json(const ClusterView& view, size_t index) {
+  const model::Node& node = view.cluster->nodes()[index];
+  std::set<uint64_t> jobs;
+  for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
+    for (const live::JobId job : view.holders[gpu]) jobs.insert(live::job_number(job));
+  }
+  json out = {{"node", node.name},
+              {"state", view.node_state(index)},
+              {"num_gpus", node.num_gpus},
+              {"held_gpus", view.held_gpus(index)},
+              {"jobs", jobs}};
+  if (node.gpu_model < view.cluster->gpu_models().size()) {
+    out["gpu_model"] = view.cluster->gpu_models()[node.gpu_model].name;
+  }
+  if (node.host.cores > 0) out["cores"] = node.host.cores;
+  if (node.host.mem_bytes > 0) out["mem_bytes"] = node.host.mem_bytes;
+  if (!view.drain_reason[index].empty()) out["reason"] = view.drain_reason[index];
+  return out;
+}
+
+Response list_nodes(const ApiContext& context) {
+  const ClusterView view = view_of(context, false);
+  json nodes = json::array();
+  for (size_t i = 0; i < view.cluster->nodes().size(); ++i) nodes.push_back(node_json(view, i));
+  return reply({{"nodes", std::move(nodes)}});
+}
+
+json gpu_json(const ClusterView& view, live::GpuId gpu, const std::vector<GpuReading>& readings) {
+  json jobs = json::array();
+  for (const live::JobId job : view.holders[gpu.index()]) jobs.push_back(live::job_number(job));
+  json scores = json::array();
+  for (const auto& of_class : view.scores) scores.push_back(of_class[gpu.index()]);
+  json out = {{"gpu", gpu.value},
+              {"state", view.gpu_state(gpu)},
+              {"jobs", std::move(jobs)},
+              {"scores", std::move(scores)}};
+  if (gpu.index() < readings.size()) {
+    const GpuReading& now = readings[gpu.index()];
+    if (now.util_pct >= 0) out["util_pct"] = now.util_pct;
+    if (now.mem_used_bytes >= 0) out["mem_used_bytes"] = now.mem_used_bytes;
+    if (now.power_w >= 0) out["power_w"] = now.power_w;
+    if (now.temperature_c >= 0) out["temperature_c"] = now.temperature_c;
+  }
+  return out;
+}
+
+/// Index of the level that stands just above the nodes and has a name of its own; 0 = none.
+size_t rack_level(const model::Cluster& cluster) {
+  const size_t above = cluster.node_level() + 1;
+  return above + 1 < cluster.levels().size() ? above : 0;
+}
+
+Response show_cluster(const ApiContext& context) {
+  const ClusterView view = view_of(context, true);
+  const GpuReadings readings = context.gpu_readings ? context.gpu_readings() : GpuReadings{};
+  const model::Cluster& cluster = *view.cluster;
+  const size_t level = rack_level(cluster);
+  json racks = json::array();
+  uint32_t last = UINT32_MAX;
+  for (size_t i = 0; i < cluster.nodes().size(); ++i) {
+    const model::Node& node = cluster.nodes()[i];
+    const uint32_t rack = level == 0 || node.num_gpus == 0
+                              ? 0
+                              : cluster.domain_of(level, live::GpuId(node.first_gpu));
+    if (racks.empty() || rack != last) {
+      racks.push_back(
+          {{"rack", fmt::format("{}{}", level == 0 ? "" : cluster.levels()[level].name, rack)},
+           {"nodes", json::array()}});
+      last = rack;
+    }
+    json each = node_json(view, i);
+    json gpus = json::array();
+    for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
+      gpus.push_back(gpu_json(view, live::GpuId(gpu), readings.gpus));
+    }
+    each["gpus"] = std::move(gpus);
+    racks.back()["nodes"].push_back(std::move(each));
+  }
+  json out = {{"name", cluster.name()}, {"num_gpus", cluster.num_gpus()}, {"racks", racks}};
+  if (readings.at_ns > 0) out["readings_s"] = base::to_seconds(readings.at_ns);
+  return reply(out);
+}
+
+/// The node that a path names. Nothing: there is none.
+std::optional<live::NodeId> node_of(const Call& call, const ApiContext& context) {
+  std::optional<live::NodeId> node;
+  context.desk.look(
+      [&](const Scene& scene) { node = scene.site.cluster.find_node(call.names[0]); });
+  return node;
+}
+
+Response take(const ApiContext& context, const std::string& node, const live::Input& input) {
+  const auto answer = context.desk.ask(input);
+  if (answer) return reply({{"node", node}});
+  return refusal(status_of_refusal(context.desk, input, answer.error(), kConflict), answer.error());
+}
+
+Response drain(const Call& call, const ApiContext& context) {
+  const auto node = node_of(call, context);
+  if (!node) return refusal(kNotFound, "there is no such node", "GET /v1/nodes lists them");
+  live::Drain input{.node = *node};
+  constexpr size_t kReasonBytesMax = 1000;
+  if (!call.request.body.empty()) {
+    if (const base::Status valid = check_json(call.request.body); !valid) {
+      return refusal(kBadRequest, valid.error());
+    }
+    const json body = json::parse(call.request.body);
+    live::FieldReader in(body, "");
+    in.field("reason", input.reason);
+    in.field("now", input.now);
+    in.seconds("from_s", input.from_ns);
+    if (in.good() && (input.reason.size() > kReasonBytesMax || !is_plain_text(input.reason))) {
+      in.fail("reason", "is longer than 1000 bytes or holds control characters");
+    }
+    if (in.good() && !in.unknown().empty()) in.fail(in.unknown().front(), "no such field");
+    if (const base::Status read = in.status(); !read) return refusal(kBadRequest, read.error());
+  }
+  return take(context, call.names[0], input);
+}
+
+Response resume(const Call& call, const ApiContext& context) {
+  const auto node = node_of(call, context);
+  if (!node) return refusal(kNotFound, "there is no such node", "GET /v1/nodes lists them");
+  return take(context, call.names[0], live::Resume{.node = *node});
+}
+
+Response take_scores(const Call& call, const ApiContext& context) {
+  uint32_t num_gpus = 0;
+  context.desk.look([&](const Scene& scene) { num_gpus = scene.site.cluster.num_gpus(); });
+  const auto scores = profile::parse_scores(call.request.body, "", num_gpus);
+  if (!scores) return refusal(kBadRequest, scores.error());
+  const live::ScoresMeasured input{.table = profile::to_csv(*scores), .instead_of = {}};
+  if (const auto answer = context.desk.ask(input); !answer) {
+    return refusal(status_of_refusal(context.desk, input, answer.error(), kConflict),
+                   answer.error());
+  }
+  json bins = json::array();
+  for (size_t i = 0; i < scores->num_classes(); ++i) {
+    bins.push_back(scores->of({static_cast<uint8_t>(i)}).bin_values.size());
+  }
+  return reply({{"num_gpus", num_gpus}, {"bins", std::move(bins)}});
+}
+
+Response show_stats(const ApiContext& context) {
+  std::array<int64_t, 7> stages{};
+  int64_t waiting_gpus = 0;
+  ClusterView view;
+  live::TimeNs now = 0;
+  context.desk.look([&](const Scene& scene) {
+    now = scene.now_ns;
+    view = view_cluster(scene, false);
+    for (const auto& [id, job] : scene.book.jobs) {
+      ++stages[static_cast<size_t>(job.stage)];
+      if (job.stage == live::JobStage::Waiting) waiting_gpus += job.spec.num_gpus;
+    }
+  });
+  json jobs = json::object();
+  for (size_t i = 0; i < stages.size(); ++i) {
+    jobs[std::string(stage_name(static_cast<live::JobStage>(i)))] = stages[i];
+  }
+  json gpus = {{"free", 0}, {"busy", 0}, {"shared", 0}, {"drained", 0}, {"down", 0}};
+  for (uint32_t gpu = 0; gpu < view.cluster->num_gpus(); ++gpu) {
+    json& count = gpus[view.gpu_state(live::GpuId(gpu))];
+    count = count.get<int64_t>() + 1;
+  }
+  const live::DaemonStats stats = context.desk.stats();
+  json out = {{"now_s", base::to_seconds(now)},
+              {"jobs", std::move(jobs)},
+              {"gpus", std::move(gpus)},
+              {"waiting_gpus", waiting_gpus},
+              {"inputs", stats.inputs},
+              {"decisions", stats.decisions},
+              {"turns", stats.turns},
+              {"journal_failures", stats.journal_failures},
+              {"journal_is_stuck", stats.journal_is_stuck}};
+  if (!stats.decide_s_last.empty()) {
+    out["decide_s"] = {
+        {"p50", stats.decide_s(0.5)}, {"p99", stats.decide_s(0.99)}, {"max", stats.decide_s(1)}};
+  }
+  return reply(out);
+}
+
+Response explain(const Call& call, const ApiContext& context) {
+  json out;
+  bool found = false;
+  bool allowed = false;
+  context.desk.look([&](const Scene& scene) {
+    const live::LiveJob* const job = find_job(scene.book, call.names[0]);
+    if (job == nullptr) return;
+    found = true;
+    allowed = call.who.may_see(job->spec.owner, job->spec.account);
+    if (allowed) out = explain_job(scene, *job);
+  });
+  if (!found) return refusal(kNotFound, "there is no such job any more");
+  if (!allowed) return refusal(kForbidden, "the job is somebody else's");
+  return reply(out);
+}
+
+Response what_if(const Call& call, const ApiContext& context, std::atomic<bool>& is_busy) {
+  if (!call.who.is_operator() && call.who.role != Role::Viewer) {
+    return refusal(kForbidden, "what-if questions are answered from everybody's jobs",
+                   "ask an operator or a viewer");
+  }
+  if (!context.what_if) {
+    return refusal(kUnavailable, "this daemon answers no what-if questions",
+                   "goban simulate does, on a history of goban history export");
+  }
+  if (const base::Status valid = check_json(call.request.body); !valid) {
+    return refusal(kBadRequest, valid.error());
+  }
+  if (is_busy.exchange(true)) {
+    return refusal(kTooManyRequests, "another what-if question is being answered",
+                   "wait for its answer");
+  }
+  base::Result<std::string> answer = context.what_if(call.request.body);
+  is_busy = false;
+  if (answer) return {.body = std::move(*answer)};
+  const bool broken = answer.error().code == base::ErrorCode::Failed;
+  return refusal(broken ? kUnavailable : kBadRequest, answer.error());
+}
+}  // namespace
+
+void add_node_routes(Router& router, const ApiContext& context) {
+  const auto get = [&](const char* path, auto show) {
+    router.add("GET", path, Access::Known, {},
+               [&context, show](const Call&) { return show(context); });
+  };
+  get("/v1/nodes", list_nodes);
+  get("/v1/cluster", show_cluster);
+  get("/v1/stats", show_stats);
+  router.add("POST", "/v1/scores", Access::Operator, {},
+             [&context](const Call& call) { return take_scores(call, context); });
+  router.add("POST", "/v1/nodes/{}/drain", Access::Operator, {},
+             [&context](const Call& call) { return drain(call, context); });
+  router.add("POST", "/v1/nodes/{}/resume", Access::Operator, {},
+             [&context](const Call& call) { return resume(call, context); });
+  router.add("GET", "/v1/jobs/{}/explain", Access::Known, {},
+             [&context](const Call& call) { return explain(call, context); });
+  router.add("POST", "/v1/whatif", Access::Known, {},
+             [&context, is_busy = std::make_shared<std::atomic<bool>>(false)](const Call& call) {
+               return what_if(call, context, *is_busy);
+             });
+}
+
+}  // namespace goban::service

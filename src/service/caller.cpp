@@ -1,0 +1,150 @@
+#include "service/caller.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+namespace goban::service {
+
+namespace {
+constexpr int64_t kRemember_s = 30;
+constexpr size_t kEntryBytes = 64 << 10;
+
+int64_t now_s() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+live::Owner owner_of(const passwd& entry) {
+  return {.uid = entry.pw_uid, .gid = entry.pw_gid, .user = entry.pw_name};
+}
+
+bool is_in_group(const std::vector<uint32_t>& groups, const std::string& name) {
+  std::vector<char> room(kEntryBytes);
+  group entry{};
+  group* found = nullptr;
+  return ::getgrnam_r(name.c_str(), &entry, room.data(), room.size(), &found) == 0 &&
+         found != nullptr && std::find(groups.begin(), groups.end(), entry.gr_gid) != groups.end();
+}
+}  // namespace
+
+base::Result<live::Owner> find_user(const std::string& name) {
+  std::vector<char> room(kEntryBytes);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwnam_r(name.c_str(), &entry, room.data(), room.size(), &found) != 0 ||
+      found == nullptr) {
+    return base::usage_error(fmt::format("this machine has no user '{}'", name));
+  }
+  return owner_of(entry);
+}
+
+std::vector<uint32_t> groups_of(const live::Owner& owner) {
+  constexpr int kFirstGuess = 64;
+  int count = kFirstGuess;
+  std::vector<gid_t> groups(kFirstGuess);
+  while (::getgrouplist(owner.user.c_str(), owner.gid, groups.data(), &count) < 0 &&
+         static_cast<size_t>(count) > groups.size()) {
+    groups.resize(static_cast<size_t>(count));
+  }
+  groups.resize(std::min(groups.size(), static_cast<size_t>(std::max(count, 0))));
+  return {groups.begin(), groups.end()};
+}
+
+bool Identity::may_touch(const live::Owner& of, const std::string& account) const {
+  if (role == Role::Operator) return true;
+  if (role == Role::Viewer) return false;
+  if (of.uid == owner.uid && of.user == owner.user) return true;
+  return role == Role::AccountManager && !account.empty() && contains(accounts, account);
+}
+
+base::Result<std::unique_ptr<Callers>> Callers::create(CallerOptions options) {
+  std::unique_ptr<Callers> callers(new Callers(std::move(options)));
+  if (callers->options_.token_file.empty()) return callers;
+  base::Result<std::vector<Token>> tokens = read_tokens(callers->options_.token_file);
+  if (!tokens) return base::failure(std::move(tokens.error()));
+  callers->tokens_ = std::move(*tokens);
+  return callers;
+}
+
+base::Result<Identity> Callers::by_credentials(const Peer& peer) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = known_.find(peer.uid);
+    if (found != known_.end() && now_s() - found->second.at_s < kRemember_s) {
+      return found->second.identity;
+    }
+  }
+  std::vector<char> room(kEntryBytes);
+  passwd entry{};
+  passwd* found = nullptr;
+  const bool named =
+      ::getpwuid_r(peer.uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr;
+  // Whoever runs the daemon is somebody, also in a container without a user database.
+  if (!named && peer.uid != ::geteuid() && peer.uid != 0) {
+    return base::usage_error(fmt::format("user id {} has no name on this machine", peer.uid));
+  }
+  Identity who;
+  who.owner =
+      named ? owner_of(entry)
+            : live::Owner{.uid = peer.uid, .gid = peer.gid, .user = fmt::format("uid{}", peer.uid)};
+  const std::string& user = who.owner.user;
+  const auto manages = options_.account_managers.find(user);
+  const auto in_operator_group = [&] {
+    if (options_.operator_groups.empty()) return false;
+    const std::vector<uint32_t> groups = groups_of(who.owner);
+    return std::any_of(options_.operator_groups.begin(), options_.operator_groups.end(),
+                       [&](const std::string& name) { return is_in_group(groups, name); });
+  };
+  if (peer.uid == 0 || peer.uid == ::geteuid() || contains(options_.operators, user) ||
+      in_operator_group()) {
+    who.role = Role::Operator;
+  } else if (manages != options_.account_managers.end()) {
+    who.role = Role::AccountManager;
+    who.accounts = manages->second;
+  } else if (contains(options_.viewers, user)) {
+    who.role = Role::Viewer;
+  }
+  const std::scoped_lock lock(mutex_);
+  known_[peer.uid] = {.identity = who, .at_s = now_s()};
+  return who;
+}
+
+base::Result<Identity> Callers::identify(const Request& request) {
+  if (request.token.empty()) {
+    if (request.peer.is_local) return by_credentials(request.peer);
+    return base::usage_error("over TCP a token says who asks",
+                             "send it as Authorization: Bearer TOKEN");
+  }
+  Token token;
+  {
+    const std::scoped_lock lock(mutex_);
+    const Token* const found = find_token(tokens_, request.token);
+    if (found == nullptr) {
+      return base::usage_error("the token is not known here", "ask an operator for another one");
+    }
+    token = *found;
+  }
+  Identity who{.owner = {}, .role = token.role, .accounts = std::move(token.accounts)};
+  base::Result<live::Owner> owner = find_user(token.user);
+  if (owner) {
+    who.owner = std::move(*owner);
+  } else if (token.role == Role::Viewer || token.role == Role::Operator) {
+    // Such as a Prometheus server: nobody who could own a job.
+    who.owner = {.uid = UINT32_MAX, .gid = UINT32_MAX, .user = token.user};
+  } else {
+    return base::failure(std::move(owner.error()));
+  }
+  return who;
+}
+
+}  // namespace goban::service

@@ -1,0 +1,61 @@
+#include "service/cluster_view.hpp"
+
+namespace goban::service {
+
+ClusterView view_cluster(const Scene& scene, bool with_scores) {
+  const model::Cluster& cluster = scene.site.cluster;
+  ClusterView view;
+  view.cluster = &cluster;
+  view.holders.resize(cluster.num_gpus());
+  view.drain_reason.resize(cluster.nodes().size());
+  view.is_drained.resize(cluster.nodes().size());
+  view.is_open.assign(cluster.nodes().size(), true);
+  for (const auto& [id, run] : scene.book.runs) {
+    if (run.stage == live::LiveRun::Stage::Pending) continue;
+    for (const live::GpuId gpu : run.gpus) {
+      if (gpu.index() < view.holders.size()) view.holders[gpu.index()].push_back(id.job);
+    }
+  }
+  for (const auto& [node, reason] : scene.drained) {
+    if (node.index() >= view.is_drained.size()) continue;
+    view.is_drained[node.index()] = true;
+    view.drain_reason[node.index()] = reason;
+  }
+  if (scene.core != nullptr) {
+    const auto rooms = scene.core->state().resources().rooms();
+    for (size_t i = 0; i < rooms.size() && i < view.is_open.size(); ++i) {
+      view.is_open[i] = rooms[i].open;
+    }
+  }
+  if (with_scores) {
+    for (size_t i = 0; i < scene.site.scores.num_classes(); ++i) {
+      view.scores.push_back(scene.site.scores.of(model::AppClass{static_cast<uint8_t>(i)}).raw);
+    }
+  }
+  return view;
+}
+
+const char* ClusterView::gpu_state(live::GpuId gpu) const {
+  const size_t node = cluster->node_of(gpu).index();
+  const size_t count = holders[gpu.index()].size();
+  if (count > 1) return "shared";
+  if (count == 1) return "busy";
+  if (is_drained[node]) return "drained";
+  return is_open[node] ? "free" : "down";
+}
+
+const char* ClusterView::node_state(size_t node) const {
+  if (is_drained[node]) return held_gpus(node) > 0 ? "draining" : "drained";
+  return is_open[node] ? "up" : "down";
+}
+
+uint32_t ClusterView::held_gpus(size_t node) const {
+  const model::Node& each = cluster->nodes()[node];
+  uint32_t count = 0;
+  for (uint32_t gpu = each.first_gpu; gpu < each.end_gpu(); ++gpu) {
+    count += holders[gpu].empty() ? 0 : 1;
+  }
+  return count;
+}
+
+}  // namespace goban::service

@@ -1,0 +1,29 @@
+// Nodes and GPUs as they are now: who holds what. Copied out of a scene, so that the scheduler
+// waits for a moment only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "service/desk.hpp"
+
+namespace goban::service {
+
+struct ClusterView {
+  const model::Cluster* cluster = nullptr;
+  std::vector<std::vector<live::JobId>> holders{};  ///< by GPU: jobs that run or start there
+  std::vector<std::string> drain_reason{};          ///< by node; "" = none
+  std::vector<bool> is_drained{};                   ///< by node
+  std::vector<bool> is_open{};                      ///< by node: neither down nor asleep
+  std::vector<std::vector<double>> scores{};        ///< by class, by GPU
+
+  /// "free", "busy", "shared" (several holders), "drained" or "down" of a GPU.
+  [[nodiscard]] const char* gpu_state(live::GpuId gpu) const;
+  /// "up", "drained", "draining" (drained, jobs still run) or "down" of a node.
+  [[nodiscard]] const char* node_state(size_t node) const;
+  [[nodiscard]] uint32_t held_gpus(size_t node) const;
+};
+
+[[nodiscard]] ClusterView view_cluster(const Scene& scene, bool with_scores);
+
+}  // namespace goban::service

@@ -1,0 +1,126 @@
+// The API on a real scheduler: what it decides is what the answers say.
+#include "service/daemon_desk.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "live/test_world.hpp"
+#include "policy/compose.hpp"
+#include "service/test_service.hpp"
+
+namespace goban::service {
+namespace {
+
+using nlohmann::json;
+
+/// Starts what it is told to, and ends it when it is told to stop.
+class ObedientEngine final : public live::Engine {
+ public:
+  void launch(const live::LaunchOrder& order) override {
+    reports_.push_back({.kind = live::ReportKind::Started, .run = order.run});
+  }
+  void stop(live::RunId run, live::StopReason) override {
+    reports_.push_back({.kind = live::ReportKind::Ended, .run = run, .signal = 15});
+  }
+  void resume(const live::LaunchOrder&) override {}
+  void forget(live::RunId, bool) override {}
+  std::vector<live::Report> take_reports() override { return std::exchange(reports_, {}); }
+
+ private:
+  std::vector<live::Report> reports_;
+};
+
+class NoAccounting final : public live::Accounting {
+ public:
+  base::Status record(const std::vector<live::LiveJob>&) override { return {}; }
+};
+
+class DaemonDeskTest : public ServiceTest {
+ public:
+  void SetUp() override {
+    live::Site site;
+    site.cluster = test_cluster();
+    site.scores = profile::PmScores::uniform(site.cluster.num_gpus());
+    site.penalties = profile::LocalityPenalties(site.cluster, 1.5);
+    site.composition = *policy::compose("fifo+packed");
+    auto started = live::Daemon::start(std::move(site), {}, std::make_unique<live::MemoryLog>(),
+                                       std::make_unique<ObedientEngine>(),
+                                       std::make_unique<NoAccounting>(), {.poll_ns = 1'000'000});
+    ASSERT_TRUE(started.has_value()) << started.error().text();
+    daemon = std::move(*started);
+    real = std::make_unique<DaemonDesk>(*daemon);
+    payloads = std::make_unique<PayloadStore>(PayloadStore::open(folder + "/jobs").value());
+    service = std::move(*Service::start(options, *real, *payloads, {}));
+  }
+  void TearDown() override { service.reset(); }
+
+  json get(const std::string& path) { return json::parse(ask(kOperator, "GET", path).body); }
+  /// The job, once it is in that state; after two seconds as it is.
+  json wait_for(const std::string& path, const std::string& state) {
+    json job;
+    for (int i = 0; i < 200; ++i) {
+      job = get(path);
+      if (job["state"] == state) break;
+      (void)daemon->wait_for_change(daemon->version(), 10'000'000);
+    }
+    return job;
+  }
+
+  std::unique_ptr<live::Daemon> daemon;
+  std::unique_ptr<DaemonDesk> real;
+};
+
+TEST_F(DaemonDeskTest, SubmitRunWaitCancel) {
+  const std::string body = R"({"script":"x","num_gpus":16,"work_folder":"/tmp","user":"daemon"})";
+  ASSERT_EQ(status(kOperator, "POST", "/v1/jobs", body), 201);
+  ASSERT_EQ(status(kOperator, "POST", "/v1/jobs", body), 201);
+  const json running = wait_for("/v1/jobs/1", "running");
+  EXPECT_EQ(running["state"], "running");
+  EXPECT_EQ(running["gpus"].size(), 16u);
+  EXPECT_EQ(get("/v1/jobs/1/explain")["place"]["level"], "cluster");
+  const json why = get("/v1/jobs/2/explain");
+  EXPECT_EQ(why["state"], "waiting");
+  EXPECT_EQ(why["waiting"]["cause"], "no_free_gpus");
+  EXPECT_EQ(why["waiting"]["free_gpus"], 0);
+  ASSERT_EQ(status(kOperator, "POST", "/v1/jobs", body), 201);
+  const json list = json::parse(ask(kOperator, "GET", "/v1/jobs", "", {{"all", "1"}}).body)["jobs"];
+  EXPECT_FALSE(list[0].contains("position"));
+  EXPECT_EQ(list[1]["position"], 1);
+  EXPECT_EQ(list[2]["position"], 2);
+  EXPECT_EQ(get("/v1/stats")["gpus"]["busy"], 16);
+  EXPECT_EQ(get("/v1/cluster")["racks"][1]["nodes"][1]["gpus"][3]["jobs"], json::array({1}));
+  ASSERT_EQ(status(kAlice, "DELETE", "/v1/jobs/1"), 200);
+  const json over = wait_for("/v1/jobs/1", "done");
+  EXPECT_EQ(over["result"], "cancelled");
+  ASSERT_EQ(over["past"].size(), 1U);
+  EXPECT_EQ(over["past"][0]["run"], 1);
+  EXPECT_EQ(over["past"][0]["gpus"].size(), 16U);
+  EXPECT_LE(over["past"][0]["start_s"], over["past"][0]["end_s"]);
+  EXPECT_EQ(wait_for("/v1/jobs/2", "running")["state"], "running");
+  EXPECT_EQ(status(kAlice, "DELETE", "/v1/jobs/1"), 409);
+}
+
+TEST_F(DaemonDeskTest, WhatNobodyCanRunIsRefused) {
+  const Response response =
+      ask(kAlice, "POST", "/v1/jobs", R"({"script":"x","num_gpus":17,"work_folder":"/tmp"})");
+  EXPECT_EQ(response.status, 400);
+  EXPECT_TRUE(std::filesystem::is_empty(folder + "/jobs"));
+}
+
+TEST_F(DaemonDeskTest, DrainedNodesStayEmpty) {
+  ASSERT_EQ(status(kOperator, "POST", "/v1/nodes/n0/drain", R"({"reason":"fan"})"), 200);
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","num_gpus":12})"), 201);
+  const json job = wait_for("/v1/jobs/1", "running");
+  EXPECT_EQ(job["state"], "running");
+  for (const json& gpu : job["gpus"]) EXPECT_NE(gpu["node"], "n0");
+  EXPECT_EQ(get("/v1/nodes")["nodes"][0]["state"], "drained");
+  const json array = json::parse(
+      ask(kAlice, "POST", "/v1/jobs", R"({"script":"x","array_tasks":[0,1],"array_limit":1})")
+          .body);
+  EXPECT_EQ(array["jobs"], json::array({2, 3}));
+  EXPECT_EQ(wait_for("/v1/jobs/2_1", "waiting")["id"], "2_1");
+}
+
+}  // namespace
+}  // namespace goban::service

@@ -1,0 +1,127 @@
+#include "service/event_feed.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+namespace goban::service {
+
+using nlohmann::json;
+
+namespace {
+constexpr live::TimeNs kWait_ns = 250'000'000;
+constexpr std::chrono::milliseconds kLeast(100);
+constexpr std::chrono::seconds kHeartbeat(15);
+constexpr size_t kNamedMax = 200;
+
+std::string event(const char* name, uint64_t version, const std::string& data) {
+  return fmt::format("id: {}\nevent: {}\ndata: {}\n\n", version, name, data);
+}
+}  // namespace
+
+/// Sends the version it begins with, then every change; a sign of life in between.
+class EventFeed::Listener final : public BodyStream {
+ public:
+  explicit Listener(EventFeed& feed) : feed_(feed) {}
+
+  bool fill(std::string& out, size_t bytes_max) override {
+    constexpr size_t kRoom = 16 << 10;
+    if (bytes_max < kRoom) return true;  // a slow reader; it hears of everything in one event
+    const std::scoped_lock lock(feed_.mutex_);
+    const uint64_t now = feed_.seen_;
+    if (!begun_) {
+      begun_ = true;
+      out += event("hello", now, json{{"version", now}}.dump());
+    } else if (now != sent_) {
+      out += event("change", now,
+                   sent_ == feed_.before_
+                       ? feed_.change_
+                       : json{{"version", now}, {"all", true}, {"jobs", json::array()}}.dump());
+    } else if (Clock::now() - last_ >= kHeartbeat) {
+      out += ": still here\n\n";
+    } else {
+      return true;
+    }
+    sent_ = now;
+    last_ = Clock::now();
+    return true;
+  }
+
+ private:
+  EventFeed& feed_;
+  bool begun_ = false;
+  uint64_t sent_ = 0;
+  Clock::time_point last_{};
+};
+
+uint64_t EventFeed::fingerprint(const live::LiveJob& job) {
+  constexpr uint64_t kPrime = 0x100000001b3;
+  uint64_t sum = 0xcbf29ce484222325;
+  for (const uint64_t each :
+       {static_cast<uint64_t>(job.stage), static_cast<uint64_t>(job.result), uint64_t{job.runs},
+        static_cast<uint64_t>(job.progress_ns), uint64_t{job.preemptions}, uint64_t{job.shares}}) {
+    sum = (sum ^ each) * kPrime;
+  }
+  return sum;
+}
+
+void EventFeed::look_around() {
+  std::vector<uint64_t> changed;
+  bool nodes_changed = false;
+  // The version before the look: what changes meanwhile is told again.
+  const uint64_t version = desk_.version();
+  std::map<live::JobId, uint64_t> jobs;
+  desk_.look([&](const Scene& scene) {
+    for (const auto& [id, job] : scene.book.jobs) {
+      jobs.emplace_hint(jobs.end(), id, fingerprint(job));
+    }
+    nodes_changed = drained_ != scene.drained;
+    if (nodes_changed) drained_ = scene.drained;
+  });
+  for (const auto& [id, mark] : jobs) {
+    const auto known = jobs_.find(id);
+    if (known == jobs_.end() || known->second != mark) changed.push_back(live::job_number(id));
+  }
+  for (const auto& [id, mark] : jobs_) {
+    if (!jobs.contains(id)) changed.push_back(live::job_number(id));
+  }
+  const bool all = !has_looked_ || changed.size() > kNamedMax;
+  if (all) changed.clear();
+  has_looked_ = true;
+  jobs_ = std::move(jobs);
+  before_ = seen_;
+  seen_ = version;
+  change_ = json{{"version", version},
+                 {"all", all},
+                 {"jobs", std::move(changed)},
+                 {"nodes", nodes_changed}}
+                .dump();
+}
+
+void EventFeed::wait() {
+  if (const auto since = Clock::now() - last_; since < kLeast) {
+    std::this_thread::sleep_for(kLeast - since);
+  }
+  uint64_t seen = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    seen = seen_;
+  }
+  if (desk_.wait_for_change(seen, kWait_ns) != seen) {
+    const std::scoped_lock lock(mutex_);
+    look_around();
+  }
+  last_ = Clock::now();
+}
+
+std::unique_ptr<BodyStream> EventFeed::listen() {
+  const std::scoped_lock lock(mutex_);
+  // After a time without listeners, nobody looked.
+  if (desk_.version() != seen_) look_around();
+  return std::make_unique<Listener>(*this);
+}
+
+}  // namespace goban::service

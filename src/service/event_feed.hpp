@@ -1,0 +1,49 @@
+// What changed, told to everybody who listens: computed once, sent to all as server-sent events.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "service/desk.hpp"
+#include "service/http_message.hpp"
+
+namespace goban::service {
+
+/// One feed for all listeners. Its listeners' fill() and its wait() belong to one thread, the
+/// server's; listen() to any.
+class EventFeed {
+ public:
+  /// `desk` outlives the feed.
+  explicit EventFeed(const Desk& desk) : desk_(desk) {}
+  EventFeed(const EventFeed&) = delete;
+  EventFeed& operator=(const EventFeed&) = delete;
+  ~EventFeed() = default;
+
+  /// Waits for a change, or a quarter of a second; never returns twice within a tenth, so that a
+  /// busy scheduler does not make a busy server. Looks what changed.
+  void wait();
+  /// A body of events from now on. The feed outlives it.
+  [[nodiscard]] std::unique_ptr<BodyStream> listen();
+
+ private:
+  class Listener;
+  using Clock = std::chrono::steady_clock;
+  /// A change between two versions, as the text of an event's data.
+  void look_around();
+  static uint64_t fingerprint(const live::LiveJob& job);
+
+  const Desk& desk_;
+  Clock::time_point last_{};
+  std::mutex mutex_;
+  uint64_t seen_ = 0;     ///< guarded by mutex_, like all below
+  uint64_t before_ = 0;   ///< the version before that
+  std::string change_{};  ///< data of the event from before_ to seen_
+  std::map<live::JobId, uint64_t> jobs_{};
+  std::map<live::NodeId, std::string> drained_{};
+  bool has_looked_ = false;
+};
+
+}  // namespace goban::service

@@ -1,0 +1,137 @@
+#include "service/explain.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "scheduler/explain.hpp"
+#include "service/job_view.hpp"
+
+namespace goban::service {
+
+using live::JobStage;
+using live::LiveJob;
+using nlohmann::json;
+using scheduler::WaitCause;
+
+namespace {
+struct CauseWords {
+  const char* name;
+  const char* text;
+};
+
+CauseWords words_of(WaitCause cause) {
+  switch (cause) {
+    case WaitCause::NotWaiting:
+      return {"not_waiting", "it is not in the queue"};
+    case WaitCause::ArrayLimit:
+      return {"array_limit", "as many tasks of its array run as may at once"};
+    case WaitCause::AccountLimit:
+      return {"account_limit", "its account or user holds as much as a hard limit allows"};
+    case WaitCause::NoFreeGpus:
+      return {"no_free_gpus", "fewer GPUs are free than it asks for"};
+    case WaitCause::Window:
+      return {"window", "it would run into the time from which a node is drained"};
+    case WaitCause::Fragments:
+      return {"fragments", "enough GPUs are free, but not where they could be used together"};
+    case WaitCause::HostResources:
+      return {"host_resources", "enough GPUs are free, but not the cores or memory beside them"};
+    case WaitCause::Reservation:
+      return {"reservation", "it would fit, but would delay the job before it"};
+    case WaitCause::Round:
+      return {"round", "the next decision is due at the end of this round"};
+    case WaitCause::Order:
+      return {"order", "it would fit, but nobody may overtake the job before it"};
+  }
+  return {"unknown", "nobody knows"};
+}
+
+void explain_dependencies(const Scene& scene, const LiveJob& job, json& out) {
+  std::string words;
+  json open = json::array();
+  for (const live::Dependency& each : job.spec.dependencies) {
+    const LiveJob* const other = scene.book.find(each.job);
+    json entry = {{"kind", live::dependency_name(each.kind)}, {"job", live::job_number(each.job)}};
+    if (other != nullptr) entry["state"] = stage_name(other->stage);
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", live::dependency_name(each.kind),
+                         live::job_number(each.job));
+    open.push_back(std::move(entry));
+  }
+  out["dependencies"] = std::move(open);
+  out["text"] = "it depends on other jobs: " + words;
+}
+
+void explain_waiting(const Scene& scene, const LiveJob& job, json& out) {
+  if (scene.core == nullptr || !scene.core->state().is_active(job.job)) {
+    out["text"] = "it waits for the next decision";
+    return;
+  }
+  constexpr size_t kBeforeMax = 20;
+  const scheduler::WaitReason reason =
+      scheduler::why_waiting(*scene.core, job.job, scene.now_ns, scene.site.seed);
+  const CauseWords words = words_of(reason.cause);
+  size_t count = 0;
+  json before = json::array();
+  for (const live::JobId each : waiting_before(*scene.core, job.job, kBeforeMax, count)) {
+    before.push_back(live::job_number(each));
+  }
+  json waiting = {{"cause", words.name},
+                  {"free_gpus", reason.free_gpus},
+                  {"before", count},
+                  {"first_before", std::move(before)}};
+  std::string text = words.text;
+  if (reason.is_behind && reason.head.valid()) {
+    waiting["head"] = live::job_number(reason.head);
+    text += fmt::format("; job {} is first in the queue", live::job_number(reason.head));
+  }
+  if (reason.head_start_ns != base::kNever && reason.head_start_ns > 0) {
+    waiting["head_start_s"] = base::to_seconds(reason.head_start_ns);
+  }
+  out["waiting"] = std::move(waiting);
+  out["text"] = text;
+}
+
+void explain_place(const Scene& scene, const LiveJob& job, json& out) {
+  const model::Cluster& cluster = scene.site.cluster;
+  // Of the GPUs, not of the reason: not every placement looks at levels.
+  const std::string& level = cluster.levels()[cluster.span_level(job.gpus)].name;
+  json place = {{"gpus", gpu_list(job.gpus, cluster)},
+                {"level", level},
+                {"bin_value", job.why.bin_value},
+                {"product", job.why.product},
+                {"shares", job.shares}};
+  if (job.why.prediction > 0) place["prediction"] = job.why.prediction;
+  out["place"] = std::move(place);
+  out["text"] = fmt::format(
+      "its GPUs lie in one {}; the slowest of them may have the score {:.3g}, and with the penalty "
+      "of that level it runs at most {:.3g} times as long as on the median GPU{}",
+      level, job.why.bin_value, job.why.product, job.shares ? "; it has neighbours there" : "");
+}
+}  // namespace
+
+json explain_job(const Scene& scene, const LiveJob& job) {
+  json out = {{"job", live::job_number(job.job)}, {"state", stage_name(job.stage)}};
+  switch (job.stage) {
+    case JobStage::Held:
+      out["text"] = "it is held until somebody releases it";
+      break;
+    case JobStage::Depends:
+      explain_dependencies(scene, job, out);
+      break;
+    case JobStage::Waiting:
+      explain_waiting(scene, job, out);
+      break;
+    case JobStage::Starting:
+    case JobStage::Running:
+    case JobStage::Stopping:
+      explain_place(scene, job, out);
+      break;
+    case JobStage::Done:
+      out["text"] = job.detail.empty() ? fmt::format("it is over: {}", result_name(job.result))
+                                       : fmt::format("it is over: {}", job.detail);
+      break;
+  }
+  return out;
+}
+
+}  // namespace goban::service

@@ -1,0 +1,181 @@
+#include "service/gpu_watcher.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <fmt/format.h>
+#include <utility>
+
+#include "series/store_writer.hpp"
+
+namespace goban::service {
+
+using base::TimeNs;
+using series::Metric;
+
+namespace {
+
+/// Samples that wait for a disk that is full; older ones are given up.
+constexpr size_t kSamplesMax = 20'000;
+/// Readings that are older are not given out: a driver that hangs must not pass for a steady GPU.
+constexpr TimeNs kStale = 30 * base::kSecond;
+
+std::vector<engine::local::HoldingRun> holding_runs(const Desk& desk) {
+  std::vector<engine::local::HoldingRun> out;
+  desk.look([&](const Scene& scene) {
+    for (const auto& [id, run] : scene.book.runs) {
+      if (run.stage == live::LiveRun::Stage::Pending) continue;
+      engine::local::HoldingRun& held = out.emplace_back();
+      held.run = id;
+      for (const live::GpuId gpu : run.gpus) held.gpus.push_back(gpu.index());
+    }
+  });
+  return out;
+}
+
+/// Names of the GPUs as the accounting has them: node, and index there.
+std::vector<series::DeviceKey> device_keys(const Desk& desk) {
+  std::vector<series::DeviceKey> out;
+  desk.look([&](const Scene& scene) {
+    const model::Cluster& cluster = scene.site.cluster;
+    for (uint32_t gpu = 0; gpu < cluster.num_gpus(); ++gpu) {
+      const model::Node& node = cluster.node(cluster.node_of(live::GpuId(gpu)));
+      out.push_back(
+          {.node = node.name, .device = fmt::format("{}", gpu - node.first_gpu), .uuid = {}});
+    }
+  });
+  return out;
+}
+
+struct Kept {
+  Metric metric = Metric::GpuUtilization;
+  double value = -1;
+};
+
+std::array<Kept, 4> kept_of(const GpuReading& reading) {
+  constexpr double kMebibyte = 1 << 20;  // the metric's unit
+  return {{{Metric::GpuUtilization, reading.util_pct},
+           {Metric::GpuMemoryUsed, static_cast<double>(reading.mem_used_bytes) / kMebibyte},
+           {Metric::GpuPower, reading.power_w},
+           {Metric::GpuTemperature, reading.temperature_c}}};
+}
+
+}  // namespace
+
+GpuWatcher::GpuWatcher(engine::local::GpuWatch watch, const Desk& desk, GpuWatcherOptions options)
+    : watch_(std::move(watch)), desk_(desk), options_(std::move(options)) {
+  next_keep_ns_ = now_ns() + options_.keep_every_ns;
+  next_write_ns_ = now_ns() + options_.write_every_ns;
+  thread_ = std::thread([this] { work(); });
+}
+
+GpuWatcher::~GpuWatcher() {
+  {
+    const std::scoped_lock lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+  keep(now_ns());
+  write();
+}
+
+TimeNs GpuWatcher::now_ns() const {
+  if (options_.wall_clock) return options_.wall_clock();
+  return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+GpuReadings GpuWatcher::latest() const {
+  const std::scoped_lock lock(mutex_);
+  if (now_ns() - latest_.at_ns > kStale) return {.at_ns = latest_.at_ns};
+  return latest_;
+}
+
+void GpuWatcher::work() {
+  while (true) {
+    look();
+    std::unique_lock lock(mutex_);
+    if (wake_.wait_for(lock, std::chrono::nanoseconds(options_.every_ns),
+                       [this] { return ending_; })) {
+      return;
+    }
+  }
+}
+
+void GpuWatcher::look() {
+  const TimeNs now = now_ns();
+  const std::vector<engine::local::GpuReading> read = watch_.read(holding_runs(desk_), now);
+  GpuReadings found{.at_ns = now, .gpus = std::vector<GpuReading>(read.size())};
+  sums_.resize(read.size());
+  for (size_t i = 0; i < read.size(); ++i) {
+    found.gpus[i] = {.util_pct = read[i].util_pct,
+                     .mem_used_bytes = read[i].mem_used_bytes,
+                     .power_w = read[i].power_w,
+                     .temperature_c = read[i].temperature_c};
+    Sum& sum = sums_[i];
+    if (read[i].util_pct >= 0) {
+      sum.util_pct += read[i].util_pct;
+      ++sum.num_util;
+    }
+    if (read[i].power_w >= 0) {
+      sum.power_w += read[i].power_w;
+      ++sum.num_power;
+    }
+    sum.last = found.gpus[i];
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    latest_ = std::move(found);
+  }
+  if (now >= next_keep_ns_) keep(now);
+  if (now >= next_write_ns_) write();
+}
+
+void GpuWatcher::keep(TimeNs now) {
+  next_keep_ns_ = now + options_.keep_every_ns;
+  if (options_.series.empty() || sums_.empty()) return;
+  Sample sample{.time_ms = now / 1'000'000, .gpus = {}};
+  for (const Sum& sum : sums_) {
+    GpuReading& each = sample.gpus.emplace_back(sum.last);
+    each.util_pct = sum.num_util > 0 ? sum.util_pct / static_cast<double>(sum.num_util) : -1;
+    each.power_w = sum.num_power > 0 ? sum.power_w / static_cast<double>(sum.num_power) : -1;
+  }
+  sums_.clear();
+  samples_.push_back(std::move(sample));
+  if (samples_.size() > kSamplesMax) samples_.erase(samples_.begin());
+}
+
+void GpuWatcher::write() {
+  next_write_ns_ = now_ns() + options_.write_every_ns;
+  if (samples_.empty()) return;
+  const base::Status status = write_samples();
+  if (status) {
+    samples_.clear();
+    said_.clear();
+    return;
+  }
+  std::string problem = status.error().text();
+  if (options_.say && problem != said_)
+    options_.say("readings of GPUs are not written: " + problem);
+  said_ = std::move(problem);
+}
+
+base::Status GpuWatcher::write_samples() {
+  const std::vector<series::DeviceKey> keys = device_keys(desk_);
+  const auto step_ms = static_cast<uint32_t>(options_.keep_every_ns / 1'000'000);
+  auto writer = series::StoreWriter::open(options_.series, {.step_ms = step_ms});
+  if (!writer) return base::failure(writer.error());
+  for (const Sample& sample : samples_) {
+    for (size_t i = 0; i < std::min(keys.size(), sample.gpus.size()); ++i) {
+      for (const Kept& kept : kept_of(sample.gpus[i])) {
+        if (kept.value < 0) continue;  // not known: no sample
+        const series::Reading reading{.state = series::State::Value, .value = kept.value};
+        auto status = (*writer)->add(keys[i], kept.metric, sample.time_ms, reading);
+        if (!status) return status;
+      }
+    }
+  }
+  return (*writer)->finish();
+}
+
+}  // namespace goban::service

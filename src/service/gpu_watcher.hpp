@@ -1,0 +1,74 @@
+// Readings of the machine's GPUs, taken in a thread of its own: for the API, for /metrics, and for
+// a series store, which `goban analyze --gpu` reads.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/local/gpu_watch.hpp"
+#include "service/api.hpp"
+
+namespace goban::service {
+
+struct GpuWatcherOptions {
+  base::TimeNs every_ns = base::kSecond;
+  base::TimeNs keep_every_ns = 10 * base::kSecond;    ///< distance of the samples in the store
+  base::TimeNs write_every_ns = 300 * base::kSecond;  ///< what a sudden end loses at most
+  std::string series{};                               ///< folder of the series store; empty = none
+  std::function<base::TimeNs()> wall_clock{};         ///< empty: the system's
+  std::function<void(const std::string&)> say{};      ///< problems of the store, once each
+};
+
+/// Watches until it is destroyed; then it writes what it has.
+class GpuWatcher {
+ public:
+  /// `desk` outlives it: it knows which runs hold which GPUs.
+  GpuWatcher(engine::local::GpuWatch watch, const Desk& desk, GpuWatcherOptions options);
+  ~GpuWatcher();
+  GpuWatcher(const GpuWatcher&) = delete;
+  GpuWatcher& operator=(const GpuWatcher&) = delete;
+
+  /// The last readings, by GPU. From any thread.
+  [[nodiscard]] GpuReadings latest() const;
+
+ private:
+  /// What goes into the store for one GPU: means of utilisation and watts since the last sample.
+  struct Sum {
+    double util_pct = 0, power_w = 0;
+    int64_t num_util = 0, num_power = 0;
+    GpuReading last{};
+  };
+  struct Sample {
+    int64_t time_ms = 0;
+    std::vector<GpuReading> gpus{};
+  };
+
+  void work();
+  void look();
+  void keep(base::TimeNs now_ns);
+  void write();
+  [[nodiscard]] base::Status write_samples();
+  [[nodiscard]] base::TimeNs now_ns() const;
+
+  engine::local::GpuWatch watch_;
+  const Desk& desk_;
+  GpuWatcherOptions options_;
+  std::vector<Sum> sums_{};
+  std::vector<Sample> samples_{};
+  base::TimeNs next_keep_ns_ = 0;
+  base::TimeNs next_write_ns_ = 0;
+  std::string said_{};
+
+  mutable std::mutex mutex_{};
+  std::condition_variable wake_{};
+  GpuReadings latest_{};
+  bool ending_ = false;
+  std::thread thread_{};
+};
+
+}  // namespace goban::service

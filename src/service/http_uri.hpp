@@ -1,0 +1,28 @@
+// Parts of a request's target.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace goban::service {
+
+struct Target {
+  std::string path{};  ///< not decoded
+  std::map<std::string, std::string> query{};
+};
+
+/// Splits at "?", decodes the query. Nothing if an escape is wrong or what it stands for is no
+/// UTF-8, or holds a control character.
+[[nodiscard]] std::optional<Target> parse_target(std::string_view target);
+
+/// The segments of a path, decoded: "/v1/jobs/7" is {"v1", "jobs", "7"}; "/" is {""}. Nothing if an
+/// escape is wrong, a segment is "." or "..", or holds a slash or control character.
+[[nodiscard]] std::optional<std::vector<std::string>> path_segments(std::string_view path);
+
+/// Valid UTF-8 (no surrogates, no overlong forms) without control characters.
+[[nodiscard]] bool is_plain_text(std::string_view text);
+
+}  // namespace goban::service

@@ -1,0 +1,169 @@
+#include "service/job_view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/number.hpp"
+#include "live/job/job_spec_json.hpp"
+
+namespace goban::service {
+
+using nlohmann::json;
+
+namespace {
+constexpr std::array<std::string_view, 7> kStages = {"held",    "depends",  "waiting", "starting",
+                                                     "running", "stopping", "done"};
+constexpr std::array<std::string_view, 8> kResults = {"none",        "completed", "failed",
+                                                      "cancelled",   "timed_out", "out_of_memory",
+                                                      "node_failed", "never_runs"};
+
+void put_time(json& out, const char* name, live::TimeNs time_ns) {
+  if (time_ns >= 0) out[name] = base::to_seconds(time_ns);
+}
+
+/// Leaves out what is not known.
+template <typename T>
+void put_known(json& out, const char* name, T value) {
+  if (value >= 0) out[name] = value;
+}
+
+json progress_json(const live::ProgressNews& news) {
+  json out = json::object();
+  put_known(out, "epoch", news.epoch);
+  put_known(out, "epochs", news.epochs);
+  put_known(out, "step", news.step);
+  put_known(out, "steps", news.steps);
+  put_known(out, "samples_per_s", news.samples_per_s);
+  put_known(out, "loss", news.loss);
+  if (!out.empty()) out["checkpointed"] = news.checkpointed;
+  return out;
+}
+
+json usage_json(const live::RunUsage& usage) {
+  json out = json::object();
+  put_known(out, "cpu_s", usage.cpu_s);
+  put_known(out, "mem_bytes_max", usage.mem_bytes_max);
+  put_known(out, "gpu_mem_bytes_max", usage.gpu_mem_bytes_max);
+  put_known(out, "gpu_util_pct", usage.gpu_util_pct);
+  put_known(out, "energy_j", usage.energy_j);
+  return out;
+}
+
+json past_json(const live::LiveJob& job, const model::Cluster& cluster) {
+  json out = json::array();
+  for (const live::PastRun& run : job.past) {
+    json each = {{"run", run.run}, {"gpus", gpu_list(run.gpus, cluster)}};
+    put_time(each, "start_s", run.start_ns);
+    put_time(each, "end_s", run.end_ns);
+    out.push_back(std::move(each));
+  }
+  return out;
+}
+
+bool has_run(const live::LiveJob& job) { return job.runs > 0; }
+}  // namespace
+
+std::string_view stage_name(live::JobStage stage) { return kStages[static_cast<size_t>(stage)]; }
+std::string_view result_name(live::JobResult result) {
+  return kResults[static_cast<size_t>(result)];
+}
+
+std::optional<live::JobStage> find_stage(std::string_view name) {
+  const auto* const found = std::find(kStages.begin(), kStages.end(), name);
+  if (found == kStages.end()) return std::nullopt;
+  return static_cast<live::JobStage>(found - kStages.begin());
+}
+
+std::map<live::JobId, int64_t> queue_positions(const scheduler::Core& core) {
+  std::map<live::JobId, int64_t> positions;
+  const scheduler::WaitQueue& queue = core.state().queue();
+  for (const auto* entry = queue.first(); entry != nullptr; entry = queue.after(entry->key)) {
+    const auto position = static_cast<int64_t>(positions.size()) + 1;
+    positions.emplace(core.state().job(entry->slot).job, position);
+  }
+  return positions;
+}
+
+json gpu_list(const std::vector<live::GpuId>& gpus, const model::Cluster& cluster) {
+  json list = json::array();
+  for (const live::GpuId gpu : gpus) {
+    if (gpu.index() >= cluster.num_gpus()) continue;
+    const model::Node& node = cluster.node(cluster.node_of(gpu));
+    list.push_back(
+        {{"gpu", gpu.value}, {"node", node.name}, {"index", gpu.value - node.first_gpu}});
+  }
+  return list;
+}
+
+json job_summary(const live::LiveJob& job, const model::Cluster& cluster) {
+  json out = {{"job", live::job_number(job.job)},
+              {"id", live::job_name_of(job.job, job.spec)},
+              {"user", job.spec.owner.user},
+              {"state", stage_name(job.stage)},
+              {"num_gpus", job.spec.num_gpus},
+              {"priority", job.spec.priority},
+              {"runs", job.runs},
+              {"held_s", base::to_seconds(job.held_ns)}};
+  if (job.result != live::JobResult::None) out["result"] = result_name(job.result);
+  if (!job.spec.account.empty()) out["account"] = job.spec.account;
+  if (!job.spec.partition.empty()) out["partition"] = job.spec.partition;
+  if (!job.spec.resource_type.empty()) out["resource_type"] = job.spec.resource_type;
+  if (job.spec.walltime_limit_ns > 0) {
+    out["walltime_s"] = base::to_seconds(job.spec.walltime_limit_ns);
+  }
+  put_time(out, "submit_s", job.submit_ns);
+  put_time(out, "first_start_s", job.first_start_ns);
+  put_time(out, "run_start_s", job.run_start_ns);
+  put_time(out, "end_s", job.end_ns);
+  if (has_run(job)) {
+    out["gpus"] = gpu_list(job.gpus, cluster);
+    out["shares"] = job.shares;
+  }
+  return out;
+}
+
+json job_details(const live::LiveJob& job, const model::Cluster& cluster) {
+  json out = job_summary(job, cluster);
+  if (!job.spec.name.empty()) out["name"] = job.spec.name;
+  out["spec"] = live::to_json(job.spec);
+  out["preemptions"] = job.preemptions;
+  out["breakages"] = job.breakages;
+  if (has_run(job)) {
+    out["why"] = {{"level", job.why.level},
+                  {"bin_value", job.why.bin_value},
+                  {"product", job.why.product},
+                  {"prediction", job.why.prediction}};
+  }
+  if (job.stage == live::JobStage::Done) {
+    put_known(out, "exit_code", job.exit_code);
+    if (job.signal > 0) out["signal"] = job.signal;
+  }
+  if (json progress = progress_json(job.progress); !progress.empty()) {
+    out["progress"] = std::move(progress);
+    put_time(out, "progress_s", job.progress_ns);
+  }
+  if (json usage = usage_json(job.usage); !usage.empty()) out["usage"] = std::move(usage);
+  if (!job.detail.empty()) out["detail"] = job.detail;
+  if (!job.past.empty()) out["past"] = past_json(job, cluster);
+  return out;
+}
+
+const live::LiveJob* find_job(const live::JobBook& book, std::string_view name) {
+  const size_t split = name.find('_');
+  const auto number = base::parse_int(name.substr(0, split));
+  if (!number || *number < 1 || *number > UINT32_MAX) return nullptr;
+  const live::JobId first(static_cast<uint32_t>(*number - 1));
+  if (split == std::string_view::npos) return book.find(first);
+  const auto task = base::parse_int(name.substr(split + 1));
+  if (!task) return nullptr;
+  // The tasks of an array follow each other; the first may be forgotten already.
+  for (auto at = book.jobs.lower_bound(first); at != book.jobs.end(); ++at) {
+    const live::JobSpec& spec = at->second.spec;
+    if (at->first != first && spec.array_first != first) return nullptr;
+    if (spec.array_first == first && spec.array_task == *task) return &at->second;
+  }
+  return nullptr;
+}
+
+}  // namespace goban::service

@@ -1,0 +1,112 @@
+#include "service/log_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "service/caller.hpp"
+
+namespace goban::service {
+
+namespace {
+/// Makes this thread open files as the owner does, if the process is root. glibc's setgroups()
+/// would change all threads; the system call changes this one.
+class OwnersEyes {
+ public:
+  explicit OwnersEyes(const live::Owner& owner) : good_(put_on(owner)) {}
+  OwnersEyes(const OwnersEyes&) = delete;
+  OwnersEyes& operator=(const OwnersEyes&) = delete;
+  ~OwnersEyes() {
+    if (!changed_) return;
+    ::setfsuid(::geteuid());
+    ::setfsgid(::getegid());
+    ::syscall(SYS_setgroups, before_.size(), before_.data());
+  }
+  [[nodiscard]] bool good() const { return good_; }
+
+ private:
+  bool put_on(const live::Owner& owner) {
+    if (::geteuid() != 0 || owner.uid == 0) return true;
+    const int count = ::getgroups(0, nullptr);
+    before_.resize(static_cast<size_t>(std::max(count, 0)));
+    if (::getgroups(count, before_.data()) != count) return false;
+    const std::vector<uint32_t> groups = groups_of(owner);
+    changed_ = true;
+    if (::syscall(SYS_setgroups, groups.size(), groups.data()) != 0) return false;
+    ::setfsgid(owner.gid);
+    ::setfsuid(owner.uid);
+    // They return the id of before, so only asking again shows whether they worked.
+    constexpr auto kAsk = static_cast<uid_t>(-1);
+    return static_cast<uid_t>(::setfsuid(kAsk)) == owner.uid &&
+           static_cast<gid_t>(::setfsgid(kAsk)) == owner.gid;
+  }
+  std::vector<gid_t> before_;
+  bool changed_ = false;
+  bool good_;
+};
+}  // namespace
+
+base::Result<LogFile> LogFile::open(const live::Owner& owner, const std::string& path) {
+  LogFile file;
+  int problem = 0;
+  {
+    const OwnersEyes eyes(owner);
+    if (!eyes.good()) return base::failed("the job's output cannot be opened as its owner");
+    file.descriptor_ =
+        ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    problem = errno;
+  }
+  if (!file.there()) {
+    if (problem == ENOENT || problem == ENOTDIR) return file;
+    if (problem == ELOOP)
+      return base::failed("the job's output is a link", "its target is not shown");
+    return base::failed(fmt::format("the job's output cannot be read: {}", std::strerror(problem)));
+  }
+  struct stat found{};
+  if (::fstat(file.descriptor_, &found) != 0 || !S_ISREG(found.st_mode)) {
+    return base::failed("the job's output is no regular file", "only files are shown");
+  }
+  if (found.st_uid != owner.uid) {
+    return base::failed("the job's output is somebody else's file");
+  }
+  return file;
+}
+
+LogFile::LogFile(LogFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+LogFile& LogFile::operator=(LogFile&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+LogFile::~LogFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+int64_t LogFile::size() const {
+  struct stat found{};
+  return descriptor_ >= 0 && ::fstat(descriptor_, &found) == 0 ? int64_t{found.st_size} : 0;
+}
+
+int64_t LogFile::read(int64_t offset, size_t bytes_max, std::string& out) const {
+  if (!there()) return 0;
+  const size_t before = out.size();
+  out.resize(before + bytes_max);
+  ssize_t count = 0;
+  do {
+    count = ::pread(descriptor_, out.data() + before, bytes_max, offset);
+  } while (count < 0 && errno == EINTR);
+  count = std::max<ssize_t>(count, 0);
+  out.resize(before + static_cast<size_t>(count));
+  return count;
+}
+
+}  // namespace goban::service

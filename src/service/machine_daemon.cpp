@@ -1,0 +1,182 @@
+#include "service/machine_daemon.hpp"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "engine/local/local_engine.hpp"
+#include "engine/local/run_folder.hpp"
+#include "live/journal/journal_file.hpp"
+#include "live/journal/state_lock.hpp"
+#include "service/api_client.hpp"
+#include "service/daemon_desk.hpp"
+#include "service/dashboard_page.hpp"
+#include "service/gpu_watcher.hpp"
+#include "service/machine_gpus.hpp"
+#include "service/site.hpp"
+#include "service/store_accounting.hpp"
+
+namespace goban::service {
+
+using base::Result;
+using base::Status;
+
+namespace {
+
+/// A folder only the daemon's user may look into.
+Status make_private_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) {
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all, error);
+  }
+  if (!error) return {};
+  return base::failed(fmt::format("cannot use the folder {}: {}", path, error.message()),
+                      "name another one with --state");
+}
+
+}  // namespace
+
+/// In the order in which they start; they end in the other one.
+struct MachineDaemon::Parts {
+  Parts(ServeConfig chosen, std::function<void(const std::string&)> speak, WhatIfMaker maker)
+      : config(std::move(chosen)), say(std::move(speak)), make_what_if(std::move(maker)) {}
+
+  Status start();
+  Status start_daemon();
+  void sweep_payloads();
+  Status open_doors();
+
+  ServeConfig config;
+  std::function<void(const std::string&)> say;
+  WhatIfMaker make_what_if;
+  decltype(ServiceExtras::what_if) what_if;
+  std::optional<live::StateLock> lock;
+  MachineGpus machine;
+  model::Cluster cluster;  ///< accounting reads it from its own thread
+  std::unique_ptr<ProfileBook> profiles;
+  std::unique_ptr<live::Daemon> daemon;
+  std::unique_ptr<DaemonDesk> desk;
+  std::optional<PayloadStore> payloads;
+  std::unique_ptr<GpuWatcher> gpus;
+  std::unique_ptr<Service> doors;
+};
+
+Status MachineDaemon::Parts::start() {
+  add_defaults(config);
+  if (auto status = make_private_folder(config.state); !status) return status;
+  auto taken = live::StateLock::take(config.state);
+  if (!taken) return base::failure(taken.error());
+  lock.emplace(std::move(*taken));
+  auto store = PayloadStore::open(config.state + "/payloads");
+  if (!store) return base::failure(store.error());
+  payloads.emplace(std::move(*store));
+  if (auto status = start_daemon(); !status) return status;
+  sweep_payloads();
+  return open_doors();
+}
+
+Status MachineDaemon::Parts::start_daemon() {
+  auto found = find_gpus(config);
+  if (!found) return base::failure(found.error());
+  machine = std::move(*found);
+  auto site = make_site(config, machine.gpus);
+  if (!site) return base::failure(site.error());
+  cluster = site->cluster;
+  if (make_what_if) what_if = make_what_if(config, *site);
+  if (auto status = add_power(config, machine.gpus); !status) return status;
+  auto journal = live::open_journal(config.state + "/journal", {.build = GOBAN_VERSION});
+  if (!journal) return base::failure(journal.error());
+  auto book = ProfileBook::open(config.state + "/profiles", config.state + "/payloads",
+                                machine.gpus.front().name);
+  if (!book) return base::failure(book.error());
+  profiles = std::move(*book);
+  auto engine = std::make_unique<engine::local::LocalEngine>(
+      engine::local::LocalOptions{.state = config.state, .node = cluster.nodes()[0].name},
+      machine.gpus, machine.nvml);
+  auto accounting = std::make_unique<StoreAccounting>(
+      config.store, config.state + "/rejected-records.txt", cluster, profiles.get());
+  live::DaemonOptions options;
+  options.say = say;
+  auto started = live::Daemon::start(std::move(*site), journal->recovered, std::move(journal->log),
+                                     std::move(engine), std::move(accounting), std::move(options));
+  if (!started) return base::failure(started.error());
+  daemon = std::move(*started);
+  desk = std::make_unique<DaemonDesk>(*daemon);
+  gpus = std::make_unique<GpuWatcher>(
+      engine::local::GpuWatch(config.state, machine.gpus, machine.nvml), *desk,
+      GpuWatcherOptions{.series = config.series == "none" ? "" : config.series, .say = say});
+  return {};
+}
+
+void MachineDaemon::Parts::sweep_payloads() {
+  std::set<std::string> used;
+  daemon->look([&](const live::Controller& controller) {
+    for (const auto& [id, job] : controller.book().jobs) {
+      if (!job.accounted) used.insert(job.spec.payload);
+    }
+  });
+  const size_t swept = payloads->sweep(used);
+  if (swept == 0) return;
+  say(fmt::format("{} scripts of submissions that never came through are removed", swept));
+}
+
+Status MachineDaemon::Parts::open_doors() {
+  if (config.doors.socket == kSystemSocket) {
+    std::error_code error;  // shown by listening, if it matters
+    std::filesystem::create_directories(std::filesystem::path(kSystemSocket).parent_path(), error);
+  }
+  ServiceExtras extras;
+  extras.gpu_readings = [this] { return gpus->latest(); };
+  extras.pages["/"] = {
+      .content_type = "text/html; charset=utf-8",
+      .body = dashboard_page(
+          {.version = GOBAN_VERSION, .policy = config.policy, .what_if = what_if != nullptr})};
+  extras.what_if = what_if;
+  extras.terminal_socket = [state = config.state](live::RunId run) {
+    return engine::local::terminal_socket(state, run);
+  };
+  extras.profiles = profiles.get();
+  auto opened = Service::start(config.doors, *desk, *payloads, std::move(extras));
+  if (!opened) return base::failure(opened.error());
+  doors = std::move(*opened);
+  return {};
+}
+
+MachineDaemon::MachineDaemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+MachineDaemon::~MachineDaemon() = default;
+
+Result<std::unique_ptr<MachineDaemon>> MachineDaemon::start(
+    ServeConfig config, std::function<void(const std::string&)> say, WhatIfMaker make_what_if) {
+  auto parts = std::make_unique<Parts>(std::move(config), std::move(say), std::move(make_what_if));
+  if (auto status = parts->start(); !status) return base::failure(status.error());
+  return std::unique_ptr<MachineDaemon>(new MachineDaemon(std::move(parts)));
+}
+
+Status MachineDaemon::reload(ServeConfig fresh) {
+  add_defaults(fresh);
+  if (auto status = parts_->doors->reload(fresh.doors); !status) return status;
+  parts_->say("who may ask, tokens and certificate are read again");
+  std::string keys;
+  for (const std::string& key : keys_for_restart(parts_->config, fresh)) {
+    keys += (keys.empty() ? "" : ", ") + key;
+  }
+  if (!keys.empty()) parts_->say("changed, and waits for the next start: " + keys);
+  return {};
+}
+
+std::string MachineDaemon::addresses() const {
+  std::string out = fmt::format("commands: {}\n", parts_->config.doors.socket);
+  const uint16_t port = parts_->doors->port();
+  if (port == 0) return out;
+  const std::string& listen = parts_->config.doors.listen;
+  return out + fmt::format("dashboard: {}://{}:{}/\n",
+                           parts_->config.doors.key_file.empty() ? "http" : "https",
+                           listen.substr(0, listen.rfind(':')), port);
+}
+
+const ServeConfig& MachineDaemon::config() const { return parts_->config; }
+
+}  // namespace goban::service

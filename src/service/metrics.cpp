@@ -1,0 +1,128 @@
+// /metrics for Prometheus. The number of series depends on the cluster alone: no labels of users or
+// jobs. Names are documented in docs/api.md.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+#include "service/api.hpp"
+#include "service/job_view.hpp"
+#include "service/metrics_page.hpp"
+
+namespace goban::service {
+
+namespace {
+/// Nodes with series of their own at most.
+constexpr size_t kNodesMax = 2000;
+
+struct Figures {
+  ClusterView view{};
+  std::array<int64_t, 7> stages{};
+  int64_t waiting_gpus = 0;
+  double wait_s_max = 0;
+  DeadlineCounts deadlines{};
+};
+
+Figures figures_of(const Desk& desk) {
+  Figures out;
+  desk.look([&](const Scene& scene) {
+    out.view = view_cluster(scene, true);
+    for (const auto& [id, job] : scene.book.jobs) {
+      ++out.stages[static_cast<size_t>(job.stage)];
+      out.deadlines.add(job, scene.now_ns);
+      if (job.stage != live::JobStage::Waiting) continue;
+      out.waiting_gpus += job.spec.num_gpus;
+      out.wait_s_max = std::max(out.wait_s_max, base::to_seconds(scene.now_ns - job.submit_ns));
+    }
+  });
+  return out;
+}
+
+void write_queue(MetricsPage& page, const Figures& figures) {
+  page.family("goban_jobs", "gauge", "Jobs in the book by state.");
+  for (size_t i = 0; i < figures.stages.size(); ++i) {
+    page.value(static_cast<double>(figures.stages[i]),
+               metric_labels({{"state", stage_name(static_cast<live::JobStage>(i))}}));
+  }
+  page.single("goban_waiting_gpus", "gauge", "GPUs that waiting jobs ask for.",
+              static_cast<double>(figures.waiting_gpus));
+  page.single("goban_wait_seconds_max", "gauge",
+              "Time since the submission of the waiting job that was submitted first.",
+              figures.wait_s_max);
+}
+
+void write_cluster(MetricsPage& page, const ClusterView& view) {
+  constexpr std::array<const char*, 5> kStates = {"free", "busy", "shared", "drained", "down"};
+  std::array<int64_t, kStates.size()> counts{};
+  for (uint32_t gpu = 0; gpu < view.cluster->num_gpus(); ++gpu) {
+    const std::string_view state = view.gpu_state(live::GpuId(gpu));
+    for (size_t i = 0; i < kStates.size(); ++i) counts[i] += state == kStates[i] ? 1 : 0;
+  }
+  page.family("goban_gpus", "gauge", "GPUs by state.");
+  for (size_t i = 0; i < kStates.size(); ++i) {
+    page.value(static_cast<double>(counts[i]), metric_labels({{"state", kStates[i]}}));
+  }
+  const auto nodes = view.cluster->nodes();
+  const size_t shown = std::min(nodes.size(), kNodesMax);
+  page.family("goban_node_gpus", "gauge", "GPUs of a node.");
+  for (size_t i = 0; i < shown; ++i)
+    page.value(nodes[i].num_gpus, metric_labels({{"node", nodes[i].name}}));
+  page.family("goban_node_gpus_held", "gauge", "GPUs of a node that jobs hold.");
+  for (size_t i = 0; i < shown; ++i)
+    page.value(view.held_gpus(i), metric_labels({{"node", nodes[i].name}}));
+  page.family("goban_node_up", "gauge", "1 if jobs may start on a node, 0 if not.");
+  for (size_t i = 0; i < shown; ++i) {
+    page.value(std::string_view(view.node_state(i)) == "up" ? 1 : 0,
+               metric_labels({{"node", nodes[i].name}}));
+  }
+  page.single("goban_nodes_without_series", "gauge", "Nodes left out of the families by node.",
+              static_cast<double>(nodes.size() - shown));
+}
+
+void write_daemon(MetricsPage& page, const live::DaemonStats& stats) {
+  page.single("goban_inputs_total", "counter", "Inputs taken since the start.",
+              static_cast<double>(stats.inputs));
+  page.single("goban_turns_total", "counter", "Turns of the scheduler since the start.",
+              static_cast<double>(stats.turns));
+  page.single("goban_journal_failures_total", "counter", "Writes of the journal that failed.",
+              static_cast<double>(stats.journal_failures));
+  page.single("goban_journal_stuck", "gauge", "1 while the journal cannot be written.",
+              stats.journal_is_stuck ? 1 : 0);
+  page.family("goban_decision_seconds", "summary",
+              "Time of a scheduling decision; quantiles of the latest 1000.");
+  for (const double part : {0.5, 0.9, 0.99}) {
+    if (stats.decide_s_last.empty()) break;
+    page.value(stats.decide_s(part), metric_labels({{"quantile", base::number_text(part)}}));
+  }
+  page.value(stats.decide_s_sum, {}, "_sum");
+  page.value(static_cast<double>(stats.decisions), {}, "_count");
+}
+
+void write_http(MetricsPage& page, const HttpStats& stats) {
+  page.single("goban_http_requests_total", "counter", "HTTP requests since the start.",
+              static_cast<double>(stats.requests));
+  page.single("goban_http_refused_total", "counter", "Requests refused by a limit of the server.",
+              static_cast<double>(stats.refused));
+  page.single("goban_http_connections", "gauge", "Open connections.",
+              static_cast<double>(stats.connections));
+  page.single("goban_http_streams", "gauge", "Open streams of events and logs.",
+              static_cast<double>(stats.streams));
+}
+}  // namespace
+
+void add_metrics_route(Router& router, const ApiContext& context) {
+  router.add("GET", "/metrics", Access::Known, {}, [&context](const Call&) {
+    MetricsPage page;
+    const Figures figures = figures_of(context.desk);
+    write_queue(page, figures);
+    write_cluster(page, figures.view);
+    write_deadlines(page, figures.deadlines);
+    write_gpus(page, figures.view, context.gpu_readings ? context.gpu_readings() : GpuReadings{});
+    write_daemon(page, context.desk.stats());
+    if (context.http_stats) write_http(page, context.http_stats());
+    return Response{.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                    .body = page.take()};
+  });
+}
+
+}  // namespace goban::service

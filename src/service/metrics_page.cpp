@@ -1,0 +1,154 @@
+#include "service/metrics_page.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+
+namespace goban::service {
+
+namespace {
+
+/// GPUs with series of their own at most.
+constexpr size_t kGpusMax = 2000;
+
+/// Names of a GPU: its node, and its index there.
+struct GpuName {
+  std::string_view node{};
+  std::string index{};
+};
+
+std::vector<GpuName> gpu_names(const ClusterView& view) {
+  std::vector<GpuName> out;
+  const size_t count = std::min<size_t>(view.cluster->num_gpus(), kGpusMax);
+  out.reserve(count);
+  for (uint32_t gpu = 0; gpu < count; ++gpu) {
+    const model::Node& node = view.cluster->node(view.cluster->node_of(live::GpuId(gpu)));
+    out.push_back({.node = node.name, .index = fmt::format("{}", gpu - node.first_gpu)});
+  }
+  return out;
+}
+
+/// One family of the readings; without it if nobody measures that.
+template <typename Get>
+void write_reading(MetricsPage& page, const char* name, const char* help,
+                   const std::vector<GpuName>& names, const GpuReadings& readings, Get get) {
+  bool titled = false;
+  for (size_t i = 0; i < std::min(names.size(), readings.gpus.size()); ++i) {
+    const auto value = static_cast<double>(get(readings.gpus[i]));
+    if (value < 0) continue;
+    if (!titled) page.family(name, "gauge", help);
+    titled = true;
+    page.value(value, metric_labels({{"node", names[i].node}, {"gpu", names[i].index}}));
+  }
+}
+
+/// Seconds of work left by the job's own progress, else by its time limit; negative = not known.
+double left_s(const live::LiveJob& job, live::TimeNs now_ns) {
+  const bool runs = job.stage == live::JobStage::Running;
+  const live::TimeNs run_ns = runs && job.run_start_ns >= 0 ? now_ns - job.run_start_ns : 0;
+  const double held_s = base::to_seconds(job.held_ns + run_ns);
+  const live::ProgressNews& said = job.progress;
+  if (said.epoch > 0 && said.epochs > 0) return held_s * (said.epochs - said.epoch) / said.epoch;
+  if (said.step > 0 && said.steps > 0) {
+    return held_s * static_cast<double>(said.steps - said.step) / static_cast<double>(said.step);
+  }
+  if (job.spec.walltime_limit_ns <= 0) return -1;
+  return base::to_seconds(job.spec.walltime_limit_ns - run_ns);
+}
+
+}  // namespace
+
+void MetricsPage::family(const char* name, const char* kind, const char* help) {
+  name_ = name;
+  text_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, kind);
+}
+
+void MetricsPage::value(double number, std::string_view labels, const char* suffix) {
+  text_ += name_;
+  text_ += suffix;
+  text_ += labels;
+  text_ += ' ';
+  base::append_number(text_, number);
+  text_ += '\n';
+}
+
+void MetricsPage::single(const char* name, const char* kind, const char* help, double number) {
+  family(name, kind, help);
+  value(number);
+}
+
+std::string metric_labels(
+    std::initializer_list<std::pair<std::string_view, std::string_view>> labels) {
+  std::string out = "{";
+  for (const auto& [name, value] : labels) {
+    if (out.size() > 1) out += ',';
+    out += name;
+    out += "=\"";
+    for (const char c : value) {
+      if (c == '"' || c == '\\') out += '\\';
+      if (c == '\n') {
+        out += "\\n";
+      } else {
+        out += c;
+      }
+    }
+    out += '"';
+  }
+  return out + "}";
+}
+
+void DeadlineCounts::add(const live::LiveJob& job, live::TimeNs now_ns) {
+  if (job.spec.training.deadline_ns < 0 || job.stage == live::JobStage::Done) return;
+  const double time_s = base::to_seconds(job.submit_ns + job.spec.training.deadline_ns - now_ns);
+  if (time_s < 0) {
+    ++missed;
+  } else if (left_s(job, now_ns) > time_s) {
+    ++in_danger;
+  } else {
+    ++in_time;
+  }
+}
+
+void write_deadlines(MetricsPage& page, const DeadlineCounts& counts) {
+  page.family("goban_deadline_jobs", "gauge", "Jobs with a deadline that are not over.");
+  page.value(static_cast<double>(counts.missed), metric_labels({{"state", "missed"}}));
+  page.value(static_cast<double>(counts.in_danger), metric_labels({{"state", "in_danger"}}));
+  page.value(static_cast<double>(counts.in_time), metric_labels({{"state", "in_time"}}));
+}
+
+void write_gpus(MetricsPage& page, const ClusterView& view, const GpuReadings& readings) {
+  const std::vector<GpuName> names = gpu_names(view);
+  const auto labels = [&](size_t gpu) {
+    return metric_labels({{"node", names[gpu].node}, {"gpu", names[gpu].index}});
+  };
+  page.family("goban_gpu_holders", "gauge", "Jobs that hold a GPU.");
+  for (size_t i = 0; i < names.size(); ++i) {
+    page.value(static_cast<double>(view.holders[i].size()), labels(i));
+  }
+  page.family("goban_gpu_score", "gauge",
+              "Time of a class of jobs on a GPU over that on the median GPU.");
+  for (size_t kind = 0; kind < view.scores.size(); ++kind) {
+    const std::string letter(1, static_cast<char>('A' + kind));
+    for (size_t i = 0; i < std::min(names.size(), view.scores[kind].size()); ++i) {
+      page.value(
+          view.scores[kind][i],
+          metric_labels({{"node", names[i].node}, {"gpu", names[i].index}, {"class", letter}}));
+    }
+  }
+  page.single("goban_gpus_without_series", "gauge", "GPUs left out of the families by GPU.",
+              static_cast<double>(view.cluster->num_gpus() - names.size()));
+  if (readings.at_ns <= 0) return;
+  page.single("goban_gpu_sample_time_seconds", "gauge",
+              "When the GPUs were looked at last, since 1970.", base::to_seconds(readings.at_ns));
+  write_reading(page, "goban_gpu_utilization_percent", "How busy a GPU is.", names, readings,
+                [](const GpuReading& each) { return each.util_pct; });
+  write_reading(page, "goban_gpu_memory_used_bytes", "Memory in use.", names, readings,
+                [](const GpuReading& each) { return each.mem_used_bytes; });
+  write_reading(page, "goban_gpu_power_watts", "Power, of virtual GPUs by the model.", names,
+                readings, [](const GpuReading& each) { return each.power_w; });
+  write_reading(page, "goban_gpu_temperature_celsius", "Temperature.", names, readings,
+                [](const GpuReading& each) { return each.temperature_c; });
+}
+
+}  // namespace goban::service

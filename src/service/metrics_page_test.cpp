@@ -1,0 +1,114 @@
+#include "service/metrics_page.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <set>
+#include <sstream>
+
+#include "service/test_service.hpp"
+
+namespace goban::service {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct MetricsTest : ServiceTest {
+  MetricsTest() {
+    extras.gpu_readings = [this] { return readings; };
+    readings.at_ns = 5 * base::kSecond;
+    readings.gpus.resize(16);
+    readings.gpus[5] = {.util_pct = 42, .mem_used_bytes = 7, .power_w = 300, .temperature_c = 60};
+  }
+  std::string page() { return ask(kViewer, "GET", "/metrics").body; }
+
+  GpuReadings readings;
+};
+
+TEST_F(MetricsTest, EveryGpuHasItsReadings) {
+  const std::string text = page();
+  EXPECT_THAT(text, HasSubstr("\ngoban_gpu_utilization_percent{node=\"n1\",gpu=\"1\"} 42\n"));
+  EXPECT_THAT(text, HasSubstr("\ngoban_gpu_power_watts{node=\"n1\",gpu=\"1\"} 300\n"));
+  EXPECT_THAT(text, HasSubstr("\ngoban_gpu_sample_time_seconds 5\n"));
+  EXPECT_THAT(text, HasSubstr("\ngoban_gpu_score{node=\"n0\",gpu=\"3\",class=\"A\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("\ngoban_gpu_holders{node=\"n3\",gpu=\"3\"} 0\n"));
+  EXPECT_THAT(text, Not(HasSubstr("goban_gpu_utilization_percent{node=\"n0\"")))
+      << "what is not known is no series, and never zero";
+}
+
+TEST_F(MetricsTest, WithoutReadingsThereAreNone) {
+  readings = {};
+  EXPECT_THAT(page(), Not(HasSubstr("goban_gpu_sample_time_seconds")));
+  readings.at_ns = 1;  // old ones
+  EXPECT_THAT(page(), HasSubstr("goban_gpu_sample_time_seconds"));
+  EXPECT_THAT(page(), Not(HasSubstr("goban_gpu_utilization_percent")));
+}
+
+TEST(MetricLabels, AreQuoted) {
+  EXPECT_EQ(metric_labels({{"a", "x\"y\\z\n"}, {"b", ""}}), R"({a="x\"y\\z\n",b=""})");
+}
+
+live::LiveJob job_with_deadline(double deadline_s) {
+  live::LiveJob job;
+  job.stage = live::JobStage::Running;
+  job.submit_ns = 0;
+  job.run_start_ns = 100 * base::kSecond;
+  job.spec.training.deadline_ns = base::from_seconds(deadline_s);
+  return job;
+}
+
+TEST(Deadlines, AreInDangerByProgressThenByTheLimit) {
+  const live::TimeNs now = 200 * base::kSecond;
+  DeadlineCounts counts;
+  live::LiveJob job = job_with_deadline(1000);
+  counts.add(job, now);
+  EXPECT_EQ(counts.in_time, 1) << "nothing is known";
+  job.spec.walltime_limit_ns = 901 * base::kSecond;  // 801 s are left, and 800 s until the deadline
+  counts.add(job, now);
+  EXPECT_EQ(counts.in_danger, 1);
+  job.progress = {.epoch = 1, .epochs = 8};  // 100 s an epoch: 700 s are left
+  counts.add(job, now);
+  EXPECT_EQ(counts.in_time, 2);
+  job.progress = {.step = 10, .steps = 100};  // 900 s
+  counts.add(job, now);
+  EXPECT_EQ(counts.in_danger, 2);
+  counts.add(job_with_deadline(150), now);
+  EXPECT_EQ(counts.missed, 1);
+  job.stage = live::JobStage::Done;
+  counts.add(job, now);
+  counts.add(live::LiveJob{}, now);
+  EXPECT_EQ(counts.missed + counts.in_danger + counts.in_time, 5) << "over, or without a deadline";
+}
+
+/// Words that begin with goban_ in a text.
+std::set<std::string> metric_words(const std::string& text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz_";
+  std::set<std::string> out;
+  for (size_t at = text.find("goban_"); at != std::string::npos; at = text.find("goban_", at)) {
+    const size_t end = std::min(text.find_first_not_of(kLetters, at), text.size());
+    out.insert(text.substr(at, end - at));
+    at = end;
+  }
+  return out;
+}
+
+TEST_F(MetricsTest, AlertsAndDashboardNameNoOthers) {
+  const std::string text = page();
+  const std::filesystem::path examples =
+      std::filesystem::path(GOBAN_SOURCE_DIR) / "examples/monitoring";
+  const std::set<std::string> other = {"goban_alerts", "goban_gpus", "goban_jobs", "goban_daemon"};
+  for (const char* name : {"goban_alerts.yml", "goban_dashboard.json"}) {
+    std::ostringstream file;
+    file << std::ifstream(examples / name).rdbuf();
+    const std::set<std::string> words = metric_words(file.str());
+    EXPECT_GT(words.size(), 5U) << name;
+    for (const std::string& word : words) {
+      if (other.contains(word)) continue;
+      EXPECT_THAT(text, HasSubstr("\n# TYPE " + word + " ")) << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace goban::service

@@ -1,0 +1,120 @@
+#include "service/payload_store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace goban::service {
+
+namespace {
+constexpr std::string_view kPrefix = "payload-";
+constexpr const char* kFile = "payload.json";
+constexpr size_t kRandomBytes = 16;
+
+/// "payload-" and 32 digits: what write() makes.
+bool is_ours(std::string_view name) {
+  return name.starts_with(kPrefix) && name.size() == kPrefix.size() + 2 * kRandomBytes &&
+         name.find_first_not_of("0123456789abcdef", kPrefix.size()) == std::string_view::npos;
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] bool good() const { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+/// Makes the folder, the file in it, and both safe.
+bool write_safely(int root, const std::string& name, std::string_view payload) {
+  if (::mkdirat(root, name.c_str(), S_IRWXU) != 0) return false;
+  const Descriptor folder(
+      ::openat(root, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.good()) return false;
+  const Descriptor file(::openat(folder.number(), kFile,
+                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                 S_IRUSR | S_IWUSR));
+  return file.good() && write_all(file.number(), payload) && ::fsync(file.number()) == 0 &&
+         ::fsync(folder.number()) == 0 && ::fsync(root) == 0;
+}
+}  // namespace
+
+base::Result<PayloadStore> PayloadStore::open(const std::string& folder) {
+  if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+    return base::failed(fmt::format("{}: cannot be made: {}", folder, std::strerror(errno)));
+  }
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return base::failed(fmt::format("{}: {}", folder, std::strerror(errno)));
+  }
+  return PayloadStore(folder, descriptor);
+}
+
+PayloadStore::PayloadStore(PayloadStore&& other) noexcept
+    : folder_(std::move(other.folder_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+PayloadStore::~PayloadStore() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+base::Result<std::string> PayloadStore::write(std::string_view payload) const {
+  std::array<uint8_t, kRandomBytes> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+    return base::failed("the system gives no random bytes");
+  }
+  std::string name(kPrefix);
+  for (const uint8_t byte : random) name += fmt::format("{:02x}", byte);
+  if (write_safely(descriptor_, name, payload)) return name;
+  const int problem = errno;
+  discard(name);
+  return base::failed(
+      fmt::format("{}: the job cannot be kept: {}", folder_, std::strerror(problem)),
+      problem == ENOSPC ? "make room on that disk" : "");
+}
+
+void PayloadStore::discard(const std::string& name) const {
+  if (!is_ours(name)) return;
+  ::unlinkat(descriptor_, (name + "/" + kFile).c_str(), 0);
+  ::unlinkat(descriptor_, name.c_str(), AT_REMOVEDIR);
+}
+
+size_t PayloadStore::sweep(const std::set<std::string>& used) const {
+  const int copy = ::openat(descriptor_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const entries = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (entries == nullptr) return 0;
+  std::vector<std::string> unused;
+  while (const dirent* const entry = ::readdir(entries)) {
+    if (is_ours(entry->d_name) && !used.contains(entry->d_name)) unused.emplace_back(entry->d_name);
+  }
+  ::closedir(entries);
+  for (const std::string& name : unused) discard(name);
+  return unused.size();
+}
+
+}  // namespace goban::service

@@ -1,0 +1,37 @@
+// Payloads of jobs (script, arguments, environment) on disk, safe before the scheduler hears of
+// the job: a job in the journal always has its payload, and a payload without a job is swept away
+// at the next start. Each lies as payload.json in a folder of its own, whose name the JobSpec has.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace goban::service {
+
+class PayloadStore {
+ public:
+  /// Creates the folder (mode 0700) if it is missing. Errors: Failed.
+  [[nodiscard]] static base::Result<PayloadStore> open(const std::string& folder);
+  PayloadStore(PayloadStore&& other) noexcept;
+  PayloadStore& operator=(PayloadStore&&) = delete;
+  ~PayloadStore();
+
+  /// Writes it so that it survives a power failure; returns the name of its folder, which nobody
+  /// can guess. Errors: Failed (disk full, read-only); nothing is left then.
+  [[nodiscard]] base::Result<std::string> write(std::string_view payload) const;
+  /// Removes one; names that are none of ours are ignored.
+  void discard(const std::string& name) const;
+  /// Removes all but those; call it before the API opens. Returns how many it removed.
+  size_t sweep(const std::set<std::string>& used) const;
+
+ private:
+  explicit PayloadStore(std::string folder, int descriptor)
+      : folder_(std::move(folder)), descriptor_(descriptor) {}
+  std::string folder_;
+  int descriptor_ = -1;
+};
+
+}  // namespace goban::service

@@ -1,0 +1,156 @@
+#include "service/profile_book.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/sha256.hpp"
+#include "engine/local/files.hpp"
+#include "wire/job_profile.hpp"
+
+namespace goban::service {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kPayloadBytesMax = size_t{64} << 20;
+constexpr size_t kFilesKept = 100'000;
+
+/// Script and arguments, without the environment; empty if it is no payload.
+std::string program_of(std::string_view payload) {
+  const json document = json::parse(payload, nullptr, false);
+  if (!document.is_object()) return {};
+  const auto script = document.find("script");
+  const auto args = document.find("args");
+  if (script == document.end()) return {};
+  const auto replace = json::error_handler_t::replace;
+  return script->dump(-1, ' ', false, replace) +
+         (args == document.end() ? "" : args->dump(-1, ' ', false, replace));
+}
+
+/// Name of the file of an application; empty: it cannot be told.
+std::string file_name(const live::JobSpec& spec, std::string_view payload) {
+  std::string program;
+  if (spec.model.empty()) {
+    program = program_of(payload);
+    if (program.empty()) return {};
+  }
+  const json who_and_what = {
+      spec.owner.uid,           spec.model,    spec.model.empty() ? spec.name : "",
+      spec.training.batch_size, spec.num_gpus, program};
+  const std::string text = who_and_what.dump(-1, ' ', false, json::error_handler_t::replace);
+  return base::hex(base::sha256(text)).substr(0, 32) + ".json";
+}
+
+std::optional<wire::JobProfile> read_profile(const std::string& path) {
+  const auto text = engine::local::read_small_file(path);
+  if (!text) return std::nullopt;
+  auto profile = wire::parse_job_profile(*text, path);
+  if (!profile) return std::nullopt;
+  return std::optional<wire::JobProfile>(std::move(*profile));
+}
+
+/// Nothing, if it was no whole run alone.
+std::optional<wire::JobProfile> measured(const live::LiveJob& job, const std::string& gpu_type) {
+  const live::JobSpec& spec = job.spec;
+  const double held_s = base::to_seconds(job.held_ns);
+  const bool whole = job.result == live::JobResult::Completed && job.runs == 1 && !job.shares;
+  if (!whole || spec.num_gpus < 1 || held_s < ProfileBook::kShortest_s) return std::nullopt;
+  wire::JobProfile out;
+  out.model = !spec.model.empty() ? spec.model : spec.name.empty() ? "unnamed" : spec.name;
+  out.input = fmt::format(
+      "{}{} GPU{}",
+      spec.training.batch_size > 0 ? fmt::format("batch {}, ", spec.training.batch_size) : "",
+      spec.num_gpus, spec.num_gpus == 1 ? "" : "s");
+  out.gpu_type = gpu_type;
+  out.source = fmt::format("goban serve, job {}", live::job_number(job.job));
+  const live::RunUsage& usage = job.usage;
+  const auto put = [](std::optional<wire::Measured>& field, bool known, double value) {
+    if (known && std::isfinite(value)) field = {.value = value};
+  };
+  put(out.epoch_s, job.progress.epoch > 0, held_s / job.progress.epoch);
+  put(out.iteration_s, job.progress.step > 0, held_s / static_cast<double>(job.progress.step));
+  put(out.peak_mem_bytes, usage.gpu_mem_bytes_max > 0,
+      static_cast<double>(usage.gpu_mem_bytes_max));
+  put(out.utilisation_pct, usage.gpu_util_pct >= 0,
+      std::min<double>(static_cast<double>(usage.gpu_util_pct), 100));
+  put(out.power_w, usage.energy_j > 0, usage.energy_j / held_s / spec.num_gpus);
+  return out;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<ProfileBook>> ProfileBook::open(std::string folder,
+                                                             std::string payloads,
+                                                             std::string gpu_type) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) {
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, error);
+  }
+  if (error) {
+    return base::failed(fmt::format("cannot use the folder {}: {}", folder, error.message()),
+                        "it must be a folder that the daemon may write to");
+  }
+  return std::unique_ptr<ProfileBook>(
+      new ProfileBook(std::move(folder), std::move(payloads), std::move(gpu_type)));
+}
+
+void ProfileBook::fill(live::JobSpec& spec, std::string_view payload) const {
+  if (spec.num_gpus < 1) return;
+  const std::string name = file_name(spec, payload);
+  if (name.empty()) return;
+  const auto known = read_profile(folder_ + "/" + name);
+  if (!known) return;
+  model::TrainingFacts& facts = spec.training;
+  if (facts.gpu_mem_bytes == 0 && known->peak_mem_bytes) {
+    facts.gpu_mem_bytes = static_cast<int64_t>(known->peak_mem_bytes->value * kMemoryReserve);
+  }
+  if (facts.gpu_util_pct < 0 && known->utilisation_pct) {
+    facts.gpu_util_pct = static_cast<float>(known->utilisation_pct->value);
+  }
+}
+
+std::string ProfileBook::file_of(const live::LiveJob& job) {
+  const std::scoped_lock lock(mutex_);
+  if (const auto found = files_.find(job.job); found != files_.end()) return found->second;
+  std::string payload;
+  const std::string& folder = job.spec.payload;
+  if (job.spec.model.empty() && !folder.empty() && folder.find('/') == std::string::npos) {
+    auto text = engine::local::read_small_file(fmt::format("{}/{}/payload.json", payloads_, folder),
+                                               kPayloadBytesMax);
+    if (text) payload = std::move(*text);
+  }
+  std::string name = file_name(job.spec, payload);
+  if (name.empty()) return name;
+  if (files_.size() >= kFilesKept) files_.clear();
+  files_[job.job] = name;
+  return name;
+}
+
+base::Status ProfileBook::learn(const live::LiveJob& job) {
+  auto seen = measured(job, gpu_type_);
+  const std::string name = file_of(job);
+  if (!seen || name.empty()) return {};
+  if (auto known = read_profile(folder_ + "/" + name)) {
+    const double before = known->peak_mem_bytes ? known->peak_mem_bytes->value : 0;
+    const double now = seen->peak_mem_bytes ? seen->peak_mem_bytes->value : 0;
+    if (now <= before) return {};
+    known->peak_mem_bytes = seen->peak_mem_bytes;
+    seen = std::move(known);
+  }
+  return engine::local::replace_file(folder_, name, wire::to_json(*seen),
+                                     engine::local::Durable::No);
+}
+
+std::string ProfileBook::find(const live::LiveJob& job) {
+  const std::string name = job.spec.num_gpus < 1 ? std::string{} : file_of(job);
+  if (name.empty()) return {};
+  const auto profile = read_profile(folder_ + "/" + name);
+  return profile ? wire::to_json(*profile) : std::string{};
+}
+
+}  // namespace goban::service

@@ -1,0 +1,57 @@
+// Job profiles that make themselves: the first whole run of an application is its profile, and
+// later submissions of the same application that say nothing of memory and utilisation get them
+// from it. One wire::JobProfile a file in `<state>/profiles/`.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "live/controller/job_book.hpp"
+
+namespace goban::service {
+
+/// An application is what one user runs under one name: `--model` if it is given, else the job's
+/// name with its script and arguments; at a batch size, on so many GPUs. Threads: any.
+class ProfileBook {
+ public:
+  /// A run has to hold its GPUs so long to say anything.
+  static constexpr double kShortest_s = 5;
+  /// Of the measured peak; a later run may take somewhat more.
+  static constexpr double kMemoryReserve = 1.2;
+
+  /// `payloads`: folder of the PayloadStore; `gpu_type`: name of the GPUs here. Makes the folder.
+  /// Errors: Failed.
+  [[nodiscard]] static base::Result<std::unique_ptr<ProfileBook>> open(std::string folder,
+                                                                       std::string payloads,
+                                                                       std::string gpu_type);
+
+  /// Adds what is known of its application to a submission, where it says nothing itself.
+  void fill(live::JobSpec& spec, std::string_view payload) const;
+  /// Takes a job that is over, before its payload is removed. What is no whole run alone on its
+  /// GPUs is ignored, and of an application that is known only a higher peak of memory counts.
+  /// Errors: Failed if the profile cannot be written.
+  [[nodiscard]] base::Status learn(const live::LiveJob& job);
+  /// The profile of the job's application as JSON; empty: there is none, or nobody knows any more
+  /// which it is.
+  [[nodiscard]] std::string find(const live::LiveJob& job);
+
+ private:
+  ProfileBook(std::string folder, std::string payloads, std::string gpu_type)
+      : folder_(std::move(folder)),
+        payloads_(std::move(payloads)),
+        gpu_type_(std::move(gpu_type)) {}
+  /// File of the application of a job in the book; empty: its script is gone.
+  [[nodiscard]] std::string file_of(const live::LiveJob& job);
+
+  std::string folder_;
+  std::string payloads_;
+  std::string gpu_type_;
+  std::mutex mutex_;
+  std::map<live::JobId, std::string> files_;  ///< guarded by mutex_
+};
+
+}  // namespace goban::service

@@ -1,0 +1,176 @@
+// Job profiles that make themselves.
+#include "service/profile_book.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "wire/job_profile.hpp"
+
+namespace goban::service {
+namespace {
+
+using testing::HasSubstr;
+
+class Profiles : public testing::Test {
+ public:
+  Profiles() {
+    char pattern[] = "/tmp/goban_profiles_XXXXXX";
+    folder = ::mkdtemp(pattern);
+    book = open();
+  }
+  ~Profiles() override { std::filesystem::remove_all(folder); }
+  std::unique_ptr<ProfileBook> open() const {
+    auto opened = ProfileBook::open(folder + "/profiles", folder + "/payloads", "virtual GPU");
+    return opened ? std::move(*opened) : nullptr;
+  }
+  /// A whole run of 100 s alone on its GPUs.
+  live::LiveJob job(uint32_t number, const std::string& script = "train") const {
+    live::LiveJob out;
+    out.job = live::JobId(number - 1);
+    out.spec.name = "bert";
+    out.spec.owner = {.uid = 1000, .gid = 1000, .user = "anna"};
+    out.spec.num_gpus = 2;
+    out.spec.payload = "p" + std::to_string(number);
+    out.result = live::JobResult::Completed;
+    out.stage = live::JobStage::Done;
+    out.runs = 1;
+    out.held_ns = 100 * base::kSecond;
+    out.progress.epoch = 4;
+    out.progress.step = 1000;
+    out.usage = {.cpu_s = 50,
+                 .mem_bytes_max = 9000,
+                 .gpu_mem_bytes_max = 1000,
+                 .gpu_util_pct = 60,
+                 .energy_j = 40'000};
+    std::filesystem::create_directories(folder + "/payloads/" + out.spec.payload);
+    std::ofstream(folder + "/payloads/" + out.spec.payload + "/payload.json") << payload(script);
+    return out;
+  }
+  static std::string payload(const std::string& script) {
+    return R"({"script":")" + script + R"(","args":["-x"],"env":{"SECRET":"s3cret"}})";
+  }
+  live::JobSpec filled(live::JobSpec spec, const std::string& script = "train") const {
+    book->fill(spec, payload(script));
+    return spec;
+  }
+  wire::JobProfile found(const live::LiveJob& of) const {
+    const auto parsed = wire::parse_job_profile(book->find(of), "found");
+    return parsed ? *parsed : wire::JobProfile{};
+  }
+  size_t count() const {
+    const std::filesystem::directory_iterator files(folder + "/profiles");
+    return static_cast<size_t>(std::distance(begin(files), end(files)));
+  }
+
+  std::string folder;
+  std::unique_ptr<ProfileBook> book;
+};
+
+TEST_F(Profiles, TheFirstWholeRunIsTheProfile) {
+  const auto first = job(1);
+  EXPECT_EQ(filled(first.spec), first.spec);
+  ASSERT_TRUE(book->learn(first));
+  const wire::JobProfile profile = found(first);
+  EXPECT_EQ(profile.model, "bert");
+  EXPECT_EQ(profile.input, "2 GPUs");
+  EXPECT_EQ(profile.gpu_type, "virtual GPU");
+  EXPECT_EQ(profile.source, "goban serve, job 1");
+  EXPECT_EQ(profile.epoch_s.value().value, 25);
+  EXPECT_EQ(profile.iteration_s.value().value, 0.1);
+  EXPECT_EQ(profile.power_w.value().value, 200);
+  EXPECT_EQ(profile.peak_mem_bytes.value().value, 1000);
+  EXPECT_EQ(profile.utilisation_pct.value().value, 60);
+  EXPECT_FALSE(profile.input_stall_pct.has_value());
+  struct stat file{};
+  ASSERT_EQ(::stat((folder + "/profiles").c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0700U);
+}
+
+TEST_F(Profiles, LaterSubmissionsGetWhatTheyDoNotSay) {
+  ASSERT_TRUE(book->learn(job(1)));
+  book = open();  // as after a restart
+  live::JobSpec silent = job(2).spec;
+  EXPECT_EQ(filled(silent).training.gpu_mem_bytes, 1200);
+  EXPECT_EQ(filled(silent).training.gpu_util_pct, 60);
+  silent.training.gpu_mem_bytes = 5;
+  silent.training.gpu_util_pct = 1;
+  EXPECT_EQ(filled(silent), silent);
+}
+
+TEST_F(Profiles, OtherApplicationsGetNothing) {
+  ASSERT_TRUE(book->learn(job(1)));
+  const live::JobSpec same = job(2).spec;
+  EXPECT_EQ(filled(same, "another script"), same);
+  for (const auto& change : std::vector<std::function<void(live::JobSpec&)>>{
+           [](live::JobSpec& spec) { spec.owner.uid = 1001; },
+           [](live::JobSpec& spec) { spec.name = "gpt"; },
+           [](live::JobSpec& spec) { spec.model = "bert"; },
+           [](live::JobSpec& spec) { spec.num_gpus = 4; },
+           [](live::JobSpec& spec) { spec.num_gpus = 0; },
+           [](live::JobSpec& spec) { spec.training.batch_size = 64; }}) {
+    live::JobSpec other = same;
+    change(other);
+    EXPECT_EQ(filled(other), other);
+  }
+}
+
+TEST_F(Profiles, ANamedModelIsKnownWhateverItsScript) {
+  auto named = job(1);
+  named.spec.model = "resnet50";
+  ASSERT_TRUE(book->learn(named));
+  EXPECT_GT(filled(named.spec, "another script").training.gpu_mem_bytes, 0);
+  EXPECT_EQ(found(named).model, "resnet50");
+}
+
+TEST_F(Profiles, WhatIsNoWholeRunAloneIsIgnored) {
+  for (const auto& change : std::vector<std::function<void(live::LiveJob&)>>{
+           [](live::LiveJob& one) { one.result = live::JobResult::Failed; },
+           [](live::LiveJob& one) { one.runs = 2; }, [](live::LiveJob& one) { one.shares = true; },
+           [](live::LiveJob& one) { one.spec.num_gpus = 0; },
+           [](live::LiveJob& one) { one.held_ns = base::kSecond; },
+           [](live::LiveJob& one) { one.spec.payload = "../p1"; }}) {
+    live::LiveJob other = job(1);
+    change(other);
+    EXPECT_TRUE(book->learn(other));
+    book = open();
+  }
+  EXPECT_EQ(count(), 0U);
+}
+
+TEST_F(Profiles, OnlyAHigherPeakChangesAProfile) {
+  ASSERT_TRUE(book->learn(job(1)));
+  auto second = job(2);
+  second.usage.gpu_mem_bytes_max = 3000;
+  second.usage.gpu_util_pct = 5;
+  ASSERT_TRUE(book->learn(second));
+  EXPECT_EQ(found(second).peak_mem_bytes.value().value, 3000);
+  EXPECT_EQ(found(second).utilisation_pct.value().value, 60);
+  ASSERT_TRUE(book->learn(job(3)));
+  EXPECT_EQ(found(second).peak_mem_bytes.value().value, 3000);
+  EXPECT_EQ(count(), 1U);
+}
+
+TEST_F(Profiles, AJobThatSaysNothingHasWhatWasMeasured) {
+  auto silent = job(1);
+  silent.progress = {};
+  ASSERT_TRUE(book->learn(silent));
+  EXPECT_FALSE(found(silent).epoch_s.has_value());
+  EXPECT_EQ(found(silent).utilisation_pct.value().value, 60);
+}
+
+TEST_F(Profiles, WrongFilesAreNoProfiles) {
+  ASSERT_TRUE(book->learn(job(1)));
+  for (const auto& file : std::filesystem::directory_iterator(folder + "/profiles")) {
+    std::ofstream(file.path()) << "{";
+  }
+  EXPECT_EQ(book->find(job(1)), "");
+  EXPECT_EQ(filled(job(2).spec), job(2).spec);
+  ASSERT_TRUE(book->learn(job(2)));  // and are written again
+  EXPECT_THAT(book->find(job(1)), HasSubstr("job 2"));
+}
+
+}  // namespace
+}  // namespace goban::service

@@ -1,0 +1,20 @@
+// Answers of the API: JSON, and errors as every client can read them.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "base/result.hpp"
+#include "service/http_message.hpp"
+
+namespace goban::service {
+
+/// Bytes that are no UTF-8 become U+FFFD.
+[[nodiscard]] Response reply(const nlohmann::json& document);
+
+/// {"error": {"message", "field", "remedy"}}.
+[[nodiscard]] Response refusal(int status, const base::Error& error);
+[[nodiscard]] Response refusal(int status, std::string message, std::string remedy = {},
+                               std::string field = {});
+
+}  // namespace goban::service

@@ -1,0 +1,94 @@
+#include "service/router.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <fmt/format.h>
+
+#include "base/nearest.hpp"
+#include "service/http_uri.hpp"
+#include "service/reply.hpp"
+
+namespace goban::service {
+
+void Router::add(std::string method, std::string_view path, Access access,
+                 std::vector<std::string> query, Handler handler) {
+  std::vector<std::string> segments;
+  for (size_t begin = 1; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    segments.emplace_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  routes_.push_back(
+      {std::move(method), std::move(segments), access, std::move(query), std::move(handler)});
+}
+
+bool Router::fits(const Route& route, const std::vector<std::string>& segments) {
+  return std::equal(route.segments.begin(), route.segments.end(), segments.begin(), segments.end(),
+                    [](const std::string& wanted, const std::string& given) {
+                      return wanted == "{}" ? !given.empty() : wanted == given;
+                    });
+}
+
+Response Router::run(const Route& route, const Call& call) {
+  for (const auto& [name, value] : call.request.query) {
+    if (std::find(route.query.begin(), route.query.end(), name) != route.query.end()) continue;
+    const std::vector<std::string_view> known(route.query.begin(), route.query.end());
+    const std::string_view meant = base::nearest_name(name, known);
+    return refusal(kBadRequest, "no such parameter of this address",
+                   meant.empty() ? std::string{} : fmt::format("is it {}?", meant), name);
+  }
+  try {
+    return route.handler(call);
+  } catch (const std::exception&) {
+    // A bug of ours. What it says may hold parts of the request, so only its place is told.
+    return refusal(kBroken, "the server met a bug of its own",
+                   "please report it with the request that you sent");
+  }
+}
+
+Response Router::answer(const Request& request, const Identify& identify,
+                        const Admit& admit) const {
+  const auto segments = path_segments(request.path);
+  if (!segments) return refusal(kBadRequest, "no such path", "see /v1/openapi.json");
+  const Route* route = nullptr;
+  std::string allowed;
+  for (const Route& each : routes_) {
+    if (!fits(each, *segments)) continue;
+    if (!allowed.empty()) allowed += ", ";
+    allowed += each.method;
+    if (each.method == request.method) route = &each;
+  }
+  if (allowed.empty()) return refusal(kNotFound, "no such path", "see /v1/openapi.json");
+  if (route == nullptr) {
+    Response response = refusal(kMethodNotAllowed, "no such method here", allowed);
+    response.headers.emplace_back("Allow", allowed);
+    return response;
+  }
+  Identity who{.owner = {}, .role = Role::Viewer};
+  if (route->access != Access::Public) {
+    base::Result<Identity> known = identify(request);
+    if (!known) {
+      Response response = refusal(kUnauthorized, known.error());
+      response.headers.emplace_back("WWW-Authenticate", "Bearer");
+      return response;
+    }
+    who = std::move(*known);
+  }
+  if (const double wait_s = admit(who.owner.user); wait_s > 0) {
+    Response response = refusal(kTooManyRequests, "too many requests in a short time",
+                                fmt::format("wait {:.1f} s", wait_s));
+    response.headers.emplace_back("Retry-After", fmt::format("{}", std::ceil(wait_s)));
+    return response;
+  }
+  if (route->access == Access::Operator && !who.is_operator()) {
+    return refusal(kForbidden, "only operators may do that");
+  }
+  Call call{.request = request, .who = who};
+  for (size_t i = 0; i < segments->size(); ++i) {
+    if (route->segments[i] == "{}") call.names.push_back((*segments)[i]);
+  }
+  return run(*route, call);
+}
+
+}  // namespace goban::service

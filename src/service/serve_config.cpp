@@ -1,0 +1,125 @@
+#include "service/serve_config.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <unistd.h>
+
+#include "base/config.hpp"
+#include "base/text_file.hpp"
+#include "service/api_client.hpp"
+
+namespace goban::service {
+
+using base::ConfigProblems;
+using base::Result;
+using base::TableReader;
+
+namespace {
+
+constexpr size_t kFileBytesMax = 1 << 20;
+constexpr int64_t kVirtualGpusMax = 255;  // GPUs of a node
+constexpr double kSlownessMax = 100;
+constexpr uint32_t kForEverybody = 0666;  // callers are known by their credentials
+
+}  // namespace
+
+Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string& file) {
+  const auto document = base::parse_config(toml, file);
+  if (!document) return base::failure(document.error());
+  ConfigProblems problems(file);
+  TableReader root(*document, "", problems);
+  ServeConfig config;
+  config.state = root.text("state");
+  config.policy = root.text("policy", config.policy);
+  config.node = root.text("node");
+  config.virtual_gpus = static_cast<int32_t>(root.whole("virtual_gpus", 0, kVirtualGpusMax, 0));
+  config.virtual_slowness = root.numbers("virtual_slowness", 1, kSlownessMax);
+  config.scores = root.text("scores");
+  config.accounts = root.text("accounts");
+  config.energy = root.text("energy");
+  config.colocation = root.text("colocation");
+  config.store = root.text("store");
+  config.series = root.text("series");
+  config.keep_ended_ns = root.duration("keep_ended", config.keep_ended_ns);
+  config.seed = static_cast<uint64_t>(root.whole("seed", 0, INT64_MAX, 1));
+  if (config.virtual_slowness.size() > static_cast<size_t>(config.virtual_gpus)) {
+    root.refuse("virtual_slowness", "names more GPUs than virtual_gpus",
+                "give one number a virtual GPU");
+  }
+  if (auto doors = root.table("service")) {
+    config.doors = read_service_options(*doors, config.doors);
+    doors->finish();
+  }
+  root.finish();
+  if (auto status = problems.status(); !status) return base::failure(status.error());
+  return config;
+}
+
+Result<ServeConfig> read_serve_config(const std::string& path) {
+  const auto text = base::read_text_file(path, kFileBytesMax);
+  if (!text) return base::failure(text.error());
+  auto config = parse_serve_config(*text, path);
+  if (!config) return config;
+  const std::filesystem::path folder = std::filesystem::absolute(path).parent_path();
+  const auto from_here = [&](std::string& name) {
+    if (!name.empty()) name = folder / name;
+  };
+  from_here(config->state);
+  from_here(config->scores);
+  from_here(config->accounts);
+  from_here(config->colocation);
+  from_here(config->doors.certificate_file);
+  from_here(config->doors.key_file);
+  from_here(config->doors.callers.token_file);
+  from_here(config->doors.socket);
+  if (config->energy.ends_with(".toml")) from_here(config->energy);
+  if (config->series != "none") from_here(config->series);
+  if (config->store.find(':') == std::string::npos) from_here(config->store);
+  return config;
+}
+
+void add_defaults(ServeConfig& config) {
+  const bool is_usual = config.state.empty();
+  if (is_usual) config.state = default_state_folder();
+  config.state = std::filesystem::absolute(config.state).lexically_normal();
+  if (config.store.empty()) config.store = config.state + "/store.sqlite";
+  if (config.series.empty()) config.series = config.state + "/series";
+  config.doors.many_users = geteuid() == 0;
+  if (!config.doors.socket.empty()) return;
+  const bool for_all = is_usual && geteuid() == 0 && std::getenv("GOBAN_STATE") == nullptr;
+  config.doors.socket = for_all ? std::string(kSystemSocket) : config.state + "/goban.sock";
+  if (for_all) config.doors.socket_mode = kForEverybody;
+}
+
+std::vector<std::string> keys_for_restart(const ServeConfig& running, const ServeConfig& fresh) {
+  std::vector<std::string> keys;
+  const auto compare = [&](const char* key, const auto& one, const auto& other) {
+    if (!(one == other)) keys.emplace_back(key);
+  };
+  compare("state", running.state, fresh.state);
+  compare("policy", running.policy, fresh.policy);
+  compare("node", running.node, fresh.node);
+  compare("virtual_gpus", running.virtual_gpus, fresh.virtual_gpus);
+  compare("virtual_slowness", running.virtual_slowness, fresh.virtual_slowness);
+  compare("scores", running.scores, fresh.scores);
+  compare("accounts", running.accounts, fresh.accounts);
+  compare("energy", running.energy, fresh.energy);
+  compare("colocation", running.colocation, fresh.colocation);
+  compare("store", running.store, fresh.store);
+  compare("series", running.series, fresh.series);
+  compare("keep_ended", running.keep_ended_ns, fresh.keep_ended_ns);
+  compare("seed", running.seed, fresh.seed);
+  compare("service.socket", running.doors.socket, fresh.doors.socket);
+  compare("service.socket_access", running.doors.socket_mode, fresh.doors.socket_mode);
+  compare("service.listen", running.doors.listen, fresh.doors.listen);
+  compare("service.requests_per_s", running.doors.requests_per_s, fresh.doors.requests_per_s);
+  compare("service.requests_burst", running.doors.requests_burst, fresh.doors.requests_burst);
+  const HttpLimits& old_limits = running.doors.limits;
+  const HttpLimits& new_limits = fresh.doors.limits;
+  compare("service.connections_max", old_limits.connections_max, new_limits.connections_max);
+  compare("service.streams_max", old_limits.streams_max, new_limits.streams_max);
+  compare("service.workers", old_limits.workers, new_limits.workers);
+  return keys;
+}
+
+}  // namespace goban::service

@@ -1,0 +1,70 @@
+// What `goban serve --config FILE` reads (docs/serve.md), and what of it the command line says.
+//
+//   state = "/var/lib/goban"        # folder of journal, jobs and history
+//   policy = "goban"                # a preset or parts, as in goban policies
+//   virtual_gpus = 4                # instead of those of the driver
+//   virtual_slowness = [1, 1, 1.3]  # of each virtual GPU; the rest has 1
+//   scores = "scores.csv"           # PM scores, see goban profile
+//   accounts = "accounts.toml"      # accounts, limits and weights
+//   energy = "dgx-v100"             # power model: preset or file
+//   colocation = "pairs.csv"        # who was measured beside whom
+//   store = "history.sqlite"        # of accounting records
+//   series = "series"               # readings of GPUs: folder of a series store, or "none"
+//   keep_ended = "1h"               # jobs stay in the queue's list so long after their end
+//
+//   [service]                       # who may ask, and where: docs/security.md
+//   socket = "/run/goban.sock"
+//   listen = "127.0.0.1:8080"       # beyond loopback only with TLS
+//   certificate = "cert.pem"
+//   key = "key.pem"
+//   tokens = "tokens"
+//   operators = ["alice"]
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/time.hpp"
+#include "service/service.hpp"
+
+namespace goban::service {
+
+/// Empty texts: not given, a default follows from the state folder or the machine.
+struct ServeConfig {
+  std::string state{};
+  std::string policy = "goban";
+  std::string node{};  ///< name of this machine
+  int32_t virtual_gpus = 0;
+  std::vector<double> virtual_slowness{};
+  std::string scores{};
+  std::string accounts{};
+  std::string energy{};
+  std::string colocation{};
+  std::string store{};
+  std::string series{};  ///< folder, or "none"
+  base::TimeNs keep_ended_ns = 3600 * base::kSecond;
+  uint64_t seed = 1;
+
+  ServiceOptions doors{};
+};
+
+/// Errors: BadData with line, column, field and remedy.
+[[nodiscard]] base::Result<ServeConfig> parse_serve_config(std::string_view toml,
+                                                           const std::string& file);
+/// Paths in it are relative to the file's folder. Errors: also Failed if it cannot be read.
+[[nodiscard]] base::Result<ServeConfig> read_serve_config(const std::string& path);
+
+/// Fills in what follows from the state folder: the folder itself (api_client.hpp), the stores, and
+/// the socket: kSystemSocket for root's own folder, for others cannot look into it; else
+/// `goban.sock` in the folder.
+void add_defaults(ServeConfig& config);
+
+/// Keys that differ and that a running daemon does not take over: all but who may ask, the tokens
+/// and the certificate.
+[[nodiscard]] std::vector<std::string> keys_for_restart(const ServeConfig& running,
+                                                        const ServeConfig& fresh);
+
+}  // namespace goban::service

@@ -1,0 +1,77 @@
+#include "service/serve_config.hpp"
+
+#include <gmock/gmock.h>
+
+namespace goban::service {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(ServeConfig, NothingGivenIsFine) {
+  const auto config = parse_serve_config("", "goban.toml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->policy, "goban");
+  EXPECT_EQ(config->virtual_gpus, 0);
+}
+
+TEST(ServeConfig, ReadsEveryKey) {
+  const auto config = parse_serve_config(R"(
+state = "/srv/goban"
+policy = "las+pal"
+node = "box"
+virtual_gpus = 4
+virtual_slowness = [1, 1.25]
+scores = "s.csv"
+accounts = "a.toml"
+energy = "dgx-v100"
+colocation = "c.csv"
+store = "postgresql://x"
+keep_ended = "2h"
+seed = 7
+[service]
+socket = "/run/goban.sock"
+listen = "127.0.0.1:8080"
+operators = ["alice"]
+)",
+                                         "goban.toml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->state, "/srv/goban");
+  EXPECT_THAT(config->virtual_slowness, ElementsAre(1, 1.25));
+  EXPECT_EQ(config->keep_ended_ns, 7200 * base::kSecond);
+  EXPECT_EQ(config->seed, 7U);
+  EXPECT_EQ(config->doors.listen, "127.0.0.1:8080");
+  EXPECT_THAT(config->doors.callers.operators, ElementsAre("alice"));
+}
+
+struct Wrong {
+  const char* text;
+  const char* says;
+};
+class ServeConfigErrors : public testing::TestWithParam<Wrong> {};
+
+TEST_P(ServeConfigErrors, NameTheKey) {
+  const auto config = parse_serve_config(GetParam().text, "goban.toml");
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().text(), HasSubstr(GetParam().says));
+  EXPECT_THAT(config.error().text(), HasSubstr("goban.toml:1"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ServeConfigErrors,
+                         testing::Values(Wrong{"polcy = 'goban'", "policy"},
+                                         Wrong{"virtual_gpus = -1", "virtual_gpus"},
+                                         Wrong{"virtual_slowness = [2]", "virtual_slowness"},
+                                         Wrong{"virtual_slowness = [0.5]", "virtual_slowness"},
+                                         Wrong{"service = {liste = 'x'}", "listen"},
+                                         Wrong{"state = ''", "state"}));
+
+TEST(ServeConfig, TheRestFollowsFromTheStateFolder) {
+  ServeConfig config{.state = "/srv/x/../goban"};
+  add_defaults(config);
+  EXPECT_EQ(config.state, "/srv/goban");
+  EXPECT_EQ(config.store, "/srv/goban/store.sqlite");
+  EXPECT_EQ(config.doors.socket, "/srv/goban/goban.sock");
+}
+
+}  // namespace
+}  // namespace goban::service

@@ -1,0 +1,248 @@
+#include "service/service.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <fmt/format.h>
+#include <mutex>
+#include <utility>
+
+#include "base/number.hpp"
+#include "base/text_file.hpp"
+#include "service/event_feed.hpp"
+#include "service/openapi.hpp"
+#include "service/rate_limit.hpp"
+#include "service/reply.hpp"
+#include "service/router.hpp"
+
+namespace goban::service {
+
+namespace {
+constexpr double kOperatorFactor = 10;
+constexpr size_t kPemBytesMax = 1 << 20;
+
+double steady_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct HostPort {
+  std::string address;
+  uint16_t port = 0;
+};
+
+base::Result<HostPort> parse_listen(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  const auto port = colon == std::string::npos
+                        ? std::nullopt
+                        : base::parse_int(std::string_view(text).substr(colon + 1));
+  if (!port || *port < 0 || *port > UINT16_MAX) {
+    return base::usage_error(fmt::format("'{}' is no ADDRESS:PORT", text),
+                             "such as 127.0.0.1:6818 or [::1]:6818");
+  }
+  std::string address = text.substr(0, colon);
+  if (address.starts_with('[') && address.ends_with(']')) {
+    address = address.substr(1, address.size() - 2);
+  }
+  return HostPort{std::move(address), static_cast<uint16_t>(*port)};
+}
+
+base::Result<std::vector<ListenSocket>> open_sockets(const ServiceOptions& options) {
+  std::vector<ListenSocket> sockets;
+  if (!options.socket.empty()) {
+    base::Result<ListenSocket> local = ListenSocket::unix_at(options.socket, options.socket_mode);
+    if (!local) return base::failure(std::move(local.error()));
+    sockets.push_back(std::move(*local));
+  }
+  if (!options.listen.empty()) {
+    const base::Result<HostPort> where = parse_listen(options.listen);
+    if (!where) return base::failure(where.error());
+    if (!is_loopback_address(where->address) && options.key_file.empty()) {
+      return base::usage_error(
+          fmt::format("{}: tokens would travel unencrypted", options.listen),
+          "set certificate and key in [service], or listen on 127.0.0.1 or ::1");
+    }
+    base::Result<ListenSocket> tcp = ListenSocket::tcp_at(where->address, where->port);
+    if (!tcp) return base::failure(std::move(tcp.error()));
+    sockets.push_back(std::move(*tcp));
+  }
+  return sockets;
+}
+
+base::Result<TlsIdentity> read_tls(const ServiceOptions& options) {
+  TlsIdentity tls;
+  if (options.certificate_file.empty() != options.key_file.empty()) {
+    return base::usage_error("certificate and key belong together", "set both in [service]");
+  }
+  if (options.key_file.empty()) return tls;
+  base::Result<std::string> certificate =
+      base::read_text_file(options.certificate_file, kPemBytesMax);
+  if (!certificate) return base::failure(std::move(certificate.error()));
+  base::Result<std::string> key = base::read_text_file(options.key_file, kPemBytesMax);
+  if (!key) return base::failure(std::move(key.error()));
+  return TlsIdentity{.certificate = std::move(*certificate), .key = std::move(*key)};
+}
+
+void add_page(Router& router, const std::string& path, StaticPage page) {
+  router.add("GET", path, Access::Public, {}, [page = std::move(page)](const Call&) {
+    Response response{.content_type = page.content_type, .body = page.body};
+    // Everything of the page is in the page; it talks to this server alone.
+    response.headers = {
+        {"Content-Security-Policy",
+         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+         "img-src data:; font-src data:; connect-src 'self'; base-uri 'none'; "
+         "form-action 'none'; frame-ancestors 'none'"},
+        {"Referrer-Policy", "no-referrer"},
+        {"X-Frame-Options", "DENY"}};
+    return response;
+  });
+}
+}  // namespace
+
+struct Service::Parts {
+  Parts(const ServiceOptions& options, Desk& desk, const PayloadStore& payloads,
+        ServiceExtras extras)
+      : limit(options.requests_per_s, options.requests_burst),
+        operator_limit(options.requests_per_s * kOperatorFactor,
+                       options.requests_burst * kOperatorFactor),
+        feed(desk),
+        context{.desk = desk,
+                .payloads = payloads,
+                .limits = options.submissions,
+                .many_users = options.many_users,
+                .gpu_readings = std::move(extras.gpu_readings),
+                .what_if = std::move(extras.what_if),
+                .http_stats =
+                    [this] {
+                      const HttpServer* const server = running;
+                      return server != nullptr ? server->stats() : HttpStats{};
+                    },
+                .terminal_socket = std::move(extras.terminal_socket),
+                .profiles = extras.profiles} {
+    add_job_routes(router, context);
+    add_log_routes(router, context);
+    add_node_routes(router, context);
+    add_metrics_route(router, context);
+    router.add("GET", "/v1/openapi.json", Access::Public, {},
+               [](const Call&) { return Response{.body = std::string(openapi_document())}; });
+    router.add("GET", "/v1/events", Access::Known, {}, [this](const Call&) {
+      Response response{.content_type = "text/event-stream"};
+      response.stream = feed.listen();
+      return response;
+    });
+    for (auto& [path, page] : extras.pages) add_page(router, path, std::move(page));
+  }
+
+  [[nodiscard]] Response answer(const Request& request) {
+    bool is_operator = false;
+    return router.answer(
+        request,
+        [&](const Request& asked) {
+          base::Result<Identity> who = known_callers()->identify(asked);
+          is_operator = who.has_value() && who->is_operator();
+          return who;
+        },
+        [&](const std::string& user) {
+          return (is_operator ? operator_limit : limit).take(user, steady_s());
+        });
+  }
+
+  [[nodiscard]] std::shared_ptr<Callers> known_callers() const {
+    const std::scoped_lock lock(callers_mutex);
+    return callers;
+  }
+  void replace(std::shared_ptr<Callers> others) {
+    const std::scoped_lock lock(callers_mutex);
+    callers.swap(others);
+  }
+
+  mutable std::mutex callers_mutex;
+  std::shared_ptr<Callers> callers;  ///< guarded by callers_mutex
+  RateLimit limit;
+  RateLimit operator_limit;
+  EventFeed feed;
+  ApiContext context;
+  Router router;
+  uint16_t port = 0;
+  std::atomic<const HttpServer*> running = nullptr;  ///< http, once it is complete
+  std::unique_ptr<HttpServer> http;                  ///< last: it stops before what it calls goes
+};
+
+ServiceOptions read_service_options(base::TableReader& table, ServiceOptions defaults) {
+  ServiceOptions out = std::move(defaults);
+  out.socket = table.text("socket", out.socket);
+  if (const std::string mode = table.text("socket_access", ""); mode == "everybody") {
+    out.socket_mode = 0666;
+  } else if (mode == "group") {
+    out.socket_mode = 0660;
+  } else if (mode == "owner") {
+    out.socket_mode = 0600;
+  } else if (!mode.empty()) {
+    table.refuse("socket_access", "no such access", "owner, group or everybody");
+  }
+  out.listen = table.text("listen", out.listen);
+  out.certificate_file = table.text("certificate", out.certificate_file);
+  out.key_file = table.text("key", out.key_file);
+  out.callers.token_file = table.text("tokens", out.callers.token_file);
+  out.callers.operators = table.texts("operators");
+  out.callers.operator_groups = table.texts("operator_groups");
+  out.callers.viewers = table.texts("viewers");
+  for (base::TableReader& each : table.tables("account_managers")) {
+    each.require("user", "who manages the accounts");
+    const std::string user = each.text("user");
+    out.callers.account_managers[user] = each.texts("accounts");
+    each.finish();
+  }
+  constexpr double kRateMax = 1e6;
+  out.requests_per_s = table.number("requests_per_s", 0.1, kRateMax, out.requests_per_s);
+  out.requests_burst = table.number("requests_burst", 1, kRateMax, out.requests_burst);
+  const auto count = [&](const char* key, int64_t most, uint32_t value) {
+    return static_cast<uint32_t>(table.whole(key, 1, most, value));
+  };
+  out.limits.connections_max = count("connections_max", 100'000, out.limits.connections_max);
+  out.limits.streams_max = count("streams_max", 100'000, out.limits.streams_max);
+  out.limits.workers = count("workers", 1024, out.limits.workers);
+  return out;
+}
+
+Service::Service(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Service::~Service() = default;
+
+base::Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& options, Desk& desk,
+                                                      const PayloadStore& payloads,
+                                                      ServiceExtras extras) {
+  auto parts = std::make_unique<Parts>(options, desk, payloads, std::move(extras));
+  base::Result<std::unique_ptr<Callers>> callers = Callers::create(options.callers);
+  if (!callers) return base::failure(std::move(callers.error()));
+  parts->replace(std::move(*callers));
+  base::Result<TlsIdentity> tls = read_tls(options);
+  if (!tls) return base::failure(std::move(tls.error()));
+  base::Result<std::vector<ListenSocket>> sockets = open_sockets(options);
+  if (!sockets) return base::failure(std::move(sockets.error()));
+  for (const ListenSocket& socket : *sockets) {
+    if (!socket.is_unix()) parts->port = socket.port();
+  }
+  Parts* const raw = parts.get();
+  auto http = HttpServer::start(
+      std::move(*sockets), std::move(*tls), options.limits,
+      [raw](const Request& request) { return raw->answer(request); }, [raw] { raw->feed.wait(); });
+  if (!http) return base::failure(std::move(http.error()));
+  parts->http = std::move(*http);
+  parts->running = parts->http.get();
+  return std::unique_ptr<Service>(new Service(std::move(parts)));
+}
+
+uint16_t Service::port() const { return parts_->port; }
+HttpStats Service::stats() const {
+  return parts_->http != nullptr ? parts_->http->stats() : HttpStats{};
+}
+base::Status Service::reload(const ServiceOptions& options) {
+  base::Result<std::unique_ptr<Callers>> callers = Callers::create(options.callers);
+  if (!callers) return base::failure(std::move(callers.error()));
+  const base::Result<TlsIdentity> tls = read_tls(options);
+  if (!tls) return base::failure(tls.error());
+  if (base::Status renewed = parts_->http->renew(*tls); !renewed) return renewed;
+  parts_->replace(std::move(*callers));
+  return {};
+}
+Response Service::answer(const Request& request) const { return parts_->answer(request); }
+
+}  // namespace goban::service

@@ -1,0 +1,79 @@
+// The doors of the daemon, put together: sockets, callers, limits, routes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/config.hpp"
+#include "base/result.hpp"
+#include "service/api.hpp"
+#include "service/caller.hpp"
+#include "service/http_server.hpp"
+
+namespace goban::service {
+
+/// A page without secrets that everybody may load, such as the dashboard.
+struct StaticPage {
+  std::string content_type{};
+  std::string body{};
+};
+
+struct ServiceOptions {
+  std::string socket{};         ///< path of the Unix socket; empty = none
+  uint32_t socket_mode = 0600;  ///< 0666 for everybody: callers are known by their credentials
+  std::string listen{};         ///< "ADDRESS:PORT" for TCP; empty = none. Port 0 = any
+  std::string certificate_file{}, key_file{};  ///< PEM; needed unless the address is loopback
+  CallerOptions callers{};
+  HttpLimits limits{};
+  SubmissionLimits submissions{};
+  double requests_per_s = 200;  ///< of each user, for good
+  double requests_burst = 2000;
+  bool many_users = false;  ///< jobs run as whoever submits them: the daemon is root
+};
+
+/// Reads the table [service] of the daemon's configuration; problems go to the reader.
+[[nodiscard]] ServiceOptions read_service_options(base::TableReader& table,
+                                                  ServiceOptions defaults);
+
+/// What a running service also answers with; see ApiContext. Empty = not offered.
+struct ServiceExtras {
+  std::map<std::string, StaticPage> pages{};  ///< by path, such as "/"
+  std::function<GpuReadings()> gpu_readings{};
+  std::function<base::Result<std::string>(const std::string&)> what_if{};
+  std::function<std::string(live::RunId)> terminal_socket{};
+  ProfileBook* profiles = nullptr;  ///< outlives the service
+};
+
+class Service {
+ public:
+  /// Listens from when it returns. `desk` and `payloads` outlive the service. Errors: Failed (in
+  /// use, TLS), Usage (TCP beyond loopback without TLS), those of the token file.
+  [[nodiscard]] static base::Result<std::unique_ptr<Service>> start(const ServiceOptions& options,
+                                                                    Desk& desk,
+                                                                    const PayloadStore& payloads,
+                                                                    ServiceExtras extras);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  /// TCP port; 0 = none.
+  [[nodiscard]] uint16_t port() const;
+  [[nodiscard]] HttpStats stats() const;
+  /// Reads the files of tokens, certificate and key again; from then on `options` says who may do
+  /// what. All else of them stays as it was. One caller at a time. Errors: those of reading; then
+  /// everything counts on as it was.
+  [[nodiscard]] base::Status reload(const ServiceOptions& options);
+  /// The answer to a request, without a network: for tests and fuzzing.
+  [[nodiscard]] Response answer(const Request& request) const;
+
+ private:
+  struct Parts;
+  explicit Service(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace goban::service

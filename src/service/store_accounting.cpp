@@ -1,0 +1,125 @@
+#include "service/store_accounting.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fstream>
+
+#include "store/job_store.hpp"
+
+namespace goban::service {
+
+using live::JobResult;
+using live::LiveJob;
+using records::AccountingRecord;
+using records::JobState;
+
+namespace {
+
+constexpr const char* kSource = "goban serve";
+
+JobState end_state(JobResult result) {
+  switch (result) {
+    case JobResult::None:
+      return JobState::Unknown;
+    case JobResult::Completed:
+      return JobState::Completed;
+    case JobResult::Failed:
+      return JobState::Failed;
+    case JobResult::Cancelled:
+    case JobResult::NeverRuns:
+      return JobState::Cancelled;
+    case JobResult::TimedOut:
+      return JobState::TimedOut;
+    case JobResult::OutOfMemory:
+      return JobState::OutOfMemory;
+    case JobResult::NodeFailed:
+      return JobState::NodeFailed;
+  }
+  return JobState::Unknown;
+}
+
+}  // namespace
+
+JobRecords::JobRecords(const LiveJob& job, const model::Cluster& cluster) : cluster_(cluster) {
+  id_ = live::job_name_of(job.job, job.spec);
+  for (uint32_t i = 0; i < cluster.node_gpus_max(); ++i) gpu_names_.push_back(fmt::format("{}", i));
+  const auto ran = static_cast<size_t>(
+      std::ranges::count_if(job.past, [](const auto& run) { return run.start_ns >= 0; }));
+  gpus_.reserve(ran);
+  nodes_.reserve(ran);
+  size_t seen = 0;
+  for (const live::PastRun& run : job.past) {
+    if (run.start_ns >= 0) add_run(job, &run, ++seen == ran);
+  }
+  if (ran == 0) add_run(job, nullptr, true);
+}
+
+void JobRecords::add_run(const LiveJob& job, const live::PastRun* run, bool is_last) {
+  const live::JobSpec& spec = job.spec;
+  AccountingRecord& record = records_.emplace_back();
+  record.id = id_;
+  record.job_number =
+      static_cast<int64_t>(live::job_number(spec.array_task >= 0 ? spec.array_first : job.job));
+  record.array_task = spec.array_task;
+  record.run = static_cast<int32_t>(records_.size()) - 1;
+  record.cluster = cluster_.name();
+  record.user = spec.owner.user;
+  record.account = spec.account;
+  record.partition = spec.partition;
+  record.qos = spec.qos;
+  record.reservation = spec.reservation;
+  record.resource_type = spec.resource_type;
+  record.submit_ns = job.submit_ns;
+  record.walltime_limit_ns = spec.walltime_limit_ns;
+  record.kind = spec.interactive ? records::JobKind::Interactive : records::JobKind::Batch;
+  record.num_gpus = spec.num_gpus;
+  record.priority = spec.priority;
+  record.model = spec.model;
+  record.training = spec.training;
+  if (!spec.resource_type.empty()) record.instances = spec.instances;
+  record.state = is_last ? end_state(job.result) : JobState::Requeued;
+  if (is_last) record.exit_code = job.exit_code;
+  if (is_last) record.signal = job.signal;
+  record.end_ns = job.end_ns;
+  if (run == nullptr) return;
+  record.start_ns = run->start_ns;
+  record.end_ns = run->end_ns;
+  std::vector<records::GpuUse>& gpus = gpus_.emplace_back();
+  std::string& nodes = nodes_.emplace_back();
+  for (const model::GpuId gpu : run->gpus) {
+    const model::Node& node = cluster_.node(cluster_.node_of(gpu));
+    gpus.push_back({.node = node.name,
+                    .gpu = gpu_names_[gpu.value - node.first_gpu],
+                    .util_pct = run->usage.gpu_util_pct,
+                    .mem_used_bytes = run->usage.gpu_mem_bytes_max});
+    if (!nodes.ends_with(node.name)) nodes += (nodes.empty() ? "" : ",") + node.name;
+  }
+  record.gpus = gpus;
+  record.node_list = nodes;
+  record.num_nodes = std::max<int64_t>(1 + std::ranges::count(nodes, ','), 1);
+  record.usage.mem_bytes_max = run->usage.mem_bytes_max;
+  record.usage.gpu_mem_bytes_max = run->usage.gpu_mem_bytes_max;
+  record.usage.cpu_s = run->usage.cpu_s;
+  record.usage.energy_j = run->usage.energy_j;
+}
+
+base::Status StoreAccounting::record(const std::vector<LiveJob>& jobs) {
+  std::vector<JobRecords> made;
+  made.reserve(jobs.size());
+  std::vector<AccountingRecord> all;
+  for (const LiveJob& job : jobs) {
+    // A profile that cannot be written is made by the next run.
+    if (profiles_ != nullptr) (void)profiles_->learn(job);
+    const auto& some = made.emplace_back(job, cluster_).records();
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  auto store = store::JobStore::open(store_, true);
+  if (!store) return base::failure(store.error());
+  base::Status status = store->append(all, kSource);
+  if (status || status.error().code != base::ErrorCode::BadData) return status;
+  std::ofstream rejects(rejects_, std::ios::app);
+  rejects << status.error().message << '\n';
+  return rejects.flush() ? base::Status{} : base::failed("cannot write " + rejects_);
+}
+
+}  // namespace goban::service

@@ -1,0 +1,54 @@
+// Ended jobs of the live scheduler as accounting records in the history store: a record a run, as
+// after a requeue elsewhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "live/daemon.hpp"
+#include "model/cluster.hpp"
+#include "records/accounting_record.hpp"
+#include "service/profile_book.hpp"
+
+namespace goban::service {
+
+/// The records of one ended job. Texts refer to the job, the cluster and this.
+class JobRecords {
+ public:
+  /// `job` and `cluster` outlive this.
+  JobRecords(const live::LiveJob& job, const model::Cluster& cluster);
+  [[nodiscard]] const std::vector<records::AccountingRecord>& records() const { return records_; }
+
+ private:
+  void add_run(const live::LiveJob& job, const live::PastRun* run, bool is_last);
+
+  const model::Cluster& cluster_;
+  std::string id_;
+  std::vector<std::string> gpu_names_;
+  std::vector<std::vector<records::GpuUse>> gpus_;
+  std::vector<std::string> nodes_;
+  std::vector<records::AccountingRecord> records_;
+};
+
+/// Opens the store for every batch, so that others may write to it in between.
+class StoreAccounting final : public live::Accounting {
+ public:
+  /// `store`: as in `goban history --store`. Records that the store refuses go to `rejects`, a CSV
+  /// with reasons. `cluster` outlives this.
+  /// `profiles`: learns from the jobs first; null: nobody does.
+  StoreAccounting(std::string store, std::string rejects, const model::Cluster& cluster,
+                  ProfileBook* profiles = nullptr)
+      : store_(std::move(store)),
+        rejects_(std::move(rejects)),
+        cluster_(cluster),
+        profiles_(profiles) {}
+  [[nodiscard]] base::Status record(const std::vector<live::LiveJob>& jobs) override;
+
+ private:
+  std::string store_;
+  std::string rejects_;
+  const model::Cluster& cluster_;
+  ProfileBook* profiles_;
+};
+
+}  // namespace goban::service

@@ -1,0 +1,109 @@
+#include "service/store_accounting.hpp"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+
+#include "records/record_table.hpp"
+#include "store/job_store.hpp"
+
+namespace goban::service {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr live::TimeNs kStart = 1'700'000'000 * base::kSecond;
+
+struct StoreAccountingTest : testing::Test {
+  StoreAccountingTest() {
+    model::ClusterBuilder builder("lab");
+    const uint32_t gpu = builder.add_gpu_model({.name = "virtual"});
+    for (const char* name : {"n0", "n1"}) {
+      model::ClusterBuilder::Placed placed;
+      placed.node.name = name;
+      placed.node.num_gpus = 2;
+      placed.node.gpu_model = gpu;
+      builder.add_node(placed);
+    }
+    cluster = *builder.build();
+    job.job = live::JobId(6U);
+    job.spec.owner.user = "alice";
+    job.spec.num_gpus = 2;
+    job.result = live::JobResult::Completed;
+    job.stage = live::JobStage::Done;
+    job.submit_ns = kStart;
+    job.exit_code = 0;
+    job.end_ns = kStart + 100 * base::kSecond;
+    using model::GpuId;
+    job.past = {
+        {.run = 1,
+         .start_ns = kStart + 10 * base::kSecond,
+         .end_ns = kStart + 40 * base::kSecond,
+         .gpus = {GpuId(0U), GpuId(1U)}},
+        {.run = 2,
+         .start_ns = kStart + 50 * base::kSecond,
+         .end_ns = kStart + 100 * base::kSecond,
+         .gpus = {GpuId(1U), GpuId(2U)},
+         .usage = {.cpu_s = 12, .gpu_mem_bytes_max = 5, .gpu_util_pct = 40, .energy_j = 4500}}};
+    folder =
+        std::filesystem::temp_directory_path() / ("goban-accounting-" + std::to_string(getpid()));
+    std::filesystem::create_directory(folder);
+  }
+  ~StoreAccountingTest() override { std::filesystem::remove_all(folder); }
+
+  model::Cluster cluster;
+  live::LiveJob job;
+  std::filesystem::path folder;
+};
+
+TEST_F(StoreAccountingTest, ARecordForEveryRun) {
+  const JobRecords made(job, cluster);
+  ASSERT_EQ(made.records().size(), 2U);
+  const auto& first = made.records()[0];
+  const auto& last = made.records()[1];
+  EXPECT_EQ(first.id, "7");
+  EXPECT_EQ(first.state, records::JobState::Requeued);
+  EXPECT_EQ(first.node_list, "n0");
+  EXPECT_EQ(last.state, records::JobState::Completed);
+  EXPECT_EQ(last.node_list, "n0,n1");
+  EXPECT_EQ(last.gpus[1].gpu, "0");
+  EXPECT_EQ(last.num_nodes, 2);
+  EXPECT_EQ(last.usage.cpu_s, 12);
+  EXPECT_EQ(last.usage.energy_j, 4500);
+  EXPECT_EQ(last.gpus[0].util_pct, 40);
+}
+
+TEST_F(StoreAccountingTest, AJobThatNeverRanHasOneRecord) {
+  job.past.clear();
+  job.result = live::JobResult::Cancelled;
+  const JobRecords made(job, cluster);
+  ASSERT_EQ(made.records().size(), 1U);
+  EXPECT_EQ(made.records()[0].start_ns, -1);
+  EXPECT_EQ(made.records()[0].state, records::JobState::Cancelled);
+}
+
+TEST_F(StoreAccountingTest, WritingTwiceIsWritingOnce) {
+  const std::string path = folder / "store.sqlite";
+  StoreAccounting accounting(path, folder / "rejected", cluster);
+  for (int i = 0; i < 2; ++i) {
+    const auto status = accounting.record({job});
+    ASSERT_TRUE(status) << status.error().text();
+  }
+  auto store = store::JobStore::open(path, false);
+  ASSERT_TRUE(store) << store.error().text();
+  records::RecordTable table;
+  const auto read = store->read({}, table);
+  ASSERT_TRUE(read) << read.error().text();
+  ASSERT_EQ(table.rows().size(), 2U);
+  EXPECT_EQ(table.rows()[1].end_ns, job.end_ns);
+  EXPECT_EQ(table.rows()[1].run, 1);
+  EXPECT_EQ(table.usage_of(table.rows()[1]).energy_j, 4500);
+  EXPECT_EQ(table.usage_of(table.rows()[0]).energy_j, -1) << "not measured";
+}
+
+TEST_F(StoreAccountingTest, SaysWhenThereIsNoStore) {
+  StoreAccounting accounting(folder / "absent" / "store.sqlite", folder / "rejected", cluster);
+  EXPECT_FALSE(accounting.record({job}));
+}
+
+}  // namespace
+}  // namespace goban::service

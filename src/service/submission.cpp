@@ -1,0 +1,223 @@
+#include "service/submission.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/nearest.hpp"
+#include "live/job/job_spec_json.hpp"
+#include "service/http_uri.hpp"
+
+namespace goban::service {
+
+using base::Status;
+using nlohmann::json;
+
+namespace {
+constexpr std::array<const char*, 4> kPayloadFields = {"script", "args", "env", "dialect"};
+constexpr std::array<std::string_view, 31> kKnown = {
+    "account",      "app_class",   "args",    "array_limit", "array_tasks",   "cores",
+    "dependencies", "dialect",     "env",     "held",        "instances",     "interactive",
+    "preemptible",  "mem_bytes",   "model",   "name",        "num_gpus",      "partition",
+    "priority",     "qos",         "requeue", "reservation", "resource_type", "script",
+    "stderr_path",  "stdout_path", "stop",    "training",    "user",          "walltime_s",
+    "work_folder"};
+
+tl::unexpected<base::Error> wrong(std::string field, std::string message, std::string remedy = {}) {
+  return base::bad_data({.file = {}, .line = 0, .column = 0, .field = std::move(field)},
+                        std::move(message), std::move(remedy));
+}
+
+bool has_zero(const std::string& text) { return text.find('\0') != std::string::npos; }
+
+Status check_script(const json& body, const SubmissionLimits& limits) {
+  const auto script = body.find("script");
+  const auto args = body.find("args");
+  if (script != body.end()) {
+    if (!script->is_string()) return wrong("script", "is no text");
+    const auto& text = script->get_ref<const std::string&>();
+    if (text.size() > limits.script_bytes_max) {
+      return wrong("script", fmt::format("is longer than {} bytes", limits.script_bytes_max),
+                   "keep data in files");
+    }
+    if (has_zero(text)) return wrong("script", "holds a zero byte", "it has to be a text");
+  }
+  if (args != body.end()) {
+    if (!args->is_array()) return wrong("args", "is no list");
+    if (args->size() > limits.argument_count_max) {
+      return wrong("args", fmt::format("more than {} of them", limits.argument_count_max));
+    }
+    for (const json& each : *args) {
+      if (!each.is_string() || has_zero(each.get_ref<const std::string&>())) {
+        return wrong("args", "holds something that is no text, or a zero byte");
+      }
+    }
+  }
+  const bool is_empty = (script == body.end() || script->get_ref<const std::string&>().empty()) &&
+                        (args == body.end() || args->empty());
+  if (is_empty) return wrong("script", "is missing", "the text of a script, or a command in args");
+  return {};
+}
+
+Status check_environment(const json& body, const SubmissionLimits& limits) {
+  const auto env = body.find("env");
+  if (env == body.end()) return {};
+  if (!env->is_object()) return wrong("env", "is no object");
+  if (env->size() > limits.env_count_max) {
+    return wrong("env", fmt::format("more than {} variables", limits.env_count_max));
+  }
+  for (const auto& [name, value] : env->items()) {
+    if (name.empty() || name.find('=') != std::string::npos || has_zero(name)) {
+      return wrong("env", "holds a name that no variable can have");
+    }
+    if (!value.is_string() || has_zero(value.get_ref<const std::string&>())) {
+      return wrong("env", "holds a value that is no text, or has a zero byte");
+    }
+  }
+  return {};
+}
+
+Status check_texts(const live::JobSpec& spec, const SubmissionLimits& limits) {
+  const auto names = std::to_array<std::pair<const char*, const std::string*>>({
+      {"name", &spec.name},
+      {"account", &spec.account},
+      {"partition", &spec.partition},
+      {"qos", &spec.qos},
+      {"model", &spec.model},
+      {"resource_type", &spec.resource_type},
+      {"reservation", &spec.reservation},
+  });
+  for (const auto& [field, text] : names) {
+    if (text->size() > limits.text_bytes_max) {
+      return wrong(field, fmt::format("is longer than {} bytes", limits.text_bytes_max));
+    }
+    if (!is_plain_text(*text)) return wrong(field, "holds control characters");
+  }
+  const auto paths = std::to_array<std::pair<const char*, const std::string*>>({
+      {"work_folder", &spec.work_folder},
+      {"stdout_path", &spec.stdout_path},
+      {"stderr_path", &spec.stderr_path},
+  });
+  for (const auto& [field, text] : paths) {
+    if (text->size() > limits.path_bytes_max) {
+      return wrong(field, fmt::format("is longer than {} bytes", limits.path_bytes_max));
+    }
+    if (!is_plain_text(*text)) return wrong(field, "holds control characters");
+  }
+  if (!spec.work_folder.empty() && spec.work_folder.front() != '/') {
+    return wrong("work_folder", "is no absolute path", "it begins with /");
+  }
+  if (spec.dependencies.size() > limits.dependencies_max) {
+    return wrong("dependencies", fmt::format("more than {} of them", limits.dependencies_max));
+  }
+  return {};
+}
+
+Status read_tasks(const json& body, const SubmissionLimits& limits, std::vector<int32_t>& tasks) {
+  const auto list = body.find("array_tasks");
+  if (list == body.end()) return {};
+  constexpr int64_t kTaskMax = 1'000'000'000;
+  if (!list->is_array() || list->empty()) return wrong("array_tasks", "is no list of numbers");
+  if (list->size() > limits.array_tasks_max) {
+    return wrong("array_tasks", fmt::format("more than {} tasks", limits.array_tasks_max),
+                 "submit several arrays");
+  }
+  int64_t last = -1;
+  for (const json& each : *list) {
+    // Negative or huge numbers do not survive this comparison.
+    if (!each.is_number_unsigned() || each.get<uint64_t>() > uint64_t{kTaskMax} ||
+        each.get<int64_t>() <= last) {
+      return wrong("array_tasks", "is not ascending, or not of whole numbers from 0 to 10^9");
+    }
+    last = each.get<int64_t>();
+    tasks.push_back(static_cast<int32_t>(last));
+  }
+  return {};
+}
+
+Status check_fields(const json& body, const std::vector<std::string>& unknown) {
+  for (const char* field : {"owner", "payload", "array_first", "array_task"}) {
+    if (body.contains(field)) {
+      return wrong(field, "cannot be set: the server does",
+                   "an operator submits for somebody else with the field user");
+    }
+  }
+  if (unknown.empty()) return {};
+  const std::string_view meant = base::nearest_name(unknown.front(), kKnown);
+  return wrong(unknown.front().substr(0, 64), "no such field",
+               meant.empty() ? "see /v1/openapi.json" : fmt::format("is it {}?", meant));
+}
+}  // namespace
+
+Status check_json(std::string_view text) {
+  constexpr int kDepthMax = 16;
+  int depth = 0;
+  bool in_text = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_text) {
+      if (c == '\\') ++i;
+      if (c == '"') in_text = false;
+    } else if (c == '"') {
+      in_text = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDepthMax) return wrong({}, "the body is nested too deep");
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  if (!json::accept(text)) {
+    return wrong({}, "the body is no JSON", "one object, in UTF-8");
+  }
+  return {};
+}
+
+base::Result<Submission> parse_submission(std::string_view body, const SubmissionLimits& limits) {
+  if (Status valid = check_json(body); !valid) return base::failure(std::move(valid.error()));
+  json document = json::parse(body);
+  if (!document.is_object()) return wrong({}, "the body is no object");
+  Submission out;
+  std::vector<int32_t> tasks;
+  for (const Status& checked : {check_script(document, limits), check_environment(document, limits),
+                                read_tasks(document, limits, tasks)}) {
+    if (!checked) return base::failure(checked.error());
+  }
+  json payload = json::object();
+  for (const char* field : kPayloadFields) {
+    if (!document.contains(field)) continue;
+    if (field == std::string_view("dialect") && !document[field].is_string()) {
+      return wrong(field, "is no text");
+    }
+    payload[field] = std::move(document[field]);
+    document.erase(field);
+  }
+  if (const auto user = document.find("user"); user != document.end()) {
+    if (!user->is_string() || !is_plain_text(user->get_ref<const std::string&>())) {
+      return wrong("user", "is no name");
+    }
+    out.user = user->get<std::string>();
+    document.erase(user);
+  }
+  document.erase("array_tasks");
+  std::vector<std::string> unknown;
+  base::Result<live::JobSpec> spec = live::job_spec_from_json(document, &unknown);
+  if (Status fields = check_fields(document, unknown); !fields)
+    return base::failure(fields.error());
+  if (!spec) return base::failure(std::move(spec.error()));
+  if (Status texts = check_texts(*spec, limits); !texts) return base::failure(texts.error());
+  if (spec->stdout_path.empty()) spec->stdout_path = "goban-%j.out";
+  if (tasks.empty()) {
+    out.jobs.push_back(std::move(*spec));
+  } else {
+    for (const int32_t task : tasks) {
+      out.jobs.push_back(*spec);
+      out.jobs.back().array_task = task;
+    }
+  }
+  out.payload = payload.dump();
+  return out;
+}
+
+}  // namespace goban::service

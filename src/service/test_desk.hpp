@@ -1,0 +1,139 @@
+// A scheduler for tests of the API: keeps a book and does what it is asked, without deciding.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "service/desk.hpp"
+
+namespace goban::service {
+
+/// Two racks of two nodes of four GPUs.
+inline model::Cluster test_cluster() {
+  model::ClusterBuilder builder("test");
+  builder.add_gpu_model({.name = "H200", .mem_bytes = int64_t{141} << 30});
+  for (int i = 0; i < 4; ++i) {
+    model::ClusterBuilder::Placed placed;
+    placed.node.name = "n" + std::to_string(i);
+    placed.node.num_gpus = 4;
+    placed.node.host.cores = 32;
+    placed.rack = i < 2 ? "r0" : "r1";
+    builder.add_node(std::move(placed));
+  }
+  return builder.build().value();
+}
+
+class TestDesk final : public Desk {
+ public:
+  TestDesk() {
+    site_.cluster = test_cluster();
+    site_.scores = profile::PmScores::uniform(site_.cluster.num_gpus());
+  }
+
+  base::Result<live::Daemon::Answer> ask(live::Input input) override {
+    const std::scoped_lock lock(mutex_);
+    if (broken) return base::failed("the disk is full", "make room");
+    ++num_asked;
+    live::Daemon::Answer answer;
+    base::Status done = std::visit([&](auto& each) { return take(each, answer); }, input);
+    if (!done) return base::failure(std::move(done.error()));
+    ++version_;
+    news_.notify_all();
+    return answer;
+  }
+  base::Status check(const live::Input&) const override { return {}; }
+  void look(const std::function<void(const Scene&)>& see) const override {
+    const std::scoped_lock lock(mutex_);
+    see({.book = book_, .site = site_, .drained = drained_, .now_ns = now_ns});
+  }
+  live::DaemonStats stats() const override {
+    return {
+        .inputs = num_asked, .decisions = 3, .decide_s_sum = 0.6, .decide_s_last = {0.1, 0.3, 0.2}};
+  }
+  uint64_t version() const override {
+    const std::scoped_lock lock(mutex_);
+    return version_;
+  }
+  uint64_t wait_for_change(uint64_t seen, live::TimeNs timeout_ns) const override {
+    std::unique_lock lock(mutex_);
+    news_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [&] { return version_ != seen; });
+    return version_;
+  }
+  /// Changes a job behind the API's back.
+  void edit(uint32_t number, const std::function<void(live::LiveJob&)>& change) {
+    const std::scoped_lock lock(mutex_);
+    change(book_.jobs.at(live::JobId(number - 1)));
+    ++version_;
+    news_.notify_all();
+  }
+  /// Lets a job run on these GPUs.
+  void run(uint32_t number, std::vector<live::GpuId> gpus) {
+    edit(number, [&](live::LiveJob& job) {
+      job.stage = live::JobStage::Running;
+      job.runs = 1;
+      job.first_start_ns = job.run_start_ns = now_ns;
+      job.gpus = gpus;
+      book_.runs[{.job = job.job, .run = 1}] = {
+          .run = {.job = job.job, .run = 1}, .stage = live::LiveRun::Stage::Running, .gpus = gpus};
+    });
+  }
+
+  std::atomic<bool> broken = false;
+  std::atomic<int64_t> num_asked = 0;
+  live::TimeNs now_ns = 1'700'000'000 * base::kSecond;
+
+ private:
+  template <typename Input>
+  base::Status take(Input&, live::Daemon::Answer&) {
+    return {};
+  }
+  base::Status take(live::Submit& submit, live::Daemon::Answer& answer) {
+    answer.first_job = live::JobId(book_.next_job);
+    for (live::JobSpec& spec : submit.jobs) {
+      const live::JobId id(book_.next_job++);
+      if (spec.array_task >= 0) spec.array_first = answer.first_job;
+      const auto stage = spec.held ? live::JobStage::Held : live::JobStage::Waiting;
+      book_.jobs[id] = {.job = id, .spec = std::move(spec), .stage = stage, .submit_ns = now_ns};
+    }
+    return {};
+  }
+  base::Status take(live::Cancel& cancel, live::Daemon::Answer&) {
+    return change(cancel.job, [&](live::LiveJob& job) {
+      job.stage = live::JobStage::Done;
+      job.result = live::JobResult::Cancelled;
+      job.end_ns = now_ns;
+      job.detail = "cancelled by " + cancel.by.user;
+    });
+  }
+  base::Status take(live::Hold& hold, live::Daemon::Answer&) {
+    return change(hold.job, [](live::LiveJob& job) { job.stage = live::JobStage::Held; });
+  }
+  base::Status take(live::Release& release, live::Daemon::Answer&) {
+    return change(release.job, [](live::LiveJob& job) { job.stage = live::JobStage::Waiting; });
+  }
+  base::Status take(live::Drain& drain, live::Daemon::Answer&) {
+    drained_[drain.node] = drain.reason;
+    return {};
+  }
+  base::Status take(live::Resume& resume, live::Daemon::Answer&) {
+    drained_.erase(resume.node);
+    return {};
+  }
+  base::Status change(live::JobId id, const std::function<void(live::LiveJob&)>& make) {
+    live::LiveJob& job = book_.jobs.at(id);
+    if (job.stage == live::JobStage::Done) return base::usage_error("the job is over");
+    make(job);
+    return {};
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable news_;
+  live::Site site_;
+  live::JobBook book_;
+  std::map<live::NodeId, std::string> drained_;
+  uint64_t version_ = 1;
+};
+
+}  // namespace goban::service

@@ -1,0 +1,23 @@
+// Answers against the API's own description, for tests. The parts of JSON Schema that
+// openapi.json uses; defined in schema_test.cpp.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "service/http_message.hpp"
+
+namespace goban::service {
+
+/// openapi.json, parsed once.
+[[nodiscard]] const nlohmann::json& openapi();
+/// The schema with references followed.
+[[nodiscard]] const nlohmann::json& resolved(const nlohmann::json& schema);
+/// Empty if `value` fits, else where and why not.
+[[nodiscard]] std::string schema_problem(const nlohmann::json& schema, const nlohmann::json& value,
+                                         const std::string& where = "");
+/// Empty if the answer is one that the description knows for this request. Paths it does not know
+/// must be answered with 404 or 400, methods it does not know with 405.
+[[nodiscard]] std::string answer_problem(const Request& request, const Response& response);
+
+}  // namespace goban::service

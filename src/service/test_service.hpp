@@ -1,0 +1,82 @@
+// A service on a TestDesk with callers of all roles, for tests of its answers. Include GoogleTest
+// before it.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/sha256.hpp"
+#include "service/service.hpp"
+#include "service/test_desk.hpp"
+#include "service/test_schema.hpp"
+
+namespace goban::service {
+
+/// Tokens are the names of roles; alice and bob are the system's users daemon and nobody, which
+/// every Debian has.
+class ServiceTest : public testing::Test {
+ public:
+  static constexpr const char* kAlice = "token-of-alice";
+  static constexpr const char* kBob = "token-of-bob";
+  static constexpr const char* kManager = "token-of-a-manager";
+  static constexpr const char* kViewer = "token-of-a-viewer";
+  static constexpr const char* kOperator = "token-of-an-operator";
+
+  ServiceTest() {
+    char pattern[] = "/tmp/goban_service_XXXXXX";
+    folder = ::mkdtemp(pattern);
+    std::ofstream file(folder + "/tokens");
+    const auto line = [&](const char* token, const char* rest) {
+      file << base::hex(base::sha256(token)) << ' ' << rest << '\n';
+    };
+    line(kAlice, "user daemon");
+    line(kBob, "user nobody");
+    line(kManager, "account_manager bin vision");
+    line(kViewer, "viewer prometheus");
+    line(kOperator, "operator operator");
+    file.close();
+    ::chmod((folder + "/tokens").c_str(), 0600);
+    options.callers.token_file = folder + "/tokens";
+    options.many_users = true;
+    options.requests_per_s = 1e6;
+    options.requests_burst = 1e6;
+  }
+  ~ServiceTest() override {
+    service.reset();
+    std::filesystem::remove_all(folder);
+  }
+  void start() {
+    if (!payloads)
+      payloads = std::make_unique<PayloadStore>(PayloadStore::open(folder + "/jobs").value());
+    auto started = Service::start(options, desk, *payloads, std::move(extras));
+    ASSERT_TRUE(started.has_value()) << started.error().text();
+    service = std::move(*started);
+  }
+  /// The answer, which has to be one that openapi.json describes.
+  Response ask(const std::string& token, const std::string& method, const std::string& path,
+               const std::string& body = {}, std::map<std::string, std::string> query = {}) {
+    if (!service) start();
+    const Request request{
+        .method = method, .path = path, .query = std::move(query), .token = token, .body = body};
+    Response response = service->answer(request);
+    EXPECT_EQ(answer_problem(request, response), "");
+    for (const char* each : {kAlice, kBob, kManager, kViewer, kOperator}) {
+      EXPECT_EQ(response.body.find(each), std::string::npos) << "a token leaks";
+    }
+    return response;
+  }
+  int status(const std::string& token, const std::string& method, const std::string& path,
+             const std::string& body = {}, std::map<std::string, std::string> query = {}) {
+    return ask(token, method, path, body, std::move(query)).status;
+  }
+
+  std::string folder;
+  ServiceOptions options;
+  ServiceExtras extras;
+  TestDesk desk;
+  std::unique_ptr<PayloadStore> payloads;
+  std::unique_ptr<Service> service;
+};
+
+}  // namespace goban::service

@@ -1,0 +1,46 @@
+// Bearer tokens: the file holds SHA-256 sums of them, so that who reads it cannot use them.
+//
+//   # sum of the token                                                role      user   accounts
+//   9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08  user      alice
+//   60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752  account_manager bob
+//   vision,speech
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/sha256.hpp"
+
+namespace goban::service {
+
+enum class Role : uint8_t {
+  Viewer,          ///< sees everything, changes nothing
+  User,            ///< own jobs
+  AccountManager,  ///< also the jobs of some accounts
+  Operator,        ///< everything
+};
+[[nodiscard]] std::string_view role_name(Role role);
+
+struct Token {
+  base::Sha256 sum{};
+  Role role = Role::User;
+  std::string user{};
+  std::vector<std::string> accounts{};
+};
+
+/// Errors: BadData with the line; the sum is in no message.
+[[nodiscard]] base::Result<std::vector<Token>> parse_tokens(std::string_view text,
+                                                            const std::string& file);
+/// Errors: also Failed if the file cannot be read, or somebody else than its owner may write it.
+[[nodiscard]] base::Result<std::vector<Token>> read_tokens(const std::string& path);
+
+/// The entry of a token; null if there is none. Takes as long for a wrong token as for a right one.
+[[nodiscard]] const Token* find_token(const std::vector<Token>& tokens, std::string_view token);
+
+/// A new token: 256 random bits of the system as 43 letters. Errors: Failed.
+[[nodiscard]] base::Result<std::string> make_token();
+
+}  // namespace goban::service
