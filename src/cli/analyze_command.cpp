@@ -10,6 +10,7 @@
 #include "analysis/why.hpp"
 #include "analysis/writers.hpp"
 #include "base/output_file.hpp"
+#include "base/printable.hpp"
 #include "base/text_file.hpp"
 #include "base/units.hpp"
 #include "cli/analyze_series.hpp"
@@ -173,6 +174,13 @@ base::Status use_gpus(const AnalyzeArguments& arguments, Analysis& work) {
     const auto pointer = [](const std::optional<series::StoreReader>& reader) {
       return reader ? &*reader : nullptr;
     };
+    if (open->processes) {
+      const auto verdicts =
+          analysis::software_verdicts(work.population, work.rules, *open->processes);
+      if (!verdicts.empty()) {
+        analysis::apply_software(work.population, work.rules, verdicts);
+      }
+    }
     ProgressBar progress("GPU values", static_cast<int64_t>(work.population.jobs.size()));
     use = analysis::gpu_use_of_series(
         work.population, work.rules,
@@ -259,7 +267,8 @@ int analyze(const AnalyzeArguments& arguments) {
   Analysis work;
   if (auto status = prepare(arguments, work); !status) return report_error(status.error());
   for (const analysis::Remark& remark : work.remarks.remarks) {
-    fmt::print(stderr, "goban: {}: {}\n", remark.warning ? "warning" : "note", remark.text);
+    fmt::print(stderr, "goban: {}: {}\n", remark.warning ? "warning" : "note",
+               base::printable(remark.text));
   }
   if (!arguments.why.empty()) return explain(arguments, work);
   ReportData report = analysis::analyse(work.population, work.rules, labels, work.gpu_use(),

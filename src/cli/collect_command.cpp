@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/output_file.hpp"
+#include "base/printable.hpp"
 #include "cli/command.hpp"
 #include "telemetry/exporter.hpp"
 #include "telemetry/gpu_sampler.hpp"
@@ -35,7 +36,7 @@ void sleep_until(steady_clock::time_point moment) {
 
 void say_problem(const Sampling& sampling, std::string& last) {
   if (!sampling.problem.empty() && sampling.problem != last) {
-    fmt::print(stderr, "goban: warning: {}\n", sampling.problem);
+    fmt::print(stderr, "goban: warning: {}\n", base::printable(sampling.problem));
   }
   last = sampling.problem;
 }

@@ -11,6 +11,9 @@ namespace {
 std::atomic<bool> interrupt_flag = false;
 std::atomic<time_t> interrupted_at_s = 0;
 
+/// Stands for "--" while CLI11 parses; nobody types it.
+char double_dash[] = "\x01--";
+
 /// timeout(1) and some batch systems signal the process and then its group, so one wish to stop
 /// arrives twice within microseconds: only a later signal means "at once".
 void on_interrupt(int) {
@@ -24,6 +27,24 @@ void on_interrupt(int) {
 }
 
 }  // namespace
+
+void keep_double_dashes(int argc, char** argv) {
+  if (argc < 2) return;
+  const std::string_view command = argv[1];
+  if (command != "run" && command != "submit") return;
+  for (int i = 2; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--") argv[i] = double_dash;
+  }
+}
+
+std::vector<std::string> words_behind_options(const CLI::App& command) {
+  std::vector<std::string> words = command.remaining();
+  if (!words.empty() && words.front() == double_dash) words.erase(words.begin());
+  for (std::string& word : words) {
+    if (word == double_dash) word = "--";
+  }
+  return words;
+}
 
 const std::atomic<bool>& interrupted() { return interrupt_flag; }
 

@@ -1,8 +1,10 @@
-// goban explain: why a job of a simulated run waited, and why it got its GPUs. Replays the run with
-// an observer, so everything it says comes from the core that decided.
+// goban explain: why a job waits or waited, and why it got its GPUs. A simulated run is replayed
+// with an observer, a live job's daemon is asked: everything said comes from the core that decided.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/live_client.hpp"
 #include "cli/run_record.hpp"
 #include "cli/simulate_runs.hpp"
 #include "engine/simulated/explainer.hpp"
@@ -16,8 +18,36 @@ using base::Result;
 struct ExplainArguments {
   std::string run;
   std::string job;
+  std::string server;
   bool json = false;
 };
+
+/// The daemon says it of a job in its book.
+Result<std::string> explain_live(const ExplainArguments& arguments) {
+  auto client = connect(arguments.server);
+  if (!client) {
+    return base::failure(std::move(client.error()));
+  }
+  const auto answer =
+      get_json(*client, fmt::format("/v1/jobs/{}/explain", service::url_part(arguments.job)));
+  if (!answer) {
+    base::Error error = answer.error();
+    if (client->last_status() == 0) {
+      error.remedy += error.remedy.empty() ? "" : "; ";
+      error.remedy += "of a simulated run: --run DIR/<policy>";
+    }
+    return base::failure(std::move(error));
+  }
+  if (arguments.json) return answer->dump(2) + "\n";
+  std::string text = fmt::format("job {} ({}): {}\n", arguments.job, text_of(*answer, "state"),
+                                 text_of(*answer, "text"));
+  const nlohmann::json& waiting = part_of(*answer, "waiting");
+  if (waiting.is_object()) {
+    text += fmt::format("{:.0f} jobs are before it; {:.0f} GPUs are free\n",
+                        number_of(waiting, "before"), number_of(waiting, "free_gpus"));
+  }
+  return text;
+}
 
 Result<model::JobId> find_job(const model::JobHistory& history, const std::string& name) {
   for (size_t i = 0; i < history.jobs.size(); ++i) {
@@ -64,17 +94,22 @@ Result<std::string> explain(const ExplainArguments& arguments) {
 void add_explain(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<ExplainArguments>();
   CLI::App* c = app.add_subcommand("explain", "Say why a job waited and why it got its GPUs");
-  c->add_option("--run", arguments->run, "Folder DIR/<policy> that goban simulate --out DIR wrote")
+  c->add_option(
+      "--run", arguments->run,
+      "Folder DIR/<policy> that goban simulate --out DIR wrote (without: the daemon's job)");
+  c->add_option("--job", arguments->job, "The job, as the history names it, or its number")
       ->required();
-  c->add_option("--job", arguments->job, "The job, as the history names it")->required();
+  add_server_option(*c, arguments->server);
   c->add_flag("--json", arguments->json, "Print JSON alone");
   c->footer(
-      "Example:\n"
+      "Examples:\n"
+      "  goban explain --job 17\n"
       "  goban simulate --cluster 4x4 --jobs jobs.csv --policy las+pal --out results\n"
-      "  goban explain --run results/las+pal --job 17");
+      "  goban explain --run results/las+pal --job 17\n"
+      "Exit codes: 0 fine, 1 failed or no daemon, 2 no such job, 3 bad input.");
   c->callback([arguments, &action] {
     action = [arguments] {
-      const auto text = explain(*arguments);
+      const auto text = arguments->run.empty() ? explain_live(*arguments) : explain(*arguments);
       if (!text) return report_error(text.error());
       fmt::print("{}", *text);
       return 0;

@@ -22,7 +22,7 @@ inline constexpr const char* kPlainHelp = "Write the names of users, accounts an
 [[nodiscard]] base::Result<std::optional<store::Pseudonyms>> open_pseudonyms(
     store::JobStore& jobs, bool plain, const std::string& salt_file);
 
-/// status, prune and sums.
+/// status, prune, forget and sums.
 void add_history_keeping(CLI::App& history, Action& action);
 
 }  // namespace goban::cli

@@ -1,5 +1,7 @@
-// goban history status, prune and sums: what a store holds, and how it stays small.
+// goban history status, prune, forget and sums: what a store holds, and how it stays small.
 #include <fmt/format.h>
+#include <iostream>
+#include <unistd.h>
 
 #include "base/csv.hpp"
 #include "base/date_time.hpp"
@@ -145,6 +147,58 @@ void add_prune(CLI::App& history, Action& action) {
   });
 }
 
+struct ForgetArguments {
+  std::string store;
+  std::string user;
+  bool yes = false;
+};
+
+/// Asks at the terminal; false without one.
+bool confirm(const std::string& question) {
+  if (::isatty(STDIN_FILENO) == 0) return false;
+  fmt::print("{} [y/N] ", question);
+  std::fflush(stdout);
+  std::string answer;
+  return std::getline(std::cin, answer) && (answer == "y" || answer == "yes");
+}
+
+int forget(const ForgetArguments& arguments) {
+  auto jobs = store::JobStore::open(arguments.store, false);
+  if (!jobs) return report_error(jobs.error());
+  const auto found = store::find_user_records(jobs->connection(), arguments.user);
+  if (!found) return report_error(found.error());
+  if (found->jobs + found->days == 0) {
+    fmt::print("the store has no job of {}\n", arguments.user);
+    return 0;
+  }
+  const std::string what =
+      fmt::format("{} jobs and {} daily sums of {}", found->jobs, found->days, arguments.user);
+  if (!arguments.yes && !confirm("forget whose they are: " + what + "?")) {
+    return report_error(base::usage_error("not confirmed; nothing is changed: " + what,
+                                          "answer y at a terminal, or give --yes")
+                            .value());
+  }
+  const auto done = jobs->forget(arguments.user);
+  if (!done) return report_error(done.error());
+  fmt::print("{} jobs and {} daily sums are {}'s now\n", done->jobs, done->days, done->name_now);
+  return 0;
+}
+
+void add_forget(CLI::App& history, Action& action) {
+  auto arguments = std::make_shared<ForgetArguments>();
+  CLI::App* c = history.add_subcommand("forget", "Forget whose a user's jobs are; sums stay");
+  c->add_option("user", arguments->user, "The user's name")->required();
+  c->add_option("--store", arguments->store, kStoreHelp)->required();
+  c->add_flag("--yes", arguments->yes, "Do not ask");
+  c->footer(
+      "Examples:\n"
+      "  goban history forget ann --store jobs.db\n"
+      "  goban history forget ann --store jobs.db --yes\n"
+      "The name becomes a random one; names and command lines of the jobs, groups, reservations\n"
+      "and software go. Sources that are imported again bring the names back: clean them first.");
+  c->callback([arguments, &action] { action = [arguments] { return forget(*arguments); }; });
+}
+
 // ---- sums ---------------------------------------------------------------------------------------
 
 struct SumsArguments {
@@ -195,6 +249,7 @@ void add_sums(CLI::App& history, Action& action) {
 void add_history_keeping(CLI::App& history, Action& action) {
   add_status(history, action);
   add_prune(history, action);
+  add_forget(history, action);
   add_sums(history, action);
 }
 

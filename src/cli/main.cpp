@@ -1,5 +1,6 @@
 // goban: everything of the cluster. Parses the command line and runs one command.
 #include "cli/command.hpp"
+#include "cli/wrap_command.hpp"
 
 int main(int argc, char** argv) {
   using goban::cli::Action;
@@ -28,6 +29,23 @@ int main(int argc, char** argv) {
   goban::cli::add_colocation(app, action);
   goban::cli::add_series(app, action);
   goban::cli::add_collect(app, action);
+  goban::cli::add_serve(app, action);
+  goban::cli::add_replay(app, action);
+  goban::cli::add_supervise(app, action);
+  goban::cli::add_measure_block(app, action);
+  goban::cli::add_submit(app, action);
+  goban::cli::add_queue(app, action);
+  goban::cli::add_what_if(app, action);
+  goban::cli::add_show(app, action);
+  goban::cli::add_job_actions(app, action);
+  goban::cli::add_logs(app, action);
+  goban::cli::add_run(app, action);
+  goban::cli::add_attach(app, action);
+  goban::cli::add_wrap(app, action);
+  goban::cli::add_nodes(app, action);
+  goban::cli::add_top(app, action);
+  goban::cli::add_shell_help(app, action);
+  goban::cli::keep_double_dashes(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {

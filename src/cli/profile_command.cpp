@@ -15,6 +15,7 @@
 #include "profile/score_draw.hpp"
 #include "profile/scores_file.hpp"
 #include "profile/synthetic_scores.hpp"
+#include "wire/job_profile.hpp"
 
 namespace goban::cli {
 namespace {
@@ -154,36 +155,62 @@ int show_bins(const std::string& path, const BinArguments& arguments) {
   return 0;
 }
 
-int classify(const std::string& path, size_t classes) {
-  const auto text = base::read_text_file(path);
-  if (!text) return report_error(text.error());
-  base::CsvReader csv(*text, path);
+/// Applications and how they use a GPU.
+struct Applications {
+  std::vector<std::string> names;
+  std::vector<profile::AppFeatures> features;
+};
+
+base::Status read_csv(const std::string& text, const std::string& path, Applications& out) {
+  base::CsvReader csv(text, path);
   const auto model = csv.require("model");
   const auto dram = csv.require("dram_pct");
   const auto fu = csv.require("fu_pct");
   for (const auto* column : {&model, &dram, &fu}) {
-    if (!*column) return report_error(column->error());
+    if (!*column) return base::failure(column->error());
   }
-  std::vector<std::string> names;
-  std::vector<profile::AppFeatures> features;
   while (csv.next()) {
     const auto dram_pct = base::parse_double(csv.field(*dram));
     const auto fu_pct = base::parse_double(csv.field(*fu));
     if (!dram_pct || !fu_pct) {
-      return report_error(base::bad_data(csv.place(dram_pct ? *fu : *dram), "not a number",
-                                         "give a utilisation in percent of peak")
-                              .value());
+      return base::bad_data(csv.place(dram_pct ? *fu : *dram), "not a number",
+                            "give a utilisation in percent of peak");
     }
-    names.emplace_back(csv.field(*model));
-    features.push_back({*dram_pct, *fu_pct});
+    out.names.emplace_back(csv.field(*model));
+    out.features.push_back({*dram_pct, *fu_pct});
   }
-  if (const auto status = csv.status(); !status) return report_error(status.error());
+  return csv.status();
+}
+
+base::Status read_job_profile(const std::string& text, const std::string& path, Applications& out) {
+  const auto job = wire::parse_job_profile(text, path);
+  if (!job) return base::failure(job.error());
+  const auto features = profile::features_of(*job);
+  if (!features) {
+    return base::bad_data({path, 0, 0, {}}, "does not say how the job uses a GPU",
+                          "measure dram_utilisation_pct and fu_utilisation_pct, or leave it out");
+  }
+  out.names.push_back(job->model);
+  out.features.push_back(*features);
+  return {};
+}
+
+int classify(const std::vector<std::string>& paths, size_t classes) {
+  Applications apps;
+  for (const std::string& path : paths) {
+    const auto text = base::read_text_file(path);
+    if (!text) return report_error(text.error());
+    const base::Status read =
+        path.ends_with(".json") ? read_job_profile(*text, path, apps) : read_csv(*text, path, apps);
+    if (!read) return report_error(read.error());
+  }
   profile::ClassifierOptions options;
   options.num_classes = classes;
-  const auto classifier = profile::AppClassifier::fit(features, options);
+  const auto classifier = profile::AppClassifier::fit(apps.features, options);
   if (!classifier) return report_error(classifier.error());
-  for (size_t i = 0; i < names.size(); ++i) {
-    fmt::print("{},{}\n", names[i], classifier->classify(names[i], features[i]).letter());
+  for (size_t i = 0; i < apps.names.size(); ++i) {
+    fmt::print("{},{}\n", apps.names[i],
+               classifier->classify(apps.names[i], apps.features[i]).letter());
   }
   return 0;
 }
@@ -191,8 +218,10 @@ int classify(const std::string& path, size_t classes) {
 }  // namespace
 
 void add_profile(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("profile", "PM scores, bins and application classes");
-  command->require_subcommand(1);
+  CLI::App* command = app.add_subcommand(
+      "profile", "Measure this machine's GPUs; PM scores, bins and application classes");
+  command->require_subcommand(0, 1);
+  add_profile_measure(*command, action);
 
   auto scores = std::make_shared<ScoreArguments>();
   CLI::App* scores_command = command->add_subcommand(
@@ -247,14 +276,20 @@ void add_profile(CLI::App& app, Action& action) {
   bins_command->callback(
       [table, binning, &action] { action = [=] { return show_bins(*table, *binning); }; });
 
-  auto apps = std::make_shared<std::string>();
+  auto apps = std::make_shared<std::vector<std::string>>();
   auto classes = std::make_shared<size_t>(3);
   CLI::App* classify_command = command->add_subcommand(
       "classify", "Cluster applications into classes by how they use a GPU");
-  classify_command->add_option("FILE", *apps, "CSV with model,dram_pct,fu_pct")->required();
+  classify_command
+      ->add_option("FILE", *apps, "CSV with model,dram_pct,fu_pct, or job profiles (.json)")
+      ->required();
   classify_command->add_option("--classes", *classes, "How many")
       ->check(CLI::Range(1, 26))
       ->capture_default_str();
+  classify_command->footer(
+      "Examples:\n"
+      "  goban profile classify applications.csv\n"
+      "  goban profile classify --classes 2 resnet50.json bert.json gnmt.json");
   classify_command->callback(
       [apps, classes, &action] { action = [=] { return classify(*apps, *classes); }; });
 }

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/printable.hpp"
+
 namespace goban::cli {
 
 std::vector<report::Note> read_notes(const history::ReadResult& read, const std::string& path,
@@ -56,7 +58,8 @@ std::vector<report::Note> read_notes(const history::ReadResult& read, const std:
 void print_notes(const std::vector<report::Note>& notes) {
   for (const report::Note& note : notes) {
     fmt::print(stderr, "goban: {}: {}\n",
-               note.level == report::NoteLevel::Info ? "note" : "warning", note.text);
+               note.level == report::NoteLevel::Info ? "note" : "warning",
+               base::printable(note.text));
   }
 }
 

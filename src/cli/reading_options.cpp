@@ -1,5 +1,8 @@
 #include "cli/reading_options.hpp"
 
+#include <map>
+#include <string>
+
 #include "records/record_format.hpp"
 #include "store/job_store.hpp"
 
@@ -15,6 +18,13 @@ void add_reading_options(CLI::App& c, ReadingArguments& arguments) {
                "Zone of times that name none: UTC (default), +09:00, Asia/Tokyo");
   c.add_option("--gpu-resource", arguments.site.gpu_resources,
                "Format grid-engine: resources that are GPUs, NAME=GPUS[:TYPE][*slots|*hosts]");
+  c.add_option("--ru-wallclock", arguments.site.run_time,
+               "Format grid-engine: run times are ru_wallclock, in 's' or 'ms', not end - start")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, records::GridRunTime>{
+              {"s", records::GridRunTime::WallclockSeconds},
+              {"ms", records::GridRunTime::WallclockMilliseconds}},
+          CLI::ignore_case));
   c.add_option("--gpus-per-node", arguments.site.gpus_per_node,
                "Format slurm, where accounting counts no GPUs: PARTITION=GPUS of a node");
 }

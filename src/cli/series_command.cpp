@@ -10,6 +10,7 @@ void add_series(CLI::App& app, Action& action) {
   add_series_import(*command, action);
   add_series_info(*command, action);
   add_series_show(*command, action);
+  add_series_prune(*command, action);
 }
 
 }  // namespace goban::cli

@@ -1,5 +1,6 @@
 // goban series, on the program itself.
 #include <filesystem>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -128,6 +129,25 @@ TEST_F(SeriesCommand, FromAndToAreClipped) {
   const Output run = import(csv + " --node n --metrics gpu_utilization --to 2019-04-05T09:01:00");
   EXPECT_THAT(run.out, HasSubstr("2 samples (1 not available"));
   EXPECT_THAT(run.out, HasSubstr("outside  1 samples"));
+}
+
+TEST_F(SeriesCommand, PruneMakesOldMonthsHourlyThenRemovesThem) {
+  std::string text = "# TYPE nvidia_gpu_duty_cycle gauge\n";
+  for (int i = 0; i < 120; ++i) {
+    text += fmt::format(R"(nvidia_gpu_duty_cycle{{node="g1",minor_number="0"}} {} {})"
+                        "\n",
+                        i % 2 * 80, 1'554'076'800 + 60 * i);
+  }
+  ASSERT_EQ(import(folder.write("gpus.txt", text + "# EOF\n")).code, 0);
+  Output out = shell("GOBAN series prune " + store + " --hourly-before 2019-05 2>&1");
+  EXPECT_EQ(out.code, 0);
+  EXPECT_THAT(out.out, HasSubstr("gpu_utilization: 1 months made hourly, 0 removed"));
+  EXPECT_THAT(shell("GOBAN series show " + store + " 2>&1").out,
+              HasSubstr("1554078600,40\ng1,0,,1554082200,40\n"));
+  out = shell("GOBAN series prune " + store + " --before 2019-05 2>&1");
+  EXPECT_THAT(out.out, HasSubstr("0 months made hourly, 1 removed"));
+  EXPECT_EQ(shell("GOBAN series prune " + store + " --before 2019-5 2>&1").code, 2);
+  EXPECT_EQ(shell("GOBAN series prune " + store + " 2>&1").code, 2);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/csv.hpp"
 #include "base/date_time.hpp"
 #include "base/output_file.hpp"
+#include "base/printable.hpp"
 #include "base/text_file.hpp"
 #include "cli/moment.hpp"
 #include "cli/progress.hpp"
@@ -211,9 +212,9 @@ class Import {
     for (size_t i = 0; i < std::min(kShown, server_->gaps.size()); ++i) {
       const telemetry::Gap& gap = server_->gaps[i];
       fmt::print(stderr, "goban: warning: no {} of {} nodes from {} on, {} to {} UTC: {}\n",
-                 gap.metric, gap.nodes, gap.first_node,
+                 gap.metric, gap.nodes, base::printable(gap.first_node),
                  base::date_time_text(gap.from_ms * kMilli_ns),
-                 base::date_time_text(gap.to_ms * kMilli_ns), gap.reason);
+                 base::date_time_text(gap.to_ms * kMilli_ns), base::printable(gap.reason));
     }
     return report_error(
         base::failed(fmt::format("{} parts could not be read; they are missing, not zero",
@@ -264,7 +265,7 @@ class Import {
       fmt::print("server   Prometheus {}: {} queries, {} retries, {} parts halved\n",
                  server_->version, server_->queries, server_->retries, server_->halved);
       for (const std::string& warning : server_->warnings) {
-        fmt::print(stderr, "goban: warning: Prometheus: {}\n", warning);
+        fmt::print(stderr, "goban: warning: Prometheus: {}\n", base::printable(warning));
       }
     }
     if (in.outside > 0) fmt::print("outside  {} samples before --from or after --to\n", in.outside);
@@ -283,9 +284,11 @@ class Import {
                  out.cut_bytes, out.damaged_bytes);
     }
     for (const auto& [reason, count] : in.rejected) {
-      fmt::print(stderr, "goban: warning: rejected {} lines: {}\n", count, reason);
+      fmt::print(stderr, "goban: warning: rejected {} lines: {}\n", count, base::printable(reason));
     }
-    for (const std::string& example : examples_) fmt::print(stderr, "  {}\n", example);
+    for (const std::string& example : examples_) {
+      fmt::print(stderr, "  {}\n", base::printable(example));
+    }
     if (in.rejected_lines() > 0 && arguments_.rejects.empty()) {
       fmt::print(stderr, "  (--rejects FILE keeps them all)\n");
     }

@@ -1,0 +1,76 @@
+// goban attach: comes back to the terminal of an interactive job.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "cli/command.hpp"
+#include "cli/live_client.hpp"
+#include "cli/terminal_visit.hpp"
+
+namespace goban::cli {
+
+using base::Result;
+using nlohmann::json;
+
+Result<TerminalEnd> visit_terminal(const json& job) {
+  const std::string socket = text_of(job, "terminal");
+  if (socket.empty()) {
+    return base::failed(
+        fmt::format("job {} has no terminal to attach to", text_of(job, "id")),
+        "it must be your own, started by goban run --pty, and running; attach on the machine of "
+        "the daemon");
+  }
+  auto client = engine::local::TerminalClient::connect(socket);
+  if (!client) return base::failure(client.error());
+  return client->run(STDIN_FILENO, STDOUT_FILENO, [] { return interrupted().load(); });
+}
+
+namespace {
+
+struct AttachArguments {
+  std::string server;
+  std::string job;
+};
+
+int attach(const AttachArguments& arguments) {
+  auto client = connect(arguments.server);
+  if (!client) return report_error(client.error());
+  const auto job = get_json(*client, "/v1/jobs/" + arguments.job);
+  if (!job) return report_error(job.error());
+  catch_interrupts();
+  const auto end = visit_terminal(*job);
+  if (!end) return report_error(end.error());
+  switch (end->kind) {
+    case TerminalEnd::Kind::Exited:
+      return end->exit_code;
+    case TerminalEnd::Kind::Detached:
+      fmt::print(stderr, "\r\ngoban: job {} runs on\n", arguments.job);
+      return 0;
+    case TerminalEnd::Kind::Interrupted:
+      return kExitInterrupted;
+  }
+  return 1;
+}
+
+}  // namespace
+
+void add_attach(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<AttachArguments>();
+  CLI::App* c = app.add_subcommand("attach", "Come back to the terminal of a job");
+  c->add_option("JOB", arguments->job, "The job, started by goban run --pty")
+      ->required()
+      ->check([](const std::string& name) {
+        const bool plain = name.find_first_not_of("0123456789_") == std::string::npos;
+        return plain ? std::string{} : name + " is no job, such as 7";
+      });
+  add_server_option(*c, arguments->server);
+  c->footer(
+      "One client at a time. Ctrl-] d leaves the job running, Ctrl-] Ctrl-] types Ctrl-].\n\n"
+      "Examples:\n"
+      "  goban attach 7\n"
+      "Exit codes: those of the job, 0 also after Ctrl-] d, 1 failed or no such terminal,\n"
+      "2 wrong usage, 130 interrupted.");
+  c->callback([arguments, &action] { action = [arguments] { return attach(*arguments); }; });
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,260 @@
+// The job commands against a daemon that answers from a table.
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/test_fake_daemon.hpp"
+#include "cli/test_shell.hpp"
+
+namespace goban::cli {
+namespace {
+
+using nlohmann::json;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+const char* const kJobs = R"({"jobs": [
+  {"job": 3, "id": "3", "name": "bert", "user": "anna", "state": "running", "num_gpus": 4,
+   "walltime_s": 3600, "submit_s": 1000, "run_start_s": 1100, "held_s": 0,
+   "gpus": [{"gpu": 0, "node": "n1", "index": 0}, {"gpu": 1, "node": "n1", "index": 1},
+            {"gpu": 2, "node": "n1", "index": 2}, {"gpu": 9, "node": "n2", "index": 1}]},
+  {"job": 2, "id": "2", "user": "ben", "state": "waiting", "num_gpus": 8, "submit_s": 900,
+   "position": 1},
+  {"job": 7, "id": "7_0", "user": "anna", "state": "waiting", "num_gpus": 1, "submit_s": 1200},
+  {"job": 8, "id": "7_1", "user": "anna", "state": "waiting", "num_gpus": 1, "submit_s": 1200},
+  {"job": 1, "id": "1", "user": "anna", "state": "done", "result": "timed_out", "num_gpus": 1,
+   "submit_s": 100, "run_start_s": 200, "end_s": 300, "held_s": 100}], "total": 5})";
+
+class JobCommands : public testing::Test {
+ public:
+  void serve(std::map<std::string, std::string> answers) {
+    daemon = std::make_unique<FakeDaemon>(folder.path() + "/s", std::move(answers));
+  }
+  Output goban(const std::string& arguments) const {
+    return shell("cd " + folder.path() + " && GOBAN " + arguments + " --server " + folder.path() +
+                 "/s 2>&1");
+  }
+  TestFolder folder{"jobs"};
+  std::unique_ptr<FakeDaemon> daemon;
+};
+
+TEST_F(JobCommands, QueueListsRunningJobsFirst) {
+  serve({{"GET /v1/jobs", kJobs}});
+  const Output run = goban("queue");
+  EXPECT_EQ(run.code, 0);
+  EXPECT_THAT(run.out, testing::MatchesRegex("JOB +NAME +USER +STATE +GPUS +RAN +LIMIT +SUBMITTED "
+                                             "+WHERE\n +3 +bert(.|\n)*"));
+  EXPECT_THAT(run.out, HasSubstr("n1[0-2] n2[1]"));
+  EXPECT_THAT(run.out, HasSubstr("no. 1 in the queue"));
+  EXPECT_THAT(run.out, HasSubstr("timed_out"));
+  EXPECT_THAT(run.out, HasSubstr("1 on 4 GPUs, 3 waiting, 1 over\n"));
+  EXPECT_LT(run.out.find("ben"), run.out.find("7_0"));
+  EXPECT_THAT(daemon->asked(), Contains(HasSubstr("state=held,depends,waiting,starting")));
+}
+
+TEST_F(JobCommands, QueueAsksForWhatWasChosen) {
+  serve({{"GET /v1/jobs", kJobs}});
+  const Output run = goban("queue --user me --state waiting --json");
+  EXPECT_EQ(json::parse(run.out).size(), 5U);
+  ASSERT_EQ(daemon->asked().size(), 1U);
+  EXPECT_THAT(daemon->asked()[0], HasSubstr("state=waiting"));
+  EXPECT_THAT(daemon->asked()[0], Not(HasSubstr("all=1")));
+}
+
+TEST_F(JobCommands, CancelTakesJobsTasksAndArrays) {
+  serve({{"GET /v1/jobs", kJobs},
+         {"DELETE /v1/jobs/3", "{}"},
+         {"DELETE /v1/jobs/7", "{}"},
+         {"DELETE /v1/jobs/8", "{}"}});
+  Output run = goban("cancel 3 7");
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(run.out, "cancelled 3\ncancelled 7_0\ncancelled 7_1\n");
+  run = goban("cancel 7_1");
+  EXPECT_EQ(run.out, "cancelled 7_1\n");
+  run = goban("cancel 3 99");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_THAT(run.out, HasSubstr("no job 99 is known"));
+  EXPECT_THAT(run.out, HasSubstr("cancelled 3"));
+  EXPECT_EQ(goban("cancel x7").code, 2);
+  EXPECT_EQ(goban("cancel").code, 2);
+}
+
+TEST_F(JobCommands, JobsOfOthersAreNamed) {
+  serve({{"GET /v1/jobs", kJobs},
+         {"POST /v1/jobs/2/hold", "!403 the job is somebody else's"},
+         {"POST /v1/jobs/7/hold", "{}"},
+         {"POST /v1/jobs/8/hold", "{}"},
+         {"POST /v1/jobs/3/hold", "!409 it runs already"}});
+  const Output one = goban("hold 2");
+  EXPECT_EQ(one.code, 1);
+  EXPECT_THAT(one.out, HasSubstr("job 2: the job is somebody else's"));
+  const Output all = goban("hold --all");
+  EXPECT_EQ(all.code, 1);
+  EXPECT_THAT(all.out, HasSubstr("held 7_0\nheld 7_1\n"));
+  EXPECT_THAT(all.out, HasSubstr("1 jobs are somebody else's"));
+  EXPECT_THAT(all.out, HasSubstr("job 3: it runs already"));
+}
+
+TEST_F(JobCommands, ShowSaysAllThatIsKnown) {
+  serve({{"GET /v1/jobs", kJobs}, {"GET /v1/jobs/3", R"({"job": 3, "id": "3", "name": "bert",
+    "user": "anna", "state": "done", "result": "failed", "exit_code": 7, "num_gpus": 2,
+    "submit_s": 1000, "first_start_s": 1090, "end_s": 1200, "held_s": 110, "runs": 2,
+    "preemptions": 1, "gpus": [{"node": "n1", "index": 3}], "shares": true,
+    "spec": {"work_folder": "/data", "stdout_path": "out", "dependencies":
+    [{"kind": "afterok", "job": 2}], "training": {"deadline_s": 7200}},
+    "progress": {"epoch": 2.5, "epochs": 10, "loss": 0.25}, "usage": {"mem_bytes_max": 3221225472}
+    })"}});
+  const Output run = goban("show 3");
+  EXPECT_EQ(run.code, 0);
+  for (const char* part : {"job 3 (bert) of anna", "failed, exit code 7", "2 on n1[3], shared",
+                           "after 0:01:30", "0:01:50 in 2 runs, 1 preempted", "deadline 2:00:00",
+                           "afterok:2", "epoch 2.5 of 10", "memory 3.0 GiB", "/data"}) {
+    EXPECT_THAT(run.out, HasSubstr(part));
+  }
+  EXPECT_EQ(json::parse(goban("show 3 --json").out)[0]["exit_code"], 7);
+}
+
+TEST_F(JobCommands, LogsComeByteByByte) {
+  serve({{"GET /v1/jobs/7_2/log", "one\ntwo\n\nlast"}});
+  EXPECT_EQ(goban("logs 7_2").out, "one\ntwo\n\nlast");
+  EXPECT_EQ(goban("logs -n 2 7_2").out, "\nlast");
+  EXPECT_EQ(goban("logs -f 7_2").out, "one\ntwo\n\nlast");
+  EXPECT_THAT(daemon->asked().back(), HasSubstr("follow=1"));
+  EXPECT_EQ(goban("logs 8").code, 1);
+}
+
+TEST_F(JobCommands, SubmitSendsScriptDirectivesAndArguments) {
+  serve({{"POST /v1/jobs", R"({"job": 7, "jobs": [7, 8]})"}});
+  folder.write("train.sh",
+               "#!/bin/bash\n#SBATCH --gres=gpu:4 -t 30 -w n1\n#GOBAN --array 0-1\necho hi\n");
+  ::setenv("GOBAN_TOKEN", "secret", 1);
+  const Output run = shell("cd " + folder.path() + " && SEED=1 GOBAN submit --server " +
+                           folder.path() + "/s -J mine train.sh --epochs 3 2>&1");
+  EXPECT_EQ(run.code, 0);
+  ::unsetenv("GOBAN_TOKEN");
+  EXPECT_THAT(run.out, HasSubstr("warning: train.sh:2: '-w n1' has no effect: nodes are chosen"));
+  EXPECT_THAT(run.out, HasSubstr("submitted array 7 of 2 tasks\n"));
+  const json body = json::parse(daemon->last_body());
+  EXPECT_EQ(body["name"], "mine");
+  EXPECT_EQ(body["num_gpus"], 4);
+  EXPECT_EQ(body["walltime_s"], 1800);
+  EXPECT_EQ(body["array_tasks"], json({0, 1}));
+  EXPECT_EQ(body["args"], json({"--epochs", "3"}));
+  EXPECT_EQ(body["dialect"], "slurm");
+  EXPECT_EQ(body["env"]["SEED"], "1");
+  EXPECT_FALSE(body["env"].contains("GOBAN_TOKEN"));
+  EXPECT_THAT(body["script"].get<std::string>(), StartsWith("#!/bin/bash\n"));
+  EXPECT_EQ(body["work_folder"], std::filesystem::canonical(folder.path()).string());
+}
+
+TEST_F(JobCommands, SubmitTakesCommandsAndStandardInput) {
+  serve({{"POST /v1/jobs", R"({"job": 7, "jobs": [7]})"}});
+  EXPECT_EQ(goban("submit --parsable --export NONE,A=b --wrap 'echo $HOME'").out, "7\n");
+  json body = json::parse(daemon->last_body());
+  EXPECT_EQ(body["script"], "#!/bin/sh\necho $HOME\n");
+  EXPECT_EQ(body["env"]["A"], "b");
+  EXPECT_FALSE(body["env"].contains("PWD"));
+  const Output run =
+      shell("cd " + folder.path() + " && echo 'echo from stdin' | GOBAN submit --server " +
+            folder.path() + "/s --json");
+  EXPECT_EQ(json::parse(run.out)["job"], 7);
+  body = json::parse(daemon->last_body());
+  EXPECT_EQ(body["script"], "#!/bin/sh\necho from stdin\n");
+  EXPECT_EQ(body["name"], "stdin");
+}
+
+TEST_F(JobCommands, SubmitRefusesBeforeItAsks) {
+  serve({});
+  folder.write("job.sh", "#!/bin/sh\n#GOBAN --gpsu 4\n");
+  Output run = goban("submit --gpus 2 job.sh");
+  EXPECT_EQ(run.code, 3) << "words behind the script are its arguments: " << run.out;
+  EXPECT_THAT(run.out, HasSubstr("job.sh:2: no option of goban submit is called '--gpsu'"));
+  run = shell("GOBAN submit --tme 4h job.sh 2>&1");
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.out, HasSubstr("there is no option --tme (did you mean --time?)"));
+  run = shell("GOBAN submit --time 90 --wrap true 2>&1");
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.out, HasSubstr("--time: '90' is a time without a unit"));
+  EXPECT_EQ(shell("GOBAN submit /nowhere/job.sh 2>&1").code, 1);
+  EXPECT_TRUE(daemon->asked().empty());
+}
+
+TEST_F(JobCommands, RunGivesOutputAndExitCode) {
+  serve({{"POST /v1/jobs", R"({"job": 7, "jobs": [7]})"},
+         {"GET /v1/jobs/7", R"({"job": 7, "state": "done", "result": "failed", "exit_code": 5})"},
+         {"GET /v1/jobs/7/log", "hello\n"}});
+  const Output run = shell("cd " + folder.path() + " && GOBAN run --server " + folder.path() +
+                           "/s --gpus 2 -- python -c 'exit(5)' -- [1,2] 2>&1");
+  EXPECT_EQ(run.code, 5);
+  EXPECT_EQ(run.out, "hello\n");
+  const json body = json::parse(daemon->last_body());
+  EXPECT_EQ(body["args"], json({"python", "-c", "exit(5)", "--", "[1,2]"}));
+  EXPECT_EQ(body["num_gpus"], 2);
+  EXPECT_EQ(body["requeue"], false);
+  EXPECT_EQ(shell("GOBAN run 2>&1").code, 2);
+}
+
+TEST_F(JobCommands, NodesAreListedDrainedAndResumed) {
+  serve({{"GET /v1/nodes", R"({"nodes": [{"node": "n1", "state": "draining", "num_gpus": 4,
+            "held_gpus": 2, "jobs": [3, 9], "cores": 64, "mem_bytes": 549755813888,
+            "reason": "fan"}]})"},
+         {"POST /v1/nodes/n1/drain", "{}"},
+         {"POST /v1/nodes/n1/resume", "{}"},
+         {"POST /v1/nodes/n2/resume", "!403 operators only"}});
+  const Output list = goban("nodes");
+  EXPECT_EQ(list.code, 0);
+  EXPECT_THAT(list.out, HasSubstr("draining"));
+  EXPECT_THAT(list.out, HasSubstr("3,9"));
+  EXPECT_THAT(list.out, HasSubstr("512 GiB"));
+  EXPECT_EQ(goban("nodes drain n1 --reason 'fan broken' --now").out, "draining n1\n");
+  const json body = json::parse(daemon->last_body());
+  EXPECT_EQ(body["reason"], "fan broken");
+  EXPECT_EQ(body["now"], true);
+  EXPECT_EQ(goban("nodes resume n1").out, "resumed n1\n");
+  const Output refused = goban("nodes resume n2");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.out, HasSubstr("node n2: operators only"));
+}
+
+TEST_F(JobCommands, TopAndStats) {
+  serve({{"GET /v1/jobs", kJobs},
+         {"GET /v1/cluster", R"({"name": "lab", "racks": [{"rack": "0", "nodes": [{"node": "n1",
+            "gpus": [{"state": "busy", "jobs": [3], "scores": [1.25], "util_pct": 50.0,
+            "power_w": 310.4, "mem_used_bytes": 1073741824}, {"state": "free", "jobs": []}]}]}]})"},
+         {"GET /v1/stats", R"({"gpus": {"busy": 1, "free": 1}, "waiting_gpus": 10, "inputs": 12,
+            "jobs": {"running": 1, "waiting": 3}, "decisions": 9,
+            "decide_s": {"p50": 0.0001, "p99": 0.002, "max": 0.003}})"}});
+  const Output top = goban("top --once");
+  EXPECT_EQ(top.code, 0);
+  for (const char* part : {"2 GPUs, 1 busy, 1 free", "n1[0]", "#####.....  50 %", "310 W", "1.250",
+                           "1.0 GiB", "n1[1]", "bert"}) {
+    EXPECT_THAT(top.out, HasSubstr(part));
+  }
+  const Output stats = goban("stats");
+  EXPECT_THAT(stats.out, HasSubstr("10 GPUs are waited for"));
+  EXPECT_THAT(stats.out, HasSubstr("0.1 ms (p50), 2 ms (p99)"));
+}
+
+TEST_F(JobCommands, ExplainAsksTheDaemon) {
+  serve({{"GET /v1/jobs/7/explain", R"({"job": 7, "state": "waiting", "text": "fewer GPUs are free",
+            "waiting": {"before": 2, "free_gpus": 1}})"}});
+  const Output run = goban("explain --job 7");
+  EXPECT_EQ(run.code, 0);
+  EXPECT_EQ(run.out,
+            "job 7 (waiting): fewer GPUs are free\n2 jobs are before it; 1 GPUs are free\n");
+}
+
+TEST_F(JobCommands, WithoutADaemonItsSocketIsNamed) {
+  for (const char* command : {"queue", "show 3", "cancel 3", "logs 3", "nodes", "stats",
+                              "top --once", "submit --wrap true", "explain --job 3"}) {
+    const Output run = goban(command);
+    EXPECT_EQ(run.code, 1) << command;
+    EXPECT_THAT(run.out, HasSubstr(folder.path() + "/s: no daemon listens there")) << command;
+    EXPECT_THAT(run.out, HasSubstr("goban serve")) << command;
+  }
+}
+
+}  // namespace
+}  // namespace goban::cli

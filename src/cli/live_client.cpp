@@ -1,0 +1,130 @@
+#include "cli/live_client.hpp"
+
+#include <chrono>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <unistd.h>
+
+#include "cli/command.hpp"
+
+namespace goban::cli {
+
+using base::Result;
+using nlohmann::json;
+
+namespace {
+
+const json kNothing;
+const json kEmptyList = json::array();
+
+Result<json> parsed(const service::ApiClient& client, Result<std::string> answer) {
+  if (!answer) return base::failure(std::move(answer.error()));
+  if (answer->empty()) return json::object();
+  json document = json::parse(*answer, nullptr, false);
+  if (document.is_discarded()) {
+    return base::failed(fmt::format("{}: the answer is no JSON", client.server_name()),
+                        "is it a goban daemon that listens there?");
+  }
+  return document;
+}
+
+}  // namespace
+
+void add_server_option(CLI::App& command, std::string& server) {
+  command
+      .add_option("--server", server,
+                  "The daemon: path of its socket or URL (default: $GOBAN_SERVER, $GOBAN_SOCKET, "
+                  "else the usual sockets)")
+      ->type_name("ADDRESS");
+}
+
+Result<service::ApiClient> connect(const std::string& server) {
+  auto address = service::find_server(server);
+  if (!address) return base::failure(std::move(address.error()));
+  return service::ApiClient(std::move(*address));
+}
+
+Result<json> get_json(service::ApiClient& client, const std::string& path) {
+  return parsed(client, client.get(path));
+}
+
+Result<json> post_json(service::ApiClient& client, const std::string& path, const json& body) {
+  const auto text =
+      body.is_null() ? std::string{} : body.dump(-1, ' ', false, json::error_handler_t::replace);
+  return parsed(client, client.post(path, text));
+}
+
+const json& part_of(const json& from, const char* name) {
+  if (!from.is_object()) return kNothing;
+  const auto found = from.find(name);
+  return found == from.end() ? kNothing : *found;
+}
+
+json list_of(const json& from, const char* name) {
+  if (from.is_array()) return from;
+  const json& part = part_of(from, name);
+  return part.is_array() ? part : kEmptyList;
+}
+
+std::string text_of(const json& from, const char* name, const char* fallback) {
+  const json& part = part_of(from, name);
+  return part.is_string() ? part.get<std::string>() : std::string(fallback);
+}
+
+double number_of(const json& from, const char* name, double fallback) {
+  const json& part = part_of(from, name);
+  return part.is_number() ? part.get<double>() : fallback;
+}
+
+bool flag_of(const json& from, const char* name, bool fallback) {
+  const json& part = part_of(from, name);
+  return part.is_boolean() ? part.get<bool>() : fallback;
+}
+
+base::Status redraw_on_change(const std::string& server, double period_s,
+                              const std::function<Result<bool>(service::ApiClient&)>& draw) {
+  using Clock = std::chrono::steady_clock;
+  auto client = connect(server);
+  auto events = connect(server);
+  if (!client) return base::failure(client.error());
+  if (!events) return base::failure(events.error());
+  catch_interrupts();
+  base::Status problem;
+  bool more = true;
+  bool changed = false;
+  Clock::time_point drawn{};
+  const auto draw_now = [&] {
+    drawn = Clock::now();
+    changed = false;
+    auto drew = draw(*client);
+    if (!drew) problem = base::failure(std::move(drew.error()));
+    more = drew && *drew;
+  };
+  draw_now();
+  while (more && !interrupted()) {
+    // Bursts of changes are drawn once; `take` is called about once a second in any case.
+    const auto streamed = events->stream("/v1/events", [&](std::string_view part) {
+      const double since_s = std::chrono::duration<double>(Clock::now() - drawn).count();
+      constexpr double kShortest_s = 0.2;
+      changed = changed || !part.empty();
+      if (since_s >= period_s || (changed && since_s >= kShortest_s)) draw_now();
+      return more && !interrupted();
+    });
+    if (!streamed && more && !interrupted()) return streamed;
+    // A stream that ends at once must not keep us busy.
+    if (more && !interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  return problem;
+}
+
+void show_screen(const std::string& text) {
+  if (isatty(STDOUT_FILENO) != 0) {
+    fmt::print("\x1b[H\x1b[2J{}", text);
+  } else {
+    fmt::print("{}", text);
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,45 @@
+// What the commands that speak with the daemon share: the option --server, requests, JSON answers.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "service/api_client.hpp"
+
+namespace goban::cli {
+
+/// Adds --server to a command.
+void add_server_option(CLI::App& command, std::string& server);
+
+/// A client of the daemon that `server` names (empty: the default). Errors: those of find_server().
+[[nodiscard]] base::Result<service::ApiClient> connect(const std::string& server);
+
+/// The answer as JSON. Errors: those of the client; Failed if the answer is none.
+[[nodiscard]] base::Result<nlohmann::json> get_json(service::ApiClient& client,
+                                                    const std::string& path);
+[[nodiscard]] base::Result<nlohmann::json> post_json(service::ApiClient& client,
+                                                     const std::string& path,
+                                                     const nlohmann::json& body);
+
+/// Members of answers, with what stands for them if they are not there or of another kind.
+[[nodiscard]] std::string text_of(const nlohmann::json& from, const char* name,
+                                  const char* fallback = "");
+[[nodiscard]] double number_of(const nlohmann::json& from, const char* name, double fallback = 0);
+[[nodiscard]] bool flag_of(const nlohmann::json& from, const char* name, bool fallback = false);
+/// The member; null if it is not there.
+[[nodiscard]] const nlohmann::json& part_of(const nlohmann::json& from, const char* name);
+/// The list called `name`, or the answer itself if it is a list; an empty list otherwise.
+[[nodiscard]] nlohmann::json list_of(const nlohmann::json& from, const char* name);
+
+/// Draws again whenever the daemon reports a change, and once a `period_s` at least, until Ctrl-C
+/// or until `draw` returns false. Errors: those of `draw` and of the client.
+[[nodiscard]] base::Status redraw_on_change(
+    const std::string& server, double period_s,
+    const std::function<base::Result<bool>(service::ApiClient&)>& draw);
+/// Clears the screen of a terminal and writes `text`; only writes it, if stdout is no terminal.
+void show_screen(const std::string& text);
+
+}  // namespace goban::cli

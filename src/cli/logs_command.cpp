@@ -1,0 +1,48 @@
+// goban logs: what a job wrote.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/command.hpp"
+#include "cli/live_client.hpp"
+#include "cli/log_output.hpp"
+
+namespace goban::cli {
+namespace {
+
+struct LogsArguments {
+  std::string server;
+  std::string job;
+  LogChoice choice;
+};
+
+}  // namespace
+
+void add_logs(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<LogsArguments>();
+  CLI::App* c = app.add_subcommand("logs", "Print what a job wrote");
+  c->add_option("JOB", arguments->job, "The job: 7, or 7_2 for a task of an array")->required();
+  c->add_flag("-f,--follow", arguments->choice.follow, "Go on until the job is over");
+  c->add_flag("-e,--stderr", arguments->choice.standard_error,
+              "Standard error, if it goes to a file of its own");
+  c->add_option("-n,--lines", arguments->choice.lines, "The last N lines only")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
+  add_server_option(*c, arguments->server);
+  c->footer(
+      "Examples:\n"
+      "  goban logs 7\n"
+      "  goban logs -f -n 20 7_2\n"
+      "Exit codes: 0 fine, 1 failed, no such job, somebody else's, or no daemon, 2 wrong usage,\n"
+      "130 interrupted.");
+  c->callback([arguments, &action] {
+    action = [arguments] {
+      auto client = connect(arguments->server);
+      if (!client) return report_error(client.error());
+      const auto printed = print_log(*client, arguments->job, arguments->choice, STDOUT_FILENO);
+      if (!printed) return report_error(printed.error());
+      return interrupted() ? kExitInterrupted : 0;
+    };
+  });
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,60 @@
+// goban measure-block: the short-lived process of `goban profile` that runs the kernels on one GPU.
+// Not for people, so it is not shown.
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "engine/measure/block_process.hpp"
+#include "engine/measure/cpu_kernels.hpp"
+#include "engine/measure/cuda_kernels.hpp"
+
+namespace goban::cli {
+namespace {
+
+struct BlockArguments {
+  int runs = 3;
+  std::vector<int32_t> cpus;
+  double slowness = 1;
+  bool cuda = false;
+};
+
+base::Result<engine::measure::KernelRuns> run_kernels(const BlockArguments& arguments) {
+  if (!arguments.cuda) {
+    return engine::measure::run_cpu_kernels(arguments.cpus, arguments.slowness, arguments.runs);
+  }
+  const auto driver = engine::measure::CudaDriver::load();
+  if (!driver) return base::failure(driver.error());
+  return engine::measure::run_cuda_kernels(**driver, arguments.runs);
+}
+
+int measure(const BlockArguments& arguments) {
+  engine::measure::die_with_parent();
+  const auto runs = run_kernels(arguments);
+  if (!runs) {
+    fmt::print(stderr, "{}\n", runs.error().text());
+    return static_cast<int>(runs.error().code);
+  }
+  fmt::print("{}", engine::measure::to_text(*runs));
+  return 0;
+}
+
+}  // namespace
+
+void add_measure_block(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<BlockArguments>();
+  CLI::App* command = app.add_subcommand(
+      "measure-block", "Runs the profiler's kernels; started by goban profile, not by people");
+  command->group("");
+  command->add_option("--runs", arguments->runs, "Of each kernel")->check(CLI::Range(1, 1000));
+  auto* cuda = command->add_flag("--cuda", arguments->cuda, "On CUDA's device 0");
+  command->add_option("--cpus", arguments->cpus, "On these cores")->delimiter(',')->excludes(cuda);
+  command->add_option("--slowness", arguments->slowness, "Times the work")
+      ->check(CLI::Range(0.1, 1000.0));
+  command->callback([arguments, &action] {
+    if (!arguments->cuda && arguments->cpus.empty()) {
+      throw CLI::ValidationError("--cpus", "or --cuda is needed");
+    }
+    action = [arguments] { return measure(*arguments); };
+  });
+}
+
+}  // namespace goban::cli

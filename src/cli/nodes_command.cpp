@@ -1,0 +1,152 @@
+// goban nodes: the machines; takes them out of service and back.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/job_row.hpp"
+#include "cli/live_client.hpp"
+#include "cli/text_table.hpp"
+#include "live/job/wish_values.hpp"
+
+namespace goban::cli {
+namespace {
+
+using nlohmann::json;
+
+struct NodesArguments {
+  std::string server;
+  bool json_out = false;
+  std::vector<std::string> nodes;
+  std::string reason;
+  std::string after;
+  bool now = false;
+};
+
+std::string jobs_text(const json& jobs) {
+  std::string out;
+  for (const json& each : jobs.is_array() ? jobs : json::array()) {
+    if (each.is_number()) out += fmt::format("{}{}", out.empty() ? "" : ",", each.get<int64_t>());
+  }
+  return out;
+}
+
+int list(const NodesArguments& arguments) {
+  auto client = connect(arguments.server);
+  if (!client) return report_error(client.error());
+  const auto answer = get_json(*client, "/v1/nodes");
+  if (!answer) return report_error(answer.error());
+  const json& nodes = list_of(*answer, "nodes");
+  if (arguments.json_out) {
+    fmt::print("{}\n", nodes.dump(2));
+    return 0;
+  }
+  TextTable table({{"NODE", false, 40},
+                   {"STATE", false, 12},
+                   {"GPUS", true, 8},
+                   {"HELD", true, 8},
+                   {"MODEL", false, 24},
+                   {"CORES", true, 8},
+                   {"MEMORY", true, 12},
+                   {"JOBS", false, 30},
+                   {"REASON", false, 40}});
+  for (const json& node : nodes) {
+    const double cores = number_of(node, "cores");
+    const double bytes = number_of(node, "mem_bytes");
+    table.add({text_of(node, "node"), text_of(node, "state"),
+               fmt::format("{:.0f}", number_of(node, "num_gpus")),
+               fmt::format("{:.0f}", number_of(node, "held_gpus")), text_of(node, "gpu_model", "-"),
+               cores > 0 ? fmt::format("{:.0f}", cores) : "-", bytes > 0 ? size_text(bytes) : "-",
+               jobs_text(part_of(node, "jobs")), text_of(node, "reason")});
+  }
+  fmt::print("{}", table.text());
+  return 0;
+}
+
+base::Result<json> drain_body(const NodesArguments& arguments) {
+  json body = json::object();
+  if (!arguments.reason.empty()) body["reason"] = arguments.reason;
+  if (arguments.now) body["now"] = true;
+  if (arguments.after.empty()) return body;
+  const auto span = live::parse_span(arguments.after);
+  if (!span) {
+    base::Error error = span.error();
+    error.code = base::ErrorCode::Usage;
+    error.place.field = "--after";
+    return base::failure(std::move(error));
+  }
+  body["from_s"] = wall_clock_s() + base::to_seconds(*span);
+  return body;
+}
+
+int change(const NodesArguments& arguments, const char* what) {
+  const bool draining = std::string_view(what) == "drain";
+  const auto body = draining ? drain_body(arguments) : base::Result<json>(json());
+  if (!body) return report_error(body.error());
+  auto client = connect(arguments.server);
+  if (!client) return report_error(client.error());
+  int code = 0;
+  for (const std::string& node : arguments.nodes) {
+    const auto answer =
+        post_json(*client, fmt::format("/v1/nodes/{}/{}", service::url_part(node), what), *body);
+    if (answer) {
+      fmt::print("{} {}\n", draining ? "draining" : "resumed", node);
+      continue;
+    }
+    base::Error error = answer.error();
+    error.message = fmt::format("node {}: {}", node, error.message);
+    code = report_error(error);
+  }
+  return code;
+}
+
+void add_change(CLI::App& nodes, const std::shared_ptr<NodesArguments>& arguments, const char* name,
+                const char* help, const char* footer, Action& action) {
+  CLI::App* c = nodes.add_subcommand(name, help);
+  c->add_option("NODE", arguments->nodes, "Names of nodes")->required();
+  if (std::string_view(name) == "drain") {
+    c->add_option("--reason", arguments->reason, "Why, for others to read")->type_name("TEXT");
+    c->add_option("--after", arguments->after,
+                  "Not before so much time has passed: jobs that end by then still start")
+        ->type_name("TIME");
+    c->add_flag("--now", arguments->now, "Stop the jobs there; they go back into the queue");
+  }
+  add_server_option(*c, arguments->server);
+  c->footer(footer);
+  c->callback([arguments, name, &action] {
+    action = [arguments, name] { return change(*arguments, name); };
+  });
+}
+
+}  // namespace
+
+void add_nodes(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<NodesArguments>();
+  CLI::App* c = app.add_subcommand("nodes", "List the nodes, or take some out of service and back");
+  c->require_subcommand(0, 1);
+  c->add_flag("--json", arguments->json_out, "Print JSON alone");
+  add_server_option(*c, arguments->server);
+  c->footer(
+      "Examples:\n"
+      "  goban nodes\n"
+      "  goban nodes drain n3 --reason 'fan broken' --after 2h\n"
+      "  goban nodes resume n3\n"
+      "Exit codes: 0 fine, 1 failed, no such node, not allowed, or no daemon, 2 wrong usage.");
+  add_change(*c, arguments, "drain", "Let nothing start on nodes any more; what runs goes on",
+             "Operators only.\n\n"
+             "Examples:\n"
+             "  goban nodes drain n3 n4 --reason 'new driver'\n"
+             "  goban nodes drain n3 --now\n"
+             "Exit codes: 0 fine, 1 failed, no such node or not allowed, 2 wrong usage.",
+             action);
+  add_change(*c, arguments, "resume", "Take nodes back into service",
+             "Operators only.\n\n"
+             "Example:\n"
+             "  goban nodes resume n3\n"
+             "Exit codes: 0 fine, 1 failed, no such node or not allowed, 2 wrong usage.",
+             action);
+  c->callback([c, arguments, &action] {
+    if (c->get_subcommands().empty()) action = [arguments] { return list(*arguments); };
+  });
+}
+
+}  // namespace goban::cli

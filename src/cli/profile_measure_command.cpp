@@ -1,0 +1,314 @@
+// goban profile: measures the GPUs of this machine and writes their score table; goban profile
+// check says whether the table still holds.
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/output_file.hpp"
+#include "cli/command.hpp"
+#include "cli/live_client.hpp"
+#include "cli/profile_report.hpp"
+#include "cli/profile_session.hpp"
+#include "cli/progress.hpp"
+#include "profile/binning.hpp"
+#include "profile/measure/refresh_plan.hpp"
+#include "profile/scores_file.hpp"
+
+namespace goban::cli {
+namespace {
+
+using base::Result;
+using base::Status;
+using nlohmann::json;
+using profile::MeasureBook;
+using service::MachineGpus;
+
+constexpr int kBlocks = 16;
+constexpr int kQuickBlocks = 6;
+constexpr double kRefreshSeconds = 10;
+
+struct MeasureArguments {
+  std::string config;
+  std::optional<int32_t> virtual_gpus;
+  std::string server;
+  std::string out;
+  std::vector<int32_t> gpus;
+  std::string compare = "last";
+  double seconds = 0;
+  bool quick = false;
+  bool force = false;
+  bool skip_busy = false;
+  bool refresh = false;
+  bool send = false;
+  bool json_out = false;
+};
+
+/// Also says where the configured table is, if --out does not.
+Result<MachineGpus> machine_of(MeasureArguments& arguments) {
+  service::ServeConfig config;
+  if (!arguments.config.empty()) {
+    auto read = service::read_serve_config(arguments.config);
+    if (!read) return base::failure(read.error());
+    config = std::move(*read);
+  }
+  if (arguments.out.empty()) arguments.out = config.scores.empty() ? "scores.csv" : config.scores;
+  if (arguments.virtual_gpus) config.virtual_gpus = *arguments.virtual_gpus;
+  return service::find_gpus(config);
+}
+
+/// The book beside the score table; an empty one if there is none yet.
+Result<MeasureBook> book_beside(const std::string& scores_path) {
+  const std::string path = profile::book_path(scores_path);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error) return MeasureBook{};
+  return profile::read_book(path);
+}
+
+Result<std::vector<size_t>> gpus_asked_for(const MachineGpus& machine,
+                                           const std::vector<int32_t>& asked) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < machine.gpus.size(); ++i) {
+    if (asked.empty() || std::ranges::count(asked, machine.gpus[i].index) > 0) out.push_back(i);
+  }
+  for (const int32_t index : asked) {
+    if (index >= 0 && static_cast<size_t>(index) < machine.gpus.size()) continue;
+    return base::usage_error(fmt::format("--gpus: there is no GPU {}", index),
+                             fmt::format("give numbers from 0 to {}", machine.gpus.size() - 1));
+  }
+  return out;
+}
+
+/// Leaves out the busy ones with --skip-busy. Errors: one is busy, without any option about it.
+Result<std::vector<size_t>> idle_gpus(const MeasureArguments& arguments, const MachineGpus& machine,
+                                      const std::vector<size_t>& asked, const BusyGpus& busy) {
+  if (arguments.force) return asked;
+  std::vector<size_t> out;
+  for (const size_t i : asked) {
+    const auto found = busy.find(machine.gpus[i].index);
+    if (found == busy.end()) {
+      out.push_back(i);
+    } else if (arguments.skip_busy || arguments.refresh) {
+      fmt::print(stderr, "goban: note: GPU {} is left out: {}\n", found->first, found->second);
+    } else {
+      return base::failed(fmt::format("GPU {} is busy: {}", found->first, found->second),
+                          "wait for it, leave it out with --skip-busy, or measure it all the same "
+                          "with --force: its score then says little");
+    }
+  }
+  return out;
+}
+
+/// The one GPU that is due, or none. Begins the books if there are none.
+std::vector<size_t> due_gpu(const MeasureArguments& arguments, const MachineGpus& machine,
+                            const std::vector<size_t>& idle, MeasureBook& book) {
+  const int64_t now_s = std::time(nullptr);
+  if (book.since_unix_s == 0) book.since_unix_s = now_s;
+  const auto scores = profile::scores_of(book, gpus_now(machine));
+  std::vector<profile::RefreshGpu> gpus;
+  for (size_t i = 0; i < machine.gpus.size(); ++i) {
+    const auto* last = scores.gpus[i].last;
+    const double age_s = static_cast<double>(now_s - (last == nullptr ? 0 : last->unix_s));
+    gpus.push_back({.idle = std::ranges::count(idle, i) > 0,
+                    .expired = scores.gpus[i].expired,
+                    .age_s = age_s});
+  }
+  const double passed_s = static_cast<double>(std::max<int64_t>(now_s - book.since_unix_s, 0));
+  const auto due = profile::next_to_refresh(
+      gpus, {.gpu_seconds = passed_s * static_cast<double>(gpus.size()), .spent_s = book.spent_s},
+      {.cost_s = arguments.seconds > 0 ? arguments.seconds : kRefreshSeconds});
+  if (!due) return {};
+  return {*due};
+}
+
+Status write_file(const std::string& path, std::string text) {
+  auto file = base::OutputFile::create(path);
+  if (!file) return base::failure(file.error());
+  file->buffer() = std::move(text);
+  return file->commit();
+}
+
+/// The book first: what the table lacks after a crash follows from it. A table without a new
+/// measurement stays as it is. With --send the daemon gets the table as well.
+Status write_profile(const MeasureArguments& arguments, const MeasureBook& book,
+                     const profile::MachineScores& scores, bool any_measured) {
+  if (auto status = write_file(profile::book_path(arguments.out), profile::to_json(book));
+      !status) {
+    return status;
+  }
+  if (!any_measured) return {};
+  const std::string table = profile::to_csv(profile::bin_classes(profile::raw_by_class(scores)));
+  if (auto status = write_file(arguments.out, table); !status) return status;
+  if (!arguments.send) return {};
+  auto client = connect(arguments.server);
+  if (!client) return base::failure(client.error());
+  const auto answer = client->post("/v1/scores", table);
+  if (!answer) return base::failure(answer.error());
+  return {};
+}
+
+SessionPlan plan_of(const MeasureArguments& arguments, std::vector<size_t> gpus) {
+  SessionPlan plan{.gpus = std::move(gpus),
+                   .blocks = arguments.quick ? kQuickBlocks : kBlocks,
+                   .seconds = arguments.seconds,
+                   .forced = arguments.force};
+  if (arguments.refresh && plan.seconds <= 0) plan.seconds = kRefreshSeconds;
+  plan.block.program = {"/proc/self/exe", "measure-block"};
+  return plan;
+}
+
+/// Puts the sessions into the book. Returns by GPU of the machine whether it was measured.
+std::vector<bool> keep(SessionResult& result, const SessionPlan& plan, const MachineGpus& machine,
+                       MeasureBook& book) {
+  std::vector<bool> measured(machine.gpus.size(), false);
+  if (book.since_unix_s == 0) book.since_unix_s = std::time(nullptr);
+  book.spent_s += result.spent_s;
+  for (const auto& gpu : machine.gpus) book.of(gpu.uuid).name = gpu.name;
+  for (size_t i = 0; i < plan.gpus.size(); ++i) {
+    if (!result.problems[i].empty()) {
+      fmt::print(stderr, "goban: error: {}\n", result.problems[i]);
+      continue;
+    }
+    measured[plan.gpus[i]] = true;
+    add_session(book.of(machine.gpus[plan.gpus[i]].uuid), std::move(result.sessions[i]));
+  }
+  return measured;
+}
+
+int print_report(const MeasureArguments& arguments, const ProfileReport& report) {
+  const std::string book = profile::book_path(arguments.out);
+  if (arguments.json_out) {
+    const json document = {
+        {"gpus", report_json(report)}, {"scores_file", arguments.out}, {"profile_file", book}};
+    fmt::print("{}\n", document.dump(2, ' ', false, json::error_handler_t::replace));
+    return 0;
+  }
+  fmt::print("{}", report_text(report));
+  if (std::ranges::count(report.measured, true) > 0) {
+    fmt::print("Scores: {} (for goban serve); what they rest on: {}\n", arguments.out, book);
+  }
+  return 0;
+}
+
+int measure(MeasureArguments arguments) {
+  const auto machine = machine_of(arguments);
+  if (!machine) return report_error(machine.error());
+  const auto asked = gpus_asked_for(*machine, arguments.gpus);
+  if (!asked) return report_error(asked.error());
+  auto book = book_beside(arguments.out);
+  if (!book) return report_error(book.error());
+  const BusyGpus used = busy_by_use(*machine);
+  const auto jobs = busy_by_jobs(*machine, arguments.server);
+  if (!jobs && !arguments.force) return report_error(jobs.error());
+  const auto busy_now = [&] {
+    BusyGpus out = used;
+    if (const auto held = busy_by_jobs(*machine, arguments.server)) {
+      out.insert(held->begin(), held->end());
+    }
+    return out;
+  };
+  auto chosen = idle_gpus(arguments, *machine, *asked, busy_now());
+  if (!chosen) return report_error(chosen.error());
+  if (arguments.refresh) chosen = due_gpu(arguments, *machine, *chosen, *book);
+  const SessionPlan plan = plan_of(arguments, std::move(*chosen));
+  SessionResult result;
+  if (!plan.gpus.empty()) {
+    catch_interrupts();
+    ProgressBar bar("measuring",
+                    static_cast<int64_t>(plan.gpus.size()) * static_cast<int64_t>(plan.blocks));
+    result = measure_gpus(*machine, plan, busy_now, [&] { ++bar.done; });
+  } else if (!arguments.json_out) {
+    fmt::print("{}\n", arguments.refresh ? "No idle GPU is due within 0.1 % of GPU time."
+                                         : "No GPU is idle; nothing was measured.");
+  }
+  if (interrupted()) {
+    fmt::print(stderr, "goban: interrupted; {} is as it was\n", arguments.out);
+    return kExitInterrupted;
+  }
+  const std::vector<bool> measured = keep(result, plan, *machine, *book);
+  const auto scores = profile::scores_of(*book, gpus_now(*machine));
+  const bool any = std::ranges::count(measured, true) > 0;
+  if (any || result.spent_s > 0 || arguments.refresh) {
+    const auto status = write_profile(arguments, *book, scores, any);
+    if (!status) return report_error(status.error());
+  }
+  print_report(arguments, {*machine, scores, measured, arguments.compare == "last"});
+  const bool all = std::ranges::all_of(result.problems, &std::string::empty);
+  return all ? 0 : static_cast<int>(base::ErrorCode::Failed);
+}
+
+int check(MeasureArguments arguments) {
+  const auto machine = machine_of(arguments);
+  if (!machine) return report_error(machine.error());
+  const auto book = book_beside(arguments.out);
+  if (!book) return report_error(book.error());
+  const auto scores = profile::scores_of(*book, gpus_now(*machine));
+  const std::vector<bool> none(machine->gpus.size(), false);
+  print_report(arguments, {*machine, scores, none});
+  return std::ranges::any_of(scores.gpus, &profile::GpuScores::expired) ? 1 : 0;
+}
+
+void add_machine_options(CLI::App& command, MeasureArguments& arguments) {
+  command
+      .add_option(
+          "--out", arguments.out,
+          "The score table; what it rests on lies beside it (default: that of --config, else "
+          "scores.csv)")
+      ->type_name("FILE");
+  command.add_option("--config", arguments.config, "Configuration of goban serve");
+  command
+      .add_option("--virtual-gpus", arguments.virtual_gpus,
+                  "So many GPUs that are shares of this machine's cores")
+      ->check(CLI::Range(1, 255));
+  command.add_flag("--json", arguments.json_out, "Print JSON alone");
+}
+
+}  // namespace
+
+void add_profile_measure(CLI::App& profile, Action& action) {
+  auto arguments = std::make_shared<MeasureArguments>();
+  add_machine_options(profile, *arguments);
+  profile
+      .add_option("--gpus", arguments->gpus, "Only these, such as 0,2; others keep their scores")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  profile.add_flag("--quick", arguments->quick, "6 blocks a GPU, not 16: names no stragglers");
+  profile.add_option("--seconds", arguments->seconds, "Begin no block after so long")
+      ->check(CLI::Range(0.1, 86400.0));
+  profile
+      .add_option("--compare", arguments->compare,
+                  "last: tell what changed since earlier profiles; none")
+      ->check(CLI::IsMember({"last", "none"}))
+      ->capture_default_str();
+  auto* force = profile.add_flag("--force", arguments->force, "Measure busy GPUs as well");
+  profile.add_flag("--skip-busy", arguments->skip_busy, "Leave busy GPUs out")->excludes(force);
+  profile
+      .add_flag("--refresh", arguments->refresh,
+                "Measure the one idle GPU that is due, if 0.1 % of GPU time allows it")
+      ->excludes(force);
+  profile.add_flag("--send", arguments->send,
+                   "Hand the scores to the running daemon: they count at once (operators only)");
+  add_server_option(profile, arguments->server);
+  profile.footer(
+      "Examples:\n"
+      "  goban profile --virtual-gpus 4\n"
+      "  goban profile --out /etc/goban/scores.csv --skip-busy\n"
+      "  goban profile --refresh --send --config /etc/goban.toml\n"
+      "Exit codes: 0 fine, 1 a GPU is busy or could not be measured, 2 wrong usage, 3 bad input, "
+      "130 interrupted (nothing was written).");
+  profile.callback([&profile, arguments, &action] {
+    if (profile.get_subcommands().empty()) action = [arguments] { return measure(*arguments); };
+  });
+  CLI::App* command =
+      profile.add_subcommand("check", "Say whether the scores of this machine still hold");
+  auto checked = std::make_shared<MeasureArguments>();
+  add_machine_options(*command, *checked);
+  command->footer(
+      "Example:\n  goban profile check --out /etc/goban/scores.csv\n"
+      "Exit codes: 0 all hold, 1 some GPU was never measured or its driver, firmware or cores "
+      "changed, 2 wrong usage, 3 bad input.");
+  command->callback([checked, &action] { action = [checked] { return check(*checked); }; });
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,124 @@
+#include "cli/profile_session.hpp"
+
+#include <chrono>
+#include <ctime>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/command.hpp"
+#include "profile/median.hpp"
+
+namespace goban::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using profile::GpuSession;
+using service::MachineGpus;
+
+/// A virtual GPU is what its cores are.
+profile::GpuCondition condition_of(const MachineGpus& machine, const engine::local::LocalGpu& gpu) {
+  if (machine.nvml == nullptr) {
+    return {.firmware = fmt::format("cores {}", fmt::join(gpu.cpus, ","))};
+  }
+  return {.driver = machine.driver, .firmware = machine.nvml->firmware(gpu.uuid)};
+}
+
+class Session {
+ public:
+  Session(const MachineGpus& machine, const SessionPlan& plan) : machine_(machine), plan_(plan) {
+    result_.sessions.resize(plan.gpus.size());
+    result_.problems.resize(plan.gpus.size());
+    failures_.resize(plan.gpus.size(), 0);
+  }
+
+  /// A GPU that is not idle any more is given up with all that was measured of it.
+  void give_up(const BusyGpus& busy) {
+    if (plan_.forced) return;
+    for (size_t i = 0; i < plan_.gpus.size(); ++i) {
+      const auto found = busy.find(gpu(i).index);
+      if (found == busy.end() || !result_.problems[i].empty()) continue;
+      result_.problems[i] = fmt::format("GPU {} was needed: {}", gpu(i).index, found->second);
+      result_.sessions[i] = {};
+    }
+  }
+
+  void run_one(size_t i) {
+    if (!result_.problems[i].empty()) return;
+    const auto begin = Clock::now();
+    const auto runs = engine::measure::run_block(gpu(i), plan_.block, interrupted());
+    result_.spent_s += std::chrono::duration<double>(Clock::now() - begin).count();
+    if (!runs) {
+      constexpr int kFailuresMax = 2;
+      if (++failures_[i] < kFailuresMax) return;
+      result_.problems[i] = runs.error().text();
+      result_.sessions[i] = {};
+      return;
+    }
+    for (size_t k = 0; k < runs->size(); ++k) {
+      result_.sessions[i].block_s[k].push_back(profile::median((*runs)[k]));
+    }
+  }
+
+  SessionResult finish(const BusyGpus& busy) {
+    for (size_t i = 0; i < plan_.gpus.size(); ++i) {
+      GpuSession& session = result_.sessions[i];
+      if (session.block_s[0].empty()) {
+        if (result_.problems[i].empty()) {
+          result_.problems[i] = fmt::format("GPU {}: no block was measured", gpu(i).index);
+        }
+        continue;
+      }
+      session.unix_s = std::time(nullptr);
+      session.condition = condition_of(machine_, gpu(i));
+      if (machine_.nvml != nullptr) {
+        session.temperature_c = machine_.nvml->read(gpu(i).uuid).temperature_c;
+      }
+      const bool own = busy.contains(gpu(i).index);
+      session.forced = plan_.forced && own;
+      session.neighbours = static_cast<int64_t>(busy.size() - (own ? 1 : 0));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] const engine::local::LocalGpu& gpu(size_t i) const {
+    return machine_.gpus[plan_.gpus[i]];
+  }
+  const MachineGpus& machine_;
+  const SessionPlan& plan_;
+  SessionResult result_{};
+  std::vector<int> failures_{};
+};
+
+}  // namespace
+
+SessionResult measure_gpus(const MachineGpus& machine, const SessionPlan& plan,
+                           const std::function<BusyGpus()>& busy,
+                           const std::function<void()>& step) {
+  Session session(machine, plan);
+  BusyGpus now = busy();
+  const auto begin = Clock::now();
+  const auto late = [&] {
+    const std::chrono::duration<double> passed = Clock::now() - begin;
+    return plan.seconds > 0 && passed.count() >= plan.seconds;
+  };
+  for (int block = 0; block < plan.blocks && !(block > 0 && late()); ++block) {
+    session.give_up(now);
+    for (size_t i = 0; i < plan.gpus.size() && !interrupted(); ++i) {
+      if (block > 0 && late()) break;
+      session.run_one(i);
+      step();
+    }
+    now = busy();
+  }
+  session.give_up(now);
+  return session.finish(now);
+}
+
+std::vector<profile::GpuNow> gpus_now(const MachineGpus& machine) {
+  std::vector<profile::GpuNow> out;
+  for (const auto& gpu : machine.gpus) out.push_back({gpu.uuid, condition_of(machine, gpu)});
+  return out;
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,90 @@
+// goban queue: the jobs that wait and run.
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/job_choice.hpp"
+#include "cli/job_row.hpp"
+#include "cli/live_client.hpp"
+#include "cli/queue_table.hpp"
+
+namespace goban::cli {
+namespace {
+
+using base::Result;
+
+struct QueueArguments {
+  std::string server;
+  std::string user;
+  std::string state;
+  bool all = false;
+  bool json_out = false;
+  bool watch = false;
+};
+
+/// `?...` of GET /v1/jobs.
+std::string query_of(const QueueArguments& arguments) {
+  std::string query = !arguments.state.empty() ? "state=" + service::url_part(arguments.state)
+                      : arguments.all          ? std::string{}
+                                               : std::string(kUnfinished);
+  const auto add = [&](const std::string& part) { query += (query.empty() ? "" : "&") + part; };
+  if (arguments.user.empty()) {
+    add("all=1");
+  } else if (arguments.user != "me") {
+    add("user=" + service::url_part(arguments.user));
+  }
+  return query;
+}
+
+Result<std::string> queue_text(service::ApiClient& client, const QueueArguments& arguments) {
+  const auto jobs = list_jobs(client, query_of(arguments));
+  if (!jobs) return base::failure(jobs.error());
+  if (arguments.json_out) return jobs->dump(2) + "\n";
+  return queue_table(job_rows(*jobs), wall_clock_s());
+}
+
+int run(const QueueArguments& arguments) {
+  if (arguments.watch) {
+    constexpr double kPeriod_s = 5;
+    const auto watched = redraw_on_change(arguments.server, kPeriod_s,
+                                          [&](service::ApiClient& client) -> Result<bool> {
+                                            const auto text = queue_text(client, arguments);
+                                            if (!text) return base::failure(text.error());
+                                            show_screen(*text);
+                                            return true;
+                                          });
+    return watched ? 0 : report_error(watched.error());
+  }
+  auto client = connect(arguments.server);
+  if (!client) return report_error(client.error());
+  const auto text = queue_text(*client, arguments);
+  if (!text) return report_error(text.error());
+  fmt::print("{}", *text);
+  return 0;
+}
+
+}  // namespace
+
+void add_queue(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<QueueArguments>();
+  CLI::App* c = app.add_subcommand("queue", "List the jobs that run and wait");
+  c->add_option("-u,--user", arguments->user, "Only this user's (me: yours)")->type_name("USER");
+  c->add_option("-s,--state", arguments->state,
+                "Only these: held, depends, waiting, starting, running, stopping, done")
+      ->type_name("STATE,...");
+  c->add_flag("-a,--all", arguments->all, "Those that ended lately, too");
+  c->add_flag("--json", arguments->json_out, "Print JSON alone");
+  c->add_flag("-w,--watch", arguments->watch, "Draw again at every change, until Ctrl-C");
+  add_server_option(*c, arguments->server);
+  c->footer(
+      "Running jobs come first, then the others by number.\n\n"
+      "Examples:\n"
+      "  goban queue\n"
+      "  goban queue --user me --state waiting,held\n"
+      "  goban queue --watch\n"
+      "Exit codes: 0 fine, 1 failed or no daemon, 2 wrong usage, 3 refused.");
+  c->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,88 @@
+// goban series prune: a store's old months become hourly, then go.
+#include <fmt/format.h>
+
+#include "base/date_time.hpp"
+#include "cli/series_commands.hpp"
+#include "series/prune.hpp"
+
+namespace goban::cli {
+namespace {
+
+struct PruneArguments {
+  std::string store;
+  std::vector<std::string> metrics;
+  std::string hourly_before;
+  std::string before;
+};
+
+/// First millisecond of a month `2024-01`; the least number if the text is empty.
+base::Result<int64_t> month_ms(std::string_view option, const std::string& text) {
+  if (text.empty()) return INT64_MIN;
+  constexpr size_t kMonthLetters = 7;
+  const auto parsed =
+      text.size() == kMonthLetters ? base::parse_date_time(text + "-01 00:00:00") : std::nullopt;
+  if (parsed) return parsed->unix_ns / 1'000'000;
+  return base::failure(
+      base::usage_error(fmt::format("{}: \"{}\" is no month", option, text), "write 2024-01")
+          .value());
+}
+
+base::Result<std::vector<series::Metric>> metrics_of(const std::vector<std::string>& names) {
+  std::vector<series::Metric> metrics;
+  for (const std::string& name : names) {
+    const auto metric = series::parse_metric(name);
+    if (!metric) return base::failure(metric.error());
+    metrics.push_back(*metric);
+  }
+  if (!names.empty()) return metrics;
+  for (const series::MetricInfo& each : series::metrics()) metrics.push_back(each.metric);
+  return metrics;
+}
+
+int prune(const PruneArguments& arguments) {
+  const auto metrics = metrics_of(arguments.metrics);
+  if (!metrics) return report_error(metrics.error());
+  const auto hourly = month_ms("--hourly-before", arguments.hourly_before);
+  if (!hourly) return report_error(hourly.error());
+  const auto before = month_ms("--before", arguments.before);
+  if (!before) return report_error(before.error());
+  for (const series::Metric metric : *metrics) {
+    const auto done = series::prune(arguments.store, metric,
+                                    {.drop_before_ms = *before, .hourly_before_ms = *hourly});
+    if (!done) return report_error(done.error());
+    if (done->months_dropped + done->months_reduced == 0) continue;
+    fmt::print("{}: {} months made hourly, {} removed; {} bytes are {} now\n",
+               series::info(metric).name, done->months_reduced, done->months_dropped,
+               done->bytes_before, done->bytes_after);
+    if (done->damaged_blocks > 0) {
+      fmt::print(stderr, "goban: warning: {}: {} damaged blocks, their samples are missing now\n",
+                 series::info(metric).name, done->damaged_blocks);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_series_prune(CLI::App& series, Action& action) {
+  auto arguments = std::make_shared<PruneArguments>();
+  CLI::App* c = series.add_subcommand("prune", "Make old months of a store hourly, or remove them");
+  c->add_option("store", arguments->store, "Folder of the store")->required();
+  auto* const hourly = c->add_option("--hourly-before", arguments->hourly_before,
+                                     "Keep means of hours of the months before this one");
+  c->add_option("--before", arguments->before, "Remove the months before this one");
+  c->add_option("--metric", arguments->metrics, "Only these metrics; all of them if left out");
+  c->footer(
+      "Examples (minutes are kept for two years, hours for ten):\n"
+      "  goban series prune gpus --hourly-before 2022-04 --before 2014-04\n"
+      "  goban series prune gpus --metric node_temperature --before 2023-01\n"
+      "Months are those of UTC. What is gone cannot be brought back.");
+  c->callback([arguments, hourly, &action] {
+    if (arguments->hourly_before.empty() && arguments->before.empty()) {
+      throw CLI::RequiredError(hourly->get_name() + " or --before");
+    }
+    action = [arguments] { return prune(*arguments); };
+  });
+}
+
+}  // namespace goban::cli

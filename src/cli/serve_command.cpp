@@ -1,0 +1,159 @@
+// goban serve: the daemon that schedules this machine; goban replay: its journal, decided again.
+#include <csignal>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "cli/command.hpp"
+#include "cli/what_if.hpp"
+#include "service/machine_daemon.hpp"
+#include "service/replay.hpp"
+
+namespace goban::cli {
+namespace {
+
+struct ServeArguments {
+  std::string config;
+  std::string state;
+  std::string policy;
+  std::optional<int32_t> virtual_gpus;
+  std::string listen;
+};
+
+base::Result<service::ServeConfig> configuration(const ServeArguments& arguments) {
+  service::ServeConfig config;
+  if (!arguments.config.empty()) {
+    auto read = service::read_serve_config(arguments.config);
+    if (!read) return read;
+    config = std::move(*read);
+  }
+  if (!arguments.state.empty()) config.state = arguments.state;
+  if (!arguments.policy.empty()) config.policy = arguments.policy;
+  if (arguments.virtual_gpus) config.virtual_gpus = *arguments.virtual_gpus;
+  if (!arguments.listen.empty()) config.doors.listen = arguments.listen;
+  return config;
+}
+
+/// One line with the time, whole, whoever writes at the same time.
+void say(const std::string& line) {
+  static std::mutex mutex;
+  const std::scoped_lock lock(mutex);
+  fmt::print(stderr, "{:%Y-%m-%d %H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), line);
+}
+
+/// Waits for Ctrl-C or SIGTERM; reads the configuration again at SIGHUP. They are blocked in all
+/// threads, so nothing is interrupted.
+void wait_for_end(const sigset_t& signals, const ServeArguments& arguments,
+                  service::MachineDaemon& daemon) {
+  int received = 0;
+  while (sigwait(&signals, &received) != 0 || received == SIGHUP) {
+    if (received != SIGHUP) continue;
+    auto config = configuration(arguments);
+    const base::Status status =
+        config ? daemon.reload(std::move(*config)) : base::failure(config.error());
+    if (!status) say("nothing is read again: " + status.error().text());
+  }
+}
+
+int serve(const ServeArguments& arguments) {
+  auto config = configuration(arguments);
+  if (!config) return report_error(config.error());
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::shared_ptr<WhatIf> what_if;
+  auto daemon = service::MachineDaemon::start(
+      std::move(*config), say,
+      [&what_if](const service::ServeConfig& complete, const live::Site& site) {
+        what_if = std::make_shared<WhatIf>(complete, site);
+        return [what_if](const std::string& question) { return what_if->answer(question); };
+      });
+  if (!daemon) return report_error(daemon.error());
+  fmt::print("{}", (*daemon)->addresses());
+  std::fflush(stdout);
+  wait_for_end(signals, arguments, **daemon);
+  say("ending; jobs that run go on");
+  what_if->end();
+  daemon->reset();
+  return 0;
+}
+
+int replay(const ServeArguments& arguments, const std::string& path, bool json) {
+  auto config = configuration(arguments);
+  if (!config) return report_error(config.error());
+  const auto fold = service::replay_journal(*config, path);
+  if (!fold) return report_error(fold.error());
+  if (json) {
+    fmt::print(
+        "{{\"records\": {}, \"reproduced\": {}, \"other\": {}, \"uncompared\": {}, "
+        "\"first_other_record\": {}}}\n",
+        fold->records, fold->reproduced, fold->other, fold->uncompared, fold->first_other);
+  } else {
+    fmt::print("{} records, {} decisions come out as recorded, {} otherwise{}\n", fold->records,
+               fold->reproduced, fold->other,
+               fold->other > 0 ? fmt::format("; the first is record {}", fold->first_other) : "");
+    if (fold->uncompared > 0) fmt::print("{} more were not compared\n", fold->uncompared);
+  }
+  return fold->other > 0 ? 1 : 0;
+}
+
+void add_site_options(CLI::App* command, ServeArguments& arguments) {
+  command->add_option("--config", arguments.config, "Configuration file (docs/serve.md)");
+  command->add_option("--policy", arguments.policy, "Who runs when and where (goban policies)");
+  command
+      ->add_option("--virtual-gpus", arguments.virtual_gpus,
+                   "So many GPUs that are shares of this machine's cores")
+      ->check(CLI::Range(1, 255));
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("serve", "Schedule jobs on this machine: the daemon");
+  auto arguments = std::make_shared<ServeArguments>();
+  command->add_option("--config", arguments->config, "Configuration file (docs/serve.md)");
+  command->add_option("--state", arguments->state, "Folder of journal, jobs and history");
+  command->add_option("--policy", arguments->policy, "Who runs when and where (goban policies)");
+  command
+      ->add_option("--virtual-gpus", arguments->virtual_gpus,
+                   "So many GPUs that are shares of this machine's cores")
+      ->check(CLI::Range(1, 255));
+  command->add_option("--listen", arguments->listen,
+                      "ADDRESS:PORT for browsers; beyond loopback only with TLS");
+  command->footer(
+      "Examples:\n"
+      "  goban serve --virtual-gpus 4\n"
+      "  goban serve --config /etc/goban.toml\n"
+      "  goban serve --state ~/goban --policy las+pal --listen 127.0.0.1:8080\n"
+      "Ctrl-C or SIGTERM ends the daemon; jobs that run go on, and the next one finds them.\n"
+      "SIGHUP: tokens, certificate and who may ask are read again.");
+  command->callback([arguments, &action] { action = [arguments] { return serve(*arguments); }; });
+}
+
+void add_replay(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("replay", "Make the decisions of a daemon's journal again and compare");
+  auto arguments = std::make_shared<ServeArguments>();
+  auto path = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("journal", *path, "State folder, its journal folder, or one of its files")
+      ->required();
+  add_site_options(command, *arguments);
+  command->add_flag("--json", *json, "Print JSON");
+  command->footer(
+      "Examples:\n"
+      "  goban replay ~/.local/state/goban --virtual-gpus 4\n"
+      "  goban replay /var/lib/goban --config /etc/goban.toml --json\n"
+      "The configuration has to be the daemon's. Nothing is changed. Exit codes: 0 all decisions\n"
+      "since the last snapshot come out as recorded, 1 one does not.");
+  command->callback([arguments, path, json, &action] {
+    action = [arguments, path, json] { return replay(*arguments, *path, *json); };
+  });
+}
+
+}  // namespace goban::cli

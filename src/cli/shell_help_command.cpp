@@ -1,0 +1,81 @@
+// goban completion and goban man: what shells and man pages need, from the commands themselves.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/output_file.hpp"
+#include "cli/command.hpp"
+#include "cli/command_tree.hpp"
+
+namespace goban::cli {
+namespace {
+
+int print_completion(const CLI::App& program, const std::string& shell) {
+  const auto tree = command_tree(program);
+  fmt::print("{}", shell == "bash"  ? bash_completion(tree)
+                   : shell == "zsh" ? zsh_completion(tree)
+                                    : fish_completion(tree));
+  return 0;
+}
+
+int print_page(const CLI::App& program, const std::vector<std::string>& words) {
+  const auto tree = command_tree(program);
+  for (const CommandNode& node : tree) {
+    if (node.path != words) continue;
+    fmt::print("{}", man_page(tree, node, program.version()));
+    return 0;
+  }
+  return report_error({.code = base::ErrorCode::Usage,
+                       .message = fmt::format("there is no command {}", fmt::join(words, " ")),
+                       .place = {},
+                       .remedy = "goban --help lists them"});
+}
+
+int write_pages(const CLI::App& program, const std::string& folder) {
+  const auto tree = command_tree(program);
+  for (const CommandNode& node : tree) {
+    const std::string path = fmt::format("{}/{}.1", folder, man_name(node));
+    auto file = base::OutputFile::create(path);
+    if (!file) return report_error(file.error());
+    file->buffer() = man_page(tree, node, program.version());
+    if (const auto written = file->commit(); !written) return report_error(written.error());
+  }
+  fmt::print(stderr, "{} pages in {}\n", tree.size(), folder);
+  return 0;
+}
+
+}  // namespace
+
+void add_shell_help(CLI::App& app, Action& action) {
+  auto shell = std::make_shared<std::string>();
+  CLI::App* completion = app.add_subcommand("completion", "Print a shell's completion of goban");
+  completion->add_option("SHELL", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->footer(
+      "Examples:\n"
+      "  eval \"$(goban completion bash)\"\n"
+      "  goban completion zsh > ~/.zfunc/_goban\n"
+      "  goban completion fish > ~/.config/fish/completions/goban.fish\n"
+      "Exit codes: 0 fine, 2 wrong usage.");
+  completion->callback(
+      [shell, &app, &action] { action = [shell, &app] { return print_completion(app, *shell); }; });
+
+  auto words = std::make_shared<std::vector<std::string>>();
+  auto folder = std::make_shared<std::string>();
+  CLI::App* man = app.add_subcommand("man", "Print a command's man page, or write all of them");
+  man->add_option("COMMAND", *words, "Such as submit, or trace generate (default: goban itself)");
+  man->add_option("--out", *folder, "Write the pages of all commands into this folder")
+      ->type_name("DIR");
+  man->footer(
+      "Examples:\n"
+      "  goban man submit | man -l -\n"
+      "  goban man --out ~/.local/share/man/man1\n"
+      "Exit codes: 0 fine, 1 cannot write, 2 wrong usage.");
+  man->callback([words, folder, &app, &action] {
+    action = [words, folder, &app] {
+      return folder->empty() ? print_page(app, *words) : write_pages(app, *folder);
+    };
+  });
+}
+
+}  // namespace goban::cli

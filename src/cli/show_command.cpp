@@ -1,0 +1,214 @@
+// goban show: all that is known of a job.
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/job_choice.hpp"
+#include "cli/live_client.hpp"
+#include "cli/queue_table.hpp"
+#include "cli/text_table.hpp"
+
+namespace goban::cli {
+namespace {
+
+using nlohmann::json;
+
+struct ShowArguments {
+  std::string server;
+  JobChoice choice;
+  bool json_out = false;
+};
+
+/// Lines "  what      value".
+class Facts {
+ public:
+  void add(const char* what, const std::string& value) {
+    if (!value.empty()) text_ += fmt::format("  {:<12}{}\n", what, printable(value));
+  }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) {
+    if (!part.empty()) out += (out.empty() ? "" : ", ") + part;
+  }
+  return out;
+}
+
+std::string progress_text(const json& from) {
+  std::vector<std::string> parts;
+  const auto add = [&](const char* what, const char* done, const char* of) {
+    if (number_of(from, done, -1) < 0) return;
+    const double all = number_of(from, of, -1);
+    parts.push_back(fmt::format("{} {:.6g}{}", what, number_of(from, done),
+                                all >= 0 ? fmt::format(" of {:.6g}", all) : ""));
+  };
+  add("epoch", "epoch", "epochs");
+  add("step", "step", "steps");
+  if (const double speed = number_of(from, "samples_per_s", -1); speed >= 0) {
+    parts.push_back(fmt::format("{:.4g} samples/s", speed));
+  }
+  if (const double loss = number_of(from, "loss", -1); loss >= 0) {
+    parts.push_back(fmt::format("loss {:.4g}", loss));
+  }
+  return joined(parts);
+}
+
+std::string usage_text(const json& from) {
+  std::vector<std::string> parts;
+  if (const double cpu = number_of(from, "cpu_s", -1); cpu >= 0) {
+    parts.push_back("CPU time " + clock_text(cpu));
+  }
+  if (const double bytes = number_of(from, "mem_bytes_max", -1); bytes >= 0) {
+    parts.push_back("memory " + size_text(bytes));
+  }
+  if (const double bytes = number_of(from, "gpu_mem_bytes_max", -1); bytes >= 0) {
+    parts.push_back("GPU memory " + size_text(bytes));
+  }
+  if (const double util = number_of(from, "gpu_util_pct", -1); util >= 0) {
+    parts.push_back(fmt::format("GPU utilisation {:.0f} %", util));
+  }
+  if (const double energy = number_of(from, "energy_j", -1); energy >= 0) {
+    parts.push_back(fmt::format("{:.4g} Wh", energy / 3600));
+  }
+  return joined(parts);
+}
+
+/// What earlier runs of the same application took.
+std::string profile_text(const json& from) {
+  std::vector<std::string> parts;
+  const auto value = [&](const char* name) { return number_of(part_of(from, name), "value", -1); };
+  if (const double epoch_s = value("epoch_s"); epoch_s > 0) {
+    parts.push_back(fmt::format("epoch {:.4g} s", epoch_s));
+  }
+  if (const double bytes = value("peak_mem_bytes"); bytes > 0) {
+    parts.push_back("GPU memory " + size_text(bytes));
+  }
+  if (const double util = value("utilisation_pct"); util >= 0) {
+    parts.push_back(fmt::format("GPU utilisation {:.0f} %", util));
+  }
+  if (const double power = value("power_w"); power > 0) {
+    parts.push_back(fmt::format("{:.4g} W a GPU", power));
+  }
+  const std::string source = text_of(from, "source");
+  if (!parts.empty() && !source.empty()) parts.push_back("by " + source);
+  return joined(parts);
+}
+
+std::string end_text(const json& from, const JobRow& row) {
+  std::vector<std::string> parts{state_text(row)};
+  if (const double code = number_of(from, "exit_code", -1); code >= 0) {
+    parts.push_back(fmt::format("exit code {:.0f}", code));
+  }
+  if (const double signal = number_of(from, "signal"); signal > 0) {
+    parts.push_back(fmt::format("signal {:.0f}", signal));
+  }
+  parts.push_back(text_of(from, "detail"));
+  return joined(parts);
+}
+
+std::string dependencies_text(const json& spec) {
+  std::vector<std::string> parts;
+  for (const json& each : list_of(spec, "dependencies")) {
+    parts.push_back(fmt::format("{}:{:.0f}", text_of(each, "kind"), number_of(each, "job")));
+  }
+  return joined(parts);
+}
+
+std::string limits_text(const json& from, const json& spec) {
+  std::vector<std::string> parts;
+  if (const double limit = number_of(from, "walltime_s"); limit > 0) {
+    parts.push_back(clock_text(limit));
+  }
+  const json& training = part_of(spec, "training");
+  if (const double deadline = number_of(training, "deadline_s", -1); deadline >= 0) {
+    parts.push_back("deadline " + clock_text(deadline) + " after submission");
+  }
+  return joined(parts);
+}
+
+std::string text_for(const json& from, double now_s) {
+  const JobRow row = job_row(from);
+  const json& spec = part_of(from, "spec");
+  Facts facts;
+  facts.add("state", row.is_over() ? end_text(from, row) : state_text(row));
+  const bool shares = flag_of(from, "shares");
+  facts.add("GPUs", fmt::format("{}{}{}{}", row.num_gpus, row.where.empty() ? "" : " on ",
+                                row.where, shares ? ", shared" : ""));
+  facts.add("type", text_of(from, "resource_type"));
+  facts.add("submitted", moment_text(row.submit_s, now_s));
+  const double first_s = number_of(from, "first_start_s");
+  if (first_s > 0) {
+    facts.add("started", fmt::format("{}, after {}", moment_text(first_s, now_s),
+                                     clock_text(first_s - row.submit_s)));
+  }
+  if (row.end_s > 0) facts.add("ended", moment_text(row.end_s, now_s));
+  const double runs = number_of(from, "runs");
+  if (runs > 0) {
+    facts.add("ran", fmt::format("{} in {:.0f} run{}, {:.0f} preempted, {:.0f} broken",
+                                 clock_text(row.ran_s(now_s)), runs, runs > 1 ? "s" : "",
+                                 number_of(from, "preemptions"), number_of(from, "breakages")));
+  }
+  facts.add("limit", limits_text(from, spec));
+  facts.add("account", text_of(from, "account"));
+  facts.add("partition", text_of(from, "partition"));
+  facts.add("waits for", dependencies_text(spec));
+  facts.add("progress", progress_text(part_of(from, "progress")));
+  facts.add("used", usage_text(part_of(from, "usage")));
+  facts.add("profile", profile_text(part_of(from, "profile")));
+  facts.add("folder", text_of(spec, "work_folder"));
+  facts.add("output", joined({text_of(spec, "stdout_path"), text_of(spec, "stderr_path")}));
+  return fmt::format("job {}{} of {}\n{}", row.id,
+                     row.name.empty() ? "" : " (" + printable(row.name) + ")", printable(row.user),
+                     facts.take());
+}
+
+int run(const ShowArguments& arguments) {
+  auto client = connect(arguments.server);
+  if (!client) return report_error(client.error());
+  const auto chosen = ask_for_jobs(*client, arguments.choice);
+  if (!chosen) return report_error(chosen.error());
+  int code = 0;
+  for (const std::string& problem : chosen->problems) {
+    code = report_error(
+        {.code = base::ErrorCode::Failed, .message = problem, .place = {}, .remedy = {}});
+  }
+  json all = json::array();
+  std::string text;
+  for (const JobRow& job : chosen->jobs) {
+    auto details = get_json(*client, fmt::format("/v1/jobs/{}", job.job));
+    if (!details) {
+      code = report_error(details.error());
+      continue;
+    }
+    if (!arguments.json_out)
+      text += (text.empty() ? "" : "\n") + text_for(*details, wall_clock_s());
+    all.push_back(std::move(*details));
+  }
+  if (arguments.json_out) text = all.dump(2) + "\n";
+  fmt::print("{}", text);
+  return code;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<ShowArguments>();
+  CLI::App* c = app.add_subcommand("show", "Show all that is known of jobs");
+  add_job_choice(*c, arguments->choice, "Show");
+  c->add_flag("--json", arguments->json_out, "Print JSON alone");
+  add_server_option(*c, arguments->server);
+  c->footer(
+      "Examples:\n"
+      "  goban show 7\n"
+      "  goban show '7_[0-3]' --json\n"
+      "Exit codes: 0 fine, 1 failed, unknown, somebody else's, or no daemon, 2 wrong usage.");
+  c->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,113 @@
+// goban submit: hands a job in.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/nearest.hpp"
+#include "cli/command.hpp"
+#include "cli/live_client.hpp"
+#include "cli/submit_payload.hpp"
+#include "live/job/submit_options.hpp"
+
+namespace goban::cli {
+namespace {
+
+using base::Result;
+using nlohmann::json;
+
+struct SubmitArguments {
+  std::string server;
+  std::string wrap;
+  std::vector<std::string> words;  ///< script and its arguments
+  bool parsable = false;
+  bool json_out = false;
+  bool dry_run = false;
+};
+
+Result<SubmitPayload> payload_of(const SubmitArguments& arguments) {
+  const auto& words = arguments.words;
+  if (!words.empty() && words.front().starts_with('-') && words.front() != "-") {
+    std::vector<std::string_view> known = {"--wrap", "--parsable", "--json", "--dry-run",
+                                           "--server"};
+    for (const auto& option : live::submit_options()) {
+      for (const auto name : live::split_list(option.names)) known.push_back(name);
+    }
+    const auto near = base::nearest_name(words.front(), known);
+    return base::usage_error(
+        fmt::format("there is no option {}", words.front()),
+        near.empty() ? "see goban submit --help" : fmt::format("did you mean {}?", near));
+  }
+  if (!arguments.wrap.empty()) {
+    if (!words.empty()) {
+      return base::usage_error("both --wrap and a script were given", "give one of them");
+    }
+    return SubmitPayload{.script = "#!/bin/sh\n" + arguments.wrap + "\n",
+                         .script_name = "--wrap",
+                         .job_name = "wrap"};
+  }
+  auto payload = read_script(words.empty() ? "-" : words.front());
+  if (payload && words.size() > 1) payload->arguments.assign(words.begin() + 1, words.end());
+  return payload;
+}
+
+/// The specification alone: script and environment are the submitter's own.
+int print_plan(json body) {
+  const size_t variables = body["env"].size();
+  body.erase("env");
+  body.erase("script");
+  body["env_variables"] = variables;
+  fmt::print("{}\n", body.dump(2));
+  return 0;
+}
+
+int run(const SubmitArguments& arguments, const SubmitChoices& choices) {
+  const auto payload = payload_of(arguments);
+  if (!payload) return report_error(payload.error());
+  const auto body = submission_json(*payload, choices);
+  if (!body) return report_error(body.error());
+  if (arguments.dry_run) return print_plan(*body);
+  const auto jobs = submit(arguments.server, *body);
+  if (!jobs) return report_error(jobs.error());
+  if (arguments.json_out) {
+    fmt::print("{}\n", json{{"job", jobs->front()}, {"jobs", *jobs}}.dump());
+  } else if (arguments.parsable) {
+    fmt::print("{}\n", jobs->front());
+  } else if (jobs->size() > 1) {
+    fmt::print("submitted array {} of {} tasks\n", jobs->front(), jobs->size());
+  } else {
+    fmt::print("submitted job {}\n", jobs->front());
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_submit(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<SubmitArguments>();
+  auto choices = std::make_shared<SubmitChoices>();
+  CLI::App* c = app.add_subcommand(
+      "submit", "Hand in a job: a script with its arguments (default: standard input)");
+  c->prefix_command();
+  add_submit_options(*c, choices);
+  c->add_option("-w,--wrap", arguments->wrap, "A command line instead of a script")
+      ->type_name("COMMAND");
+  c->add_flag("--parsable", arguments->parsable, "Print the job's number alone");
+  c->add_flag("--json", arguments->json_out, "Print JSON alone");
+  c->add_flag("--dry-run", arguments->dry_run, "Print what would be asked for, and ask nobody");
+  add_server_option(*c, arguments->server);
+  c->footer(
+      "The head of the script may hold options as #GOBAN lines; #SBATCH, #$ and #PBS lines are\n"
+      "understood, too. The command line wins. What has no effect is named on stderr.\n\n"
+      "Examples:\n"
+      "  goban submit train.sh --epochs 90\n"
+      "  goban submit --gpus 4 --time 12h --name bert train.sh\n"
+      "  goban submit --array 0-9%2 --wrap 'python train.py --seed $GOBAN_ARRAY_TASK_ID'\n"
+      "  id=$(goban submit --parsable prepare.sh); goban submit -d afterok:$id train.sh\n"
+      "Exit codes: 0 taken, 1 failed or no daemon, 2 wrong usage, 3 a directive or a value is\n"
+      "wrong, or the daemon refused the job.");
+  c->callback([c, arguments, choices, &action] {
+    arguments->words = words_behind_options(*c);
+    action = [arguments, choices] { return run(*arguments, *choices); };
+  });
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,177 @@
+#include "cli/submit_payload.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "base/text_file.hpp"
+#include "cli/live_client.hpp"
+#include "live/job/job_spec_json.hpp"
+#include "live/job/submit_options.hpp"
+
+namespace goban::cli {
+
+using base::Result;
+using nlohmann::json;
+
+namespace {
+
+constexpr size_t kScriptBytesMax = size_t{1} << 20;
+
+/// NAME = value of this process.
+std::vector<std::pair<std::string, std::string>> environment() {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    const std::string_view text = *each;
+    const size_t sign = text.find('=');
+    if (sign == std::string_view::npos || sign == 0) continue;
+    variables.emplace_back(text.substr(0, sign), text.substr(sign + 1));
+  }
+  return variables;
+}
+
+/// What a job gets in any case, as a login would set it.
+bool is_basic(std::string_view name) {
+  constexpr std::string_view kBasic[] = {"HOME", "USER", "LOGNAME", "SHELL",
+                                         "PATH", "LANG", "TERM"};
+  return std::find(std::begin(kBasic), std::end(kBasic), name) != std::end(kBasic);
+}
+
+json environment_json(const live::EnvironmentWish& wish) {
+  json out = json::object();
+  for (const auto& [name, value] : environment()) {
+    // The token of the submitter is nobody else's, not even the job's.
+    if (name == "GOBAN_TOKEN") continue;
+    const bool named = std::find(wish.names.begin(), wish.names.end(), name) != wish.names.end();
+    if (wish.all || named || is_basic(name)) out[name] = value;
+  }
+  for (const auto& [name, value] : wish.values) out[name] = value;
+  return out;
+}
+
+/// A folder stands for the usual file in it.
+void complete_output(std::string& path, const std::string& folder, const char* usual) {
+  if (path.empty()) return;
+  std::error_code ignored;
+  const bool is_folder =
+      std::filesystem::is_directory(std::filesystem::path(folder) / path, ignored);
+  if (is_folder || path.back() == '/')
+    path = fmt::format("{}{}{}", path, path.back() == '/' ? "" : "/", usual);
+}
+
+void warn(const std::vector<live::UnreadDirective>& unread, const std::string& script) {
+  for (const live::UnreadDirective& each : unread) {
+    fmt::print(stderr, "goban: warning: {}:{}: '{}' has no effect: {}\n", script, each.line,
+               each.text, each.why);
+  }
+}
+
+Result<live::JobWish> apply_choices(live::JobWish wish, const SubmitChoices& choices) {
+  for (const auto& [name, value] : choices.options) {
+    auto status = live::find_submit_option(name)->set(wish, value);
+    if (!status) {
+      base::Error error = std::move(status.error());
+      error.code = base::ErrorCode::Usage;
+      error.place.field = name;
+      return base::failure(std::move(error));
+    }
+  }
+  for (const std::string& note : wish.notes) fmt::print(stderr, "goban: warning: {}\n", note);
+  return wish;
+}
+
+std::string absolute_folder(const std::string& folder) {
+  std::error_code ignored;
+  const auto here = std::filesystem::current_path(ignored);
+  return folder.empty() ? here.string() : (here / folder).lexically_normal().string();
+}
+
+}  // namespace
+
+void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitChoices>& choices,
+                        const std::vector<std::string_view>& without) {
+  for (const live::SubmitOption& option : live::submit_options()) {
+    const auto names = live::split_list(option.names);
+    const std::string last(names.back());
+    if (std::find(without.begin(), without.end(), last) != without.end()) continue;
+    CLI::Option* added = nullptr;
+    if (option.value.empty()) {
+      added = command.add_flag_callback(
+          std::string(option.names), [choices, last] { choices->options.emplace_back(last, ""); },
+          std::string(option.help));
+    } else {
+      added = command
+                  .add_option_function<std::string>(
+                      std::string(option.names),
+                      [choices, last](const std::string& value) {
+                        choices->options.emplace_back(last, value);
+                      },
+                      std::string(option.help))
+                  ->type_name(std::string(option.value));
+    }
+    added->group(std::string(option.group));
+  }
+}
+
+Result<SubmitPayload> read_script(const std::string& path) {
+  SubmitPayload payload;
+  payload.script_name = base::input_name(path);
+  auto text = base::read_text_file(path, kScriptBytesMax);
+  if (!text) return base::failure(std::move(text.error()));
+  payload.script = std::move(*text);
+  const bool blank = payload.script.find_first_not_of(" \t\r\n") == std::string::npos;
+  if (blank) return base::usage_error(payload.script_name + ": the script is empty");
+  if (payload.script.find('\0') != std::string::npos) {
+    return base::usage_error(payload.script_name + ": a program, not a script",
+                             "run it with --wrap 'COMMAND', or goban run COMMAND");
+  }
+  if (!payload.script.starts_with("#!")) payload.script.insert(0, "#!/bin/sh\n");
+  payload.job_name = path == "-" ? "stdin" : std::filesystem::path(path).filename().string();
+  return payload;
+}
+
+Result<json> submission_json(const SubmitPayload& payload, const SubmitChoices& choices) {
+  auto directives = live::read_directives(payload.script, payload.script_name);
+  if (!directives) return base::failure(std::move(directives.error()));
+  warn(directives->unread, payload.script_name);
+  auto wish = apply_choices(std::move(directives->wish), choices);
+  if (!wish) return base::failure(std::move(wish.error()));
+  auto submission = live::finish(std::move(*wish));
+  if (!submission) return base::failure(std::move(submission.error()));
+  live::JobSpec& spec = submission->spec;
+  if (spec.name.empty()) spec.name = payload.job_name;
+  spec.work_folder = absolute_folder(spec.work_folder);
+  spec.interactive = payload.interactive;
+  complete_output(spec.stdout_path, spec.work_folder, "%x.o%j");
+  complete_output(spec.stderr_path, spec.work_folder, "%x.e%j");
+  json body = live::to_json(spec);
+  if (!submission->array_tasks.empty()) body["array_tasks"] = submission->array_tasks;
+  if (!submission->dialect.empty()) body["dialect"] = submission->dialect;
+  body["script"] = payload.script;
+  body["args"] = payload.arguments;
+  body["env"] = environment_json(submission->environment);
+  return body;
+}
+
+Result<std::vector<uint32_t>> submit(const std::string& server, const json& body) {
+  auto client = connect(server);
+  if (!client) return base::failure(std::move(client.error()));
+  const auto answer = post_json(*client, "/v1/jobs", body);
+  if (!answer) return base::failure(answer.error());
+  std::vector<uint32_t> jobs;
+  for (const json& each : list_of(*answer, "jobs")) {
+    if (each.is_number_unsigned()) jobs.push_back(each.get<uint32_t>());
+  }
+  if (jobs.empty() && part_of(*answer, "job").is_number_unsigned()) {
+    jobs.push_back(part_of(*answer, "job").get<uint32_t>());
+  }
+  if (jobs.empty()) {
+    return base::failed(client->server_name() + ": the answer names no job",
+                        "look with goban queue whether it was taken");
+  }
+  return jobs;
+}
+
+}  // namespace goban::cli

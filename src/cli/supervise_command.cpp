@@ -1,0 +1,21 @@
+// goban supervise: what the local engine starts for each job. Not for people, so it is not shown.
+#include "cli/command.hpp"
+#include "engine/local/supervisor.hpp"
+
+namespace goban::cli {
+
+void add_supervise(CLI::App& app, Action& action) {
+  auto folder = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(
+      "supervise", "Runs the job of a run folder; started by the daemon, not by people");
+  command->group("");
+  command->add_option("folder", *folder, "Run folder, as an absolute path")->required();
+  command->callback([folder, &action] {
+    action = [folder] {
+      if (folder->starts_with('/')) return engine::local::supervise(*folder);
+      return report_error({base::ErrorCode::Usage, "the path must be absolute", {}, {}});
+    };
+  });
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,202 @@
+#include "cli/what_if.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+#include <future>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+#include <thread>
+#include <utility>
+
+#include "cli/simulate_knowledge.hpp"
+#include "cli/simulate_runs.hpp"
+#include "live/job/json_fields.hpp"
+#include "model/site_rules_file.hpp"
+#include "report/energy_recorder.hpp"
+#include "store/job_store.hpp"
+
+namespace goban::cli {
+
+using base::Result;
+using nlohmann::json;
+
+namespace {
+
+constexpr base::TimeNs kDay = 86'400 * base::kSecond;
+constexpr int kNice = 10;  ///< jobs and the daemon go first
+
+/// What was recorded, in the figures of a replay. Null: the records do not say when jobs started.
+json recorded_figures(const model::JobHistory& history) {
+  std::vector<double> jct_s;
+  double wait_s = 0;
+  base::TimeNs first_ns = base::kNever;
+  base::TimeNs last_ns = 0;
+  for (size_t i = 0; i < history.recorded.size(); ++i) {
+    const model::Recorded& was = history.recorded[i];
+    if (was.start_ns < 0 || was.finish_ns < 0) continue;
+    const base::TimeNs submit_ns = history.jobs[i].request.submit_ns;
+    jct_s.push_back(base::to_seconds(was.finish_ns - submit_ns));
+    wait_s += base::to_seconds(was.start_ns - submit_ns);
+    first_ns = std::min(first_ns, submit_ns);
+    last_ns = std::max(last_ns, was.finish_ns);
+  }
+  if (jct_s.empty()) return nullptr;
+  const auto count = static_cast<double>(jct_s.size());
+  double sum_s = 0;
+  for (const double each : jct_s) sum_s += each;
+  return {{"policy", "as recorded"},
+          {"jobs", jct_s.size()},
+          {"avg_jct_s", sum_s / count},
+          {"p50_jct_s", report::percentile(jct_s, 50)},
+          {"p99_jct_s", report::percentile(jct_s, 99)},
+          {"avg_wait_s", wait_s / count},
+          {"makespan_s", base::to_seconds(last_ns - first_ns)}};
+}
+
+json figures_of(const report::RunMetrics& run) {
+  json out = {{"policy", run.policy},
+              {"jobs", run.jobs},
+              {"avg_jct_s", run.avg_jct_s},
+              {"p50_jct_s", run.p50_jct_s},
+              {"p99_jct_s", run.p99_jct_s},
+              {"avg_wait_s", run.avg_wait_s},
+              {"makespan_s", run.makespan_s},
+              {"gpu_occupancy", run.gpu_occupancy},
+              {"gpu_hours", run.gpu_hours_consumed},
+              {"preemptions", run.preemptions},
+              {"timed_out", run.timed_out}};
+  if (run.energy) out["jobs_kwh"] = run.energy->jobs_kwh;
+  return out;
+}
+
+}  // namespace
+
+WhatIf::WhatIf(const service::ServeConfig& config, const live::Site& site, WhatIfLimits limits)
+    : config_(config), cluster_(site.cluster), scores_(site.scores), limits_(limits) {}
+
+Result<WhatIf::Question> WhatIf::parse(const std::string& text) const {
+  const json body = json::parse(text, nullptr, false);
+  Question question;
+  live::FieldReader in(body, "");
+  in.field("days", question.days, 0.0, limits_.days_max);
+  if (const json* const list = in.find("policies"); list != nullptr && list->is_array()) {
+    for (const json& each : *list) {
+      if (each.is_string()) question.policies.push_back(each.get<std::string>());
+    }
+    if (question.policies.size() != list->size())
+      in.fail("policies", "holds other things than texts");
+  }
+  if (in.good() && !in.unknown().empty()) in.fail(in.unknown().front(), "no such field");
+  if (in.good() && question.days <= 0) in.fail("days", "is not more than 0");
+  const size_t count = question.policies.size();
+  if (in.good() && (count == 0 || count > limits_.policies_max)) {
+    in.fail("policies", fmt::format("names none, or more than {}", limits_.policies_max));
+  }
+  if (auto status = in.status(); !status) return base::failure(status.error());
+  return question;
+}
+
+Result<SimulateInputs> WhatIf::load(const Question& question) const {
+  const base::TimeNs now = wall_clock ? wall_clock()
+                                      : std::chrono::system_clock::now().time_since_epoch() /
+                                            std::chrono::nanoseconds(1);
+  auto store = store::JobStore::open(config_.store, false);
+  if (!store) return base::failure(store.error());
+  const auto span_ns = static_cast<base::TimeNs>(question.days * static_cast<double>(kDay));
+  history::ReadOptions options;
+  options.cluster = &cluster_;
+  auto jobs = history::read_jobs(
+      [&](records::RecordSink& sink) { return store->read({.from_ns = now - span_ns}, sink); },
+      options);
+  if (!jobs) return base::failure(jobs.error());
+  if (jobs->history.jobs.empty()) {
+    return base::bad_data(
+        {},
+        fmt::format("no job with GPUs that was submitted in the last {} days is over",
+                    question.days),
+        "ask for more days");
+  }
+  SimulateInputs inputs{cluster_, std::move(*jobs), scores_, {}, {}, {}, {}, {}, {}};
+  SimulateFiles files;
+  files.energy = config_.energy;
+  files.colocation = config_.colocation;
+  if (auto status = add_knowledge(files, config_.seed, inputs); !status) {
+    return base::failure(status.error());
+  }
+  model::SiteRules rules;
+  if (!config_.accounts.empty()) {
+    auto read = model::read_site_rules(config_.accounts, inputs.jobs.history);
+    if (!read) return base::failure(read.error());
+    rules = std::move(*read);
+  }
+  inputs.rules = std::make_shared<model::SiteRules>(std::move(rules));
+  return inputs;
+}
+
+Result<std::string> WhatIf::replay(const Question& question,
+                                   const std::atomic<bool>& cancel) const {
+  SimulateOptions options;
+  options.policies = question.policies;
+  options.seed = config_.seed;
+  const auto policies = compositions(options);
+  if (!policies) return base::failure(policies.error());
+  const auto inputs = load(question);
+  if (!inputs) return base::failure(inputs.error());
+  const model::JobHistory& history = inputs->jobs.history;
+  RunPlan plan(options, *inputs, *policies);
+  std::vector<std::unique_ptr<report::EnergyRecorder>> energy;
+  const bool has_watts = inputs->knowledge != nullptr && !inputs->knowledge->power.empty();
+  for (engine::BatchRun& run : plan.runs) {
+    run.options.cancel = &cancel;
+    if (!has_watts) continue;
+    energy.push_back(std::make_unique<report::EnergyRecorder>(
+        history, inputs->cluster, inputs->knowledge, run.composition.power != "on", nullptr));
+    run.options.observer = energy.back().get();
+  }
+  auto results = engine::simulate_all(history, plan.runs, 1);
+  if (!results) return base::failure(results.error());
+  json rows = json::array();
+  if (json was = recorded_figures(history); !was.is_null()) rows.push_back(std::move(was));
+  for (size_t i = 0; i < results->size(); ++i) {
+    report::RunMetrics run = report::measure(question.policies[i], history,
+                                             inputs->cluster.num_gpus(), (*results)[i].simulation);
+    if (has_watts) run.energy = report::energy_metrics(energy[i]->account(), history.jobs.size());
+    rows.push_back(figures_of(run));
+  }
+  const json out = {{"days", question.days},
+                    {"jobs", history.jobs.size()},
+                    {"left_out", inputs->jobs.records - static_cast<int64_t>(history.jobs.size())},
+                    {"policies", std::move(rows)}};
+  return out.dump();
+}
+
+Result<std::string> WhatIf::answer(const std::string& question) {
+  const auto asked = parse(question);
+  if (!asked) return base::failure(asked.error());
+  std::atomic<bool> cancel = false;
+  std::promise<Result<std::string>> made;
+  auto answer = made.get_future();
+  std::thread thread([&] {
+    ::setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
+    made.set_value(replay(*asked, cancel));
+  });
+  using std::chrono::steady_clock;
+  const auto end = steady_clock::now() + std::chrono::duration<double>(limits_.time_s);
+  constexpr auto kLook = std::chrono::milliseconds(100);
+  const auto is_made = [&](std::chrono::milliseconds wait) {
+    return answer.wait_for(wait) == std::future_status::ready;
+  };
+  while (!ending_ && steady_clock::now() < end && !is_made(kLook)) {
+  }
+  if (!is_made(std::chrono::milliseconds(0))) cancel = true;
+  thread.join();
+  if (!cancel) return answer.get();
+  return base::failed(
+      fmt::format("the replay took longer than {:g} s, or the daemon ends", limits_.time_s),
+      "ask for fewer days or policies, or use goban simulate on the store");
+}
+
+}  // namespace goban::cli

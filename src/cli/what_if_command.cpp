@@ -1,0 +1,94 @@
+// goban whatif: the last days of a running daemon, replayed under other policies.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/live_client.hpp"
+#include "cli/text_table.hpp"
+
+namespace goban::cli {
+namespace {
+
+using nlohmann::json;
+
+struct WhatIfArguments {
+  std::string server;
+  std::vector<std::string> policies;
+  double days = 7;
+  bool json_out = false;
+};
+
+/// A figure as text; "-" where it is not known.
+std::string cell(const json& row, const char* name, bool is_time) {
+  const double value = number_of(row, name, -1);
+  if (value < 0) return "-";
+  return is_time ? clock_text(value) : fmt::format("{:.4g}", value);
+}
+
+std::string table_of(const json& answer) {
+  const json rows = list_of(answer, "policies");
+  bool has_energy = false;
+  for (const json& row : rows) has_energy = has_energy || row.contains("jobs_kwh");
+  std::vector<TextTable::Column> columns = {
+      {.title = "policy"},
+      {.title = "avg JCT", .right = true},
+      {.title = "p99 JCT", .right = true},
+      {.title = "avg wait", .right = true},
+      {.title = "makespan", .right = true},
+      {.title = "GPU h", .right = true},
+      {.title = "preempted", .right = true},
+  };
+  if (has_energy) columns.push_back({.title = "kWh", .right = true});
+  TextTable table(std::move(columns));
+  for (const json& row : rows) {
+    std::vector<std::string> cells = {text_of(row, "policy"),         cell(row, "avg_jct_s", true),
+                                      cell(row, "p99_jct_s", true),   cell(row, "avg_wait_s", true),
+                                      cell(row, "makespan_s", true),  cell(row, "gpu_hours", false),
+                                      cell(row, "preemptions", false)};
+    if (has_energy) cells.push_back(cell(row, "jobs_kwh", false));
+    table.add(std::move(cells));
+  }
+  const double left_out = number_of(answer, "left_out");
+  return fmt::format("{:.0f} jobs of the last {:g} days{}\n\n{}", number_of(answer, "jobs"),
+                     number_of(answer, "days"),
+                     left_out > 0 ? fmt::format(", {:.0f} records left out", left_out) : "",
+                     table.text());
+}
+
+int run(const WhatIfArguments& arguments) {
+  auto client = connect(arguments.server);
+  if (!client) return report_error(client.error());
+  constexpr double kTimeout_s = 60;  // the daemon gives up before
+  client->set_timeout(kTimeout_s);
+  const auto answer = post_json(*client, "/v1/whatif",
+                                {{"policies", arguments.policies}, {"days", arguments.days}});
+  if (!answer) return report_error(answer.error());
+  fmt::print("{}", arguments.json_out ? answer->dump(2) + "\n" : table_of(*answer));
+  return 0;
+}
+
+}  // namespace
+
+void add_what_if(CLI::App& app, Action& action) {
+  auto arguments = std::make_shared<WhatIfArguments>();
+  CLI::App* c = app.add_subcommand("whatif", "Replay the daemon's last days under other policies");
+  c->add_option("-p,--policy", arguments->policies, "Policies, as in goban policies")
+      ->delimiter(',')
+      ->required()
+      ->type_name("POLICY,...");
+  c->add_option("--days", arguments->days, "Jobs submitted in so many days")
+      ->check(CLI::Range(0.001, 366.0))
+      ->capture_default_str();
+  c->add_flag("--json", arguments->json_out, "Print JSON alone");
+  add_server_option(*c, arguments->server);
+  c->footer(
+      "Examples:\n"
+      "  goban whatif --policy fifo+packed,las+pal\n"
+      "  goban whatif --policy goban --days 30 --json\n"
+      "For operators and viewers. Jobs count with the time they ran, as if every GPU were the\n"
+      "median one; goban simulate on the store has more settings.\n"
+      "Exit codes: 0 fine, 1 failed, too slow or no daemon, 2 wrong usage, 3 refused.");
+  c->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace goban::cli

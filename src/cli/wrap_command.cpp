@@ -1,0 +1,75 @@
+// goban wrap: runs a command whose Python processes report their training to the scheduler.
+#include "cli/wrap_command.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace goban::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder with sitecustomize.py: of this installation, or that of GOBAN_PYTHON.
+std::string python_folder() {
+  if (const char* chosen = std::getenv("GOBAN_PYTHON"); chosen != nullptr && *chosen != '\0') {
+    return chosen;
+  }
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return (program.parent_path().parent_path() / "share/goban/python").string();
+}
+
+int wrap(const std::vector<std::string>& words) {
+  if (words.empty() || words.front().starts_with('-')) {
+    return report_error({base::ErrorCode::Usage,
+                         words.empty() ? "no command is given"
+                                       : fmt::format("there is no option {}", words.front()),
+                         {},
+                         "goban wrap COMMAND [ARGUMENTS...]"});
+  }
+  const std::string folder = python_folder();
+  std::error_code none;
+  if (!fs::exists(folder + "/goban_wrap", none)) {
+    return report_error({base::ErrorCode::Failed,
+                         fmt::format("the Python package is not at {}", folder),
+                         {},
+                         "install it beside the program, or name its folder with GOBAN_PYTHON"});
+  }
+  const char* const before = std::getenv("PYTHONPATH");
+  const bool has_more = before != nullptr && *before != '\0';
+  ::setenv("PYTHONPATH", (has_more ? folder + ":" + before : folder).c_str(), 1);
+  std::vector<std::string> copy = words;
+  std::vector<char*> argv;
+  argv.reserve(copy.size() + 1);
+  for (std::string& word : copy) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execvp(argv.front(), argv.data());
+  return report_error({base::ErrorCode::Failed,
+                       fmt::format("cannot run {}: {}", words.front(), std::strerror(errno)),
+                       {},
+                       {}});
+}
+
+}  // namespace
+
+void add_wrap(CLI::App& app, Action& action) {
+  CLI::App* c = app.add_subcommand("wrap", "Run a PyTorch command that reports its training");
+  c->prefix_command();
+  c->footer(
+      "For use in jobs. The training script stays as it is: steps, epochs, samples/s, the time of\n"
+      "each rank and checkpoints (torch.save) go to the scheduler, and a stop lets it end behind "
+      "a\n"
+      "checkpoint. Outside of a job the command just runs.\n\n"
+      "Examples:\n"
+      "  goban run --gpus 2 -- goban wrap torchrun --nproc-per-node 2 train.py\n"
+      "  goban submit --gpus 1 --wrap 'goban wrap python3 train.py'\n"
+      "Exit codes: those of the command, 1 it cannot be run, 2 wrong usage.");
+  c->callback(
+      [c, &action] { action = [words = words_behind_options(*c)] { return wrap(words); }; });
+}
+
+}  // namespace goban::cli

@@ -1,0 +1,10 @@
+// goban wrap: see wrap_command.cpp.
+#pragma once
+
+#include "cli/command.hpp"
+
+namespace goban::cli {
+
+void add_wrap(CLI::App& app, Action& action);
+
+}  // namespace goban::cli
