@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The models of bench/train_bench.cpp in PyTorch: prints images a second of all processes together.
+"""The models of bench/train_bench.cpp in PyTorch: prints images (lm: tokens) a second of all processes
+together.
 
 Written as a user of PyTorch would, with what costs nothing to choose: data in memory, picked by index;
 gradients set to None; fused AdamW. Under RANK and WORLD_SIZE (torchrun, or bench/against_torch) it is
 DistributedDataParallel, gloo on the CPU, nccl on GPUs. Not counted here, but in ours: right predictions.
 
-usage: torch_peer.py mlp|conv BATCH sgd|adamw|adafactor fp32|bf16 SECONDS [--compile] [--device cuda]
+usage: torch_peer.py mlp|conv|lm BATCH sgd|adamw|adafactor fp32|bf16 SECONDS [--compile] [--device cuda]
 """
 
 import argparse
@@ -19,6 +20,7 @@ import torch.nn.functional as F
 from torch import nn
 
 SAMPLES = 12_000
+LENGTH, VOCABULARY, WIDTH, HEADS, INNER, BLOCKS = 128, 256, 256, 8, 1024, 4  # of lm
 
 
 class Model(nn.Module):
@@ -38,6 +40,38 @@ class Model(nn.Module):
         return self.logits(F.relu(self.hidden2(F.relu(self.hidden1(x)))))
 
 
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(WIDTH, 1e-6), nn.LayerNorm(WIDTH, 1e-6)
+        self.query_key_value = nn.Linear(WIDTH, 3 * WIDTH, bias=False)
+        self.output = nn.Linear(WIDTH, WIDTH, bias=False)
+        self.wide, self.narrow = nn.Linear(WIDTH, INNER), nn.Linear(INNER, WIDTH)
+
+    def forward(self, x):
+        batch, length, _ = x.shape
+        parts = self.query_key_value(self.norm1(x)).view(batch, length, 3, HEADS, -1)
+        q, k, v = parts.permute(2, 0, 3, 1, 4)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.output(mixed.transpose(1, 2).reshape(batch, length, WIDTH))
+        return x + self.narrow(F.gelu(self.wide(self.norm2(x)), approximate="tanh"))
+
+
+class Transformer(nn.Module):
+    """Pre-norm, causal, embedding and softmax tied."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, WIDTH)
+        self.positions = nn.Parameter(torch.zeros(LENGTH, WIDTH))
+        self.blocks = nn.Sequential(*(Block() for _ in range(BLOCKS)))
+        self.norm = nn.LayerNorm(WIDTH, 1e-6)
+
+    def forward(self, tokens):
+        x = self.blocks(self.embedding(tokens) + self.positions)
+        return F.linear(self.norm(x), self.embedding.weight).flatten(0, 1)
+
+
 def make_optimizer(name, parameters):
     if name == "sgd":
         return torch.optim.SGD(parameters, lr=0.05)
@@ -51,7 +85,7 @@ def make_optimizer(name, parameters):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", choices=["mlp", "conv"])
+    parser.add_argument("model", choices=["mlp", "conv", "lm"])
     parser.add_argument("batch", type=int)
     parser.add_argument("optimizer", choices=["sgd", "adamw", "adafactor"])
     parser.add_argument("precision", choices=["fp32", "tf32", "bf16"])
@@ -71,7 +105,8 @@ def main():
         dist.init_process_group("nccl" if chosen.device == "cuda" else "gloo")
 
     torch.manual_seed(1)
-    model = Model(chosen.model == "conv").to(device)
+    text = chosen.model == "lm"
+    model = (Transformer() if text else Model(chosen.model == "conv")).to(device)
     if world > 1:
         model = nn.parallel.DistributedDataParallel(model)
     optimizer = make_optimizer(chosen.optimizer, model.parameters())
@@ -80,14 +115,20 @@ def main():
     images = torch.randint(0, 256, (SAMPLES, 784), dtype=torch.uint8)
     labels = torch.randint(0, 10, (SAMPLES,))
     order = torch.randperm(SAMPLES)
+    tokens = torch.randint(0, VOCABULARY, (SAMPLES * LENGTH + 1,))
     share = chosen.batch // world
     half = chosen.precision == "bf16"
 
-    def step(number):
-        begin = number * chosen.batch % (SAMPLES - chosen.batch) + rank * share
+    def feed(begin):
+        if text:
+            first, count = begin * LENGTH, share * LENGTH
+            x = tokens[first:first + count].view(share, LENGTH)
+            return x.to(device), tokens[first + 1:first + 1 + count].to(device)
         picked = order[begin:begin + share]
-        x = images[picked].to(device).float().div_(255)
-        y = labels[picked].to(device)
+        return images[picked].to(device).float().div_(255), labels[picked].to(device)
+
+    def step(number):
+        x, y = feed(number * chosen.batch % (SAMPLES - chosen.batch) + rank * share)
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast(chosen.device, torch.bfloat16) if half else contextlib.nullcontext():
             loss = F.cross_entropy(model(x), y)
@@ -110,7 +151,10 @@ def main():
         step(warm + number)
     took = time.perf_counter() - begin
     if rank == 0:
-        print(f"{count * chosen.batch / took:.0f} images/s")
+        if text:
+            print(f"{count * chosen.batch * LENGTH / took:.0f} tokens/s")
+        else:
+            print(f"{count * chosen.batch / took:.0f} images/s")
     if world > 1:
         dist.destroy_process_group()
 

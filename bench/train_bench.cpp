@@ -1,17 +1,23 @@
-// Images a second of the two MNIST models as goban-train steps through them: batches picked from a
-// data set in memory, gradients, updates, loss and right predictions. One rank a process under
-// mpirun, data parallel; alone, a table. Only numbers in, so no data set is needed.
+// Images a second of the two MNIST models, and tokens a second of a Transformer, as goban-train
+// steps through them: batches picked from a data set in memory, gradients, updates, loss and right
+// predictions. One rank a process under mpirun, data parallel; alone, a table. Only numbers in, so
+// no data set is needed.
 #include <ATen/Parallel.h>
+#include <ATen/ops/randint.h>
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/random.hpp"
 #include "comm/mpi_world.hpp"
+#include "comm/nccl_world.hpp"
 #include "comm/thread_world.hpp"
+#include "mesh/device.hpp"
 #include "train/batches.hpp"
 #include "train/memory_policy.hpp"
 #include "train/training_step.hpp"
@@ -20,11 +26,13 @@ namespace goban::bench {
 namespace {
 
 constexpr int64_t kSamples = 12'000;
+constexpr int64_t kVocabulary = 256;
 
 struct Wanted {
   std::string model = "mlp", optimizer = "sgd", precision = "fp32";
   int64_t batch = 10;
   double seconds = 2;
+  std::string device = "cpu";
 };
 
 data::ImageSet noise() {
@@ -47,7 +55,21 @@ data::ImageSet noise() {
 train::TrainOptions options_of(const Wanted& wanted, int ranks) {
   using Kind = mesh::OptimizerOptions::Kind;
   train::TrainOptions options;
-  options.model = wanted.model;
+  options.device = wanted.device;
+  if (wanted.model == "lm") {
+    options.task = "lm";
+    options.model = "causal";
+    auto& shape = options.transformer;
+    shape.length = 128;
+    shape.vocab = kVocabulary;
+    shape.d_model = 256;
+    shape.heads = 8;
+    shape.d_head = 32;
+    shape.d_ff = 1024;
+    shape.blocks = 4;
+  } else {
+    options.model = wanted.model;
+  }
   options.batch_size = wanted.batch;
   options.precision = wanted.precision == "bf16" ? mesh::DType::BF16 : mesh::DType::F32;
   options.optimizer.kind = wanted.optimizer == "adafactor" ? Kind::Adafactor
@@ -60,39 +82,63 @@ train::TrainOptions options_of(const Wanted& wanted, int ranks) {
   return options;
 }
 
-/// Images a second of all ranks together, for about `wanted.seconds` after a warm-up.
+/// The batch that begins at a sample; text is random and read in windows.
+std::function<mesh::Feeds(int64_t begin)> source_of(const train::TrainOptions& options) {
+  if (options.task != "lm") {
+    std::shared_ptr<train::Batches> images = train::image_batches(noise(), 1, 0, 0);
+    return
+        [=, batch = options.batch_size](int64_t begin) { return images->train(0, begin, batch); };
+  }
+  const int64_t length = options.transformer.length, batch = options.batch_size;
+  const at::Tensor text = at::randint(kVocabulary, {kSamples * length + 1}, at::kLong);
+  return [=](int64_t begin) -> mesh::Feeds {
+    const auto windows = [&](int64_t from) {
+      return text.narrow(0, from, batch * length).view({batch, length});
+    };
+    return {{"tokens", windows(begin * length)}, {"targets", windows(begin * length + 1)}};
+  };
+}
+
+/// Images (of the lm: tokens) a second of all ranks together, for about `wanted.seconds` after a
+/// warm-up.
 base::Result<double> images_per_s(const Wanted& wanted, comm::Communicator& end) {
   const train::TrainOptions options = options_of(wanted, end.size());
+  const auto device = mesh::resolve_device(options.device, end.local_rank());
+  if (!device) return base::failure(device.error());
+  mesh::allow_tf32(wanted.precision == "tf32");
   auto graph = train::build_step(options);
   if (!graph) return base::failure(graph.error());
   const auto layout = train::choose(options, **graph, end);
   if (!layout) return base::failure(layout.error());
-  mesh::DeviceMemory memory(0);
+  mesh::DeviceMemory memory(0, *device);
   auto step = train::TrainingStep::create(options, std::move(*graph), *layout, end, memory);
   if (!step) return base::failure(step.error());
-  const auto batches = train::image_batches(noise(), 1, 0, 0);
+  const auto feeds = source_of(options);
   int64_t number = 0;
   const auto run = [&](int64_t steps) -> base::Result<double> {
     const auto start = std::chrono::steady_clock::now();
     for (int64_t i = 0; i < steps; ++i, ++number) {
       const int64_t begin = number * wanted.batch % (kSamples - wanted.batch);
-      if (auto s = (*step)->run({batches->train(0, begin, wanted.batch)}, number); !s) {
+      if (auto s = (*step)->run({feeds(begin)}, number); !s) {
         return base::failure(s.error());
       }
     }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  auto warm = run(5);
+  // The first steps compile kernels and find memory; the guess is of those after them.
+  if (auto cold = run(5); !cold) return cold;
+  auto warm = run(2);
   if (!warm) return warm;
   // Rank 0's clock says how many steps: all ranks must make as many.
-  std::array<double, 1> guess = {std::max(*warm / 5, 1e-6)};
+  std::array<double, 1> guess = {std::max(*warm / 2, 1e-6)};
   const auto agreed = end.broadcast(comm::whole_world(end.size()),
                                     std::as_writable_bytes(std::span(guess)), 0, "s");
   if (!agreed) return base::failure(agreed.error());
   const auto steps = std::max<int64_t>(3, static_cast<int64_t>(wanted.seconds / guess[0]));
   auto took = run(steps);
   if (!took) return took;
-  return static_cast<double>(steps * wanted.batch) / *took;
+  const int64_t each = options.task == "lm" ? options.transformer.length : 1;
+  return static_cast<double>(steps * wanted.batch * each) / *took;
 }
 
 int say(const Wanted& wanted, int ranks, const base::Result<double>& rate) {
@@ -100,8 +146,9 @@ int say(const Wanted& wanted, int ranks, const base::Result<double>& rate) {
     fmt::print(stderr, "train_bench: {}\n", rate.error().text());
     return 1;
   }
-  fmt::print("{:<5} batch {:>4} {:<9} {:<5} {} ranks {:>9.0f} images/s\n", wanted.model,
-             wanted.batch, wanted.optimizer, wanted.precision, ranks, *rate);
+  fmt::print("{:<5} batch {:>4} {:<9} {:<5} {} ranks {:>9.0f} {}/s\n", wanted.model, wanted.batch,
+             wanted.optimizer, wanted.precision, ranks, *rate,
+             wanted.model == "lm" ? "tokens" : "images");
   std::fflush(stdout);
   return 0;
 }
@@ -116,8 +163,9 @@ int alone(const Wanted& wanted) {
 }
 
 int table() {
-  for (const char* model : {"mlp", "conv"}) {
-    for (const int64_t batch : {10, 250}) {
+  for (const char* model : {"mlp", "conv", "lm"}) {
+    const bool text = std::string(model) == "lm";
+    for (const int64_t batch : {text ? 4 : 10, text ? 32 : 250}) {
       for (const char* optimizer : {"sgd", "adafactor", "adamw"}) {
         for (const char* precision : {"fp32", "bf16"}) {
           if (alone({model, optimizer, precision, batch, 1.0}) != 0) return 1;
@@ -131,17 +179,28 @@ int table() {
 int run(int argc, char** argv) {
   train::keep_memory();
   if (argc == 1) return table();
-  if (argc != 6) {
+  if (argc != 6 && argc != 7) {
     fmt::print(stderr,
-               "usage: train_bench [mlp|conv BATCH sgd|adafactor|adamw fp32|bf16 SECONDS]\n"
-               "example: mpirun -n 2 train_bench conv 10 sgd fp32 2\n");
+               "usage: train_bench [mlp|conv|lm BATCH sgd|adafactor|adamw fp32|tf32|bf16 SECONDS "
+               "[cpu|cuda]]\nexample: mpirun -n 2 train_bench conv 10 sgd fp32 2\n");
     return 2;
   }
-  const Wanted wanted{argv[1], argv[3], argv[4], std::atoll(argv[2]), std::atof(argv[5])};
+  const Wanted wanted{argv[1],
+                      argv[3],
+                      argv[4],
+                      std::atoll(argv[2]),
+                      std::atof(argv[5]),
+                      argc == 7 ? argv[6] : "cpu"};
   if (!comm::launched_by_mpi()) return alone(wanted);
   auto end = comm::start_mpi({});
   if (!end) return 1;
-  const auto rate = images_per_s(wanted, **end);
+  std::unique_ptr<comm::Communicator> gpus;
+  if (wanted.device != "cpu" && (*end)->size() > 1) {
+    auto started = comm::start_nccl(**end, (*end)->local_rank());
+    if (!started) (*end)->abandon(started.error().text());
+    gpus = std::move(*started);
+  }
+  const auto rate = images_per_s(wanted, gpus ? *gpus : **end);
   if (!rate) (*end)->abandon(rate.error().message);
   return (*end)->rank() == 0 ? say(wanted, (*end)->size(), rate) : 0;
 }

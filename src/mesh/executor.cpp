@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "mesh/adam_kernel.hpp"
 #include "mesh/collective_tensor.hpp"
 #include "mesh/device_memory.hpp"
 #include "mesh/functions.hpp"
@@ -324,7 +325,10 @@ void Executor::assign(const std::vector<Assignment>& assignments) {
   }
   for (const Assignment& each : assignments) {
     at::Tensor& slice = variables_.slice(each.variable);
-    if (each.subtract) {
+    if (each.adam) {
+      adam_update(slice, variables_.slice(each.adam->first), variables_.slice(each.adam->second),
+                  value(each.value), *each.adam);
+    } else if (each.subtract) {
       slice.sub_(value(each.value), each.factor);
     } else {
       slice.copy_(value(each.value));

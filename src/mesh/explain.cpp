@@ -77,10 +77,10 @@ std::string explain(const Graph& graph, const Plan& plan) {
   out += operations_text(graph, plan, "");
   const PlanTotals& totals = plan.totals;
   out += fmt::format(
-      "a step of this device: {:.4g} flops, {} bytes sent in {} collectives; memory: {} bytes of "
-      "variables, {} bytes of values at most\n",
-      totals.flops, totals.sent_bytes, totals.collectives, totals.variable_bytes,
-      totals.peak_value_bytes);
+      "a step of this device: {:.4g} flops, {} bytes sent in {} collectives, {} bytes of variables "
+      "updated; memory: {} bytes of variables, {} bytes of values at most\n",
+      totals.flops, totals.sent_bytes, totals.collectives, totals.updated_bytes,
+      totals.variable_bytes, totals.peak_value_bytes);
   for (const std::string& warning : plan.warnings) out += "warning: " + warning + "\n";
   return out;
 }

@@ -46,7 +46,8 @@ struct Loop {
 /// Runs `body` (states in, next states of the same shapes and types out) while `going` of the
 /// states is not 0; gives the last states. Both see the states only: pass what they need as a
 /// state. Every device takes the same turns. Random numbers differ between turns. Bytes and FLOPs
-/// are predicted for `expected_turns`. No gradient: a fixed number of turns is a loop in C++.
+/// are predicted for `expected_turns`. Asking for a gradient through it is a GraphError: write a
+/// fixed number of turns as a loop in C++, or use custom_gradient or stop_gradient.
 std::vector<Tensor> while_loop(
     const std::vector<Tensor>& states,
     const std::function<Tensor(const std::vector<Tensor>&)>& going,

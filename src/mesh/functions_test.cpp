@@ -155,8 +155,29 @@ TEST(While, WhatDoesNotFitIsRefusedWhileBuilding) {
   EXPECT_THROW((void)while_loop({n, x}, going,
                                 [](const auto& s) { return std::vector<Tensor>{s[0], s[0]}; }),
                GraphError);
-  const auto last = while_loop({n, x}, going, same);
-  EXPECT_THROW((void)gradients(reduce_sum(last[1], {}), {x}), GraphError);
+}
+
+TEST(While, AGradientThroughItIsRefusedWithItsNameAndARemedy) {
+  Graph g;
+  const Tensor x = g.input("x", {kA}), y = g.input("y", {kA});
+  Graph::Scope scope(g, "encoder");
+  const auto last = while_loop(
+      {fill(g, {}, 0), x}, [](const std::vector<Tensor>& s) { return counted_to(s, 2); },
+      [](const std::vector<Tensor>& s) { return std::vector<Tensor>{s[0] + 1.0, s[1] * 2.0}; });
+  try {
+    (void)gradients(reduce_sum(last[1] * y, {}), {x});
+    ADD_FAILURE() << "no error";
+  } catch (const GraphError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("operation 'encoder/while' (while) has no gradient"),
+                                    HasSubstr("write a fixed number of turns as a loop in C++"),
+                                    HasSubstr("custom_gradient()"), HasSubstr("stop_gradient()")));
+  }
+  // What does not go through it has one, and so has what is kept away or given by hand.
+  EXPECT_NO_THROW((void)gradients(reduce_sum(last[1] * y, {}), {y}));
+  EXPECT_NO_THROW((void)gradients(reduce_sum(stop_gradient(last[1]) * x, {}), {x}));
+  const Tensor by_hand = custom_gradient(
+      {x}, last[1], [](const auto&, Tensor, Tensor dz) { return std::vector<Tensor>{dz * 4.0}; });
+  EXPECT_NO_THROW((void)gradients(reduce_sum(by_hand, {}), {x}));
 }
 
 TEST(While, ItsInsideIsCheckedAndExplained) {

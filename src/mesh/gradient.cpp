@@ -150,9 +150,10 @@ class Walk {
         return back_function(id, node, dy, wanted);
       case Op::While:
       case Op::LoopValue:
-        throw GraphError(node.name +
-                         ": a while loop has no gradient; a fixed number of turns is a loop in "
-                         "C++, and stop_gradient() keeps gradients away");
+        throw GraphError(fmt::format(
+            "operation '{}' (while) has no gradient; write a fixed number of turns as a loop in "
+            "C++, give the gradient by custom_gradient(), or keep it away by stop_gradient()",
+            node.op == Op::While ? node.name : graph_.node(node.inputs[0]).name));
       case Op::Accumulate:
       case Op::Print:
         return give(node.inputs[0], dy, wanted);

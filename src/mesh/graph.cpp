@@ -140,6 +140,15 @@ void Graph::assign_sub(VariableId id, Tensor delta, double factor) {
   assignments_.back().factor = factor;
 }
 
+void Graph::assign_adam(VariableId id, Tensor gradient, const AdamRule& rule) {
+  const Variable& changed = variable(id);
+  if (changed.shape != gradient.shape()) {
+    throw GraphError(fmt::format("variable '{}' is {} and its gradient {}", changed.name,
+                                 changed.shape.text(), gradient.shape().text()));
+  }
+  assignments_.push_back({id, gradient.id(), false, 1, rule});
+}
+
 Graph::Scope::Scope(Graph& graph, const std::string& name)
     : graph_(graph), length_(graph.scope_.size()) {
   graph_.scope_ += name + "/";

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mesh/assignment.hpp"
 #include "mesh/shape.hpp"
 
 namespace goban::mesh {
@@ -185,14 +186,6 @@ class Tensor {
   NodeId id_ = -1;
 };
 
-/// At the end of a step `value` replaces the variable, or `factor` times it is subtracted from it.
-struct Assignment {
-  VariableId variable;
-  NodeId value;
-  bool subtract;
-  double factor = 1;
-};
-
 /// Nodes in an order they can run in. Not copyable: tensors point into it. Building: GraphError.
 class Graph {
  public:
@@ -218,6 +211,7 @@ class Graph {
   Tensor read(VariableId variable) { return read(variable, this->variable(variable).dtype); }
   void assign(VariableId variable, Tensor value);
   void assign_sub(VariableId variable, Tensor delta, double factor = 1);
+  void assign_adam(VariableId variable, Tensor gradient, const AdamRule& rule);
 
   /// Prefixes names with `name/` while it lives.
   class Scope {

@@ -1,6 +1,7 @@
 #include "mesh/layers.hpp"
 
 #include <cmath>
+#include <fmt/format.h>
 
 namespace goban::mesh {
 
@@ -73,6 +74,33 @@ Tensor Layers::conv_filter(const std::string& name, Shape shape) {
   const int64_t window = shape.size() / (shape[in].size * shape[in + 1].size);
   const auto fans = static_cast<double>(window * (shape[in].size + shape[in + 1].size));
   return parameter(name, std::move(shape), {Initializer::Kind::Uniform, std::sqrt(6.0 / fans)});
+}
+
+Tensor Layers::separable_conv(const std::string& name, Tensor x, const std::vector<Reach>& reach,
+                              const std::string& channels, const Shape& out, bool bias) {
+  Graph::Scope scope(graph_, name);
+  std::vector<Tensor> seen = {x};
+  for (const Reach& along : reach) {
+    if (along.last < along.first || along.dim == channels) {
+      throw GraphError(fmt::format("separable_conv '{}': no filter from {} to {} along '{}'", name,
+                                   along.first, along.last, along.dim));
+    }
+    std::vector<Tensor> next;
+    for (const Tensor& each : seen) {
+      for (int64_t at = along.first; at <= along.last; ++at) {
+        next.push_back(shift(each, along.dim, -at, /*wrap=*/false));
+      }
+    }
+    seen = std::move(next);
+  }
+  const Dim taps{"taps", static_cast<int64_t>(seen.size())};
+  const Initializer start{Initializer::Kind::TruncatedNormal,
+                          std::sqrt(1.0 / static_cast<double>(taps.size))};
+  const std::vector<Tensor> filters =
+      unstack(parameter("depthwise", {taps, x.shape().dim(channels)}, start), taps.name);
+  Tensor sum = seen[0] * filters[0];
+  for (size_t i = 1; i < seen.size(); ++i) sum = sum + seen[i] * filters[i];
+  return dense("pointwise", sum, {channels}, out, bias);
 }
 
 Tensor softmax(Tensor x, const std::string& dim) {

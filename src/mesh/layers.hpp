@@ -18,6 +18,12 @@ struct VariableTypes {
   DType master = DType::F32, slice = DType::F32, activation = DType::F32;
 };
 
+/// Places a filter sees along a dimension, from `first` to `last`: 0 is the place itself.
+struct Reach {
+  std::string dim;
+  int64_t first = -1, last = 1;
+};
+
 /// Makes parameters and layers in one graph and remembers the parameters for the optimiser.
 class Layers {
  public:
@@ -43,6 +49,13 @@ class Layers {
                     double momentum = 0.9);
   /// Glorot-uniform filter [sizes..., in, out], as Mesh TensorFlow's get_variable makes it.
   Tensor conv_filter(const std::string& name, Shape shape);
+  /// A filter of its own for each of `channels`, [taps, channels], over the places of `reach`
+  /// (zeros beyond the ends; taps in the order of its dimensions, the last one's fastest), then
+  /// dense from `channels` to `out`. Everything of x may be split: what lies on neighbours is
+  /// shifted. Filters start truncated-normal with deviation sqrt(1 / taps). Upstream:
+  /// separable_conv1d.
+  Tensor separable_conv(const std::string& name, Tensor x, const std::vector<Reach>& reach,
+                        const std::string& channels, const Shape& out, bool bias = true);
 
  private:
   Graph& graph_;

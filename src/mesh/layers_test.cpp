@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "comm/thread_world.hpp"
+#include "mesh/kernels.hpp"
 #include "mesh/layout_cases.hpp"
 
 namespace goban::mesh {
@@ -103,6 +104,45 @@ TEST(BatchNorm, KeepsRunningValuesForEvaluation) {
     return {};
   });
   EXPECT_TRUE(status) << status.error().text();
+}
+
+TEST(SeparableConv, EqualsGroupedThenPointwiseConvolution) {
+  const Dim batch{"batch", 2}, rows{"rows", 4}, cols{"cols", 6}, in{"in", 4}, out{"out", 2};
+  const Builder build = [&](Graph& g) {
+    Layers layers(g, DType::F32);
+    const Tensor x = g.input("x", {batch, rows, cols, in});
+    const Tensor y = layers.separable_conv("s", x, {{"rows", -1, 1}, {"cols", -2, 0}}, "in", {out});
+    std::vector<Tensor> of = {x};
+    for (const Parameter& each : layers.parameters()) of.push_back(each.value);
+    std::vector<Tensor> all = with_gradients(y, of);
+    all.insert(all.end(), of.begin() + 1, of.end());  // depthwise, pointwise's kernel and bias
+    return all;
+  };
+  const std::vector<at::Tensor> got = everywhere(build, 12);
+  Graph g;
+  build(g);
+  at::Tensor x = make_feeds(g, 1)["x"].clone().set_requires_grad(true);
+  std::vector<at::Tensor> leaves = {x};
+  for (size_t i = 5; i < 8; ++i) leaves.push_back(got[i].clone().set_requires_grad(true));
+  // Columns see two places to the left and themselves: padded by hand.
+  const at::Tensor image = at::constant_pad_nd(x.permute({0, 3, 1, 2}), {2, 0, 1, 1});
+  const at::Tensor filter = leaves[1].t().reshape({4, 1, 3, 3});
+  const at::Tensor deep = at::conv2d(image, filter, {}, 1, at::IntArrayRef{0, 0}, 1, 4);
+  const at::Tensor y = at::matmul(deep.permute({0, 2, 3, 1}), leaves[2]) + leaves[3];
+  EXPECT_EQ(difference({got[0]}, {y.detach()}, kTolerance), "");
+  const std::vector<int64_t> begin(4, 0), sizes = {2, 4, 6, 2};
+  const at::Tensor weights =
+      random_slice(Distribution::Uniform, mix_seed(7, "0"), {batch, rows, cols, out}, begin, sizes);
+  y.mul(weights).sum().backward();
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    EXPECT_EQ(difference({got[i + 1]}, {leaves[i].grad()}, kTolerance), "") << i;
+  }
+  Layers layers(g, DType::F32);
+  const Tensor image_again = g.input("again", {batch, rows, in});
+  EXPECT_THROW(layers.separable_conv("t", image_again, {{"rows", 1, 0}}, "in", {out}), GraphError);
+  EXPECT_THROW(layers.separable_conv("u", image_again, {{"in", 0, 1}}, "in", {out}), GraphError);
+  EXPECT_THROW(layers.separable_conv("v", image_again, {{"absent", 0, 1}}, "in", {out}),
+               std::exception);
 }
 
 }  // namespace

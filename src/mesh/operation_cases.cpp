@@ -290,6 +290,10 @@ class Cases {
       const Tensor image = reshape(x, {a, {"w", 4}, {"i", 2}});
       return conv(image, l.conv_filter("f", {{"fw", 3}, {"i", 2}, c}), Padding::Same);
     });
+    layer("separable convolution", [](Layers& l, Tensor x) {
+      const Tensor rows = reshape(x, {a, {"w", 4}, {"i", 2}});
+      return l.separable_conv("s", rows, {{"w", -2, 1}}, "i", {c});
+    });
     for (const bool causal : {true, false}) {
       layer(causal ? "causal attention" : "attention", [causal](Layers& l, Tensor x) {
         const Dim heads{"heads", 2}, depth{"depth", 2}, memory{"memory", 8};

@@ -75,14 +75,18 @@ class Updates {
 
   void adamw(VariableId id, Tensor gradient) {
     const Shape shape = graph_.variable(id).shape;
-    const Tensor m = averaged(slot("adam_m", shape), gradient, constant(options_.beta1));
-    const Tensor v = averaged(slot("adam_v", shape), square(gradient), constant(options_.beta2));
-    Tensor change = m / (sqrt(v) + options_.epsilon);
+    AdamRule rule;
+    rule.first = slot("adam_m", shape);
+    rule.second = slot("adam_v", shape);
+    rule.rate = options_.learning_rate * options_.scale;
+    rule.beta1 = options_.beta1;
+    rule.beta2 = options_.beta2;
+    rule.epsilon = options_.epsilon;
     const bool decayed =
         options_.weight_decay > 0 &&
         !std::regex_search(graph_.variable(id).name, std::regex(options_.no_decay));
-    if (decayed) change = change + graph_.read(id, DType::F32) * options_.weight_decay;
-    subtract(id, change * rate_);
+    rule.decay = decayed ? options_.weight_decay : 0;
+    graph_.assign_adam(id, gradient, rule);
   }
 
   static Tensor rms(Tensor x) { return sqrt(reduce_mean(square(x), {})); }

@@ -51,6 +51,13 @@ class Lowering {
     bundle_reductions(graph_, plan_);
     free_values(roots);
     add_up(micro_batches);
+    for (const Assignment& each : graph_.assignments()) {
+      if (std::find(roots.begin(), roots.end(), each.value) == roots.end()) continue;
+      int64_t& updated = plan_.totals.updated_bytes;
+      updated += variable_bytes(each.variable);
+      if (each.adam)
+        updated += variable_bytes(each.adam->first) + variable_bytes(each.adam->second);
+    }
     return std::move(plan_);
   }
 
@@ -60,6 +67,11 @@ class Lowering {
   int64_t local_bytes(NodeId id) const {
     const Node& node = graph_.node(id);
     return local_elements(node.shape, layout(node.shape), plan_.mesh) * dtype_bytes(node.dtype);
+  }
+  int64_t variable_bytes(VariableId id) const {
+    const Variable& variable = graph_.variable(id);
+    return local_elements(variable.shape, layout(variable.shape), plan_.mesh) *
+           dtype_bytes(variable.dtype);
   }
 
   Collective message(comm::Operation operation, AxisSet axes, int64_t bytes) const {
@@ -379,9 +391,8 @@ class Lowering {
       for (const NodeId gone : step.free_after) live -= bytes[static_cast<size_t>(gone)];
     }
     count(plan_.last_collectives, 1);
-    for (const Variable& variable : graph_.variables()) {
-      totals.variable_bytes += local_elements(variable.shape, layout(variable.shape), plan_.mesh) *
-                               dtype_bytes(variable.dtype);
+    for (size_t i = 0; i < graph_.variables().size(); ++i) {
+      totals.variable_bytes += variable_bytes(static_cast<VariableId>(i));
     }
   }
 

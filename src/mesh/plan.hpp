@@ -49,6 +49,7 @@ struct PlanTotals {
   double flops = 0;  ///< of this device
   int64_t peak_value_bytes = 0;
   int64_t variable_bytes = 0;
+  int64_t updated_bytes = 0;  ///< of variables that the step's assignments change
 };
 
 struct Plan {

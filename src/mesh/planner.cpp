@@ -116,7 +116,8 @@ double predicted_step_s(const Graph& graph, const Plan& plan, const CostModel& c
     const double each = step.loop ? loop_s(*node.attributes.loop, *step.loop, costs) : work;
     seconds += (each + messages(step.collectives)) * (step.inner ? micro_batches : 1);
   }
-  return seconds + messages(plan.last_collectives);
+  const double update_s = static_cast<double>(plan.totals.updated_bytes) / costs.bytes_per_s;
+  return seconds + messages(plan.last_collectives) + update_s;
 }
 
 base::Result<LayoutChoice> choose_layout(const Graph& graph, const std::vector<NodeId>& roots,

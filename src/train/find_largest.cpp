@@ -39,7 +39,7 @@ base::Result<int64_t> planned(const TrainOptions& options) {
   if (!step) return base::failure(step.error());
   const auto mesh = mesh::MeshShape::parse(options.mesh);
   if (!mesh) return base::failure(mesh.error());
-  const auto rules = mesh::LayoutRules::parse(options.layout);
+  const auto rules = layout_rules(options);
   if (!rules) return base::failure(rules.error());
   const auto plan =
       mesh::lower((*step)->graph, (*step)->roots(), *mesh, *rules, 0, options.micro_batches);

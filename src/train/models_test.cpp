@@ -5,6 +5,7 @@
 #include "mesh/optimizer.hpp"
 #include "mesh/plan.hpp"
 #include "train/models/model.hpp"
+#include "train/training_step.hpp"
 
 namespace goban::train {
 namespace {
@@ -156,6 +157,19 @@ TEST(Transformer, RecomputationChangesMemoryAndNothingElse) {
     return lower(g, roots, {}, {}, 0)->totals.peak_value_bytes;
   };
   EXPECT_LT(static_cast<double>(peak(build(true))), 0.6 * static_cast<double>(peak(build(false))));
+}
+
+TEST(Layouts, HiddenIsShortForTheFirstHiddenLayerOfImageModels) {
+  const auto rules = [](const char* task, const char* layout) {
+    TrainOptions options;
+    options.task = task;
+    options.layout = layout;
+    return layout_rules(options)->text();
+  };
+  EXPECT_EQ(rules("mnist", "batch:rows;hidden:cols"), "batch:rows;hidden1:cols");
+  EXPECT_EQ(rules("fashion", "hidden:x;hidden2:y"), "hidden1:x;hidden2:y");
+  EXPECT_EQ(rules("mnist", "hidden:x;hidden1:y"), "hidden:x;hidden1:y");  // refused later
+  EXPECT_EQ(rules("lm", "hidden:x"), "hidden:x");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "train/training_step.hpp"
 
 #include <ATen/ops/zeros.h>
+#include <algorithm>
 #include <c10/util/Exception.h>
 #include <cmath>
 #include <fmt/format.h>
@@ -82,6 +83,18 @@ base::Result<std::unique_ptr<StepGraph>> build_step(const TrainOptions& options)
   return out;
 }
 
+base::Result<LayoutRules> layout_rules(const TrainOptions& options) {
+  auto rules = LayoutRules::parse(options.layout);
+  if (!rules || options.task == "lm") return rules;
+  const auto is = [](const char* name) {
+    return [name](const auto& rule) { return rule.first == name; };
+  };
+  const auto found = std::ranges::find_if(rules->rules, is("hidden"));
+  const bool once = std::ranges::none_of(rules->rules, is("hidden1"));
+  if (once && found != rules->rules.end()) found->first = "hidden1";
+  return rules;
+}
+
 base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& step,
                                   comm::Communicator& end) {
   ChosenLayout out;
@@ -89,7 +102,7 @@ base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& 
   if (!mesh) return base::failure(mesh.error());
   out.mesh = std::move(*mesh);
   if (options.layout != "auto") {
-    auto rules = LayoutRules::parse(options.layout);
+    auto rules = layout_rules(options);
     if (!rules) return base::failure(rules.error());
     out.rules = std::move(*rules);
     return out;

@@ -41,6 +41,9 @@ struct ChosenLayout {
   std::string said;             ///< what the planner has to say
 };
 
+/// The rules of `options.layout`, which is not "auto". In image models "hidden" is short for
+/// "hidden1", the first of the two hidden layers.
+[[nodiscard]] base::Result<mesh::LayoutRules> layout_rules(const TrainOptions& options);
 /// Reads mesh and layout of the options; "auto" measures the machine and searches. Collective then.
 [[nodiscard]] base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& step,
                                                 comm::Communicator& end);
