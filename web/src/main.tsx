@@ -6,10 +6,13 @@ import './style/report.css';
 import './style/table.css';
 import './style/energy.css';
 import './style/analysis.css';
+import './style/live.css';
 import './style/print.css';
 import { Analysis } from './analysis/Analysis';
 import { isAnalysis, parseAnalysis } from './data/analysis';
 import { parseDocument } from './data/document';
+import { Live } from './live/Live';
+import { isLive, parseFacts } from './live/shapes';
 import { Report } from './report/Report';
 import { startTheme } from './theme';
 
@@ -19,6 +22,7 @@ function pageOf(json: string): { title: string; language: string; page: JSX.Elem
     const report = parseAnalysis(json);
     return { title: report.title, language: report.language, page: <Analysis report={report} /> };
   }
+  if (isLive(json)) return { title: 'live', language: 'en', page: <Live facts={parseFacts(json)} /> };
   const report = parseDocument(json);
   return { title: report.title, language: 'en', page: <Report report={report} /> };
 }

@@ -1,0 +1,39 @@
+// One GPU of the map. Drawn again only if it changed: there may be thousands.
+import { Component } from 'preact';
+import { heatStep, type Range } from './map_colors';
+import type { Gpu } from './shapes';
+
+export interface GpuCellProps {
+  gpu: Gpu;
+  node: string;
+  index: number;
+  value: number | null;
+  range: Range;
+  /** The one cell of the map that Tab reaches. */
+  reachable: boolean;
+  onPoint: (gpu: number) => void;
+  onOpen: (gpu: Gpu) => void;
+}
+
+const WORDS = { free: 'free', busy: 'held', shared: 'shared', drained: 'drained', down: 'down' };
+
+export class GpuCell extends Component<GpuCellProps> {
+  override shouldComponentUpdate(next: GpuCellProps): boolean {
+    const now = this.props;
+    return heatStep(next.value, next.range) !== heatStep(now.value, now.range)
+      || next.gpu.state !== now.gpu.state || next.reachable !== now.reachable
+      || next.gpu.jobs.join() !== now.gpu.jobs.join();
+  }
+
+  override render({ gpu, node, index, value, range, reachable, onPoint }: GpuCellProps) {
+    const step = heatStep(value, range);
+    const jobs = gpu.jobs.length === 0 ? '' : `, job ${gpu.jobs.join(' and ')}`;
+    return (
+      <button type="button" class={step === null ? 'gpu unknown' : `gpu heat-step-${step}`}
+        data-state={gpu.state} data-gpu={gpu.gpu} tabIndex={reachable ? 0 : -1}
+        aria-label={`${node} GPU ${index}: ${WORDS[gpu.state]}${jobs}`}
+        onFocus={() => onPoint(gpu.gpu)} onPointerEnter={() => onPoint(gpu.gpu)}
+        onClick={() => this.props.onOpen(this.props.gpu)} />
+    );
+  }
+}

@@ -1,0 +1,122 @@
+// The dashboard of `goban serve`: its head, and the area that the address names.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { count } from '../format';
+import { Api, takeToken } from './api';
+import { ClusterMap } from './ClusterMap';
+import { JobPage } from './JobPage';
+import { KeyHelp } from './KeyHelp';
+import { LiveHeader } from './LiveHeader';
+import { Policies } from './Policies';
+import { Queue } from './Queue';
+import { AREAS, parseRoute, type Route } from './route';
+import type { LiveFacts } from './shapes';
+import { SignIn } from './SignIn';
+import { LiveStore } from './store';
+import { Users } from './Users';
+import { LiveContext, useStore } from './useStore';
+import { WhatIf } from './WhatIf';
+
+function useRoute(): Route {
+  const [route, setRoute] = useState(parseRoute(location.hash));
+  useEffect(() => {
+    const change = () => setRoute(parseRoute(location.hash));
+    addEventListener('hashchange', change);
+    return () => removeEventListener('hashchange', change);
+  }, []);
+  return route;
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches('input, select, textarea');
+}
+
+/** Keys of the whole page; lists have theirs. */
+function useKeys(route: Route, showHelp: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (document.querySelector('dialog[open]')) return;
+      if (event.key === 'Escape') {
+        if (isTyping(event.target)) (event.target as HTMLElement).blur();
+        else if (route.area === 'job') history.length > 1 ? history.back() : (location.hash = '#/queue');
+        return;
+      }
+      if (isTyping(event.target)) return;
+      const area = AREAS[Number(event.key) - 1];
+      if (event.key === '?') showHelp();
+      else if (area) location.hash = `#/${area}`;
+      else if (event.key === '/') {
+        event.preventDefault();
+        if (route.area !== 'queue') location.hash = '#/queue';
+        // The area is drawn after this event.
+        setTimeout(() => document.querySelector<HTMLElement>('#queue-search')?.focus(), 60);
+      } else if ((event.key === 'j' || event.key === 'k') && route.area === 'queue') {
+        document.querySelector<HTMLElement>('.queue-window')?.focus();
+      }
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [route, showHelp]);
+}
+
+function AreaOf({ route }: { route: Route }) {
+  switch (route.area) {
+    case 'cluster': return <ClusterMap />;
+    case 'queue': return <Queue filter={route.filter} />;
+    case 'job': return <JobPage key={route.job} job={route.job} />;
+    case 'users': return <Users />;
+    case 'policies': return <Policies />;
+    case 'whatif': return <WhatIf />;
+  }
+}
+
+function Body({ route }: { route: Route }) {
+  const store = useStore();
+  const main = useRef<HTMLElement>(null);
+  const title = route.area === 'job' ? `job ${route.job}` : route.area;
+  const first = useRef(true);
+  useEffect(() => {
+    const running = store.stats?.jobs.running;
+    document.title = `${title}${running ? ` (${count(running)} running)` : ''} – Goban`;
+  });
+  useEffect(() => {
+    // The reader of a screen reader hears where the link led.
+    if (!first.current) main.current?.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true });
+    first.current = false;
+    scrollTo(0, 0);
+  }, [route.area, route.job]);
+  return (
+    <main ref={main} id="area" class="live-area">
+      {store.connection.state === 'refused' ? <SignIn why={store.connection.why} />
+        : store.ready || route.area === 'policies' || route.area === 'whatif' ? <AreaOf route={route} />
+          : <p class="loading">Asking the daemon…</p>}
+    </main>
+  );
+}
+
+export function Live({ facts }: { facts: LiveFacts }) {
+  const [store] = useState(() => {
+    const api = new Api();
+    const token = takeToken();
+    if (token) api.setToken(token);
+    const made = new LiveStore(api);
+    made.start();
+    return made;
+  });
+  const route = useRoute();
+  const [help, setHelp] = useState(false);
+  useKeys(route, () => setHelp(true));
+  return (
+    <LiveContext.Provider value={{ store, facts }}>
+      <a class="skip" href="#area" onClick={(event) => {
+        event.preventDefault();
+        document.querySelector<HTMLElement>('#area h2')?.focus();
+      }}>
+        Skip to the content
+      </a>
+      <LiveHeader area={route.area} onHelp={() => setHelp(true)} />
+      <Body route={route} />
+      {help && <KeyHelp onClose={() => setHelp(false)} />}
+    </LiveContext.Provider>
+  );
+}

@@ -1,0 +1,94 @@
+// Name, areas, the state of the connection, and the figures of the moment.
+import { Brand } from '../Brand';
+import { count } from '../format';
+import { toggleTheme, useTheme } from '../theme';
+import { agoWords, shortDuration } from './clock';
+import { AREAS, type Area, type Route } from './route';
+import { useLive, useNow, useStore } from './useStore';
+
+const NAMES: Record<Area, string> = {
+  cluster: 'Cluster', queue: 'Queue', users: 'Users', policies: 'Policies', whatif: 'What if',
+};
+
+function ConnectionLine() {
+  const store = useStore();
+  const now = useNow();
+  const { connection } = store;
+  if (connection.state === 'lost') {
+    const wait = Math.max(0, Math.ceil((connection.retryAtMs - Date.now()) / 1000));
+    return (
+      <p class="connection" data-state="lost">
+        <span role="alert">Connection lost, trying again: {connection.why}.</span>
+        {wait > 0 && ` Next try in ${shortDuration(wait)}. `}
+        <button type="button" onClick={() => store.reconnect()}>Try now</button>
+      </p>
+    );
+  }
+  const words = {
+    connecting: 'Connecting…', refused: 'Not signed in',
+    live: `Live · last change ${agoWords(store.changedS, now)}`,
+  }[connection.state];
+  return (
+    <p class="connection" data-state={connection.state}>
+      <i class="dot" aria-hidden="true" /> {words}
+    </p>
+  );
+}
+
+function Figures() {
+  const store = useStore();
+  const { policy } = useLive().facts;
+  let running = 0;
+  let waiting = 0;
+  for (const { state } of store.jobs.values()) {
+    if (state === 'running' || state === 'starting' || state === 'stopping') running++;
+    else if (state !== 'done') waiting++;
+  }
+  const all = store.cluster?.num_gpus ?? 0;
+  const held = (store.cluster?.racks ?? []).reduce(
+    (sum, rack) => sum + rack.nodes.reduce((part, node) => part + node.held_gpus, 0), 0);
+  if (!store.ready) return <p class="facts">&nbsp;</p>;
+  return (
+    <>
+      <p class="facts">
+        {count(held)} of {count(all)} GPUs held · {count(running)} running · {count(waiting)} waiting ·
+        policy {policy}
+      </p>
+      {store.stats?.journal_is_stuck && (
+        <p class="note error" role="alert">
+          The journal cannot be written: nothing starts until its disk has room again.
+        </p>
+      )}
+    </>
+  );
+}
+
+export function LiveHeader({ area, onHelp }: { area: Route['area']; onHelp: () => void }) {
+  const store = useStore();
+  const dark = useTheme() === 'dark';
+  return (
+    <header class="top live-top">
+      <div class="top-row">
+        <Brand product={store.cluster?.name ?? 'live'} />
+        <div class="top-buttons">
+          <button type="button" onClick={onHelp} aria-label="Show keys">?</button>
+          <button type="button" class="theme" onClick={toggleTheme}
+            aria-label={`Use ${dark ? 'light' : 'dark'} colours`}>
+            {dark ? '☀ Light' : '☾ Dark'}
+          </button>
+        </div>
+      </div>
+      <h1 class="visually-hidden">Goban on {store.cluster?.name ?? 'this cluster'}</h1>
+      <Figures />
+      <ConnectionLine />
+      <nav aria-label="Areas of the dashboard">
+        {AREAS.map((each) => (
+          <a key={each} href={`#/${each}`}
+            aria-current={each === area || (each === 'queue' && area === 'job') ? 'page' : undefined}>
+            {NAMES[each]}
+          </a>
+        ))}
+      </nav>
+    </header>
+  );
+}

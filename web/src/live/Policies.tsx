@@ -1,0 +1,30 @@
+// The policy that decides, and the others that are built in.
+import { AreaHead } from './Parts';
+import { useLive } from './useStore';
+
+export function Policies() {
+  const { facts } = useLive();
+  const active = facts.policies.find(({ name }) => name === facts.policy);
+  const others = facts.policies.filter(({ name }) => name !== facts.policy);
+  return (
+    <>
+      <AreaHead title="Policies" />
+      <section class="panel active-policy" aria-label="The policy that decides">
+        <h3>{facts.policy} <span class="state" data-state="running">active</span></h3>
+        <p>{active?.description ?? 'Composed of parts; goban policies describes each of them.'}</p>
+      </section>
+      <p class="how">
+        Others that are built in. The policy is chosen when the daemon starts: --policy NAME, or
+        &quot;policy&quot; in its configuration.
+      </p>
+      <ul class="policy-list">
+        {others.map(({ name, description }) => (
+          <li key={name} class="panel">
+            <h3>{name}</h3>
+            <p>{description}</p>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,155 @@
+// Rows of jobs. However many there are, only those in sight are in the document.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { count } from '../format';
+import { shortDuration } from './clock';
+import { placeWords } from './job_words';
+import { JobLink, StateBadge } from './Parts';
+import { type QueueKey, type QueueOrder, timeOf, visibleRows } from './queue';
+import { jobHash } from './route';
+import type { JobSummary } from './shapes';
+import { useNow } from './useStore';
+import { type Reason, useReasons } from './useReasons';
+
+/** Height of a row in CSS pixels; the style sheet says the same. */
+const ROW = 36;
+
+const COLUMNS: readonly { key: QueueKey; head: string; class: string }[] = [
+  { key: 'job', head: 'Job', class: '' },
+  { key: 'user', head: 'User', class: '' },
+  { key: 'name', head: 'Name', class: 'wide' },
+  { key: 'state', head: 'State', class: '' },
+  { key: 'num_gpus', head: 'GPUs', class: 'number' },
+  { key: 'priority', head: 'Priority', class: 'number wide' },
+  { key: 'time', head: 'For', class: 'number' },
+  { key: 'position', head: 'Place', class: 'number wide' },
+];
+
+export interface QueueListProps {
+  rows: JobSummary[];
+  order: QueueOrder;
+  onSort: (key: QueueKey) => void;
+}
+
+function Heads({ order, onSort, rows }: QueueListProps) {
+  // Places are known of the rows in sight only, unless the list tells them.
+  const hasPlaces = rows.some(({ position }) => position !== undefined);
+  return (
+    <thead>
+      <tr>
+        {COLUMNS.map(({ key, head, class: name }) => {
+          const mine = order.key === key;
+          if (key === 'position' && !hasPlaces) {
+            return <th key={key} scope="col" class={`${name} plain-head`}>{head}</th>;
+          }
+          return (
+            <th key={key} scope="col" class={name}
+              aria-sort={!mine ? 'none' : order.descending ? 'descending' : 'ascending'}>
+              <button type="button" onClick={() => onSort(key)}>
+                {head}
+                <span class="sort-mark" aria-hidden="true">{!mine ? '↕' : order.descending ? '▼' : '▲'}</span>
+              </button>
+            </th>
+          );
+        })}
+        <th scope="col" class="wide plain-head">Where, or why not</th>
+      </tr>
+    </thead>
+  );
+}
+
+function whereOf(job: JobSummary, reason: Reason | undefined): string {
+  if (job.state === 'done') return job.gpus ? `was on ${placeWords(job.gpus)}` : '';
+  if (job.gpus && job.state !== 'waiting' && job.state !== 'held') return placeWords(job.gpus);
+  return reason?.text ?? '';
+}
+
+function Row({ job, chosen, row, nowS, reason, onChoose }: {
+  job: JobSummary; chosen: boolean; row: number; nowS: number; reason: Reason | undefined;
+  onChoose: () => void;
+}) {
+  const place = job.position ?? reason?.position;
+  const where = whereOf(job, reason);
+  return (
+    <tr id={`job-${job.job}`} class={chosen ? 'chosen' : ''} aria-selected={chosen} aria-rowindex={row + 2}
+      onClick={(event) => {
+        onChoose();
+        if (!(event.target as HTMLElement).closest('a')) location.hash = jobHash(job.job);
+      }}>
+      <td><JobLink job={job} /></td>
+      <td class="text" title={job.user}>{job.user}</td>
+      <td class="text wide" title={job.name}>{job.name ?? ''}</td>
+      <td><StateBadge job={job} /></td>
+      <td class="number">{count(job.num_gpus)}</td>
+      <td class="number wide">{job.priority}</td>
+      <td class="number">{shortDuration(timeOf(job, nowS))}</td>
+      <td class="number wide">{job.state === 'waiting' && place !== undefined ? count(place) : ''}</td>
+      <td class="text wide reason" title={where}>{where}</td>
+    </tr>
+  );
+}
+
+export function QueueList({ rows, order, onSort }: QueueListProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const nowS = useNow();
+  const [scroll, setScroll] = useState({ top: 0, height: 600 });
+  const [chosen, setChosen] = useState<number | null>(null);
+  const { first, end } = visibleRows(scroll.top, scroll.height, ROW, rows.length);
+  const shown = rows.slice(first, end);
+  const reasons = useReasons(shown);
+
+  const measure = () => {
+    const element = frame.current;
+    if (element) setScroll({ top: element.scrollTop, height: element.clientHeight });
+  };
+  useLayoutEffect(measure, [rows.length]);
+  useEffect(() => {
+    addEventListener('resize', measure);
+    return () => removeEventListener('resize', measure);
+  }, []);
+
+  const at = rows.findIndex(({ job }) => job === chosen);
+  const choose = (to: number) => {
+    const element = frame.current;
+    const index = Math.max(0, Math.min(rows.length - 1, to));
+    const job = rows[index];
+    if (!job || !element) return;
+    setChosen(job.job);
+    const head = element.querySelector('thead')?.offsetHeight ?? 0;
+    const top = index * ROW;
+    if (top < element.scrollTop) element.scrollTop = top;
+    const room = element.clientHeight - head - ROW;
+    if (top > element.scrollTop + room) element.scrollTop = top - room;
+    measure();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || (event.target as HTMLElement).closest('thead')) return;
+    const page = Math.max(1, Math.floor(scroll.height / ROW) - 2);
+    const steps: Record<string, number> = {
+      j: at + 1, ArrowDown: at + 1, k: at < 0 ? 0 : at - 1, ArrowUp: at < 0 ? 0 : at - 1,
+      PageDown: at + page, PageUp: at - page, Home: 0, End: rows.length - 1,
+    };
+    const to = steps[event.key];
+    if (to !== undefined) choose(to);
+    else if (event.key === 'Enter' && at >= 0 && event.target === frame.current) {
+      location.hash = jobHash(rows[at]!.job);
+    } else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="scroll jobs-scroll queue-window" ref={frame} tabIndex={0} role="region" onScroll={measure}
+      aria-label="Jobs of the queue" onKeyDown={onKeyDown}
+      aria-activedescendant={at >= first && at < end ? `job-${chosen}` : undefined}>
+      <table class="jobs queue" aria-rowcount={rows.length + 1}>
+        <Heads rows={rows} order={order} onSort={onSort} />
+        <tbody>
+          {first > 0 && <tr class="spacer" style={{ height: `${first * ROW}px` }} />}
+          {shown.map((job, i) => (
+            <Row key={job.job} job={job} row={first + i} chosen={job.job === chosen} nowS={nowS}
+              reason={reasons.get(job.job)} onChoose={() => setChosen(job.job)} />
+          ))}
+          {end < rows.length && <tr class="spacer" style={{ height: `${(rows.length - end) * ROW}px` }} />}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,118 @@
+// Asks the daemon. The token, if one is needed, is kept for this tab only.
+import type {
+  Cluster, Explanation, JobDetails, JobList, JobSummary, Stats,
+} from './shapes';
+
+/** A refusal in the daemon's words, or that it cannot be reached (status 0). */
+export class ApiError extends Error {
+  constructor(readonly status: number, message: string, readonly remedy = '', readonly field = '') {
+    super(message);
+  }
+}
+
+/** A sentence for the reader. */
+export function wordsOf(error: unknown): string {
+  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
+  const place = error.field ? `${error.field}: ` : '';
+  return `${place}${error.message}${error.remedy ? ` – ${error.remedy}` : ''}`;
+}
+
+/** What is wrong, out of the body of a refusal. */
+export function refusalOf(status: number, body: string): ApiError {
+  try {
+    const { error } = JSON.parse(body) as {
+      error: { message: string; remedy?: string; field?: string };
+    };
+    return new ApiError(status, error.message, error.remedy, error.field);
+  } catch {
+    return new ApiError(status, `the server answers with status ${status}`);
+  }
+}
+
+const TOKEN = 'goban-token';
+const PAGE = 10_000;
+
+export type Action = 'cancel' | 'hold' | 'release' | 'requeue';
+
+export class Api {
+  token = sessionStorage.getItem(TOKEN) ?? '';
+
+  setToken(token: string): void {
+    this.token = token;
+    if (token) sessionStorage.setItem(TOKEN, token);
+    else sessionStorage.removeItem(TOKEN);
+  }
+
+  /** Errors: ApiError. */
+  async request(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers: Record<string, string> = this.token
+      ? { Authorization: `Bearer ${this.token}` } : {};
+    if (init.body) headers['Content-Type'] = 'application/json';
+    let response: Response;
+    try {
+      response = await fetch(path, { ...init, headers, cache: 'no-store' });
+    } catch (cause) {
+      if (init.signal?.aborted) throw cause;
+      throw new ApiError(0, 'the daemon cannot be reached');
+    }
+    if (!response.ok) throw refusalOf(response.status, await response.text());
+    return response;
+  }
+
+  private async json<T>(path: string, init?: RequestInit): Promise<T> {
+    return (await this.request(path, init)).json() as Promise<T>;
+  }
+
+  /** All jobs in the book, by number. */
+  async jobs(): Promise<JobSummary[]> {
+    const all: JobSummary[] = [];
+    for (let after = 0; ;) {
+      const { jobs } = await this.json<JobList>(`/v1/jobs?all=1&limit=${PAGE}&after=${after}`);
+      all.push(...jobs);
+      const last = jobs.at(-1);
+      if (!last || jobs.length < PAGE) return all;
+      after = last.job;
+    }
+  }
+
+  /** One of them; null if it is forgotten. Also for those who may not see its details. */
+  async summary(job: number): Promise<JobSummary | null> {
+    const { jobs } = await this.json<JobList>(`/v1/jobs?all=1&limit=1&after=${job - 1}`);
+    return jobs[0]?.job === job ? jobs[0] : null;
+  }
+
+  job(job: number): Promise<JobDetails> {
+    return this.json(`/v1/jobs/${job}`);
+  }
+
+  explain(job: number): Promise<Explanation> {
+    return this.json(`/v1/jobs/${job}/explain`);
+  }
+
+  cluster(): Promise<Cluster> {
+    return this.json('/v1/cluster');
+  }
+
+  stats(): Promise<Stats> {
+    return this.json('/v1/stats');
+  }
+
+  act(job: number, action: Action, wholeArray: boolean): Promise<{ jobs: number[] }> {
+    const query = wholeArray ? '?array=1' : '';
+    return action === 'cancel'
+      ? this.json(`/v1/jobs/${job}${query}`, { method: 'DELETE' })
+      : this.json(`/v1/jobs/${job}/${action}${query}`, { method: 'POST' });
+  }
+
+  whatIf(policies: string[], days: number): Promise<unknown> {
+    return this.json('/v1/whatif', { method: 'POST', body: JSON.stringify({ policies, days }) });
+  }
+}
+
+/** The token in the address ("#token=..."), which must not stay there. Empty: none. */
+export function takeToken(): string {
+  const match = /^#token=([^&]+)$/.exec(location.hash);
+  if (!match) return '';
+  history.replaceState(null, '', location.pathname);
+  return decodeURIComponent(match[1]!);
+}

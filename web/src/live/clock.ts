@@ -1,0 +1,23 @@
+// Points in time as people in front of this screen read them.
+import { duration } from '../format';
+
+/** "14:03:09", with the day if it is another one than `nowS`. */
+export function timeOfDay(seconds: number, nowS: number): string {
+  const at = new Date(seconds * 1000);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  if (at.toDateString() === new Date(nowS * 1000).toDateString()) return time;
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
+}
+
+/** Whole seconds below two minutes: a number that ticks should not flicker. */
+export function shortDuration(seconds: number): string {
+  if (!Number.isFinite(seconds)) return '–';
+  const whole = Math.max(0, Math.floor(seconds));
+  return whole < 120 ? `${whole} s` : duration(whole);
+}
+
+export function agoWords(seconds: number, nowS: number): string {
+  const ago = nowS - seconds;
+  return ago < 2 ? 'now' : `${shortDuration(ago)} ago`;
+}

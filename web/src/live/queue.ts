@@ -1,0 +1,101 @@
+// Which jobs the queue shows, and in what order.
+import type { JobState, JobSummary } from './shapes';
+
+export const STATES: readonly JobState[] = [
+  'running', 'starting', 'stopping', 'waiting', 'depends', 'held', 'done',
+];
+const RANK = new Map(STATES.map((state, i) => [state, i]));
+
+export interface QueueFilter {
+  /** A state, 'active' (all but done), or 'all'. */
+  state: string;
+  /** Empty: everybody. */
+  user: string;
+  text: string;
+}
+
+export const ALL_ACTIVE: QueueFilter = { state: 'active', user: '', text: '' };
+
+export type QueueKey =
+  | 'job' | 'user' | 'name' | 'state' | 'num_gpus' | 'priority' | 'submit_s' | 'position' | 'time';
+
+export interface QueueOrder {
+  key: QueueKey;
+  descending: boolean;
+}
+
+export function hasStarted({ state }: JobSummary): boolean {
+  return state === 'running' || state === 'stopping';
+}
+
+export function holdsGpus({ state }: JobSummary): boolean {
+  return state === 'starting' || state === 'running' || state === 'stopping';
+}
+
+/** How long it runs, waits, or took, in seconds. */
+export function timeOf(job: JobSummary, nowS: number): number {
+  if (job.state === 'done') return Math.max(0, (job.end_s ?? nowS) - job.submit_s);
+  const since = holdsGpus(job) ? (job.run_start_s ?? nowS) : job.submit_s;
+  return Math.max(0, nowS - since);
+}
+
+function textOf(job: JobSummary): string {
+  return `${job.id} ${job.user} ${job.name ?? ''} ${job.account ?? ''} ${job.partition ?? ''}`
+    .toLowerCase();
+}
+
+export function filterQueue(jobs: Iterable<JobSummary>, filter: QueueFilter): JobSummary[] {
+  const words = filter.text.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  const kept: JobSummary[] = [];
+  for (const job of jobs) {
+    if (filter.state === 'active' ? job.state === 'done'
+      : filter.state !== 'all' && job.state !== filter.state) continue;
+    if (filter.user !== '' && job.user !== filter.user) continue;
+    if (words.length > 0) {
+      const text = textOf(job);
+      if (!words.every((word) => text.includes(word))) continue;
+    }
+    kept.push(job);
+  }
+  return kept;
+}
+
+function valueOf(job: JobSummary, key: QueueKey, nowS: number): number | string {
+  switch (key) {
+    case 'state': return RANK.get(job.state) ?? RANK.size;
+    case 'time': return timeOf(job, nowS);
+    case 'position': return job.position ?? Infinity;
+    case 'name': return job.name ?? '';
+    default: return job[key];
+  }
+}
+
+/** By `order`; of equal ones running jobs first, then by place in the queue and number. */
+export function sortQueue(jobs: JobSummary[], order: QueueOrder, nowS: number): JobSummary[] {
+  const sign = order.descending ? -1 : 1;
+  const rows = jobs.map((job) => ({ job, value: valueOf(job, order.key, nowS) }));
+  rows.sort((a, b) => {
+    if (a.value !== b.value) {
+      if (typeof a.value === 'string' && typeof b.value === 'string') {
+        return a.value < b.value ? -sign : sign;
+      }
+      return (a.value as number) < (b.value as number) ? -sign : sign;
+    }
+    const states = RANK.get(a.job.state)! - RANK.get(b.job.state)!;
+    if (states !== 0) return states;
+    const places = (a.job.position ?? 0) - (b.job.position ?? 0);
+    if (places !== 0) return places;
+    // Of jobs that are over, the last one first.
+    return a.job.state === 'done' ? b.job.job - a.job.job : a.job.job - b.job.job;
+  });
+  return rows.map(({ job }) => job);
+}
+
+/** The rows that a window of the list shows, some more on both sides. */
+export function visibleRows(
+  scrollTop: number, height: number, rowHeight: number, rows: number, spare = 12,
+): { first: number; end: number } {
+  const first = Math.max(0, Math.min(rows, Math.floor(scrollTop / rowHeight)) - spare);
+  const end = Math.min(rows, Math.ceil((scrollTop + height) / rowHeight) + spare);
+  return { first, end: Math.max(first, end) };
+}

@@ -1,0 +1,185 @@
+// What the daemon's API says, as docs of GET /v1/openapi.json describe it, and the facts in the page.
+
+export type JobState =
+  | 'held' | 'depends' | 'waiting' | 'starting' | 'running' | 'stopping' | 'done';
+
+/** A GPU by its number in the cluster, its node, and its number there. */
+export interface Place {
+  gpu: number;
+  node: string;
+  index: number;
+}
+
+/** What everybody may know of a job. Times are seconds since 1970. */
+export interface JobSummary {
+  job: number;
+  id: string;
+  user: string;
+  state: JobState;
+  num_gpus: number;
+  priority: number;
+  runs: number;
+  held_s: number;
+  submit_s: number;
+  result?: string;
+  account?: string;
+  partition?: string;
+  resource_type?: string;
+  name?: string;
+  walltime_s?: number;
+  first_start_s?: number;
+  run_start_s?: number;
+  end_s?: number;
+  gpus?: Place[];
+  shares?: boolean;
+  /** In the queue, from 1. */
+  position?: number;
+}
+
+/** Left out: not known. */
+export interface Progress {
+  epoch?: number;
+  epochs?: number;
+  step?: number;
+  steps?: number;
+  samples_per_s?: number;
+  loss?: number;
+  checkpointed?: boolean;
+}
+
+export interface PastRun {
+  run: number;
+  start_s?: number;
+  end_s: number;
+  gpus: Place[];
+}
+
+export interface Usage {
+  cpu_s?: number;
+  mem_bytes_max?: number;
+  gpu_mem_bytes_max?: number;
+  gpu_util_pct?: number;
+  energy_j?: number;
+}
+
+export interface JobSpec {
+  name?: string;
+  model?: string;
+  qos?: string;
+  app_class?: string;
+  work_folder?: string;
+  array_first?: number;
+  training?: { deadline_s?: number };
+}
+
+export interface JobDetails extends JobSummary {
+  spec: JobSpec;
+  preemptions: number;
+  breakages: number;
+  exit_code?: number;
+  signal?: number;
+  progress?: Progress;
+  progress_s?: number;
+  usage?: Usage;
+  detail?: string;
+  /** Runs that are over, in order of their ends. */
+  past?: PastRun[];
+}
+
+export interface JobList {
+  jobs: JobSummary[];
+  total: number;
+}
+
+export interface Explanation {
+  job: number;
+  state: JobState;
+  text: string;
+  dependencies?: { kind: string; job: number; state?: JobState }[];
+  waiting?: {
+    cause: string;
+    free_gpus?: number;
+    before: number;
+    first_before?: number[];
+    head?: number;
+    head_start_s?: number;
+  };
+  place?: { gpus: Place[]; level: string; bin_value?: number; product?: number; shares?: boolean };
+}
+
+export type GpuState = 'free' | 'busy' | 'shared' | 'drained' | 'down';
+
+export interface Gpu {
+  gpu: number;
+  state: GpuState;
+  jobs: number[];
+  /** By class A, B, ...: time on it over time on the median GPU. */
+  scores: number[];
+  util_pct?: number;
+  mem_used_bytes?: number;
+  power_w?: number;
+  temperature_c?: number;
+}
+
+export interface ClusterNode {
+  node: string;
+  state: 'up' | 'drained' | 'draining' | 'down';
+  num_gpus: number;
+  held_gpus: number;
+  gpu_model?: string;
+  reason?: string;
+  gpus: Gpu[];
+}
+
+export interface Cluster {
+  name: string;
+  num_gpus: number;
+  racks: { rack: string; nodes: ClusterNode[] }[];
+}
+
+export interface Stats {
+  now_s: number;
+  jobs: Partial<Record<JobState, number>>;
+  gpus: Partial<Record<GpuState, number>>;
+  waiting_gpus: number;
+  decisions: number;
+  journal_failures: number;
+  journal_is_stuck?: boolean;
+  decide_s?: { p50: number; p99: number; max: number };
+  /** Who asks. */
+  caller?: { user: string; role: string };
+}
+
+/** The data of a `change` event. */
+export interface Change {
+  version: number;
+  /** Every job may have changed. */
+  all?: boolean;
+  jobs?: number[];
+  nodes?: boolean;
+}
+
+/** What does not change while the daemon runs: it stands in the page. */
+export interface LiveFacts {
+  schema: string;
+  goban: string;
+  policy: string;
+  policies: { name: string; description: string }[];
+  what_if: boolean;
+}
+
+const SCHEMA = 'goban-live/1';
+
+/** Whether an embedded document is that of `goban serve`. */
+export function isLive(json: string): boolean {
+  return /^\s*\{\s*"schema"\s*:\s*"goban-live\//.test(json);
+}
+
+/** Errors: throws a sentence for the reader if it is of another version. */
+export function parseFacts(json: string): LiveFacts {
+  const facts = JSON.parse(json) as LiveFacts;
+  if (facts.schema !== SCHEMA) {
+    throw new Error(`This page reads ${SCHEMA}, and its data is ${facts.schema}.`);
+  }
+  return facts;
+}

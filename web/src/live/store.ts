@@ -1,0 +1,226 @@
+// What the page knows of the cluster now: loaded once, then kept up to date by the daemon's events.
+import { Api, ApiError, wordsOf } from './api';
+import { EventParser, retryDelay, type ServerEvent } from './events';
+import { Samples } from './samples';
+import type { Change, Cluster, JobSummary, Stats } from './shapes';
+
+export type Connection =
+  | { state: 'connecting' }
+  | { state: 'live' }
+  | { state: 'lost'; why: string; retryAtMs: number }
+  | { state: 'refused'; why: string };
+
+/** More changed jobs than this, and the whole list is asked for. */
+const SINGLY_MAX = 8;
+const STATS_MS = 10_000;
+/** The daemon says that it is there every 15 s. */
+const SILENCE_MS = 40_000;
+
+export class LiveStore {
+  readonly samples = new Samples();
+  jobs = new Map<number, JobSummary>();
+  cluster: Cluster | null = null;
+  stats: Stats | null = null;
+  connection: Connection = { state: 'connecting' };
+  /** Of the last change that the daemon told, in its time. */
+  changedS = 0;
+  /** Counts changes of jobs, for what is asked again then. */
+  version = 0;
+  /** The jobs were loaded at least once. */
+  ready = false;
+
+  private readonly listeners = new Set<() => void>();
+  private offsetS = 0;
+  private attempt = 0;
+  private stop = new AbortController();
+  private wake: (() => void) | null = null;
+  private pendingJobs = new Set<number>();
+  private pendingAll = false;
+  private pendingNodes = false;
+  private refreshing = false;
+
+  constructor(readonly api: Api) {}
+
+  /** Calls back after each change. */
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** The daemon's clock, in seconds since 1970. */
+  nowS(): number {
+    return Date.now() / 1000 + this.offsetS;
+  }
+
+  start(): void {
+    void this.listen();
+    void this.poll();
+  }
+
+  /** Tries at once, with the token that is set now. */
+  reconnect(): void {
+    this.attempt = 0;
+    this.stop.abort();
+    this.wake?.();
+  }
+
+  private tell(): void {
+    for (const listener of this.listeners) listener();
+  }
+
+  private become(connection: Connection): void {
+    this.connection = connection;
+    this.tell();
+  }
+
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  private async listen(): Promise<void> {
+    for (;;) {
+      let why = 'the daemon ended the connection';
+      try {
+        await this.follow();
+      } catch (error) {
+        why = wordsOf(error);
+        if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+          this.become({ state: 'refused', why });
+          await this.pause(2 ** 31 - 1);
+          continue;
+        }
+      }
+      const delay = retryDelay(this.attempt++);
+      this.become({ state: 'lost', why, retryAtMs: Date.now() + delay });
+      await this.pause(delay);
+    }
+  }
+
+  /** Reads events until the connection ends. */
+  private async follow(): Promise<void> {
+    this.stop = new AbortController();
+    const { signal } = this.stop;
+    let silence: ReturnType<typeof setTimeout> | undefined;
+    const alive = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => this.stop.abort(), SILENCE_MS);
+    };
+    try {
+      alive();
+      const response = await this.api.request('/v1/events', { signal });
+      const parser = new EventParser();
+      const decoder = new TextDecoder();
+      const reader = response.body!.getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        alive();
+        for (const event of parser.push(decoder.decode(value, { stream: true }))) this.take(event);
+      }
+    } catch (error) {
+      if (signal.aborted) throw new Error('the daemon has been silent for long');
+      throw error instanceof ApiError ? error : new ApiError(0, 'the connection broke');
+    } finally {
+      clearTimeout(silence);
+    }
+  }
+
+  private take({ name, data }: ServerEvent): void {
+    if (name === 'hello') {
+      this.attempt = 0;
+      this.pendingAll = true;
+      this.pendingNodes = true;
+      this.become({ state: 'live' });
+    } else if (name === 'change') {
+      const change = JSON.parse(data) as Change;
+      if (change.all) this.pendingAll = true;
+      for (const job of change.jobs ?? []) this.pendingJobs.add(job);
+      this.pendingNodes = true;
+      this.changedS = this.nowS();
+    }
+    void this.refresh();
+  }
+
+  /** Asks for what changed; one at a time, so that a slow daemon is not asked more. */
+  private async refresh(): Promise<void> {
+    if (this.refreshing) return;
+    this.refreshing = true;
+    try {
+      while (this.pendingAll || this.pendingJobs.size > 0 || this.pendingNodes) {
+        const from = performance.now();
+        const all = this.pendingAll || this.pendingJobs.size > SINGLY_MAX;
+        const singly = all ? [] : [...this.pendingJobs];
+        const nodes = this.pendingNodes;
+        this.pendingJobs.clear();
+        this.pendingAll = false;
+        this.pendingNodes = false;
+        await Promise.all([
+          all ? this.loadJobs() : this.loadSingly(singly),
+          nodes ? this.loadCluster() : undefined,
+          this.ready ? undefined : this.loadStats(),
+        ]);
+        this.version++;
+        this.tell();
+        // A long list, asked for often, would keep the daemon and this page from other work.
+        await this.pauseBetween(Math.min(10_000, 4 * (performance.now() - from)));
+      }
+    } catch {
+      // The connection says so; what was missed comes with the next hello.
+      this.stop.abort();
+    } finally {
+      this.refreshing = false;
+    }
+  }
+
+  private pauseBetween(ms: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, ms));
+  }
+
+  private async loadJobs(): Promise<void> {
+    const jobs = await this.api.jobs();
+    this.jobs = new Map(jobs.map((job) => [job.job, job]));
+    this.ready = true;
+  }
+
+  private async loadSingly(numbers: number[]): Promise<void> {
+    const jobs = await Promise.all(numbers.map((job) => this.api.summary(job)));
+    for (const [i, number] of numbers.entries()) {
+      const job = jobs[i];
+      if (job) this.jobs.set(number, job);
+      else this.jobs.delete(number);
+    }
+  }
+
+  private async loadCluster(): Promise<void> {
+    const cluster = await this.api.cluster();
+    this.cluster = cluster;
+    this.samples.add(cluster, this.nowS());
+  }
+
+  private async loadStats(): Promise<void> {
+    this.stats = await this.api.stats();
+    this.offsetS = this.stats.now_s - Date.now() / 1000;
+    if (this.changedS === 0) this.changedS = this.stats.now_s;
+  }
+
+  /** Readings of GPUs change without an event. */
+  private async poll(): Promise<void> {
+    for (let round = 0; ; round++) {
+      await this.pauseBetween(this.cluster && this.cluster.num_gpus > 2000 ? 15_000 : 3_000);
+      if (document.hidden || this.connection.state !== 'live' || !this.ready) continue;
+      try {
+        await this.loadCluster();
+        if (round % Math.ceil(STATS_MS / 3_000) === 0) await this.loadStats();
+        this.tell();
+      } catch {
+        // The events' connection notices when the daemon is gone.
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// The store in components, and a clock that ticks.
+import { createContext } from 'preact';
+import { useContext, useEffect, useReducer, useState } from 'preact/hooks';
+import { ApiError, wordsOf } from './api';
+import type { LiveFacts } from './shapes';
+import type { LiveStore } from './store';
+
+export interface Live {
+  store: LiveStore;
+  facts: LiveFacts;
+}
+
+export const LiveContext = createContext<Live | null>(null);
+
+export function useLive(): Live {
+  return useContext(LiveContext)!;
+}
+
+/** The store; the component is drawn again after each change. */
+export function useStore(): LiveStore {
+  const { store } = useLive();
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => store.subscribe(() => redraw(undefined)), [store]);
+  return store;
+}
+
+/** The daemon's clock, every second. */
+export function useNow(): number {
+  const { store } = useLive();
+  const [now, setNow] = useState(store.nowS());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(store.nowS()), 1000);
+    return () => clearInterval(timer);
+  }, [store]);
+  return now;
+}
+
+export interface Asked<T> {
+  value: T | null;
+  /** In words; empty: none. */
+  error: string;
+  /** Of the refusal; 0: none, or not reached. */
+  status: number;
+}
+
+/** Asks again when `keys` change; the last answer stays until the next one is there. */
+export function useAsked<T>(ask: () => Promise<T>, keys: readonly unknown[]): Asked<T> {
+  const [asked, setAsked] = useState<Asked<T>>({ value: null, error: '', status: 0 });
+  useEffect(() => {
+    let wanted = true;
+    ask().then(
+      (value) => wanted && setAsked({ value, error: '', status: 200 }),
+      (error: unknown) => wanted && setAsked((before) => ({
+        value: before.value, error: wordsOf(error), status: error instanceof ApiError ? error.status : 0,
+      })),
+    );
+    return () => void (wanted = false);
+  }, keys);
+  return asked;
+}

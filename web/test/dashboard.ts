@@ -1,0 +1,49 @@
+// Opens the dashboard in headless Chromium, over loopback only.
+import type { Browser, Page } from 'puppeteer-core';
+
+export interface OpenDashboard {
+  page: Page;
+  /** What must stay empty: console errors, exceptions, requests beyond the daemon. */
+  complaints: string[];
+}
+
+export interface DashboardOptions {
+  /** Behind the address of the page, such as "#/queue". */
+  hash?: string;
+  width?: number;
+  height?: number;
+  scheme?: 'light' | 'dark';
+}
+
+/** Opens the page of the daemon at `url`. Refused requests are told in the console by Chromium itself. */
+export async function openDashboard(
+  browser: Browser, url: string, options: DashboardOptions = {},
+): Promise<OpenDashboard> {
+  const page = await browser.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    const isRefusal = message.text().startsWith('Failed to load resource');
+    if ((message.type() === 'error' || message.type() === 'warn') && !isRefusal) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith('data:')) {
+      complaints.push(`request: ${request.url()}`);
+    }
+  });
+  await page.setViewport({ width: options.width ?? 1280, height: options.height ?? 900 });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: options.scheme ?? 'light' }]);
+  await page.goto(url + (options.hash ?? ''));
+  return { page, complaints };
+}
+
+/** Waits until the text is on the page. */
+export async function sees(page: Page, text: string, selector = 'body'): Promise<void> {
+  await page.waitForFunction(
+    (wanted, where) => [...document.querySelectorAll<HTMLElement>(where)].some((e) => e.innerText.includes(wanted)),
+    {}, text, selector);
+}
+
+export async function textOf(page: Page, selector: string): Promise<string> {
+  return page.$eval(selector, (element) => (element as HTMLElement).innerText);
+}

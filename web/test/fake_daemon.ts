@@ -1,0 +1,258 @@
+// Answers as the daemon's API does (src/service), from memory: for tests of the dashboard.
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type {
+  Cluster, Explanation, GpuState, JobDetails, JobSummary, LiveFacts, Place,
+} from '../src/live/shapes';
+
+/** A job of the fake: what its details show, and what explain says. */
+export interface FakeJob extends JobDetails {
+  why?: Partial<Explanation>;
+  log?: string;
+  /** Somebody else's: details are refused. */
+  foreign?: boolean;
+}
+
+const META = "default-src 'none'; ";
+
+/** As src/service/dashboard_page.cpp makes it of the built page. */
+export function servedPage(file: string, facts: LiveFacts): string {
+  const element = '<script type="application/json" id="goban-report">';
+  const page = readFileSync(file, 'utf8');
+  if (!page.includes(META) || !page.includes(element)) throw new Error(`${file} is no page of goban`);
+  return page
+    .replace(META, () => `${META}connect-src 'self'; `)
+    .replace(element, () => element + JSON.stringify(facts).replaceAll('<', '\\u003c'));
+}
+
+export function place(node: number, index: number): Place {
+  return { gpu: node * 4 + index, node: `g00${node + 1}`, index };
+}
+
+export function fakeJob(job: number, part: Partial<FakeJob> = {}): FakeJob {
+  return {
+    job, id: String(job), user: 'ann', state: 'waiting', num_gpus: 1, priority: 0, runs: 0, held_s: 0,
+    submit_s: Date.now() / 1000 - 600, spec: {}, preemptions: 0, breakages: 0, ...part,
+  };
+}
+
+const SUMMARY = [
+  'job', 'id', 'user', 'state', 'num_gpus', 'priority', 'runs', 'held_s', 'submit_s', 'result', 'name',
+  'account', 'walltime_s', 'first_start_s', 'run_start_s', 'end_s', 'gpus', 'shares', 'position',
+] as const;
+
+function summaryOf(job: FakeJob): JobSummary {
+  const shown = SUMMARY.filter((key) => job[key] !== undefined && !(job.foreign && key === 'name'));
+  return Object.fromEntries(shown.map((key) => [key, job[key]])) as unknown as JobSummary;
+}
+
+export class FakeDaemon {
+  readonly jobs = new Map<number, FakeJob>();
+  /** "GET /v1/stats", in order. */
+  readonly requests: string[] = [];
+  readonly bodies: string[] = [];
+  /** Needed of every request, if set. */
+  token = '';
+  drained = new Map<string, string>();
+  utilisation: number | undefined = 50;
+  stuck = false;
+  private server: Server | null = null;
+  private version = 1;
+  private port = 0;
+  private readonly listeners = new Set<ServerResponse>();
+  private readonly followers = new Map<ServerResponse, number>();
+
+  constructor(private readonly page: string, readonly nodes = 4) {}
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/`;
+  }
+
+  async start(): Promise<void> {
+    const server = createServer((request, response) => void this.answer(request, response));
+    await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
+    this.server = server;
+    this.port = (server.address() as AddressInfo).port;
+  }
+
+  /** As if killed: connections break. */
+  async stop(): Promise<void> {
+    const { server } = this;
+    this.server = null;
+    this.listeners.clear();
+    this.followers.clear();
+    server?.closeAllConnections();
+    await new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+  }
+
+  put(...jobs: FakeJob[]): void {
+    for (const job of jobs) this.jobs.set(job.job, job);
+  }
+
+  /** Changes a job and tells it. */
+  change(job: number, part: Partial<FakeJob>): void {
+    this.put({ ...this.jobs.get(job)!, ...part });
+    this.tell({ jobs: [job] });
+  }
+
+  tell(change: { jobs?: number[]; all?: boolean; nodes?: boolean }): void {
+    const data = JSON.stringify({ version: ++this.version, all: false, nodes: false, jobs: [], ...change });
+    for (const listener of this.listeners) listener.write(`id: ${this.version}\nevent: change\ndata: ${data}\n\n`);
+  }
+
+  /** What a job writes now. */
+  write(job: number, text: string): void {
+    const found = this.jobs.get(job)!;
+    found.log = (found.log ?? '') + text;
+    for (const [response, of] of this.followers) if (of === job) response.write(text);
+  }
+
+  endLog(job: number): void {
+    for (const [response, of] of this.followers) if (of === job) response.end();
+  }
+
+  count(request: string): number {
+    return this.requests.filter((each) => each === request).length;
+  }
+
+  private cluster(): Cluster {
+    const holders = new Map<number, number[]>();
+    for (const job of this.jobs.values()) {
+      if (job.state !== 'running' && job.state !== 'starting' && job.state !== 'stopping') continue;
+      for (const { gpu } of job.gpus ?? []) holders.set(gpu, [...(holders.get(gpu) ?? []), job.job]);
+    }
+    const node = (index: number): Cluster['racks'][number]['nodes'][number] => {
+      const name = `g00${index + 1}`;
+      const reason = this.drained.get(name);
+      const gpus = [0, 1, 2, 3].map((i) => {
+        const gpu = index * 4 + i;
+        const jobs = holders.get(gpu) ?? [];
+        const state: GpuState = jobs.length > 1 ? 'shared' : jobs.length === 1 ? 'busy'
+          : reason === undefined ? 'free' : 'drained';
+        return {
+          gpu, state, jobs, scores: [1 + gpu / 50, 1],
+          ...(this.utilisation === undefined ? {} : {
+            util_pct: jobs.length > 0 ? this.utilisation : 0, power_w: jobs.length > 0 ? 300 : 60,
+            mem_used_bytes: jobs.length * 2 ** 30, temperature_c: 40,
+          }),
+        };
+      });
+      return {
+        node: name, state: reason === undefined ? 'up' : 'drained', num_gpus: 4,
+        held_gpus: gpus.filter(({ jobs }) => jobs.length > 0).length, gpu_model: 'V100', gpus,
+        ...(reason === undefined ? {} : { reason }),
+      };
+    };
+    const half = Math.ceil(this.nodes / 2);
+    const rack = (name: string, from: number, to: number) =>
+      ({ rack: name, nodes: Array.from({ length: to - from }, (_, i) => node(from + i)) });
+    return {
+      name: 'testbed', num_gpus: 4 * this.nodes,
+      racks: [rack('rack0', 0, half), rack('rack1', half, this.nodes)],
+    };
+  }
+
+  private stats(): object {
+    const jobs: Record<string, number> = {};
+    for (const { state } of this.jobs.values()) jobs[state] = (jobs[state] ?? 0) + 1;
+    return {
+      now_s: Date.now() / 1000, jobs, gpus: {}, waiting_gpus: 0, inputs: 1, decisions: 1, turns: 1,
+      journal_failures: 0, journal_is_stuck: this.stuck,
+    };
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://x');
+    const method = request.method ?? 'GET';
+    if (url.pathname === '/favicon.ico') return void response.writeHead(404).end();
+    if (url.pathname === '/') {
+      response.writeHead(200, {
+        'Content-Type': 'text/html; charset=utf-8',
+        'Content-Security-Policy': "default-src 'none'; script-src 'unsafe-inline'; style-src "
+          + "'unsafe-inline'; img-src data:; font-src data:; connect-src 'self'; base-uri 'none'; "
+          + "form-action 'none'; frame-ancestors 'none'",
+      });
+      return void response.end(this.page);
+    }
+    let body = '';
+    for await (const part of request) body += String(part);
+    if (body) this.bodies.push(body);
+    this.requests.push(`${method} ${url.pathname}`);
+    const json = (document: unknown, status = 200) =>
+      void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(document));
+    const refuse = (status: number, message: string, remedy?: string) =>
+      json({ error: { message, ...(remedy ? { remedy } : {}) } }, status);
+    if (this.token && request.headers.authorization !== `Bearer ${this.token}`) {
+      return refuse(401, 'over TCP a token says who asks', 'send it as Authorization: Bearer TOKEN');
+    }
+    const [, , area, name, verb] = url.pathname.split('/');
+    if (area === 'events') {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write(`id: ${this.version}\nevent: hello\ndata: {"version":${this.version}}\n\n`);
+      this.listeners.add(response);
+      request.on('close', () => this.listeners.delete(response));
+      return undefined;
+    }
+    if (area === 'cluster') return json(this.cluster());
+    if (area === 'stats') return json(this.stats());
+    if (area === 'whatif') {
+      const { policies } = JSON.parse(body) as { policies: string[] };
+      return json({ policies: policies.map((policy) => ({ policy, avg_jct_s: 7200, jobs: 12 })) });
+    }
+    if (area !== 'jobs') return refuse(404, 'no such path', 'see /v1/openapi.json');
+    if (name === undefined) {
+      const after = Number(url.searchParams.get('after') ?? 0);
+      const limit = Number(url.searchParams.get('limit') ?? 1000);
+      const jobs = [...this.jobs.values()].sort((a, b) => a.job - b.job)
+        .filter(({ job }) => job > after).slice(0, limit).map(summaryOf);
+      return json({ jobs, total: this.jobs.size });
+    }
+    const job = this.jobs.get(Number(name));
+    if (!job) return refuse(404, `there is no job ${name} any more`, 'goban history shows jobs that are over');
+    if (job.foreign) return refuse(403, 'the job is somebody else\'s');
+    if (verb === 'explain') return json({ job: job.job, state: job.state, text: 'nobody knows', ...job.why });
+    if (verb === 'log') return this.log(job, url, response, refuse);
+    if (verb === undefined && method === 'GET') {
+      const { why: _why, log: _log, foreign: _foreign, ...shown } = job;
+      return json(shown);
+    }
+    return this.act(job, method === 'DELETE' ? 'cancel' : (verb ?? ''), json, refuse);
+  }
+
+  private act(job: FakeJob, action: string, json: (document: unknown) => void,
+    refuse: (status: number, message: string, remedy?: string) => void): void {
+    if (job.state === 'done') return refuse(409, `job ${job.job} is over`);
+    if (action === 'requeue' && job.priority < 0) return refuse(409, `job ${job.job} does not run`);
+    json({ jobs: [job.job] });
+    if (action === 'cancel') {
+      this.change(job.job, { state: 'done', result: 'cancelled', end_s: Date.now() / 1000 });
+    } else if (action === 'hold') {
+      this.change(job.job, { state: 'held', why: { text: 'it is held until somebody releases it' } });
+    } else {
+      this.change(job.job, { state: 'waiting' });
+    }
+  }
+
+  private log(job: FakeJob, url: URL, response: ServerResponse,
+    refuse: (status: number, message: string) => void): void {
+    const text = job.log ?? '';
+    const offset = Number(url.searchParams.get('offset') ?? 0);
+    if (url.searchParams.get('follow') === '1') {
+      response.writeHead(200, { 'Content-Type': 'text/plain; charset=utf-8' });
+      response.flushHeaders();
+      response.write(text.slice(offset));
+      if (job.state === 'done') return void response.end();
+      this.followers.set(response, job.job);
+      response.on('close', () => this.followers.delete(response));
+      return undefined;
+    }
+    if (text === '') return refuse(404, 'the job has written nothing yet');
+    response.writeHead(200, {
+      'Content-Type': 'text/plain; charset=utf-8', 'X-Goban-Offset': String(text.length),
+      'X-Goban-Size': String(text.length),
+    });
+    response.end(text.slice(Math.max(0, offset < 0 ? text.length + offset : offset)));
+  }
+}
+
