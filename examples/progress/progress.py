@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""A training loop that tells Goban where it stands, and stops when it is asked to.
+
+usage: progress.py [STEPS]
+"""
+
+import os
+import socket
+import sys
+import time
+
+
+class Progress:
+    """Lines to the socket in GOBAN_PROGRESS_SOCKET; without one, nothing happens."""
+
+    def __init__(self):
+        self.socket = None
+        path = os.environ.get("GOBAN_PROGRESS_SOCKET")
+        if path:
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.connect(path)
+            self.socket.setblocking(False)
+            self.say(f"goban-progress 1 job={os.environ.get('GOBAN_JOB_ID', '-')} pid={os.getpid()}")
+
+    def say(self, line):
+        try:
+            if self.socket:
+                self.socket.send(line.encode() + b"\n")
+        except OSError:  # a reader that is too slow or gone must not hold the training
+            pass
+
+    def must_stop(self):
+        try:
+            return self.socket is not None and b"stop " in self.socket.recv(4096)
+        except OSError:
+            return False
+
+
+steps = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+progress = Progress()
+for step in range(1, steps + 1):
+    time.sleep(0.05)  # the work
+    progress.say(f"progress epochs=4 step={step} steps={steps} loss={1 / step:.4g}")
+    if progress.must_stop():
+        progress.say(f"checkpoint step={step}")  # after it was written
+        progress.say("end stopped")
+        sys.exit(0)
+progress.say("end done")
