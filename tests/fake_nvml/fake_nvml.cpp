@@ -1,0 +1,151 @@
+// A stand-in for libnvidia-ml.so.1 with two GPUs, listed against the order of their PCI addresses.
+// Energy grows by 100 J at each reading; the file in FAKE_NVML_PROCESS holds a process id that has
+// 300 MiB on the first GPU. With FAKE_NVML_IDLE no GPU is used; FAKE_NVML_DRIVER is the version.
+// With FAKE_NVML_MIG the second GPU is cut into slices: three places for them, one of which is
+// empty.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+constexpr unsigned kGpus = 2;
+unsigned long long energy_mj[kGpus];
+unsigned limit_mw[kGpus] = {700'000, 700'000};
+int number_of(void* device) {
+  return static_cast<int>(reinterpret_cast<char*>(device) - static_cast<char*>(nullptr)) - 1;
+}
+void* device_of(unsigned number) { return static_cast<char*>(nullptr) + number + 1; }
+constexpr unsigned kFirstSlice = 10;  // numbers of devices that are slices
+bool is_slice(void* device) { return number_of(device) >= static_cast<int>(kFirstSlice); }
+constexpr int kNotFound = 6;
+constexpr int kInvalid = 2;
+}  // namespace
+
+extern "C" {
+struct Memory {
+  unsigned long long total, free, used;
+};
+struct Utilization {
+  unsigned gpu, memory;
+};
+struct Pci {
+  char bus_id_legacy[16];
+  unsigned domain, bus, device, device_id, subsystem_id;
+  char bus_id[32];
+};
+struct Process {
+  unsigned pid;
+  unsigned long long used_bytes;
+  unsigned gpu_instance, compute_instance;
+};
+
+int nvmlInit_v2() { return std::getenv("FAKE_NVML_BROKEN") == nullptr ? 0 : 9; }
+int nvmlShutdown() { return 0; }
+const char* nvmlErrorString(int) { return "Driver Not Loaded"; }
+int nvmlSystemGetDriverVersion(char* out, unsigned size) {
+  const char* driver = std::getenv("FAKE_NVML_DRIVER");
+  std::snprintf(out, size, "%s", driver == nullptr ? "550.1" : driver);
+  return 0;
+}
+int nvmlDeviceGetCount_v2(unsigned* out) {
+  *out = kGpus;
+  return 0;
+}
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** out) {
+  if (index >= kGpus) return kInvalid;
+  *out = device_of(index);
+  return 0;
+}
+int nvmlDeviceGetUUID(void* device, char* out, unsigned size) {
+  if (is_slice(device)) {
+    std::snprintf(out, size, "MIG-b%d", number_of(device) - static_cast<int>(kFirstSlice));
+  } else {
+    std::snprintf(out, size, "GPU-%c", 'a' + number_of(device));
+  }
+  return 0;
+}
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** out) {
+  for (unsigned i = 0; i < kGpus; ++i) {
+    char own[16];
+    nvmlDeviceGetUUID(device_of(i), own, sizeof own);
+    if (std::strcmp(own, uuid) != 0) continue;
+    *out = device_of(i);
+    return 0;
+  }
+  return kNotFound;
+}
+int nvmlDeviceGetName(void*, char* out, unsigned size) {
+  std::snprintf(out, size, "NVIDIA H200");
+  return 0;
+}
+int nvmlDeviceGetPciInfo_v3(void* device, Pci* out) {
+  *out = {};
+  std::snprintf(out->bus_id, sizeof out->bus_id, "00000000:%02X:00.0", 9 - number_of(device));
+  return 0;
+}
+int nvmlDeviceGetVbiosVersion(void*, char* out, unsigned size) {
+  std::snprintf(out, size, "96.00.A5.00.01");
+  return 0;
+}
+int nvmlDeviceGetMemoryInfo(void* device, Memory* out) {
+  *out = {143ULL << 30, 142ULL << 30, 1ULL << 30};
+  if (is_slice(device)) *out = {18ULL << 30, 18ULL << 30, 0};
+  return 0;
+}
+int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending) {
+  *current = *pending = number_of(device) == 1 && std::getenv("FAKE_NVML_MIG") != nullptr ? 1 : 0;
+  return 0;
+}
+int nvmlDeviceGetMaxMigDeviceCount(void*, unsigned* out) {
+  *out = 3;
+  return 0;
+}
+int nvmlDeviceGetMigDeviceHandleByIndex(void*, unsigned index, void** out) {
+  if (index == 1) return kNotFound;
+  *out = device_of(kFirstSlice + index);
+  return 0;
+}
+int nvmlDeviceGetUtilizationRates(void* device, Utilization* out) {
+  *out = {number_of(device) == 0 ? 80U : 40U, 10};
+  if (std::getenv("FAKE_NVML_IDLE") != nullptr) *out = {0, 0};
+  return 0;
+}
+int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* out) {
+  *out = energy_mj[number_of(device)] += 100'000;
+  return 0;
+}
+int nvmlDeviceGetPowerManagementDefaultLimit(void*, unsigned* out) {
+  *out = 700'000;
+  return 0;
+}
+int nvmlDeviceGetPowerManagementLimitConstraints(void*, unsigned* lowest, unsigned* highest) {
+  *lowest = 200'000;
+  *highest = 700'000;
+  return 0;
+}
+int nvmlDeviceSetPowerManagementLimit(void* device, unsigned mw) {
+  limit_mw[number_of(device)] = mw;
+  return 0;
+}
+/// Power is the limit, so that a test sees it. (Temperature is missing, as on
+/// some GPUs.)
+int nvmlDeviceGetPowerUsage(void* device, unsigned* out) {
+  *out = limit_mw[number_of(device)];
+  return 0;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Process* out) {
+  const char* file = std::getenv("FAKE_NVML_PROCESS");
+  std::FILE* open = file == nullptr ? nullptr : std::fopen(file, "r");
+  unsigned pid = 0;
+  const bool known = open != nullptr && std::fscanf(open, "%u", &pid) == 1;
+  if (open != nullptr) std::fclose(open);
+  if (!known || number_of(device) != 0) {
+    *count = 0;
+    return 0;
+  }
+  if (*count < 1) return 7;
+  *count = 1;
+  *out = {pid, 300ULL << 20, 0, 0};
+  return 0;
+}
+}

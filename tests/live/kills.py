@@ -1,0 +1,221 @@
+"""Kills `goban serve` with SIGKILL at random moments while jobs come and go, again and again, and
+then looks: every job ran to its end, none was started twice, none is left behind, and the history
+store has each of them once.
+
+    kills.py GOBAN [--kills 500] [--seed 1] [--jobs-per-life 6]
+"""
+
+import argparse
+import http.client
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=30)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class World:
+    def __init__(self, goban, seed):
+        self.goban = goban
+        self.random = random.Random(seed)
+        self.folder = tempfile.mkdtemp(prefix="goban-kills-")
+        self.state = os.path.join(self.folder, "state")
+        self.marks = os.path.join(self.folder, "marks")
+        os.mkdir(self.marks)
+        self.log = open(os.path.join(self.folder, "serve.log"), "w")
+        self.daemon = None
+        self.asked = 0  # submissions tried; each writes a file of its own
+        self.answered = {}  # number of the file -> job
+
+    def start(self):
+        self.daemon = subprocess.Popen(
+            [self.goban, "serve", "--state", self.state, "--virtual-gpus", "4"],
+            stdout=self.log,
+            stderr=self.log,
+        )
+
+    def kill(self):
+        self.daemon.send_signal(signal.SIGKILL)
+        self.daemon.wait()
+
+    def call(self, method, path, body=None):
+        connection = UnixConnection(os.path.join(self.state, "goban.sock"))
+        try:
+            connection.request(
+                method, path, json.dumps(body) if body is not None else None,
+                {"Content-Type": "application/json"},
+            )
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read() or b"null")
+        finally:
+            connection.close()
+
+    def wait_until_up(self, limit_s=60):
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end:
+            if self.daemon.poll() is not None:
+                raise SystemExit(f"the daemon ended by itself; see {self.log.name}")
+            try:
+                return self.call("GET", "/v1/stats")
+            except OSError:
+                time.sleep(0.01)
+        raise SystemExit(f"the daemon does not answer; see {self.log.name}")
+
+    def submit(self):
+        """One job. That no answer comes does not say that it was not taken."""
+        number = self.asked
+        self.asked += 1
+        mark = os.path.join(self.marks, str(number))
+        takes = self.random.choice([0, 0.02, 0.1, 0.4])
+        script = f'#!/bin/sh\necho "start $GOBAN_JOB_ID" >> {mark}\nsleep {takes}\necho end >> {mark}\n'
+        spec = {
+            "name": f"n{number}",
+            "script": script,
+            "num_gpus": self.random.choice([1, 1, 2, 4]),
+            "work_folder": self.folder,
+            "stdout_path": "/dev/null",
+        }
+        try:
+            status, answer = self.call("POST", "/v1/jobs", spec)
+        except (OSError, http.client.HTTPException, ValueError):
+            return
+        if status not in (200, 201):
+            raise SystemExit(f"a job is refused: {answer}")
+        self.answered[number] = answer["job"]
+
+    def live(self, jobs):
+        """Submits, and dies somewhere on the way."""
+        self.start()
+        deadline = time.monotonic() + self.random.expovariate(1 / 0.25)
+        if self.random.random() < 0.3:  # on the way up
+            time.sleep(self.random.uniform(0, 0.05))
+        else:
+            self.wait_until_up()
+            for _ in range(self.random.randrange(jobs + 1)):
+                if time.monotonic() > deadline:
+                    break
+                self.submit()
+            time.sleep(max(0, min(deadline - time.monotonic(), 0.5)))
+        self.kill()
+
+    def finish(self, limit_s=600):
+        """A last life, without a kill, until nothing is left to do."""
+        self.start()
+        self.wait_until_up()
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end:
+            _, answer = self.call("GET", "/v1/jobs")
+            open_jobs = [job for job in answer["jobs"] if job["state"] not in DONE]
+            if not open_jobs:
+                break
+            time.sleep(0.1)
+        else:
+            raise SystemExit(f"jobs are left: {open_jobs[:5]}")
+        time.sleep(0.5)
+        self.daemon.send_signal(signal.SIGTERM)
+        if self.daemon.wait(timeout=60) != 0:
+            raise SystemExit(f"the daemon does not end in order; see {self.log.name}")
+
+    def export(self):
+        text = subprocess.run(
+            [self.goban, "history", "export", "--store",
+             os.path.join(self.state, "store.sqlite"), "--out", "-", "--plain"],
+            capture_output=True, text=True, check=True,
+        ).stdout.splitlines()
+        header = text[0].split(",")
+        return [dict(zip(header, line.split(","))) for line in text[1:]]
+
+    def replay(self):
+        """Decisions since a snapshot, made again."""
+        self.start()
+        self.wait_until_up()
+        for _ in range(8):
+            self.submit()
+        self.kill()
+        told = subprocess.run(
+            [self.goban, "replay", self.state, "--virtual-gpus", "4", "--json"],
+            capture_output=True, text=True,
+        )
+        counts = json.loads(told.stdout or "{}")
+        if told.returncode != 0 or counts.get("reproduced", 0) < 8:
+            return [f"replay: {told.stdout} {told.stderr}"]
+        return []
+
+    def check(self):
+        problems = []
+        for number in range(self.asked):
+            path = os.path.join(self.marks, str(number))
+            lines = open(path).read().split("\n")[:-1] if os.path.exists(path) else []
+            starts = [line for line in lines if line.startswith("start")]
+            ends = [line for line in lines if line == "end"]
+            if number in self.answered and (len(starts), len(ends)) != (1, 1):
+                problems.append(f"job {self.answered[number]}: {lines}")
+            if len(starts) > 1:
+                problems.append(f"submission {number} started {len(starts)} times: {lines}")
+        return problems
+
+
+DONE = {"completed", "failed", "cancelled", "timed_out", "out_of_memory", "node_failed", "never_runs",
+        "done"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("goban")
+    parser.add_argument("--kills", type=int, default=int(os.environ.get("GOBAN_KILLS", "15")))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs-per-life", type=int, default=6)
+    arguments = parser.parse_args()
+    world = World(os.path.abspath(arguments.goban), arguments.seed)
+    began = time.monotonic()
+    try:
+        for _ in range(arguments.kills):
+            world.live(arguments.jobs_per_life)
+        world.finish()
+        problems = world.check()
+        stored = {}
+        for record in world.export():
+            stored.setdefault(record["job_id"], []).append(record)
+        missing = [job for job in world.answered.values() if str(job) not in stored]
+        doubled = [job for job, some in stored.items() if len(some) > 1]
+        answered = len(world.answered)
+        problems += world.replay()
+    except BaseException:
+        if world.daemon is not None and world.daemon.poll() is None:
+            world.kill()
+        raise
+    print(
+        f"{arguments.kills} kills, {answered} submissions answered, "
+        f"{len(stored)} in the store, {time.monotonic() - began:.0f} s, seed {arguments.seed}"
+    )
+    if missing:
+        problems.append(f"not accounted: {missing[:10]}")
+    if doubled:
+        problems.append(f"accounted more than once: {doubled[:10]}")
+    for problem in problems[:20]:
+        print("FAILED:", problem)
+    if problems:
+        print("left in", world.folder)
+        return 1
+    shutil.rmtree(world.folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

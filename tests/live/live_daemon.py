@@ -1,0 +1,72 @@
+"""A daemon with virtual GPUs in a folder of its own, for the tests beside this file."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+
+class Daemon:
+    def __init__(self, goban, config="", gpus=2):
+        self.goban = os.path.abspath(goban)
+        self.folder = tempfile.mkdtemp(prefix="goban-live-")
+        self.state = os.path.join(self.folder, "state")
+        self.config = os.path.join(self.folder, "goban.toml")
+        self.gpus = gpus
+        with open(self.config, "w") as out:
+            out.write(config)
+        self.environment = dict(os.environ, GOBAN_STATE=self.state)
+        self.environment.pop("GOBAN_SERVER", None)
+        self.environment.pop("GOBAN_SOCKET", None)
+        self.process = None
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.goban_run("cancel", "--all")
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def start(self):
+        words = [self.goban, "serve", "--state", self.state, "--virtual-gpus", str(self.gpus)]
+        self.process = subprocess.Popen(
+            words + ["--config", self.config], stdout=subprocess.DEVNULL, stderr=sys.stderr
+        )
+        for _ in range(1500):
+            if self.goban_run("stats").returncode == 0:
+                return
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.02)
+        raise SystemExit("the daemon does not answer")
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        self.process.wait(60)
+
+    def goban_run(self, *words, **options):
+        """Runs a command of goban to its end; its output is text."""
+        return subprocess.run(
+            [self.goban, *words], env=self.environment, cwd=self.folder, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            timeout=60, **options
+        )
+
+    def wait_for(self, what, holds, limit_s=30):
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end:
+            found = holds()
+            if found:
+                return found
+            time.sleep(0.02)
+        raise SystemExit(f"{what}: not within {limit_s} s")
+
+
+def expect(holds, what):
+    if not holds:
+        raise SystemExit(f"not as expected: {what}")
