@@ -1,6 +1,6 @@
 # Fuzzing: each src/<room>/**/X_fuzz.cpp defines LLVMFuzzerTestOneInput; its seeds lie in
-# tests/corpus/X. With GOBAN_FUZZ (clang) it becomes the program fuzz_X, and everything below it is
-# instrumented. In every other build with tests, corpus.X runs it once over each of its seeds.
+# tests/corpus/X. With GOBAN_FUZZ (clang) it becomes the fuzzer fuzz_X, and everything is built with
+# sanitizers and instrumented. In every build with tests, corpus.X runs it once over each of its seeds.
 if(GOBAN_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "GOBAN_FUZZ needs clang: -DCMAKE_CXX_COMPILER=clang++-19")
@@ -26,13 +26,18 @@ function(goban_fuzz_targets)
       add_executable(fuzz_${name} ${source})
       target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
       add_dependencies(fuzzers fuzz_${name})
+      set(once -runs=0)
     elseif(GOBAN_TESTS)
       add_executable(fuzz_${name} ${source} ${CMAKE_SOURCE_DIR}/tests/replay_corpus.cpp)
-      add_test(NAME corpus.${name} COMMAND fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/corpus/${name})
-      set_tests_properties(corpus.${name} PROPERTIES TIMEOUT 120)
+      set(once "")
     else()
       continue()
     endif()
     target_link_libraries(fuzz_${name} PRIVATE goban_${room})
+    if(GOBAN_TESTS)
+      add_test(NAME corpus.${name}
+        COMMAND fuzz_${name} ${once} ${CMAKE_SOURCE_DIR}/tests/corpus/${name})
+      set_tests_properties(corpus.${name} PROPERTIES TIMEOUT 120)
+    endif()
   endforeach()
 endfunction()

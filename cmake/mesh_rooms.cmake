@@ -1,7 +1,15 @@
 # The training runtime's rooms: comm, mesh, data, train and the program goban-train. They need MPI and
 # LibTorch; without them the cluster's tools are built alone.
 find_package(MPI QUIET COMPONENTS CXX)
+# PyTorch's package file looks for libtorch in the system before its own folder.
+set(prefixes "${CMAKE_PREFIX_PATH}")
+foreach(prefix IN LISTS CMAKE_PREFIX_PATH)
+  if(EXISTS ${prefix}/Torch/TorchConfig.cmake)
+    list(PREPEND CMAKE_PREFIX_PATH ${prefix}/../..)
+  endif()
+endforeach()
 find_package(Torch QUIET)
+set(CMAKE_PREFIX_PATH "${prefixes}")
 set(mesh_missing "")
 if(NOT MPI_CXX_FOUND)
   list(APPEND mesh_missing "MPI (libopenmpi-dev)")
@@ -68,6 +76,9 @@ endif()
 # Its inner loops are compiled for several processors; vectors of floats cross no interface.
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/mesh/fft_conv.cpp TARGET_DIRECTORY goban_mesh
   PROPERTY COMPILE_OPTIONS -O3 -ffp-contract=fast -Wno-psabi -Wno-ignored-attributes)
+# The root of a vector needs no errno. No fused multiply-add: the same bits on every processor.
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/mesh/adam_kernel.cpp TARGET_DIRECTORY goban_mesh
+  PROPERTY COMPILE_OPTIONS -O3 -fno-math-errno -ffp-contract=off)
 goban_room(data LIBS ZLIB::ZLIB)
 goban_room(train LIBS CLI11::CLI11 nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs})
 if(GOBAN_TESTS)
@@ -107,6 +118,12 @@ if(GOBAN_TESTS)
   add_test(NAME mpi.interrupted COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/interrupted_mpi.sh
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
   set_tests_properties(mpi.interrupted PROPERTIES TIMEOUT 180 LABELS mpi RUN_SERIAL ON)
+  # The program that docs/mesh.md shows learns its noise by heart.
+  add_executable(mesh_tutorial ${CMAKE_SOURCE_DIR}/tests/examples/mesh_tutorial.cpp)
+  target_link_libraries(mesh_tutorial PRIVATE goban_mesh)
+  add_test(NAME docs.mesh_tutorial COMMAND mesh_tutorial)
+  set_tests_properties(docs.mesh_tutorial PROPERTIES PASS_REGULAR_EXPRESSION
+    "step 0 loss 2[.].*step 19 loss [01][.]")
   # NCCL by the stand-in, and what is said where there is none.
   set(small_lm lm --threads 2 --mesh x:2 --layout batch:x --train-limit 32 --test-limit 16
     --length 16 --blocks 1 --collectives nccl)
@@ -119,6 +136,15 @@ if(GOBAN_TESTS)
     PASS_REGULAR_EXPRESSION "the CUDA runtime cannot be loaded: none.so.*--collectives host")
   add_test(NAME train.interrupted
     COMMAND bash ${CMAKE_SOURCE_DIR}/tests/interrupted.sh $<TARGET_FILE:goban-train>)
+  # One epoch of full MNIST on two seeds. Fetches the data if need be, and skips where it cannot.
+  if(NOT GOBAN_SANITIZE)
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    add_test(NAME train.accuracy_of_full_mnist
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/bench/mnist_accuracy
+        $<TARGET_FILE:goban-train> --seeds 2 --jobs 2 --fetch-to ${CMAKE_BINARY_DIR}/data)
+    set_tests_properties(train.accuracy_of_full_mnist PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800
+      PROCESSORS 2)
+  endif()
   goban_mpi_test(mpi.layouts_on_2x2 4 mesh_mpi_check "x:2 y:2" 5)
   goban_mpi_test(mpi.layouts_on_4 4 mesh_mpi_check x:4 7)
   goban_mpi_test(mpi.same_bits_as_threads 4 mesh_mpi_check "x:2 y:2" 29 --fixed-order)

@@ -14,6 +14,7 @@ goban_room_uses(model base wire)
 goban_room_uses(profile base wire model)
 goban_room_uses(policy base model profile)
 goban_room_uses(scheduler base model profile policy)
+goban_room_uses(live base wire model profile policy scheduler)
 goban_room_uses(records base wire model profile)
 goban_room_uses(history base wire model profile records)
 goban_room_uses(store base wire model profile records)
@@ -21,10 +22,13 @@ goban_room_uses(series base statistics)
 goban_room_uses(telemetry base series)
 goban_room_uses(synthetic base wire model profile records history series)
 goban_room_uses(analysis base statistics wire model profile records series)
-goban_room_uses(engine base wire model profile policy scheduler history)
+goban_room_uses(engine base wire model profile policy scheduler live history)
 goban_room_uses(report base wire model profile policy history engine)
+# The daemon's doors: HTTP, authentication, metrics, its start and its end.
+goban_room_uses(service base wire model profile policy scheduler live records store series telemetry
+                        engine report)
 goban_room_uses(cli base statistics wire model profile policy scheduler records history store series
-                    analysis engine report telemetry synthetic)
+                    analysis live engine report service telemetry synthetic)
 # The training runtime: apart from the cluster's rooms (mesh_rooms.cmake builds it).
 goban_room_uses(comm base)
 goban_room_uses(mesh base wire comm)

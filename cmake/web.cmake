@@ -60,7 +60,7 @@ function(goban_web_page target)
     COMPILE_DEFINITIONS GOBAN_WEB)
 endfunction()
 
-# Tests of the page: its functions in Node.js, and real reports in headless Chromium.
+# Tests of the page: its functions in Node.js, real reports and the dashboard in headless Chromium.
 function(goban_web_tests)
   if(NOT GOBAN_WEB)
     return()
@@ -70,11 +70,16 @@ function(goban_web_tests)
   set_tests_properties(web_unit_test PROPERTIES TIMEOUT 120)
   find_program(GOBAN_CHROMIUM NAMES chromium chromium-browser google-chrome)
   if(NOT GOBAN_CHROMIUM)
-    message(STATUS "web_report_test is left out: no Chromium (Debian package chromium)")
+    message(STATUS "web_report_test and web_live_test are left out: no Chromium (Debian package chromium)")
     return()
   endif()
   add_test(NAME web_report_test COMMAND ${CMAKE_COMMAND} -E env GOBAN=$<TARGET_FILE:goban>
     CHROMIUM=${GOBAN_CHROMIUM} ${GOBAN_NPM} run --silent test:browser
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/web)
   set_tests_properties(web_report_test PROPERTIES TIMEOUT 300 LABELS browser RUN_SERIAL ON)
+  add_test(NAME web_live_test COMMAND ${CMAKE_COMMAND} -E env GOBAN=$<TARGET_FILE:goban>
+    GOBAN_PAGE=${CMAKE_BINARY_DIR}/web/index.html CHROMIUM=${GOBAN_CHROMIUM}
+    ${GOBAN_NPM} run --silent test:live
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/web)
+  set_tests_properties(web_live_test PROPERTIES TIMEOUT 300 LABELS browser RUN_SERIAL ON)
 endfunction()

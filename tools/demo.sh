@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# The demonstration: a generated history under seven policies; a month like ABCI's under five, with a
-# report for a browser; the report of an operator over accounting and GPU series; and, where the data folder of the project lies beside the checkout, a real
-# trace of PAL's paper against its artifact's own numbers.
+# The demonstration: the daemon on four virtual GPUs with real jobs, and the analysis of what ran; a
+# generated history under seven policies; a month like ABCI's under five, with a report for a
+# browser; the report of an operator over accounting and GPU series; and, where the data folder of
+# the project lies beside the checkout, a real trace of PAL's paper against its artifact's own
+# numbers.
 set -euo pipefail
 goban=build/bin/goban
 out=out/demo
 mkdir -p "$out"
+
+bash "$(dirname "$0")/demo_live.sh" "$goban" "$out/live"
 
 echo
 echo "== A month on 64 GPUs: 6,000 generated jobs, GPUs that differ, 7 policies =="
