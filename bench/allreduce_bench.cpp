@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/launcher.hpp"
 #include "comm/mpi_world.hpp"
 #include "comm/thread_world.hpp"
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "comm/launcher.hpp"
 #include "comm/mpi_world.hpp"
 #include "comm/nccl_world.hpp"
 #include "comm/thread_world.hpp"

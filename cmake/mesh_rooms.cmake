@@ -109,15 +109,26 @@ if(GOBAN_TESTS)
     "ranks diverged: rank 0 is in all-reduce 'loss' .* rank 2 is in barrier 'save'")
   set_tests_properties(mpi.missing_rank PROPERTIES PASS_REGULAR_EXPRESSION
     "rank 2 did not come .last seen in all-reduce 'step0'")
+  goban_mpi_test(mpi.stopped_rank 2 comm_mpi_check --stop)
+  set_tests_properties(mpi.stopped_rank PROPERTIES PASS_REGULAR_EXPRESSION
+    "rank 0 waited [0-9.]+ s in all-reduce 'large'.*(its peers came|rank 1 did not come)")
   add_executable(mesh_mpi_check ${CMAKE_SOURCE_DIR}/tests/mpi/mesh_mpi_check.cpp)
   target_link_libraries(mesh_mpi_check PRIVATE goban_mesh)
   goban_mpi_test(mpi.layouts_on_2 2 mesh_mpi_check x:2)
-  add_test(NAME mpi.killed_rank COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/killed_rank.sh
-    $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
-  set_tests_properties(mpi.killed_rank PROPERTIES TIMEOUT 120 LABELS mpi RUN_SERIAL ON)
+  foreach(signal KILL STOP)
+    string(TOLOWER "mpi.rank_gets_sig${signal}" name)
+    add_test(NAME ${name} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/killed_rank.sh
+      $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE} ${signal})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS mpi RUN_SERIAL ON)
+  endforeach()
   add_test(NAME mpi.interrupted COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/interrupted_mpi.sh
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
   set_tests_properties(mpi.interrupted PROPERTIES TIMEOUT 180 LABELS mpi RUN_SERIAL ON)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_test(NAME live.mesh_jobs COMMAND ${Python3_EXECUTABLE}
+    ${CMAKE_SOURCE_DIR}/tests/live/mesh_jobs.py $<TARGET_FILE:goban>
+    $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
+  set_tests_properties(live.mesh_jobs PROPERTIES TIMEOUT 300 LABELS mpi RUN_SERIAL ON)
   # The program that docs/mesh.md shows learns its noise by heart.
   add_executable(mesh_tutorial ${CMAKE_SOURCE_DIR}/tests/examples/mesh_tutorial.cpp)
   target_link_libraries(mesh_tutorial PRIVATE goban_mesh)
@@ -138,7 +149,6 @@ if(GOBAN_TESTS)
     COMMAND bash ${CMAKE_SOURCE_DIR}/tests/interrupted.sh $<TARGET_FILE:goban-train>)
   # One epoch of full MNIST on two seeds. Fetches the data if need be, and skips where it cannot.
   if(NOT GOBAN_SANITIZE)
-    find_package(Python3 REQUIRED COMPONENTS Interpreter)
     add_test(NAME train.accuracy_of_full_mnist
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/bench/mnist_accuracy
         $<TARGET_FILE:goban-train> --seeds 2 --jobs 2 --fetch-to ${CMAKE_BINARY_DIR}/data)

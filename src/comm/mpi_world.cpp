@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -10,7 +11,8 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include "base/number.hpp"
+#include "comm/call_watch.hpp"
+#include "comm/launcher.hpp"
 #include "comm/reduce.hpp"
 
 namespace goban::comm {
@@ -18,45 +20,9 @@ namespace {
 
 constexpr int kHeaderTag = 7;
 constexpr int kDataTag = 8;
-constexpr size_t kWhatBytes = 88;
 // Up to here the library's blocking call is used, which is several times faster: all peers have
-// come, so what is left to go wrong is that one dies, and then the launcher ends the others.
+// come, so what is left to go wrong is that one dies or stops, which the watch notices.
 constexpr size_t kBlockingBytes = 16 << 20;
-
-/// A call as it crosses the wire before its data.
-struct Header {
-  uint8_t operation, element, reduction, unused;
-  uint32_t what_size;
-  int64_t bytes;
-  uint64_t sequence;
-  char what[kWhatBytes];
-};
-
-Header pack(const Call& call) {
-  Header header{};
-  header.operation = static_cast<uint8_t>(call.operation);
-  header.element = static_cast<uint8_t>(call.element);
-  header.reduction = static_cast<uint8_t>(call.reduction);
-  // The end of a long name tells operations apart better than its start.
-  const std::string_view all = call.what;
-  const std::string_view what = all.size() > kWhatBytes ? all.substr(all.size() - kWhatBytes) : all;
-  header.what_size = static_cast<uint32_t>(what.size());
-  std::memcpy(header.what, what.data(), what.size());
-  header.bytes = call.bytes;
-  header.sequence = call.sequence;
-  return header;
-}
-
-Call unpack(const Header& header) {
-  Call call;
-  call.operation = static_cast<Operation>(std::min<uint8_t>(header.operation, kOperations - 1));
-  call.element = static_cast<Element>(header.element);
-  call.reduction = static_cast<Reduction>(header.reduction);
-  call.what.assign(header.what, std::min<size_t>(header.what_size, kWhatBytes));
-  call.bytes = header.bytes;
-  call.sequence = header.sequence;
-  return call;
-}
 
 MPI_Datatype mpi_type(Element element) {
   switch (element) {
@@ -85,9 +51,30 @@ MPI_Op mpi_op(Reduction reduction) {
   return MPI_SUM;
 }
 
+void tell(const std::string& text) {
+  std::fprintf(stderr, "goban: %s\n", text.c_str());
+  std::fflush(stderr);
+}
+
+CallWatch::Settings watch_settings(int rank, int size, const Options& options) {
+  CallWatch::Settings out;
+  out.rank = rank;
+  out.size = size;
+  out.timeout_s = options.timeout_s;
+  out.first_word_s = std::min(10.0, options.timeout_s / 2);
+  out.say = tell;
+  // MPI_Abort is not for this thread; the launcher ends the others when a rank leaves like this.
+  out.end = [](const std::string& text) {
+    tell(text + "; this ends the run");
+    std::_Exit(1);
+  };
+  return out;
+}
+
 class MpiEnd final : public Communicator {
  public:
-  MpiEnd(int rank, int size, Options options) : Communicator(rank, size, options) {}
+  MpiEnd(int rank, int size, Options options)
+      : Communicator(rank, size, options), watch_(watch_settings(rank, size, options)) {}
   ~MpiEnd() override {
     if (failed_) {
       // Peers may never come to MPI_Finalize: end them too.
@@ -99,14 +86,14 @@ class MpiEnd final : public Communicator {
 
   int local_rank() const override { return launcher_local_rank(); }
   void abandon(const std::string& reason) override {
-    std::fprintf(stderr, "goban: rank %d ends the run: %s\n", rank(), reason.c_str());
-    std::fflush(stderr);
+    tell(fmt::format("rank {} ends the run: {}", rank(), reason));
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
 
  protected:
   base::Status run_all_reduce(const Group& group, const Call& call,
                               std::span<std::byte> data) override {
+    const CallWatch::Inside inside(watch_, call);
     if (auto met = meet(group, call); !met) return met;
     if (!options().fixed_order && call.element != Element::BF16) {
       if (data.size() <= kBlockingBytes) {
@@ -141,6 +128,7 @@ class MpiEnd final : public Communicator {
 
   base::Status run_all_gather(const Group& group, const Call& call, std::span<const std::byte> mine,
                               std::span<std::byte> all) override {
+    const CallWatch::Inside inside(watch_, call);
     if (auto met = meet(group, call); !met) return met;
     MPI_Request request = MPI_REQUEST_NULL;
     const int count = static_cast<int>(mine.size());
@@ -151,6 +139,7 @@ class MpiEnd final : public Communicator {
 
   base::Status run_all_to_all(const Group& group, const Call& call, std::span<const std::byte> send,
                               std::span<std::byte> receive) override {
+    const CallWatch::Inside inside(watch_, call);
     if (auto met = meet(group, call); !met) return met;
     MPI_Request request = MPI_REQUEST_NULL;
     const int count = static_cast<int>(send.size() / group.size());
@@ -162,6 +151,7 @@ class MpiEnd final : public Communicator {
   base::Status run_reduce_scatter(const Group& group, const Call& call,
                                   std::span<const std::byte> data,
                                   std::span<std::byte> mine) override {
+    const CallWatch::Inside inside(watch_, call);
     if (auto met = meet(group, call); !met) return met;
     std::vector<int> lengths(group.size(), static_cast<int>(mine.size())), starts(group.size());
     for (size_t i = 0; i < group.size(); ++i) starts[i] = static_cast<int>(i * mine.size());
@@ -173,6 +163,7 @@ class MpiEnd final : public Communicator {
 
   base::Status run_broadcast(const Group& group, const Call& call, std::span<std::byte> data,
                              size_t root_index) override {
+    const CallWatch::Inside inside(watch_, call);
     if (auto met = meet(group, call); !met) return met;
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Ibcast(data.data(), static_cast<int>(data.size()), MPI_BYTE, static_cast<int>(root_index),
@@ -183,6 +174,7 @@ class MpiEnd final : public Communicator {
   base::Status run_exchange(const Group& group, const Call& call, std::optional<size_t> to,
                             std::span<const std::byte> send, std::optional<size_t> from,
                             std::span<std::byte> receive) override {
+    const CallWatch::Inside inside(watch_, call);
     if (auto met = meet(group, call); !met) return met;
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     if (from) {
@@ -197,6 +189,7 @@ class MpiEnd final : public Communicator {
   }
 
   base::Status run_barrier(const Group& group, const Call& call) override {
+    const CallWatch::Inside inside(watch_, call);
     return meet(group, call);
   }
 
@@ -243,94 +236,96 @@ class MpiEnd final : public Communicator {
   base::Status meet(const Group& group, const Call& call) {
     const size_t n = group.size();
     const size_t me = group.index_of(rank());
-    const Header mine = pack(call);
-    std::vector<Header> theirs(n);
+    const CallHeader& mine = watch_.own();
+    std::vector<CallHeader> theirs(n);
     std::vector<MPI_Request> requests(2 * n, MPI_REQUEST_NULL);
     // World ranks, not the group's own communicator: creating that is itself collective and
     // would hang silently if a member never came.
     for (size_t i = 0; i < n; ++i) {
       if (i == me) continue;
-      MPI_Irecv(&theirs[i], sizeof(Header), MPI_BYTE, group.ranks[i], kHeaderTag, MPI_COMM_WORLD,
-                &requests[i]);
-      MPI_Isend(&mine, sizeof(Header), MPI_BYTE, group.ranks[i], kHeaderTag, MPI_COMM_WORLD,
+      MPI_Irecv(&theirs[i], sizeof(CallHeader), MPI_BYTE, group.ranks[i], kHeaderTag,
+                MPI_COMM_WORLD, &requests[i]);
+      MPI_Isend(&mine, sizeof(CallHeader), MPI_BYTE, group.ranks[i], kHeaderTag, MPI_COMM_WORLD,
                 &requests[n + i]);
     }
-    if (!wait_all(requests.data(), static_cast<int>(2 * n))) {
-      failed_ = true;
-      std::string text =
-          fmt::format("rank {} waited {} s in {}", rank(), options().timeout_s, call.text());
+    const auto show_missing = [&] {
       for (size_t i = 0; i < n; ++i) {
-        if (requests[i] == MPI_REQUEST_NULL) continue;
-        const auto seen = last_seen_.find(group.ranks[i]);
-        text += fmt::format("; rank {} did not come (last seen in {})", group.ranks[i],
-                            seen == last_seen_.end() ? "nothing yet" : seen->second.text());
+        if (i != me) watch_.awaits(group.ranks[i], requests[i] != MPI_REQUEST_NULL);
       }
-      return base::failed(text);
+    };
+    if (!wait_all(requests.data(), static_cast<int>(2 * n), show_missing)) {
+      failed_ = true;
+      return base::failed(fmt::format("rank {} waited {} s in {}{}", rank(), options().timeout_s,
+                                      call.text(), watch_.missing()));
     }
+    watch_.met();
     for (size_t i = 0; i < n; ++i) {
       if (i == me) continue;
-      const Call other = unpack(theirs[i]);
-      last_seen_[group.ranks[i]] = other;
-      if (std::memcmp(&theirs[i], &mine, sizeof(Header)) == 0) continue;
+      watch_.heard(group.ranks[i], theirs[i]);
+      if (std::memcmp(&theirs[i], &mine, sizeof(CallHeader)) == 0) continue;
       failed_ = true;
       return base::failed(fmt::format("ranks diverged: rank {} is in {}, rank {} is in {}", rank(),
-                                      call.text(), group.ranks[i], other.text()),
+                                      call.text(), group.ranks[i], unpack(theirs[i]).text()),
                           "every rank must run the same program with the same options");
     }
     return {};
   }
 
   base::Status wait(MPI_Request* requests, int count, const Call& call) {
-    if (wait_all(requests, count)) return {};
+    if (wait_all(requests, count, [] {})) return {};
     failed_ = true;
     return base::failed(fmt::format("rank {} waited {} s in {} after all its peers had come",
                                     rank(), options().timeout_s, call.text()),
                         "a peer died or the network stalled during the operation");
   }
 
-  bool wait_all(MPI_Request* requests, int count) {
+  /// `slow` is called about each second when it takes that long, after each request was tested.
+  template <typename Slow>
+  bool wait_all(MPI_Request* requests, int count, const Slow& slow) {
+    using Clock = std::chrono::steady_clock;
     int done = 0;
     MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
-    const auto start = std::chrono::steady_clock::now();
+    auto last = Clock::now();
+    double waited_s = 0, shown_s = 0;
     for (int spins = 0; done == 0; ++spins) {
       if (spins % 64 == 63) {
         sched_yield();
-        const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
-        if (waited.count() > options().timeout_s) {
-          // Testall leaves all requests alone; test each to learn who is missing.
-          bool all = true;
-          for (int i = 0; i < count; ++i) {
-            int one = 0;
-            MPI_Test(&requests[i], &one, MPI_STATUS_IGNORE);
-            all = all && one != 0;
-          }
-          return all;
+        const auto now = Clock::now();
+        const std::chrono::duration<double> passed = now - last;
+        last = now;
+        // Longer, and the process was stopped: its peers were too.
+        waited_s += std::min(passed.count(), 1.0);
+        const bool too_long = waited_s > options().timeout_s;
+        if (too_long || waited_s - shown_s >= 1) {
+          shown_s = waited_s;
+          const bool all = test_each(requests, count);
+          slow();
+          if (too_long) return all;
         }
       }
       MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
     }
+    if (shown_s > 0) slow();
     return true;
   }
 
+  /// Testall leaves all requests alone while one is open.
+  static bool test_each(MPI_Request* requests, int count) {
+    bool all = true;
+    for (int i = 0; i < count; ++i) {
+      int one = 0;
+      MPI_Test(&requests[i], &one, MPI_STATUS_IGNORE);
+      all = all && one != 0;
+    }
+    return all;
+  }
+
   std::map<std::vector<int>, MPI_Comm> handles_;
-  std::map<int, Call> last_seen_;
+  CallWatch watch_;
   bool failed_ = false;
 };
 
-int environment_number(const char* name, int fallback) {
-  const char* text = std::getenv(name);
-  if (text == nullptr) return fallback;
-  const auto number = base::parse_int(text);
-  return number ? static_cast<int>(*number) : fallback;
-}
-
 }  // namespace
-
-bool launched_by_mpi() {
-  constexpr std::array kSetByLaunchers = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
-  return std::ranges::any_of(kSetByLaunchers,
-                             [](const char* name) { return std::getenv(name) != nullptr; });
-}
 
 std::string mpi_library() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
@@ -338,10 +333,6 @@ std::string mpi_library() {
   MPI_Get_library_version(text.data(), &length);
   std::string out(text.data(), static_cast<size_t>(length));
   return out.substr(0, out.find_first_of(",\n"));
-}
-
-int launcher_local_rank() {
-  return environment_number("OMPI_COMM_WORLD_LOCAL_RANK", environment_number("SLURM_LOCALID", 0));
 }
 
 base::Result<std::unique_ptr<Communicator>> start_mpi(Options options) {
@@ -352,7 +343,9 @@ base::Result<std::unique_ptr<Communicator>> start_mpi(Options options) {
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return std::make_unique<MpiEnd>(rank, size, options);
+  auto end = std::make_unique<MpiEnd>(rank, size, options);
+  if (auto fine = check_srun(size); !fine) return base::failure(fine.error());
+  return end;
 }
 
 }  // namespace goban::comm

@@ -7,18 +7,13 @@
 
 namespace goban::comm {
 
-/// True if a launcher started this process as one rank of an MPI run.
-[[nodiscard]] bool launched_by_mpi();
-/// Rank within this machine, as the launcher says it; 0 without one.
-[[nodiscard]] int launcher_local_rank();
-
 /// Name and version of the MPI library, one line. MPI needs not have been started.
 [[nodiscard]] std::string mpi_library();
 
 /// Starts MPI and returns this process's end of MPI_COMM_WORLD; MPI ends with it. Once a process.
 /// After a failed call the owner must call `abandon`, which ends all ranks. Without `fixed_order`
 /// the MPI library chooses the order of sums (equal on all ranks of one call).
-/// Errors: Failed, when MPI cannot start.
+/// Errors: Failed, when MPI cannot start; those of check_srun.
 [[nodiscard]] base::Result<std::unique_ptr<Communicator>> start_mpi(Options options);
 
 }  // namespace goban::comm

@@ -8,6 +8,7 @@
 #include <torch/version.h>
 #include <unistd.h>
 
+#include "comm/launcher.hpp"
 #include "comm/mpi_world.hpp"
 #include "mesh/device.hpp"
 

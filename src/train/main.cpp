@@ -9,6 +9,8 @@
 #include <map>
 #include <span>
 
+#include "comm/call_watch.hpp"
+#include "comm/launcher.hpp"
 #include "comm/mpi_world.hpp"
 #include "comm/nccl_world.hpp"
 #include "comm/thread_world.hpp"
@@ -38,7 +40,10 @@ struct Settings {
   std::vector<std::string> controls = {"steps", "schedule"};
 };
 
-void on_signal(int) { train::stop_requested = true; }
+void on_signal(int signal) {
+  train::stop_requested = true;
+  if (signal == SIGTERM) comm::note_termination();
+}
 
 const std::map<std::string, mesh::OptimizerOptions::Kind> kOptimizers = {
     {"sgd", mesh::OptimizerOptions::Kind::Sgd},
@@ -372,6 +377,9 @@ int main(int argc, char** argv) {
     if (!status) return exit_code(status.error());
     fmt::print("{} is in {}/{}\n", name, s.train.data_dir, name);
     return 0;
+  }
+  if (!comm::launched_by_mpi()) {
+    if (const auto fine = comm::check_srun(1); !fine) return exit_code(fine.error());
   }
   if (const int code = apply(s); code != 0) return code;
   if (sweep->parsed()) return run_sweep(s, argc, argv);

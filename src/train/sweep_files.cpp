@@ -89,14 +89,19 @@ std::string sweep_csv(const std::vector<SweepRun>& runs) {
 
 std::string mpirun_script(const std::string& command, int ranks) {
   return fmt::format(R"(#!/bin/bash
-# The sweep of this folder, once more (it goes on where it stopped). Run it plainly, or in a Slurm
-# allocation; under mpirun every rank is given the GPU of its local rank.
+# The sweep of this folder, once more (it goes on where it stopped). Run it plainly, as a job of
+# Goban (goban submit) or in a Slurm allocation; under mpirun every rank is given the GPU of its
+# local rank, of those that the job has.
 set -eu
 cd {2}
-if [ {0} -gt 1 ] && [ -z "${{OMPI_COMM_WORLD_RANK:-}}" ]; then
+launched="${{PMIX_RANK:-}}${{PMI_RANK:-}}${{PMI_SIZE:-}}${{OMPI_MCA_ess_base_jobid:-}}"
+if [ {0} -gt 1 ] && [ -z "$launched" ] && [ "${{OMPI_COMM_WORLD_SIZE:-1}}" -le 1 ]; then
   exec mpirun -n {0} bash "$0"
 fi
-export CUDA_VISIBLE_DEVICES="${{OMPI_COMM_WORLD_LOCAL_RANK:-0}}"
+rank=${{OMPI_COMM_WORLD_LOCAL_RANK:-${{SLURM_LOCALID:-0}}}}
+IFS=, read -ra gpus <<< "${{CUDA_VISIBLE_DEVICES:-}}"
+[ ${{#gpus[@]}} -eq 0 ] || rank=${{gpus[$((rank % ${{#gpus[@]}}))]}}
+export CUDA_VISIBLE_DEVICES="$rank"
 exec {1}
 )",
                      ranks, command, "'" + std::filesystem::current_path().string() + "'");

@@ -1,7 +1,10 @@
-// Runs under mpirun: the same collective checks as the thread tests, and the two ways in which a
-// run goes wrong (a rank in another operation, a rank that never comes).
+// Runs under mpirun: the same collective checks as the thread tests, and the ways in which a
+// run goes wrong (a rank in another operation, one that never comes, one that stops amid the data).
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 #include <unistd.h>
 
 #include "comm/collective_cases.hpp"
@@ -29,18 +32,37 @@ base::Status go_missing(comm::Communicator& end) {
   return end.all_reduce(all, data, comm::Element::F64, comm::Reduction::Sum, "step1");
 }
 
+/// The last rank stops (SIGSTOP) while data moves: it spends next to no time elsewhere.
+base::Status stop_within(comm::Communicator& end) {
+  const comm::Group all = comm::whole_world(end.size());
+  std::vector<std::byte> data(16 << 20);
+  auto status = end.barrier(all, "start");
+  if (end.rank() == end.size() - 1) {
+    std::thread([] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      raise(SIGSTOP);
+    }).detach();
+  }
+  while (status) {
+    status = end.all_reduce(all, data, comm::Element::F64, comm::Reduction::Sum, "large");
+  }
+  return status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "";
   comm::Options options;
   options.fixed_order = std::strcmp(mode, "--fixed-order") == 0;
-  if (std::strcmp(mode, "--missing") == 0) options.timeout_s = 1;
+  const bool stop = std::strcmp(mode, "--stop") == 0;
+  if (std::strcmp(mode, "--missing") == 0 || stop) options.timeout_s = 1;
   auto end = comm::start_mpi(options);
   if (!end) return 1;
   comm::Communicator& rank = **end;
   const base::Status status = std::strcmp(mode, "--diverge") == 0   ? diverge(rank)
                               : std::strcmp(mode, "--missing") == 0 ? go_missing(rank)
+                              : stop                                ? stop_within(rank)
                                                                     : check_collectives(rank);
   if (status) return 0;
   rank.abandon(status.error().text());

@@ -1,30 +1,48 @@
 #!/bin/bash
-# A rank killed in the middle of a run ends the whole run, with a message that names the rank, and
-# leaves the last checkpoint whole: the run resumes from it. Arguments: goban-train, mpirun.
+# A rank that dies (SIGKILL) or stands still (SIGSTOP) in the middle of a run ends the whole run. It
+# is named; the other says in which operation it was; the last checkpoint is whole, and the run
+# resumes from it. Arguments: goban-train, mpirun, KILL or STOP.
 set -u
-train=$1 mpirun=$2
+train=$1 mpirun=$2 signal=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export OMP_NUM_THREADS=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# Open MPI kills its ranks this long after SIGTERM.
+export OMPI_MCA_odls_base_sigkill_timeout=3
 head -c 40000 /dev/urandom | base64 > "$work/text"
 options=(lm --text "$work/text" --mesh x:2 --layout batch:x --train-limit 64 --test-limit 16
-  --batch-size 16 --length 32 --checkpoint "$work/saved" --fixed-order)
+  --batch-size 16 --length 32 --checkpoint "$work/saved" --fixed-order --timeout-s 8)
+fail() {
+  echo "$1"
+  tail -n 20 "$work/log"
+  exit 1
+}
 "$mpirun" -n 2 "$train" "${options[@]}" --epochs 100000 > "$work/log" 2>&1 &
 run=$!
 for _ in $(seq 300); do
   grep -q "^epoch 3 " "$work/log" && break
   sleep 0.1
 done
-grep -q "^epoch 3 " "$work/log" || { echo "did not train:"; cat "$work/log"; kill $run; exit 1; }
-ranks=$(pgrep -P "$run")
-victim=$(echo "$ranks" | tail -n 1)
-kill -9 "$victim"
+grep -q "^epoch 3 " "$work/log" || { kill $run; fail "did not train"; }
+kill -"$signal" "$(pgrep -P "$run" | tail -n 1)"
 wait "$run"
 code=$?
-[ $code -ne 0 ] || { echo "the run ended with success"; exit 1; }
-grep -q "process rank [01] .* exited on signal 9" "$work/log" ||
-  { echo "no message names the rank:"; tail -n 20 "$work/log"; exit 1; }
+[ $code -ne 0 ] || fail "the run ended with success"
+call="(all-reduce|all-gather|broadcast|barrier|exchange|all-to-all|reduce-scatter) '"
+if [ "$signal" = KILL ]; then
+  grep -q "process rank [01] .* exited on signal 9" "$work/log" || fail "no message names the rank"
+  grep -Eq "goban: rank [01] was (in|computing, after) $call" "$work/log" ||
+    fail "the other rank does not say where it was"
+else
+  # The first when the rank stopped between its calls, the second when it stopped within one.
+  between="waited 8 s in $call.*rank [01] did not come .last seen in $call"
+  within="waited [0-9]+ s in $call.*all its peers (had come|came)"
+  grep -Eq "rank [01] ($between|$within)" "$work/log" || fail "no message names rank and operation"
+  grep -Eq "goban: rank [01] waits in $call.* for 4 s" "$work/log" ||
+    fail "nothing was said while it waited"
+fi
 "$mpirun" -n 2 "$train" "${options[@]}" --epochs 1 > "$work/again" 2>&1 ||
-  { echo "does not resume:"; cat "$work/again"; exit 1; }
-grep -q "resumed at epoch" "$work/again" || { cat "$work/again"; exit 1; }
+  { cat "$work/again"; fail "does not resume"; }
+grep -q "resumed at epoch" "$work/again" || { cat "$work/again"; fail "did not resume"; }
+grep -E "rank [01] (was|waited)" "$work/log" | head -n 3

@@ -1,0 +1,45 @@
+#include "comm/launcher.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fmt/format.h>
+
+#include "base/number.hpp"
+
+namespace goban::comm {
+namespace {
+
+bool is_set(const char* name) { return std::getenv(name) != nullptr; }
+
+int environment_number(const char* name, int fallback) {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return fallback;
+  const auto number = base::parse_int(text);
+  return number ? static_cast<int>(*number) : fallback;
+}
+
+}  // namespace
+
+bool launched_by_mpi() {
+  constexpr std::array kSetByLaunchersOnly = {"PMIX_RANK", "PMI_RANK", "PMI_SIZE",
+                                              "OMPI_MCA_ess_base_jobid"};
+  return std::ranges::any_of(kSetByLaunchersOnly, is_set) ||
+         environment_number("OMPI_COMM_WORLD_SIZE", 1) > 1;
+}
+
+int launcher_local_rank() {
+  return environment_number("OMPI_COMM_WORLD_LOCAL_RANK", environment_number("SLURM_LOCALID", 0));
+}
+
+base::Status check_srun(int world_size) {
+  const int tasks = environment_number("SLURM_STEP_NUM_TASKS", 1);
+  // Under mpirun the step is that of its own daemons, one a node.
+  if (world_size > 1 || tasks <= 1 || is_set("OMPI_MCA_ess_base_jobid")) return {};
+  return base::usage_error(
+      fmt::format("srun started {} tasks, but MPI knows of this one only", tasks),
+      "srun --mpi=pmix (srun --mpi=list shows what this Slurm has), or mpirun inside of "
+      "salloc or sbatch");
+}
+
+}  // namespace goban::comm
