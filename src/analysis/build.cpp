@@ -83,12 +83,12 @@ Axis axis(const Context& context, std::string_view key, std::string_view unit, b
   return {std::string(key), context.labels(joined("axis.", key)), std::string(unit), log};
 }
 
-void add_scalar(const Context& context, std::string_view key, std::string_view section, Cell value,
-                std::string_view unit, std::string_view paper) {
-  context.report.scalars.push_back({std::string(key), std::string(section),
-                                    context.labels(joined("scalar.", key)), std::move(value),
-                                    std::string(unit), std::string(paper),
-                                    optional_label(context, joined("text.", key))});
+void add_scalar(const Context& context, std::string_view key, std::string_view section,
+                Quality quality, Cell value, std::string_view unit, std::string_view paper) {
+  context.report.scalars.push_back(
+      {std::string(key), std::string(section), context.labels(joined("scalar.", key)),
+       std::move(value), std::string(unit), std::string(paper),
+       optional_label(context, joined("text.", key)), std::move(quality)});
 }
 
 void add_absent(const Context& context, std::string_view id, std::string_view section,

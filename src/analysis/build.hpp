@@ -47,8 +47,9 @@ struct Context {
 [[nodiscard]] Axis axis(const Context& context, std::string_view key, std::string_view unit = {},
                         bool log = false);
 /// A number with the label `scalar.<key>`; `text.<key>` if there is one.
-void add_scalar(const Context& context, std::string_view key, std::string_view section, Cell value,
-                std::string_view unit = {}, std::string_view paper = {});
+void add_scalar(const Context& context, std::string_view key, std::string_view section,
+                Quality quality, Cell value, std::string_view unit = {},
+                std::string_view paper = {});
 /// Says that something cannot be told; `reason` is a key of the labels.
 void add_absent(const Context& context, std::string_view id, std::string_view section,
                 std::string_view paper, std::string_view reason);

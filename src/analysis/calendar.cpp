@@ -30,10 +30,11 @@ Span span_of(const records::RecordRow& row, const Job& job) {
 /// GPU-hours by day. Runs of weeks add to every day they touch.
 class Days {
  public:
-  void add(const Span& span, double gpus) {
+  /// False, and nothing added, for runs that no job has: before all time or for years.
+  bool add(const Span& span, double gpus) {
     if (!(span.start_s >= 0) ||
         span.end_s - span.start_s > static_cast<double>(kDaysMost * kDay_s)) {
-      return;
+      return false;
     }
     for (auto day = static_cast<int64_t>(span.start_s) / kDay_s;
          static_cast<double>(day * kDay_s) < span.end_s; ++day) {
@@ -41,6 +42,7 @@ class Days {
       const double to = std::min(span.end_s, static_cast<double>((day + 1) * kDay_s));
       hours_[day] += gpus * (to - from) / 3600;
     }
+    return true;
   }
   [[nodiscard]] const std::map<int64_t, double>& all() const { return hours_; }
 
@@ -54,7 +56,8 @@ std::string day_name(int64_t day, bool dated) {
   return base::date_time_text(day * kDay_s * base::kSecond).substr(0, kDateLetters);
 }
 
-void add_load(const Context& context, const Days& days, bool dated, bool with_starts) {
+void add_load(const Context& context, const Days& days, Quality quality, bool dated,
+              bool with_starts) {
   Figure figure = make_figure(context, FigureKind::Line, "gpus_held", kSection);
   figure.x = axis(context, "day");
   figure.y = axis(context, "gpus_held");
@@ -79,11 +82,13 @@ void add_load(const Context& context, const Days& days, bool dated, bool with_st
   }
   if (held.x.empty()) return;
   figure.series.push_back(std::move(held));
-  if (!with_starts) figure.quality.note = table.quality.note = context.labels("word.start_assumed");
+  if (!with_starts) quality.note = context.labels("word.start_assumed");
+  figure.quality = table.quality = std::move(quality);
   const double mean = total / static_cast<double>(days.all().size());
-  add_scalar(context, "mean_gpus_held", kSection, mean);
+  add_scalar(context, "mean_gpus_held", kSection, figure.quality, mean);
   if (gpus > 0) {
-    add_scalar(context, "mean_held_share", kSection, percent(mean, static_cast<double>(gpus)), "%");
+    add_scalar(context, "mean_held_share", kSection, figure.quality,
+               percent(mean, static_cast<double>(gpus)), "%");
   }
   context.report.figures.push_back(std::move(figure));
   context.report.tables.push_back(std::move(table));
@@ -98,11 +103,14 @@ void add_calendar(const Context& context) {
   int64_t submitted = 0;
   bool dated = true;
   bool with_starts = false;
+  Quality of_gpus;
   for (const Job& job : population.jobs) {
     const records::RecordRow& row = population.row(job);
     with_starts |= row.start_ns >= 0;
-    if (job.gpus > 0 && (row.start_ns >= 0 || row.submit_ns >= 0)) {
-      days.add(span_of(row, job), job.gpus);
+    if (job.gpus > 0) {
+      ++of_gpus.of;
+      const bool dated_job = row.start_ns >= 0 || row.submit_ns >= 0;
+      if (dated_job && days.add(span_of(row, job), job.gpus)) ++of_gpus.used;
     }
     if (row.submit_ns < 0) continue;
     dated &= row.submit_ns >= base::kUnixTimesFrom;
@@ -112,7 +120,7 @@ void add_calendar(const Context& context) {
               [static_cast<size_t>(second % kDay_s / 3600)];
     ++submitted;
   }
-  add_load(context, days, dated, with_starts);
+  add_load(context, days, std::move(of_gpus), dated, with_starts);
   if (submitted == 0 || !dated) {
     add_absent(context, "arrivals", kSection, {}, "reason.no_dates");
     return;

@@ -62,10 +62,15 @@ std::vector<Holder> gather(const Context& context, size_t names, uint32_t Job::*
   return holders;
 }
 
+/// `name` is the member of a job that names its holder.
 Table holder_table(const Context& context, std::string_view id, const std::vector<Holder>& holders,
-                   std::string_view who) {
+                   std::string_view who, uint32_t Job::* name) {
   constexpr size_t kRowsMost = 10'000;
+  const std::vector<Job>& everything = context.population.jobs;
+  const auto nameless = std::ranges::count(everything, records::kNoName, name);
   Table table = make_table(context, id, kSection);
+  table.quality.of = static_cast<int64_t>(everything.size());
+  table.quality.used = table.quality.of - nameless;
   table.columns = columns(context, {who, "jobs", "ran"});
   table.columns.push_back(column(context, "gpu_hours", "GPU h"));
   table.columns.push_back(column(context, "share_gpu_hours", "%"));
@@ -118,27 +123,30 @@ void add_concentration(const Context& context, const std::vector<Holder>& holder
     jobs.push_back(static_cast<double>(holder.jobs));
     hours.push_back(holder.gpu_hours);
   }
-  add_scalar(context, "submitters", kSection, static_cast<int64_t>(jobs.size()), {}, "389");
+  const Quality quality{
+      static_cast<int64_t>(jobs.size()), static_cast<int64_t>(holders.size()), {}};
+  add_scalar(context, "submitters", kSection, quality, static_cast<int64_t>(jobs.size()), {},
+             "389");
   const auto share = [](const std::optional<double>& value) {
     return value ? Cell(100 * *value) : Cell();
   };
-  add_scalar(context, "top_share_jobs", kSection,
+  add_scalar(context, "top_share_jobs", kSection, quality,
              share(statistics::top_share(jobs, context.rules.top_holders)), "%", "80 %");
-  add_scalar(context, "top_share_gpu_hours", kSection,
+  add_scalar(context, "top_share_gpu_hours", kSection, quality,
              share(statistics::top_share(hours, context.rules.top_holders)), "%");
   if (const auto top = statistics::holders_of(jobs, kPaperOwned)) {
-    add_scalar(context, "holders_of_80", kSection,
+    add_scalar(context, "holders_of_80", kSection, quality,
                percent(static_cast<double>(top->holders), static_cast<double>(top->all)), "%",
                "6 %");
   }
   const auto gini = statistics::gini(jobs);
-  add_scalar(context, "gini_jobs", kSection, gini ? Cell(*gini) : Cell());
+  add_scalar(context, "gini_jobs", kSection, quality, gini ? Cell(*gini) : Cell());
   Figure figure = make_figure(context, FigureKind::Line, "lorenz_users", kSection, "Section 3");
   figure.x = axis(context, "share_of_users", "%");
   figure.y = axis(context, "share_owned", "%");
   figure.series = {lorenz_series(context, "jobs", jobs),
                    lorenz_series(context, "gpu_hours", hours)};
-  figure.quality = {static_cast<int64_t>(jobs.size()), static_cast<int64_t>(holders.size()), {}};
+  figure.quality = quality;
   context.report.figures.push_back(std::move(figure));
 }
 
@@ -152,7 +160,7 @@ void add_consumers(const Context& context) {
     const auto users = gather(context, table.users().size(), &Job::user,
                               [&](uint32_t user) { return user_name(context, user); });
     add_concentration(context, users);
-    context.report.tables.push_back(holder_table(context, "users", users, "user"));
+    context.report.tables.push_back(holder_table(context, "users", users, "user", &Job::user));
   }
   if (table.accounts().size() == 0) {
     add_absent(context, "accounts", kSection, {}, "reason.no_accounts");
@@ -160,7 +168,8 @@ void add_consumers(const Context& context) {
   }
   const auto accounts = gather(context, table.accounts().size(), &Job::account,
                                [&](uint32_t account) { return account_name(context, account); });
-  context.report.tables.push_back(holder_table(context, "accounts", accounts, "account"));
+  context.report.tables.push_back(
+      holder_table(context, "accounts", accounts, "account", &Job::account));
 }
 
 }  // namespace goban::analysis

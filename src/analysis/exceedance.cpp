@@ -59,8 +59,9 @@ void add_exceedance(const Context& context) {
   for (size_t i = 0; i < counts.size(); ++i) {
     if (counts[i].jobs > 0) add_row(classes.all()[i].kind, classes.all()[i].nodes, counts[i]);
   }
-  add_scalar(context, "exceeded_jobs", kSection, all.exceeded, {}, "16,093");
-  add_scalar(context, "exceeded_share", kSection,
+  const Quality told{all.jobs, all.jobs, {}};
+  add_scalar(context, "exceeded_jobs", kSection, told, all.exceeded, {}, "16,093");
+  add_scalar(context, "exceeded_share", kSection, told,
              percent(static_cast<double>(all.exceeded), static_cast<double>(all.jobs)), "%",
              "3.23 %");
   table.quality = {static_cast<int64_t>(all.used.size()), all.jobs, {}};

@@ -29,10 +29,11 @@ void add_funnel(const Context& context) {
   table.quality = {selected, population.records, {}};
   figure.quality = table.quality;
   figure.series.push_back(std::move(kept));
-  add_scalar(context, "records", "extraction", population.records, {}, "2,501,437");
-  add_scalar(context, "analysed_jobs", "extraction", selected, {}, "497,730");
-  add_scalar(context, "analysed_share", "extraction", percent(static_cast<double>(selected), all),
-             "%", "19.9 %");
+  const Quality everything{population.records, population.records, {}};
+  add_scalar(context, "records", "extraction", everything, population.records, {}, "2,501,437");
+  add_scalar(context, "analysed_jobs", "extraction", everything, selected, {}, "497,730");
+  add_scalar(context, "analysed_share", "extraction", everything,
+             percent(static_cast<double>(selected), all), "%", "19.9 %");
   context.report.tables.push_back(std::move(table));
   context.report.figures.push_back(std::move(figure));
 }

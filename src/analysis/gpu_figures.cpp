@@ -131,9 +131,10 @@ void add_used(const Context& context, const Groups& groups, const Quality& quali
       series.y.push_back(100 * static_cast<double>(groups.by_used[i].jobs) /
                          static_cast<double>(nodes));
     }
-    add_scalar(context, "all_gpus_used_share", kSection, series.y.back(), "%", "95 %");
-    figure.series.push_back(std::move(series));
     figure.quality = {nodes, quality.of, quality.note};
+    add_scalar(context, "all_gpus_used_share", kSection, figure.quality, series.y.back(), "%",
+               "95 %");
+    figure.series.push_back(std::move(series));
     context.report.figures.push_back(std::move(figure));
   } else {
     add_absent(context, "figure5a_used_gpus", kSection, "Figure 5a", "reason.no_such_jobs");
@@ -152,9 +153,10 @@ void add_used(const Context& context, const Groups& groups, const Quality& quali
     series.y.push_back(100 * static_cast<double>(groups.ratio[i]) /
                        static_cast<double>(groups.multi_node));
   }
-  add_scalar(context, "all_gpus_used_multi_share", kSection, series.y.back(), "%", "88 %");
-  figure.series.push_back(std::move(series));
   figure.quality = {groups.multi_node, quality.of, quality.note};
+  add_scalar(context, "all_gpus_used_multi_share", kSection, figure.quality, series.y.back(), "%",
+             "88 %");
+  figure.series.push_back(std::move(series));
   context.report.figures.push_back(std::move(figure));
 }
 
@@ -264,7 +266,9 @@ void add_gpu_figures(const Context& context) {
   add_means(context, "figure6c_multi_node", "Figure 6c", {&multi}, quality);
   if (!multi.means.empty()) {
     const double busy = 100 - 100 * statistics::Ecdf(multi.means).share_at_most(kBusyJob);
-    add_scalar(context, "multi_node_busy_share", kSection, busy, "%", "60 %");
+    add_scalar(context, "multi_node_busy_share", kSection,
+               {static_cast<int64_t>(multi.means.size()), quality.of, quality.note}, busy, "%",
+               "60 %");
   }
   add_spreads(context, "figure7a_one_node", "Figure 7a", groups.by_used, "used_gpus", quality);
   add_spreads(context, "figure7b_multi_node", "Figure 7b", groups.by_nodes, "nodes", quality);

@@ -76,9 +76,14 @@ void add_yield(const Context& context) {
   const JobClasses classes(population.site);
   std::vector<Hours> hours(classes.all().size());
   Hours all;
+  int64_t selected = 0;
+  int64_t known = 0;
   for (size_t i = 0; i < population.jobs.size(); ++i) {
     const Job& job = population.jobs[i];
     if (!job.selected) continue;
+    ++selected;
+    known += std::ranges::any_of(context.use->of(i),
+                                 [](const GpuValue& value) { return value.mean_pct >= 0; });
     for (Hours* part : {&hours[classes.of(job)], &all}) {
       part->allocated += job.gpu_hours();
       for (const GpuValue& value : context.use->of(i)) part->add(value, job.run_h());
@@ -101,9 +106,10 @@ void add_yield(const Context& context) {
     if (hours[i].allocated > 0) add_row(classes.all()[i].name(), hours[i]);
   }
   add_row(context.labels("word.all"), all);
+  table.quality = {known, selected, {}};
+  add_scalar(context, "used_of_known", kSection, table.quality, percent(all.used, all.known), "%");
+  add_scalar(context, "busy_of_known", kSection, table.quality, percent(all.busy, all.known), "%");
   context.report.tables.push_back(std::move(table));
-  add_scalar(context, "used_of_known", kSection, percent(all.used, all.known), "%");
-  add_scalar(context, "busy_of_known", kSection, percent(all.busy, all.known), "%");
 }
 
 /// GPU memory, and with it utilisation: who could share a GPU.

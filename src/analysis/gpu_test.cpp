@@ -77,7 +77,9 @@ class GpuTest : public testing::Test {
     return test;
   }
   ReportData report(const TestPopulation& test) const {
-    return analyse(test.population, test.rules, Labels(Language::English), &use_);
+    ReportData report = analyse(test.population, test.rules, Labels(Language::English), &use_);
+    expect_quality(report);
+    return report;
   }
   static const RuleCount& condition5(const TestPopulation& test) {
     return test.population.funnel[static_cast<size_t>(Rule::GpuUse)];

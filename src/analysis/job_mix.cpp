@@ -98,11 +98,18 @@ Mix count_mix(const Population& population) {
 
 void add_mix_scalars(const Context& context, const Mix& mix) {
   const auto all = static_cast<double>(mix.selected);
-  add_scalar(context, "one_gpu_share", kSection, percent(mix.one_gpu, all), "%", "49.42 %");
-  add_scalar(context, "one_node_share", kSection, percent(mix.one_node, all), "%", "48.19 %");
-  add_scalar(context, "multi_node_share", kSection, percent(mix.multi_node, all), "%", "2.4 %");
-  add_scalar(context, "whole_single_share", kSection,
-             percent(mix.whole_single, mix.whole_single + mix.whole_multi), "%", "95 %");
+  const Quality every{mix.selected, mix.selected, {}};
+  add_scalar(context, "one_gpu_share", kSection, every, percent(mix.one_gpu, all), "%", "49.42 %");
+  add_scalar(context, "one_node_share", kSection, every, percent(mix.one_node, all), "%",
+             "48.19 %");
+  add_scalar(context, "multi_node_share", kSection, every, percent(mix.multi_node, all), "%",
+             "2.4 %");
+  const double whole = mix.whole_single + mix.whole_multi;
+  const auto quality = [](double jobs) {
+    return Quality{static_cast<int64_t>(jobs), static_cast<int64_t>(jobs), {}};
+  };
+  add_scalar(context, "whole_single_share", kSection, quality(whole),
+             percent(mix.whole_single, whole), "%", "95 %");
   double two = 0;
   double powers = 0;
   double up_to_eight = 0;
@@ -113,11 +120,13 @@ void add_mix_scalars(const Context& context, const Mix& mix) {
     if (std::has_single_bit(static_cast<uint32_t>(nodes))) powers += count;
     if (nodes <= kEight) up_to_eight += count;
   }
-  add_scalar(context, "two_nodes_share", kSection, percent(two, mix.whole_multi), "%", "55 %");
-  add_scalar(context, "powers_of_two_share", kSection, percent(powers, mix.whole_multi), "%",
+  const Quality multi = quality(mix.whole_multi);
+  add_scalar(context, "two_nodes_share", kSection, multi, percent(two, mix.whole_multi), "%",
+             "55 %");
+  add_scalar(context, "powers_of_two_share", kSection, multi, percent(powers, mix.whole_multi), "%",
              "90.7 %");
-  add_scalar(context, "up_to_eight_share", kSection, percent(up_to_eight, mix.whole_multi), "%",
-             "80 %");
+  add_scalar(context, "up_to_eight_share", kSection, multi, percent(up_to_eight, mix.whole_multi),
+             "%", "80 %");
 }
 
 void add_node_hours(const Context& context, const Mix& mix, const Quality& quality) {
@@ -139,8 +148,8 @@ void add_node_hours(const Context& context, const Mix& mix, const Quality& quali
   }
   figure.quality = table.quality = quality;
   table.detail = true;
-  add_scalar(context, "multi_node_hours_share", kSection, percent(mix.multi_node_h, all), "%",
-             "34.13 %");
+  add_scalar(context, "multi_node_hours_share", kSection, quality, percent(mix.multi_node_h, all),
+             "%", "34.13 %");
   context.report.figures.push_back(std::move(figure));
   context.report.tables.push_back(std::move(table));
 }

@@ -67,7 +67,8 @@ Found look(const Context& context) {
 
 /// Node-hours of rack-crossing jobs with other uplinks: the share of their run time that is
 /// communication between racks grows with the over-subscription.
-void add_uplinks(const Context& context, double node_hours, double all_hours) {
+void add_uplinks(const Context& context, const Part& crossing, const Part& all) {
+  const double node_hours = crossing.node_hours;
   const WhatIfRules& rules = context.rules.what_if;
   Table table = make_table(context, "uplinks", kSection);
   table.columns = columns(context, {"uplink_ratio", "slowdown"});
@@ -77,11 +78,12 @@ void add_uplinks(const Context& context, double node_hours, double all_hours) {
   for (const double ratio : rules.uplink_ratios) {
     const double slowdown = 1 + rules.communication_share * (ratio / rules.uplink_ratio_now - 1);
     const double more = node_hours * (slowdown - 1);
-    table.rows.push_back({ratio, slowdown, node_hours * slowdown, more, percent(more, all_hours)});
+    table.rows.push_back(
+        {ratio, slowdown, node_hours * slowdown, more, percent(more, all.node_hours)});
   }
   table.text = context.labels.with("text.uplinks_model", rules.uplink_ratio_now,
                                    100 * rules.communication_share);
-  table.quality.note = context.labels("word.assumption");
+  table.quality = {crossing.jobs, all.jobs, context.labels("word.assumption")};
   context.report.tables.push_back(std::move(table));
 }
 
@@ -114,15 +116,16 @@ void add_racks(const Context& context) {
   if (!context.population.site.rack_known) {
     table.quality.note = context.labels.with("word.rack_assumed", rack);
   }
+  const Quality quality = table.quality;
   context.report.tables.push_back(std::move(table));
-  add_scalar(context, "beyond_rack_jobs", kSection, found.beyond.jobs, {}, "578");
-  add_scalar(context, "beyond_rack_share", kSection,
+  add_scalar(context, "beyond_rack_jobs", kSection, quality, found.beyond.jobs, {}, "578");
+  add_scalar(context, "beyond_rack_share", kSection, quality,
              percent(static_cast<double>(found.beyond.jobs), static_cast<double>(found.all.jobs)),
              "%", "0.12 %");
-  add_scalar(context, "beyond_rack_node_hours", kSection, found.beyond.node_hours, "node h");
-  const double crossing =
-      found.placed.jobs > 0 ? found.crossed.node_hours : found.beyond.node_hours;
-  if (crossing > 0) add_uplinks(context, crossing, found.all.node_hours);
+  add_scalar(context, "beyond_rack_node_hours", kSection, quality, found.beyond.node_hours,
+             "node h");
+  const Part& crossing = found.placed.jobs > 0 ? found.crossed : found.beyond;
+  if (crossing.node_hours > 0) add_uplinks(context, crossing, found.all);
 }
 
 }  // namespace goban::analysis

@@ -76,7 +76,7 @@ std::string figure_csv(const Figure& figure) {
 }
 
 std::string scalars_csv(const ReportData& report) {
-  std::string out = "key,value,unit,paper\n";
+  std::string out = "key,value,unit,paper,used,of\n";
   for (const Scalar& scalar : report.scalars) {
     base::append_csv_field(out, scalar.key);
     out += ',';
@@ -85,7 +85,7 @@ std::string scalars_csv(const ReportData& report) {
       out += ',';
       base::append_csv_field(out, text);
     }
-    out += '\n';
+    out += fmt::format(",{},{}\n", scalar.quality.used, scalar.quality.of);
   }
   return out;
 }

@@ -102,6 +102,7 @@ struct Scalar {
   std::string unit;
   std::string paper;  ///< the ABCI paper's value, `49.42 %`; empty = beyond it
   std::string text;   ///< a remark; may be empty
+  Quality quality;
 };
 
 /// Something that could not be told, and why.

@@ -83,7 +83,7 @@ Json json_of(const Scalar& scalar) {
   return {{"key", scalar.key},     {"section", scalar.section},
           {"label", scalar.label}, {"value", json_of(scalar.value)},
           {"unit", scalar.unit},   {"paper", scalar.paper},
-          {"text", scalar.text}};
+          {"text", scalar.text},   {"quality", json_of(scalar.quality)}};
 }
 
 Json json_of(const Absent& absent) {

@@ -159,6 +159,14 @@ TEST(Report, JsonHasTheFieldsOfItsSchema) {
   }
 }
 
+TEST(Report, NumbersSayOfHowManyRecordsTheyAreMade) {
+  const ReportData report = jobs().report();
+  const auto submitters = std::ranges::find(report.scalars, "submitters", &Scalar::key);
+  ASSERT_NE(submitters, report.scalars.end());
+  EXPECT_EQ(submitters->quality.used, 2);
+  EXPECT_THAT(scalars_csv(report), HasSubstr("\nsubmitters,2,,389,2,2\n"));
+}
+
 TEST(Report, EqualInputsGiveEqualBytes) {
   EXPECT_EQ(report_json(jobs().report()), report_json(jobs().report()));
 }

@@ -121,6 +121,8 @@ void append_scalars(std::string& out, const ReportData& report, const std::strin
     if (!scalar.paper.empty()) {
       out += fmt::format("   ({})", labels.with("word.abci_paper", scalar.paper));
     }
+    const auto& [used, of, note] = scalar.quality;
+    if (used < of) out += fmt::format("   [{} / {}]", used, of);
     out += '\n';
   }
 }

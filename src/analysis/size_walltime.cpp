@@ -98,9 +98,12 @@ void add_size_walltime(const Context& context) {
   table.rows.push_back(row(context.labels("word.all_multi_node"), all_multi, multi.x.size(), ""));
   table.quality = {static_cast<int64_t>(drawn.pairs.x.size()), static_cast<int64_t>(whole.x.size()),
                    few};
+  add_scalar(context, "spearman_sample", kSection, table.quality, sampled->rho, {}, "-0.386");
+  const auto multis = static_cast<int64_t>(multi.x.size());
+  if (all_multi) {
+    add_scalar(context, "spearman_multi_node", kSection, {multis, multis, {}}, all_multi->rho);
+  }
   context.report.tables.push_back(std::move(table));
-  add_scalar(context, "spearman_sample", kSection, sampled->rho, {}, "-0.386");
-  if (all_multi) add_scalar(context, "spearman_multi_node", kSection, all_multi->rho);
   Figure figure = make_figure(context, FigureKind::Scatter, kId, kSection, "Section 4.2");
   figure.x = axis(context, "nodes", {}, true);
   figure.y = axis(context, "walltime", "h", true);

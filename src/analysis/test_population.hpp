@@ -1,6 +1,7 @@
 // For tests: a population from accounting text.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +11,16 @@
 
 namespace goban::analysis {
 
+/// Fails where a number does not say of how many records it is made.
+inline void expect_quality(const ReportData& report) {
+  for (const Scalar& scalar : report.scalars) {
+    const bool known = !std::holds_alternative<std::monostate>(scalar.value);
+    EXPECT_TRUE(!known || scalar.quality.of > 0) << scalar.key;
+  }
+  for (const Table& table : report.tables) EXPECT_GT(table.quality.of, 0) << table.id;
+  for (const Figure& figure : report.figures) EXPECT_GT(figure.quality.of, 0) << figure.id;
+}
+
 /// Records, and the population made of them with its conditions asked.
 struct TestPopulation {
   std::unique_ptr<records::ReadTable> read;
@@ -17,7 +28,9 @@ struct TestPopulation {
   Rules rules;
 
   [[nodiscard]] ReportData report(Language language = Language::English) const {
-    return analyse(population, rules, Labels(language));
+    ReportData report = analyse(population, rules, Labels(language));
+    if (population.num_selected() > 0) expect_quality(report);
+    return report;
   }
 };
 

@@ -109,8 +109,9 @@ void add_waits(const Context& context) {
   figure.quality = {static_cast<int64_t>(all.hours.size()), all.jobs, {}};
   context.report.figures.push_back(std::move(figure));
   std::ranges::sort(all.hours);
-  add_scalar(context, "median_wait", kSection, *statistics::quantile(all.hours, 0.5), "h");
-  add_scalar(context, "mean_wait", kSection, *statistics::mean(all.hours), "h");
+  const Quality quality{static_cast<int64_t>(all.hours.size()), all.jobs, {}};
+  add_scalar(context, "median_wait", kSection, quality, *statistics::quantile(all.hours, 0.5), "h");
+  add_scalar(context, "mean_wait", kSection, quality, *statistics::mean(all.hours), "h");
 }
 
 }  // namespace goban::analysis

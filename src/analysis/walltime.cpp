@@ -75,8 +75,9 @@ void add_walltime(const Context& context) {
   }
   add_walltime_table(context, classes, hours, quality);
   const statistics::Ecdf ecdf(all);
-  add_scalar(context, "within_hour_share", kSection, 100 * ecdf.share_at_most(1), "%", "70 %");
-  add_scalar(context, "within_day_share", kSection, 100 * ecdf.share_at_most(kDay_h), "%",
+  add_scalar(context, "within_hour_share", kSection, quality, 100 * ecdf.share_at_most(1), "%",
+             "70 %");
+  add_scalar(context, "within_day_share", kSection, quality, 100 * ecdf.share_at_most(kDay_h), "%",
              "93.9 - 98.3 %");
   Figure a = new_cdf(context, "figure4a_one_node", "Figure 4a");
   for (size_t i = 0; i < one_node.size(); ++i) {
@@ -100,7 +101,7 @@ void add_walltime(const Context& context) {
     add_absent(context, "figure4b_multi_node", kSection, "Figure 4b", "reason.no_multi_node");
     return;
   }
-  add_scalar(context, "multi_within_day_share", kSection,
+  add_scalar(context, "multi_within_day_share", kSection, b.quality,
              100 * statistics::Ecdf(multi).share_at_most(kDay_h), "%", "98 %");
   context.report.figures.push_back(std::move(b));
 }

@@ -127,6 +127,7 @@ void add_charges(const Context& context) {
   const auto less = std::ranges::count_if(
       users, [](const Part& user) { return kNotable * user.then < user.now; });
   table.text = context.labels.with("text.charges_model", more, less);
+  table.quality = {all.jobs, static_cast<int64_t>(context.population.jobs.size()), {}};
   finish(context, std::move(table), replay(context, WhatIf::AsRecorded, "easy-backfill+packed"));
 }
 

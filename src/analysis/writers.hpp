@@ -16,7 +16,7 @@ namespace goban::analysis {
 [[nodiscard]] std::string table_csv(const Table& table);
 /// The numbers of a figure: series, x or category, y; a box a line for box plots.
 [[nodiscard]] std::string figure_csv(const Figure& figure);
-/// `key,value,unit,paper` of all scalars.
+/// `key,value,unit,paper,used,of` of all scalars.
 [[nodiscard]] std::string scalars_csv(const ReportData& report);
 
 /// A screen or two: scalars, the small tables, what could not be told and why.

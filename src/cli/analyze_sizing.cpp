@@ -152,10 +152,10 @@ base::Status add_sizing(const Context& context, const SizingTarget& target) {
   }
   const auto jobs = static_cast<int64_t>(history.jobs.size());
   table.quality = {jobs, static_cast<int64_t>(context.population.jobs.size()), {}};
+  add_scalar(context, "sizing_nodes", kSection, table.quality, chosen);
+  add_scalar(context, "sizing_gpus", kSection, table.quality, chosen * gpus);
+  add_scalar(context, "cloud_gpus", kSection, table.quality, most_at_once(history));
   context.report.tables.push_back(std::move(table));
-  add_scalar(context, "sizing_nodes", kSection, chosen);
-  add_scalar(context, "sizing_gpus", kSection, chosen * gpus);
-  add_scalar(context, "cloud_gpus", kSection, most_at_once(history));
   return {};
 }
 

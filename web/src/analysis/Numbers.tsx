@@ -1,6 +1,7 @@
 // Single numbers: the few that come first, and all of a section beside ABCI's.
 import { cellText, numberText, valueText } from '../charts/figure/numbers';
 import { headlines, type Scalar, scalarsCsv } from '../data/analysis';
+import { QualityLine } from './Parts';
 import { save } from './save';
 import { useWords } from './words';
 
@@ -56,7 +57,10 @@ export function Scalars({ scalars, section }: { scalars: Scalar[]; section: stri
       <dl>
         {scalars.map((scalar) => (
           <div key={scalar.key}>
-            <dt>{scalar.label}{scalar.text !== '' && <small>{scalar.text}</small>}</dt>
+            <dt>
+              {scalar.label}{scalar.text !== '' && <small>{scalar.text}</small>}
+              <QualityLine quality={scalar.quality} />
+            </dt>
             <dd>
               <b>{text(scalar)}</b>
               {scalar.paper !== '' && <small>{words.paper(scalar.paper)}</small>}

@@ -48,11 +48,11 @@ it('sorts numbers and texts, unknown last in both directions', () => {
 
 it('puts the numbers first that readers look for', () => {
   const scalar = (key: string, value: number | null): Scalar =>
-    ({ key, section: 's', label: key, value, unit: '', paper: '', text: '' });
+    ({ key, section: 's', label: key, value, unit: '', paper: '', text: '', quality: { used: 1, of: 2, note: '' } });
   const all = [scalar('other', 1), scalar('median_wait', null), scalar('analysed_share', 2), scalar('analysed_jobs', 3)];
   expect(headlines(all, 8).map((each) => each.key)).toEqual(['analysed_jobs', 'analysed_share']);
   expect(headlines([scalar('other', 1)], 8).length).toBe(1);
-  expect(scalarsCsv([scalar('other', 1)])).toBe('key,value,unit,paper\nother,1,,\n');
+  expect(scalarsCsv([scalar('other', 1)])).toBe('key,value,unit,paper,used,of\nother,1,,,1,2\n');
 });
 
 it('has every word in both languages', () => {

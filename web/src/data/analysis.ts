@@ -79,6 +79,7 @@ export interface Scalar {
   /** The value of ABCI in 2019; empty: beyond the paper. */
   paper: string;
   text: string;
+  quality: Quality;
 }
 
 export interface Absent {
@@ -177,8 +178,10 @@ export function figureCsv(figure: Figure): string {
 /** As in tables/scalars.csv. */
 export function scalarsCsv(scalars: Scalar[]): string {
   return csv([
-    ['key', 'value', 'unit', 'paper'],
-    ...scalars.map(({ key, value, unit, paper }) => [key, value, unit, paper]),
+    ['key', 'value', 'unit', 'paper', 'used', 'of'],
+    ...scalars.map(({ key, value, unit, paper, quality }) => [
+      key, value, unit, paper, quality.used, quality.of,
+    ]),
   ]);
 }
 
