@@ -156,25 +156,69 @@ void add_node_hours(const Context& context, const Mix& mix, const Quality& quali
 
 }  // namespace
 
+namespace {
+
+/// Nothing for what is not known, or has no limit.
+template <typename Number>
+Cell if_positive(Number number) {
+  if (number <= 0) return {};
+  return number;
+}
+
+/// What a type offers, as Table 1 has it: GPUs, cores, memory, SSD, most instances, longest run.
+void append_offer(std::vector<Cell>& row, const model::ResourceType& type) {
+  row.emplace_back(int64_t{type.gpus});
+  row.push_back(if_positive(int64_t{type.host.cores}));
+  row.push_back(if_positive(static_cast<double>(type.host.mem_bytes) / kGib));
+  row.push_back(if_positive(static_cast<double>(type.host.ssd_bytes) / kGib));
+  row.push_back(if_positive(int64_t{type.max_instances}));
+  row.push_back(if_positive(static_cast<double>(type.walltime_max_ns) / kHourNs));
+}
+
+/// Without a cluster, what jobs asked for at most tells of the type.
+model::ResourceType offered(const JobKindInfo& kind, const KindSeen& seen) {
+  if (kind.offered) return *kind.offered;
+  model::ResourceType type;
+  type.gpus = kind.gpus;
+  type.host.cores = seen.cores_max;
+  type.host.mem_bytes = seen.mem_max;
+  type.max_instances = 0;
+  return type;
+}
+
+}  // namespace
+
 void add_resource_types(const Context& context) {
   const Population& population = context.population;
   Table table = make_table(context, "table1_resource_types", kSection, "Table 1");
   table.columns = columns(context, {"kind", "gpus", "cores"});
   table.columns.push_back(column(context, "memory", "GiB"));
+  table.columns.push_back(column(context, "ssd", "GiB"));
+  table.columns.push_back(column(context, "instances_max"));
+  table.columns.push_back(column(context, "walltime_max", "h"));
   table.columns.push_back(column(context, "nodes_max"));
   table.columns.push_back(column(context, "limit_max", "h"));
   table.columns.push_back(column(context, "run_max", "h"));
   table.columns.push_back(column(context, "jobs"));
+  const auto add_row = [&table](const std::string& name, const model::ResourceType& type,
+                                const KindSeen& kind) {
+    std::vector<Cell> row;
+    row.emplace_back(name);
+    append_offer(row, type);
+    row.emplace_back(kind.jobs > 0 ? Cell(int64_t{kind.nodes_max}) : Cell());
+    row.emplace_back(kind.limit_max_ns > 0 ? Cell(static_cast<double>(kind.limit_max_ns) / kHourNs)
+                                           : Cell());
+    row.emplace_back(kind.jobs > 0 ? Cell(kind.run_max_s / 3600) : Cell());
+    row.emplace_back(kind.jobs);
+    table.rows.push_back(std::move(row));
+  };
   const std::vector<KindSeen> seen = look_at_kinds(population);
   for (size_t i = 0; i < seen.size(); ++i) {
-    const KindSeen& kind = seen[i];
-    table.rows.push_back(
-        {population.site.kinds[i].name, int64_t{population.site.kinds[i].gpus},
-         kind.cores_max > 0 ? Cell(int64_t{kind.cores_max}) : Cell(),
-         kind.mem_max >= 0 ? Cell(static_cast<double>(kind.mem_max) / kGib) : Cell(),
-         kind.jobs > 0 ? Cell(int64_t{kind.nodes_max}) : Cell(),
-         kind.limit_max_ns > 0 ? Cell(static_cast<double>(kind.limit_max_ns) / kHourNs) : Cell(),
-         kind.jobs > 0 ? Cell(kind.run_max_s / 3600) : Cell(), kind.jobs});
+    const JobKindInfo& kind = population.site.kinds[i];
+    add_row(kind.name, offered(kind, seen[i]), seen[i]);
+  }
+  for (const model::ResourceType& type : population.site.unused_types) {
+    add_row(type.name, type, {});
   }
   const auto jobs = static_cast<int64_t>(population.jobs.size());
   table.quality = {jobs, population.records, {}};

@@ -19,8 +19,9 @@ namespace goban::analysis {
 /// A kind of job that sites tell apart: a resource type, or a size where the records have no types.
 struct JobKindInfo {
   std::string name;
-  int32_t gpus = 0;         ///< of one instance, or of the largest job seen
-  bool whole_node = false;  ///< its jobs hold whole nodes, perhaps several
+  int32_t gpus = 0;                              ///< of one instance, or of the largest job seen
+  bool whole_node = false;                       ///< its jobs hold whole nodes, perhaps several
+  std::optional<model::ResourceType> offered{};  ///< what the cluster says of it
 };
 
 /// The site as far as the figures need it.
@@ -33,6 +34,7 @@ struct SiteShape {
   int32_t job_nodes_max = 0;    ///< of the largest job the site takes; 0 = not known
   bool rack_known = false;      ///< rack_nodes comes from the cluster or the rules
   bool types_recorded = false;  ///< kinds are resource types of the records
+  std::vector<model::ResourceType> unused_types;  ///< offered by the cluster, named by no record
   /// Rack of each node of the cluster, if it has racks.
   std::map<std::string, int64_t, std::less<>> rack_of_node;
   std::vector<int32_t> node_bins;  ///< upper bounds of node counts, rising; the last takes the rest

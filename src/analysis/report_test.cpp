@@ -159,6 +159,32 @@ TEST(Report, JsonHasTheFieldsOfItsSchema) {
   }
 }
 
+TEST(Report, TableOneIsWhatAbciOffers) {
+  const ReportData report = jobs().report();
+  const Table* table = find_table(report, "table1_resource_types");
+  ASSERT_NE(table, nullptr);
+  // GPUs, cores, GiB, GiB of SSD, most instances, hours: spec abci, Table 1.
+  const std::map<std::string, std::vector<double>> offered = {
+      {"Full", {4, 40, 360, 1440, 512, 72}}, {"G.large", {4, 20, 240, 720, 1, 72}},
+      {"G.small", {1, 5, 60, 180, 1, 168}},  {"C.large", {0, 20, 120, 720, 1, 72}},
+      {"C.small", {0, 5, 30, 180, 1, 168}},
+  };
+  ASSERT_EQ(table->rows.size(), offered.size());
+  for (const auto& [name, values] : offered) {
+    const auto* row = row_named(*table, name);
+    ASSERT_NE(row, nullptr) << name;
+    for (size_t i = 0; i < values.size(); ++i) {
+      EXPECT_EQ(number_of((*row)[i + 1]), values[i]) << name << " " << table->columns[i + 1].key;
+    }
+  }
+  EXPECT_EQ(number_of(row_named(*table, "Full")->back()), 4);
+  EXPECT_EQ(number_of(row_named(*table, "C.large")->back()), 0) << "nobody ran there";
+  // Without a cluster only the records tell, and a most of instances they cannot.
+  const Table seen = *find_table(population_of(kJobs).report(), "table1_resource_types");
+  EXPECT_EQ(seen.rows.size(), 3U);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>((*row_named(seen, "Full"))[5]));
+}
+
 TEST(Report, NumbersSayOfHowManyRecordsTheyAreMade) {
   const ReportData report = jobs().report();
   const auto submitters = std::ranges::find(report.scalars, "submitters", &Scalar::key);

@@ -135,18 +135,19 @@ class TypeKinds {
   [[nodiscard]] JobKindInfo kind_of(uint32_t type, int32_t gpus_per_node) const {
     const Facts& facts = facts_[type];
     JobKindInfo kind{.name = std::string(table_.resource_types()[type]), .gpus = facts.gpus};
+    if (cluster_ != nullptr) {
+      const auto id = cluster_->find_resource_type(kind.name);
+      if (id.valid()) kind.offered = cluster_->resource_type(id);
+    }
     const auto fits = [&kind](const std::string& pattern) { return matches(pattern, kind.name); };
     if (!rules_.whole_node_types.empty()) {
       kind.whole_node = std::ranges::any_of(rules_.whole_node_types, fits);
       return kind;
     }
-    if (cluster_ != nullptr) {
-      if (const auto id = cluster_->find_resource_type(kind.name); id.valid()) {
-        const model::ResourceType& known = cluster_->resource_type(id);
-        kind.gpus = known.gpus;
-        kind.whole_node = known.gpus == gpus_per_node && known.max_instances > 1;
-        return kind;
-      }
+    if (kind.offered) {
+      kind.gpus = kind.offered->gpus;
+      kind.whole_node = kind.gpus == gpus_per_node && kind.offered->max_instances > 1;
+      return kind;
     }
     kind.whole_node = std::ranges::find(kWholeNodeNames, kind.name) != kWholeNodeNames.end() ||
                       (facts.gpus >= gpus_per_node && (facts.instances > 1 || facts.nodes > 1));
@@ -218,6 +219,13 @@ ShapedSite shape_site(const RecordTable& table, const Rules& rules, const model:
   }
   TypeKinds kinds(table, rules, cluster);
   kinds.find(shaped);
+  if (cluster != nullptr) {
+    for (const model::ResourceType& type : cluster->resource_types()) {
+      const bool used =
+          std::ranges::find(site.kinds, type.name, &JobKindInfo::name) != site.kinds.end();
+      if (!used) site.unused_types.push_back(type);
+    }
+  }
   // Records without a type beside others that have one.
   const auto untyped = static_cast<uint16_t>(site.kinds.size());
   bool any_untyped = false;
