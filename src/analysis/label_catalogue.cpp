@@ -230,7 +230,7 @@ constexpr auto kTexts = std::to_array<LabelText>({
   {"title.racks", "Jobs beyond a rack", "ラックを越えるジョブ"},
   {"title.rack_crossing", "Jobs that crossed racks", "ラックをまたいで配置されたジョブ"},
   {"title.uplinks", "Other uplinks between racks", "ラック間リンクを変えた場合"},
-  {"text.uplinks_model", "Run time of jobs across racks = 1 + c (r / {} - 1), where c = {} % of a run time is communication between racks and r is the over-subscription. c is an assumption: measure it, or replay with `goban simulate --contention c --uplink-ratio r`.", "ラックをまたぐジョブの実行時間を 1 + c (r / {} - 1) 倍とする。cはラック間通信の割合 ({} %, 仮定値)、rは輻輳比。"},
+  {"text.uplinks_model", "Run time of jobs across racks = 1 + c (r / {} - 1), where c = {} % of a run time is communication between racks and r is the over-subscription. c is an assumption: measure it. The replay is of today's uplinks: for others give --uplink-ratio 1/r.", "ラックをまたぐジョブの実行時間を 1 + c (r / {} - 1) 倍とする。cはラック間通信の割合 ({} %, 仮定値)、rは輻輳比。再現コマンドは現状の値: 他の場合は --uplink-ratio 1/r。"},
   {"column.share_node_hours", "of the node-hours", "ノード時間積の割合"},
   {"column.uplink_ratio", "over-subscription", "輻輳比"},
   {"column.slowdown", "run time factor", "実行時間の倍率"},
@@ -345,9 +345,9 @@ constexpr auto kTexts = std::to_array<LabelText>({
 
   // What if.
   {"title.cap", "A cap on run times, longer jobs in reservations", "実行時間上限の導入と長時間ジョブの予約への移行"},
-  {"text.cap_model", "Cap {} h; {} users have longer jobs. Reservations come in units of 24 h, so they hold more than the jobs need.", "上限{}時間。該当利用者{}名。予約は24時間単位のため必要量より多く確保する。"},
+  {"text.cap_model", "Cap {} h; {} users have longer jobs. Reservations come in units of 24 h, so they hold more than the jobs need; in the replay, whole nodes from the next midnight (UTC), queued like other jobs.", "上限{}時間。該当利用者{}名。予約は24時間単位のため必要量より多く確保する。再現では翌0時 (UTC) から全ノードを1日単位で占有し、他のジョブと同様に待つ。"},
   {"title.charges", "Other prices", "課金単価を変えた場合"},
-  {"text.charges_model", "{} users pay over 10 % more, {} over 10 % less. Prices are points an hour of an instance.", "{}名が1割超の負担増、{}名が1割超の負担減。単価は1インスタンス1時間あたりのポイント。"},
+  {"text.charges_model", "{} users pay over 10 % more, {} over 10 % less. Prices are points an hour of an instance. What users would ask for then is not known: the replay is of the demand as it was.", "{}名が1割超の負担増、{}名が1割超の負担減。単価は1インスタンス1時間あたりのポイント。再現は現状の需要による。"},
   {"title.sharing", "GPU-hours that two jobs could share", "GPU共有の余地"},
   {"text.sharing", "GPUs whose memory and utilisation stay below the limits; sharing them in pairs saves half. Slowdown by neighbours is not counted.", "メモリ・利用率が上限以下のGPU。2ジョブで共有すると半分を節約できる (干渉は考慮しない)。"},
   {"title.rack_local", "Multi-node jobs that one rack could hold", "1ラックに収容できる複数ノードジョブ"},

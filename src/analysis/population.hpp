@@ -28,6 +28,7 @@ struct JobKindInfo {
 struct SiteShape {
   std::vector<JobKindInfo> kinds;  ///< fewest GPUs first, whole nodes after parts, CPU only last
   int32_t gpus_per_node = 1;
+  std::vector<std::string> gpu_models;  ///< names of the cluster's
   int32_t rack_nodes = 34;
   int64_t num_nodes = 0;        ///< 0 = not known
   int64_t num_gpus = 0;         ///< 0 = not known

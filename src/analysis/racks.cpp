@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/statistics.hpp"
+#include "analysis/what_if.hpp"
 
 namespace goban::analysis {
 namespace {
@@ -84,7 +85,7 @@ void add_uplinks(const Context& context, const Part& crossing, const Part& all) 
   table.text = context.labels.with("text.uplinks_model", rules.uplink_ratio_now,
                                    100 * rules.communication_share);
   table.quality = {crossing.jobs, all.jobs, context.labels("word.assumption")};
-  context.report.tables.push_back(std::move(table));
+  finish(context, std::move(table), replay_uplinks(context, rules.uplink_ratio_now));
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ std::vector<int32_t> default_bins(const SiteShape& site) {
 void shape_cluster(SiteShape& site, const model::Cluster& cluster) {
   site.num_nodes = static_cast<int64_t>(cluster.nodes().size());
   site.num_gpus = cluster.num_gpus();
+  for (const model::GpuModel& gpu : cluster.gpu_models()) site.gpu_models.push_back(gpu.name);
   site.gpus_per_node = static_cast<int32_t>(std::max(cluster.node_gpus_max(), 1U));
   site.job_nodes_max = 0;
   for (const model::ResourceType& type : cluster.resource_types()) {

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "analysis/statistics.hpp"
-#include "base/csv.hpp"
-#include "base/number.hpp"
 
 namespace goban::analysis {
 namespace {
@@ -14,24 +13,19 @@ namespace {
 constexpr std::string_view kSection = "what_if";
 constexpr double kDay_h = 24;
 
-int32_t gpus_asked(const Population& population, const GpuUse* use, size_t index, WhatIf what_if) {
-  const Job& job = population.jobs[index];
-  if (what_if != WhatIf::UsedGpus || use == nullptr || !use->all_known(index)) return job.gpus;
-  return std::clamp(use->used(index), 1, job.gpus);
+std::string folder_of(const Context& context) {
+  return context.names.folder.empty() ? "OUT" : context.names.folder;
+}
+
+std::string colocation_path(const Context& context) {
+  return fmt::format("{}/what_if/colocation.csv", folder_of(context));
 }
 
 /// The command that replays a history of this report.
 std::string replay(const Context& context, WhatIf what_if, std::string_view policy) {
-  const SourceNames& names = context.names;
-  const std::string folder = names.folder.empty() ? "OUT" : names.folder;
   return fmt::format("goban simulate --cluster {} --jobs {}/what_if/{}.csv --policy {}",
-                     names.cluster.empty() ? "CLUSTER" : names.cluster, folder, name(what_if),
-                     policy);
-}
-
-void finish(const Context& context, Table table, const std::string& command) {
-  table.text += (table.text.empty() ? "" : " ") + context.labels.with("word.replay", command);
-  context.report.tables.push_back(std::move(table));
+                     context.names.cluster.empty() ? "CLUSTER" : context.names.cluster,
+                     folder_of(context), name(what_if), policy);
 }
 
 /// Jobs beyond the cap would have to reserve nodes by the day.
@@ -177,7 +171,8 @@ void add_sharing(const Context& context) {
   }
   table.quality = {gpus, static_cast<int64_t>(use.values.size()), {}};
   finish(context, std::move(table),
-         replay(context, WhatIf::AsRecorded, "gandiva,fifo-packed --colocation FILE"));
+         replay(context, WhatIf::AsRecorded,
+                fmt::format("gandiva,fifo-packed --colocation {}", colocation_path(context))));
 }
 
 /// Jobs that asked for more GPUs than they used: what types of the right size would free.
@@ -246,57 +241,21 @@ void add_rack_local(const Context& context) {
                         percent(fits_hours, multi_hours)});
   table.quality = {multi, population.num_selected(), {}};
   finish(context, std::move(table),
-         replay(context, WhatIf::AsRecorded,
-                fmt::format("easy-backfill+packed --contention {} --uplink-ratio {}",
-                            context.rules.what_if.communication_share,
-                            context.rules.what_if.uplink_ratio_now)));
+         replay_uplinks(context, context.rules.what_if.uplink_ratio_now));
 }
 
 }  // namespace
 
-std::string_view name(WhatIf what_if) {
-  constexpr std::array<std::string_view, kNumWhatIfs> kNames = {"as_recorded", "capped",
-                                                                "used_gpus"};
-  return kNames[static_cast<size_t>(what_if)];
+void finish(const Context& context, Table table, const std::string& command) {
+  table.text += (table.text.empty() ? "" : " ") + context.labels.with("word.replay", command);
+  context.report.tables.push_back(std::move(table));
 }
 
-bool applies(WhatIf what_if, const GpuUse* use) {
-  return what_if != WhatIf::UsedGpus || use != nullptr;
-}
-
-void write_history(const Population& population, const Rules& rules, const GpuUse* use,
-                   WhatIf what_if, const std::function<void(std::string_view)>& sink) {
-  constexpr size_t kPiece = 1 << 20;
-  const records::RecordTable& table = *population.table;
-  std::string out =
-      "job_id,submit_time,duration,num_gpus,user,account,model,walltime_s,start_time\n";
-  for (size_t i = 0; i < population.jobs.size(); ++i) {
-    const Job& job = population.jobs[i];
-    const records::RecordRow& row = population.row(job);
-    if (job.gpus <= 0 || row.submit_ns < 0) continue;
-    if (what_if == WhatIf::Capped && job.run_h() > rules.what_if.cap_h) continue;
-    base::append_number(out, static_cast<int64_t>(i));
-    out += ',';
-    base::append_seconds(out, row.submit_ns);
-    out += ',';
-    base::append_number(out, job.run_s);
-    out += ',';
-    base::append_number(out, int64_t{gpus_asked(population, use, i, what_if)});
-    out += ',';
-    base::append_csv_field(out, rules.hide_users ? std::string_view() : table.users()[job.user]);
-    out += ',';
-    base::append_csv_field(out,
-                           rules.hide_users ? std::string_view() : table.accounts()[job.account]);
-    out += ",,";
-    if (row.walltime_limit_ns > 0) base::append_seconds(out, row.walltime_limit_ns);
-    out += ',';
-    if (row.start_ns >= row.submit_ns) base::append_seconds(out, row.start_ns);
-    out += '\n';
-    if (out.size() < kPiece) continue;
-    sink(out);
-    out.clear();
-  }
-  sink(out);
+std::string replay_uplinks(const Context& context, double over_subscription) {
+  // The simulator counts what uplinks carry, the report what they lack.
+  return replay(context, WhatIf::AsRecorded,
+                fmt::format("easy-backfill+packed --contention {} --uplink-ratio {:.6g}",
+                            context.rules.what_if.communication_share, 1 / over_subscription));
 }
 
 void add_what_ifs(const Context& context) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/build.hpp"
 #include "analysis/gpu_values.hpp"
 #include "analysis/population.hpp"
 
@@ -15,7 +16,7 @@ namespace goban::analysis {
 /// How a history differs from what was recorded.
 enum class WhatIf : uint8_t {
   AsRecorded,
-  Capped,    ///< without the jobs that run longer than the cap: they go to reservations
+  Capped,    ///< jobs beyond the cap hold whole nodes for whole days from the next midnight (UTC)
   UsedGpus,  ///< jobs ask only for the GPUs they used
 };
 inline constexpr int kNumWhatIfs = 3;
@@ -25,9 +26,23 @@ inline constexpr int kNumWhatIfs = 3;
 /// Whether there is anything to change: UsedGpus needs values of GPUs.
 [[nodiscard]] bool applies(WhatIf what_if, const GpuUse* use);
 
+/// The GPUs that a job of the population asks for in that history.
+[[nodiscard]] int32_t gpus_asked(const Population& population, const GpuUse* use, size_t index,
+                                 WhatIf what_if);
+
 /// Writes the jobs that hold GPUs as generic CSV, in the order of the records, in pieces; what the
 /// paper's conditions leave out stays in, as it needed GPUs too.
 void write_history(const Population& population, const Rules& rules, const GpuUse* use,
                    WhatIf what_if, const std::function<void(std::string_view)>& sink);
+
+/// What is known of sharing GPUs: the memory and utilisation of the jobs, alone on their GPUs, by
+/// the names that AsRecorded gives them. Empty without values of GPUs or without a cluster.
+[[nodiscard]] std::string colocation_csv(const Population& population, const GpuUse* use);
+
+/// Adds a table that ends with the command which replays it.
+void finish(const Context& context, Table table, const std::string& command);
+
+/// The command that replays jobs across racks at an over-subscription of the racks' uplinks.
+[[nodiscard]] std::string replay_uplinks(const Context& context, double over_subscription);
 
 }  // namespace goban::analysis

@@ -32,8 +32,11 @@ TEST(Cap, LongerJobsReserveWholeDays) {
   write_history(test.population, test.rules, nullptr, WhatIf::Capped,
                 [&csv](std::string_view piece) { csv += piece; });
   EXPECT_EQ(csv,
-            "job_id,submit_time,duration,num_gpus,user,account,model,walltime_s,start_time\n"
-            "0,0,36000,1,u,,,,\n");
+            "job_id,submit_time,duration,num_gpus,user,account,model,walltime_s,start_time,"
+            "gpu_mem_bytes,gpu_util_pct\n"
+            "0,0,36000,1,u,,,,,,\n"
+            "1,0,172800,4,u,,,172800,,,\n"
+            "2,0,172800,4,v,,,172800,,,\n");
 }
 
 TEST(Charges, BillsFollowThePricesOfKinds) {

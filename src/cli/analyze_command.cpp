@@ -231,7 +231,9 @@ base::Status write_histories(const std::string& folder, const Analysis& work) {
                             });
     if (auto status = file->commit(); !status) return status;
   }
-  return {};
+  const std::string shared = analysis::colocation_csv(work.population, work.gpu_use());
+  if (shared.empty()) return {};
+  return write_text(folder + "/what_if/colocation.csv", shared);
 }
 
 int explain(const AnalyzeArguments& arguments, const Analysis& work) {

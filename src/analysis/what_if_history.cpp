@@ -1,0 +1,155 @@
+// The histories that `goban simulate` replays for the questions of what_if.cpp.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "analysis/what_if.hpp"
+#include "base/csv.hpp"
+#include "base/number.hpp"
+#include "profile/colocation/colocation_file.hpp"
+
+namespace goban::analysis {
+namespace {
+
+constexpr int64_t kDayNs = 24 * 3600 * base::kSecond;
+
+/// A job alone on its GPUs, in classes coarse enough to be met again.
+struct Alone {
+  int util_pct = -1;  ///< to the next ten; negative = not known
+  int mem_gib = 0;    ///< to the next two
+  [[nodiscard]] bool known() const { return util_pct >= 0; }
+  [[nodiscard]] std::string name() const {
+    return fmt::format("utilisation {} memory {} GiB", util_pct, mem_gib);
+  }
+  auto operator<=>(const Alone&) const = default;
+};
+
+/// Not known if the utilisation or memory of one of its GPUs is not.
+Alone alone(const GpuUse* use, size_t index) {
+  if (use == nullptr || use->of(index).empty()) return {};
+  const auto gpus = use->of(index);
+  double util_pct = 0;
+  double mem_gib = 0;
+  for (const GpuValue& gpu : gpus) {
+    if (gpu.mean_pct < 0 || gpu.mem_gib < 0) return {};
+    util_pct += static_cast<double>(gpu.mean_pct) / static_cast<double>(gpus.size());
+    mem_gib = std::max(mem_gib, static_cast<double>(gpu.mem_gib));
+  }
+  constexpr int kTen = 10;
+  constexpr int kTwo = 2;
+  return Alone{std::min(kTen * static_cast<int>(std::ceil(util_pct / kTen)), 100),
+               std::max(kTwo * static_cast<int>(std::ceil(mem_gib / kTwo)), kTwo)};
+}
+
+constexpr int64_t kGib = int64_t{1} << 30;
+
+/// What the simulator is told of one job.
+struct Asked {
+  base::TimeNs submit_ns = 0;
+  double run_s = 0;
+  int32_t gpus = 0;
+  base::TimeNs limit_ns = 0;
+  base::TimeNs start_ns = -1;
+};
+
+/// A reservation: whole nodes for whole days, from the next midnight.
+Asked reserve(const Population& population, const Job& job, Asked asked) {
+  const int64_t days = static_cast<int64_t>(std::ceil(job.run_s * base::kSecond / kDayNs));
+  asked.submit_ns = (asked.submit_ns + kDayNs - 1) / kDayNs * kDayNs;
+  asked.run_s = base::to_seconds(days * kDayNs);
+  asked.limit_ns = days * kDayNs;
+  asked.gpus = std::max(job.nodes, 1) * population.site.gpus_per_node;
+  asked.start_ns = -1;
+  return asked;
+}
+
+}  // namespace
+
+std::string_view name(WhatIf what_if) {
+  constexpr std::array<std::string_view, kNumWhatIfs> kNames = {"as_recorded", "capped",
+                                                                "used_gpus"};
+  return kNames[static_cast<size_t>(what_if)];
+}
+
+bool applies(WhatIf what_if, const GpuUse* use) {
+  return what_if != WhatIf::UsedGpus || use != nullptr;
+}
+
+int32_t gpus_asked(const Population& population, const GpuUse* use, size_t index, WhatIf what_if) {
+  const Job& job = population.jobs[index];
+  if (what_if != WhatIf::UsedGpus || use == nullptr || !use->all_known(index)) return job.gpus;
+  return std::clamp(use->used(index), 1, job.gpus);
+}
+
+void write_history(const Population& population, const Rules& rules, const GpuUse* use,
+                   WhatIf what_if, const std::function<void(std::string_view)>& sink) {
+  constexpr size_t kPiece = 1 << 20;
+  const records::RecordTable& table = *population.table;
+  std::string out =
+      "job_id,submit_time,duration,num_gpus,user,account,model,walltime_s,start_time,"
+      "gpu_mem_bytes,gpu_util_pct\n";
+  for (size_t i = 0; i < population.jobs.size(); ++i) {
+    const Job& job = population.jobs[i];
+    const records::RecordRow& row = population.row(job);
+    if (job.gpus <= 0 || row.submit_ns < 0) continue;
+    Asked asked{row.submit_ns, job.run_s, gpus_asked(population, use, i, what_if),
+                row.walltime_limit_ns, row.start_ns};
+    if (what_if == WhatIf::Capped && job.run_h() > rules.what_if.cap_h) {
+      asked = reserve(population, job, asked);
+    }
+    const Alone own = what_if == WhatIf::AsRecorded ? alone(use, i) : Alone();
+    base::append_number(out, static_cast<int64_t>(i));
+    out += ',';
+    base::append_seconds(out, asked.submit_ns);
+    out += ',';
+    base::append_number(out, asked.run_s);
+    out += ',';
+    base::append_number(out, int64_t{asked.gpus});
+    out += ',';
+    base::append_csv_field(out, rules.hide_users ? std::string_view() : table.users()[job.user]);
+    out += ',';
+    base::append_csv_field(out,
+                           rules.hide_users ? std::string_view() : table.accounts()[job.account]);
+    out += ',';
+    if (own.known()) out += own.name();
+    out += ',';
+    if (asked.limit_ns > 0) base::append_seconds(out, asked.limit_ns);
+    out += ',';
+    if (asked.start_ns >= asked.submit_ns) base::append_seconds(out, asked.start_ns);
+    out += own.known() ? fmt::format(",{},{}\n", own.mem_gib * kGib, own.util_pct) : ",,\n";
+    if (out.size() < kPiece) continue;
+    sink(out);
+    out.clear();
+  }
+  sink(out);
+}
+
+std::string colocation_csv(const Population& population, const GpuUse* use) {
+  if (population.site.gpu_models.empty() || use == nullptr) return {};
+  std::map<Alone, int64_t> classes;
+  for (size_t i = 0; i < population.jobs.size(); ++i) {
+    if (const Alone own = alone(use, i); own.known()) ++classes[own];
+  }
+  if (classes.empty()) return {};
+  profile::ColocationHistory history;
+  const uint32_t source = history.add_source("goban analyze");
+  for (const std::string& model : population.site.gpu_models) {
+    const profile::GpuTypeId type = history.add_gpu_type(model);
+    for (const auto& [own, jobs] : classes) {
+      profile::MeasuredSet set;
+      set.gpu_type = type;
+      set.size = 1;
+      set.apps[0] = history.add_app(own.name(), {});
+      set.slowdown[0] = 1;
+      set.samples = static_cast<double>(jobs);
+      set.util_pct = own.util_pct;
+      set.mem_bytes = own.mem_gib * kGib;
+      set.source = source;
+      history.merge(set);
+    }
+  }
+  return profile::to_csv(history);
+}
+
+}  // namespace goban::analysis
