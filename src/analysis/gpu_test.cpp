@@ -124,6 +124,29 @@ TEST_F(GpuTest, TheBorderOfTheIntervalDecidesAtFiveSamples) {
   EXPECT_EQ(condition5(analysed(sample)).passed, 4) << "with n - 1 sigma is larger";
 }
 
+TEST_F(GpuTest, TheBordersOfAJobAndLateSamplesAreSwitches) {
+  // Busy at the very start and end of job `one`, idle between.
+  for (int minute = 0; minute < 11; ++minute) {
+    put("n1", 0, minute, minute == 0 || minute == 10 ? 100 : 0);
+  }
+  write();
+  const auto used = [this](const Rules& rules) {
+    analysed(rules);
+    return use_.used(0);
+  };
+  Rules rules;
+  rules.use.trim.sigmas = 100;
+  EXPECT_EQ(used(rules), 1);
+  rules.use.include_end = false;
+  EXPECT_EQ(used(rules), 1) << "the start is busy, too";
+  rules.use.include_start = false;
+  EXPECT_EQ(used(rules), 0);
+  rules.use.include_end = rules.use.include_start = true;
+  rules.use.delay_ns = 60 * base::kSecond;
+  rules.use.include_end = false;
+  EXPECT_EQ(used(rules), 0) << "the first minute may be of the job before";
+}
+
 TEST_F(GpuTest, FiguresFiveToSeven) {
   write_known();
   const ReportData report = this->report(analysed());

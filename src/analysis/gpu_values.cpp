@@ -20,6 +20,9 @@ series::ValueOptions value_options(const UseRules& rules) {
   options.coverage_min = rules.coverage_min;
   options.skip_first = static_cast<uint32_t>(rules.skip_first);
   options.skip_last = static_cast<uint32_t>(rules.skip_last);
+  options.delay_ms = rules.delay_ns / (base::kSecond / 1000);
+  options.include_start = rules.include_start;
+  options.include_end = rules.include_end;
   return options;
 }
 

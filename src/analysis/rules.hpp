@@ -59,6 +59,9 @@ struct UseRules {
   double coverage_min = 0.5;  ///< below it a GPU is unknown, not idle
   int32_t skip_first = 0;     ///< sampling steps left out at the start of a job
   int32_t skip_last = 0;
+  base::TimeNs delay_ns = 0;  ///< so late may samples be: the beginning of a job is left out
+  bool include_start = true;  ///< a sample exactly at the start of a job is its own
+  bool include_end = true;
   Unknowns unknown = Unknowns::Drop;
 };
 

@@ -42,6 +42,8 @@ Value word(TableReader& table, std::string_view key, Value fallback,
 
 constexpr std::array<std::pair<std::string_view, Unknowns>, 2> kUnknownWords = {
     {{"keep", Unknowns::Keep}, {"drop", Unknowns::Drop}}};
+constexpr std::array<std::pair<std::string_view, bool>, 2> kYesWords = {
+    {{"yes", true}, {"no", false}}};
 constexpr std::array<std::pair<std::string_view, statistics::SigmaRule>, 2> kSigmaWords = {
     {{"n", statistics::SigmaRule::Population}, {"n-1", statistics::SigmaRule::Sample}}};
 
@@ -121,6 +123,9 @@ void read_conditions(TableReader& root, Rules& rules) {
   use.coverage_min = table->number("coverage_min", 0, 1, use.coverage_min);
   use.skip_first = whole(*table, "skip_first", 0, use.skip_first);
   use.skip_last = whole(*table, "skip_last", 0, use.skip_last);
+  use.delay_ns = table->duration("delay", use.delay_ns);
+  use.include_start = word(*table, "include_start", use.include_start, kYesWords);
+  use.include_end = word(*table, "include_end", use.include_end, kYesWords);
   use.unknown = word(*table, "use_unknown", use.unknown, kUnknownWords);
   table->finish();
 }

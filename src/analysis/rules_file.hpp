@@ -40,6 +40,9 @@
 //   coverage_min = 0.5               # C5: with less of its samples a GPU is unknown, never idle
 //   skip_first = 0                   # C5: samples left out at a job's start, and end
 //   skip_last = 0
+//   delay = "0s"                     # C5: samples may be so late: left out at a job's start
+//   include_start = "yes"            # C5: a sample exactly at the start, and end, is the job's
+//   include_end = "yes"
 //   use_unknown = "drop"             # C5
 //
 //   [spearman]

@@ -1,5 +1,6 @@
 // goban analyze on the program itself: generated years whose truth is known, public logs whose
 // figures another program computed, and input that is none.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -222,6 +223,55 @@ TEST_F(AnalyzeTest, GeneratedSeriesGiveTheirTruth) {
   EXPECT_EQ(rule[3], jobs);
   EXPECT_EQ(rule[4], used);
   EXPECT_EQ(rule[6], 0) << "every GPU was sampled";
+}
+
+/// Each command that a report prints to replay a question, without the program's name.
+std::vector<std::string> replays(const json& report) {
+  std::vector<std::string> commands;
+  for (const auto& item : report["tables"]) {
+    const auto text = item["text"].get<std::string>();
+    const size_t at = text.find("goban simulate ");
+    if (at != std::string::npos) commands.push_back(text.substr(at + 6));
+  }
+  return commands;
+}
+
+TEST_F(AnalyzeTest, TheCommandsOfWhatIfsRunAsPrinted) {
+  // One beyond the cap, one across racks; every GPU at 30 % with 4 GB.
+  const std::string jobs = folder_.write(
+      "jobs.csv",
+      "job_id,user,submit_unix_s,start_unix_s,end_unix_s,num_gpus,num_nodes,node_list,kind\n"
+      "1,u,1600000000,1600000000,1600108000,4,1,g0003,batch\n"
+      "2,v,1600000000,1600000000,1600003600,8,2,g[0034-0035],batch\n");
+  std::string metrics;
+  for (const char* node : {"g0003", "g0034", "g0035"}) {
+    const int minutes = node == std::string_view("g0003") ? 1801 : 61;
+    for (int i = 0; i < 4 * minutes; ++i) {
+      const std::string labels = fmt::format("{{gpu=\"{}\",instance=\"{}\"}}", i % 4, node);
+      const int time_s = 1'600'000'000 + 60 * (i / 4);
+      metrics += fmt::format("goban_gpu_utilization_percent{} 30 {}\n", labels, time_s);
+      metrics += fmt::format("goban_gpu_memory_used_bytes{} 4e9 {}\n", labels, time_s);
+    }
+  }
+  const std::string file = folder_.write("gpus.om", metrics + "# EOF\n");
+  const std::string rules =
+      folder_.write("rules.toml", "[[what_if.charge]]\nkind = \"*\"\nnow = 1\nthen = 2\n");
+  const Output run = shell("GOBAN analyze " + jobs + " --gpu " + file + " --rules " + rules +
+                           " --cluster abci --json --out " + dir_ + "/report 2>/dev/null");
+  ASSERT_EQ(run.code, 0);
+  const auto commands = replays(json::parse(run.out));
+  EXPECT_THAT(commands, testing::SizeIs(6)) << "cap, charges, sharing, racks, redesign, uplinks";
+  for (const std::string& command : commands) {
+    const Output replay = shell("GOBAN " + command + " --json 2>&1 >" + dir_ + "/replay.json");
+    EXPECT_EQ(replay.code, 0) << command << "\n" << replay.out;
+    const json runs = json::parse(TestFolder::read(dir_ + "/replay.json"))["runs"];
+    for (const auto& each : runs) EXPECT_EQ(each["jobs"], 2) << command;
+  }
+  EXPECT_THAT(TestFolder::read(dir_ + "/report/what_if/as_recorded.csv"),
+              HasSubstr("utilisation 30 memory 4 GiB"));
+  EXPECT_THAT(TestFolder::read(dir_ + "/report/what_if/colocation.csv"),
+              HasSubstr("utilisation 30 memory 4 GiB"));
+  EXPECT_THAT(TestFolder::read(dir_ + "/report/what_if/capped.csv"), HasSubstr(",172800,4,"));
 }
 
 TEST_F(AnalyzeTest, SeriesComeFromFilesOfMetrics) {

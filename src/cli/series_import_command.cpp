@@ -52,7 +52,8 @@ const std::map<std::string, series::FileFormat>& formats() {
   static const std::map<std::string, series::FileFormat> known{
       {"auto", series::FileFormat::Auto},
       {"openmetrics", series::FileFormat::OpenMetrics},
-      {"nvidia-smi", series::FileFormat::NvidiaSmi}};
+      {"nvidia-smi", series::FileFormat::NvidiaSmi},
+      {"philly", series::FileFormat::PhillyUtil}};
   return known;
 }
 

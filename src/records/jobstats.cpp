@@ -13,6 +13,7 @@ using nlohmann::json;
 
 constexpr std::string_view kMark = "JS1:";
 constexpr size_t kJsonBytesMax = size_t{16} << 20;
+constexpr int64_t kMemBytesMax = int64_t{1} << 60;
 
 /// A number that is not negative, of an object that may lack it.
 std::optional<double> number_of(const json& object, const std::string& key) {
@@ -62,7 +63,8 @@ Jobstats::Outcome Jobstats::parse(std::string_view comment) {
     names_.push_back(host);
     const size_t node_name = names_.size() - 1;
     if (const auto mem = number_of(node, "used_memory")) {
-      mem_bytes_max_ = std::max<int64_t>(mem_bytes_max_, 0) + static_cast<int64_t>(*mem);
+      mem_bytes_max_ =
+          std::min(std::max<int64_t>(mem_bytes_max_, 0) + static_cast<int64_t>(*mem), kMemBytesMax);
     }
     if (const auto cpu = number_of(node, "total_time")) cpu_s_ = std::max(cpu_s_, 0.0) + *cpu;
     // The memory names every GPU of the job, the utilisation those that gave any.

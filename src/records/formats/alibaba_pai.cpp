@@ -7,13 +7,16 @@
 //   pai_sensor_table.csv    job_name,task_name,worker_name,inst_id,machine,gpu_name,cpu_usage,
 //   (may be missing) gpu_wrk_util,avg_mem,max_mem,avg_gpu_wrk_mem,max_gpu_wrk_mem,read,write,
 //                           read_count,write_count
+//   pai_instance_table.csv  job_name,task_name,inst_name,worker_name,inst_id,status,start_time,
+//   (may be missing)        end_time,machine
 //
 // each perhaps gzipped. A record a job: submission = the job's start_time, start = the earliest
 // start of its tasks, end = the job's end_time. Seconds from the start of the trace. plan_cpu and
 // plan_gpu are percent of one core and one GPU, for each of inst_num instances; an instance that
 // asks for a part of a GPU is counted as one GPU and as a share. Memory is in GB (2^30 here).
 // Sensors are means over the life of a worker, in percent of one GPU (more than 100 are possible).
-// The tables of instances, groups and machines are not used. Not tried on the originals.
+// Nodes are the machines of instances and sensors. The tables of groups and machines are not used.
+// Not tried on the originals.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -74,6 +77,24 @@ struct Sensor {
   float mem_gib = -1;
 };
 
+/// A machine that ran a part of a job.
+struct Place {
+  uint32_t job = 0;
+  uint32_t machine = 0;
+  auto operator<=>(const Place&) const = default;
+};
+
+/// The items of a job at the beginning of `rest`, which is sorted by job; `rest` goes on behind
+/// them.
+template <typename Item>
+std::span<const Item> take_of_job(std::span<const Item>& rest, uint32_t job) {
+  size_t count = 0;
+  while (count < rest.size() && rest[count].job == job) ++count;
+  const auto items = rest.first(count);
+  rest = rest.subspan(count);
+  return items;
+}
+
 class PaiReader {
  public:
   PaiReader(const ReadOptions& options, RecordOutput& out) : options_(options), out_(out) {}
@@ -88,6 +109,7 @@ class PaiReader {
     auto status = read_table(folder, "pai_job_table", 6, &PaiReader::take_job);
     if (status) status = read_table(folder, "pai_task_table", 10, &PaiReader::take_task);
     if (status) status = read_table(folder, "pai_sensor_table", 14, &PaiReader::take_sensor);
+    if (status) status = read_table(folder, "pai_instance_table", 9, &PaiReader::take_instance);
     if (!status) return base::failure(status.error());
     put_jobs();
     return notes();
@@ -101,8 +123,9 @@ class PaiReader {
   std::string take_job(Fields fields, int64_t line);
   std::string take_task(Fields fields, int64_t line);
   std::string take_sensor(Fields fields, int64_t line);
+  std::string take_instance(Fields fields, int64_t line);
   void put_jobs();
-  void put_job(uint32_t number, std::span<const Sensor> sensors);
+  void put_job(uint32_t number, std::span<const Sensor> sensors, std::span<const Place> places);
   [[nodiscard]] std::vector<std::string> notes() const;
 
   /// Seconds from the start of the trace; empty = not known. False if it is no time.
@@ -134,6 +157,7 @@ class PaiReader {
   std::vector<PaiJob> jobs_;
   InternedColumn users_, gpu_types_, machines_, gpu_names_;
   std::vector<Sensor> sensors_;  ///< of workers with a GPU
+  std::vector<Place> places_;    ///< of instances
   int64_t without_tasks_ = 0;
   bool has_sensors_ = false;
 };
@@ -280,19 +304,30 @@ std::string PaiReader::take_sensor(Fields fields, int64_t) {
   return {};
 }
 
+std::string PaiReader::take_instance(Fields fields, int64_t) {
+  constexpr size_t kMachine = 8;
+  const PaiJob* const job = find(fields.front());
+  if (job == nullptr) return "its job is not in pai_job_table";
+  if (fields[kMachine].empty()) return {};
+  const Place place{static_cast<uint32_t>(job - jobs_.data()), machines_.intern(fields[kMachine])};
+  // Instances of a job come one after another, often many on a machine.
+  if (places_.empty() || places_.back() != place) places_.push_back(place);
+  return {};
+}
+
 void PaiReader::put_jobs() {
   std::ranges::stable_sort(sensors_, {}, &Sensor::job);
+  std::ranges::sort(places_);
   out_.sink().expect(jobs_.size());
-  size_t begin = 0;
+  std::span<const Sensor> sensors = sensors_;
+  std::span<const Place> places = places_;
   for (uint32_t number = 0; number < jobs_.size(); ++number) {
-    size_t end = begin;
-    while (end < sensors_.size() && sensors_[end].job == number) ++end;
-    put_job(number, std::span(sensors_).subspan(begin, end - begin));
-    begin = end;
+    put_job(number, take_of_job(sensors, number), take_of_job(places, number));
   }
 }
 
-void PaiReader::put_job(uint32_t number, std::span<const Sensor> sensors) {
+void PaiReader::put_job(uint32_t number, std::span<const Sensor> sensors,
+                        std::span<const Place> places) {
   static constexpr double kMost = 9e18;
   const PaiJob& job = jobs_[number];
   const auto bytes = [](double value) {
@@ -307,6 +342,7 @@ void PaiReader::put_job(uint32_t number, std::span<const Sensor> sensors) {
                     .mem_used_bytes = bytes(sensor.mem_gib * kGib)});
     if (!gpus.back().node.empty()) machines.push_back(gpus.back().node);
   }
+  for (const Place& place : places) machines.push_back(machines_[place.machine]);
   std::ranges::sort(machines);
   machines.erase(std::ranges::unique(machines).begin(), machines.end());
   std::string node_list;
@@ -358,7 +394,9 @@ std::vector<std::string> PaiReader::notes() const {
 
 const RecordFormat kAlibabaPai = {
     .name = "alibaba-pai",
-    .header = "pai_job_table.csv and pai_task_table.csv, perhaps pai_sensor_table.csv",
+    .header =
+        "pai_job_table.csv and pai_task_table.csv, perhaps pai_sensor_table.csv, "
+        "pai_instance_table.csv",
     .layout = Layout::Folder,
     .recognises_folder =
         [](const std::string& path) { return !find_table(path, "pai_job_table").empty(); },

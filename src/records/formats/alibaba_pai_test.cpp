@@ -43,9 +43,17 @@ TEST_F(AlibabaPai, JobsWithTheirTasksAndSensors) {
         "a,worker,w1,i1,m7,/dev/nvidia0,10,93.5,1,2.5,3,4,1000,2000,1,1\n"
         "b,worker,w3,i2,m1,,10,,1,,,,,,,\n"
         "a,worker,w2,i1,m2,/dev/nvidia3,10,120,1,2,3,8,500,,1,1\n");
+  write("pai_instance_table.csv",
+        "a,worker,n1,w1,i1,Terminated,120,400,m7\n"
+        "a,worker,n2,w1,i1,Terminated,120,400,m7\n"
+        "a,ps,n3,w9,i1,Terminated,110,390,m5\n"
+        "b,worker,n4,w3,i2,Running,201,,m1\n"
+        "c,worker,n5,w4,i3,Failed,,,\n"
+        "d,worker,n6,w5,i4,Failed,,,m1\n");
   const ReadTable read = this->read();
   EXPECT_EQ(read.summary.format, "alibaba-pai");
-  EXPECT_THAT(read.reasons(), IsEmpty());
+  EXPECT_THAT(read.reasons(),
+              ElementsAre("6: pai_instance_table: its job is not in pai_job_table"));
   ASSERT_THAT(read.ids(), ElementsAre("a", "b", "c"));
   const RecordRow& a = read.row(0);
   EXPECT_EQ(a.submit_ns, 100 * base::kSecond);
@@ -56,7 +64,8 @@ TEST_F(AlibabaPai, JobsWithTheirTasksAndSensors) {
   EXPECT_EQ(a.cpu_cores, 18);
   EXPECT_FALSE(a.gpu_share);
   EXPECT_EQ(read.table.gpu_types()[a.gpu_type], "V100");
-  EXPECT_THAT(read.node_names(0), ElementsAre("m2", "m7"));
+  EXPECT_THAT(read.node_names(0), ElementsAre("m2", "m5", "m7"));
+  EXPECT_THAT(read.node_names(1), ElementsAre("m1")) << "a sensor without GPU names no node";
   const auto gpus = read.table.gpus_of(a);
   ASSERT_EQ(gpus.size(), 2u);
   EXPECT_EQ(gpus[0].util_pct, 93.5F);

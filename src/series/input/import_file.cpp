@@ -13,6 +13,7 @@
 #include "series/input/exposition.hpp"
 #include "series/input/nvidia_smi.hpp"
 #include "series/input/open_metrics.hpp"
+#include "series/input/philly_util.hpp"
 
 namespace goban::series {
 namespace {
@@ -118,6 +119,7 @@ std::optional<FileFormat> detect_format(std::string_view beginning) {
       }
       continue;
     }
+    if (is_philly_util_header(line)) return FileFormat::PhillyUtil;
     if (is_nvidia_smi_header(line)) return FileFormat::NvidiaSmi;
     if (parse_exposition_line(line)) return FileFormat::OpenMetrics;
   }
@@ -138,7 +140,8 @@ base::Status import_file(const std::string& path, const ImportOptions& options, 
     const auto detected =
         options.columns.empty() ? detect_format(*beginning) : FileFormat::NvidiaSmi;
     if (!detected) {
-      return base::bad_data({file, 0, 0, {}}, "this is neither OpenMetrics nor nvidia-smi's CSV",
+      return base::bad_data({file, 0, 0, {}},
+                            "this is neither OpenMetrics nor nvidia-smi's or Philly's CSV",
                             "if it is one of them after a long preface, say so with --format; CSV "
                             "without header needs --columns");
     }
@@ -146,6 +149,11 @@ base::Status import_file(const std::string& path, const ImportOptions& options, 
   }
   const std::string node = node_of(path, options);
   if (format == FileFormat::NvidiaSmi) return read_smi_file(real, file, options, node, intake);
+  if (format == FileFormat::PhillyUtil) {
+    const auto source = base::open_bytes(real);
+    if (!source) return base::failure(source.error());
+    return read_philly_util(**source, file, options.metrics, intake);
+  }
   AdapterTable adapters = options.adapters;
   adapters.keep(options.metrics);
   adapters.short_node_names = options.short_node_names;

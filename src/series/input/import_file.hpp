@@ -17,6 +17,7 @@ enum class FileFormat : uint8_t {
   Auto,         ///< told by the first lines
   OpenMetrics,  ///< also Prometheus' text format and `promtool tsdb dump`
   NvidiaSmi,    ///< CSV of nvidia-smi --query-gpu
+  PhillyUtil,   ///< cluster_gpu_util of Microsoft's Philly traces
 };
 
 struct ImportOptions {

@@ -1,0 +1,46 @@
+// Any bytes are the tables of Alibaba's PAI, with a line === between: every job is taken or counted
+// as refused.
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+#include "base/check.hpp"
+#include "records/record_reader.hpp"
+#include "records/record_table.hpp"
+
+namespace {
+
+/// A folder in memory, one for the life of the fuzzer.
+const std::string& folder() {
+  static const std::string path = [] {
+    std::string made = "/dev/shm/goban-fuzz-XXXXXX";
+    GOBAN_CHECK(::mkdtemp(made.data()) != nullptr);
+    std::atexit([] { std::filesystem::remove_all(folder()); });
+    return made;
+  }();
+  return path;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  for (const char* table :
+       {"pai_job_table", "pai_task_table", "pai_sensor_table", "pai_instance_table"}) {
+    constexpr std::string_view kBetween = "===\n";
+    const std::string_view part = rest.substr(0, rest.find(kBetween));
+    std::ofstream(folder() + "/" + table + ".csv", std::ios::binary) << part;
+    rest.remove_prefix(std::min(part.size() + kBetween.size(), rest.size()));
+  }
+  goban::records::ReadOptions options;
+  options.format = "alibaba-pai";
+  goban::records::RecordTable records;
+  const auto read = goban::records::read_records(folder(), options, records);
+  if (!read) {
+    GOBAN_CHECK(!read.error().message.empty());
+    return 0;
+  }
+  GOBAN_CHECK(read->rejected <= read->records);
+  return 0;
+}
