@@ -7,18 +7,19 @@
 #include <string_view>
 
 #include "analysis/analyse.hpp"
+#include "base/check.hpp"
 #include "records/test_reading.hpp"
 
 namespace goban::analysis {
 
-/// Fails where a number does not say of how many records it is made.
-inline void expect_quality(const ReportData& report) {
+/// Stops where a number does not say of how many records it is made.
+inline void check_quality(const ReportData& report) {
   for (const Scalar& scalar : report.scalars) {
     const bool known = !std::holds_alternative<std::monostate>(scalar.value);
-    EXPECT_TRUE(!known || scalar.quality.of > 0) << scalar.key;
+    GOBAN_CHECK(!known || scalar.quality.of > 0, scalar.key);
   }
-  for (const Table& table : report.tables) EXPECT_GT(table.quality.of, 0) << table.id;
-  for (const Figure& figure : report.figures) EXPECT_GT(figure.quality.of, 0) << figure.id;
+  for (const Table& table : report.tables) GOBAN_CHECK(table.quality.of > 0, table.id);
+  for (const Figure& figure : report.figures) GOBAN_CHECK(figure.quality.of > 0, figure.id);
 }
 
 /// Records, and the population made of them with its conditions asked.
@@ -29,7 +30,7 @@ struct TestPopulation {
 
   [[nodiscard]] ReportData report(Language language = Language::English) const {
     ReportData report = analyse(population, rules, Labels(language));
-    if (population.num_selected() > 0) expect_quality(report);
+    if (population.num_selected() > 0) check_quality(report);
     return report;
   }
 };
