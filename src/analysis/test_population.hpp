@@ -1,7 +1,6 @@
 // For tests: a population from accounting text.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <memory>
 #include <string>
 #include <string_view>
