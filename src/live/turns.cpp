@@ -180,13 +180,13 @@ std::vector<JobId> Turns::take_accounts() { return std::exchange(accounts_, {});
 void Turns::accounted(JobId id, TimeNs now) {
   const LiveJob* job = controller_->book().find(id);
   if (job == nullptr || job->accounted) return;
-  const bool payload_is_used =
+  const bool is_payload_needed =
       job->spec.array_task >= 0 &&
       std::ranges::any_of(controller_->book().jobs, [&](const auto& each) {
         const LiveJob& other = each.second;
         return other.job != id && other.spec.payload == job->spec.payload && !other.accounted;
       });
-  engine_.forget({.job = id, .run = job->runs}, !payload_is_used);
+  engine_.forget(id, is_payload_needed ? std::string{} : job->spec.payload);
   (void)take(Accounted{id}, std::max(now, controller_->now_ns()));
 }
 

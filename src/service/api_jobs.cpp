@@ -12,6 +12,7 @@
 #include "service/cpu_jobs.hpp"
 #include "service/job_view.hpp"
 #include "service/reply.hpp"
+#include "service/typed_jobs.hpp"
 
 namespace goban::service {
 
@@ -64,10 +65,21 @@ Response submit(const Call& call, const ApiContext& context) {
   if (!wish) return refusal(kBadRequest, wish.error());
   base::Result<live::Owner> owner = owner_for(call, context, wish->user);
   if (!owner) return refusal(kForbidden, owner.error());
+  for (const live::JobSpec& job : wish->jobs) {
+    if (job.priority <= call.who.priority_max) continue;
+    return refusal(kForbidden,
+                   {.code = base::ErrorCode::Usage,
+                    .message = fmt::format("priority {} is above {}, the most that you may ask for",
+                                           job.priority, call.who.priority_max),
+                    .place = {.file = {}, .line = 0, .column = 0, .field = "priority"},
+                    .remedy = "leave it out, or ask an operator"});
+  }
   const model::Cluster* cluster = nullptr;
   context.desk.look([&](const Scene& scene) { cluster = &scene.site.cluster; });
   for (live::JobSpec& job : wish->jobs) {
-    if (const auto fits = fit_into_slots(job, *cluster); !fits) {
+    auto fits = fit_into_type(job, *cluster);
+    if (fits) fits = fit_into_slots(job, *cluster);
+    if (!fits) {
       return refusal(kBadRequest, fits.error());
     }
   }

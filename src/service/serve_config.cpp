@@ -1,12 +1,18 @@
 #include "service/serve_config.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
+#include <tuple>
 #include <unistd.h>
 
 #include "base/config.hpp"
 #include "base/text_file.hpp"
+#include "model/cluster_file.hpp"
+#include "policy/sharing/eaco_settings.hpp"
 #include "service/api_client.hpp"
+#include "service/cpu_jobs.hpp"
 
 namespace goban::service {
 
@@ -20,6 +26,29 @@ constexpr size_t kFileBytesMax = 1 << 20;
 constexpr int64_t kVirtualGpusMax = 255;  // GPUs of a node
 constexpr double kSlownessMax = 100;
 constexpr uint32_t kForEverybody = 0666;  // callers are known by their credentials
+
+bool is_same_type(const model::ResourceType& one, const model::ResourceType& other) {
+  const auto all = [](const model::ResourceType& type) {
+    return std::tie(type.name, type.gpus, type.host, type.max_instances, type.walltime_max_ns,
+                    type.walltime_default_ns);
+  };
+  return all(one) == all(other);
+}
+
+void read_resource_types(TableReader& root, ServeConfig& config) {
+  for (TableReader& table : root.tables("resource_type")) {
+    model::ResourceType type = model::read_resource_type(table);
+    const bool is_taken =
+        std::ranges::find(config.resource_types, type.name, &model::ResourceType::name) !=
+            config.resource_types.end() ||
+        type.name == kSlots;
+    if (is_taken) {
+      table.refuse("name", fmt::format("another resource type is named {}", type.name),
+                   fmt::format("give each a name of its own; {} are those of the machine", kSlots));
+    }
+    config.resource_types.push_back(std::move(type));
+  }
+}
 
 }  // namespace
 
@@ -38,6 +67,7 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   config.accounts = root.text("accounts");
   config.energy = root.text("energy");
   config.colocation = root.text("colocation");
+  config.sharing = root.texts("sharing");
   config.store = root.text("store");
   config.series = root.text("series");
   config.keep_ended_ns = root.duration("keep_ended", config.keep_ended_ns);
@@ -46,6 +76,11 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
     root.refuse("virtual_slowness", "names more GPUs than virtual_gpus",
                 "give one number a virtual GPU");
   }
+  policy::EacoOptions unused;
+  if (auto status = set_sharing(config, unused); !status) {
+    root.refuse("sharing", status.error().message, status.error().remedy);
+  }
+  read_resource_types(root, config);
   if (auto doors = root.table("service")) {
     config.doors = read_service_options(*doors, config.doors);
     doors->finish();
@@ -53,6 +88,14 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   root.finish();
   if (auto status = problems.status(); !status) return base::failure(status.error());
   return config;
+}
+
+base::Status set_sharing(const ServeConfig& config, policy::EacoOptions& options) {
+  options.rules = policy::kLiveSharing;
+  for (const std::string& setting : config.sharing) {
+    if (auto status = policy::set_eaco(options, setting); !status) return status;
+  }
+  return {};
 }
 
 Result<ServeConfig> read_serve_config(const std::string& path) {
@@ -85,6 +128,7 @@ void add_defaults(ServeConfig& config) {
   if (config.store.empty()) config.store = config.state + "/store.sqlite";
   if (config.series.empty()) config.series = config.state + "/series";
   config.doors.many_users = geteuid() == 0;
+  config.doors.own_token_folder = config.state;
   if (!config.doors.socket.empty()) return;
   const bool for_all = is_usual && geteuid() == 0 && std::getenv("GOBAN_STATE") == nullptr;
   config.doors.socket = for_all ? std::string(kSystemSocket) : config.state + "/goban.sock";
@@ -105,8 +149,12 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("accounts", running.accounts, fresh.accounts);
   compare("energy", running.energy, fresh.energy);
   compare("colocation", running.colocation, fresh.colocation);
+  compare("sharing", running.sharing, fresh.sharing);
   compare("store", running.store, fresh.store);
   compare("series", running.series, fresh.series);
+  if (!std::ranges::equal(running.resource_types, fresh.resource_types, is_same_type)) {
+    keys.emplace_back("resource_type");
+  }
   compare("keep_ended", running.keep_ended_ns, fresh.keep_ended_ns);
   compare("seed", running.seed, fresh.seed);
   compare("service.socket", running.doors.socket, fresh.doors.socket);

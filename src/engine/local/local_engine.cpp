@@ -213,14 +213,10 @@ void LocalEngine::stop(RunId run, live::StopReason reason) {
   if (watched.folder.tell(*watched.stop)) watched.stop.reset();
 }
 
-void LocalEngine::forget(RunId run, bool last) {
-  std::erase_if(watched_, [&](const auto& each) { return each.first.job == run.job; });
-  const RunFolder folder(options_.state, run);
-  if (const auto text = read_small_file(folder.file("taken")); text && last) {
-    const auto order = parse_order(*text, folder.file("taken"));
-    if (order) remove_payload(options_.state, order->spec);
-  }
-  remove_runs(options_.state, run.job);
+void LocalEngine::forget(live::JobId job, const std::string& payload) {
+  std::erase_if(watched_, [&](const auto& each) { return each.first.job == job; });
+  remove_payload(options_.state, payload);
+  remove_runs(options_.state, job);
 }
 
 void LocalEngine::cap(live::GpuId gpu, double watts) {

@@ -35,7 +35,7 @@ class LocalEngine final : public live::Engine {
   void stop(live::RunId run, live::StopReason reason) override;
   void resume(const live::LaunchOrder& order) override;
   /// The payload of a job that never ran is its daemon's to remove: nothing here names it.
-  void forget(live::RunId run, bool last) override;
+  void forget(live::JobId job, const std::string& payload) override;
   void cap(live::GpuId gpu, double watts) override;
   /// Resting is ignored: a machine does not switch off the daemon that would wake it.
   void wake(live::NodeId node) override;

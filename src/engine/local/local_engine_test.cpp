@@ -302,7 +302,7 @@ TEST(LocalEngine, PayloadAndOrderAreForTheDaemonAlone) {
   }
   runs.engine().stop(order.run, StopReason::Cancelled);
   runs.wait_for(order.run, ReportKind::Ended);
-  runs.engine().forget(order.run, true);
+  runs.engine().forget(order.run.job, order.spec.payload);
   EXPECT_FALSE(exists(runs.state() + "/jobs/1"));
   EXPECT_FALSE(exists(runs.state() + "/payloads/p1"));
 }

@@ -56,8 +56,7 @@ void remove_runs(const std::string& state, live::JobId job) {
   fs::remove_all(job_folder(state, job), ignored);
 }
 
-void remove_payload(const std::string& state, const live::JobSpec& spec) {
-  const std::string& name = spec.payload;
+void remove_payload(const std::string& state, const std::string& name) {
   if (name.empty() || name.find('/') != std::string::npos || name.starts_with('.')) return;
   std::error_code ignored;
   fs::remove_all(fmt::format("{}/payloads/{}", state, name), ignored);

@@ -79,7 +79,7 @@ class RunFolder {
 /// Removes the runs of a job; no error if there are none.
 void remove_runs(const std::string& state, live::JobId job);
 /// Removes a payload; names that are none are ignored.
-void remove_payload(const std::string& state, const live::JobSpec& spec);
+void remove_payload(const std::string& state, const std::string& name);
 /// The socket of a running interactive job's terminal, as its user can reach it; empty if none.
 [[nodiscard]] std::string terminal_socket(const std::string& state, live::RunId run);
 
