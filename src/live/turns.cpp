@@ -30,6 +30,18 @@ TimeNs decided_at(std::string_view line) {
   return at;
 }
 
+/// Whether a task of the same array still needs the payload of this one.
+bool is_used_by_other_tasks(const JobBook& book, const LiveJob& job) {
+  if (job.spec.array_task < 0) return false;
+  const JobId first = job.spec.array_first;
+  for (auto at = book.jobs.lower_bound(first); at != book.jobs.end(); ++at) {
+    const LiveJob& other = at->second;
+    if (other.spec.array_first != first) return false;
+    if (other.job != job.job && !other.accounted) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Turns::Turns(Site site, RecordLog& log, Engine& engine)
@@ -42,13 +54,16 @@ Status Turns::restore(const Recovered& recovered) {
 
 Result<Turns::Fold> Turns::fold(const Recovered& recovered) {
   Site fresh = controller_->site();
+  controller_->set_forgets(false);
   auto fold = fold_alike(recovered);
   if (fold && fold->first_other >= 0) {
     controller_ = std::make_unique<Controller>(std::move(fresh));
+    controller_->set_forgets(false);
     if (auto status = fold_recorded(recovered, *fold); !status) {
       return base::failure(status.error());
     }
   }
+  controller_->set_forgets(true);
   // All of these were given out before, or will be repeated.
   (void)controller_->take_orders();
   // What the configuration allows by now may start at once.
@@ -180,12 +195,7 @@ std::vector<JobId> Turns::take_accounts() { return std::exchange(accounts_, {});
 void Turns::accounted(JobId id, TimeNs now) {
   const LiveJob* job = controller_->book().find(id);
   if (job == nullptr || job->accounted) return;
-  const bool is_payload_needed =
-      job->spec.array_task >= 0 &&
-      std::ranges::any_of(controller_->book().jobs, [&](const auto& each) {
-        const LiveJob& other = each.second;
-        return other.job != id && other.spec.payload == job->spec.payload && !other.accounted;
-      });
+  const bool is_payload_needed = is_used_by_other_tasks(controller_->book(), *job);
   engine_.forget(id, is_payload_needed ? std::string{} : job->spec.payload);
   (void)take(Accounted{id}, std::max(now, controller_->now_ns()));
 }

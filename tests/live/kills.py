@@ -20,8 +20,8 @@ import time
 
 
 class UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("localhost", timeout=30)
+    def __init__(self, path, timeout_s=30):
+        super().__init__("localhost", timeout=timeout_s)
         self.path = path
 
     def connect(self):
@@ -31,6 +31,8 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class World:
+    timeout_s = 30
+
     def __init__(self, goban, seed):
         self.goban = goban
         self.random = random.Random(seed)
@@ -54,8 +56,10 @@ class World:
         self.daemon.send_signal(signal.SIGKILL)
         self.daemon.wait()
 
-    def call(self, method, path, body=None):
-        connection = UnixConnection(os.path.join(self.state, "goban.sock"))
+    def call(self, method, path, body=None, timeout_s=None):
+        connection = UnixConnection(
+            os.path.join(self.state, "goban.sock"), timeout_s or self.timeout_s
+        )
         try:
             connection.request(
                 method, path, json.dumps(body) if body is not None else None,
@@ -73,7 +77,7 @@ class World:
                 raise SystemExit(f"the daemon ended by itself; see {self.log.name}")
             try:
                 return self.call("GET", "/v1/stats")
-            except OSError:
+            except (OSError, http.client.HTTPException):
                 time.sleep(0.01)
         raise SystemExit(f"the daemon does not answer; see {self.log.name}")
 
@@ -95,6 +99,8 @@ class World:
             status, answer = self.call("POST", "/v1/jobs", spec)
         except (OSError, http.client.HTTPException, ValueError):
             return
+        if status == 503:
+            return  # a daemon on its way down
         if status not in (200, 201):
             raise SystemExit(f"a job is refused: {answer}")
         self.answered[number] = answer["job"]
@@ -114,20 +120,30 @@ class World:
             time.sleep(max(0, min(deadline - time.monotonic(), 0.5)))
         self.kill()
 
-    def finish(self, limit_s=600):
+    def drain(self, limit_s=600):
+        """Waits until nothing is left to do, and the history store has all of it."""
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end:
+            _, answer = self.call("GET", "/v1/jobs?limit=10000")
+            left = [job for job in answer["jobs"] if job["state"] not in DONE]
+            if not left:
+                left = self.unaccounted()
+            if not left:
+                return
+            time.sleep(0.1)
+        raise SystemExit(f"jobs are left: {left[:5]}; see {self.folder}")
+
+    def unaccounted(self):
+        if self.answered and not os.path.exists(os.path.join(self.state, "store.sqlite")):
+            return list(self.answered.values())
+        stored = {record["job_id"] for record in self.export()} if self.answered else set()
+        return [job for job in self.answered.values() if str(job) not in stored]
+
+    def finish(self):
         """A last life, without a kill, until nothing is left to do."""
         self.start()
         self.wait_until_up()
-        end = time.monotonic() + limit_s
-        while time.monotonic() < end:
-            _, answer = self.call("GET", "/v1/jobs")
-            open_jobs = [job for job in answer["jobs"] if job["state"] not in DONE]
-            if not open_jobs:
-                break
-            time.sleep(0.1)
-        else:
-            raise SystemExit(f"jobs are left: {open_jobs[:5]}")
-        time.sleep(0.5)
+        self.drain()
         self.daemon.send_signal(signal.SIGTERM)
         if self.daemon.wait(timeout=60) != 0:
             raise SystemExit(f"the daemon does not end in order; see {self.log.name}")
@@ -148,6 +164,7 @@ class World:
         for _ in range(8):
             self.submit()
         self.kill()
+        # Nothing but the daemon writes to the journal, and none runs now.
         told = subprocess.run(
             [self.goban, "replay", self.state, "--virtual-gpus", "4", "--json"],
             capture_output=True, text=True,
@@ -170,6 +187,15 @@ class World:
                 problems.append(f"submission {number} started {len(starts)} times: {lines}")
         return problems
 
+    def check_store(self):
+        stored = {}
+        for record in self.export():
+            stored.setdefault(record["job_id"], []).append(record)
+        missing = [job for job in self.answered.values() if str(job) not in stored]
+        doubled = [job for job, some in stored.items() if len(some) > 1]
+        problems = [f"not accounted: {missing[:10]}"] if missing else []
+        return problems + ([f"accounted more than once: {doubled[:10]}"] if doubled else [])
+
 
 DONE = {"completed", "failed", "cancelled", "timed_out", "out_of_memory", "node_failed", "never_runs",
         "done"}
@@ -188,32 +214,26 @@ def main():
         for _ in range(arguments.kills):
             world.live(arguments.jobs_per_life)
         world.finish()
-        problems = world.check()
-        stored = {}
-        for record in world.export():
-            stored.setdefault(record["job_id"], []).append(record)
-        missing = [job for job in world.answered.values() if str(job) not in stored]
-        doubled = [job for job, some in stored.items() if len(some) > 1]
+        problems = world.check() + world.check_store()
         answered = len(world.answered)
         problems += world.replay()
+        world.finish()  # of what the replay began
+        problems += world.check() + world.check_store()
     except BaseException:
         if world.daemon is not None and world.daemon.poll() is None:
             world.kill()
+        print("left in", world.folder)
         raise
     print(
         f"{arguments.kills} kills, {answered} submissions answered, "
-        f"{len(stored)} in the store, {time.monotonic() - began:.0f} s, seed {arguments.seed}"
+        f"{time.monotonic() - began:.0f} s, seed {arguments.seed}"
     )
-    if missing:
-        problems.append(f"not accounted: {missing[:10]}")
-    if doubled:
-        problems.append(f"accounted more than once: {doubled[:10]}")
     for problem in problems[:20]:
         print("FAILED:", problem)
     if problems:
         print("left in", world.folder)
         return 1
-    shutil.rmtree(world.folder)
+    shutil.rmtree(world.folder, ignore_errors=True)
     return 0
 
 

@@ -90,6 +90,7 @@ LocalEngine::LocalEngine(LocalOptions options, std::vector<LocalGpu> gpus,
 RunOrder LocalEngine::order_for(const live::LaunchOrder& order) const {
   RunOrder out;
   out.run = order.run;
+  out.epoch = options_.epoch;
   out.spec = order.spec;
   for (const live::GpuId gpu : order.gpus) {
     if (gpu.index() < gpus_.size()) out.gpus.push_back(gpus_[gpu.index()]);
@@ -174,7 +175,7 @@ void LocalEngine::tell_neighbours(const live::LaunchOrder& order) {
 }
 
 void LocalEngine::launch(const live::LaunchOrder& order) {
-  if (watch_again(order.run)) return;
+  if (watch_again(order.run) || is_shut_out(options_.state, options_.epoch)) return;
   const RunFolder folder(options_.state, order.run);
   const auto placed = folder.place_order(order_for(order));
   if (!placed) {
@@ -215,7 +216,10 @@ void LocalEngine::stop(RunId run, live::StopReason reason) {
 
 void LocalEngine::forget(live::JobId job, const std::string& payload) {
   std::erase_if(watched_, [&](const auto& each) { return each.first.job == job; });
-  remove_payload(options_.state, payload);
+  if (!payload.empty()) payloads_left_.push_back(payload);
+  std::erase_if(payloads_left_, [this](const std::string& name) {
+    return remove_payload(options_.state, name);
+  });
   remove_runs(options_.state, job);
 }
 

@@ -169,6 +169,8 @@ void Controller::State::take(const ScoresMeasured& scores, TimeNs) {
   GOBAN_CHECK(restored.has_value(), "a core refuses its own image");
 }
 
+void Controller::set_forgets(bool forgets) { state_->forgets = forgets; }
+
 std::vector<Order> Controller::take_orders() { return std::exchange(state_->orders, {}); }
 
 std::vector<LaunchOrder> Controller::launched_runs() const {

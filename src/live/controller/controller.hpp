@@ -72,6 +72,10 @@ class Controller final : public model::ReportedProgress {
   /// line is no decision, or one that cannot be; the controller is of no use then.
   [[nodiscard]] base::Result<bool> redo(std::string_view decided, bool compare);
 
+  /// Whether jobs that are over and accounted leave the book after a while. Not while a journal is
+  /// folded: it names jobs that were known then, however long the configuration keeps them now.
+  void set_forgets(bool forgets);
+
   /// What has to be done, in order; each is given out once.
   [[nodiscard]] std::vector<Order> take_orders();
   /// Runs of which the engine is to say how they stand; and orders of which nobody knows whether

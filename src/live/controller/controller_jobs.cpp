@@ -195,8 +195,18 @@ void Controller::State::settle_dependencies(LiveJob& job, TimeNs at) {
   bool waits = false;
   for (const Dependency& each : job.spec.dependencies) {
     const LiveJob* other = book.find(each.job);
+    // Forgotten while this job waited: had it not ended as it must, the wait would be over.
+    if (other == nullptr && job.stage == JobStage::Depends) continue;
+    const bool wants_verdict =
+        each.kind == DependencyKind::AfterOk || each.kind == DependencyKind::AfterNotOk;
+    if (other == nullptr && wants_verdict) {
+      job.detail =
+          "nobody knows any more how job " + std::to_string(job_number(each.job)) + " ended";
+      finish(job, JobResult::NeverRuns, at);
+      return;
+    }
     const bool over = other == nullptr || other->stage == JobStage::Done;
-    const bool completed = other == nullptr || other->result == JobResult::Completed;
+    const bool completed = other != nullptr && other->result == JobResult::Completed;
     if (each.kind == DependencyKind::After) {
       waits = waits || (!over && other->first_start_ns < 0);
       continue;
@@ -239,7 +249,7 @@ void Controller::State::stop_at_limits(TimeNs at) {
 }
 
 void Controller::State::forget_old(TimeNs at) {
-  if (at < next_forget_ns) return;
+  if (!forgets || at < next_forget_ns) return;
   next_forget_ns = at + std::max<TimeNs>(site.keep_ended_ns / 16, base::kSecond);
   std::erase_if(book.jobs, [&](const auto& each) {
     const LiveJob& job = each.second;

@@ -98,6 +98,7 @@ struct Controller::State {
   std::set<JobId> watched;  ///< jobs with a walltime limit that hold GPUs
   TimeNs clock_ns = 0;
   TimeNs next_forget_ns = 0;
+  bool forgets = true;
 };
 
 /// Pure checks of inputs against the state (input_checks.cpp).

@@ -1,0 +1,131 @@
+// What becomes of jobs that depend on others which the book has forgotten.
+#include <gtest/gtest.h>
+
+#include "live/test_world.hpp"
+
+namespace goban::live {
+namespace {
+
+using base::kSecond;
+
+/// Runs fail with this exit code.
+constexpr int32_t kFails = 1;
+
+Site site_that_keeps(TimeNs keep_ended_ns) {
+  Site site;
+  model::ClusterBuilder builder("one");
+  model::ClusterBuilder::Placed placed;
+  placed.node.name = "n0";
+  placed.node.num_gpus = 4;
+  placed.node.gpu_model = builder.add_gpu_model({.name = "test"});
+  builder.add_node(placed);
+  site.cluster = *builder.build();
+  site.scores = profile::PmScores::uniform(4);
+  site.penalties = profile::LocalityPenalties(site.cluster, 1);
+  site.composition = *policy::compose("fifo+packed");
+  site.keep_ended_ns = keep_ended_ns;
+  return site;
+}
+
+struct Dependencies : testing::Test {
+  /// The next life of the daemon, from what the journal holds.
+  void start(TimeNs keep_ended_ns) {
+    engine = std::make_unique<FaultyEngine>(cluster, 1);
+    turns = std::make_unique<Turns>(site_that_keeps(keep_ended_ns), log, *engine);
+    const auto fold = turns->fold(log.safe);
+    ASSERT_TRUE(fold) << fold.error().text();
+    EXPECT_EQ(fold->other, 0);
+  }
+  void pass(TimeNs duration_ns) {
+    const TimeNs end = now + duration_ns;
+    while (now < end) {
+      now += kSecond;
+      engine->advance(now);
+      (void)turns->turn({}, now);
+      for (const JobId job : turns->take_accounts()) turns->accounted(job, now);
+    }
+  }
+  /// Time passes, and something happens, so that the book is tidied.
+  void forget_after(TimeNs duration_ns) {
+    pass(duration_ns);
+    (void)submit(kSecond, 0);
+    pass(2 * kSecond);
+  }
+  JobId submit(TimeNs takes_ns, int32_t exit_code, std::vector<Dependency> dependencies = {}) {
+    engine->fates[turns->controller().next_job()] = {.takes_ns = takes_ns, .exit_code = exit_code};
+    JobSpec spec;
+    spec.dependencies = std::move(dependencies);
+    const auto answers = turns->turn({Submit{.jobs = {spec}}}, now);
+    EXPECT_TRUE(answers.front());
+    return answers.front()->first_job;
+  }
+  const LiveJob* find(JobId job) const { return turns->controller().book().find(job); }
+
+  model::Cluster cluster = site_that_keeps(0).cluster;
+  MemoryLog log;
+  std::unique_ptr<FaultyEngine> engine;
+  std::unique_ptr<Turns> turns;
+  TimeNs now = 1'000 * kSecond;
+};
+
+TEST_F(Dependencies, AForgottenJobCountsAsItEnded) {
+  start(10 * kSecond);
+  const JobId failed = submit(kSecond, kFails);
+  const JobId slow = submit(100 * kSecond, 0);
+  const JobId after_failure = submit(kSecond, 0,
+                                     {{.kind = DependencyKind::AfterNotOk, .job = failed},
+                                      {.kind = DependencyKind::AfterOk, .job = slow}});
+  const JobId after_success = submit(kSecond, 0,
+                                     {{.kind = DependencyKind::AfterOk, .job = failed},
+                                      {.kind = DependencyKind::AfterOk, .job = slow}});
+  pass(5 * kSecond);
+  EXPECT_EQ(find(after_success)->result, JobResult::NeverRuns);
+  forget_after(50 * kSecond);
+  ASSERT_EQ(find(failed), nullptr) << "it is not forgotten yet";
+  EXPECT_EQ(find(after_failure)->stage, JobStage::Depends);
+  pass(50 * kSecond);
+  EXPECT_EQ(find(after_failure)->result, JobResult::Completed);
+}
+
+// The daemon is killed and comes back with a configuration that forgets sooner.
+TEST_F(Dependencies, AShorterMemoryDoesNotRewriteWhatHappened) {
+  start(3'600 * kSecond);
+  const JobId failed = submit(kSecond, kFails);
+  const JobId fine = submit(kSecond, 0);
+  pass(100 * kSecond);
+  const JobId after_failed = submit(kSecond, 0, {{.kind = DependencyKind::AfterOk, .job = failed}});
+  const JobId after_fine =
+      submit(1'000 * kSecond, 0, {{.kind = DependencyKind::AfterOk, .job = fine}});
+  pass(5 * kSecond);
+  ASSERT_EQ(find(after_failed)->result, JobResult::NeverRuns);
+  ASSERT_EQ(find(after_fine)->stage, JobStage::Running);
+  start(10 * kSecond);
+  EXPECT_EQ(find(after_failed)->result, JobResult::NeverRuns);
+  EXPECT_EQ(find(after_failed)->runs, 0U);
+  EXPECT_EQ(find(after_fine)->stage, JobStage::Running);
+  forget_after(20 * kSecond);
+  EXPECT_EQ(find(failed), nullptr) << "the new configuration counts from here on";
+}
+
+TEST_F(Dependencies, NobodyDependsOnWhatIsForgotten) {
+  start(10 * kSecond);
+  const JobId failed = submit(kSecond, kFails);
+  forget_after(50 * kSecond);
+  ASSERT_EQ(find(failed), nullptr);
+  JobSpec late;
+  late.dependencies = {{.kind = DependencyKind::AfterOk, .job = failed}};
+  const auto answers = turns->turn({Submit{.jobs = {late}}}, now);
+  ASSERT_FALSE(answers.front());
+  EXPECT_EQ(answers.front().error().place.field, "dependencies");
+  // As a journal would have it whose snapshot was lost: never as if it had completed.
+  log.safe = {};
+  late.dependencies.front().job = JobId(7U);
+  log.append(to_text({.at_ns = now, .input = Submit{.jobs = {late}}}));
+  ASSERT_TRUE(log.commit());
+  start(10 * kSecond);
+  EXPECT_EQ(find(JobId(0U))->result, JobResult::NeverRuns);
+  EXPECT_NE(find(JobId(0U))->detail.find("job 8 ended"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace goban::live
