@@ -11,11 +11,13 @@
 //   sharing = ["within_account=0"]  # who may share GPUs, see goban simulate --sharing
 //   store = "history.sqlite"        # of accounting records
 //   series = "series"               # readings of GPUs: folder of a series store, or "none"
+//   refresh = "idle"                # measure idle GPUs again now and then, or "none"
+//   learn = "jobs"                  # scores learn from jobs that are over, or "none"
 //   keep_ended = "1h"               # jobs stay in the queue's list so long after their end
 //
-//   [[resource_type]]               # a part of the machine that jobs ask for by name, as in
-//   cluster name = "rt_small"               # files (cluster_file.hpp) gpus = 1 cores = 2 memory =
-//   "8 GiB" max_instances = 4
+//   [[resource_type]]               # a part of the machine that jobs ask for by name, with the
+//   name = "rt_small"               # keys of cluster files (cluster_file.hpp)
+//   gpus = 1
 //
 //   [service]                       # who may ask, and where: docs/security.md
 //   socket = "/run/goban.sock"
@@ -54,6 +56,8 @@ struct ServeConfig {
   std::string store{};
   std::string series{};  ///< folder, or "none"
   std::vector<model::ResourceType> resource_types{};
+  bool refresh = true;  ///< idle GPUs are measured again
+  bool learn = true;    ///< jobs that are over say what they saw of GPUs
   base::TimeNs keep_ended_ns = 3600 * base::kSecond;
   uint64_t seed = 1;
 

@@ -13,6 +13,8 @@ TEST(ServeConfig, NothingGivenIsFine) {
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->policy, "goban");
   EXPECT_EQ(config->virtual_gpus, 0);
+  EXPECT_TRUE(config->refresh);
+  EXPECT_TRUE(config->learn);
 }
 
 TEST(ServeConfig, ReadsEveryKey) {
@@ -28,6 +30,8 @@ energy = "dgx-v100"
 colocation = "c.csv"
 sharing = ["everyone=1", "within_account=0"]
 store = "postgresql://x"
+refresh = "none"
+learn = "none"
 keep_ended = "2h"
 seed = 7
 [[resource_type]]
@@ -51,6 +55,8 @@ priority_max = {user = -1, account_manager = 5}
   EXPECT_EQ(config->resource_types[0].name, "rt_small");
   EXPECT_EQ(config->resource_types[0].host.cores, 2);
   EXPECT_THAT(config->sharing, ElementsAre("everyone=1", "within_account=0"));
+  EXPECT_FALSE(config->refresh);
+  EXPECT_FALSE(config->learn);
   EXPECT_EQ(config->doors.listen, "127.0.0.1:8080");
   EXPECT_THAT(config->doors.callers.operators, ElementsAre("alice"));
   EXPECT_EQ(config->doors.callers.priority_max.user, -1);
@@ -82,7 +88,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"resource_type = [{name = 'x', gpu = 1}]", "gpu"},
                     Wrong{"resource_type = [{name = 'cores', gpus = 1}]", "another resource type"},
                     Wrong{"service = {priority_max = {king = 1}}", "king"},
-                    Wrong{"service = {liste = 'x'}", "listen"}, Wrong{"state = ''", "state"}));
+                    Wrong{"service = {liste = 'x'}", "listen"},
+                    Wrong{"refresh = 'always'", "refresh"}, Wrong{"learn = 1", "learn"},
+                    Wrong{"state = ''", "state"}));
 
 TEST(ServeConfig, TheRestFollowsFromTheStateFolder) {
   ServeConfig config{.state = "/srv/x/../goban"};

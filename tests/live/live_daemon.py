@@ -10,6 +10,8 @@ import time
 
 
 class Daemon:
+    """Without virtual GPUs it has those of the driver, or of its stand-in."""
+
     def __init__(self, goban, config="", gpus=2, own_log=False):
         """`own_log`: what the daemon prints goes to the file `self.log`, not to our stderr."""
         self.goban = os.path.abspath(goban)
@@ -35,8 +37,9 @@ class Daemon:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self):
-        words = [self.goban, "serve", "--state", self.state, "--virtual-gpus", str(self.gpus)]
-        words += ["--config", self.config]
+        words = [self.goban, "serve", "--state", self.state, "--config", self.config]
+        if self.gpus > 0:
+            words += ["--virtual-gpus", str(self.gpus)]
         if self.log:
             with open(self.log, "ab") as log:
                 self.process = subprocess.Popen(words, stdout=log, stderr=log)

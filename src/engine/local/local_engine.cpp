@@ -217,9 +217,8 @@ void LocalEngine::stop(RunId run, live::StopReason reason) {
 void LocalEngine::forget(live::JobId job, const std::string& payload) {
   std::erase_if(watched_, [&](const auto& each) { return each.first.job == job; });
   if (!payload.empty()) payloads_left_.push_back(payload);
-  std::erase_if(payloads_left_, [this](const std::string& name) {
-    return remove_payload(options_.state, name);
-  });
+  std::erase_if(payloads_left_,
+                [this](const std::string& name) { return remove_payload(options_.state, name); });
   remove_runs(options_.state, job);
 }
 
@@ -302,6 +301,7 @@ void LocalEngine::report_end(RunId run, Watched& watched) {
   report.acknowledged = status->acknowledged;
   report.usage = status->usage;
   report.progress = status->progress.news;
+  report.ranks = status->progress.ranks;
 }
 
 bool LocalEngine::look_unstarted(RunId run, Watched& watched, RunStage stage) {

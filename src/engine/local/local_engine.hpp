@@ -84,7 +84,7 @@ class LocalEngine final : public live::Engine {
   std::vector<LocalGpu> gpus_;
   std::shared_ptr<const NvmlLibrary> nvml_;
   std::map<live::RunId, Watched> watched_;
-  std::vector<pid_t> children_;               ///< supervisors that we started
+  std::vector<pid_t> children_;             ///< supervisors that we started
   std::vector<std::string> payloads_left_;  ///< of jobs that are over, during a back-up
   std::vector<live::Report> reports_;
 };
