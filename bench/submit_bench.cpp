@@ -1,12 +1,18 @@
 // Submissions over the daemon's Unix socket: everything but the launch itself. Each one is a
 // payload on disk, a record in the journal, a decision; the answer comes when it is safe. Usage:
-// submit_bench [SUBMISSIONS = 10000] [CLIENTS = 16] [QUEUED_BEFORE = 10000] [FOLDER]
+// submit_bench [jobs=10000] [clients=16] [queued=10000] [tasks=0] [policy=las+pal]
+//              [folder=FOLDER | socket=SOCKET]
+// tasks: of the array that each submission is; 0 = single jobs. socket: of a `goban serve` that
+// runs already, instead of a daemon in this process with 256 GPUs and an engine that starts
+// nothing.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
+#include <optional>
+#include <string_view>
 #include <thread>
 
 #include "live/daemon.hpp"
@@ -53,22 +59,22 @@ T value_of(base::Result<T> result) {
   return std::move(*result);
 }
 
-live::Site make_site() {
+live::Site make_site(const std::string& policy) {
   live::Site site;
   site.cluster = value_of(model::make_preset("64x4"));
   site.scores = profile::PmScores::uniform(site.cluster.num_gpus());
   site.penalties = profile::LocalityPenalties(site.cluster, 1.5);
-  site.composition = value_of(policy::compose("las+pal"));
+  site.composition = value_of(policy::compose(policy));
   return site;
 }
 
 /// The daemon with all its doors, in a folder.
 struct Server {
-  explicit Server(const std::string& folder)
+  Server(const std::string& folder, const std::string& policy)
       : payloads(value_of(service::PayloadStore::open(folder + "/payloads"))) {
     auto journal = value_of(live::open_journal(folder + "/journal", {}));
-    daemon = value_of(live::Daemon::start(make_site(), journal.recovered, std::move(journal.log),
-                                          std::make_unique<IdleEngine>(),
+    daemon = value_of(live::Daemon::start(make_site(policy), journal.recovered,
+                                          std::move(journal.log), std::make_unique<IdleEngine>(),
                                           std::make_unique<NoAccounting>(), {}));
     desk = std::make_unique<service::DaemonDesk>(*daemon);
     service::ServiceOptions options{.socket = folder + "/sock"};
@@ -81,18 +87,35 @@ struct Server {
   std::unique_ptr<service::Service> doors;
 };
 
-/// Jobs that wait before the first is submitted.
-void fill_queue(live::Daemon& daemon, int count) {
+struct Options {
+  int jobs = 10'000;
+  int clients = 16;
+  int queued = 10'000;
+  int tasks = 0;
+  std::string policy = "las+pal";
+  std::string folder{};
+  std::string socket{};
+};
+
+/// The body of a submission: a job of four GPUs, or an array of such.
+std::string submission(int tasks) {
+  std::string body =
+      R"({"script":"#!/bin/sh\nsleep 86400\n","name":"resnet50","num_gpus":4,"walltime_s":86400,)"
+      R"("work_folder":"/tmp","stdout_path":"/dev/null","env":{"HOME":"/home/ann","USER":"ann"})";
+  if (tasks > 0) {
+    body += R"(,"array_tasks":[0)";
+    for (int i = 1; i < tasks; ++i) body += fmt::format(",{}", i);
+    body += ']';
+  }
+  return body + '}';
+}
+
+/// Jobs that wait before the first is measured.
+void fill_queue(const std::string& socket, int count) {
   constexpr int kAtOnce = 1000;
+  service::ApiClient client({.socket = socket});
   for (int done = 0; done < count; done += kAtOnce) {
-    live::Submit submit;
-    submit.jobs.resize(static_cast<size_t>(std::min(kAtOnce, count - done)));
-    for (live::JobSpec& job : submit.jobs) {
-      job.num_gpus = 4;
-      job.owner.user = "nobody";
-      job.work_folder = "/tmp";
-    }
-    value_of(daemon.ask(std::move(submit)));
+    value_of(client.post("/v1/jobs", submission(std::min(kAtOnce, count - done))));
   }
 }
 
@@ -101,12 +124,10 @@ struct Result {
   std::vector<double> latency_s{};  ///< ascending
 };
 
-Result submit(const std::string& socket, int count, int clients) {
-  const std::string body =
-      R"({"script":"#!/bin/sh\nexec python3 train.py --epochs 90\n","name":"resnet50","num_gpus":4,)"
-      R"("walltime_s":7200,"work_folder":"/home/ann/run","env":{"HOME":"/home/ann","USER":"ann"}})";
-  std::atomic<int> left = count;
-  std::vector<std::vector<double>> latency_s(static_cast<size_t>(clients));
+Result submit(const std::string& socket, const Options& options) {
+  const std::string body = submission(options.tasks);
+  std::atomic<int> left = options.jobs;
+  std::vector<std::vector<double>> latency_s(static_cast<size_t>(options.clients));
   std::vector<std::thread> threads;
   const auto begin = Clock::now();
   for (std::vector<double>& mine : latency_s) {
@@ -133,38 +154,73 @@ double at(const std::vector<double>& ascending, double part) {
   return ascending[static_cast<size_t>(part * static_cast<double>(ascending.size() - 1))];
 }
 
-void measure(int count, int clients, int queued, const std::string& folder) {
-  Server server(folder);
-  fill_queue(*server.daemon, queued);
-  const live::DaemonStats before = server.daemon->stats();
-  const Result result = submit(folder + "/sock", count, clients);
-  live::DaemonStats stats = server.daemon->stats();
-  std::sort(stats.decide_s_last.begin(), stats.decide_s_last.end());
-  fmt::print("{} submissions by {} clients, {} jobs queued before\n", count, clients, queued);
-  fmt::print("{:10.0f} a second\n", count / result.seconds);
+/// Lines of /metrics about decisions.
+void print_decisions(const std::string& socket) {
+  service::ApiClient client({.socket = socket});
+  const std::string page = value_of(client.get("/metrics"));
+  for (size_t begin = 0; begin < page.size();) {
+    const size_t end = std::min(page.find('\n', begin), page.size());
+    const std::string_view line = std::string_view(page).substr(begin, end - begin);
+    if (line.starts_with("goban_decision_seconds{") || line.starts_with("goban_turns_total")) {
+      fmt::print("           {}\n", line);
+    }
+    begin = end + 1;
+  }
+}
+
+void measure(const Options& options) {
+  std::optional<Server> server;
+  if (options.socket.empty()) server.emplace(options.folder, options.policy);
+  const std::string socket = server ? options.folder + "/sock" : options.socket;
+  fill_queue(socket, options.queued);
+  const Result result = submit(socket, options);
+  fmt::print("{} submissions of {} by {} clients, {} jobs queued before\n", options.jobs,
+             options.tasks > 0 ? fmt::format("{} tasks", options.tasks) : "one job",
+             options.clients, options.queued);
+  fmt::print("{:10.0f} a second\n", options.jobs / result.seconds);
   fmt::print("{:10.2f} ms p50, {:.2f} ms p99, {:.2f} ms longest answer\n",
              1e3 * at(result.latency_s, 0.5), 1e3 * at(result.latency_s, 0.99),
              1e3 * at(result.latency_s, 1));
-  fmt::print("{:10.2f} ms p50, {:.2f} ms p99 of the last 1,000 turns with a decision\n",
-             1e3 * at(stats.decide_s_last, 0.5), 1e3 * at(stats.decide_s_last, 0.99));
-  fmt::print("{:10.1f} submissions a turn\n",
-             double(count) / double(std::max<int64_t>(1, stats.turns - before.turns)));
+  print_decisions(socket);
+}
+
+/// `name=value` of the command line. False: there is no such thing to set.
+bool set_option(Options& options, std::string_view word) {
+  const size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return false;
+  const std::string_view name = word.substr(0, equals);
+  const std::string value(word.substr(equals + 1));
+  int* const number = name == "jobs"      ? &options.jobs
+                      : name == "clients" ? &options.clients
+                      : name == "queued"  ? &options.queued
+                      : name == "tasks"   ? &options.tasks
+                                          : nullptr;
+  std::string* const text = name == "policy"   ? &options.policy
+                            : name == "folder" ? &options.folder
+                            : name == "socket" ? &options.socket
+                                               : nullptr;
+  if (number != nullptr) *number = std::atoi(value.c_str());
+  if (text != nullptr) *text = value;
+  return number != nullptr || text != nullptr;
 }
 
 }  // namespace
 }  // namespace goban::bench
 
 int main(int argc, char** argv) {
-  const auto number = [&](int index, int otherwise) {
-    return argc > index ? std::atoi(argv[index]) : otherwise;
-  };
-  constexpr int kCount = 10'000;
-  constexpr int kClients = 16;
-  const std::string folder =
-      argc > 4 ? argv[4] : (std::filesystem::temp_directory_path() / "goban_submit_bench").string();
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  goban::bench::measure(number(1, kCount), number(2, kClients), number(3, kCount), folder);
-  std::filesystem::remove_all(folder);
+  goban::bench::Options options;
+  for (int i = 1; i < argc; ++i) {
+    if (goban::bench::set_option(options, argv[i])) continue;
+    fmt::print(stderr, "submit_bench: '{}' is no option; see bench/submit_bench.cpp\n", argv[i]);
+    return 2;
+  }
+  const bool own_folder = options.folder.empty();
+  if (own_folder) {
+    options.folder = (std::filesystem::temp_directory_path() / "goban_submit_bench").string();
+    std::filesystem::remove_all(options.folder);
+  }
+  std::filesystem::create_directories(options.folder);
+  goban::bench::measure(options);
+  if (own_folder) std::filesystem::remove_all(options.folder);
   return 0;
 }

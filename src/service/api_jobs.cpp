@@ -58,26 +58,29 @@ base::Result<live::Owner> owner_for(const Call& call, const ApiContext& context,
   return owner;
 }
 
-Response submit(const Call& call, const ApiContext& context) {
+Response submit(const Call& call, const ApiContext& context, const model::Cluster& cluster) {
   if (!call.who.may_submit()) return refusal(kForbidden, "viewers submit no jobs");
   base::Result<Submission> wish = parse_submission(call.request.body, context.limits);
   if (!wish) return refusal(kBadRequest, wish.error());
   base::Result<live::Owner> owner = owner_for(call, context, wish->user);
   if (!owner) return refusal(kForbidden, owner.error());
-  const model::Cluster* cluster = nullptr;
-  context.desk.look([&](const Scene& scene) { cluster = &scene.site.cluster; });
   for (live::JobSpec& job : wish->jobs) {
-    if (const auto fits = fit_into_slots(job, *cluster); !fits) {
+    if (const auto fits = fit_into_slots(job, cluster); !fits) {
       return refusal(kBadRequest, fits.error());
     }
   }
   base::Result<std::string> payload = context.payloads.write(wish->payload);
   if (!payload) return refusal(kUnavailable, payload.error());
-  for (live::JobSpec& job : wish->jobs) {
-    job.owner = *owner;
-    job.payload = *payload;
-    if (job.work_folder.empty()) job.work_folder = home_of(*owner);
-    if (context.profiles != nullptr) context.profiles->fill(job, wish->payload);
+  // Tasks of an array differ in their index alone.
+  live::JobSpec& first_job = wish->jobs.front();
+  first_job.owner = *owner;
+  first_job.payload = *payload;
+  if (first_job.work_folder.empty()) first_job.work_folder = home_of(*owner);
+  if (context.profiles != nullptr) context.profiles->fill(first_job, wish->payload);
+  for (size_t i = 1; i < wish->jobs.size(); ++i) {
+    const int32_t task = wish->jobs[i].array_task;
+    wish->jobs[i] = first_job;
+    wish->jobs[i].array_task = task;
   }
   const size_t count = wish->jobs.size();
   const auto answer = context.desk.ask(live::Submit{.jobs = std::move(wish->jobs)});
@@ -277,8 +280,11 @@ int status_of_refusal(const Desk& desk, const live::Input& input, const base::Er
 }
 
 void add_job_routes(Router& router, const ApiContext& context) {
+  // A submission looks at nothing that changes, so that none waits for a turn but its own.
+  const model::Cluster* cluster = nullptr;
+  context.desk.look([&](const Scene& scene) { cluster = &scene.site.cluster; });
   router.add("POST", "/v1/jobs", Access::Known, {},
-             [&context](const Call& call) { return submit(call, context); });
+             [&context, cluster](const Call& call) { return submit(call, context, *cluster); });
   router.add("GET", "/v1/jobs", Access::Known, {"state", "user", "all", "limit", "after"},
              [&context](const Call& call) { return list(call, context); });
   router.add("GET", "/v1/jobs/{}", Access::Known, {},

@@ -22,10 +22,12 @@ struct HttpLimits {
   uint32_t connections_peer_max = 200;     ///< of one user, on a Unix socket
   uint32_t connections_address_max = 100;  ///< of one IP address
   uint32_t idle_s = 30;                    ///< without a byte, then the connection is closed
-  uint32_t workers = 16;                   ///< requests answered at a time
-  uint32_t waiting_max = 1024;             ///< requests that wait for a worker; more are 503
-  uint32_t streams_max = 256;              ///< bodies that go on at a time; more are 503
-  size_t stream_bytes_max = 256 << 10;     ///< kept for a slow reader of one
+  /// Requests answered at a time. Those that submit wait for the disk most of the time, and the
+  /// more of them wait together, the fewer syncs each one costs.
+  uint32_t workers = 64;
+  uint32_t waiting_max = 1024;          ///< requests that wait for a worker; more are 503
+  uint32_t streams_max = 256;           ///< bodies that go on at a time; more are 503
+  size_t stream_bytes_max = 256 << 10;  ///< kept for a slow reader of one
 };
 
 /// PEM texts; empty = no TLS.

@@ -13,11 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "live/journal/file_calls.hpp"
+
 namespace goban::service {
 
 namespace {
 constexpr std::string_view kPrefix = "payload-";
-constexpr const char* kFile = "payload.json";
 constexpr size_t kRandomBytes = 16;
 
 /// "payload-" and 32 digits: what write() makes.
@@ -51,17 +52,32 @@ bool write_all(int descriptor, std::string_view bytes) {
   return true;
 }
 
-/// Makes the folder, the file in it, and both safe.
-bool write_safely(int root, const std::string& name, std::string_view payload) {
+/// Makes the folder and the file in it; the pack makes them safe.
+bool write_file(int root, const std::string& name, std::string_view payload) {
   if (::mkdirat(root, name.c_str(), S_IRWXU) != 0) return false;
   const Descriptor folder(
       ::openat(root, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder.good()) return false;
-  const Descriptor file(::openat(folder.number(), kFile,
+  const Descriptor file(::openat(folder.number(), kPayloadFile,
                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                                  S_IRUSR | S_IWUSR));
-  return file.good() && write_all(file.number(), payload) && ::fsync(file.number()) == 0 &&
-         ::fsync(folder.number()) == 0 && ::fsync(root) == 0;
+  return file.good() && write_all(file.number(), payload);
+}
+
+void remove_file(int root, const std::string& name) {
+  ::unlinkat(root, (name + "/" + kPayloadFile).c_str(), 0);
+  ::unlinkat(root, name.c_str(), AT_REMOVEDIR);
+}
+
+base::Status cannot_keep(const std::string& folder, int problem) {
+  return base::failed(fmt::format("{}: the job cannot be kept: {}", folder, std::strerror(problem)),
+                      problem == ENOSPC ? "make room on that disk" : "");
+}
+
+/// Whether the file has this text already.
+bool is_there(const std::string& path, std::string_view payload) {
+  const auto text = live::read_whole(path);
+  return text && *text == payload;
 }
 }  // namespace
 
@@ -73,11 +89,22 @@ base::Result<PayloadStore> PayloadStore::open(const std::string& folder) {
   if (descriptor < 0) {
     return base::failed(fmt::format("{}: {}", folder, std::strerror(errno)));
   }
-  return PayloadStore(folder, descriptor);
+  PayloadStore store(folder, descriptor);
+  auto pack = PayloadPack::open(folder, [&](const std::string& name, std::string_view payload) {
+    if (!is_ours(name)) return base::Status{};
+    if (is_there(folder + "/" + name + "/" + kPayloadFile, payload)) return base::Status{};
+    remove_file(descriptor, name);
+    return write_file(descriptor, name, payload) ? base::Status{} : cannot_keep(folder, errno);
+  });
+  if (!pack) return base::failure(pack.error());
+  store.pack_ = std::move(*pack);
+  return store;
 }
 
 PayloadStore::PayloadStore(PayloadStore&& other) noexcept
-    : folder_(std::move(other.folder_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+    : folder_(std::move(other.folder_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      pack_(std::move(other.pack_)) {}
 
 PayloadStore::~PayloadStore() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -90,18 +117,21 @@ base::Result<std::string> PayloadStore::write(std::string_view payload) const {
   }
   std::string name(kPrefix);
   for (const uint8_t byte : random) name += fmt::format("{:02x}", byte);
-  if (write_safely(descriptor_, name, payload)) return name;
-  const int problem = errno;
-  discard(name);
-  return base::failed(
-      fmt::format("{}: the job cannot be kept: {}", folder_, std::strerror(problem)),
-      problem == ENOSPC ? "make room on that disk" : "");
+  if (!write_file(descriptor_, name, payload)) {
+    const int problem = errno;
+    discard(name);
+    return base::failure(cannot_keep(folder_, problem).error());
+  }
+  if (auto safe = pack_->add(name, payload); !safe) {
+    discard(name);
+    return base::failure(safe.error());
+  }
+  return name;
 }
 
 void PayloadStore::discard(const std::string& name) const {
   if (!is_ours(name)) return;
-  ::unlinkat(descriptor_, (name + "/" + kFile).c_str(), 0);
-  ::unlinkat(descriptor_, name.c_str(), AT_REMOVEDIR);
+  remove_file(descriptor_, name);
 }
 
 size_t PayloadStore::sweep(const std::set<std::string>& used) const {

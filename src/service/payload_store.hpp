@@ -3,24 +3,28 @@
 // at the next start. Each lies as payload.json in a folder of its own, whose name the JobSpec has.
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "base/result.hpp"
+#include "service/payload_pack.hpp"
 
 namespace goban::service {
 
 class PayloadStore {
  public:
-  /// Creates the folder (mode 0700) if it is missing. Errors: Failed.
+  /// Creates the folder (mode 0700) if it is missing, and brings back what a power failure left in
+  /// its pack only. Errors: Failed; BadData if that is damaged.
   [[nodiscard]] static base::Result<PayloadStore> open(const std::string& folder);
   PayloadStore(PayloadStore&& other) noexcept;
   PayloadStore& operator=(PayloadStore&&) = delete;
   ~PayloadStore();
 
   /// Writes it so that it survives a power failure; returns the name of its folder, which nobody
-  /// can guess. Errors: Failed (disk full, read-only); nothing is left then.
+  /// can guess. Those that come at the same time share a sync. Errors: Failed (disk full,
+  /// read-only); nothing is left then.
   [[nodiscard]] base::Result<std::string> write(std::string_view payload) const;
   /// Removes one; names that are none of ours are ignored.
   void discard(const std::string& name) const;
@@ -32,6 +36,7 @@ class PayloadStore {
       : folder_(std::move(folder)), descriptor_(descriptor) {}
   std::string folder_;
   int descriptor_ = -1;
+  std::unique_ptr<PayloadPack> pack_;
 };
 
 }  // namespace goban::service

@@ -1,0 +1,255 @@
+#include "service/payload_pack.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <fcntl.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "live/journal/file_calls.hpp"
+#include "live/journal/journal_text.hpp"
+#include "service/worker_pool.hpp"
+
+namespace goban::service {
+
+namespace fs = std::filesystem;
+using base::Result;
+using base::Status;
+using live::OpenFile;
+
+namespace {
+
+constexpr std::string_view kPrefix = "pack-";
+constexpr std::string_view kEnd = ".log";
+/// More files than that are synced with the whole file system, which costs others more and us less.
+constexpr size_t kFilesOneByOne = 100;
+
+/// The journal's text has what a pack needs: checksums, commits, and a torn tail that is told
+/// apart.
+std::string header_line() {
+  std::string line;
+  live::append_line(
+      line, {},
+      live::to_text(
+          {.kind = "payloads", .build = "goban", .generation = {.epoch = 1, .number = 1}}));
+  return line;
+}
+
+std::vector<fs::path> packs_in(const std::string& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator each(folder, error); !error && each != fs::directory_iterator();
+       each.increment(error)) {
+    const std::string name = each->path().filename().string();
+    if (name.starts_with(kPrefix) && name.ends_with(kEnd)) found.push_back(each->path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+Status restore_pack(const std::string& path, const PayloadPack::Restore& restore) {
+  const auto text = live::read_whole(path);
+  if (!text) return base::failure(text.error());
+  // A torn header was never synced, so nobody was told that anything behind it is safe.
+  const size_t end = text->find('\n');
+  if (end == std::string::npos || !live::read_journal_text(text->substr(0, end + 1), path)) {
+    return {};
+  }
+  const auto lines = live::read_journal_text(*text, path);
+  if (!lines) return base::failure(lines.error());
+  for (const std::string_view record : lines->records) {
+    const size_t space = record.find(' ');
+    if (space == std::string_view::npos) continue;
+    const Status restored = restore(std::string(record.substr(0, space)), record.substr(space + 1));
+    if (!restored) return restored;
+  }
+  return {};
+}
+
+}  // namespace
+
+struct PayloadPack::Work {
+  /// Lines that are made safe by one sync.
+  struct Batch {
+    std::vector<std::string> names{};
+    std::vector<std::string> records{};
+    bool done = false;
+    Status status{};
+  };
+
+  Work(std::string in, base::TimeNs every_ns) : folder(std::move(in)), settle_every_ns(every_ns) {}
+  Status begin_file();
+  Status write(const Batch& batch);
+  void lead(std::unique_lock<std::mutex>& lock);
+  Status settle();
+  Status sync_files(const std::vector<std::string>& some) const;
+  void run();
+
+  std::string folder;
+  base::TimeNs settle_every_ns;
+  std::mutex settling;  ///< taken before `mutex`
+  std::mutex mutex;     ///< guards all below
+  std::condition_variable news;
+  std::shared_ptr<Batch> filling = std::make_shared<Batch>();
+  bool writing = false;  ///< somebody uses the file, without the mutex
+  bool ends = false;
+  uint64_t number = 0;
+  std::string path;
+  OpenFile file;                   ///< begun with the first record
+  std::vector<std::string> names;  ///< in packs that are not settled
+  int64_t good_bytes = 0;
+  uint64_t commits = 0;
+  std::thread thread;
+};
+
+Status PayloadPack::Work::begin_file() {
+  path = fmt::format("{}/{}{}{}", folder, kPrefix, ++number, kEnd);
+  OpenFile fresh(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  live::FileCalls& calls = live::system_files();
+  const std::string header = header_line();
+  if (!fresh.is_open() || !live::write_all(calls, fresh.fd(), header, 0) ||
+      calls.sync(fresh.fd()) != 0) {
+    return live::file_failure("write", path);
+  }
+  if (auto safe = live::sync_folder(calls, folder); !safe) return safe;
+  file = std::move(fresh);
+  good_bytes = static_cast<int64_t>(header.size());
+  commits = 0;
+  return {};
+}
+
+Status PayloadPack::Work::write(const Batch& batch) {
+  if (!file.is_open()) {
+    if (auto begun = begin_file(); !begun) return begun;
+  }
+  std::string lines;
+  uint64_t index = 0;
+  for (const std::string& record : batch.records) {
+    live::append_line(lines, {.commit = commits + 1, .index = index++}, record);
+  }
+  live::FileCalls& calls = live::system_files();
+  if (!live::write_all(calls, file.fd(), lines, good_bytes) || calls.sync(file.fd()) != 0) {
+    auto failure = live::file_failure("write", path);
+    // What follows would stand behind remains: a file of its own for it.
+    if (calls.truncate(file.fd(), good_bytes) != 0) file = OpenFile();
+    return failure;
+  }
+  good_bytes += static_cast<int64_t>(lines.size());
+  ++commits;
+  return {};
+}
+
+void PayloadPack::Work::lead(std::unique_lock<std::mutex>& lock) {
+  writing = true;
+  const auto batch = std::exchange(filling, std::make_shared<Batch>());
+  lock.unlock();
+  Status status = write(*batch);
+  lock.lock();
+  if (status) names.insert(names.end(), batch->names.begin(), batch->names.end());
+  batch->status = std::move(status);
+  batch->done = true;
+  writing = false;
+  news.notify_all();
+}
+
+Status PayloadPack::Work::sync_files(const std::vector<std::string>& some) const {
+  const OpenFile all(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!all.is_open()) return live::file_failure("open", folder);
+  const bool one_by_one = some.size() <= kFilesOneByOne;
+  for (const std::string& name : some) {
+    if (!one_by_one) break;
+    for (const std::string& path_below : {name + "/" + kPayloadFile, name}) {
+      const OpenFile each(::openat(all.fd(), path_below.c_str(), O_RDONLY | O_CLOEXEC));
+      if (each.is_open() && ::fsync(each.fd()) != 0) return live::file_failure("write", path_below);
+    }
+  }
+  const int synced = one_by_one ? ::fsync(all.fd()) : ::syncfs(all.fd());
+  if (synced != 0) return live::file_failure("write", folder);
+  return {};
+}
+
+Status PayloadPack::Work::settle() {
+  const std::scoped_lock one_at_a_time(settling);
+  std::vector<fs::path> packs;
+  std::vector<std::string> some;
+  {
+    std::unique_lock lock(mutex);
+    news.wait(lock, [this] { return !writing; });
+    file = OpenFile();  // what comes next has a pack of its own
+    packs = packs_in(folder);
+    some = names;
+  }
+  if (packs.empty()) return {};
+  if (auto safe = sync_files(some); !safe) return safe;
+  std::error_code ignored;
+  for (const fs::path& pack : packs) fs::remove(pack, ignored);
+  const std::scoped_lock lock(mutex);
+  names.erase(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(some.size()));
+  return {};
+}
+
+void PayloadPack::Work::run() {
+  std::unique_lock lock(mutex);
+  const std::chrono::nanoseconds pause(settle_every_ns);
+  while (!news.wait_for(lock, pause, [this] { return ends; })) {
+    if (!file.is_open()) continue;
+    lock.unlock();
+    (void)settle();  // else the next time
+    lock.lock();
+  }
+}
+
+PayloadPack::PayloadPack(std::unique_ptr<Work> work) : work_(std::move(work)) {}
+
+Result<std::unique_ptr<PayloadPack>> PayloadPack::open(const std::string& folder,
+                                                       const Restore& restore,
+                                                       base::TimeNs settle_every_ns) {
+  auto work = std::make_unique<Work>(folder, settle_every_ns);
+  for (const fs::path& pack : packs_in(folder)) {
+    const Status restored = restore_pack(pack.string(), [&](const auto& name, auto payload) {
+      work->names.push_back(name);
+      return restore(name, payload);
+    });
+    if (!restored) {
+      return base::failure(restored.error());
+    }
+  }
+  if (auto settled = work->settle(); !settled) return base::failure(settled.error());
+  work->thread = quiet_thread([&on = *work] { on.run(); });
+  return std::unique_ptr<PayloadPack>(new PayloadPack(std::move(work)));
+}
+
+PayloadPack::~PayloadPack() {
+  {
+    const std::scoped_lock lock(work_->mutex);
+    work_->ends = true;
+  }
+  work_->news.notify_all();
+  work_->thread.join();
+  (void)work_->settle();
+}
+
+Status PayloadPack::add(std::string_view name, std::string_view payload) {
+  std::unique_lock lock(work_->mutex);
+  const auto batch = work_->filling;
+  batch->names.emplace_back(name);
+  batch->records.push_back(fmt::format("{} {}", name, payload));
+  while (!batch->done) {
+    if (work_->writing) {
+      work_->news.wait(lock);
+    } else {
+      work_->lead(lock);
+    }
+  }
+  return batch->status;
+}
+
+Status PayloadPack::settle() { return work_->settle(); }
+
+}  // namespace goban::service
