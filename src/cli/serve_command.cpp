@@ -1,13 +1,17 @@
 // goban serve: the daemon that schedules this machine; goban replay: its journal, decided again.
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <unistd.h>
 
 #include "cli/command.hpp"
 #include "cli/what_if.hpp"
+#include "live/journal/standby.hpp"
 #include "service/machine_daemon.hpp"
 #include "service/replay.hpp"
 
@@ -20,6 +24,8 @@ struct ServeArguments {
   std::string policy;
   std::optional<int32_t> virtual_gpus;
   std::string listen;
+  bool standby = false;
+  double takeover_after_s = 10;
 };
 
 base::Result<service::ServeConfig> configuration(const ServeArguments& arguments) {
@@ -57,6 +63,38 @@ void wait_for_end(const sigset_t& signals, const ServeArguments& arguments,
   }
 }
 
+base::TimeNs steady_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+/// Waits until the daemon of the state folder is gone or silent, and takes its place. Nothing: it
+/// was told to end before.
+std::optional<service::Takeover> stand_by(const std::string& state, double patience_s,
+                                          const sigset_t& signals) {
+  constexpr timespec kLookEvery{.tv_sec = 0, .tv_nsec = 200'000'000};
+  live::HolderWatch watch(state, base::from_seconds(patience_s));
+  std::string said;
+  while (true) {
+    const live::HolderState holder = watch.look(steady_ns());
+    if (holder == live::HolderState::Lives && said != watch.holder()) {
+      said = watch.holder();
+      say(fmt::format("standing by: {} works on {}", said, state));
+    } else if (holder != live::HolderState::Lives) {
+      const bool silent = holder == live::HolderState::Silent;
+      auto lock = silent ? live::StateLock::take_from_silent(state, watch.inode())
+                         : live::StateLock::take(state);
+      if (lock) {
+        say(silent ? fmt::format("taking over: {} has shown no life for {:g} s", said, patience_s)
+                   : fmt::format("taking over: nobody works on {}", state));
+        return service::Takeover{.lock = std::move(*lock), .from_silent = silent};
+      }
+    }
+    siginfo_t ignored{};
+    const int signal = ::sigtimedwait(&signals, &ignored, &kLookEvery);
+    if (signal == SIGINT || signal == SIGTERM) return std::nullopt;
+  }
+}
+
 int serve(const ServeArguments& arguments) {
   auto config = configuration(arguments);
   if (!config) return report_error(config.error());
@@ -66,21 +104,39 @@ int serve(const ServeArguments& arguments) {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  service::Takeover takeover;
+  if (arguments.standby) {
+    service::add_defaults(*config);
+    auto taken = stand_by(config->state, arguments.takeover_after_s, signals);
+    if (!taken) return 0;
+    takeover = std::move(*taken);
+  }
+  std::atomic<bool> is_shut_out = false;
+  takeover.shut_out = [&is_shut_out] {
+    is_shut_out = true;
+    ::kill(::getpid(), SIGTERM);
+  };
   std::shared_ptr<WhatIf> what_if;
   auto daemon = service::MachineDaemon::start(
       std::move(*config), say,
       [&what_if](const service::ServeConfig& complete, const live::Site& site) {
         what_if = std::make_shared<WhatIf>(complete, site);
         return [what_if](const std::string& question) { return what_if->answer(question); };
-      });
+      },
+      std::move(takeover));
   if (!daemon) return report_error(daemon.error());
   fmt::print("{}", (*daemon)->addresses());
   std::fflush(stdout);
   wait_for_end(signals, arguments, **daemon);
-  say("ending; jobs that run go on");
+  if (!is_shut_out) say("ending; jobs that run go on");
   what_if->end();
+  const std::string state = (*daemon)->config().state;
   daemon->reset();
-  return 0;
+  if (!is_shut_out) return 0;
+  return report_error({base::ErrorCode::Failed,
+                       fmt::format("another daemon has taken over {}: this one ends", state),
+                       {},
+                       "jobs go on under the other one; nothing is to be done"});
 }
 
 int replay(const ServeArguments& arguments, const std::string& path, bool json) {
@@ -125,13 +181,24 @@ void add_serve(CLI::App& app, Action& action) {
       ->check(CLI::Range(1, 255));
   command->add_option("--listen", arguments->listen,
                       "ADDRESS:PORT for browsers; beyond loopback only with TLS");
+  command->add_flag("--standby", arguments->standby,
+                    "Wait while another daemon works on the state folder, then take its place");
+  constexpr double kPatienceMin_s = 2;
+  constexpr double kPatienceMax_s = 3600;
+  command
+      ->add_option("--takeover-after", arguments->takeover_after_s,
+                   "With --standby: seconds without life after which it is taken for dead")
+      ->check(CLI::Range(kPatienceMin_s, kPatienceMax_s))
+      ->capture_default_str();
   command->footer(
       "Examples:\n"
       "  goban serve --virtual-gpus 4\n"
       "  goban serve --config /etc/goban.toml\n"
       "  goban serve --state ~/goban --policy las+pal --listen 127.0.0.1:8080\n"
+      "  goban serve --config /etc/goban.toml --standby\n"
       "Ctrl-C or SIGTERM ends the daemon; jobs that run go on, and the next one finds them.\n"
-      "SIGHUP: tokens, certificate and who may ask are read again.");
+      "SIGHUP: tokens, certificate and who may ask are read again.\n"
+      "A daemon that another one has taken over from ends by itself, with exit code 1.");
   command->callback([arguments, &action] { action = [arguments] { return serve(*arguments); }; });
 }
 

@@ -34,8 +34,13 @@ std::function<TimeNs()> steady_wall_clock() {
 /// Hands the records of ended jobs to the history store, in a thread of its own.
 class Bookkeeper {
  public:
-  Bookkeeper(std::unique_ptr<Accounting> accounting, std::function<void(std::string)> say)
-      : accounting_(std::move(accounting)), say_(std::move(say)), thread_([this] { work(); }) {}
+  /// `is_ours`: the state is still ours to write.
+  Bookkeeper(std::unique_ptr<Accounting> accounting, std::function<void(std::string)> say,
+             std::function<bool()> is_ours)
+      : accounting_(std::move(accounting)),
+        say_(std::move(say)),
+        is_ours_(std::move(is_ours)),
+        thread_([this] { work(); }) {}
   ~Bookkeeper() {
     {
       const std::scoped_lock lock(mutex_);
@@ -67,6 +72,7 @@ class Bookkeeper {
       if (stops_) return;  // what is left is accounted after the next start
       const std::vector<LiveJob> jobs = std::exchange(todo_, {});
       lock.unlock();
+      if (!is_ours_()) return;
       const Status status = accounting_->record(jobs);
       lock.lock();
       if (status) {
@@ -85,6 +91,7 @@ class Bookkeeper {
 
   std::unique_ptr<Accounting> accounting_;
   std::function<void(std::string)> say_;
+  std::function<bool()> is_ours_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<LiveJob> todo_;
@@ -127,6 +134,7 @@ struct Daemon::Work {
 
   void run();
   void one_turn();
+  void be_shut_out();
   void note(double seconds, int64_t decisions);
   void keep_books();
   void compact_if_due();
@@ -158,8 +166,23 @@ void Daemon::Work::run() {
                       [this] { return stops || !letters.empty(); });
       if (stops && letters.empty()) return;
     }
+    if (log->was_taken_over()) return be_shut_out();
     one_turn();
   }
+}
+
+void Daemon::Work::be_shut_out() {
+  std::vector<Letter> refused;
+  {
+    const std::scoped_lock lock(mail);
+    stops = true;
+    refused = std::exchange(letters, {});
+  }
+  changed.notify_all();
+  for (Letter& letter : refused) {
+    letter.answer.set_value(base::failed("another daemon has taken over", "ask that one"));
+  }
+  if (options.shut_out) options.shut_out();
 }
 
 void Daemon::Work::one_turn() {
@@ -259,7 +282,9 @@ Result<std::unique_ptr<Daemon>> Daemon::start(Site site, const Recovered& recove
       work->options.say("no snapshot could be written: " + status.error().text());
     }
   }
-  work->bookkeeper = std::make_unique<Bookkeeper>(std::move(accounting), work->options.say);
+  work->bookkeeper =
+      std::make_unique<Bookkeeper>(std::move(accounting), work->options.say,
+                                   [&on = *work->log] { return !on.was_taken_over(); });
   work->turns.resume();
   work->next_resume = Steady::now() + std::chrono::nanoseconds(work->options.resume_ns);
   work->thread = std::thread([&on = *work] { on.run(); });
@@ -274,7 +299,7 @@ Daemon::~Daemon() {
   work_->posted.notify_all();
   work_->thread.join();
   work_->bookkeeper.reset();
-  if (!work_->turns.is_stuck()) {
+  if (!work_->turns.is_stuck() && !was_taken_over()) {
     if (const Status status = work_->turns.compact(); !status) {
       work_->options.say("no snapshot could be written: " + status.error().text());
     }
@@ -302,6 +327,8 @@ DaemonStats Daemon::stats() const {
   const std::scoped_lock lock(work_->mail);
   return work_->stats;
 }
+
+bool Daemon::was_taken_over() const { return work_->log->was_taken_over(); }
 
 uint64_t Daemon::version() const {
   const std::scoped_lock lock(work_->mail);

@@ -25,6 +25,9 @@ struct DaemonOptions {
   int64_t snapshot_bytes = 32 << 20;       ///< of journal, then a snapshot replaces it
   std::function<TimeNs()> wall_clock{};    ///< empty: the system's
   std::function<void(std::string)> say{};  ///< log lines; empty: stderr
+  /// Called once, from the scheduler's thread, when another daemon has taken over: nothing is
+  /// written or ordered any more, callers get errors, and all that is left to do is to end.
+  std::function<void()> shut_out{};
 };
 
 /// Counters since the start, for metrics.
@@ -60,6 +63,8 @@ class Daemon {
   /// Looks at the state; nobody changes it meanwhile, so be quick. From any thread.
   void look(const std::function<void(const Controller&)>& see) const;
   [[nodiscard]] DaemonStats stats() const;
+  /// Another daemon works on the state now. From any thread.
+  [[nodiscard]] bool was_taken_over() const;
   /// Grows with every turn that changed something.
   [[nodiscard]] uint64_t version() const;
   /// Waits until version() differs from `seen`, at most so long. Returns it.

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <mutex>
 #include <thread>
+#include <unistd.h>
 
 #include "live/test_world.hpp"
 
@@ -38,7 +39,9 @@ class SharedLog final : public RecordLog {
   base::Status commit() override { return full.load() ? base::failed("disk full") : log_.commit(); }
   base::Status compact(std::string_view snapshot) override { return log_.compact(snapshot); }
   int64_t bytes_since_snapshot() const override { return 0; }
+  bool was_taken_over() const override { return taken_over; }
   inline static std::atomic<bool> full = false;
+  inline static std::atomic<bool> taken_over = false;
 
  private:
   MemoryLog& log_;
@@ -61,6 +64,7 @@ class Ledger final : public Accounting {
 struct DaemonTest : testing::Test {
   MemoryLog log;
   std::vector<JobId> stored;
+  std::atomic<int> shut_outs = 0;
   std::mutex said_mutex;
   std::string said;
 
@@ -77,6 +81,7 @@ struct DaemonTest : testing::Test {
     site.penalties = profile::LocalityPenalties(site.cluster, 1);
     site.composition = *policy::compose("fifo+packed");
     DaemonOptions options{.poll_ns = 1'000'000};
+    options.shut_out = [this] { ++shut_outs; };
     options.say = [this](const std::string& line) {
       const std::scoped_lock lock(said_mutex);
       said += line + "\n";
@@ -217,6 +222,23 @@ TEST_F(DaemonTest, NothingStartsWhileTheJournalCannotBeWritten) {
   SharedLog::full = false;
   ASSERT_TRUE(settle(*daemon));
   EXPECT_EQ(stored.size(), 1U) << "the first was taken before the disk was known to be full";
+}
+
+TEST_F(DaemonTest, WhoIsShutOutWritesAndOrdersNothing) {
+  auto daemon = start();
+  ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{.name = "before"}}}));
+  ASSERT_TRUE(settle(*daemon));
+  const size_t records = log.safe.records.size();
+  SharedLog::taken_over = true;
+  for (int i = 0; i < 5'000 && shut_outs == 0; ++i) ::usleep(2'000);
+  EXPECT_EQ(shut_outs, 1);
+  EXPECT_TRUE(daemon->was_taken_over());
+  EXPECT_FALSE(daemon->ask(Submit{.jobs = {JobSpec{.name = "after"}}}));
+  daemon.reset();
+  SharedLog::taken_over = false;
+  EXPECT_EQ(log.safe.records.size(), records);
+  EXPECT_EQ(log.safe.snapshot, "") << "a daemon that ends in order writes one, this one must not";
+  EXPECT_EQ(stored.size(), 1U);
 }
 
 }  // namespace

@@ -147,7 +147,7 @@ void GpuWatcher::keep(TimeNs now) {
 
 void GpuWatcher::write() {
   next_write_ns_ = now_ns() + options_.write_every_ns;
-  if (samples_.empty()) return;
+  if (samples_.empty() || (options_.may_write && !options_.may_write())) return;
   const base::Status status = write_samples();
   if (status) {
     samples_.clear();

@@ -22,6 +22,7 @@ struct GpuWatcherOptions {
   std::string series{};                               ///< folder of the series store; empty = none
   std::function<base::TimeNs()> wall_clock{};         ///< empty: the system's
   std::function<void(const std::string&)> say{};      ///< problems of the store, once each
+  std::function<bool()> may_write{};                  ///< asked before each write; empty: always
 };
 
 /// Watches until it is destroyed; then it writes what it has.

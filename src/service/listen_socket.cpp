@@ -50,14 +50,14 @@ bool is_served(const sockaddr_un& address) {
   return !refused;
 }
 
-base::Status remove_left_over(const std::string& path, const sockaddr_un& address) {
+base::Status remove_left_over(const std::string& path, const sockaddr_un& address, bool served) {
   struct stat found{};
   if (::lstat(path.c_str(), &found) != 0) return {};
   if (!S_ISSOCK(found.st_mode)) {
     return base::failed(fmt::format("{}: is no socket", path),
                         "it is left as it is: name another path");
   }
-  if (is_served(address)) {
+  if (!served && is_served(address)) {
     return base::failed(fmt::format("{}: another daemon listens there", path),
                         "stop it, or give this one a socket of its own");
   }
@@ -66,7 +66,8 @@ base::Status remove_left_over(const std::string& path, const sockaddr_un& addres
 }
 }  // namespace
 
-base::Result<ListenSocket> ListenSocket::unix_at(const std::string& path, uint32_t mode) {
+base::Result<ListenSocket> ListenSocket::unix_at(const std::string& path, uint32_t mode,
+                                                 bool replace) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
@@ -75,7 +76,7 @@ base::Result<ListenSocket> ListenSocket::unix_at(const std::string& path, uint32
         "choose a shorter path");
   }
   path.copy(address.sun_path, path.size());
-  if (base::Status removed = remove_left_over(path, address); !removed) {
+  if (base::Status removed = remove_left_over(path, address, replace); !removed) {
     return base::failure(std::move(removed.error()));
   }
   ListenSocket socket;

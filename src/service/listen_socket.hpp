@@ -12,8 +12,10 @@ namespace goban::service {
 class ListenSocket {
  public:
   /// Binds `path` with these permissions. A socket file that nobody listens on any more is
-  /// replaced. Errors: Failed if somebody listens there, the path is too long or not a socket.
-  [[nodiscard]] static base::Result<ListenSocket> unix_at(const std::string& path, uint32_t mode);
+  /// replaced; with `replace`, one that somebody listens on, too. Errors: Failed if somebody
+  /// listens there, the path is too long or not a socket.
+  [[nodiscard]] static base::Result<ListenSocket> unix_at(const std::string& path, uint32_t mode,
+                                                          bool replace = false);
   /// Binds an IP address and port; port 0 = any free one. Errors: Failed, Usage if `address` is no
   /// IP address.
   [[nodiscard]] static base::Result<ListenSocket> tcp_at(const std::string& address, uint16_t port);

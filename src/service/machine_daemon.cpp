@@ -41,8 +41,15 @@ Status make_private_folder(const std::string& path) {
 
 /// In the order in which they start; they end in the other one.
 struct MachineDaemon::Parts {
-  Parts(ServeConfig chosen, std::function<void(const std::string&)> speak, WhatIfMaker maker)
-      : config(std::move(chosen)), say(std::move(speak)), make_what_if(std::move(maker)) {}
+  Parts(ServeConfig chosen, std::function<void(const std::string&)> speak, WhatIfMaker maker,
+        Takeover takeover)
+      : config(std::move(chosen)),
+        say(std::move(speak)),
+        make_what_if(std::move(maker)),
+        shut_out(std::move(takeover.shut_out)),
+        lock(std::move(takeover.lock)) {
+    config.doors.replaces_socket = takeover.from_silent;
+  }
 
   Status start();
   Status start_daemon();
@@ -53,6 +60,7 @@ struct MachineDaemon::Parts {
   std::function<void(const std::string&)> say;
   WhatIfMaker make_what_if;
   decltype(ServiceExtras::what_if) what_if;
+  std::function<void()> shut_out;
   std::optional<live::StateLock> lock;
   MachineGpus machine;
   model::Cluster cluster;  ///< accounting reads it from its own thread
@@ -67,9 +75,11 @@ struct MachineDaemon::Parts {
 Status MachineDaemon::Parts::start() {
   add_defaults(config);
   if (auto status = make_private_folder(config.state); !status) return status;
-  auto taken = live::StateLock::take(config.state);
-  if (!taken) return base::failure(taken.error());
-  lock.emplace(std::move(*taken));
+  if (!lock) {
+    auto taken = live::StateLock::take(config.state);
+    if (!taken) return base::failure(taken.error());
+    lock.emplace(std::move(*taken));
+  }
   auto store = PayloadStore::open(config.state + "/payloads");
   if (!store) return base::failure(store.error());
   payloads.emplace(std::move(*store));
@@ -94,12 +104,14 @@ Status MachineDaemon::Parts::start_daemon() {
   if (!book) return base::failure(book.error());
   profiles = std::move(*book);
   auto engine = std::make_unique<engine::local::LocalEngine>(
-      engine::local::LocalOptions{.state = config.state, .node = cluster.nodes()[0].name},
+      engine::local::LocalOptions{
+          .state = config.state, .node = cluster.nodes()[0].name, .epoch = journal->epoch},
       machine.gpus, machine.nvml);
   auto accounting = std::make_unique<StoreAccounting>(
       config.store, config.state + "/rejected-records.txt", cluster, profiles.get());
   live::DaemonOptions options;
   options.say = say;
+  options.shut_out = shut_out;
   auto started = live::Daemon::start(std::move(*site), journal->recovered, std::move(journal->log),
                                      std::move(engine), std::move(accounting), std::move(options));
   if (!started) return base::failure(started.error());
@@ -107,7 +119,9 @@ Status MachineDaemon::Parts::start_daemon() {
   desk = std::make_unique<DaemonDesk>(*daemon);
   gpus = std::make_unique<GpuWatcher>(
       engine::local::GpuWatch(config.state, machine.gpus, machine.nvml), *desk,
-      GpuWatcherOptions{.series = config.series == "none" ? "" : config.series, .say = say});
+      GpuWatcherOptions{.series = config.series == "none" ? "" : config.series,
+                        .say = say,
+                        .may_write = [&on = *daemon] { return !on.was_taken_over(); }});
   return {};
 }
 
@@ -149,8 +163,10 @@ MachineDaemon::MachineDaemon(std::unique_ptr<Parts> parts) : parts_(std::move(pa
 MachineDaemon::~MachineDaemon() = default;
 
 Result<std::unique_ptr<MachineDaemon>> MachineDaemon::start(
-    ServeConfig config, std::function<void(const std::string&)> say, WhatIfMaker make_what_if) {
-  auto parts = std::make_unique<Parts>(std::move(config), std::move(say), std::move(make_what_if));
+    ServeConfig config, std::function<void(const std::string&)> say, WhatIfMaker make_what_if,
+    Takeover takeover) {
+  auto parts = std::make_unique<Parts>(std::move(config), std::move(say), std::move(make_what_if),
+                                       std::move(takeover));
   if (auto status = parts->start(); !status) return base::failure(status.error());
   return std::unique_ptr<MachineDaemon>(new MachineDaemon(std::move(parts)));
 }

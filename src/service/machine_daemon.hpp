@@ -3,10 +3,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.hpp"
 #include "live/controller/controller.hpp"
+#include "live/journal/state_lock.hpp"
 #include "service/serve_config.hpp"
 
 namespace goban::service {
@@ -17,6 +19,14 @@ namespace goban::service {
 using WhatIfMaker = std::function<decltype(ServiceExtras::what_if)(const ServeConfig& config,
                                                                    const live::Site& site)>;
 
+/// How a daemon comes to its state folder, and loses it.
+struct Takeover {
+  std::optional<live::StateLock> lock{};  ///< of the state folder, where a stand-by has it already
+  bool from_silent = false;               ///< its holder before may live on, and hold the socket
+  /// Another daemon has taken over: end this one. Called once, from a thread of the daemon.
+  std::function<void()> shut_out{};
+};
+
 class MachineDaemon {
  public:
   /// `say` takes lines for the log, from any thread. Without a maker nobody may ask what-if.
@@ -24,7 +34,7 @@ class MachineDaemon {
   /// cannot be listened on; those of the configuration, of its files and of the journal.
   [[nodiscard]] static base::Result<std::unique_ptr<MachineDaemon>> start(
       ServeConfig config, std::function<void(const std::string&)> say,
-      WhatIfMaker make_what_if = {});
+      WhatIfMaker make_what_if = {}, Takeover takeover = {});
   ~MachineDaemon();
   MachineDaemon(const MachineDaemon&) = delete;
   MachineDaemon& operator=(const MachineDaemon&) = delete;

@@ -48,7 +48,8 @@ base::Result<HostPort> parse_listen(const std::string& text) {
 base::Result<std::vector<ListenSocket>> open_sockets(const ServiceOptions& options) {
   std::vector<ListenSocket> sockets;
   if (!options.socket.empty()) {
-    base::Result<ListenSocket> local = ListenSocket::unix_at(options.socket, options.socket_mode);
+    base::Result<ListenSocket> local =
+        ListenSocket::unix_at(options.socket, options.socket_mode, options.replaces_socket);
     if (!local) return base::failure(std::move(local.error()));
     sockets.push_back(std::move(*local));
   }

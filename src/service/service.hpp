@@ -23,9 +23,10 @@ struct StaticPage {
 };
 
 struct ServiceOptions {
-  std::string socket{};         ///< path of the Unix socket; empty = none
-  uint32_t socket_mode = 0600;  ///< 0666 for everybody: callers are known by their credentials
-  std::string listen{};         ///< "ADDRESS:PORT" for TCP; empty = none. Port 0 = any
+  std::string socket{};          ///< path of the Unix socket; empty = none
+  uint32_t socket_mode = 0600;   ///< 0666 for everybody: callers are known by their credentials
+  bool replaces_socket = false;  ///< of a daemon that was taken over, and may still hold it
+  std::string listen{};          ///< "ADDRESS:PORT" for TCP; empty = none. Port 0 = any
   std::string certificate_file{}, key_file{};  ///< PEM; needed unless the address is loopback
   CallerOptions callers{};
   HttpLimits limits{};

@@ -7,6 +7,7 @@
 #include "base/random.hpp"
 #include "engine/local/supervised_run.hpp"
 #include "engine/local/test_runs.hpp"
+#include "live/journal/state_lock.hpp"
 
 namespace goban::engine::local {
 namespace {
@@ -116,6 +117,37 @@ TEST(Launch, KilledAtAnyMomentAndResumedItRanOnceOrIsLostForGood) {
     EXPECT_EQ(report.kind, ReportKind::Lost);
     EXPECT_EQ(starts_of(runs, job + 1), "");
   }
+}
+
+// A daemon is frozen just before it launches; another one takes over, runs the job and forgets it;
+// then the first goes on.
+TEST(Launch, ADaemonThatWasTakenOverStartsNothing) {
+  TestRuns runs("shut_out");
+  const std::string journal = runs.state() + "/journal";
+  std::filesystem::create_directories(journal);
+  runs.options.epoch = live::raise_epoch(live::system_files(), journal, 1).value();
+  LocalEngine old(runs.options, runs.gpus);
+  const auto placed = counted_job(runs, 1);
+  const auto late = counted_job(runs, 2);
+  // Its supervisor is started by hand below: the order of the first run is there, untaken.
+  RunOrder order;
+  order.run = placed.run;
+  order.epoch = runs.options.epoch;
+  order.spec = placed.spec;
+  order.payload = payload_path(runs.state(), placed.spec);
+  ASSERT_TRUE(runs.folder(placed).place_order(order).value());
+
+  runs.options.epoch = live::raise_epoch(live::system_files(), journal, 1).value();
+  EXPECT_FALSE(runs.folder(placed).take()) << "the order of a daemon that was taken over";
+  EXPECT_EQ(runs.run(late).kind, ReportKind::Ended);
+  runs.engine().forget(late.run, false);
+  old.launch(late);
+  EXPECT_TRUE(old.take_reports().empty());
+  EXPECT_EQ(runs.folder(late).stage(), RunStage::Absent);
+  EXPECT_EQ(starts_of(runs, 2), "x\n");
+  // The new one orders the first run again, and that counts.
+  EXPECT_EQ(runs.run(placed).kind, ReportKind::Ended);
+  EXPECT_EQ(starts_of(runs, 1), "x\n");
 }
 
 TEST(Launch, TwoAtOnceStartItOnce) {

@@ -90,6 +90,7 @@ LocalEngine::LocalEngine(LocalOptions options, std::vector<LocalGpu> gpus,
 RunOrder LocalEngine::order_for(const live::LaunchOrder& order) const {
   RunOrder out;
   out.run = order.run;
+  out.epoch = options_.epoch;
   out.spec = order.spec;
   for (const live::GpuId gpu : order.gpus) {
     if (gpu.index() < gpus_.size()) out.gpus.push_back(gpus_[gpu.index()]);
@@ -174,7 +175,7 @@ void LocalEngine::tell_neighbours(const live::LaunchOrder& order) {
 }
 
 void LocalEngine::launch(const live::LaunchOrder& order) {
-  if (watch_again(order.run)) return;
+  if (watch_again(order.run) || is_shut_out(options_.state, options_.epoch)) return;
   const RunFolder folder(options_.state, order.run);
   const auto placed = folder.place_order(order_for(order));
   if (!placed) {
@@ -218,8 +219,10 @@ void LocalEngine::forget(RunId run, bool last) {
   const RunFolder folder(options_.state, run);
   if (const auto text = read_small_file(folder.file("taken")); text && last) {
     const auto order = parse_order(*text, folder.file("taken"));
-    if (order) remove_payload(options_.state, order->spec);
+    if (order) payloads_left_.push_back(order->spec);
   }
+  std::erase_if(payloads_left_,
+                [this](const live::JobSpec& spec) { return remove_payload(options_.state, spec); });
   remove_runs(options_.state, run.job);
 }
 

@@ -17,6 +17,8 @@ namespace goban::engine::local {
 struct LocalOptions {
   std::string state{};  ///< state folder; exists
   std::string node{};   ///< name of this machine
+  /// Of the daemon that it works for: what a later one has taken over starts nothing. 0 = unknown.
+  uint64_t epoch = 0;
   /// Program and first arguments of a supervisor; empty: this program, `supervise`.
   std::vector<std::string> supervisor{};
   std::string cgroup_root{};                     ///< as in RunOrder
@@ -82,7 +84,8 @@ class LocalEngine final : public live::Engine {
   std::vector<LocalGpu> gpus_;
   std::shared_ptr<const NvmlLibrary> nvml_;
   std::map<live::RunId, Watched> watched_;
-  std::vector<pid_t> children_;  ///< supervisors that we started
+  std::vector<pid_t> children_;               ///< supervisors that we started
+  std::vector<live::JobSpec> payloads_left_;  ///< of jobs that are over, during a back-up
   std::vector<live::Report> reports_;
 };
 

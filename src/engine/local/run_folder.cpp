@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/sha256.hpp"
+#include "live/journal/state_lock.hpp"
 
 namespace goban::engine::local {
 namespace {
@@ -35,6 +37,22 @@ bool is_locked(const std::string& path) {
   return ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+/// `<state>` of `<state>/jobs/<number>/run-<run>`.
+std::string state_of(const std::string& run_folder) {
+  return fs::path(run_folder).parent_path().parent_path().parent_path().string();
+}
+
+/// Locks for a supervisor. Another one that only looks whether it may start lets go at once.
+bool lock_untaken(const RunFolder& folder, int lock) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    if (try_lock(lock)) return true;
+    if (exists(folder.file("taken")) || exists(folder.file("status"))) return false;
+    ::usleep(10'000);
+  }
+  return false;
+}
+
 base::Status make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
   return system_error("cannot make the folder", path,
@@ -56,11 +74,22 @@ void remove_runs(const std::string& state, live::JobId job) {
   fs::remove_all(job_folder(state, job), ignored);
 }
 
-void remove_payload(const std::string& state, const live::JobSpec& spec) {
+bool remove_payload(const std::string& state, const live::JobSpec& spec) {
   const std::string& name = spec.payload;
-  if (name.empty() || name.find('/') != std::string::npos || name.starts_with('.')) return;
+  if (name.empty() || name.find('/') != std::string::npos || name.starts_with('.')) return true;
+  const std::string payloads = state + "/payloads";
+  const Descriptor folder(::open(payloads.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const bool copied = folder && ::flock(folder.get(), LOCK_SH | LOCK_NB) != 0;
+  if (copied && errno == EWOULDBLOCK) return false;
   std::error_code ignored;
-  fs::remove_all(fmt::format("{}/payloads/{}", state, name), ignored);
+  fs::remove_all(payloads + "/" + name, ignored);
+  return true;
+}
+
+bool is_shut_out(const std::string& state, uint64_t epoch) {
+  if (epoch == 0) return false;
+  const auto now = live::read_epoch(state + "/journal");
+  return now && *now > epoch;
 }
 
 std::string terminal_socket(const std::string& state, live::RunId run) {
@@ -103,14 +132,26 @@ base::Result<bool> RunFolder::place_order(const RunOrder& order) const {
   return true;
 }
 
+base::Status RunFolder::check_epoch() const {
+  const auto text = read_small_file(file("order"));
+  if (!text) return base::failure(text.error());
+  const auto order = parse_order(*text, file("order"));
+  if (!order || !is_shut_out(state_of(path_), order->epoch)) return {};
+  return base::failed(path_ + ": another daemon has taken over from the one that ordered it");
+}
+
 base::Result<RunFolder::Taken> RunFolder::take() const {
   Taken taken;
   taken.lock.reset(::open(file("lock").c_str(), O_RDWR | O_CLOEXEC));
   if (!taken.lock) return system_error("cannot open", file("lock"));
-  if (!try_lock(taken.lock.get())) return base::failed(path_ + ": another supervisor runs it");
+  if (!lock_untaken(*this, taken.lock.get())) {
+    return base::failed(path_ + ": another supervisor runs it");
+  }
   if (exists(file("taken")) || exists(file("status"))) {
     return base::failed(path_ + ": this run was started before");
   }
+  // The daemon that takes over decides anew of all that was not taken before.
+  if (auto s = check_epoch(); !s) return base::failure(s.error());
   if (::rename(file("order").c_str(), file("taken").c_str()) != 0) {
     return system_error("no order", file("order"));
   }

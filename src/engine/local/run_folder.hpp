@@ -68,6 +68,8 @@ class RunFolder {
 
  private:
   [[nodiscard]] base::Status make_folders() const;
+  /// Errors: Failed if there is no order, or if it is of a daemon that was taken over.
+  [[nodiscard]] base::Status check_epoch() const;
 
   std::string path_;
 };
@@ -78,8 +80,11 @@ class RunFolder {
 [[nodiscard]] std::string payload_path(const std::string& state, const live::JobSpec& spec);
 /// Removes the runs of a job; no error if there are none.
 void remove_runs(const std::string& state, live::JobId job);
-/// Removes a payload; names that are none are ignored.
-void remove_payload(const std::string& state, const live::JobSpec& spec);
+/// Removes a payload; names that are none are ignored. False: a back-up copies payloads now (it has
+/// a lock on their folder), so try again later.
+[[nodiscard]] bool remove_payload(const std::string& state, const live::JobSpec& spec);
+/// A later daemon than the one of this epoch works on the state folder. 0 is never shut out.
+[[nodiscard]] bool is_shut_out(const std::string& state, uint64_t epoch);
 /// The socket of a running interactive job's terminal, as its user can reach it; empty if none.
 [[nodiscard]] std::string terminal_socket(const std::string& state, live::RunId run);
 

@@ -127,6 +127,7 @@ std::string to_text(const RunOrder& order) {
   return dump({{"version", 1},
                {"job", live::job_number(order.run.job)},
                {"run", order.run.run},
+               {"epoch", order.epoch},
                {"spec", live::to_json(order.spec)},
                {"gpus", std::move(gpus)},
                {"shares", order.shares},
@@ -149,6 +150,7 @@ base::Result<RunOrder> parse_order(std::string_view text, const std::string& fil
   Fields fields(*document);
   fields.get("job", job);
   fields.get("run", order.run.run);
+  fields.get("epoch", order.epoch);
   fields.get("spec", spec);
   fields.get("gpus", gpus);
   fields.get("shares", order.shares);

@@ -39,6 +39,7 @@ struct RunOrder {
   bool shares = false;
   uint32_t restarts = 0;
   uint32_t run_instances = 1;    ///< instances of the job that run here
+  uint64_t epoch = 0;            ///< of the daemon that orders; 0 = it has none
   std::string node{};            ///< name of this machine
   std::string payload{};         ///< path of the payload
   std::string cgroup_root{};     ///< where to make cgroups: empty = found, "-" = none

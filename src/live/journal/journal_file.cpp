@@ -34,6 +34,7 @@ class JournalFile final : public RecordLog {
       : folder_(std::move(folder)),
         build_(options.build),
         calls_(options.calls == nullptr ? &system_files() : options.calls),
+        epoch_(generation.epoch),
         generation_(generation) {}
 
   /// Goes on behind the last record of the generation's file.
@@ -93,6 +94,11 @@ class JournalFile final : public RecordLog {
   }
 
   int64_t bytes_since_snapshot() const override { return record_bytes_; }
+
+  bool was_taken_over() const override {
+    const auto epoch = read_epoch(folder_);
+    return epoch && *epoch > epoch_;
+  }
 
   /// Starts a generation and goes on with it: its journal, then its snapshot, which makes it count
   /// by itself. Then older ones are not needed.
@@ -173,6 +179,7 @@ class JournalFile final : public RecordLog {
   std::string folder_;
   std::string build_;
   FileCalls* calls_;
+  uint64_t epoch_;
   Generation generation_;
   OpenFile file_;
   std::vector<std::string> waiting_;

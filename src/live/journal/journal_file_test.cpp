@@ -178,7 +178,10 @@ TEST(JournalFile, WhoeverTakesOverShutsOutTheOther) {
   const TestFolder test;
   auto old = opened(folder_of(test));
   keep(*old.log, {"a"});
+  EXPECT_FALSE(old.log->was_taken_over());
   auto standby = opened(folder_of(test));
+  EXPECT_TRUE(old.log->was_taken_over());
+  EXPECT_FALSE(standby.log->was_taken_over());
   EXPECT_GT(standby.epoch, old.epoch);
   keep(*standby.log, {"b"});
   old.log->append("too late");

@@ -22,6 +22,8 @@ class RecordLog {
   [[nodiscard]] virtual base::Status compact(std::string_view snapshot) = 0;
   /// Bytes of records since the last snapshot.
   [[nodiscard]] virtual int64_t bytes_since_snapshot() const = 0;
+  /// Another daemon writes from now on, so no commit succeeds any more. From any thread.
+  [[nodiscard]] virtual bool was_taken_over() const { return false; }
 };
 
 /// What a log held when it was opened.

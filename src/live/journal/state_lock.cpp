@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <condition_variable>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <mutex>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace goban::live {
 namespace {
@@ -20,45 +25,116 @@ std::string host_name() {
 
 std::string epoch_path(const std::string& folder) { return folder + "/epoch"; }
 
-}  // namespace
+constexpr auto kBeatEvery = std::chrono::seconds(1);
 
-namespace {
+uint64_t inode_of(const std::string& path) {
+  struct stat facts{};
+  return ::stat(path.c_str(), &facts) == 0 ? facts.st_ino : 0;
+}
 
-/// A child that a killed daemon had just made holds the lock until it becomes another program.
-bool lock_patiently(int fd) {
+uint64_t inode_of(int fd) {
+  struct stat facts{};
+  return ::fstat(fd, &facts) == 0 ? facts.st_ino : 0;
+}
+
+base::Result<OpenFile> open_lock(const std::string& path) {
+  OpenFile file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file.is_open()) return file_failure("open", path);
+  return file;
+}
+
+/// The file at `path`, locked. A child that a killed daemon had just made holds the lock until it
+/// becomes another program, so this takes its time; and a stand-by may put another file there.
+base::Result<OpenFile> lock_patiently(const std::string& path) {
   constexpr int kTries = 200;
   for (int i = 0; i < kTries; ++i) {
-    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
-    if (errno != EWOULDBLOCK && errno != EINTR) return false;
+    auto file = open_lock(path);
+    if (!file) return file;
+    if (::flock(file->fd(), LOCK_EX | LOCK_NB) == 0) {
+      if (inode_of(file->fd()) == inode_of(path)) return file;
+      continue;
+    }
+    if (errno != EWOULDBLOCK && errno != EINTR) return file_failure("lock", path);
     ::usleep(10'000);
   }
-  errno = EWOULDBLOCK;
-  return false;
+  std::string holder = read_whole(path).value_or("");
+  while (holder.ends_with('\n')) holder.pop_back();
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return base::failed(fmt::format("{} is in use by another goban: {}", folder,
+                                  holder.empty() ? "it has not said which" : holder),
+                      "stop that one first, or use another state folder");
+}
+
+/// Only for messages: without room for it the lock is held nevertheless.
+void write_holder(int fd) {
+  const std::string holder = fmt::format("process {} on {}\n", ::getpid(), host_name());
+  FileCalls& calls = system_files();
+  if (calls.truncate(fd, 0) == 0) (void)write_all(calls, fd, holder, 0);
 }
 
 }  // namespace
+
+/// The open file, and the thread that shows that its process runs.
+struct StateLock::Held {
+  explicit Held(OpenFile locked) : file(std::move(locked)), thread([this] { beat(); }) {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() {
+    {
+      const std::scoped_lock lock(mutex);
+      ends = true;
+    }
+    wake.notify_all();
+    thread.join();
+  }
+  void beat() {
+    std::unique_lock lock(mutex);
+    while (!wake.wait_for(lock, kBeatEvery, [this] { return ends; })) {
+      (void)::futimens(file.fd(), nullptr);
+    }
+  }
+
+  OpenFile file;
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool ends = false;
+  std::thread thread;  ///< last: it uses the others
+};
+
+StateLock::StateLock(OpenFile file) : held_(std::make_unique<Held>(std::move(file))) {}
+StateLock::StateLock(StateLock&& other) noexcept = default;
+StateLock& StateLock::operator=(StateLock&& other) noexcept = default;
+StateLock::~StateLock() = default;
+
+std::string lock_path(const std::string& folder) { return folder + "/lock"; }
 
 base::Result<StateLock> StateLock::take(const std::string& folder) {
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::path(folder).parent_path();
   if (!parent.empty()) std::filesystem::create_directories(parent, error);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return file_failure("make", folder);
-  const std::string path = folder + "/lock";
-  OpenFile file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file.is_open()) return file_failure("open", path);
-  if (!lock_patiently(file.fd())) {
-    if (errno != EWOULDBLOCK) return file_failure("lock", path);
-    std::string holder = read_whole(path).value_or("");
-    while (holder.ends_with('\n')) holder.pop_back();
-    return base::failed(fmt::format("{} is in use by another goban: {}", folder,
-                                    holder.empty() ? "it has not said which" : holder),
-                        "stop that one first, or use another state folder");
+  auto file = lock_patiently(lock_path(folder));
+  if (!file) return base::failure(std::move(file.error()));
+  write_holder(file->fd());
+  return StateLock(std::move(*file));
+}
+
+base::Result<StateLock> StateLock::take_from_silent(const std::string& folder, uint64_t inode) {
+  // Of several that take over at once, one gets it.
+  const OpenFile turn(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!turn.is_open()) return file_failure("open", folder);
+  if (::flock(turn.fd(), LOCK_EX) != 0) return file_failure("lock", folder);
+  const std::string path = lock_path(folder);
+  if (inode_of(path) != inode) {
+    return base::failed(fmt::format("somebody else has taken over {}", folder));
   }
-  const std::string holder = fmt::format("process {} on {}\n", ::getpid(), host_name());
-  FileCalls& calls = system_files();
-  // Only for the message above: without room for it the lock is held nevertheless.
-  if (calls.truncate(file.fd(), 0) == 0) (void)write_all(calls, file.fd(), holder, 0);
-  return StateLock(std::move(file));
+  const std::string part = path + ".part";
+  auto file = open_lock(part);
+  if (!file) return base::failure(std::move(file.error()));
+  if (::flock(file->fd(), LOCK_EX | LOCK_NB) != 0) return file_failure("lock", part);
+  write_holder(file->fd());
+  if (::rename(part.c_str(), path.c_str()) != 0) return file_failure("replace", path);
+  return StateLock(std::move(*file));
 }
 
 base::Result<uint64_t> read_epoch(const std::string& folder) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "live/journal/file_calls.hpp"
@@ -10,17 +11,30 @@
 namespace goban::live {
 
 /// Held while a daemon works on a state folder. The system takes it back when the process ends,
-/// however that happens.
+/// however that happens. As long as the process runs, the time of the file moves on every second.
 class StateLock {
  public:
   /// Makes the folder (mode 0700) if it is missing, and takes the lock on `<folder>/lock`. Errors:
   /// Failed naming the process and host that hold it, or if the folder cannot be used.
   [[nodiscard]] static base::Result<StateLock> take(const std::string& folder);
+  /// Puts a lock of our own in the place of one whose holder shows no life any more; that one may
+  /// live on, so all that it writes has to be shut out by its epoch. `inode`: of the file
+  /// that was watched (standby.hpp). Errors: Failed if somebody else was faster, or if the folder
+  /// cannot be used.
+  [[nodiscard]] static base::Result<StateLock> take_from_silent(const std::string& folder,
+                                                                uint64_t inode);
+  StateLock(StateLock&& other) noexcept;
+  StateLock& operator=(StateLock&& other) noexcept;
+  ~StateLock();
 
  private:
-  explicit StateLock(OpenFile file) : file_(std::move(file)) {}
-  OpenFile file_;
+  struct Held;
+  explicit StateLock(OpenFile file);
+  std::unique_ptr<Held> held_;
 };
+
+/// The file `<folder>/lock`.
+[[nodiscard]] std::string lock_path(const std::string& folder);
 
 /// The number of the daemon that may write to `folder`; 0 = none was there yet. It is kept in the
 /// file `epoch` there. Errors: Failed if it cannot be read or is no number.
