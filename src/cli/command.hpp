@@ -51,6 +51,7 @@ void add_series(CLI::App& app, Action& action);
 void add_collect(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
+void add_backup(CLI::App& app, Action& action);
 void add_supervise(CLI::App& app, Action& action);
 void add_submit(CLI::App& app, Action& action);
 void add_queue(CLI::App& app, Action& action);

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   goban::cli::add_collect(app, action);
   goban::cli::add_serve(app, action);
   goban::cli::add_replay(app, action);
+  goban::cli::add_backup(app, action);
   goban::cli::add_supervise(app, action);
   goban::cli::add_measure_block(app, action);
   goban::cli::add_submit(app, action);

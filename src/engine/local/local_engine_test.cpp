@@ -2,7 +2,9 @@
 #include "engine/local/local_engine.hpp"
 
 #include <csignal>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -305,6 +307,23 @@ TEST(LocalEngine, PayloadAndOrderAreForTheDaemonAlone) {
   runs.engine().forget(order.run, true);
   EXPECT_FALSE(exists(runs.state() + "/jobs/1"));
   EXPECT_FALSE(exists(runs.state() + "/payloads/p1"));
+}
+
+TEST(LocalEngine, PayloadsStayWhileABackUpCopiesThem) {
+  TestRuns runs("backup");
+  const auto first = runs.job(1, "true\n");
+  const auto second = runs.job(2, "true\n");
+  EXPECT_EQ(runs.run(first).kind, ReportKind::Ended);
+  {
+    const Descriptor copying(::open((runs.state() + "/payloads").c_str(), O_RDONLY | O_DIRECTORY));
+    ASSERT_EQ(::flock(copying.get(), LOCK_EX), 0);
+    runs.engine().forget(first.run, true);
+    EXPECT_TRUE(exists(runs.state() + "/payloads/p1/payload.json"));
+  }
+  EXPECT_EQ(runs.run(second).kind, ReportKind::Ended);
+  runs.engine().forget(second.run, true);
+  EXPECT_FALSE(exists(runs.state() + "/payloads/p1"));
+  EXPECT_FALSE(exists(runs.state() + "/payloads/p2"));
 }
 
 TEST(LocalEngine, TenThousandIdlePollsAreCheap) {

@@ -1,0 +1,56 @@
+// goban backup: a copy of what a daemon remembers, while it works.
+#include <fmt/format.h>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "service/backup.hpp"
+
+namespace goban::cli {
+namespace {
+
+struct BackupArguments {
+  std::string to;
+  std::string config;
+  std::string state;
+};
+
+int back_up(const BackupArguments& arguments) {
+  service::ServeConfig config;
+  if (!arguments.config.empty()) {
+    auto read = service::read_serve_config(arguments.config);
+    if (!read) return report_error(read.error());
+    config = std::move(*read);
+  }
+  if (!arguments.state.empty()) config.state = arguments.state;
+  service::add_defaults(config);
+  const auto summary = service::back_up(config, arguments.to);
+  if (!summary) return report_error(summary.error());
+  fmt::print("{}: {} records since the last snapshot, {} scripts of jobs that are not over, {}\n",
+             arguments.to, summary->records, summary->payloads,
+             summary->has_store ? "and the history" : "no history");
+  if (!summary->note.empty()) fmt::print("{}\n", summary->note);
+  return 0;
+}
+
+}  // namespace
+
+void add_backup(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("backup", "Copy all that a daemon remembers, while it works");
+  auto arguments = std::make_shared<BackupArguments>();
+  command->add_option("to", arguments->to, "Folder for the copy; new or empty")->required();
+  command->add_option("--config", arguments->config, "The daemon's configuration file");
+  command->add_option("--state", arguments->state, "The daemon's state folder");
+  command->footer(
+      "Examples:\n"
+      "  goban backup /backup/goban-monday --config /etc/goban.toml\n"
+      "  goban backup copy --state ~/goban\n"
+      "Every job that was confirmed before is in it. To restore, copy the folder to where the "
+      "state\n"
+      "folder was and start `goban serve` there (docs/serve.md). It holds scripts and "
+      "environments\n"
+      "of users, so it is for its owner alone. Readings of GPUs are not in it.");
+  command->callback([arguments, &action] { action = [arguments] { return back_up(*arguments); }; });
+}
+
+}  // namespace goban::cli
