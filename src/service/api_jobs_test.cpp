@@ -23,7 +23,7 @@ class ApiJobs : public ServiceTest {
   std::vector<std::string> files() {
     std::vector<std::string> found;
     for (const auto& each : std::filesystem::recursive_directory_iterator(folder + "/jobs")) {
-      if (each.is_regular_file()) found.push_back(each.path());
+      if (each.path().filename() == "payload.json") found.push_back(each.path());
     }
     return found;
   }

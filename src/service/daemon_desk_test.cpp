@@ -148,6 +148,8 @@ TEST_F(DaemonDeskTest, WhatNobodyCanRunIsRefused) {
   const Response response =
       ask(kAlice, "POST", "/v1/jobs", R"({"script":"x","num_gpus":17,"work_folder":"/tmp"})");
   EXPECT_EQ(response.status, 400);
+  service.reset();
+  payloads.reset();
   EXPECT_TRUE(std::filesystem::is_empty(folder + "/jobs"));
 }
 
