@@ -1,84 +1,16 @@
 #include "cli/busy_gpus.hpp"
 
-#include <chrono>
 #include <fmt/format.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <thread>
 
 #include "cli/live_client.hpp"
 
 namespace goban::cli {
-namespace {
 
 using nlohmann::json;
-using service::MachineGpus;
 
-struct CoreTicks {
-  int64_t busy = 0;
-  int64_t all = 0;
-};
-
-/// Of each core since the machine started, by /proc/stat.
-std::map<int32_t, CoreTicks> core_ticks() {
-  std::map<int32_t, CoreTicks> out;
-  std::ifstream file("/proc/stat");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("cpu") || line.size() < 4 || line[3] == ' ') continue;
-    std::istringstream words(line.substr(3));
-    int32_t core = -1;
-    words >> core;
-    CoreTicks ticks;
-    int64_t value = 0;
-    constexpr int kIdle = 3;
-    constexpr int kIoWait = 4;
-    constexpr int kSteal = 7;
-    for (int i = 0; i <= kSteal && words >> value; ++i) {
-      ticks.all += value;
-      if (i != kIdle && i != kIoWait) ticks.busy += value;
-    }
-    out[core] = ticks;
-  }
-  return out;
-}
-
-BusyGpus busy_cores(const MachineGpus& machine) {
-  const auto before = core_ticks();
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  auto after = core_ticks();
-  BusyGpus out;
-  for (const auto& gpu : machine.gpus) {
-    for (const int32_t core : gpu.cpus) {
-      const auto was = before.find(core);
-      if (was == before.end()) continue;
-      const auto all = static_cast<double>(after[core].all - was->second.all);
-      const auto busy = static_cast<double>(after[core].busy - was->second.busy);
-      if (all <= 0 || 100 * busy / all <= kIdleCoresPctMax) continue;
-      out[gpu.index] = fmt::format("core {} is {:.0f} % busy", core, 100 * busy / all);
-    }
-  }
-  return out;
-}
-
-}  // namespace
-
-BusyGpus busy_by_use(const MachineGpus& machine) {
-  if (machine.nvml == nullptr) return busy_cores(machine);
-  BusyGpus out;
-  for (const auto& gpu : machine.gpus) {
-    const auto processes = machine.nvml->processes_on(gpu.uuid);
-    const auto now = machine.nvml->read(gpu.uuid);
-    if (!processes.empty()) {
-      out[gpu.index] = fmt::format("process {} computes on it", processes.front());
-    } else if (now.util_pct > kIdleGpuPctMax) {
-      out[gpu.index] = fmt::format("it is {:.0f} % busy", now.util_pct);
-    }
-  }
-  return out;
-}
-
-base::Result<BusyGpus> busy_by_jobs(const MachineGpus& machine, const std::string& server) {
+base::Result<BusyGpus> busy_by_jobs(const service::MachineGpus& machine,
+                                    const std::string& server) {
   auto client = connect(server);
   if (!client) return base::failure(client.error());
   constexpr double kTimeout_s = 5;

@@ -30,6 +30,18 @@ std::string jobs_text(const json& jobs) {
   return out;
 }
 
+/// What stands out of the scores of a node's GPUs.
+std::string scores_text(const json& scores) {
+  if (!scores.is_object()) return "-";
+  std::string out;
+  for (const char* what : {"expired", "suspect"}) {
+    if (const double count = number_of(scores, what); count > 0) {
+      out += fmt::format("{}{:.0f} {}", out.empty() ? "" : ", ", count, what);
+    }
+  }
+  return out.empty() ? fmt::format("{:.0f} measured", number_of(scores, "measured")) : out;
+}
+
 int list(const NodesArguments& arguments) {
   auto client = connect(arguments.server);
   if (!client) return report_error(client.error());
@@ -48,6 +60,7 @@ int list(const NodesArguments& arguments) {
                    {"CORES", true, 8},
                    {"MEMORY", true, 12},
                    {"JOBS", false, 30},
+                   {"SCORES", false, 30},
                    {"REASON", false, 40}});
   for (const json& node : nodes) {
     const double cores = number_of(node, "cores");
@@ -56,7 +69,8 @@ int list(const NodesArguments& arguments) {
                fmt::format("{:.0f}", number_of(node, "num_gpus")),
                fmt::format("{:.0f}", number_of(node, "held_gpus")), text_of(node, "gpu_model", "-"),
                cores > 0 ? fmt::format("{:.0f}", cores) : "-", bytes > 0 ? size_text(bytes) : "-",
-               jobs_text(part_of(node, "jobs")), text_of(node, "reason")});
+               jobs_text(part_of(node, "jobs")), scores_text(part_of(node, "scores")),
+               text_of(node, "reason")});
   }
   fmt::print("{}", table.text());
   return 0;

@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/output_file.hpp"
+#include "cli/busy_gpus.hpp"
 #include "cli/command.hpp"
 #include "cli/live_client.hpp"
 #include "cli/profile_report.hpp"
-#include "cli/profile_session.hpp"
 #include "cli/progress.hpp"
+#include "engine/measure/refresh.hpp"
 #include "profile/binning.hpp"
-#include "profile/measure/refresh_plan.hpp"
 #include "profile/scores_file.hpp"
 
 namespace goban::cli {
@@ -21,13 +21,16 @@ namespace {
 
 using base::Result;
 using base::Status;
+using engine::measure::gpus_now;
+using engine::measure::kBlocks;
+using engine::measure::kRefreshSeconds;
+using engine::measure::SessionPlan;
+using engine::measure::SessionResult;
 using nlohmann::json;
 using profile::MeasureBook;
 using service::MachineGpus;
 
-constexpr int kBlocks = 16;
 constexpr int kQuickBlocks = 6;
-constexpr double kRefreshSeconds = 10;
 
 struct MeasureArguments {
   std::string config;
@@ -56,14 +59,6 @@ Result<MachineGpus> machine_of(MeasureArguments& arguments) {
   if (arguments.out.empty()) arguments.out = config.scores.empty() ? "scores.csv" : config.scores;
   if (arguments.virtual_gpus) config.virtual_gpus = *arguments.virtual_gpus;
   return service::find_gpus(config);
-}
-
-/// The book beside the score table; an empty one if there is none yet.
-Result<MeasureBook> book_beside(const std::string& scores_path) {
-  const std::string path = profile::book_path(scores_path);
-  std::error_code error;
-  if (!std::filesystem::exists(path, error) && !error) return MeasureBook{};
-  return profile::read_book(path);
 }
 
 Result<std::vector<size_t>> gpus_asked_for(const MachineGpus& machine,
@@ -98,28 +93,6 @@ Result<std::vector<size_t>> idle_gpus(const MeasureArguments& arguments, const M
     }
   }
   return out;
-}
-
-/// The one GPU that is due, or none. Begins the books if there are none.
-std::vector<size_t> due_gpu(const MeasureArguments& arguments, const MachineGpus& machine,
-                            const std::vector<size_t>& idle, MeasureBook& book) {
-  const int64_t now_s = std::time(nullptr);
-  if (book.since_unix_s == 0) book.since_unix_s = now_s;
-  const auto scores = profile::scores_of(book, gpus_now(machine));
-  std::vector<profile::RefreshGpu> gpus;
-  for (size_t i = 0; i < machine.gpus.size(); ++i) {
-    const auto* last = scores.gpus[i].last;
-    const double age_s = static_cast<double>(now_s - (last == nullptr ? 0 : last->unix_s));
-    gpus.push_back({.idle = std::ranges::count(idle, i) > 0,
-                    .expired = scores.gpus[i].expired,
-                    .age_s = age_s});
-  }
-  const double passed_s = static_cast<double>(std::max<int64_t>(now_s - book.since_unix_s, 0));
-  const auto due = profile::next_to_refresh(
-      gpus, {.gpu_seconds = passed_s * static_cast<double>(gpus.size()), .spent_s = book.spent_s},
-      {.cost_s = arguments.seconds > 0 ? arguments.seconds : kRefreshSeconds});
-  if (!due) return {};
-  return {*due};
 }
 
 Status write_file(const std::string& path, std::string text) {
@@ -158,24 +131,6 @@ SessionPlan plan_of(const MeasureArguments& arguments, std::vector<size_t> gpus)
   return plan;
 }
 
-/// Puts the sessions into the book. Returns by GPU of the machine whether it was measured.
-std::vector<bool> keep(SessionResult& result, const SessionPlan& plan, const MachineGpus& machine,
-                       MeasureBook& book) {
-  std::vector<bool> measured(machine.gpus.size(), false);
-  if (book.since_unix_s == 0) book.since_unix_s = std::time(nullptr);
-  book.spent_s += result.spent_s;
-  for (const auto& gpu : machine.gpus) book.of(gpu.uuid).name = gpu.name;
-  for (size_t i = 0; i < plan.gpus.size(); ++i) {
-    if (!result.problems[i].empty()) {
-      fmt::print(stderr, "goban: error: {}\n", result.problems[i]);
-      continue;
-    }
-    measured[plan.gpus[i]] = true;
-    add_session(book.of(machine.gpus[plan.gpus[i]].uuid), std::move(result.sessions[i]));
-  }
-  return measured;
-}
-
 int print_report(const MeasureArguments& arguments, const ProfileReport& report) {
   const std::string book = profile::book_path(arguments.out);
   if (arguments.json_out) {
@@ -196,9 +151,9 @@ int measure(MeasureArguments arguments) {
   if (!machine) return report_error(machine.error());
   const auto asked = gpus_asked_for(*machine, arguments.gpus);
   if (!asked) return report_error(asked.error());
-  auto book = book_beside(arguments.out);
+  auto book = engine::measure::read_book_beside(arguments.out);
   if (!book) return report_error(book.error());
-  const BusyGpus used = busy_by_use(*machine);
+  const BusyGpus used = engine::measure::busy_by_use(*machine);
   const auto jobs = busy_by_jobs(*machine, arguments.server);
   if (!jobs && !arguments.force) return report_error(jobs.error());
   const auto busy_now = [&] {
@@ -210,14 +165,20 @@ int measure(MeasureArguments arguments) {
   };
   auto chosen = idle_gpus(arguments, *machine, *asked, busy_now());
   if (!chosen) return report_error(chosen.error());
-  if (arguments.refresh) chosen = due_gpu(arguments, *machine, *chosen, *book);
+  if (arguments.refresh) {
+    const auto due = engine::measure::due_gpu(
+        *machine,
+        {.idle = *chosen, .cost_s = arguments.seconds > 0 ? arguments.seconds : kRefreshSeconds},
+        *book, std::time(nullptr));
+    chosen = due ? std::vector<size_t>{*due} : std::vector<size_t>{};
+  }
   const SessionPlan plan = plan_of(arguments, std::move(*chosen));
   SessionResult result;
   if (!plan.gpus.empty()) {
     catch_interrupts();
     ProgressBar bar("measuring",
                     static_cast<int64_t>(plan.gpus.size()) * static_cast<int64_t>(plan.blocks));
-    result = measure_gpus(*machine, plan, busy_now, [&] { ++bar.done; });
+    result = measure_gpus(*machine, plan, busy_now, [&] { ++bar.done; }, interrupted());
   } else if (!arguments.json_out) {
     fmt::print("{}\n", arguments.refresh ? "No idle GPU is due within 0.1 % of GPU time."
                                          : "No GPU is idle; nothing was measured.");
@@ -226,8 +187,14 @@ int measure(MeasureArguments arguments) {
     fmt::print(stderr, "goban: interrupted; {} is as it was\n", arguments.out);
     return kExitInterrupted;
   }
-  const std::vector<bool> measured = keep(result, plan, *machine, *book);
-  const auto scores = profile::scores_of(*book, gpus_now(*machine));
+  // A daemon may have measured meanwhile.
+  if (auto latest = engine::measure::read_book_beside(arguments.out)) *book = std::move(*latest);
+  const std::vector<bool> measured =
+      engine::measure::keep_sessions(result, plan, *machine, *book, std::time(nullptr));
+  for (const std::string& problem : result.problems) {
+    if (!problem.empty()) fmt::print(stderr, "goban: error: {}\n", problem);
+  }
+  const auto scores = profile::scores_of(*book, gpus_now(*machine), std::time(nullptr));
   const bool any = std::ranges::count(measured, true) > 0;
   if (any || result.spent_s > 0 || arguments.refresh) {
     const auto status = write_profile(arguments, *book, scores, any);
@@ -241,9 +208,9 @@ int measure(MeasureArguments arguments) {
 int check(MeasureArguments arguments) {
   const auto machine = machine_of(arguments);
   if (!machine) return report_error(machine.error());
-  const auto book = book_beside(arguments.out);
+  const auto book = engine::measure::read_book_beside(arguments.out);
   if (!book) return report_error(book.error());
-  const auto scores = profile::scores_of(*book, gpus_now(*machine));
+  const auto scores = profile::scores_of(*book, gpus_now(*machine), std::time(nullptr));
   const std::vector<bool> none(machine->gpus.size(), false);
   print_report(arguments, {*machine, scores, none});
   return std::ranges::any_of(scores.gpus, &profile::GpuScores::expired) ? 1 : 0;

@@ -23,7 +23,7 @@ double sum_of(const json& counts) {
 
 std::string gpu_counts(const json& gpus) {
   std::string text = fmt::format("{:.0f} GPUs", sum_of(gpus));
-  for (const char* state : {"busy", "shared", "free", "drained", "down"}) {
+  for (const char* state : {"busy", "shared", "free", "drained", "asleep", "down"}) {
     if (const double count = number_of(gpus, state); count > 0) {
       text += fmt::format(", {:.0f} {}", count, state);
     }

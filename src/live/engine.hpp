@@ -63,6 +63,16 @@ struct ProgressNews {
   friend bool operator==(const ProgressNews&, const ProgressNews&) = default;
 };
 
+/// What one rank of a run said of its own time: sums since it began (docs/progress.md).
+struct RankTimes {
+  int32_t rank = 0;   ///< computes on the run's GPU of this position
+  int32_t ranks = 0;  ///< how many there are
+  int64_t steps = 0;
+  double busy_s = 0;  ///< without the waits of collectives
+  double wait_s = 0;  ///< in collectives
+  friend bool operator==(const RankTimes&, const RankTimes&) = default;
+};
+
 /// What a run used, as far as the engine measured; negative = not known.
 struct RunUsage {
   double cpu_s = -1;
@@ -76,14 +86,15 @@ struct RunUsage {
 struct Report {
   ReportKind kind = ReportKind::Started;
   RunId run{};
-  NodeId node{};               ///< NodeDown, NodeUp
-  TimeNs at_ns = 0;            ///< on the engine's clock, for the record; 0 = when it is taken
-  int32_t exit_code = -1;      ///< Ended; -1 = by a signal
-  int32_t signal = 0;          ///< Ended
-  bool out_of_memory = false;  ///< Ended: it was killed for its memory, host or GPU
-  bool acknowledged = false;   ///< Ended: after a stop it said that its checkpoint is safe
-  RunUsage usage{};            ///< Ended
-  ProgressNews progress{};     ///< Progress
+  NodeId node{};                   ///< NodeDown, NodeUp
+  TimeNs at_ns = 0;                ///< on the engine's clock, for the record; 0 = when it is taken
+  int32_t exit_code = -1;          ///< Ended; -1 = by a signal
+  int32_t signal = 0;              ///< Ended
+  bool out_of_memory = false;      ///< Ended: it was killed for its memory, host or GPU
+  bool acknowledged = false;       ///< Ended: after a stop it said that its checkpoint is safe
+  RunUsage usage{};                ///< Ended
+  std::vector<RankTimes> ranks{};  ///< Ended; by rank
+  ProgressNews progress{};         ///< Progress
   std::string detail{};
 };
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "live/test_world.hpp"
+#include "policy/make_knowledge.hpp"
+#include "profile/energy/power_presets.hpp"
 
 namespace goban::live {
 namespace {
@@ -21,11 +23,20 @@ model::Cluster small_cluster(uint32_t nodes, uint32_t gpus) {
   return *builder.build();
 }
 
-Site small_site(const std::string& policy) {
+/// `energy/` before the name of a policy: the watts of nodes are known, so that they may rest.
+Site small_site(std::string policy) {
   Site site;
   site.cluster = small_cluster(4, 4);
   site.scores = profile::PmScores::uniform(site.cluster.num_gpus());
   site.penalties = profile::LocalityPenalties(site.cluster, 1.5);
+  if (constexpr std::string_view kEnergy = "energy/"; policy.starts_with(kEnergy)) {
+    policy.erase(0, kEnergy.size());
+    policy::KnowledgeSources sources;
+    sources.power = *profile::resolve_power("v100");
+    model::JobHistory no_jobs;
+    auto made = policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
+    site.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
+  }
   site.composition = *policy::compose(policy);
   site.keep_ended_ns = 600 * base::kSecond;
   return site;
@@ -301,6 +312,7 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
   const char* given = std::getenv("GOBAN_FAULT_STEPS");
   const int steps = given == nullptr ? 20'000 : std::atoi(given);
   constexpr int kStepsPerWorld = 2'000;
+  size_t rests = 0;
   for (int seed = 1; seed * kStepsPerWorld <= steps; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     World world({GetParam()}, static_cast<uint64_t>(seed));
@@ -310,6 +322,10 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
     if (testing::Test::HasFailure()) return;
     EXPECT_GT(world.restarts(), 0U);
     EXPECT_GT(world.stored().size(), 100U);
+    rests += world.engine().rests();
+  }
+  if (std::string_view(GetParam()).starts_with("energy/")) {
+    EXPECT_GT(rests, 10U);
   }
 }
 
@@ -332,7 +348,8 @@ TEST(FaultsTest, EveryLifeOfTheDaemonHasAnotherPolicy) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, Faults,
                          testing::Values("fifo+packed", "easy-backfill+pal", "las+pal",
-                                         "priority+skip+spread", "goban"));
+                                         "priority+skip+spread", "goban", "energy/goban",
+                                         "energy/fifo+packed+sleep"));
 
 }  // namespace
 }  // namespace goban::live

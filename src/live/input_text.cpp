@@ -52,6 +52,7 @@ json report_json(const Report& report) {
     if (report.out_of_memory) out["oom"] = true;
     if (report.acknowledged) out["acknowledged"] = true;
     if (report.usage != RunUsage{}) out["usage"] = usage_json(report.usage);
+    if (!report.ranks.empty()) out["ranks"] = ranks_json(report.ranks);
   }
   if (report.kind == ReportKind::Progress) out["progress"] = progress_json(report.progress);
   if (!report.detail.empty()) out["detail"] = report.detail;
@@ -77,6 +78,7 @@ void read_report(FieldReader& in, Report& report) {
   in.field("oom", report.out_of_memory);
   in.field("acknowledged", report.acknowledged);
   in.object("usage", [&](FieldReader& part) { read_usage(part, report.usage); });
+  read_ranks(in, report.ranks);
   in.object("progress", [&](FieldReader& part) { read_progress(part, report.progress); });
   in.field("detail", report.detail);
 }

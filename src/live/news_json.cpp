@@ -40,4 +40,28 @@ void read_progress(FieldReader& in, ProgressNews& news) {
   in.field("saved", news.checkpointed);
 }
 
+json ranks_json(const std::vector<RankTimes>& ranks) {
+  json out = json::array();
+  for (const RankTimes& each : ranks) {
+    out.push_back({{"rank", each.rank},
+                   {"ranks", each.ranks},
+                   {"steps", each.steps},
+                   {"busy_s", each.busy_s},
+                   {"wait_s", each.wait_s}});
+  }
+  return out;
+}
+
+void read_ranks(FieldReader& in, std::vector<RankTimes>& ranks) {
+  constexpr double kMost_s = 1e15;
+  in.list("ranks", [&](FieldReader& part) {
+    RankTimes& each = ranks.emplace_back();
+    part.field("rank", each.rank, 0, INT32_MAX);
+    part.field("ranks", each.ranks, 0, INT32_MAX);
+    part.field("steps", each.steps, int64_t{0}, INT64_MAX);
+    part.field("busy_s", each.busy_s, 0, kMost_s);
+    part.field("wait_s", each.wait_s, 0, kMost_s);
+  });
+}
+
 }  // namespace goban::live

@@ -12,6 +12,9 @@ namespace goban::live {
 void read_usage(FieldReader& in, RunUsage& usage);
 [[nodiscard]] nlohmann::json progress_json(const ProgressNews& news);
 void read_progress(FieldReader& in, ProgressNews& news);
+[[nodiscard]] nlohmann::json ranks_json(const std::vector<RankTimes>& ranks);
+/// The list in the field `ranks`.
+void read_ranks(FieldReader& in, std::vector<RankTimes>& ranks);
 
 /// A dense id, which has to be there.
 template <typename Id>

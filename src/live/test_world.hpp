@@ -73,6 +73,16 @@ class FaultyEngine final : public Engine {
     send([this, order] { answer(order.run); });
   }
   void forget(RunId run, bool) override { forgotten_.insert(run.job); }
+  void rest(NodeId node) override {
+    send([this, node] { rests_ += asleep_.insert(node).second ? 1 : 0; });
+  }
+  void wake(NodeId node) override {
+    send([this, node] {
+      asleep_.erase(node);
+      report(
+          {.kind = down_.contains(node) ? ReportKind::NodeDown : ReportKind::NodeUp, .node = node});
+    });
+  }
   std::vector<Report> take_reports() override {
     std::vector<Report> out;
     while (!reports_.empty() && reports_.front().first <= now_) {
@@ -98,6 +108,7 @@ class FaultyEngine final : public Engine {
   }
   void fail_node(NodeId node) {
     down_.insert(node);
+    asleep_.erase(node);
     for (auto& [id, run] : runs_) {
       if (run.state == Run::State::Running && on_node(run, node)) run.state = Run::State::Lost;
     }
@@ -109,6 +120,7 @@ class FaultyEngine final : public Engine {
   /// As an engine does now and then: how each node stands.
   void report_nodes() {
     for (uint32_t i = 0; i < cluster_.nodes().size(); ++i) {
+      if (asleep_.contains(NodeId(i))) continue;
       const bool down = down_.contains(NodeId(i));
       report({.kind = down ? ReportKind::NodeDown : ReportKind::NodeUp, .node = NodeId(i)});
     }
@@ -120,6 +132,7 @@ class FaultyEngine final : public Engine {
   double loss = 0;  ///< share of messages lost, and as many doubled
   [[nodiscard]] const std::map<RunId, Run>& runs() const { return runs_; }
   [[nodiscard]] bool is_down(NodeId node) const { return down_.contains(node); }
+  [[nodiscard]] size_t rests() const { return rests_; }
   [[nodiscard]] size_t launches() const { return launches_; }
 
  private:
@@ -188,7 +201,9 @@ class FaultyEngine final : public Engine {
   std::map<RunId, Run> runs_;
   std::set<JobId> forgotten_;
   std::set<NodeId> down_;
+  std::set<NodeId> asleep_;
   size_t launches_ = 0;
+  size_t rests_ = 0;
 };
 
 }  // namespace goban::live

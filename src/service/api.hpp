@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "profile/measure/learned_scores.hpp"
 #include "service/desk.hpp"
 #include "service/http_server.hpp"
 #include "service/payload_store.hpp"
@@ -26,6 +27,15 @@ struct GpuReadings {
   std::vector<GpuReading> gpus{};  ///< by GPU; empty = nothing is measured
 };
 
+/// What is known of the scores of GPUs, and what knowing it cost since the start.
+struct ScoreReport {
+  std::vector<profile::ScoreFacts> gpus{};  ///< by GPU; empty = nobody keeps them
+  int64_t measurements = 0;
+  int64_t moved_by_jobs = 0;  ///< times that a GPU's score followed jobs that agree
+  double spent_s = 0;         ///< GPU seconds of all measurements since their book began
+  double budget_s = 0;        ///< what refreshing may have come to by now
+};
+
 /// All of it outlives the handlers.
 struct ApiContext {
   Desk& desk;
@@ -34,6 +44,8 @@ struct ApiContext {
   bool many_users = false;  ///< the daemon may become other users: it is root
   /// An empty function: nothing is measured. Any thread.
   std::function<GpuReadings()> gpu_readings{};
+  /// An empty function: nobody keeps the scores. Any thread.
+  std::function<ScoreReport()> scores{};
   /// Answers POST /v1/whatif: JSON in and out; empty: not offered. Any thread.
   std::function<base::Result<std::string>(const std::string& body)> what_if{};
   std::function<HttpStats()> http_stats{};

@@ -28,7 +28,11 @@ ClusterView view_of(const ApiContext& context, bool with_scores) {
   return view;
 }
 
-json node_json(const ClusterView& view, size_t index) {
+ScoreReport scores_of(const ApiContext& context) {
+  return context.scores ? context.scores() : ScoreReport{};
+}
+
+json node_json(const ClusterView& view, size_t index, const ScoreReport& scores) {
   const model::Node& node = view.cluster->nodes()[index];
   std::set<uint64_t> jobs;
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
@@ -45,17 +49,34 @@ json node_json(const ClusterView& view, size_t index) {
   if (node.host.cores > 0) out["cores"] = node.host.cores;
   if (node.host.mem_bytes > 0) out["mem_bytes"] = node.host.mem_bytes;
   if (!view.drain_reason[index].empty()) out["reason"] = view.drain_reason[index];
+  const auto count = [&](auto is_so) {
+    int64_t of_node = 0;
+    for (size_t gpu = node.first_gpu; gpu < std::min<size_t>(node.end_gpu(), scores.gpus.size());
+         ++gpu) {
+      of_node += is_so(scores.gpus[gpu]) ? 1 : 0;
+    }
+    return of_node;
+  };
+  if (!scores.gpus.empty()) {
+    out["scores"] = {{"expired", count([](const auto& gpu) { return gpu.expired; })},
+                     {"suspect", count([](const auto& gpu) { return gpu.suspect; })},
+                     {"measured", count([](const auto& gpu) { return gpu.measured_unix_s > 0; })}};
+  }
   return out;
 }
 
 Response list_nodes(const ApiContext& context) {
   const ClusterView view = view_of(context, false);
+  const ScoreReport scores = scores_of(context);
   json nodes = json::array();
-  for (size_t i = 0; i < view.cluster->nodes().size(); ++i) nodes.push_back(node_json(view, i));
+  for (size_t i = 0; i < view.cluster->nodes().size(); ++i) {
+    nodes.push_back(node_json(view, i, scores));
+  }
   return reply({{"nodes", std::move(nodes)}});
 }
 
-json gpu_json(const ClusterView& view, live::GpuId gpu, const std::vector<GpuReading>& readings) {
+json gpu_json(const ClusterView& view, live::GpuId gpu, const std::vector<GpuReading>& readings,
+              const ScoreReport& known) {
   json jobs = json::array();
   for (const live::JobId job : view.holders[gpu.index()]) jobs.push_back(live::job_number(job));
   json scores = json::array();
@@ -64,6 +85,12 @@ json gpu_json(const ClusterView& view, live::GpuId gpu, const std::vector<GpuRea
               {"state", view.gpu_state(gpu)},
               {"jobs", std::move(jobs)},
               {"scores", std::move(scores)}};
+  if (gpu.index() < known.gpus.size()) {
+    const profile::ScoreFacts& facts = known.gpus[gpu.index()];
+    if (facts.expired) out["score_expired"] = true;
+    if (facts.suspect) out["score_suspect"] = true;
+    if (facts.measured_unix_s > 0) out["measured_s"] = facts.measured_unix_s;
+  }
   if (gpu.index() < readings.size()) {
     const GpuReading& now = readings[gpu.index()];
     if (now.util_pct >= 0) out["util_pct"] = now.util_pct;
@@ -83,6 +110,7 @@ size_t rack_level(const model::Cluster& cluster) {
 Response show_cluster(const ApiContext& context) {
   const ClusterView view = view_of(context, true);
   const GpuReadings readings = context.gpu_readings ? context.gpu_readings() : GpuReadings{};
+  const ScoreReport scores = scores_of(context);
   const model::Cluster& cluster = *view.cluster;
   const size_t level = rack_level(cluster);
   json racks = json::array();
@@ -98,10 +126,10 @@ Response show_cluster(const ApiContext& context) {
            {"nodes", json::array()}});
       last = rack;
     }
-    json each = node_json(view, i);
+    json each = node_json(view, i, scores);
     json gpus = json::array();
     for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
-      gpus.push_back(gpu_json(view, live::GpuId(gpu), readings.gpus));
+      gpus.push_back(gpu_json(view, live::GpuId(gpu), readings.gpus, scores));
     }
     each["gpus"] = std::move(gpus);
     racks.back()["nodes"].push_back(std::move(each));
@@ -188,7 +216,7 @@ Response show_stats(const ApiContext& context) {
   for (size_t i = 0; i < stages.size(); ++i) {
     jobs[std::string(stage_name(static_cast<live::JobStage>(i)))] = stages[i];
   }
-  json gpus = {{"free", 0}, {"busy", 0}, {"shared", 0}, {"drained", 0}, {"down", 0}};
+  json gpus = {{"free", 0}, {"busy", 0}, {"shared", 0}, {"drained", 0}, {"asleep", 0}, {"down", 0}};
   for (uint32_t gpu = 0; gpu < view.cluster->num_gpus(); ++gpu) {
     json& count = gpus[view.gpu_state(live::GpuId(gpu))];
     count = count.get<int64_t>() + 1;

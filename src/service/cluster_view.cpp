@@ -10,6 +10,7 @@ ClusterView view_cluster(const Scene& scene, bool with_scores) {
   view.drain_reason.resize(cluster.nodes().size());
   view.is_drained.resize(cluster.nodes().size());
   view.is_open.assign(cluster.nodes().size(), true);
+  view.is_asleep.assign(cluster.nodes().size(), false);
   for (const auto& [id, run] : scene.book.runs) {
     if (run.stage == live::LiveRun::Stage::Pending) continue;
     for (const live::GpuId gpu : run.gpus) {
@@ -22,9 +23,12 @@ ClusterView view_cluster(const Scene& scene, bool with_scores) {
     view.drain_reason[node.index()] = reason;
   }
   if (scene.core != nullptr) {
-    const auto rooms = scene.core->state().resources().rooms();
-    for (size_t i = 0; i < rooms.size() && i < view.is_open.size(); ++i) {
+    const auto& state = scene.core->state();
+    const auto rooms = state.resources().rooms();
+    for (uint32_t i = 0; i < rooms.size() && i < view.is_open.size(); ++i) {
+      const live::NodeId node(i);
       view.is_open[i] = rooms[i].open;
+      view.is_asleep[i] = state.node_power().is_resting(node) || state.node_power().is_waking(node);
     }
   }
   if (with_scores) {
@@ -41,11 +45,13 @@ const char* ClusterView::gpu_state(live::GpuId gpu) const {
   if (count > 1) return "shared";
   if (count == 1) return "busy";
   if (is_drained[node]) return "drained";
+  if (is_asleep[node]) return "asleep";
   return is_open[node] ? "free" : "down";
 }
 
 const char* ClusterView::node_state(size_t node) const {
   if (is_drained[node]) return held_gpus(node) > 0 ? "draining" : "drained";
+  if (is_asleep[node]) return "asleep";
   return is_open[node] ? "up" : "down";
 }
 

@@ -15,11 +15,13 @@ struct ClusterView {
   std::vector<std::string> drain_reason{};          ///< by node; "" = none
   std::vector<bool> is_drained{};                   ///< by node
   std::vector<bool> is_open{};                      ///< by node: neither down nor asleep
+  std::vector<bool> is_asleep{};                    ///< by node: rests, or is on its way back
   std::vector<std::vector<double>> scores{};        ///< by class, by GPU
 
-  /// "free", "busy", "shared" (several holders), "drained" or "down" of a GPU.
+  /// "free", "busy", "shared" (several holders), "drained", "asleep" or "down" of a GPU.
   [[nodiscard]] const char* gpu_state(live::GpuId gpu) const;
-  /// "up", "drained", "draining" (drained, jobs still run) or "down" of a node.
+  /// "up", "drained", "draining" (drained, jobs still run), "asleep" (the scheduler let it rest,
+  /// and wakes it when a job needs it) or "down" of a node.
   [[nodiscard]] const char* node_state(size_t node) const;
   [[nodiscard]] uint32_t held_gpus(size_t node) const;
 };

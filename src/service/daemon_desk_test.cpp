@@ -3,10 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <unistd.h>
 
 #include "live/test_world.hpp"
 #include "policy/compose.hpp"
+#include "policy/make_knowledge.hpp"
+#include "profile/energy/power_presets.hpp"
 #include "service/test_service.hpp"
 
 namespace goban::service {
@@ -25,6 +28,9 @@ class ObedientEngine final : public live::Engine {
   }
   void resume(const live::LaunchOrder&) override {}
   void forget(live::RunId, bool) override {}
+  void wake(live::NodeId node) override {
+    reports_.push_back({.kind = live::ReportKind::NodeUp, .node = node});
+  }
   std::vector<live::Report> take_reports() override { return std::exchange(reports_, {}); }
 
  private:
@@ -38,13 +44,16 @@ class NoAccounting final : public live::Accounting {
 
 class DaemonDeskTest : public ServiceTest {
  public:
-  void SetUp() override {
+  virtual live::Site site() const {
     live::Site site;
     site.cluster = test_cluster();
     site.scores = profile::PmScores::uniform(site.cluster.num_gpus());
     site.penalties = profile::LocalityPenalties(site.cluster, 1.5);
     site.composition = *policy::compose("fifo+packed");
-    auto started = live::Daemon::start(std::move(site), {}, std::make_unique<live::MemoryLog>(),
+    return site;
+  }
+  void SetUp() override {
+    auto started = live::Daemon::start(site(), {}, std::make_unique<live::MemoryLog>(),
                                        std::make_unique<ObedientEngine>(),
                                        std::make_unique<NoAccounting>(), {.poll_ns = 1'000'000});
     ASSERT_TRUE(started.has_value()) << started.error().text();
@@ -70,6 +79,40 @@ class DaemonDeskTest : public ServiceTest {
   std::unique_ptr<live::Daemon> daemon;
   std::unique_ptr<DaemonDesk> real;
 };
+
+/// Nodes rest after a second without work, and say that they are awake when they are told to.
+class SleepyDeskTest : public DaemonDeskTest {
+ public:
+  live::Site site() const override {
+    live::Site site = DaemonDeskTest::site();
+    profile::PowerCatalog power = profile::resolve_power("v100").value();
+    power.models.front().sleep = {.enter_s = 0.5, .wake_s = 0.5};
+    policy::KnowledgeSources sources;
+    sources.power = power;
+    model::JobHistory no_jobs;
+    auto made = policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
+    site.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
+    site.composition = *policy::compose("fifo+packed+sleep");
+    return site;
+  }
+};
+
+TEST_F(SleepyDeskTest, ANodeThatRestsIsAsleepAndNotDown) {
+  const auto state = [&](int node) { return get("/v1/nodes")["nodes"][node]["state"]; };
+  for (int i = 0; i < 6000 && state(3) != "asleep"; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  for (int node = 0; node < 4; ++node) EXPECT_EQ(state(node), "asleep");
+  EXPECT_EQ(get("/v1/stats")["gpus"]["asleep"], 16);
+  EXPECT_EQ(get("/v1/stats")["gpus"]["down"], 0);
+  const std::string page = ask(kOperator, "GET", "/metrics").body;
+  EXPECT_THAT(page, testing::HasSubstr("\ngoban_gpus{state=\"asleep\"} 16\n"));
+  EXPECT_THAT(page, testing::HasSubstr("\ngoban_node_asleep{node=\"n2\"} 1\n"));
+  EXPECT_THAT(page, testing::HasSubstr("\ngoban_node_up{node=\"n2\"} 1\n"));
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","num_gpus":4})"), 201);
+  EXPECT_EQ(wait_for("/v1/jobs/1", "running")["state"], "running") << "a node was woken for it";
+  EXPECT_EQ(state(0), "up");
+}
 
 TEST_F(DaemonDeskTest, SubmitRunWaitCancel) {
   const std::string body = R"({"script":"x","num_gpus":16,"work_folder":"/tmp","user":"daemon"})";

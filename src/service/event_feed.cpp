@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "service/cluster_view.hpp"
 
 namespace goban::service {
 
@@ -78,8 +81,12 @@ void EventFeed::look_around() {
     for (const auto& [id, job] : scene.book.jobs) {
       jobs.emplace_hint(jobs.end(), id, fingerprint(job));
     }
-    nodes_changed = drained_ != scene.drained;
-    if (nodes_changed) drained_ = scene.drained;
+    ClusterView view = view_cluster(scene, false);
+    nodes_changed = drained_ != scene.drained || open_ != view.is_open || asleep_ != view.is_asleep;
+    if (!nodes_changed) return;
+    drained_ = scene.drained;
+    open_ = std::move(view.is_open);
+    asleep_ = std::move(view.is_asleep);
   });
   for (const auto& [id, mark] : jobs) {
     const auto known = jobs_.find(id);

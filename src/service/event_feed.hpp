@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "service/desk.hpp"
 #include "service/http_message.hpp"
@@ -43,6 +44,8 @@ class EventFeed {
   std::string change_{};  ///< data of the event from before_ to seen_
   std::map<live::JobId, uint64_t> jobs_{};
   std::map<live::NodeId, std::string> drained_{};
+  std::vector<bool> open_{};    ///< by node
+  std::vector<bool> asleep_{};  ///< by node
   bool has_looked_ = false;
 };
 

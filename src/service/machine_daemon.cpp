@@ -15,6 +15,7 @@
 #include "service/dashboard_page.hpp"
 #include "service/gpu_watcher.hpp"
 #include "service/machine_gpus.hpp"
+#include "service/score_keeper.hpp"
 #include "service/site.hpp"
 #include "service/store_accounting.hpp"
 
@@ -65,10 +66,13 @@ struct MachineDaemon::Parts {
   MachineGpus machine;
   model::Cluster cluster;  ///< accounting reads it from its own thread
   std::unique_ptr<ProfileBook> profiles;
+  EvidenceBox evidence;
+  std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
   std::unique_ptr<live::Daemon> daemon;
   std::unique_ptr<DaemonDesk> desk;
   std::optional<PayloadStore> payloads;
   std::unique_ptr<GpuWatcher> gpus;
+  std::unique_ptr<ScoreKeeper> scores;
   std::unique_ptr<Service> doors;
 };
 
@@ -103,12 +107,19 @@ Status MachineDaemon::Parts::start_daemon() {
                                 machine.gpus.front().name);
   if (!book) return base::failure(book.error());
   profiles = std::move(*book);
-  auto engine = std::make_unique<engine::local::LocalEngine>(
+  auto local = std::make_unique<engine::local::LocalEngine>(
       engine::local::LocalOptions{
           .state = config.state, .node = cluster.nodes()[0].name, .epoch = journal->epoch},
       machine.gpus, machine.nvml);
-  auto accounting = std::make_unique<StoreAccounting>(
-      config.store, config.state + "/rejected-records.txt", cluster, profiles.get());
+  auto engine = std::make_unique<GatedEngine>(std::move(local), gate);
+  auto accounting =
+      std::make_unique<StoreAccounting>(config.store, config.state + "/rejected-records.txt",
+                                        cluster, [this](const live::LiveJob& job) {
+                                          // A profile that cannot be written is made by the next
+                                          // run.
+                                          (void)profiles->learn(job);
+                                          if (config.learn) evidence.put(job, *profiles);
+                                        });
   live::DaemonOptions options;
   options.say = say;
   options.shut_out = shut_out;
@@ -122,6 +133,13 @@ Status MachineDaemon::Parts::start_daemon() {
       GpuWatcherOptions{.series = config.series == "none" ? "" : config.series,
                         .say = say,
                         .may_write = [&on = *daemon] { return !on.was_taken_over(); }});
+  ScoreKeeperOptions keeping;
+  keeping.state = config.state;
+  keeping.scores = config.scores.empty() ? config.state + "/scores.csv" : config.scores;
+  keeping.refreshes = config.refresh;
+  keeping.say = say;
+  keeping.may_write = [&on = *daemon] { return !on.was_taken_over(); };
+  scores = std::make_unique<ScoreKeeper>(*desk, machine, evidence, gate, std::move(keeping));
   return {};
 }
 
@@ -144,6 +162,7 @@ Status MachineDaemon::Parts::open_doors() {
   }
   ServiceExtras extras;
   extras.gpu_readings = [this] { return gpus->latest(); };
+  extras.scores = [this] { return scores->report(); };
   extras.pages["/"] = {
       .content_type = "text/html; charset=utf-8",
       .body = dashboard_page(

@@ -1,19 +1,14 @@
 // The GPUs of this machine: those of the NVIDIA driver, or virtual ones.
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include "engine/local/nvml.hpp"
+#include "engine/local/machine_gpus.hpp"
 #include "service/serve_config.hpp"
 
 namespace goban::service {
 
-struct MachineGpus {
-  std::vector<engine::local::LocalGpu> gpus{};
-  std::shared_ptr<const engine::local::NvmlLibrary> nvml{};  ///< null: they are virtual
-  std::string driver{};                                      ///< its version; empty = virtual
-};
+using engine::local::MachineGpus;
 
 /// Errors: Failed if there is no driver or no GPU and no virtual ones are configured.
 [[nodiscard]] base::Result<MachineGpus> find_gpus(const ServeConfig& config);

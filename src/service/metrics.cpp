@@ -52,7 +52,8 @@ void write_queue(MetricsPage& page, const Figures& figures) {
 }
 
 void write_cluster(MetricsPage& page, const ClusterView& view) {
-  constexpr std::array<const char*, 5> kStates = {"free", "busy", "shared", "drained", "down"};
+  constexpr std::array<const char*, 6> kStates = {"free",    "busy",   "shared",
+                                                  "drained", "asleep", "down"};
   std::array<int64_t, kStates.size()> counts{};
   for (uint32_t gpu = 0; gpu < view.cluster->num_gpus(); ++gpu) {
     const std::string_view state = view.gpu_state(live::GpuId(gpu));
@@ -70,11 +71,17 @@ void write_cluster(MetricsPage& page, const ClusterView& view) {
   page.family("goban_node_gpus_held", "gauge", "GPUs of a node that jobs hold.");
   for (size_t i = 0; i < shown; ++i)
     page.value(view.held_gpus(i), metric_labels({{"node", nodes[i].name}}));
-  page.family("goban_node_up", "gauge", "1 if jobs may start on a node, 0 if not.");
-  for (size_t i = 0; i < shown; ++i) {
-    page.value(std::string_view(view.node_state(i)) == "up" ? 1 : 0,
-               metric_labels({{"node", nodes[i].name}}));
-  }
+  const auto by_node = [&](auto get) {
+    for (size_t i = 0; i < shown; ++i) {
+      page.value(get(std::string_view(view.node_state(i))) ? 1 : 0,
+                 metric_labels({{"node", nodes[i].name}}));
+    }
+  };
+  page.family("goban_node_up", "gauge",
+              "1 if jobs may start on a node, after it was woken if it is asleep; 0 if not.");
+  by_node([](std::string_view state) { return state == "up" || state == "asleep"; });
+  page.family("goban_node_asleep", "gauge", "1 while the scheduler lets a node rest.");
+  by_node([](std::string_view state) { return state == "asleep"; });
   page.single("goban_nodes_without_series", "gauge", "Nodes left out of the families by node.",
               static_cast<double>(nodes.size() - shown));
 }
@@ -118,6 +125,7 @@ void add_metrics_route(Router& router, const ApiContext& context) {
     write_cluster(page, figures.view);
     write_deadlines(page, figures.deadlines);
     write_gpus(page, figures.view, context.gpu_readings ? context.gpu_readings() : GpuReadings{});
+    if (context.scores) write_scores(page, figures.view, context.scores());
     write_daemon(page, context.desk.stats());
     if (context.http_stats) write_http(page, context.http_stats());
     return Response{.content_type = "text/plain; version=0.0.4; charset=utf-8",

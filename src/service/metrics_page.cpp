@@ -151,4 +151,35 @@ void write_gpus(MetricsPage& page, const ClusterView& view, const GpuReadings& r
                 [](const GpuReading& each) { return each.temperature_c; });
 }
 
+void write_scores(MetricsPage& page, const ClusterView& view, const ScoreReport& report) {
+  if (report.gpus.empty()) return;
+  const std::vector<GpuName> names = gpu_names(view);
+  const size_t count = std::min(names.size(), report.gpus.size());
+  const auto by_gpu = [&](const char* name, const char* help, auto get) {
+    page.family(name, "gauge", help);
+    for (size_t i = 0; i < count; ++i) {
+      page.value(static_cast<double>(get(report.gpus[i])),
+                 metric_labels({{"node", names[i].node}, {"gpu", names[i].index}}));
+    }
+  };
+  by_gpu("goban_gpu_score_expired",
+         "1 if what was measured of a GPU does not hold any more: its score is 1 until it is "
+         "measured again.",
+         [](const profile::ScoreFacts& each) { return each.expired; });
+  by_gpu("goban_gpu_score_suspect", "1 if jobs disagree with the score of a GPU.",
+         [](const profile::ScoreFacts& each) { return each.suspect; });
+  by_gpu("goban_gpu_measured_time_seconds",
+         "When a GPU was measured last, since 1970; 0 = nothing of it holds.",
+         [](const profile::ScoreFacts& each) { return each.measured_unix_s; });
+  page.single("goban_measurements_total", "counter", "Measurements of GPUs since the start.",
+              static_cast<double>(report.measurements));
+  page.single("goban_scores_moved_by_jobs_total", "counter",
+              "Times that the score of a GPU followed jobs that agree, since the start.",
+              static_cast<double>(report.moved_by_jobs));
+  page.single("goban_measuring_gpu_seconds", "gauge",
+              "GPU time of all measurements since their book began.", report.spent_s);
+  page.single("goban_measuring_budget_gpu_seconds", "gauge",
+              "GPU time that measuring again may have come to by now.", report.budget_s);
+}
+
 }  // namespace goban::service

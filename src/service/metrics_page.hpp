@@ -44,4 +44,7 @@ void write_deadlines(MetricsPage& page, const DeadlineCounts& counts);
 /// What every GPU does, who holds it and how fast it is.
 void write_gpus(MetricsPage& page, const ClusterView& view, const GpuReadings& readings);
 
+/// What is known of the scores of GPUs, and what measuring them cost. Without GPUs: nothing.
+void write_scores(MetricsPage& page, const ClusterView& view, const ScoreReport& report);
+
 }  // namespace goban::service

@@ -17,6 +17,11 @@ using testing::Not;
 struct MetricsTest : ServiceTest {
   MetricsTest() {
     extras.gpu_readings = [this] { return readings; };
+    extras.scores = [this] { return scores; };
+    scores.gpus.resize(16);
+    scores.gpus[3] = {.expired = true};
+    scores.gpus[5] = {.suspect = true, .measured_unix_s = 1'700'000'123};
+    scores.spent_s = 12;
     readings.at_ns = 5 * base::kSecond;
     readings.gpus.resize(16);
     readings.gpus[5] = {.util_pct = 42, .mem_used_bytes = 7, .power_w = 300, .temperature_c = 60};
@@ -24,7 +29,24 @@ struct MetricsTest : ServiceTest {
   std::string page() { return ask(kViewer, "GET", "/metrics").body; }
 
   GpuReadings readings;
+  ScoreReport scores;
 };
+
+TEST_F(MetricsTest, WhatIsKnownOfScoresIsTold) {
+  const std::string text = page();
+  EXPECT_THAT(text, HasSubstr("\ngoban_gpu_score_expired{node=\"n0\",gpu=\"3\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("\ngoban_gpu_score_expired{node=\"n1\",gpu=\"1\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("\ngoban_gpu_score_suspect{node=\"n1\",gpu=\"1\"} 1\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\ngoban_gpu_measured_time_seconds{node=\"n1\",gpu=\"1\"} 1700000123\n"));
+  EXPECT_THAT(text, HasSubstr("\ngoban_measuring_gpu_seconds 12\n"));
+  const std::string nodes = ask(kViewer, "GET", "/v1/nodes").body;
+  EXPECT_THAT(nodes, HasSubstr(R"("scores":{"expired":1,"measured":0,"suspect":0})"));
+  EXPECT_THAT(nodes, HasSubstr(R"("scores":{"expired":0,"measured":1,"suspect":1})"));
+  const std::string cluster = ask(kViewer, "GET", "/v1/cluster").body;
+  EXPECT_THAT(cluster, HasSubstr(R"("score_expired":true)"));
+  EXPECT_THAT(cluster, HasSubstr(R"("measured_s":1700000123)"));
+}
 
 TEST_F(MetricsTest, EveryGpuHasItsReadings) {
   const std::string text = page();

@@ -1,6 +1,7 @@
 #include "service/profile_book.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
@@ -144,6 +145,14 @@ base::Status ProfileBook::learn(const live::LiveJob& job) {
   }
   return engine::local::replace_file(folder_, name, wire::to_json(*seen),
                                      engine::local::Durable::No);
+}
+
+uint32_t ProfileBook::application_of(const live::LiveJob& job) {
+  constexpr size_t kDigits = 8;
+  const std::string digits = file_of(job).substr(0, kDigits);
+  uint32_t out = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), out, 16);
+  return out;
 }
 
 std::string ProfileBook::find(const live::LiveJob& job) {

@@ -35,6 +35,9 @@ class ProfileBook {
   /// GPUs is ignored, and of an application that is known only a higher peak of memory counts.
   /// Errors: Failed if the profile cannot be written.
   [[nodiscard]] base::Status learn(const live::LiveJob& job);
+  /// A number of the job's application among its user's; 0 = it cannot be told. As long as its
+  /// payload is there, or if it was asked for before.
+  [[nodiscard]] uint32_t application_of(const live::LiveJob& job);
   /// The profile of the job's application as JSON; empty: there is none, or nobody knows any more
   /// which it is.
   [[nodiscard]] std::string find(const live::LiveJob& job);

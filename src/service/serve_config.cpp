@@ -21,6 +21,15 @@ constexpr int64_t kVirtualGpusMax = 255;  // GPUs of a node
 constexpr double kSlownessMax = 100;
 constexpr uint32_t kForEverybody = 0666;  // callers are known by their credentials
 
+/// Whether the key says `yes`, which it does if it is not there, or "none".
+bool wished(TableReader& root, const char* key, const char* yes) {
+  const std::string word = root.text(key, yes);
+  if (word != yes && word != "none") {
+    root.refuse(key, "is neither \"" + std::string(yes) + "\" nor \"none\"", "write one of them");
+  }
+  return word == yes;
+}
+
 }  // namespace
 
 Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string& file) {
@@ -40,6 +49,8 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   config.colocation = root.text("colocation");
   config.store = root.text("store");
   config.series = root.text("series");
+  config.refresh = wished(root, "refresh", "idle");
+  config.learn = wished(root, "learn", "jobs");
   config.keep_ended_ns = root.duration("keep_ended", config.keep_ended_ns);
   config.seed = static_cast<uint64_t>(root.whole("seed", 0, INT64_MAX, 1));
   if (config.virtual_slowness.size() > static_cast<size_t>(config.virtual_gpus)) {
@@ -107,6 +118,8 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("colocation", running.colocation, fresh.colocation);
   compare("store", running.store, fresh.store);
   compare("series", running.series, fresh.series);
+  compare("refresh", running.refresh, fresh.refresh);
+  compare("learn", running.learn, fresh.learn);
   compare("keep_ended", running.keep_ended_ns, fresh.keep_ended_ns);
   compare("seed", running.seed, fresh.seed);
   compare("service.socket", running.doors.socket, fresh.doors.socket);

@@ -10,6 +10,8 @@
 //   colocation = "pairs.csv"        # who was measured beside whom
 //   store = "history.sqlite"        # of accounting records
 //   series = "series"               # readings of GPUs: folder of a series store, or "none"
+//   refresh = "idle"                # measure idle GPUs again now and then, or "none"
+//   learn = "jobs"                  # scores learn from jobs that are over, or "none"
 //   keep_ended = "1h"               # jobs stay in the queue's list so long after their end
 //
 //   [service]                       # who may ask, and where: docs/security.md
@@ -45,6 +47,8 @@ struct ServeConfig {
   std::string colocation{};
   std::string store{};
   std::string series{};  ///< folder, or "none"
+  bool refresh = true;   ///< idle GPUs are measured again
+  bool learn = true;     ///< jobs that are over say what they saw of GPUs
   base::TimeNs keep_ended_ns = 3600 * base::kSecond;
   uint64_t seed = 1;
 

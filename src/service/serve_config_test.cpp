@@ -13,6 +13,8 @@ TEST(ServeConfig, NothingGivenIsFine) {
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->policy, "goban");
   EXPECT_EQ(config->virtual_gpus, 0);
+  EXPECT_TRUE(config->refresh);
+  EXPECT_TRUE(config->learn);
 }
 
 TEST(ServeConfig, ReadsEveryKey) {
@@ -27,6 +29,8 @@ accounts = "a.toml"
 energy = "dgx-v100"
 colocation = "c.csv"
 store = "postgresql://x"
+refresh = "none"
+learn = "none"
 keep_ended = "2h"
 seed = 7
 [service]
@@ -40,6 +44,8 @@ operators = ["alice"]
   EXPECT_THAT(config->virtual_slowness, ElementsAre(1, 1.25));
   EXPECT_EQ(config->keep_ended_ns, 7200 * base::kSecond);
   EXPECT_EQ(config->seed, 7U);
+  EXPECT_FALSE(config->refresh);
+  EXPECT_FALSE(config->learn);
   EXPECT_EQ(config->doors.listen, "127.0.0.1:8080");
   EXPECT_THAT(config->doors.callers.operators, ElementsAre("alice"));
 }
@@ -63,6 +69,8 @@ INSTANTIATE_TEST_SUITE_P(All, ServeConfigErrors,
                                          Wrong{"virtual_slowness = [2]", "virtual_slowness"},
                                          Wrong{"virtual_slowness = [0.5]", "virtual_slowness"},
                                          Wrong{"service = {liste = 'x'}", "listen"},
+                                         Wrong{"refresh = 'always'", "refresh"},
+                                         Wrong{"learn = 1", "learn"},
                                          Wrong{"state = ''", "state"}));
 
 TEST(ServeConfig, TheRestFollowsFromTheStateFolder) {

@@ -110,6 +110,7 @@ struct Service::Parts {
                 .limits = options.submissions,
                 .many_users = options.many_users,
                 .gpu_readings = std::move(extras.gpu_readings),
+                .scores = std::move(extras.scores),
                 .what_if = std::move(extras.what_if),
                 .http_stats =
                     [this] {

@@ -108,8 +108,7 @@ base::Status StoreAccounting::record(const std::vector<LiveJob>& jobs) {
   made.reserve(jobs.size());
   std::vector<AccountingRecord> all;
   for (const LiveJob& job : jobs) {
-    // A profile that cannot be written is made by the next run.
-    if (profiles_ != nullptr) (void)profiles_->learn(job);
+    if (ended_) ended_(job);
     const auto& some = made.emplace_back(job, cluster_).records();
     all.insert(all.end(), some.begin(), some.end());
   }

@@ -2,13 +2,13 @@
 // after a requeue elsewhere.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "live/daemon.hpp"
 #include "model/cluster.hpp"
 #include "records/accounting_record.hpp"
-#include "service/profile_book.hpp"
 
 namespace goban::service {
 
@@ -35,20 +35,20 @@ class StoreAccounting final : public live::Accounting {
  public:
   /// `store`: as in `goban history --store`. Records that the store refuses go to `rejects`, a CSV
   /// with reasons. `cluster` outlives this.
-  /// `profiles`: learns from the jobs first; null: nobody does.
+  /// `ended`: is told of each job first, again if the store did not take it; empty: nobody is.
   StoreAccounting(std::string store, std::string rejects, const model::Cluster& cluster,
-                  ProfileBook* profiles = nullptr)
+                  std::function<void(const live::LiveJob&)> ended = {})
       : store_(std::move(store)),
         rejects_(std::move(rejects)),
         cluster_(cluster),
-        profiles_(profiles) {}
+        ended_(std::move(ended)) {}
   [[nodiscard]] base::Status record(const std::vector<live::LiveJob>& jobs) override;
 
  private:
   std::string store_;
   std::string rejects_;
   const model::Cluster& cluster_;
-  ProfileBook* profiles_;
+  std::function<void(const live::LiveJob&)> ended_;
 };
 
 }  // namespace goban::service

@@ -10,6 +10,8 @@ import time
 
 
 class Daemon:
+    """Without virtual GPUs it has those of the driver, or of its stand-in."""
+
     def __init__(self, goban, config="", gpus=2):
         self.goban = os.path.abspath(goban)
         self.folder = tempfile.mkdtemp(prefix="goban-live-")
@@ -33,7 +35,9 @@ class Daemon:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self):
-        words = [self.goban, "serve", "--state", self.state, "--virtual-gpus", str(self.gpus)]
+        words = [self.goban, "serve", "--state", self.state]
+        if self.gpus > 0:
+            words += ["--virtual-gpus", str(self.gpus)]
         self.process = subprocess.Popen(
             words + ["--config", self.config], stdout=subprocess.DEVNULL, stderr=sys.stderr
         )

@@ -86,6 +86,7 @@ describe('the cluster map', () => {
   it('shows who holds which GPU, and leads to the job', async () => {
     putJobs();
     daemon.drained.set('g004', 'broken fan');
+    daemon.asleep.add('g003');
     const page = await open();
     await page.waitForSelector('.gpu');
     expect(await page.$$eval('.gpu', (all) => all.length)).toBe(16);
@@ -93,6 +94,9 @@ describe('the cluster map', () => {
     expect(await page.$$eval('.gpu[data-state=busy]', (all) => all.map((e) => e.getAttribute('aria-label')))).toEqual(
       ['g001 GPU 0: held, job 1', 'g001 GPU 1: held, job 1']);
     expect(await page.$$eval('.gpu[data-state=drained]', (all) => all.length)).toBe(4);
+    expect(await page.$$eval('.gpu[data-state=asleep]', (all) => all.map((e) => e.getAttribute('aria-label')))).toEqual(
+      [0, 1, 2, 3].map((i) => `g003 GPU ${i}: asleep`));
+    expect(await page.$$eval('.node[data-state=asleep]', (all) => all.map((e) => e.textContent))).toEqual(['g003 asleep']);
     expect(await textOf(page, '.live-top .facts')).toContain('2 of 16 GPUs held · 1 running · 2 waiting');
     await page.hover('.gpu[data-gpu="1"]');
     await sees(page, `${HOSTILE} of ann`, '.gpu-facts');

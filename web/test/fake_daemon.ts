@@ -55,6 +55,7 @@ export class FakeDaemon {
   /** Needed of every request, if set. */
   token = '';
   drained = new Map<string, string>();
+  asleep = new Set<string>();
   utilisation: number | undefined = 50;
   stuck = false;
   private server: Server | null = null;
@@ -129,7 +130,7 @@ export class FakeDaemon {
         const gpu = index * 4 + i;
         const jobs = holders.get(gpu) ?? [];
         const state: GpuState = jobs.length > 1 ? 'shared' : jobs.length === 1 ? 'busy'
-          : reason === undefined ? 'free' : 'drained';
+          : reason !== undefined ? 'drained' : this.asleep.has(name) ? 'asleep' : 'free';
         return {
           gpu, state, jobs, scores: [1 + gpu / 50, 1],
           ...(this.utilisation === undefined ? {} : {
@@ -139,7 +140,8 @@ export class FakeDaemon {
         };
       });
       return {
-        node: name, state: reason === undefined ? 'up' : 'drained', num_gpus: 4,
+        node: name, num_gpus: 4,
+        state: reason !== undefined ? 'drained' : this.asleep.has(name) ? 'asleep' : 'up',
         held_gpus: gpus.filter(({ jobs }) => jobs.length > 0).length, gpu_model: 'V100', gpus,
         ...(reason === undefined ? {} : { reason }),
       };

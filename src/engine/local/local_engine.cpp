@@ -305,6 +305,7 @@ void LocalEngine::report_end(RunId run, Watched& watched) {
   report.acknowledged = status->acknowledged;
   report.usage = status->usage;
   report.progress = status->progress.news;
+  report.ranks = status->progress.ranks;
 }
 
 bool LocalEngine::look_unstarted(RunId run, Watched& watched, RunStage stage) {

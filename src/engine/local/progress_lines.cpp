@@ -68,6 +68,36 @@ bool ProgressSum::take_progress(std::string_view words) {
   return any;
 }
 
+bool ProgressSum::take_rank(std::string_view words) {
+  base::FieldSplitter fields;
+  fields.split_blanks(words);
+  live::RankTimes said;
+  int64_t rank = -1;
+  int64_t ranks = -1;
+  for (const std::string_view field : fields.fields()) {
+    const auto [name, value] = split_word(field);
+    if (name == "rank") read_count(value, rank);
+    if (name == "ranks") read_count(value, ranks);
+    if (name == "steps") read_count(value, said.steps);
+    if (name == "busy_s") read_amount(value, said.busy_s);
+    if (name == "wait_s") read_amount(value, said.wait_s);
+  }
+  if (rank < 0 || ranks <= rank) return false;
+  if (ranks > kRanksMax) return true;
+  said.rank = static_cast<int32_t>(rank);
+  said.ranks = static_cast<int32_t>(ranks);
+  std::vector<live::RankTimes>& known = progress.ranks;
+  // Of another training of the same run.
+  std::erase_if(known, [&](const live::RankTimes& each) { return each.ranks != said.ranks; });
+  const auto place = std::ranges::lower_bound(known, said.rank, {}, &live::RankTimes::rank);
+  if (place != known.end() && place->rank == said.rank) {
+    *place = said;
+  } else {
+    known.insert(place, said);
+  }
+  return true;
+}
+
 void ProgressSum::take(std::string_view line) {
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
   const size_t blank = std::min(line.find(' '), line.size());
@@ -85,7 +115,9 @@ void ProgressSum::take(std::string_view line) {
   } else if (verb == "end") {
     ended = true;
     if (rest == " done" && progress.news.epochs >= 0) progress.news.epoch = progress.news.epochs;
-  } else if (verb != "goban-progress" && verb != "rank") {
+  } else if (verb == "rank") {
+    understood = take_rank(rest);
+  } else if (verb != "goban-progress") {
     understood = false;
   }
   (understood ? lines : refused) += 1;

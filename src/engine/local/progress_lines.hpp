@@ -25,6 +25,7 @@ struct ProgressSum {
 
  private:
   bool take_progress(std::string_view words);
+  bool take_rank(std::string_view words);
 };
 
 /// Cuts the bytes of one connection into lines.

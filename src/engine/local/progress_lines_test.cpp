@@ -33,6 +33,29 @@ TEST(ProgressLines, StepsSayHowMuchOfTheEpochsIsDone) {
   EXPECT_DOUBLE_EQ(news.samples_per_s, 480);
 }
 
+TEST(ProgressLines, TheLastLineOfARankCountsAndARankOfNoneIsRefused) {
+  const auto sum = sum_of(
+      "rank rank=1 ranks=2 steps=10 busy_s=4.5 wait_s=0.5 data_s=0.1\n"
+      "rank rank=0 ranks=2 steps=10 busy_s=5\n"
+      "rank rank=1 ranks=2 steps=20 busy_s=9 wait_s=1\n"
+      "rank rank=2 ranks=2 steps=1 busy_s=1\nrank ranks=2\nrank rank=-1 ranks=2\n"
+      "rank rank=70 ranks=100 steps=1 busy_s=1\n");
+  const std::vector<live::RankTimes> expected = {
+      {.rank = 0, .ranks = 2, .steps = 10, .busy_s = 5},
+      {.rank = 1, .ranks = 2, .steps = 20, .busy_s = 9, .wait_s = 1}};
+  EXPECT_EQ(sum.progress.ranks, expected);
+  EXPECT_EQ(sum.refused, 3);
+  const auto again = parse_progress(to_text(sum.progress), "");
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(*again, sum.progress);
+  EXPECT_FALSE(parse_progress(R"({"ranks":[[0,1,1,-1,0]]})", ""));
+  EXPECT_FALSE(parse_progress(R"({"ranks":[[0,1]]})", ""));
+  EXPECT_EQ(sum_of("rank rank=1 ranks=2 steps=1 busy_s=1\nrank rank=0 ranks=1 steps=1 busy_s=2\n")
+                .progress.ranks,
+            (std::vector<live::RankTimes>{{.ranks = 1, .steps = 1, .busy_s = 2}}))
+      << "another training of the same run";
+}
+
 TEST(ProgressLines, WithoutStepsTheEpochInProgressIsNotDone) {
   EXPECT_DOUBLE_EQ(sum_of("progress epoch=3 epochs=10\n").progress.news.epoch, 2);
   EXPECT_DOUBLE_EQ(sum_of("progress epoch=3 epochs=10\nend done\n").progress.news.epoch, 10);

@@ -1,5 +1,7 @@
 #include "engine/local/run_order.hpp"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -95,6 +97,32 @@ std::string read_usage(const json& object, live::RunUsage& usage) {
   return fields.wrong();
 }
 
+/// rank, ranks, steps, busy_s, wait_s
+using RankRow = std::array<double, 5>;
+
+json ranks_json(const std::vector<live::RankTimes>& ranks) {
+  json out = json::array();
+  for (const live::RankTimes& each : ranks) {
+    out.push_back({each.rank, each.ranks, each.steps, each.busy_s, each.wait_s});
+  }
+  return out;
+}
+
+std::string read_ranks(const std::vector<RankRow>& rows, std::vector<live::RankTimes>& ranks) {
+  constexpr double kMost = 1e15;
+  for (const RankRow& row : rows) {
+    const bool good = std::ranges::all_of(row, [](double v) { return v >= 0 && v <= kMost; }) &&
+                      row[0] < kRanksMax && row[1] <= kRanksMax;
+    if (!good) return "ranks: a number is out of range";
+    ranks.push_back({.rank = static_cast<int32_t>(row[0]),
+                     .ranks = static_cast<int32_t>(row[1]),
+                     .steps = static_cast<int64_t>(row[2]),
+                     .busy_s = row[3],
+                     .wait_s = row[4]});
+  }
+  return {};
+}
+
 json progress_json(const RunProgress& progress) {
   const live::ProgressNews& news = progress.news;
   return {{"epoch", news.epoch},
@@ -103,7 +131,8 @@ json progress_json(const RunProgress& progress) {
           {"steps", news.steps},
           {"samples_per_s", news.samples_per_s},
           {"loss", news.loss},
-          {"checkpoint_step", progress.checkpoint_step}};
+          {"checkpoint_step", progress.checkpoint_step},
+          {"ranks", ranks_json(progress.ranks)}};
 }
 
 std::string read_progress(const json& object, RunProgress& progress) {
@@ -116,7 +145,10 @@ std::string read_progress(const json& object, RunProgress& progress) {
   fields.get("samples_per_s", news.samples_per_s);
   fields.get("loss", news.loss);
   fields.get("checkpoint_step", progress.checkpoint_step);
-  return fields.wrong();
+  std::vector<RankRow> rows;
+  fields.get("ranks", rows);
+  if (!fields.wrong().empty()) return fields.wrong();
+  return read_ranks(rows, progress.ranks);
 }
 
 }  // namespace

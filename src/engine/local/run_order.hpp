@@ -63,10 +63,14 @@ struct RunningNote {
   std::string cgroup{};   ///< empty: none
 };
 
+/// Ranks of a run whose times are kept; of a run with more nothing is.
+inline constexpr int32_t kRanksMax = 64;
+
 /// The last that a job said of itself.
 struct RunProgress {
   live::ProgressNews news{};
-  int64_t checkpoint_step = -1;  ///< a checkpoint as of this step is safe; -1 = none
+  int64_t checkpoint_step = -1;          ///< a checkpoint as of this step is safe; -1 = none
+  std::vector<live::RankTimes> ranks{};  ///< by rank
   friend bool operator==(const RunProgress&, const RunProgress&) = default;
 };
 

@@ -19,9 +19,10 @@ base::Result<StatusFile> StatusFile::reserve(const std::string& folder) {
 
 base::Status StatusFile::write(const RunStatus& status) const {
   std::string text = to_text(status);
-  if (text.size() > kBytes) {  // the detail alone can be long
+  if (text.size() > kBytes) {  // the detail can be long, and so can what ranks said
     RunStatus shorter = status;
     shorter.detail.resize(std::min<size_t>(shorter.detail.size(), 1000));
+    shorter.progress.ranks.clear();
     text = to_text(shorter);
   }
   const std::string next = folder_ + "/status.next";

@@ -18,7 +18,7 @@ class StatusFile {
   [[nodiscard]] base::Status write(const RunStatus& status) const;
 
  private:
-  static constexpr size_t kBytes = 4096;
+  static constexpr size_t kBytes = 8192;
   std::string folder_{};
   Descriptor file_{};
 };

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr size_t kOutputMax = 1 << 20;
-constexpr int kLookAgain_ms = 100;
+constexpr int kLookAgain_ms = 20;
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> out;

@@ -43,11 +43,14 @@ void read_time(FieldReader& in, const char* name, TimeNs& value) {
 }
 
 json past_json(const PastRun& run) {
-  return {{"run", run.run},
-          {"start", run.start_ns},
-          {"end", run.end_ns},
-          {"gpus", gpus_json(run.gpus)},
-          {"usage", usage_json(run.usage)}};
+  json out = {{"run", run.run},
+              {"start", run.start_ns},
+              {"end", run.end_ns},
+              {"gpus", gpus_json(run.gpus)},
+              {"usage", usage_json(run.usage)}};
+  if (!run.ranks.empty()) out["ranks"] = ranks_json(run.ranks);
+  if (run.shared) out["shared"] = true;
+  return out;
 }
 
 void read_past(FieldReader& in, PastRun& run) {
@@ -56,6 +59,8 @@ void read_past(FieldReader& in, PastRun& run) {
   read_time(in, "end", run.end_ns);
   read_gpus(in, run.gpus);
   in.object("usage", [&](FieldReader& part) { read_usage(part, run.usage); });
+  read_ranks(in, run.ranks);
+  in.field("shared", run.shared);
 }
 
 json job_json(const LiveJob& job) {
@@ -130,13 +135,15 @@ void read_job(FieldReader& in, LiveJob& job) {
 }
 
 json run_json(const LiveRun& run) {
-  return {{"job", run.run.job.value},
-          {"run", run.run.run},
-          {"stage", static_cast<int>(run.stage)},
-          {"stop", static_cast<int>(run.stop)},
-          {"gpus", gpus_json(run.gpus)},
-          {"ordered", run.ordered_ns},
-          {"started", run.started_ns}};
+  json out = {{"job", run.run.job.value},
+              {"run", run.run.run},
+              {"stage", static_cast<int>(run.stage)},
+              {"stop", static_cast<int>(run.stop)},
+              {"gpus", gpus_json(run.gpus)},
+              {"ordered", run.ordered_ns},
+              {"started", run.started_ns}};
+  if (run.shared) out["shared"] = true;
+  return out;
 }
 
 void read_run(FieldReader& in, LiveRun& run) {
@@ -147,6 +154,7 @@ void read_run(FieldReader& in, LiveRun& run) {
   read_gpus(in, run.gpus);
   read_time(in, "ordered", run.ordered_ns);
   read_time(in, "started", run.started_ns);
+  in.field("shared", run.shared);
 }
 
 }  // namespace

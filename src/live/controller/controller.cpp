@@ -192,6 +192,10 @@ std::vector<Order> Controller::orders_to_repeat() const {
       found.emplace_back(StopRun{.run = id, .reason = run.stop});
     }
   }
+  const scheduler::NodePower& power = state_->core->state().node_power();
+  for (uint32_t i = 0; i < state_->site.cluster.nodes().size(); ++i) {
+    if (power.is_waking(NodeId(i))) found.emplace_back(WakeNode{NodeId(i)});
+  }
   for (const auto& [id, job] : state_->book.jobs) {
     if (job.stage == JobStage::Done && !job.accounted) found.emplace_back(AccountFor{id});
   }

@@ -102,9 +102,20 @@ void Controller::State::begin_run(LiveJob& job, TimeNs at) {
   job.shares = allocation.reason.prediction != 0;
   job.run_start_ns = -1;
   watched.erase(job.job);
+  if (core->tenants() != nullptr) mark_neighbours(run);
   book.runs.emplace(run.run, std::move(run));
   observer.restarted(job.job, at);
   refresh(job);
+}
+
+void Controller::State::mark_neighbours(LiveRun& run) {
+  for (auto& [id, other] : book.runs) {
+    if (other.stage == LiveRun::Stage::Stopping || id.job == run.run.job) continue;
+    const bool meets = std::ranges::any_of(
+        other.gpus, [&](GpuId gpu) { return std::ranges::find(run.gpus, gpu) != run.gpus.end(); });
+    run.shared = run.shared || meets;
+    other.shared = other.shared || meets;
+  }
 }
 
 LiveRun* Controller::State::current_run(const LiveJob& job) {

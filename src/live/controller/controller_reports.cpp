@@ -60,9 +60,7 @@ void Controller::State::take(const EngineReport& input, TimeNs at) {
       node_down(report.node, at);
       return;
     case ReportKind::NodeUp:
-      if (down.erase(report.node) > 0 && !drained.contains(report.node)) {
-        tell_core({.kind = EventKind::NodeRestored, .at_ns = at, .node = report.node});
-      }
+      node_up(report.node, at);
       return;
   }
 }
@@ -113,7 +111,7 @@ void Controller::State::ended(const Report& report, TimeNs at) {
   if (found == book.runs.end() || found->second.stage == LiveRun::Stage::Pending) return;
   const LiveRun run = found->second;
   LiveJob& job = book.jobs.at(report.run.job);
-  leave(job, run, report.usage, at);
+  leave(job, run, report, at);
   job.exit_code = report.exit_code;
   job.signal = report.signal;
   if (!report.detail.empty()) job.detail = report.detail;
@@ -158,14 +156,16 @@ void Controller::State::ended_after_stop(LiveJob& job, StopReason reason, const 
   finish(job, reason == StopReason::TimedOut ? JobResult::TimedOut : JobResult::Cancelled, at);
 }
 
-void Controller::State::leave(LiveJob& job, const LiveRun& run, const RunUsage& usage, TimeNs at) {
+void Controller::State::leave(LiveJob& job, const LiveRun& run, const Report& report, TimeNs at) {
   job.past.push_back({.run = run.run.run,
                       .start_ns = run.started_ns,
                       .end_ns = at,
                       .gpus = run.gpus,
-                      .usage = usage});
+                      .usage = report.usage,
+                      .ranks = report.ranks,
+                      .shared = run.shared});
   if (run.started_ns >= 0) job.held_ns += at - run.started_ns;
-  add_usage(job.usage, usage);
+  add_usage(job.usage, report.usage);
   book.runs.erase(run.run);
   if (run.run.run != job.runs) return;
   job.run_start_ns = -1;
@@ -181,7 +181,7 @@ void Controller::State::lost(RunId id, const std::string& detail, TimeNs at) {
   if (found == book.runs.end() || found->second.stage == LiveRun::Stage::Pending) return;
   const LiveRun run = found->second;
   LiveJob& job = book.jobs.at(id.job);
-  leave(job, run, {}, at);
+  leave(job, run, Report{}, at);
   if (run.stage == LiveRun::Stage::Stopping) {
     return ended_after_stop(job, run.stop, {.kind = ReportKind::Lost, .run = id}, at);
   }
@@ -193,6 +193,15 @@ void Controller::State::lost(RunId id, const std::string& detail, TimeNs at) {
   }
   tell_core({.kind = EventKind::JobFinished, .at_ns = at, .job = job.job, .failed = true});
   finish(job, JobResult::NodeFailed, at);
+}
+
+void Controller::State::node_up(NodeId node, TimeNs at) {
+  const bool was_down = down.erase(node) > 0;
+  if (was_down && !drained.contains(node)) {
+    tell_core({.kind = EventKind::NodeRestored, .at_ns = at, .node = node});
+  } else if (core->state().node_power().is_waking(node)) {
+    tell_core({.kind = EventKind::NodeAwake, .at_ns = at, .node = node});
+  }
 }
 
 void Controller::State::node_down(NodeId node, TimeNs at) {

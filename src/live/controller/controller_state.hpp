@@ -37,7 +37,7 @@ struct Controller::State {
   void ended(const Report& report, TimeNs at);
   void ended_after_stop(LiveJob& job, StopReason reason, const Report& report, TimeNs at);
   /// The run is not there any more.
-  void leave(LiveJob& job, const LiveRun& run, const RunUsage& usage, TimeNs at);
+  void leave(LiveJob& job, const LiveRun& run, const Report& report, TimeNs at);
   /// Forgets the launch that was to come, of which the engine never heard. False: there was none.
   bool drop_pending(LiveJob& job);
   [[nodiscard]] static bool may_try_again(const LiveJob& job);
@@ -50,6 +50,8 @@ struct Controller::State {
   /// A run is gone without a word of its own: with its node, or with its supervisor.
   void lost(RunId id, const std::string& detail, TimeNs at);
   void node_down(model::NodeId node, TimeNs at);
+  /// The node is there: it came back, or was woken.
+  void node_up(model::NodeId node, TimeNs at);
 
   // Steps of decisions (controller_decisions.cpp).
   void before_decision(TimeNs at);
@@ -63,6 +65,8 @@ struct Controller::State {
   void tell_core(const model::Event& event);
   void carry_out(std::span<const model::Action> actions, TimeNs at);
   void begin_run(LiveJob& job, TimeNs at);
+  /// Marks the run, and those on whose GPUs it is to run beside them.
+  void mark_neighbours(LiveRun& run);
   /// Tells the engine to stop the current run, or drops it if the engine knows nothing of it.
   void stop_run(LiveJob& job, StopReason reason);
   /// Launches what waits for its GPUs, where they are free of those who leave.

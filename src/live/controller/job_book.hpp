@@ -40,6 +40,8 @@ struct PastRun {
   TimeNs end_ns = 0;
   std::vector<GpuId> gpus{};
   RunUsage usage{};
+  std::vector<RankTimes> ranks{};  ///< what it said of its ranks
+  bool shared = false;             ///< others held some of its GPUs at some time
 };
 
 /// A job in the book. Times are of the scheduler's clock, in ns since 1970; -1 = not yet.
@@ -83,6 +85,7 @@ struct LiveRun {
   std::vector<GpuId> gpus{};
   TimeNs ordered_ns = 0;
   TimeNs started_ns = -1;  ///< -1 = the engine has not said that it runs
+  bool shared = false;     ///< others hold some of its GPUs, or held them
 };
 
 /// Jobs by number, runs by job (an older run of a job may still be leaving).

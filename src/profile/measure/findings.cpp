@@ -52,14 +52,17 @@ void score_kernel(const Valid& valid, Kernel kernel, MachineScores& out,
 
 }  // namespace
 
-MachineScores scores_of(const MeasureBook& book, std::span<const GpuNow> gpus,
+MachineScores scores_of(const MeasureBook& book, std::span<const GpuNow> gpus, int64_t now_unix_s,
                         const ChangeOptions& options) {
   MachineScores out;
   Valid valid;
   for (const GpuNow& gpu : gpus) {
     GpuScores& scores = out.gpus.emplace_back();
     const GpuBook* of = book.find(gpu.uuid);
-    const size_t count = of == nullptr ? 0 : valid_sessions(*of, gpu.condition);
+    size_t count = of == nullptr ? 0 : valid_sessions(*of, gpu.condition);
+    if (count > 0 && now_unix_s > 0 && now_unix_s - of->sessions.back().unix_s > kScoreAgeMax_s) {
+      count = 0;
+    }
     scores.expired = count == 0;
     scores.sessions = count;
     valid.emplace_back();

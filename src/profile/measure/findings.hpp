@@ -41,10 +41,10 @@ inline constexpr double kStragglerScore = 1.05;
 inline constexpr double kStragglerErrors = 0.01;
 
 struct GpuScores {
-  /// Nothing valid: never measured, or all under another driver, firmware or kernel version. All
-  /// scores are 1 then.
+  /// Nothing valid: never measured, or too long ago, or all under another driver, firmware or
+  /// kernel version. All scores are 1 then.
   bool expired = true;
-  size_t expired_sessions = 0;       ///< measured under another condition than now
+  size_t expired_sessions = 0;       ///< too old, or measured under another condition than now
   const GpuSession* last = nullptr;  ///< valid as long as the book; null if expired
   size_t sessions = 0;               ///< valid ones
   std::array<KernelScore, kNumKernels> kernels{};
@@ -56,9 +56,13 @@ struct MachineScores {
   std::array<double, kNumKernels> sigma{};
 };
 
-/// Scores rest on the last valid measurement of each GPU, changes on all valid ones.
+/// A measurement says nothing any more after so long.
+inline constexpr int64_t kScoreAgeMax_s = int64_t{30} * 24 * 3600;
+
+/// Scores rest on the last valid measurement of each GPU, changes on all valid ones. `now_unix_s`:
+/// what was measured kScoreAgeMax_s before has expired; 0 = measurements do not age.
 [[nodiscard]] MachineScores scores_of(const MeasureBook& book, std::span<const GpuNow> gpus,
-                                      const ChangeOptions& options = {});
+                                      int64_t now_unix_s = 0, const ChangeOptions& options = {});
 
 /// [class][gpu], for the score table.
 [[nodiscard]] std::vector<std::vector<double>> raw_by_class(const MachineScores& scores);

@@ -6,7 +6,8 @@
 //  - a rank's time is compared with the same application's on other GPUs, so that a slow or a
 //    made-up application says nothing of a GPU;
 //  - each user has one voice per GPU, however many jobs he runs; the voices' median counts, and the
-//    score moves when at least `users_min` of them, and more than half, say the same;
+//    score moves when at least `users_min` of them, and more than half, say the same, unless the
+//    profiler measured the GPU lately;
 //  - whatever less is known makes the GPU suspect: the profiler shall measure it
 //  (refresh_plan.hpp).
 #pragma once
@@ -15,6 +16,7 @@
 #include <deque>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "profile/pm_scores.hpp"
@@ -40,11 +42,12 @@ struct RunEvidence {
 
 struct LearnOptions {
   uint32_t users_min = 3;
-  double tolerance = 0.05;       ///< of log score: smaller differences move nothing
-  size_t window = 24;            ///< runs on a GPU that are remembered
-  size_t voice_runs = 3;         ///< a user's voice is the median of his last so many ...
-  size_t voice_runs_min = 2;     ///< ... and needs so many
-  size_t baseline_gpus_min = 3;  ///< an application's own speed is known from so many GPUs
+  double tolerance = 0.05;         ///< of log score: smaller differences move nothing
+  size_t window = 24;              ///< runs on a GPU that are remembered
+  size_t voice_runs = 3;           ///< a user's voice is the median of his last so many ...
+  size_t voice_runs_min = 2;       ///< ... and needs so many
+  size_t baseline_gpus_min = 3;    ///< an application's own speed is known from so many GPUs
+  size_t applications_max = 4096;  ///< are remembered, those that ran last
 };
 
 /// Deterministic; cost of a run: its GPUs x window.
@@ -53,36 +56,60 @@ class ScoreLearner {
   /// `raw_by_class`: [class][gpu], as the profiler measured them.
   explicit ScoreLearner(std::vector<std::vector<double>> raw_by_class, LearnOptions options = {});
 
+  /// log(score) of a GPU as one run saw it.
+  struct Vote {
+    uint32_t user = 0;
+    double log_score = 0;
+    friend bool operator==(const Vote&, const Vote&) = default;
+  };
+  /// What was said of one GPU and class since its score last changed.
+  struct Place {
+    std::deque<Vote> votes{};
+    bool suspect = false;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  /// An application of a user: log(step / score) last seen, by GPU.
+  struct Baseline {
+    std::map<uint32_t, double> log_unit{};
+    uint64_t used = 0;  ///< the run that used it last, counted
+    friend bool operator==(const Baseline&, const Baseline&) = default;
+  };
+  /// All that it knows.
+  struct Image {
+    std::vector<std::vector<double>> raw{};    ///< [class][gpu]
+    std::vector<std::vector<Place>> places{};  ///< [class][gpu]
+    /// By user and application.
+    std::map<std::pair<uint32_t, uint32_t>, Baseline> baselines{};
+    uint64_t runs = 0;
+    friend bool operator==(const Image&, const Image&) = default;
+  };
+  [[nodiscard]] const Image& image() const { return image_; }
+  /// Goes on from an image with at least one class and equally many GPUs everywhere.
+  explicit ScoreLearner(Image image, LearnOptions options = {});
+
+  /// The profiler measured these lately, by GPU: what jobs say makes them suspect and moves
+  /// nothing, whoever agrees. Without it none was.
+  void set_fresh(std::vector<bool> fresh) { fresh_ = std::move(fresh); }
   void observe(const RunEvidence& run);
   /// The profiler measured a GPU: its word counts, by class, and doubts are over.
   void measured(GpuId gpu, std::span<const double> score_by_class);
+  /// The same scores, against another median GPU: what was said of it stays.
+  void rescaled(GpuId gpu, std::span<const double> score_by_class);
 
-  [[nodiscard]] const std::vector<std::vector<double>>& raw_by_class() const { return raw_; }
+  [[nodiscard]] const std::vector<std::vector<double>>& raw_by_class() const { return image_.raw; }
   /// GPUs that jobs disagree with, lowest first.
   [[nodiscard]] std::vector<GpuId> suspects() const;
   /// Runs of which nothing could be learnt: shared, or a gang without times by rank.
   [[nodiscard]] int64_t unused() const { return unused_; }
 
  private:
-  /// log(score) of a GPU as one run saw it.
-  struct Vote {
-    uint32_t user = 0;
-    double log_score = 0;
-  };
-  struct Place {
-    std::deque<Vote> votes;
-    bool suspect = false;
-  };
-  /// An application of a user: log(step / score) last seen on each GPU.
-  using Baseline = std::map<uint32_t, double>;
-
-  void vote(const RunEvidence& run, GpuId gpu, double step_s);
+  void vote(const RunEvidence& run, Baseline& baseline, GpuId gpu, double step_s);
   void decide(size_t app_class, GpuId gpu);
+  Baseline& baseline_of(const RunEvidence& run);
 
   LearnOptions options_;
-  std::vector<std::vector<double>> raw_;
-  std::vector<std::vector<Place>> places_;  ///< [class][gpu]
-  std::map<std::pair<uint32_t, uint32_t>, Baseline> baselines_;
+  Image image_{};
+  std::vector<bool> fresh_{};
   int64_t unused_ = 0;
 };
 

@@ -192,6 +192,52 @@ TEST(ScoreLearner, TwoUsersAreTooFew) {
   EXPECT_THAT(learner.suspects(), ElementsAre(GpuId(0U)));
 }
 
+TEST(ScoreLearner, WhatTheProfilerMeasuredLatelyStandsWhoeverAgrees) {
+  ScoreLearner learner = warmed(5);
+  learner.set_fresh({true});
+  const auto say = [&] {
+    for (uint32_t i = 0; i < 10; ++i) {
+      learner.observe(
+          {.user = i % 5, .source = TimeSource::RankCompute, .gpus = {GpuId(0U)}, .step_s = {1.0}});
+    }
+  };
+  say();
+  EXPECT_EQ(learner.raw_by_class()[0][0], 1);
+  EXPECT_THAT(learner.suspects(), ElementsAre(GpuId(0U)));
+  learner.set_fresh({});
+  say();
+  EXPECT_EQ(learner.raw_by_class()[0][0], 2);
+}
+
+TEST(ScoreLearner, OneMadeFromAnImageGoesOnAlike) {
+  Site site(3);
+  for (int job = 0; job < 500; ++job) site.run_job();
+  Site other = site;
+  other.learner = ScoreLearner(site.learner.image());
+  site.truth[7] = other.truth[7] = 2;
+  for (int job = 0; job < 2000; ++job) {
+    site.run_job();
+    other.run_job();
+  }
+  EXPECT_GT(site.learnt(7), 1.8);
+  EXPECT_EQ(site.learner.image(), other.learner.image());
+}
+
+TEST(ScoreLearner, RemembersTheApplicationsThatRanLast) {
+  ScoreLearner learner({{1, 1, 1, 1, 1}}, {.applications_max = 2});
+  const auto run = [&](uint32_t application, std::vector<GpuId> gpus) {
+    learner.observe({.application = application,
+                     .source = TimeSource::RankCompute,
+                     .gpus = gpus,
+                     .step_s = std::vector<double>(gpus.size(), 1.0)});
+  };
+  const std::vector<GpuId> others = {GpuId(1U), GpuId(2U), GpuId(3U)};
+  for (const uint32_t application : {1, 2, 1, 3}) run(application, others);
+  EXPECT_TRUE(learner.image().baselines.contains({0, 1}));
+  EXPECT_FALSE(learner.image().baselines.contains({0, 2}));
+  EXPECT_TRUE(learner.image().baselines.contains({0, 3}));
+}
+
 TEST(ScoreLearner, SharedRunsAndNonsenseSayNothing) {
   ScoreLearner learner = warmed(3);
   RunEvidence run{.source = TimeSource::RankCompute, .gpus = {GpuId(0U)}, .step_s = {2.0}};

@@ -57,6 +57,7 @@ function Controls({ cluster, mode, onMode, appClass, onClass, range }: {
         <span><i class="cell-sample" data-state="busy" /> held</span>
         <span><i class="cell-sample" data-state="shared" /> shared</span>
         <span><i class="cell-sample" data-state="drained" /> drained</span>
+        <span><i class="cell-sample" data-state="asleep" /> asleep</span>
         <span><i class="cell-sample" data-state="down" /> down</span>
       </p>
     </>

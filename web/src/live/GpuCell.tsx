@@ -15,7 +15,9 @@ export interface GpuCellProps {
   onOpen: (gpu: Gpu) => void;
 }
 
-const WORDS = { free: 'free', busy: 'held', shared: 'shared', drained: 'drained', down: 'down' };
+const WORDS = {
+  free: 'free', busy: 'held', shared: 'shared', drained: 'drained', asleep: 'asleep', down: 'down',
+};
 
 export class GpuCell extends Component<GpuCellProps> {
   override shouldComponentUpdate(next: GpuCellProps): boolean {

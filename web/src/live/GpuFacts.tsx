@@ -35,7 +35,13 @@ export function GpuFacts({ chosen }: { chosen: Chosen | null }) {
             );
           })}
         </Fact>
-        {scores.length > 0 && <Fact name="Score by class">{scores.join(', ')}</Fact>}
+        {scores.length > 0 && (
+          <Fact name="Score by class">
+            {scores.join(', ')}
+            {gpu.score_expired && ' (expired: unknown until it is measured again)'}
+            {gpu.score_suspect && ' (jobs disagree)'}
+          </Fact>
+        )}
         {gpu.util_pct !== undefined && <Fact name="Utilisation">{decimal(gpu.util_pct, 0)} %</Fact>}
         {gpu.mem_used_bytes !== undefined && <Fact name="Memory">{decimal(gpu.mem_used_bytes / GIB, 1)} GiB</Fact>}
         {gpu.power_w !== undefined && <Fact name="Power">{decimal(gpu.power_w, 0)} W</Fact>}

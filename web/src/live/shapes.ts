@@ -107,7 +107,7 @@ export interface Explanation {
   place?: { gpus: Place[]; level: string; bin_value?: number; product?: number; shares?: boolean };
 }
 
-export type GpuState = 'free' | 'busy' | 'shared' | 'drained' | 'down';
+export type GpuState = 'free' | 'busy' | 'shared' | 'drained' | 'asleep' | 'down';
 
 export interface Gpu {
   gpu: number;
@@ -119,11 +119,13 @@ export interface Gpu {
   mem_used_bytes?: number;
   power_w?: number;
   temperature_c?: number;
+  score_expired?: boolean;
+  score_suspect?: boolean;
 }
 
 export interface ClusterNode {
   node: string;
-  state: 'up' | 'drained' | 'draining' | 'down';
+  state: 'up' | 'drained' | 'draining' | 'asleep' | 'down';
   num_gpus: number;
   held_gpus: number;
   gpu_model?: string;

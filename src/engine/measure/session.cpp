@@ -1,31 +1,33 @@
-#include "cli/profile_session.hpp"
+#include "engine/measure/session.hpp"
 
 #include <chrono>
 #include <ctime>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/command.hpp"
 #include "profile/median.hpp"
 
-namespace goban::cli {
+namespace goban::engine::measure {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using local::MachineGpus;
 using profile::GpuSession;
-using service::MachineGpus;
 
 /// A virtual GPU is what its cores are.
-profile::GpuCondition condition_of(const MachineGpus& machine, const engine::local::LocalGpu& gpu) {
+profile::GpuCondition condition_of(const MachineGpus& machine, const local::LocalGpu& gpu) {
   if (machine.nvml == nullptr) {
     return {.firmware = fmt::format("cores {}", fmt::join(gpu.cpus, ","))};
   }
-  return {.driver = machine.driver, .firmware = machine.nvml->firmware(gpu.uuid)};
+  const std::string driver = machine.nvml->driver_version();
+  return {.driver = driver.empty() ? machine.driver : driver,
+          .firmware = machine.nvml->firmware(gpu.uuid)};
 }
 
 class Session {
  public:
-  Session(const MachineGpus& machine, const SessionPlan& plan) : machine_(machine), plan_(plan) {
+  Session(const MachineGpus& machine, const SessionPlan& plan, const std::atomic<bool>& interrupted)
+      : machine_(machine), plan_(plan), interrupted_(interrupted) {
     result_.sessions.resize(plan.gpus.size());
     result_.problems.resize(plan.gpus.size());
     failures_.resize(plan.gpus.size(), 0);
@@ -45,7 +47,7 @@ class Session {
   void run_one(size_t i) {
     if (!result_.problems[i].empty()) return;
     const auto begin = Clock::now();
-    const auto runs = engine::measure::run_block(gpu(i), plan_.block, interrupted());
+    const auto runs = run_block(gpu(i), plan_.block, interrupted_);
     result_.spent_s += std::chrono::duration<double>(Clock::now() - begin).count();
     if (!runs) {
       constexpr int kFailuresMax = 2;
@@ -81,11 +83,10 @@ class Session {
   }
 
  private:
-  [[nodiscard]] const engine::local::LocalGpu& gpu(size_t i) const {
-    return machine_.gpus[plan_.gpus[i]];
-  }
+  [[nodiscard]] const local::LocalGpu& gpu(size_t i) const { return machine_.gpus[plan_.gpus[i]]; }
   const MachineGpus& machine_;
   const SessionPlan& plan_;
+  const std::atomic<bool>& interrupted_;
   SessionResult result_{};
   std::vector<int> failures_{};
 };
@@ -93,9 +94,9 @@ class Session {
 }  // namespace
 
 SessionResult measure_gpus(const MachineGpus& machine, const SessionPlan& plan,
-                           const std::function<BusyGpus()>& busy,
-                           const std::function<void()>& step) {
-  Session session(machine, plan);
+                           const std::function<BusyGpus()>& busy, const std::function<void()>& step,
+                           const std::atomic<bool>& interrupted) {
+  Session session(machine, plan, interrupted);
   BusyGpus now = busy();
   const auto begin = Clock::now();
   const auto late = [&] {
@@ -104,7 +105,7 @@ SessionResult measure_gpus(const MachineGpus& machine, const SessionPlan& plan,
   };
   for (int block = 0; block < plan.blocks && !(block > 0 && late()); ++block) {
     session.give_up(now);
-    for (size_t i = 0; i < plan.gpus.size() && !interrupted(); ++i) {
+    for (size_t i = 0; i < plan.gpus.size() && !interrupted; ++i) {
       if (block > 0 && late()) break;
       session.run_one(i);
       step();
@@ -121,4 +122,4 @@ std::vector<profile::GpuNow> gpus_now(const MachineGpus& machine) {
   return out;
 }
 
-}  // namespace goban::cli
+}  // namespace goban::engine::measure

@@ -1,20 +1,22 @@
-// One session of `goban profile`: blocks in turn over the GPUs, into the book of measurements.
+// One session of measuring: blocks in turn over the GPUs, into the book of measurements.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <vector>
 
-#include "cli/busy_gpus.hpp"
 #include "engine/measure/block_process.hpp"
+#include "engine/measure/busy_gpus.hpp"
 #include "profile/measure/findings.hpp"
 
-namespace goban::cli {
+namespace goban::engine::measure {
 
 struct SessionPlan {
   std::vector<size_t> gpus{};  ///< positions in MachineGpus
   int blocks = 16;             ///< of each GPU
   double seconds = 0;          ///< no new block after so long, once each GPU has one; 0 = no limit
   bool forced = false;         ///< GPUs may be busy
-  engine::measure::BlockOptions block{};
+  BlockOptions block{};
 };
 
 struct SessionResult {
@@ -27,13 +29,13 @@ struct SessionResult {
 /// Measures the GPUs one after the other, block by block, so that whatever slows the machine for a
 /// while meets all alike. A GPU that two blocks failed on, or that a job came to in the meantime,
 /// is given up. `busy` is asked before each round and at the end; `step` is called after each
-/// block.
-[[nodiscard]] SessionResult measure_gpus(const service::MachineGpus& machine,
-                                         const SessionPlan& plan,
+/// block. Ends early when `interrupted`.
+[[nodiscard]] SessionResult measure_gpus(const local::MachineGpus& machine, const SessionPlan& plan,
                                          const std::function<BusyGpus()>& busy,
-                                         const std::function<void()>& step);
+                                         const std::function<void()>& step,
+                                         const std::atomic<bool>& interrupted);
 
-/// The GPUs as they are now, for scores_of().
-[[nodiscard]] std::vector<profile::GpuNow> gpus_now(const service::MachineGpus& machine);
+/// The GPUs as they are now, for profile::scores_of(). The driver is asked.
+[[nodiscard]] std::vector<profile::GpuNow> gpus_now(const local::MachineGpus& machine);
 
-}  // namespace goban::cli
+}  // namespace goban::engine::measure

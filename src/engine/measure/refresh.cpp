@@ -1,0 +1,52 @@
+#include "engine/measure/refresh.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "profile/measure/findings.hpp"
+#include "profile/measure/refresh_plan.hpp"
+
+namespace goban::engine::measure {
+
+base::Result<profile::MeasureBook> read_book_beside(const std::string& scores_path) {
+  const std::string path = profile::book_path(scores_path);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error) return profile::MeasureBook{};
+  return profile::read_book(path);
+}
+
+std::optional<size_t> due_gpu(const local::MachineGpus& machine, const RefreshWish& wish,
+                              profile::MeasureBook& book, int64_t now_unix_s) {
+  if (book.since_unix_s == 0) book.since_unix_s = now_unix_s;
+  const auto scores = profile::scores_of(book, gpus_now(machine), now_unix_s);
+  std::vector<profile::RefreshGpu> gpus;
+  for (size_t i = 0; i < machine.gpus.size(); ++i) {
+    const auto* last = scores.gpus[i].last;
+    gpus.push_back(
+        {.idle = std::ranges::count(wish.idle, i) > 0,
+         .expired = scores.gpus[i].expired,
+         .suspect = std::ranges::count(wish.suspects, i) > 0,
+         .age_s = static_cast<double>(now_unix_s - (last == nullptr ? 0 : last->unix_s))});
+  }
+  const auto passed_s = static_cast<double>(std::max<int64_t>(now_unix_s - book.since_unix_s, 0));
+  return profile::next_to_refresh(
+      gpus, {.gpu_seconds = passed_s * static_cast<double>(gpus.size()), .spent_s = book.spent_s},
+      {.cost_s = wish.cost_s});
+}
+
+std::vector<bool> keep_sessions(SessionResult& result, const SessionPlan& plan,
+                                const local::MachineGpus& machine, profile::MeasureBook& book,
+                                int64_t now_unix_s) {
+  std::vector<bool> measured(machine.gpus.size(), false);
+  if (book.since_unix_s == 0) book.since_unix_s = now_unix_s;
+  book.spent_s += result.spent_s;
+  for (const auto& gpu : machine.gpus) book.of(gpu.uuid).name = gpu.name;
+  for (size_t i = 0; i < plan.gpus.size(); ++i) {
+    if (!result.problems[i].empty()) continue;
+    measured[plan.gpus[i]] = true;
+    profile::add_session(book.of(machine.gpus[plan.gpus[i]].uuid), std::move(result.sessions[i]));
+  }
+  return measured;
+}
+
+}  // namespace goban::engine::measure

@@ -1,0 +1,53 @@
+// What ranks said of their time stays with the run: in the journal, in the book, in a snapshot.
+#include <gtest/gtest.h>
+
+#include "live/test_world.hpp"
+
+namespace goban::live {
+namespace {
+
+constexpr TimeNs kSecond = base::kSecond;
+
+Site site() {
+  model::ClusterBuilder builder("one");
+  model::ClusterBuilder::Placed placed;
+  placed.node.name = "n0";
+  placed.node.num_gpus = 2;
+  placed.node.gpu_model = builder.add_gpu_model({.name = "test"});
+  builder.add_node(placed);
+  Site out;
+  out.cluster = *builder.build();
+  out.scores = profile::PmScores::uniform(2);
+  out.penalties = profile::LocalityPenalties(out.cluster, 1);
+  out.composition = *policy::compose("fifo+packed");
+  return out;
+}
+
+const std::vector<RankTimes> kRanks = {
+    {.rank = 0, .ranks = 2, .steps = 100, .busy_s = 41.2, .wait_s = 6.1},
+    {.rank = 1, .ranks = 2, .steps = 100, .busy_s = 0.1 + 0.2, .wait_s = 47}};
+
+TEST(RankTimes, StayWithTheRunThroughJournalAndSnapshot) {
+  Controller controller(site());
+  const RunId run{.job = JobId(0U), .run = 1};
+  controller.apply({.at_ns = kSecond, .input = Submit{.jobs = {JobSpec{.num_gpus = 2}}}});
+  (void)controller.decide(kSecond);
+  const auto report = [&](Report news, TimeNs at) {
+    news.run = run;
+    const auto read = parse_input(to_text({.at_ns = at, .input = EngineReport{std::move(news)}}));
+    ASSERT_TRUE(read) << read.error().text();
+    controller.apply(*read);
+  };
+  report({.kind = ReportKind::Started}, 2 * kSecond);
+  report({.kind = ReportKind::Ended, .exit_code = 0, .ranks = kRanks}, 90 * kSecond);
+  ASSERT_EQ(controller.book().find(run.job)->past.size(), 1U);
+  EXPECT_EQ(controller.book().find(run.job)->past[0].ranks, kRanks);
+  Controller again(site());
+  const auto restored = again.restore(controller.snapshot());
+  ASSERT_TRUE(restored) << restored.error().text();
+  EXPECT_EQ(again.book().find(run.job)->past[0].ranks, kRanks);
+  EXPECT_FALSE(again.book().find(run.job)->past[0].shared);
+}
+
+}  // namespace
+}  // namespace goban::live

@@ -1,0 +1,65 @@
+#include "service/measuring_gate.hpp"
+
+#include <algorithm>
+
+namespace goban::service {
+
+bool MeasuringGate::begin(live::GpuId gpu) {
+  const std::scoped_lock lock(mutex_);
+  if (closed_) return false;
+  gpu_ = gpu;
+  interrupted_ = false;
+  return true;
+}
+
+void MeasuringGate::end() {
+  const std::scoped_lock lock(mutex_);
+  gpu_.reset();
+}
+
+void MeasuringGate::close() {
+  const std::scoped_lock lock(mutex_);
+  closed_ = true;
+  interrupted_ = true;
+}
+
+bool MeasuringGate::must_wait(const std::vector<live::GpuId>& gpus) {
+  const std::scoped_lock lock(mutex_);
+  if (!gpu_ || std::ranges::find(gpus, *gpu_) == gpus.end()) return false;
+  interrupted_ = true;
+  return true;
+}
+
+void GatedEngine::launch(const live::LaunchOrder& order) {
+  if (gate_->must_wait(order.gpus)) {
+    waiting_[order.run] = order;
+  } else {
+    waiting_.erase(order.run);
+    engine_->launch(order);
+  }
+}
+
+void GatedEngine::stop(live::RunId run, live::StopReason reason) {
+  waiting_.erase(run);
+  engine_->stop(run, reason);  // never launched, it is lost
+}
+
+void GatedEngine::resume(const live::LaunchOrder& order) {
+  if (!waiting_.contains(order.run)) engine_->resume(order);
+}
+
+void GatedEngine::forget(live::RunId run, bool last) {
+  std::erase_if(waiting_, [&](const auto& each) { return each.first.job == run.job; });
+  engine_->forget(run, last);
+}
+
+std::vector<live::Report> GatedEngine::take_reports() {
+  std::erase_if(waiting_, [&](const auto& each) {
+    if (gate_->must_wait(each.second.gpus)) return false;
+    engine_->launch(each.second);
+    return true;
+  });
+  return engine_->take_reports();
+}
+
+}  // namespace goban::service

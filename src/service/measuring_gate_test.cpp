@@ -1,0 +1,79 @@
+#include "service/measuring_gate.hpp"
+
+#include <gmock/gmock.h>
+
+namespace goban::service {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct Heard {
+  std::vector<uint32_t> launched{};
+  std::vector<uint32_t> stopped{};
+};
+
+class ListeningEngine final : public live::Engine {
+ public:
+  explicit ListeningEngine(Heard& heard) : heard_(heard) {}
+  void launch(const live::LaunchOrder& order) override {
+    heard_.launched.push_back(order.run.job.value);
+  }
+  void stop(live::RunId run, live::StopReason) override { heard_.stopped.push_back(run.job.value); }
+  void resume(const live::LaunchOrder&) override {}
+  void forget(live::RunId, bool) override {}
+  std::vector<live::Report> take_reports() override { return {}; }
+
+ private:
+  Heard& heard_;
+};
+
+struct GateTest : testing::Test {
+  static live::LaunchOrder order(uint32_t job, std::vector<live::GpuId> gpus) {
+    return {.run = {.job = live::JobId(job), .run = 1}, .gpus = std::move(gpus)};
+  }
+  Heard heard;
+  std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
+  GatedEngine engine{std::make_unique<ListeningEngine>(heard), gate};
+  live::GpuId measured{2U};
+};
+
+TEST_F(GateTest, AJobInterruptsAndStartsWhenTheMeasurementIsGone) {
+  ASSERT_TRUE(gate->begin(measured));
+  engine.launch(order(1, {live::GpuId(0U), live::GpuId(1U)}));
+  EXPECT_FALSE(gate->interrupted()) << "other GPUs are no matter";
+  engine.launch(order(2, {live::GpuId(1U), measured}));
+  engine.launch(order(2, {live::GpuId(1U), measured}));  // orders may be repeated
+  EXPECT_TRUE(gate->interrupted());
+  (void)engine.take_reports();
+  EXPECT_THAT(heard.launched, ElementsAre(1));
+  gate->end();
+  (void)engine.take_reports();
+  (void)engine.take_reports();
+  EXPECT_THAT(heard.launched, ElementsAre(1, 2));
+  ASSERT_TRUE(gate->begin(measured));
+  EXPECT_FALSE(gate->interrupted());
+}
+
+TEST_F(GateTest, AJobThatIsStoppedMeanwhileNeverStarts) {
+  ASSERT_TRUE(gate->begin(measured));
+  engine.launch(order(1, {measured}));
+  engine.launch(order(2, {measured}));
+  engine.stop({.job = live::JobId(1U), .run = 1}, live::StopReason::Cancelled);
+  engine.forget({.job = live::JobId(2U), .run = 1}, true);
+  gate->end();
+  (void)engine.take_reports();
+  EXPECT_THAT(heard.launched, IsEmpty());
+  EXPECT_THAT(heard.stopped, ElementsAre(1)) << "the engine says that it is lost";
+}
+
+TEST_F(GateTest, ADaemonThatEndsMeasuresNothingMore) {
+  ASSERT_TRUE(gate->begin(measured));
+  gate->close();
+  EXPECT_TRUE(gate->interrupted());
+  gate->end();
+  EXPECT_FALSE(gate->begin(measured));
+}
+
+}  // namespace
+}  // namespace goban::service

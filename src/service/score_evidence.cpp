@@ -1,0 +1,68 @@
+#include "service/score_evidence.hpp"
+
+#include <algorithm>
+
+namespace goban::service {
+
+namespace {
+
+using profile::RunEvidence;
+using profile::TimeSource;
+
+/// Seconds of a step by rank; empty: they say nothing.
+std::vector<double> rank_steps_s(const live::PastRun& run, const EvidenceRules& rules) {
+  const double wall_s = base::to_seconds(run.end_ns - run.start_ns);
+  std::vector<double> out;
+  for (size_t i = 0; i < run.ranks.size(); ++i) {
+    const live::RankTimes& rank = run.ranks[i];
+    const bool in_place =
+        std::cmp_equal(rank.rank, i) && std::cmp_equal(rank.ranks, run.gpus.size());
+    const bool enough = rank.busy_s >= rules.busy_s_min && rank.steps >= rules.steps_min;
+    const bool possible = rank.busy_s + rank.wait_s <= rules.wall_share * wall_s;
+    if (!in_place || !enough || !possible) return {};
+    out.push_back(rank.busy_s / static_cast<double>(rank.steps));
+  }
+  if (out.size() != run.gpus.size()) return {};
+  return out;
+}
+
+/// Of all runs: what ranks say. Of a whole job without them: its progress.
+RunEvidence evidence_of_run(const live::LiveJob& job, const live::PastRun& run,
+                            const EvidenceRules& rules) {
+  RunEvidence out{.user = job.spec.owner.uid,
+                  .app_class = {job.spec.app_class},
+                  .shared = run.shared || job.shares,
+                  .gpus = run.gpus};
+  out.step_s = rank_steps_s(run, rules);
+  if (!out.step_s.empty()) {
+    out.source = TimeSource::RankCompute;
+    return out;
+  }
+  const bool whole = job.result == live::JobResult::Completed && job.past.size() == 1;
+  const double wall_s = base::to_seconds(run.end_ns - run.start_ns);
+  if (!whole || !run.ranks.empty() || run.gpus.size() != 1 || wall_s < rules.busy_s_min ||
+      job.progress.step < rules.steps_min) {
+    return out;
+  }
+  out.step_s = {wall_s / static_cast<double>(job.progress.step)};
+  return out;
+}
+
+}  // namespace
+
+std::vector<RunEvidence> evidence_of(const live::LiveJob& job, uint32_t application,
+                                     const EvidenceRules& rules) {
+  std::vector<RunEvidence> out;
+  if (application == 0 || !job.spec.resource_type.empty()) return out;
+  for (const live::PastRun& run : job.past) {
+    if (run.start_ns < 0 || run.end_ns <= run.start_ns || run.gpus.empty()) continue;
+    RunEvidence evidence = evidence_of_run(job, run, rules);
+    if (evidence.step_s.empty()) continue;
+    // Steps by progress take what a rank does not count, so they compare with their like only.
+    evidence.application = evidence.source == TimeSource::RankCompute ? application : ~application;
+    out.push_back(std::move(evidence));
+  }
+  return out;
+}
+
+}  // namespace goban::service

@@ -1,0 +1,110 @@
+// Scores that keep themselves: from what jobs that are over say, from measurements of idle GPUs,
+// and by forgetting what was measured under another driver. What changes goes to the scheduler as
+// live::ScoresMeasured, as if an operator had sent it, so its journal holds every change.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/measure/refresh.hpp"
+#include "profile/measure/learned_scores.hpp"
+#include "service/api.hpp"
+#include "service/measuring_gate.hpp"
+#include "service/profile_book.hpp"
+#include "service/score_evidence.hpp"
+
+namespace goban::service {
+
+/// Evidence on its way from the accounting to the keeper. Threads: any.
+class EvidenceBox {
+ public:
+  struct Entry {
+    profile::LearnedScores::Seen job{};
+    std::vector<profile::RunEvidence> runs{};
+  };
+  void put(const live::LiveJob& job, ProfileBook& profiles, const EvidenceRules& rules = {});
+  [[nodiscard]] std::vector<Entry> take();
+
+ private:
+  std::mutex mutex_{};
+  std::vector<Entry> entries_{};
+};
+
+using MeasureFunction = std::function<engine::measure::SessionResult(
+    const engine::local::MachineGpus& machine, const engine::measure::SessionPlan& plan,
+    const std::function<engine::measure::BusyGpus()>& busy, const std::atomic<bool>& interrupted)>;
+
+struct ScoreKeeperOptions {
+  std::string state{};   ///< folder of `scores.learned.json`
+  std::string scores{};  ///< the score table whose book this goes on with (measure_book.hpp)
+  bool refreshes = true;
+  double refresh_cost_s = engine::measure::kRefreshSeconds;
+  base::TimeNs every_ns = base::kSecond;  ///< between turns; 0 = no thread, turn() is called
+  base::TimeNs look_every_ns = 60 * base::kSecond;  ///< between looks at the driver and the book
+  profile::LearnOptions learning{};
+  /// Says whether the state folder is ours still; empty: it is.
+  std::function<bool()> may_write{};
+  std::function<int64_t()> unix_clock{};          ///< empty: the system's
+  MeasureFunction measure{};                      ///< empty: as `goban profile` does
+  std::function<void(const std::string&)> say{};  ///< log lines
+};
+
+class ScoreKeeper {
+ public:
+  /// `desk` and `box` outlive it.
+  ScoreKeeper(Desk& desk, engine::local::MachineGpus machine, EvidenceBox& box,
+              std::shared_ptr<MeasuringGate> gate, ScoreKeeperOptions options);
+  /// Interrupts a measurement.
+  ~ScoreKeeper();
+  ScoreKeeper(const ScoreKeeper&) = delete;
+  ScoreKeeper& operator=(const ScoreKeeper&) = delete;
+
+  /// Any thread.
+  [[nodiscard]] ScoreReport report() const;
+  /// One round of all that it does; by one thread.
+  void turn();
+
+ private:
+  void hear_scheduler();
+  void look_at_book();
+  void learn();
+  void send();
+  void save();
+  void refresh();
+  void measure(size_t gpu);
+  [[nodiscard]] std::vector<size_t> idle_gpus() const;
+  [[nodiscard]] std::vector<profile::GpuNow> conditions();
+  [[nodiscard]] bool write_book(const profile::MeasureBook& book);
+  [[nodiscard]] profile::MeasureBook read_book();
+  void publish();
+  [[nodiscard]] int64_t now_unix_s() const;
+  [[nodiscard]] bool may_write() const;
+  void complain(const std::string& what);
+  [[nodiscard]] std::string gpu_name(size_t gpu) const;
+
+  Desk& desk_;
+  engine::local::MachineGpus machine_;
+  EvidenceBox& box_;
+  std::shared_ptr<MeasuringGate> gate_;
+  ScoreKeeperOptions options_;
+  profile::ScoreTable counting_{};  ///< in the scheduler, when it was looked at last
+  profile::LearnedScores learned_;
+  profile::LearnedScores::Image saved_{};
+  std::vector<profile::GpuNow> conditions_{};
+  base::TimeNs next_look_ns_ = 0;  ///< steady time
+  bool has_news_ = false;          ///< since the last save
+  bool book_is_broken_ = false;
+  std::string said_{};
+
+  mutable std::mutex mutex_{};  ///< guards what follows
+  std::condition_variable wake_{};
+  ScoreReport report_{};
+  bool ending_ = false;
+  std::thread thread_{};
+};
+
+}  // namespace goban::service

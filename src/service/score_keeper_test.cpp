@@ -1,0 +1,367 @@
+// The loop of measured scores around a real scheduler: jobs that say how long their ranks computed,
+// a profiler that measures the truth, and users of whom one lies.
+#include "service/score_keeper.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <thread>
+
+#include "base/random.hpp"
+#include "live/test_world.hpp"
+#include "policy/compose.hpp"
+#include "profile/scores_file.hpp"
+#include "service/daemon_desk.hpp"
+
+namespace goban::service {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+constexpr uint32_t kGpus = 8;
+constexpr uint32_t kLiar = 99;
+constexpr int64_t kStart_s = 1'700'000'000;
+constexpr live::TimeNs kTurn = 60 * base::kSecond;  ///< of the scheduler's clock
+
+/// What GPUs are really like, and what jobs say of them.
+struct Truth {
+  std::mutex mutex{};
+  std::vector<double> slowness = std::vector<double>(kGpus, 1.0);
+  base::Random random{7};
+  int64_t runs_on_5 = 0;  ///< of others than the liar
+
+  /// Sums of the ranks of a run; a step takes 0.1 s on a good GPU.
+  std::vector<live::RankTimes> ranks_of(const live::LaunchOrder& order) {
+    const std::scoped_lock lock(mutex);
+    constexpr int64_t kSteps = 100;
+    std::vector<live::RankTimes> out;
+    for (const live::GpuId gpu : order.gpus) {
+      const bool lies = order.spec.owner.uid == kLiar;
+      const double noise = 1 + 0.02 * (random.uniform() - 0.5);
+      const double step_s = 0.1 * slowness[gpu.index()] * noise * (lies && gpu.value < 2 ? 2 : 1);
+      out.push_back({.rank = static_cast<int32_t>(out.size()),
+                     .ranks = static_cast<int32_t>(order.gpus.size()),
+                     .steps = kSteps,
+                     .busy_s = kSteps * step_s});
+      runs_on_5 += !lies && gpu.value == 5 ? 1 : 0;
+    }
+    return out;
+  }
+};
+
+/// Runs what it is told to, from one look at its reports to the next but one.
+class QuickEngine final : public live::Engine {
+ public:
+  explicit QuickEngine(Truth& truth) : truth_(truth) {}
+  void launch(const live::LaunchOrder& order) override {
+    ++launches;
+    next_.push_back({.kind = live::ReportKind::Started, .run = order.run});
+    later_.push_back({.kind = live::ReportKind::Ended,
+                      .run = order.run,
+                      .exit_code = 0,
+                      .ranks = truth_.ranks_of(order)});
+  }
+  void stop(live::RunId, live::StopReason) override {}
+  void resume(const live::LaunchOrder&) override {}
+  void forget(live::RunId, bool) override {}
+  std::vector<live::Report> take_reports() override {
+    return std::exchange(next_, std::exchange(later_, {}));
+  }
+  std::atomic<int> launches = 0;
+
+ private:
+  Truth& truth_;
+  std::vector<live::Report> next_{};
+  std::vector<live::Report> later_{};
+};
+
+/// Hands ended jobs to the box, and counts them.
+class BoxAccounting final : public live::Accounting {
+ public:
+  BoxAccounting(EvidenceBox& box, ProfileBook& profiles, std::atomic<size_t>& ended)
+      : box_(box), profiles_(profiles), ended_(ended) {}
+  base::Status record(const std::vector<live::LiveJob>& jobs) override {
+    for (const live::LiveJob& job : jobs) box_.put(job, profiles_);
+    ended_ += jobs.size();
+    return {};
+  }
+
+ private:
+  EvidenceBox& box_;
+  ProfileBook& profiles_;
+  std::atomic<size_t>& ended_;
+};
+
+model::Cluster one_node() {
+  model::ClusterBuilder builder("one");
+  model::ClusterBuilder::Placed placed;
+  placed.node.name = "n0";
+  placed.node.num_gpus = kGpus;
+  placed.node.gpu_model = builder.add_gpu_model({.name = "virtual"});
+  builder.add_node(placed);
+  return *builder.build();
+}
+
+struct KeeperTest : testing::Test {
+  KeeperTest() {
+    char pattern[] = "/tmp/goban_keeper_XXXXXX";
+    folder = ::mkdtemp(pattern);
+    for (uint32_t i = 0; i < kGpus; ++i) {
+      machine.gpus.push_back({.index = static_cast<int32_t>(i),
+                              .uuid = "V-" + std::to_string(i),
+                              .name = "virtual",
+                              .is_virtual = true});
+    }
+    profiles = std::move(*ProfileBook::open(folder + "/profiles", folder + "/payloads", "virtual"));
+    options.state = folder;
+    options.scores = folder + "/scores.csv";
+    options.every_ns = 0;
+    options.look_every_ns = 0;
+    options.unix_clock = [this] { return now_s.load(); };
+    options.say = [this](const std::string& line) { said += line + "\n"; };
+    options.measure = [this](const auto&, const auto& plan, const auto&, const auto&) {
+      return measured(plan.gpus.front());
+    };
+  }
+  ~KeeperTest() override {
+    keeper.reset();
+    desk.reset();
+    daemon.reset();
+    std::filesystem::remove_all(folder);
+  }
+  KeeperTest(const KeeperTest&) = delete;
+  KeeperTest& operator=(const KeeperTest&) = delete;
+
+  /// The profiler's word: the truth.
+  engine::measure::SessionResult measured(size_t gpu) {
+    ++measurements;
+    profile::GpuSession session{.unix_s = now_s,
+                                .condition = engine::measure::gpus_now(machine)[gpu].condition};
+    for (auto& blocks : session.block_s) {
+      blocks.assign(16, 0.02 * truth.slowness[gpu]);
+    }
+    return {.sessions = {std::move(session)}, .problems = {""}, .spent_s = 8};
+  }
+  void start(double configured_first = 1) {
+    live::Site site;
+    site.cluster = one_node();
+    std::vector<double> raw(kGpus, 1.0);
+    raw[0] = configured_first;
+    site.scores = profile::bin_classes({raw});
+    site.penalties = profile::LocalityPenalties(site.cluster, 1);
+    site.composition = *policy::compose("fifo+random");
+    auto quick = std::make_unique<QuickEngine>(truth);
+    engine = quick.get();
+    auto started = live::Daemon::start(std::move(site), {}, std::make_unique<live::MemoryLog>(),
+                                       std::make_unique<GatedEngine>(std::move(quick), gate),
+                                       std::make_unique<BoxAccounting>(box, *profiles, ended),
+                                       {.poll_ns = 1'000'000,
+                                        .wall_clock = [this] { return clock_ns += kTurn; },
+                                        .say = [](auto) {}});
+    ASSERT_TRUE(started) << started.error().text();
+    daemon = std::move(*started);
+    desk = std::make_unique<DaemonDesk>(*daemon);
+    keeper = std::make_unique<ScoreKeeper>(*desk, machine, box, gate, options);
+  }
+  void write_book(const profile::MeasureBook& book) const {
+    std::ofstream(profile::book_path(options.scores)) << profile::to_json(book);
+  }
+  profile::MeasureBook book() const { return *engine::measure::read_book_beside(options.scores); }
+  static live::JobSpec job(uint32_t user, int32_t gpus) {
+    return {.owner = {.uid = user}, .model = "resnet50", .num_gpus = gpus};
+  }
+  void submit(std::vector<live::JobSpec> jobs) {
+    submitted += jobs.size();
+    ASSERT_TRUE(daemon->ask(live::Submit{.jobs = std::move(jobs)}));
+  }
+  void wait_for_jobs() {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+    while (ended < submitted && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ASSERT_EQ(ended, submitted);
+    // The last turn also has to take what became of them.
+    (void)daemon->wait_for_change(daemon->version(), 50'000'000);
+  }
+  /// A job of each user, of whom the last one lies; then the keeper's turn. They start together, so
+  /// that where they run does not depend on the pace of the machine.
+  void round() {
+    std::vector<live::JobSpec> jobs;
+    for (uint32_t user = 0; user < 5; ++user) {
+      const bool lies = user == 4 || only_liar;
+      jobs.push_back(job(lies ? kLiar : user, user % 3 == 0 ? 1 : 2));
+    }
+    submit(std::move(jobs));
+    wait_for_jobs();
+    now_s += 900;
+    keeper->turn();
+  }
+  std::vector<double> scores() const {
+    std::vector<double> out;
+    daemon->look(
+        [&](const live::Controller& controller) { out = controller.site().scores.of({0}).raw; });
+    return out;
+  }
+  /// Runs on GPU 5 until its score is so; over 1000: not at all.
+  int64_t runs_until(const std::function<bool(double)>& is_so) {
+    truth.runs_on_5 = 0;
+    while (!is_so(scores()[5]) && truth.runs_on_5 <= 1000 && !HasFatalFailure()) round();
+    return truth.runs_on_5;
+  }
+
+  std::string folder;
+  std::string said;
+  Truth truth;
+  engine::local::MachineGpus machine;
+  ScoreKeeperOptions options;
+  std::unique_ptr<ProfileBook> profiles;
+  EvidenceBox box;
+  std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
+  std::atomic<size_t> ended = 0;
+  size_t submitted = 0;
+  bool only_liar = false;
+  std::atomic<int64_t> now_s = kStart_s;
+  std::atomic<live::TimeNs> clock_ns = kStart_s * base::kSecond;
+  int measurements = 0;
+  QuickEngine* engine = nullptr;
+  std::unique_ptr<live::Daemon> daemon;
+  std::unique_ptr<DaemonDesk> desk;
+  std::unique_ptr<ScoreKeeper> keeper;
+};
+
+TEST_F(KeeperTest, AUserWhoLiesMovesNoBinAndIsLookedInto) {
+  write_book({.since_unix_s = kStart_s - 1'000'000'000});
+  start();
+  for (int i = 0; i < 60; ++i) {
+    only_liar = i >= 40;
+    round();
+    ASSERT_THAT(scores(), Each(1.0)) << "round " << i;
+  }
+  EXPECT_GT(measurements, 10);
+  EXPECT_EQ(keeper->report().moved_by_jobs, 0);
+}
+
+TEST_F(KeeperTest, WithoutTheRuleOfUsersHeWould) {
+  options.refreshes = false;
+  options.learning.users_min = 1;
+  start();
+  for (int i = 0; i < 100 && keeper->report().moved_by_jobs == 0; ++i) {
+    only_liar = i >= 40;
+    round();
+  }
+  EXPECT_GT(keeper->report().moved_by_jobs, 0);
+}
+
+/// As docs/profile.md states it.
+constexpr int64_t kFoundWithinRuns = 30;
+
+TEST_F(KeeperTest, AStragglerIsMeasuredWithinTheStatedRunsAndForgiven) {
+  write_book({.since_unix_s = kStart_s - 1'000'000'000});
+  start();
+  for (int i = 0; i < 12; ++i) round();
+  truth.slowness[5] = 1.4;
+  EXPECT_LE(runs_until([](double score) { return score > 1.2; }), kFoundWithinRuns);
+  EXPECT_NEAR(scores()[5], 1.4, 1e-6) << "the profiler's word";
+  truth.slowness[5] = 1;
+  EXPECT_LE(runs_until([](double score) { return score < 1.1; }), kFoundWithinRuns);
+  EXPECT_EQ(keeper->report().moved_by_jobs, 0);
+}
+
+TEST_F(KeeperTest, WhereNothingIsMeasuredUsersThatAgreeFindIt) {
+  options.refreshes = false;
+  start();
+  for (int i = 0; i < 12; ++i) round();
+  EXPECT_THAT(scores(), Each(1.0));
+  truth.slowness[5] = 1.4;
+  EXPECT_LE(runs_until([](double score) { return score > 1.2; }), kFoundWithinRuns);
+  EXPECT_LE(runs_until([](double score) { return std::abs(score - 1.4) < 0.08; }),
+            kFoundWithinRuns);
+  EXPECT_THAT(said, HasSubstr("jobs of several users agree on GPU 5 (V-5)"));
+  // Another life of the keeper goes on from what the first one heard.
+  keeper.reset();
+  gate = std::make_shared<MeasuringGate>();
+  keeper = std::make_unique<ScoreKeeper>(*desk, machine, box, gate, options);
+  truth.slowness[5] = 1;
+  EXPECT_LE(runs_until([](double score) { return score < 1.1; }), kFoundWithinRuns);
+}
+
+TEST_F(KeeperTest, MeasuringKeepsItsBudgetOverRestarts) {
+  start();
+  keeper->turn();
+  EXPECT_EQ(book().since_unix_s, kStart_s) << "from now on GPU time counts";
+  now_s += 1240;  // 0.1 % of it on 8 GPUs are 9.92 s, and a measurement takes 10
+  keeper->turn();
+  EXPECT_EQ(measurements, 0);
+  now_s += 20;
+  keeper->turn();
+  keeper->turn();
+  EXPECT_EQ(measurements, 1);
+  EXPECT_EQ(book().spent_s, 8);
+  keeper.reset();
+  gate = std::make_shared<MeasuringGate>();
+  keeper = std::make_unique<ScoreKeeper>(*desk, machine, box, gate, options);
+  now_s += 980;  // 17.92 s by now, and 18 are needed
+  keeper->turn();
+  EXPECT_EQ(measurements, 1);
+  now_s += 20;
+  keeper->turn();
+  EXPECT_EQ(measurements, 2);
+  const ScoreReport report = keeper->report();
+  EXPECT_EQ(report.spent_s, 16);
+  EXPECT_LE(report.spent_s, report.budget_s);
+}
+
+TEST_F(KeeperTest, WhatWasMeasuredUnderAnotherConditionExpires) {
+  profile::MeasureBook old{.since_unix_s = kStart_s - 1'000};
+  profile::GpuSession session{.unix_s = kStart_s - 900, .condition = {.driver = "before"}};
+  for (auto& blocks : session.block_s) blocks = {0.03};
+  profile::add_session(old.of("V-0"), session);
+  write_book(old);
+  start(1.5);
+  keeper->turn();
+  EXPECT_THAT(scores(), Each(1.0)) << "unknown";
+  EXPECT_THAT(said, HasSubstr("the score of GPU 0 (V-0) has expired"));
+  EXPECT_TRUE(keeper->report().gpus[0].expired);
+  EXPECT_FALSE(keeper->report().gpus[1].expired) << "never measured";
+  said.clear();
+  keeper->turn();
+  EXPECT_EQ(said, "") << "it is told once";
+  // Whoever sends scores now means them.
+  std::vector<double> raw(kGpus, 1.0);
+  raw[0] = 1.25;
+  ASSERT_TRUE(desk->ask(live::ScoresMeasured{
+      .table = profile::to_csv(profile::bin_classes({raw, raw, raw})), .instead_of = {}}));
+  keeper->turn();
+  EXPECT_EQ(scores()[0], 1.25);
+  EXPECT_FALSE(keeper->report().gpus[0].expired);
+}
+
+// The job has the GPU at once; nothing runs beside a measurement.
+TEST_F(KeeperTest, AJobEndsTheMeasurementOfItsGpu) {
+  write_book({.since_unix_s = kStart_s - 1'000'000'000});
+  bool was_interrupted = false;
+  options.measure = [&](const auto&, const auto& plan, const auto& busy, const auto& interrupted) {
+    submit({job(1, kGpus)});
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+    while (!interrupted && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    was_interrupted = interrupted;
+    EXPECT_EQ(engine->launches, 0);
+    EXPECT_TRUE(busy().contains(static_cast<int32_t>(plan.gpus.front())));
+    return engine::measure::SessionResult{
+        .sessions = {{}}, .problems = {"it was needed"}, .spent_s = 3};
+  };
+  start();
+  keeper->turn();
+  EXPECT_TRUE(was_interrupted);
+  wait_for_jobs();
+  EXPECT_EQ(engine->launches, 1);
+  EXPECT_EQ(book().spent_s, 3) << "what it cost counts";
+  EXPECT_EQ(keeper->report().measurements, 0);
+}
+
+}  // namespace
+}  // namespace goban::service
