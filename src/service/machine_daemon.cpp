@@ -144,6 +144,7 @@ Status MachineDaemon::Parts::start_daemon() {
   keeping.scores = config.scores.empty() ? config.state + "/scores.csv" : config.scores;
   keeping.refreshes = config.refresh;
   keeping.say = say;
+  keeping.may_write = [&on = *daemon] { return !on.was_taken_over(); };
   scores = std::make_unique<ScoreKeeper>(*desk, machine, evidence, gate, std::move(keeping));
   return {};
 }

@@ -129,6 +129,8 @@ int64_t ScoreKeeper::now_unix_s() const {
   return options_.unix_clock ? options_.unix_clock() : std::time(nullptr);
 }
 
+bool ScoreKeeper::may_write() const { return !options_.may_write || options_.may_write(); }
+
 void ScoreKeeper::complain(const std::string& what) {
   if (what != said_) options_.say(what);
   said_ = what;
@@ -139,6 +141,7 @@ std::string ScoreKeeper::gpu_name(size_t gpu) const {
 }
 
 void ScoreKeeper::turn() {
+  if (!may_write()) return;
   hear_scheduler();
   learn();
   const bool looks = steady_ns() >= next_look_ns_;
@@ -185,6 +188,7 @@ MeasureBook ScoreKeeper::read_book() {
 }
 
 bool ScoreKeeper::write_book(const MeasureBook& book) {
+  if (!may_write()) return false;
   auto file = base::OutputFile::create(profile::book_path(options_.scores));
   base::Status status = file ? base::Status{} : base::failure(file.error());
   if (file) {
@@ -250,7 +254,7 @@ void ScoreKeeper::send() {
 }
 
 void ScoreKeeper::save() {
-  if (!std::exchange(has_news_, false)) return;
+  if (!may_write() || !std::exchange(has_news_, false)) return;
   profile::LearnedScores::Image image = learned_.image();
   if (image == saved_) return;
   const base::Status status = engine::local::replace_file(

@@ -46,6 +46,8 @@ struct ScoreKeeperOptions {
   base::TimeNs every_ns = base::kSecond;  ///< between turns; 0 = no thread, turn() is called
   base::TimeNs look_every_ns = 60 * base::kSecond;  ///< between looks at the driver and the book
   profile::LearnOptions learning{};
+  /// Says whether the state folder is ours still; empty: it is.
+  std::function<bool()> may_write{};
   std::function<int64_t()> unix_clock{};          ///< empty: the system's
   MeasureFunction measure{};                      ///< empty: as `goban profile` does
   std::function<void(const std::string&)> say{};  ///< log lines
@@ -80,6 +82,7 @@ class ScoreKeeper {
   [[nodiscard]] profile::MeasureBook read_book();
   void publish();
   [[nodiscard]] int64_t now_unix_s() const;
+  [[nodiscard]] bool may_write() const;
   void complain(const std::string& what);
   [[nodiscard]] std::string gpu_name(size_t gpu) const;
 

@@ -57,7 +57,7 @@ struct MachineScores {
 };
 
 /// A measurement says nothing any more after so long.
-inline constexpr int64_t kScoreAgeMax_s = 30 * 24 * 3600;
+inline constexpr int64_t kScoreAgeMax_s = int64_t{30} * 24 * 3600;
 
 /// Scores rest on the last valid measurement of each GPU, changes on all valid ones. `now_unix_s`:
 /// what was measured kScoreAgeMax_s before has expired; 0 = measurements do not age.

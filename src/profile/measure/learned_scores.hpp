@@ -15,7 +15,7 @@
 namespace goban::profile {
 
 /// A score is fresh for so long after its measurement: jobs make it suspect, and move nothing.
-inline constexpr int64_t kFreshScore_s = 24 * 3600;
+inline constexpr int64_t kFreshScore_s = int64_t{24} * 3600;
 
 /// What is known of the score of one GPU, for people.
 struct ScoreFacts {
