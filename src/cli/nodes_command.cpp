@@ -30,6 +30,17 @@ std::string jobs_text(const json& jobs) {
   return out;
 }
 
+std::string reservations_text(const json& reservations, double now_s) {
+  std::string out;
+  for (const json& each : reservations.is_array() ? reservations : json::array()) {
+    const bool begun = number_of(each, "start_s") <= now_s;
+    out += fmt::format("{}{} {} {}", out.empty() ? "" : ", ", text_of(each, "reservation"),
+                       begun ? "until" : "from",
+                       moment_text(number_of(each, begun ? "end_s" : "start_s"), now_s));
+  }
+  return out;
+}
+
 int list(const NodesArguments& arguments) {
   auto client = connect(arguments.server);
   if (!client) return report_error(client.error());
@@ -48,7 +59,9 @@ int list(const NodesArguments& arguments) {
                    {"CORES", true, 8},
                    {"MEMORY", true, 12},
                    {"JOBS", false, 30},
+                   {"RESERVED", false, 40},
                    {"REASON", false, 40}});
+  const double now_s = wall_clock_s();
   for (const json& node : nodes) {
     const double cores = number_of(node, "cores");
     const double bytes = number_of(node, "mem_bytes");
@@ -56,7 +69,8 @@ int list(const NodesArguments& arguments) {
                fmt::format("{:.0f}", number_of(node, "num_gpus")),
                fmt::format("{:.0f}", number_of(node, "held_gpus")), text_of(node, "gpu_model", "-"),
                cores > 0 ? fmt::format("{:.0f}", cores) : "-", bytes > 0 ? size_text(bytes) : "-",
-               jobs_text(part_of(node, "jobs")), text_of(node, "reason")});
+               jobs_text(part_of(node, "jobs")),
+               reservations_text(part_of(node, "reservations"), now_s), text_of(node, "reason")});
   }
   fmt::print("{}", table.text());
   return 0;

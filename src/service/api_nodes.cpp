@@ -45,6 +45,11 @@ json node_json(const ClusterView& view, size_t index) {
   if (node.host.cores > 0) out["cores"] = node.host.cores;
   if (node.host.mem_bytes > 0) out["mem_bytes"] = node.host.mem_bytes;
   if (!view.drain_reason[index].empty()) out["reason"] = view.drain_reason[index];
+  for (const ClusterView::Promise& each : view.promises[index]) {
+    out["reservations"].push_back({{"reservation", live::reservation_name(each.reservation)},
+                                   {"start_s", base::to_seconds(each.start_ns)},
+                                   {"end_s", base::to_seconds(each.end_ns)}});
+  }
   return out;
 }
 

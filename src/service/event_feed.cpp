@@ -78,8 +78,11 @@ void EventFeed::look_around() {
     for (const auto& [id, job] : scene.book.jobs) {
       jobs.emplace_hint(jobs.end(), id, fingerprint(job));
     }
-    nodes_changed = drained_ != scene.drained;
+    std::map<live::ReservationId, live::ReservationState> reservations;
+    for (const auto& [id, each] : scene.book.reservations) reservations.emplace(id, each.state);
+    nodes_changed = drained_ != scene.drained || reservations_ != reservations;
     if (nodes_changed) drained_ = scene.drained;
+    reservations_ = std::move(reservations);
   });
   for (const auto& [id, mark] : jobs) {
     const auto known = jobs_.find(id);

@@ -43,6 +43,7 @@ class EventFeed {
   std::string change_{};  ///< data of the event from before_ to seen_
   std::map<live::JobId, uint64_t> jobs_{};
   std::map<live::NodeId, std::string> drained_{};
+  std::map<live::ReservationId, live::ReservationState> reservations_{};
   bool has_looked_ = false;
 };
 

@@ -21,6 +21,24 @@ constexpr int64_t kVirtualGpusMax = 255;  // GPUs of a node
 constexpr double kSlownessMax = 100;
 constexpr uint32_t kForEverybody = 0666;  // callers are known by their credentials
 
+live::ReservationRules read_reservation_rules(TableReader& table) {
+  live::ReservationRules rules;
+  const std::string who = table.text("who", "operators");
+  rules.by_users = who == "users";
+  if (!rules.by_users && who != "operators") {
+    table.refuse("who", "is nobody who could reserve", "operators or users");
+  }
+  rules.unit_ns = table.duration("unit", rules.unit_ns);
+  if (rules.unit_ns < base::kSecond) table.refuse("unit", "is under a second", "such as 1d");
+  rules.longest_ns = table.duration("longest", rules.longest_ns);
+  if (rules.longest_ns < rules.unit_ns) {
+    table.refuse("longest", "is shorter than the unit", "such as 30d");
+  }
+  rules.ahead_ns = table.duration("ahead", rules.ahead_ns);
+  rules.nodes_max = static_cast<int32_t>(table.whole("nodes_max", 0, INT32_MAX, 0));
+  return rules;
+}
+
 }  // namespace
 
 Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string& file) {
@@ -45,6 +63,10 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   if (config.virtual_slowness.size() > static_cast<size_t>(config.virtual_gpus)) {
     root.refuse("virtual_slowness", "names more GPUs than virtual_gpus",
                 "give one number a virtual GPU");
+  }
+  if (auto rules = root.table("reservations")) {
+    config.reservations = read_reservation_rules(*rules);
+    rules->finish();
   }
   if (auto doors = root.table("service")) {
     config.doors = read_service_options(*doors, config.doors);
@@ -109,6 +131,7 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("series", running.series, fresh.series);
   compare("keep_ended", running.keep_ended_ns, fresh.keep_ended_ns);
   compare("seed", running.seed, fresh.seed);
+  compare("reservations", running.reservations, fresh.reservations);
   compare("service.socket", running.doors.socket, fresh.doors.socket);
   compare("service.socket_access", running.doors.socket_mode, fresh.doors.socket_mode);
   compare("service.listen", running.doors.listen, fresh.doors.listen);

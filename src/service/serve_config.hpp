@@ -12,6 +12,13 @@
 //   series = "series"               # readings of GPUs: folder of a series store, or "none"
 //   keep_ended = "1h"               # jobs stay in the queue's list so long after their end
 //
+//   [reservations]                  # docs/jobs.md
+//   who = "users"                   # everybody for oneself; "operators" if not given
+//   unit = "1d"                     # a reservation is a whole number of these
+//   longest = "30d"
+//   ahead = "1d"                    # made at least so long before it begins
+//   nodes_max = 0                   # nodes of one; 0: all there are
+//
 //   [service]                       # who may ask, and where: docs/security.md
 //   socket = "/run/goban.sock"
 //   listen = "127.0.0.1:8080"       # beyond loopback only with TLS
@@ -47,6 +54,7 @@ struct ServeConfig {
   std::string series{};  ///< folder, or "none"
   base::TimeNs keep_ended_ns = 3600 * base::kSecond;
   uint64_t seed = 1;
+  live::ReservationRules reservations{};
 
   ServiceOptions doors{};
 };
