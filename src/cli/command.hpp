@@ -63,7 +63,8 @@ void add_logs(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_attach(CLI::App& app, Action& action);
 void add_nodes(CLI::App& app, Action& action);
-void add_top(CLI::App& app, Action& action);         ///< top, stats
-void add_shell_help(CLI::App& app, Action& action);  ///< completion, man
+void add_reservations(CLI::App& app, Action& action);  ///< reserve, reservations
+void add_top(CLI::App& app, Action& action);           ///< top, stats
+void add_shell_help(CLI::App& app, Action& action);    ///< completion, man
 
 }  // namespace goban::cli

@@ -199,6 +199,8 @@ TEST_F(JobCommands, RunGivesOutputAndExitCode) {
 TEST_F(JobCommands, NodesAreListedDrainedAndResumed) {
   serve({{"GET /v1/nodes", R"({"nodes": [{"node": "n1", "state": "draining", "num_gpus": 4,
             "held_gpus": 2, "jobs": [3, 9], "cores": 64, "mem_bytes": 549755813888,
+            "reservations": [{"reservation": "R1", "start_s": 0, "end_s": 4102477200},
+                             {"reservation": "R2", "start_s": 4102477200, "end_s": 4102650000}],
             "reason": "fan"}]})"},
          {"POST /v1/nodes/n1/drain", "{}"},
          {"POST /v1/nodes/n1/resume", "{}"},
@@ -208,6 +210,7 @@ TEST_F(JobCommands, NodesAreListedDrainedAndResumed) {
   EXPECT_THAT(list.out, HasSubstr("draining"));
   EXPECT_THAT(list.out, HasSubstr("3,9"));
   EXPECT_THAT(list.out, HasSubstr("512 GiB"));
+  EXPECT_THAT(list.out, testing::ContainsRegex("R1 until 2100-01-01.*, R2 from 2100-01-01"));
   EXPECT_EQ(goban("nodes drain n1 --reason 'fan broken' --now").out, "draining n1\n");
   const json body = json::parse(daemon->last_body());
   EXPECT_EQ(body["reason"], "fan broken");
@@ -216,6 +219,43 @@ TEST_F(JobCommands, NodesAreListedDrainedAndResumed) {
   const Output refused = goban("nodes resume n2");
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.out, HasSubstr("node n2: operators only"));
+}
+
+TEST_F(JobCommands, ReservationsAreMadeListedAndCancelled) {
+  const std::string one = R"({"reservation": "R1", "state": "requested", "user": "anna",
+      "nodes": ["n1", "n2"], "num_gpus": 8, "start_s": 4102477200, "end_s": 4102650000})";
+  serve({{"POST /v1/reservations", one},
+         {"GET /v1/reservations", R"({"reservations": [)" + one + "]}"},
+         {"DELETE /v1/reservations/R1", R"({"reservation": "R1"})"},
+         {"DELETE /v1/reservations/R2", "!403 the reservation is somebody else's"}});
+  const Output made = goban(
+      "reserve --nodes 2 --kind H200 --from 2100-01-01T10:00:00+01:00 --for 2d --users ben,eve "
+      "--accounts lab --user anna");
+  EXPECT_EQ(made.code, 0) << made.out;
+  EXPECT_THAT(made.out, StartsWith("reservation R1: n1,n2 from 2100-01-01"));
+  EXPECT_EQ(json::parse(daemon->last_body()),
+            json::parse(R"({"num_nodes": 2, "kind": "H200", "start_s": 4102477200.0,
+                            "end_s": 4102650000.0, "users": ["ben", "eve"], "accounts": ["lab"],
+                            "user": "anna"})"));
+  EXPECT_EQ(goban("reserve n1 n2 --from +36h --for 1d").code, 0);
+  const json body = json::parse(daemon->last_body());
+  EXPECT_EQ(body["nodes"], json::array({"n1", "n2"}));
+  EXPECT_EQ(body["end_s"].get<double>() - body["start_s"].get<double>(), 86400);
+  EXPECT_NEAR(body["start_s"].get<double>(), static_cast<double>(std::time(nullptr)) + 129600, 60);
+  const Output list = goban("reservations");
+  EXPECT_THAT(list.out, testing::MatchesRegex("RESERVATION +STATE +USER +FROM +TO +GPUS +NODES\n"
+                                              "R1 +requested +anna .* 8 +n1,n2\n"));
+  EXPECT_EQ(json::parse(goban("reservations --json").out)[0]["reservation"], "R1");
+  EXPECT_EQ(goban("reservations cancel R1").out, "cancelled R1\n");
+  const Output refused = goban("reservations cancel R2");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.out, HasSubstr("reservation R2: the reservation is somebody else's"));
+  for (const char* wrong :
+       {"reserve --from +1d --for 1d", "reserve n1 --nodes 2 --from +1d --for 1d",
+        "reserve n1 --from tomorrow --for 1d", "reserve n1 --from +1d --for 5",
+        "reserve n1 --from 2100-02-30 --for 1d", "reserve n1"}) {
+    EXPECT_EQ(goban(wrong).code, 2) << wrong;
+  }
 }
 
 TEST_F(JobCommands, TopAndStats) {

@@ -42,6 +42,17 @@ std::string scores_text(const json& scores) {
   return out.empty() ? fmt::format("{:.0f} measured", number_of(scores, "measured")) : out;
 }
 
+std::string reservations_text(const json& reservations, double now_s) {
+  std::string out;
+  for (const json& each : reservations.is_array() ? reservations : json::array()) {
+    const bool begun = number_of(each, "start_s") <= now_s;
+    out += fmt::format("{}{} {} {}", out.empty() ? "" : ", ", text_of(each, "reservation"),
+                       begun ? "until" : "from",
+                       moment_text(number_of(each, begun ? "end_s" : "start_s"), now_s));
+  }
+  return out;
+}
+
 int list(const NodesArguments& arguments) {
   auto client = connect(arguments.server);
   if (!client) return report_error(client.error());
@@ -61,7 +72,9 @@ int list(const NodesArguments& arguments) {
                    {"MEMORY", true, 12},
                    {"JOBS", false, 30},
                    {"SCORES", false, 30},
+                   {"RESERVED", false, 40},
                    {"REASON", false, 40}});
+  const double now_s = wall_clock_s();
   for (const json& node : nodes) {
     const double cores = number_of(node, "cores");
     const double bytes = number_of(node, "mem_bytes");
@@ -70,7 +83,7 @@ int list(const NodesArguments& arguments) {
                fmt::format("{:.0f}", number_of(node, "held_gpus")), text_of(node, "gpu_model", "-"),
                cores > 0 ? fmt::format("{:.0f}", cores) : "-", bytes > 0 ? size_text(bytes) : "-",
                jobs_text(part_of(node, "jobs")), scores_text(part_of(node, "scores")),
-               text_of(node, "reason")});
+               reservations_text(part_of(node, "reservations"), now_s), text_of(node, "reason")});
   }
   fmt::print("{}", table.text());
   return 0;

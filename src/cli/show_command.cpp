@@ -157,6 +157,7 @@ std::string text_for(const json& from, double now_s) {
   facts.add("limit", limits_text(from, spec));
   facts.add("account", text_of(from, "account"));
   facts.add("partition", text_of(from, "partition"));
+  facts.add("reservation", text_of(from, "reservation"));
   facts.add("waits for", dependencies_text(spec));
   facts.add("progress", progress_text(part_of(from, "progress")));
   facts.add("used", usage_text(part_of(from, "usage")));

@@ -39,6 +39,7 @@ Site small_site(std::string policy) {
   }
   site.composition = *policy::compose(policy);
   site.keep_ended_ns = 600 * base::kSecond;
+  site.reservations = {.unit_ns = base::kSecond, .ahead_ns = 0};
   return site;
 }
 
@@ -100,6 +101,7 @@ class World {
   }
 
   [[nodiscard]] size_t restarts() const { return restarts_; }
+  [[nodiscard]] size_t ran_in_reservations() const { return ran_in_reservations_; }
   [[nodiscard]] int64_t others() const { return others_; }
   [[nodiscard]] const std::map<JobId, JobResult>& stored() const { return stored_; }
   [[nodiscard]] const FaultyEngine& engine() const { return engine_; }
@@ -111,7 +113,13 @@ class World {
 
   Input someones_wish() {
     const JobId job(static_cast<uint32_t>(random_.below(std::max<uint64_t>(book().next_job, 1))));
-    switch (random_.below(12)) {
+    switch (random_.below(14)) {
+      case 12:
+        return reservation();
+      case 13:
+        return CancelReservation{.reservation = ReservationId(static_cast<uint32_t>(random_.below(
+                                     2 * std::max<uint64_t>(book().next_reservation, 1)))),
+                                 .by = kRoot};
       case 0:
         return Cancel{.job = job, .by = kRoot};
       case 1:
@@ -132,6 +140,17 @@ class World {
     }
   }
 
+  Reserve reservation() {
+    Reserve reserve{.num_nodes = static_cast<int32_t>(1 + random_.below(2)), .by = kRoot};
+    reserve.plan.start_ns = now_ + static_cast<TimeNs>(40 + random_.below(100)) * base::kSecond;
+    reserve.plan.end_ns =
+        reserve.plan.start_ns + static_cast<TimeNs>(1 + random_.below(100)) * base::kSecond;
+    if (random_.below(2) == 0) {
+      reserve.plan.nodes = {NodeId(static_cast<uint32_t>(random_.below(4)))};
+    }
+    return reserve;
+  }
+
   Submit submission() {
     Submit submit;
     const uint64_t tasks = random_.below(6) == 0 ? 1 + random_.below(4) : 1;
@@ -140,10 +159,14 @@ class World {
       JobSpec spec{.num_gpus = static_cast<int32_t>(1 + random_.below(6))};
       spec.priority = static_cast<int32_t>(random_.below(3));
       spec.preemptible = random_.below(2) == 0;
-      if (random_.below(4) == 0) spec.walltime_limit_ns = 40 * base::kSecond;
+      if (random_.below(8) > 0) spec.walltime_limit_ns = 40 * base::kSecond;
       spec.payload = payload;
       if (tasks > 1) spec.array_task = static_cast<int32_t>(i);
       if (tasks > 1) spec.array_limit = 2;
+      const bool wants_own = random_.below(4) > 0 && spec.num_gpus <= 4;
+      for (const auto& [id, each] : book().reservations) {
+        if (wants_own && each.is_open()) spec.reservation = reservation_name(id);
+      }
       if (book().next_job > 0 && random_.below(8) == 0) {
         const JobId other(static_cast<uint32_t>(random_.below(book().next_job)));
         const auto kind = static_cast<DependencyKind>(random_.below(4));
@@ -262,6 +285,7 @@ class World {
       for (const auto& [id, job] : book().jobs) payloads_.insert(job.spec.payload);
     }
     check_gpus();
+    check_reservations();
     for (const JobId job : turns_->take_accounts()) {
       const LiveJob* record = book().find(job);
       ASSERT_NE(record, nullptr);
@@ -291,6 +315,28 @@ class World {
     }
   }
 
+  /// Nobody is where others have reserved, unless he was told to leave; and jobs of reservations
+  /// are there, while they hold, and nowhere else.
+  void check_reservations() {
+    const TimeNs now = turns_->controller().now_ns();
+    for (const auto& [id, run] : book().runs) {
+      if (run.stage == LiveRun::Stage::Stopping) continue;
+      const ReservationId own = book().find(id.job)->reservation;
+      for (const GpuId gpu : run.gpus) {
+        ReservationId holder;
+        for (const auto& [reservation, each] : book().reservations) {
+          const auto& nodes = each.plan.nodes;
+          const bool holds = each.is_open() && each.plan.start_ns <= now &&
+                             now < each.plan.end_ns &&
+                             std::ranges::find(nodes, cluster_.node_of(gpu)) != nodes.end();
+          if (holds) holder = reservation;
+        }
+        ASSERT_EQ(holder, own) << "job " << job_number(id.job) << " on GPU " << gpu.value;
+      }
+      ran_in_reservations_ += own.valid() ? 1 : 0;
+    }
+  }
+
   [[nodiscard]] bool ran_to_its_end(JobId job) const {
     return std::ranges::any_of(engine_.runs(), [&](const auto& each) {
       return each.first.job == job && each.second.state == FaultyEngine::Run::State::Ended &&
@@ -315,6 +361,7 @@ class World {
   size_t restarts_ = 0;
   size_t submissions_ = 0;
   std::set<std::string> payloads_;  ///< of all that were submitted
+  size_t ran_in_reservations_ = 0;
   int64_t others_ = 0;
   std::map<JobId, JobResult> stored_;
 };
@@ -334,6 +381,7 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
     world.check_end();
     if (testing::Test::HasFailure()) return;
     EXPECT_GT(world.restarts(), 0U);
+    EXPECT_GT(world.ran_in_reservations(), 20U);
     EXPECT_GT(world.stored().size(), 100U);
     rests += world.engine().rests();
   }

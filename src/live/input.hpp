@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "live/engine.hpp"
 #include "live/job/job_spec.hpp"
+#include "live/reservation.hpp"
 
 namespace goban::live {
 
@@ -68,8 +69,21 @@ struct ScoresMeasured {
   std::string instead_of{};  ///< Controller::configured_scores() then; Turns fills it in
 };
 
+/// Makes the next reservation.
+struct Reserve {
+  ReservationPlan plan{};  ///< without nodes: Turns chooses them
+  int32_t num_nodes = 0;   ///< so many of them
+  std::string kind{};      ///< of this GPU model, or on which this resource type fits; empty: any
+  Caller by{};
+};
+/// Ends a reservation before its time, and all jobs in it.
+struct CancelReservation {
+  ReservationId reservation{};
+  Caller by{};
+};
+
 using Input = std::variant<Submit, Cancel, Hold, Release, Requeue, Drain, Resume, EngineReport,
-                           Accounted, ScoresMeasured>;
+                           Accounted, ScoresMeasured, Reserve, CancelReservation>;
 
 /// An input and when it was taken, on the scheduler's clock, which never goes back.
 struct TimedInput {

@@ -9,6 +9,7 @@
 #include "live/job/job_spec_json.hpp"
 #include "live/job/json_fields.hpp"
 #include "live/news_json.hpp"
+#include "live/reservation_json.hpp"
 
 namespace goban::live {
 
@@ -17,9 +18,9 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::array<const char*, 10> kInputNames = {"submit",    "cancel", "hold",   "release",
-                                                     "requeue",   "drain",  "resume", "report",
-                                                     "accounted", "scores"};
+constexpr std::array<const char*, 12> kInputNames = {
+    "submit", "cancel", "hold",      "release", "requeue", "drain",
+    "resume", "report", "accounted", "scores",  "reserve", "cancel_reservation"};
 static_assert(kInputNames.size() == std::variant_size_v<Input>);
 constexpr std::array<const char*, 7> kReportNames = {"started",  "ended",     "refused", "lost",
                                                      "progress", "node_down", "node_up"};
@@ -109,6 +110,14 @@ struct Writer {
     out["table"] = each.table;
     out["instead_of"] = each.instead_of;
   }
+  void operator()(const Reserve& each) const {
+    put_plan(each.plan, out);
+    out["by"] = caller_json(each.by);
+  }
+  void operator()(const CancelReservation& each) const {
+    out["reservation"] = each.reservation.value;
+    out["by"] = caller_json(each.by);
+  }
 };
 
 struct Reader {
@@ -144,6 +153,14 @@ struct Reader {
   void operator()(ScoresMeasured& each) const {
     in.field("table", each.table);
     in.field("instead_of", each.instead_of);
+  }
+  void operator()(Reserve& each) const {
+    read_plan(in, each.plan);
+    read_caller(in, each.by);
+  }
+  void operator()(CancelReservation& each) const {
+    read_id(in, "reservation", each.reservation);
+    read_caller(in, each.by);
   }
 };
 

@@ -148,8 +148,15 @@ Result<Answer> Turns::take(Input input, TimeNs now) {
   if (auto* scores = std::get_if<ScoresMeasured>(&input)) {
     scores->instead_of = controller_->configured_scores();
   }
+  if (auto* reserve = std::get_if<Reserve>(&input)) {
+    auto nodes = controller_->nodes_for(*reserve, now);
+    if (!nodes) return base::failure(nodes.error());
+    reserve->plan.nodes = std::move(*nodes);
+  }
   if (auto status = controller_->check(input); !status) return base::failure(status.error());
-  Answer answer{.first_job = controller_->next_job(), .at_ns = now};
+  Answer answer{.first_job = controller_->next_job(),
+                .reservation = controller_->next_reservation(),
+                .at_ns = now};
   const TimedInput timed{.at_ns = now, .input = std::move(input)};
   log_.append(to_text(timed));
   controller_->apply(timed);

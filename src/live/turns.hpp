@@ -13,7 +13,8 @@ namespace goban::live {
 
 /// What became of an input.
 struct Answer {
-  JobId first_job{};  ///< Submit
+  JobId first_job{};            ///< Submit
+  ReservationId reservation{};  ///< Reserve
   TimeNs at_ns = 0;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "model/job.hpp"
 
@@ -20,7 +21,9 @@ enum class EventKind : uint8_t {
   /// A running job broke, for example out of memory; it can be started again from its last
   /// checkpoint. One that breaks for good has finished.
   JobBroke,
-  TimePassed,  ///< the wake-up that the core asked for
+  TimePassed,     ///< the wake-up that the core asked for
+  NodesPromised,  ///< to a reservation, from `from_ns` to `until_ns`; nobody else has them then
+  PromiseOver,    ///< of a reservation: at its end, or before
 };
 
 /// One event. Which fields mean something follows from `kind`.
@@ -29,13 +32,16 @@ struct Event {
   TimeNs at_ns = 0;
   JobId job{};
   NodeId node{};
-  TimeNs until_ns = 0;                      ///< NodeDrained: start of the maintenance window
+  TimeNs until_ns = 0;  ///< NodeDrained: start of the maintenance window; NodesPromised: end
   const JobRequest* request = nullptr;      ///< JobSubmitted; read during the call only
   JobArray array{};                         ///< JobSubmitted, if the request names an array
   const TrainingFacts* training = nullptr;  ///< JobSubmitted; null: nothing is known
   double slowdown = 1;  ///< RateObserved: time of an epoch / the same with no neighbour on the GPUs
   bool failed = false;  ///< JobFinished, JobKilled: it broke
-  bool out_of_memory = false;  ///< JobBroke, or if it failed: that is why
+  bool out_of_memory = false;       ///< JobBroke, or if it failed: that is why
+  ReservationId reservation{};      ///< NodesPromised, PromiseOver
+  TimeNs from_ns = 0;               ///< NodesPromised
+  std::span<const NodeId> nodes{};  ///< NodesPromised; read during the call only
 };
 
 }  // namespace goban::model

@@ -10,10 +10,11 @@ using NodeId = base::Id<struct NodeTag>;
 using GpuId = base::Id<struct GpuTag>;
 using ModelId = base::Id<struct ModelTag>;  ///< a deep-learning model, such as resnet50
 using UserId = base::Id<struct UserTag>;
-using AccountId = base::Id<struct AccountTag>;      ///< who pays: a project or group
-using PartitionId = base::Id<struct PartitionTag>;  ///< a queue of the site
-using QosId = base::Id<struct QosTag>;              ///< a quality of service of the site
-using ArrayId = base::Id<struct ArrayTag>;          ///< a job array
+using AccountId = base::Id<struct AccountTag>;          ///< who pays: a project or group
+using PartitionId = base::Id<struct PartitionTag>;      ///< a queue of the site
+using QosId = base::Id<struct QosTag>;                  ///< a quality of service of the site
+using ArrayId = base::Id<struct ArrayTag>;              ///< a job array
+using ReservationId = base::Id<struct ReservationTag>;  ///< whole nodes for some people, for a time
 using ResourceTypeId = base::Id<struct ResourceTypeTag>;
 using AppId = base::Id<struct ColocatedAppTag>;  ///< a model at a batch size: who shares GPUs
 

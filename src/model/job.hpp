@@ -30,6 +30,8 @@ struct JobRequest {
   ResourceTypeId resource_type;  ///< invalid: GPUs only
   AppClass app_class;
   AppId app;  ///< in the co-location history; invalid: nobody knows it
+  ReservationId
+      reservation;  ///< it runs there, and only there; invalid: on nodes of no reservation
 };
 
 /// A recorded or generated job: the request, and the work it turned out to need.

@@ -116,6 +116,9 @@ class Teller {
                          "overtake",
                          free_text(span), name(span.why.head), composition_.select)
                    : fmt::format("{}, enough for it, but the round was not over", free_text(span));
+      case WaitCause::NotBegun:  // simulations have no reservations
+      case WaitCause::Promised:
+        return "of a reservation";
     }
     return "";
   }

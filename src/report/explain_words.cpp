@@ -67,6 +67,10 @@ const char* cause_key(scheduler::WaitCause cause) {
       return "round";
     case WaitCause::Order:
       return "order";
+    case WaitCause::NotBegun:
+      return "reservation_begins";
+    case WaitCause::Promised:
+      return "promised_nodes";
   }
   return "";
 }

@@ -25,6 +25,7 @@ class Check {
     require(image_.node_power.states.size() == num_nodes &&
                 image_.node_power.due_ns.size() == num_nodes,
             "the power states are not one a node");
+    if (problem_.empty()) check_promises();
     if (problem_.empty()) check_jobs();
     if (problem_.empty()) check_running();
     if (problem_.empty()) check_arrays();
@@ -38,6 +39,16 @@ class Check {
   void require(bool holds, fmt::format_string<Args...> format, Args&&... args) {
     if (holds || !problem_.empty()) return;
     problem_ = fmt::format(format, std::forward<Args>(args)...);
+  }
+
+  void check_promises() {
+    PromisedNodes promised(cluster_.nodes().size());
+    for (const PromisedNodes::Promise& each : image_.promises) {
+      const std::string wrong = promised.problem(each);
+      require(wrong.empty(), "a promise of nodes cannot be: {}", wrong);
+      if (!problem_.empty()) return;
+      promised.add(each);
+    }
   }
 
   void check_jobs() {

@@ -60,6 +60,15 @@ std::span<const Action> Core::apply(const Event& event) {
       state_.resources().reopen(event.node);
       state_.node_power().arrived(event.node, event.at_ns);
       break;
+    case EventKind::NodesPromised:
+      state_.resources().promised().add({event.reservation,
+                                         event.from_ns,
+                                         event.until_ns,
+                                         {event.nodes.begin(), event.nodes.end()}});
+      break;
+    case EventKind::PromiseOver:
+      state_.end_promise(event.reservation, event.at_ns);
+      break;
     case EventKind::TimePassed:
       break;
   }
@@ -142,13 +151,32 @@ void Core::begin_decision(TimeNs now) {
   decision_.terminated.clear();
   state_.promote_starved(now);
   if (now >= state_.resort_due_ns()) state_.resort(now);
+  state_.keep_promised_awake(now);
+}
+
+void Core::keep_promises(TimeNs now) {
+  for (const Slot slot : state_.strangers(now)) {
+    state_.stop(slot, now);
+    decision_.actions.push_back({.kind = ActionKind::Preempt, .job = state_.job(slot).job});
+    decision_.terminated.push_back(state_.job(slot).job);
+    follow_neighbours();
+  }
+  for (const PromisedNodes::Promise& each : state_.resources().promised().all()) {
+    if (!each.holds_at(now)) continue;
+    for (const NodeId node : each.nodes) {
+      if (!state_.node_power().wake_one(node)) continue;
+      decision_.actions.push_back({.kind = ActionKind::Wake, .node = node});
+    }
+  }
 }
 
 const Decision& Core::decide(TimeNs now) {
   begin_decision(now);
+  keep_promises(now);
   if (books_) review_sharing(now);
   const bool anew = policies_.preemption == Preemption::NonSticky;
-  if (!state_.queue().empty() || (anew && num_running() > 0)) select(now);
+  const bool someone_waits = !state_.queue().empty() || state_.num_waiting_in_reservations() > 0;
+  if (someone_waits || (anew && num_running() > 0)) select(now);
   if (books_) migrate(now);
   follow_neighbours();
   if (books_) {
@@ -163,9 +191,17 @@ const Decision& Core::decide(TimeNs now) {
 void Core::select(TimeNs now) {
   DecisionBoard board(state_, policies_, books_ ? &*books_ : nullptr, now, seed_);
   if (policies_.preemption == Preemption::NonSticky) board.release_all();
-  policies_.select->run(board);
-  if (books_ && policies_.sharing->look_behind() > 0) {
-    board.share_behind(policies_.sharing->look_behind());
+  const auto run = [&] {
+    policies_.select->run(board);
+    if (books_ && policies_.sharing->look_behind() > 0) {
+      board.share_behind(policies_.sharing->look_behind());
+    }
+  };
+  run();
+  for (const PromisedNodes::Promise& each : state_.resources().promised().all()) {
+    if (!each.holds_at(now) || state_.queue(each.reservation).empty()) continue;
+    board.enter(each.reservation);
+    run();
   }
   conclude(board);
   if (!books_) return;
@@ -313,6 +349,8 @@ bool Core::drifting() const {
 TimeNs Core::wake_ns() const {
   TimeNs wake = policies_.starvation_ns > 0 ? state_.next_starved_ns() : base::kNever;
   wake = std::min(wake, state_.resort_due_ns());
+  const std::vector<TimeNs> changes = state_.resources().promised().changes_after(decision_.at_ns);
+  if (!changes.empty()) wake = std::min(wake, changes.front());
   if (books_) {
     wake = std::min({wake, books_->next_deadline_ns(),
                      num_running() > 1 ? next_review_ns_ : base::kNever,

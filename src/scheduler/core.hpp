@@ -66,7 +66,7 @@ class Core {
 
   [[nodiscard]] const policy::PolicySet& policies() const { return policies_; }
   [[nodiscard]] size_t num_waiting() const {
-    return state_.queue().size() + state_.num_set_aside();
+    return state_.queue().size() + state_.num_waiting_in_reservations() + state_.num_set_aside();
   }
   [[nodiscard]] size_t num_running() const { return state_.running().size(); }
   [[nodiscard]] const State& state() const { return state_; }
@@ -90,6 +90,8 @@ class Core {
   /// Running jobs change places with time alone.
   [[nodiscard]] bool drifting() const;
   void stop_jobs_on(model::NodeId node, model::ActionKind kind, TimeNs now);
+  /// Nodes of reservations that hold now: whoever else is there has to leave, and they wake up.
+  void keep_promises(TimeNs now);
   void end_job(const Event& event);
   void break_job(const Event& event);
   void restore_node(model::NodeId node, TimeNs now);

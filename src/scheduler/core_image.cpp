@@ -20,8 +20,9 @@ void State::put_into(CoreImage& image) const {
     job.last_gpus.assign(last.begin(), last.end());
     if (job.state.phase == JobPhase::Running) job.allocation = allocation(slot);
     if (job.state.phase != JobPhase::Waiting) continue;
-    const WaitQueue& queue =
-        job.set_aside_at == Accounts::kNone ? queue_ : set_aside_.at(job.set_aside_at);
+    const WaitQueue& queue = job.set_aside_at == Accounts::kNone
+                                 ? this->queue(job.state.request.reservation)
+                                 : set_aside_.at(job.set_aside_at);
     job.shortest_ns = queue.find(job.queue_key)->duration_ns;
   }
   std::ranges::sort(image.jobs, {}, [](const CoreImage::Job& job) { return job.state.arrival; });
@@ -44,6 +45,8 @@ void State::put_into(CoreImage& image) const {
     image.nodes.push_back(
         {resources_.rooms()[node].open, resources_.usable_until_ns(NodeId(node))});
   }
+  const auto promises = resources_.promised().all();
+  image.promises.assign(promises.begin(), promises.end());
   image.num_gpus = speed_.cluster->num_gpus();
   image.node_power = node_power_.image();
   if (tenants_) image.tenants = tenants_->image();
@@ -146,7 +149,7 @@ struct State::Restoring {
       const WaitQueue::Entry entry{each.queue_key, each.slot, job.request.num_gpus,
                                    state.shapes_[each.slot], each.shortest_ns};
       if (!is_above(each.set_aside_at, job)) {
-        state.queue_.insert(entry);
+        state.queue_of(each.slot).insert(entry);
         continue;
       }
       state.set_aside_[each.set_aside_at].insert(entry);
@@ -172,6 +175,7 @@ void State::take_from(const CoreImage& image, bool same_policy) {
   fair_share_ = image.fair_share;
   resort_due_ns_ = image.resort_due_ns;
   Restoring restoring{*this, image, same_policy};
+  for (const PromisedNodes::Promise& each : image.promises) resources_.promised().add(each);
   restoring.add_jobs();
   restoring.add_arrays();
   restoring.run_jobs();

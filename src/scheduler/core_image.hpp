@@ -44,7 +44,8 @@ struct CoreImage {
   std::vector<double> fair_share{};
   TimeNs resort_due_ns = 0;
   std::vector<Node> nodes{};
-  uint32_t num_gpus = 0;  ///< of the cluster
+  std::vector<PromisedNodes::Promise> promises{};  ///< by reservation
+  uint32_t num_gpus = 0;                           ///< of the cluster
   NodePower::Image node_power{};
   std::optional<Tenants::Image> tenants{};
   std::optional<SharingBooks::Image> sharing{};

@@ -25,12 +25,26 @@ DecisionBoard::DecisionBoard(State& state, const policy::PolicySet& policies, Sh
     : state_(state), policies_(policies), books_(books), now_(now), seed_(seed) {}
 
 bool DecisionBoard::full() const {
-  return state_.resources().free_gpus() == 0 && state_.queue().count_without_gpus() == 0;
+  return free_gpus() == 0 && state_.queue(whose_).count_without_gpus() == 0;
+}
+
+void DecisionBoard::enter(ReservationId whose) {
+  whose_ = whose;
+  tail_.clear();
+  has_tail_ = false;
+  reserved_ = {};
+  typed_.reset();
+}
+
+Hold DecisionBoard::hold_of(const JobState& job, TimeNs from) const {
+  const TimeNs limit = job.request.walltime_limit_ns;
+  return {from,
+          limit > 0 ? base::add_saturating(from, limit - job.attained_ns(now_)) : base::kNever};
 }
 
 DecisionBoard::Job DecisionBoard::first() {
   for (;;) {
-    const Job job = job_of(state_.queue().first());
+    const Job job = job_of(state_.queue(whose_).first());
     if (job == nullptr || within_limits(job)) return job;
   }
 }
@@ -38,7 +52,7 @@ DecisionBoard::Job DecisionBoard::first() {
 DecisionBoard::Job DecisionBoard::after(Job job) {
   const OrderKey key = state_.queue_key(slot_of(job));
   for (;;) {
-    job = job_of(state_.queue().after(key));
+    job = job_of(state_.queue(whose_).after(key));
     if (job == nullptr || within_limits(job)) return job;
   }
 }
@@ -53,7 +67,7 @@ bool DecisionBoard::within_limits(Job job) {
 DecisionBoard::Job DecisionBoard::after_fitting(Job job, const Gap& gap) {
   OrderKey key = state_.queue_key(slot_of(job));
   for (;;) {
-    job = job_of(state_.queue().after_fitting(key, gap, marks_));
+    job = job_of(state_.queue(whose_).after_fitting(key, gap, marks_));
     if (job == nullptr || within_limits(job)) return job;
     key = state_.queue_key(slot_of(job));
   }
@@ -76,11 +90,7 @@ void DecisionBoard::share_behind(int32_t depth) {
 bool DecisionBoard::find_free(const JobState& job, Allocation& out) {
   Resources& resources = state_.resources();
   if (job.request.num_gpus > resources.free_gpus()) return false;
-  const TimeNs hold = job.request.walltime_limit_ns > 0
-                          ? job.request.walltime_limit_ns - job.attained_ns(now_)
-                          : base::kNever;
-  return resources.find(job.request, base::add_saturating(now_, hold),
-                        placement_seed(seed_, job.job, now_), out);
+  return resources.find(job.request, hold_of(job, now_), placement_seed(seed_, job.job, now_), out);
 }
 
 void DecisionBoard::commit(const JobState& job, Allocation allocation) {
@@ -162,7 +172,7 @@ void DecisionBoard::build_tail() {
     if (job.run_start_ns == now_ && std::ranges::find(started_, running.slot) != started_.end()) {
       continue;
     }
-    if (job.request.stays) continue;
+    if (job.request.stays || job.request.reservation != whose_) continue;
     tail_.push_back({state_.key(job, now_), running.slot, job.request.num_gpus});
   }
   std::ranges::make_heap(tail_, {}, &Evictable::key);
@@ -185,9 +195,6 @@ bool DecisionBoard::spared(const JobState& job) const {
 }
 
 bool DecisionBoard::make_room_by_trial(const JobState& job) {
-  const TimeNs hold = job.request.walltime_limit_ns > 0
-                          ? job.request.walltime_limit_ns - job.attained_ns(now_)
-                          : base::kNever;
   Resources trial = state_.resources();
   Allocation found;
   std::vector<Evictable> asked;  // the last first
@@ -204,8 +211,7 @@ bool DecisionBoard::make_room_by_trial(const JobState& job) {
     asked.push_back(last);
     trial.give(state_.job(asked.back().slot).request, state_.allocation(asked.back().slot));
     fits = job.request.num_gpus <= trial.free_gpus() &&
-           trial.find(job.request, base::add_saturating(now_, hold),
-                      placement_seed(seed_, job.job, now_), found);
+           trial.find(job.request, hold_of(job, now_), placement_seed(seed_, job.job, now_), found);
   }
   for (const Evictable& each : spare) keep_in_tail(each);
   for (const Evictable& each : asked) {
@@ -282,24 +288,33 @@ Reservation DecisionBoard::earliest_start(Job job) {
 
 Reservation DecisionBoard::reserve_by_trial(const JobState& job) {
   Resources trial = state_.resources();
-  const TimeNs hold = job.request.walltime_limit_ns > 0
-                          ? job.request.walltime_limit_ns - job.attained_ns(now_)
-                          : base::kNever;
+  const auto fits = [&](TimeNs start) {
+    return trial.free_gpus() >= job.request.num_gpus &&
+           trial.find(job.request, hold_of(job, start), seed_, reserved_);
+  };
+  // Whoever keeps off the reserved GPUs may run on.
+  constexpr int32_t kAnyNumber = std::numeric_limits<int32_t>::max();
+  // Nodes come free with the jobs on them, and with the reservations they are promised to.
+  const std::vector<TimeNs> changes = trial.promised().changes_after(now_);
+  auto change = changes.begin();
   for (const auto& [end, slot] : state_.ends()) {
     if (end == base::kNever) break;
-    trial.give(state_.job(slot).request, state_.allocation(slot));
-    if (trial.free_gpus() < job.request.num_gpus) continue;
-    const TimeNs start = std::max(end, now_);
-    if (trial.find(job.request, base::add_saturating(start, hold), seed_, reserved_)) {
-      // Whoever keeps off the reserved GPUs may run on.
-      return {start, std::numeric_limits<int32_t>::max()};
+    for (; change != changes.end() && *change < end; ++change) {
+      if (fits(*change)) return {*change, kAnyNumber};
     }
+    trial.give(state_.job(slot).request, state_.allocation(slot));
+    const TimeNs start = std::max(end, now_);
+    if (fits(start)) return {start, kAnyNumber};
+  }
+  for (; change != changes.end(); ++change) {
+    if (fits(*change)) return {*change, kAnyNumber};
   }
   return {};
 }
 
 void DecisionBoard::visit_ends(const std::function<void(TimeNs, int32_t)>& visit) {
   for (const auto& [end, slot] : state_.ends()) {
+    if (state_.job(slot).request.reservation != whose_) continue;
     visit(std::max(end, now_), state_.job(slot).request.num_gpus);
   }
 }

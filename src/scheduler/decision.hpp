@@ -23,7 +23,7 @@ class DecisionBoard final : public policy::Board {
                 uint64_t seed);
 
   TimeNs now() const override { return now_; }
-  int32_t free_gpus() const override { return state_.resources().free_gpus(); }
+  int32_t free_gpus() const override { return state_.resources().free_gpus(whose_, now_); }
   bool full() const override;
   policy::Preemption preemption() const override { return policies_.preemption; }
   bool class_first() const override { return policies_.placement->class_first(); }
@@ -49,6 +49,8 @@ class DecisionBoard final : public policy::Board {
   /// Jobs started, in launch order.
   [[nodiscard]] const std::vector<Slot>& started() const { return started_; }
 
+  /// From here on it is about the jobs and nodes of that reservation; before, about those of none.
+  void enter(ReservationId whose);
   /// Shared places for waiting jobs that the selection left, `depth` of them at most.
   void share_behind(int32_t depth);
   /// Releases every running job, in queue order (non-sticky decisions).
@@ -74,6 +76,7 @@ class DecisionBoard final : public policy::Board {
   /// The same on shared GPUs, which are free only once everybody on them left: tried out first, and
   /// only whom the job replaces has to go.
   [[nodiscard]] bool make_room_by_trial(const JobState& job);
+  [[nodiscard]] Hold hold_of(const JobState& job, TimeNs from) const;
   [[nodiscard]] bool gives_way(const Evictable& each, const JobState& job) const;
   /// It is not to be interrupted for others.
   [[nodiscard]] bool spared(const JobState& job) const;
@@ -90,6 +93,7 @@ class DecisionBoard final : public policy::Board {
   SharingBooks* books_;
   TimeNs now_;
   uint64_t seed_;
+  ReservationId whose_{};  ///< whose jobs and nodes this is about; invalid: those of nobody
   std::vector<Released> released_;
   std::vector<Slot> started_;
   std::vector<Evictable> tail_;  ///< heap of the jobs that ran before this decision, last first

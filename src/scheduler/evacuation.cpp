@@ -49,15 +49,17 @@ class Search {
            state_.resources().rooms()[node.index()].gpus;
   }
 
-  /// Open nodes with some GPUs held and some free, the least used first; all others are closed in
-  /// `in_use_`.
+  /// Open nodes with some GPUs held and some free, promised to nobody, the least used first; all
+  /// others are closed in `in_use_`.
   std::vector<NodeId> partly_used() {
     std::vector<NodeId> nodes;
     for (uint32_t i = 0; i < cluster_.nodes().size(); ++i) {
       const NodeId node(i);
       const Resources::NodeRoom& room = state_.resources().rooms()[i];
       if (!room.open) continue;
-      if (room.gpus > 0 && held_on(node) > 0) {
+      const bool promised =
+          state_.resources().promised().overlapping(node, {books_.now(), base::kNever}) != nullptr;
+      if (room.gpus > 0 && held_on(node) > 0 && !promised) {
         nodes.push_back(node);
       } else {
         in_use_.close(node);
@@ -129,7 +131,9 @@ class Search {
       request.num_gpus = static_cast<int32_t>(household.gpus.size());
       Allocation to;
       const uint64_t seed = placement_seed(seed_, first.job, books_.now());
-      if (!room.find(request, base::kNever, seed, to) || !alike(household.gpus, to.gpus)) return {};
+      if (!room.find(request, {books_.now(), base::kNever}, seed, to) ||
+          !alike(household.gpus, to.gpus))
+        return {};
       room.take(request, to);
       for (const JobId job : household.jobs) {
         evacuation.moves.push_back({&state_.job(state_.slot_of(job)), {}});

@@ -18,17 +18,35 @@ TimeNs earliest_ns(const State& state, const JobState& job, TimeNs now) {
   return base::kNever;
 }
 
+/// Names the first reservation that what the job would get is promised to.
+void name_promise(const State& state, const Allocation& allocation, Hold hold, WaitReason& why) {
+  const auto look = [&](NodeId node) {
+    const auto* promise = state.resources().promised().overlapping(node, hold);
+    if (promise == nullptr || promise->start_ns >= why.reservation_ns) return;
+    why.reservation = promise->reservation;
+    why.reservation_ns = promise->start_ns;
+  };
+  for (const GpuId gpu : allocation.gpus) look(state.speed().cluster->node_of(gpu));
+  for (const NodeId node : allocation.hosts) look(node);
+}
+
 /// Why the placement finds nothing although enough GPUs are free; NotWaiting if it does find.
-WaitCause why_not_placed(const State& state, const JobState& job, TimeNs now, uint64_t seed) {
+WaitCause why_not_placed(const State& state, const JobState& job, TimeNs now, uint64_t seed,
+                         WaitReason& why) {
   Resources resources = state.resources();  // a search keeps books of its own
-  const TimeNs hold = job.request.walltime_limit_ns > 0
-                          ? job.request.walltime_limit_ns - job.attained_ns(now)
-                          : base::kNever;
+  const TimeNs limit = job.request.walltime_limit_ns;
+  const Hold hold{
+      now, limit > 0 ? base::add_saturating(now, limit - job.attained_ns(now)) : base::kNever};
   Allocation out;
-  if (resources.find(job.request, base::add_saturating(now, hold), seed, out)) {
-    return WaitCause::NotWaiting;
+  if (resources.find(job.request, hold, seed, out)) return WaitCause::NotWaiting;
+  if (!job.request.reservation.valid() && !resources.promised().empty()) {
+    resources.promised() = PromisedNodes(resources.rooms().size());
+    if (resources.find(job.request, hold, seed, out)) {
+      name_promise(state, out, hold, why);
+      return WaitCause::Promised;
+    }
   }
-  if (resources.has_windows() && resources.find(job.request, now, seed, out)) {
+  if (resources.has_windows() && resources.find(job.request, {now, now}, seed, out)) {
     return WaitCause::Window;
   }
   return job.request.resource_type.valid() ? WaitCause::HostResources : WaitCause::Fragments;
@@ -41,29 +59,39 @@ WaitReason why_waiting(const Core& core, JobId id, TimeNs now, uint64_t seed) {
   const State& state = core.state();
   if (!state.is_active(id)) return why;
   const JobState& job = state.job(state.slot_of(id));
-  why.free_gpus = state.resources().free_gpus();
+  why.free_gpus = state.resources().free_gpus(job.request.reservation, now);
   if (job.phase == JobPhase::Running) return why;
   if (job.phase == JobPhase::Held) {
     why.cause = WaitCause::ArrayLimit;
     return why;
   }
-  const auto* entry = state.queue().find(state.queue_key(state.slot_of(id)));
+  const WaitQueue& queue = state.queue(job.request.reservation);
+  const auto* entry = queue.find(state.queue_key(state.slot_of(id)));
   if (entry == nullptr) {
     why.cause = WaitCause::AccountLimit;
     return why;
   }
-  const auto* first = state.queue().first();
+  const auto* promise = state.resources().promised().find(job.request.reservation);
+  if (promise != nullptr && now < promise->start_ns) {
+    why.cause = WaitCause::NotBegun;
+    why.reservation = promise->reservation;
+    why.reservation_ns = promise->start_ns;
+    return why;
+  }
+  const auto* first = queue.first();
   if (first != entry) {
     const JobState& head = state.job(first->slot);
     why.is_behind = true;
     why.head = head.job;
     why.head_start_ns = earliest_ns(state, head, now);
   }
-  if (job.request.num_gpus > why.free_gpus) {
+  const bool enough_but_promised =
+      job.request.num_gpus <= state.resources().free_gpus() && !job.request.reservation.valid();
+  if (job.request.num_gpus > why.free_gpus && !enough_but_promised) {
     why.cause = WaitCause::NoFreeGpus;
     return why;
   }
-  why.cause = why_not_placed(state, job, now, seed);
+  why.cause = why_not_placed(state, job, now, seed, why);
   if (why.cause != WaitCause::NotWaiting) return why;
   why.cause = core.policies().select->needs_estimates() ? WaitCause::Reservation : WaitCause::Order;
   return why;
@@ -77,8 +105,9 @@ std::vector<JobId> waiting_before(const Core& core, JobId id, size_t most, size_
   const JobState& job = state.job(state.slot_of(id));
   if (job.phase != JobPhase::Waiting) return before;
   const policy::OrderKey key = state.queue_key(state.slot_of(id));
-  for (const auto* entry = state.queue().first(); entry != nullptr && entry->key < key;
-       entry = state.queue().after(entry->key)) {
+  const WaitQueue& queue = state.queue(job.request.reservation);
+  for (const auto* entry = queue.first(); entry != nullptr && entry->key < key;
+       entry = queue.after(entry->key)) {
     if (before.size() < most) before.push_back(state.job(entry->slot).job);
     ++count;
   }

@@ -17,6 +17,8 @@ enum class WaitCause : uint8_t {
   Reservation,    ///< it would fit, but would delay a job before it that has a reservation
   Round,          ///< decisions are made at the ends of rounds only, and none was made yet
   Order,          ///< it would fit, but the policy lets nobody overtake the job before it
+  NotBegun,       ///< the reservation that it asks for has not begun
+  Promised,       ///< it would run into a reservation of others
 };
 
 /// The answer at one moment, after a decision.
@@ -28,10 +30,13 @@ struct WaitReason {
   JobId head{};
   /// When enough of the running jobs end for `head`, as far as known; kNever = unknown.
   TimeNs head_start_ns = base::kNever;
+  model::ReservationId reservation{};    ///< NotBegun, Promised: the first that stands in its way
+  TimeNs reservation_ns = base::kNever;  ///< when that one begins
 
   /// Alike for a person: the same cause and the same job before it.
   [[nodiscard]] bool same_as(const WaitReason& other) const {
-    return cause == other.cause && is_behind == other.is_behind && head == other.head;
+    return cause == other.cause && is_behind == other.is_behind && head == other.head &&
+           reservation == other.reservation;
   }
 };
 

@@ -16,6 +16,7 @@ Resources::Resources(const policy::SpeedModel& speed, const policy::Placement& p
       cluster_(speed.cluster),
       free_(*speed.cluster),
       bins_(empty_bins()),
+      promised_(speed.cluster->nodes().size()),
       held_(speed.cluster->num_gpus()),
       jobs_per_gpu_max_(static_cast<uint8_t>(jobs_per_gpu_max)) {
   GOBAN_CHECK(jobs_per_gpu_max > 0 && jobs_per_gpu_max <= UINT8_MAX);
@@ -33,18 +34,38 @@ std::vector<profile::BinCounts> Resources::empty_bins() const {
   return bins;
 }
 
-bool Resources::find(const JobRequest& job, TimeNs end, uint64_t seed, Allocation& out) {
+bool Resources::usable(NodeId node, const JobRequest& job, Hold hold) const {
+  if (!rooms_[node.index()].open || !promised_.allows(node, job.reservation, hold)) return false;
+  // It is stopped at the end of its reservation, whatever it asks for.
+  const auto* own = job.reservation.valid() ? promised_.find(job.reservation) : nullptr;
+  const TimeNs until = own == nullptr ? hold.until_ns : std::min(hold.until_ns, own->end_ns);
+  return until <= usable_until_[node.index()];
+}
+
+int32_t Resources::free_gpus(ReservationId whose, TimeNs now) const {
+  int32_t free = whose.valid() ? 0 : free_.total();
+  for (const PromisedNodes::Promise& each : promised_.all()) {
+    if (!each.holds_at(now) || (whose.valid() && each.reservation != whose)) continue;
+    for (const NodeId node : each.nodes) {
+      const auto here = static_cast<int32_t>(free_.on_node(node));
+      free += whose.valid() ? here : -here;
+    }
+  }
+  return free;
+}
+
+bool Resources::find(const JobRequest& job, Hold hold, uint64_t seed, Allocation& out) {
   out = {};
-  if (job.resource_type.valid()) return find_instances(job, end, seed, out);
+  if (job.resource_type.valid()) return find_instances(job, hold, seed, out);
   GOBAN_CHECK(job.num_gpus > 0);
   out.gpus.reserve(static_cast<size_t>(job.num_gpus));
   const policy::PlacementRequest request{
       .job = &job, .num_gpus = static_cast<uint32_t>(job.num_gpus), .seed = seed};
-  if (num_limited_ == 0) return placement_->place({&speed_, &free_, &bins_}, request, out);
+  if (!has_windows()) return placement_->place({&speed_, &free_, &bins_}, request, out);
 
   std::vector<NodeId> nodes;
   for (uint32_t i = 0; i < rooms_.size(); ++i) {
-    if (usable(NodeId(i), end)) nodes.emplace_back(i);
+    if (usable(NodeId(i), job, hold)) nodes.emplace_back(i);
   }
   const Part part = part_of(nodes);
   return placement_->place({&speed_, &part.free, &part.bins}, request, out);
@@ -134,12 +155,12 @@ bool Resources::place_instances(const JobRequest& job, const model::ResourceType
   return true;
 }
 
-bool Resources::find_instances(const JobRequest& job, TimeNs end, uint64_t seed, Allocation& out) {
+bool Resources::find_instances(const JobRequest& job, Hold hold, uint64_t seed, Allocation& out) {
   const model::ResourceType& type = cluster_->resource_type(job.resource_type);
-  if (type.gpus == 0) return find_hosts(job, type, end, out);
+  if (type.gpus == 0) return find_hosts(job, type, hold, out);
   if (static_cast<int64_t>(type.gpus) * job.instances > free_.total()) return false;
   bool found = false;
-  if (num_limited_ == 0) {
+  if (!has_windows()) {
     Part& part = part_of_type(job.resource_type);
     found = static_cast<int64_t>(type.gpus) * job.instances <= part.free.total() &&
             place_instances(job, type, seed, part, out);
@@ -148,7 +169,7 @@ bool Resources::find_instances(const JobRequest& job, TimeNs end, uint64_t seed,
     std::vector<NodeId> nodes;
     for (uint32_t i = 0; i < rooms_.size(); ++i) {
       const bool gpus = static_cast<int64_t>(free_.on_node(NodeId(i))) >= type.gpus;
-      if (gpus && usable(NodeId(i), end) && rooms_[i].host.covers(type.host)) {
+      if (gpus && usable(NodeId(i), job, hold) && rooms_[i].host.covers(type.host)) {
         nodes.emplace_back(i);
       }
     }
@@ -159,12 +180,12 @@ bool Resources::find_instances(const JobRequest& job, TimeNs end, uint64_t seed,
   return found;
 }
 
-bool Resources::find_hosts(const JobRequest& job, const model::ResourceType& type, TimeNs end,
+bool Resources::find_hosts(const JobRequest& job, const model::ResourceType& type, Hold hold,
                            Allocation& out) const {
   // Jobs without GPUs fill up the nodes that have the fewest free GPUs to lose.
   std::vector<NodeId> nodes;
   for (uint32_t i = 0; i < rooms_.size(); ++i) {
-    if (usable(NodeId(i), end) && rooms_[i].host.covers(type.host)) nodes.emplace_back(i);
+    if (usable(NodeId(i), job, hold) && rooms_[i].host.covers(type.host)) nodes.emplace_back(i);
   }
   std::ranges::stable_sort(nodes, {}, [&](NodeId node) { return free_.on_node(node); });
   for (const NodeId node : nodes) {

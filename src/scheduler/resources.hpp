@@ -7,13 +7,12 @@
 
 #include "model/action.hpp"
 #include "policy/placement/placement.hpp"
+#include "scheduler/promised_nodes.hpp"
 
 namespace goban::scheduler {
 
-using base::TimeNs;
 using model::Allocation;
 using model::JobRequest;
-using model::NodeId;
 
 /// The books of a cluster's resources. Finds allocations with a placement policy, but changes
 /// nothing unless told to take or give.
@@ -24,8 +23,8 @@ class Resources {
             int32_t jobs_per_gpu_max = 1);
 
   /// An allocation for the whole job from what is free, as the placement policy chooses; false and
-  /// an empty `out` if there is none. The job would hold it until `end`.
-  [[nodiscard]] bool find(const JobRequest& job, TimeNs end, uint64_t seed, Allocation& out);
+  /// an empty `out` if there is none. The job would hold it for that time.
+  [[nodiscard]] bool find(const JobRequest& job, Hold hold, uint64_t seed, Allocation& out);
 
   void take(const JobRequest& job, const Allocation& allocation);
   void give(const JobRequest& job, const Allocation& allocation);
@@ -40,14 +39,19 @@ class Resources {
   [[nodiscard]] const model::Cluster& cluster() const { return *cluster_; }
 
   [[nodiscard]] int32_t free_gpus() const { return free_.total(); }
+  /// Of these, those that jobs of a reservation, or of none, may have at that time.
+  [[nodiscard]] int32_t free_gpus(ReservationId whose, TimeNs now) const;
   [[nodiscard]] const model::FreeGpus& free() const { return free_; }
   /// Placement has to look at more than free GPUs for this job.
   [[nodiscard]] bool restricted(const JobRequest& job) const {
-    return job.resource_type.valid() || num_limited_ > 0;
+    return job.resource_type.valid() || has_windows();
   }
 
-  /// Some nodes may be used until a known time only.
-  [[nodiscard]] bool has_windows() const { return num_limited_ > 0; }
+  /// Some nodes may be used until a known time only, or not by everybody.
+  [[nodiscard]] bool has_windows() const { return num_limited_ > 0 || !promised_.empty(); }
+
+  [[nodiscard]] const PromisedNodes& promised() const { return promised_; }
+  [[nodiscard]] PromisedNodes& promised() { return promised_; }
 
   /// What a job could take just so: GPUs that so few hold that it may join them, on nodes that may
   /// be used, and parts of hosts that are free.
@@ -85,9 +89,7 @@ class Resources {
     std::vector<profile::BinCounts> bins;
   };
 
-  [[nodiscard]] bool usable(NodeId node, TimeNs end) const {
-    return rooms_[node.index()].open && end <= usable_until_[node.index()];
-  }
+  [[nodiscard]] bool usable(NodeId node, const JobRequest& job, Hold hold) const;
   [[nodiscard]] std::vector<profile::BinCounts> empty_bins() const;
   [[nodiscard]] Part part_of(std::span<const NodeId> nodes) const;
   /// Brings `part` up to date on one node: it offers the node's free GPUs if the node is open and
@@ -98,13 +100,13 @@ class Resources {
   void follow(const Allocation& allocation);
   void sync_types(NodeId node);
   [[nodiscard]] Part& part_of_type(model::ResourceTypeId id);
-  [[nodiscard]] bool find_instances(const JobRequest& job, TimeNs end, uint64_t seed,
+  [[nodiscard]] bool find_instances(const JobRequest& job, Hold hold, uint64_t seed,
                                     Allocation& out);
   /// Places the instances one by one on what `part` offers, taking each off it. The nodes used are
   /// in `out.hosts`, which is filled as far as it went if there is no place for all.
   [[nodiscard]] bool place_instances(const JobRequest& job, const model::ResourceType& type,
                                      uint64_t seed, Part& part, Allocation& out) const;
-  [[nodiscard]] bool find_hosts(const JobRequest& job, const model::ResourceType& type, TimeNs end,
+  [[nodiscard]] bool find_hosts(const JobRequest& job, const model::ResourceType& type, Hold hold,
                                 Allocation& out) const;
   void give_gpu(model::GpuId gpu);
   void take_gpu(model::GpuId gpu);
@@ -116,6 +118,7 @@ class Resources {
   std::vector<profile::BinCounts> bins_;
   std::vector<NodeRoom> rooms_;       ///< by node
   std::vector<TimeNs> usable_until_;  ///< by node
+  PromisedNodes promised_;
   /// By resource type: what nodes with room for an instance have free. Made when first asked for.
   std::vector<std::optional<Part>> types_;
   std::vector<uint8_t> held_;  ///< by GPU: how many jobs have it

@@ -32,7 +32,7 @@ struct Site {
   }
   [[nodiscard]] Allocation find(const JobRequest& request) {
     Allocation out;
-    (void)resources.find(request, base::kNever, 1, out);
+    (void)resources.find(request, {}, 1, out);
     return out;
   }
 
@@ -97,7 +97,7 @@ TEST(ResourcesProperty, NoNodeIsOvercommittedAndInstancesAreWhole) {
       const JobRequest request = site.job(
           type, std::string_view(type) == "Full" ? static_cast<int32_t>(1 + random.below(300)) : 1);
       Allocation allocation;
-      if (!site.resources.find(request, base::kNever, seed, allocation)) continue;
+      if (!site.resources.find(request, {}, seed, allocation)) continue;
       const model::ResourceType& resource = site.cluster.resource_type(request.resource_type);
       RC_ASSERT(allocation.hosts.size() == static_cast<size_t>(request.instances));
       RC_ASSERT(allocation.gpus.size() == static_cast<size_t>(request.num_gpus));

@@ -95,8 +95,13 @@ bool SharingBooks::choose(const JobState& job, Allocation& out) const {
   const auto count = static_cast<size_t>(job.request.num_gpus);
   GOBAN_CHECK(!group.locked && group.gpus.size() >= count, "a policy joined what it may not");
   out.gpus.assign(group.gpus.begin(), group.gpus.begin() + static_cast<std::ptrdiff_t>(count));
+  const TimeNs limit = job.request.walltime_limit_ns;
+  const Hold hold{
+      now_, limit > 0 ? base::add_saturating(now_, limit - job.attained_ns(now_)) : base::kNever};
   for (const GpuId gpu : out.gpus) {
-    if (state_.resources().has_window(state_.speed().cluster->node_of(gpu))) {
+    const NodeId node = state_.speed().cluster->node_of(gpu);
+    if (state_.resources().has_window(node) ||
+        !state_.resources().promised().allows(node, job.request.reservation, hold)) {
       out = {};
       return false;
     }

@@ -75,7 +75,7 @@ void State::register_job(Slot slot) {
   slot_of_job_[job.job.index()] = slot;
   shapes_[slot] = shape_numbers_
                       .try_emplace({request.num_gpus, request.resource_type, request.instances,
-                                    request.app_class},
+                                    request.app_class, request.reservation},
                                    static_cast<uint32_t>(shape_numbers_.size()))
                       .first->second;
   if (uses_accounts_) job.association = accounts_.association(request.account, request.user);
@@ -94,13 +94,31 @@ void State::enqueue(Slot slot, TimeNs now) {
   const JobState& job = jobs_[slot];
   const TimeNs shortest = policies_->select->needs_estimates() ? shortest_ns(job, now) : 0;
   queue_keys_[slot] = key(job, now);
-  queue_.insert({queue_keys_[slot], slot, job.request.num_gpus, shapes_[slot], shortest});
+  queue_of(slot).insert({queue_keys_[slot], slot, job.request.num_gpus, shapes_[slot], shortest});
+}
+
+WaitQueue& State::queue_of(Slot slot) {
+  const ReservationId whose = jobs_[slot].request.reservation;
+  return whose.valid() ? queues_of_reservations_[whose] : queue_;
+}
+
+const WaitQueue& State::queue(ReservationId whose) const {
+  static const WaitQueue nobody;
+  if (!whose.valid()) return queue_;
+  const auto found = queues_of_reservations_.find(whose);
+  return found == queues_of_reservations_.end() ? nobody : found->second;
+}
+
+size_t State::num_waiting_in_reservations() const {
+  size_t count = 0;
+  for (const auto& [whose, queue] : queues_of_reservations_) count += queue.size();
+  return count;
 }
 
 void State::dequeue(Slot slot) {
   const Accounts::Node limit = set_aside_at_[slot];
   if (limit == Accounts::kNone) {
-    queue_.erase(queue_keys_[slot]);
+    queue_of(slot).erase(queue_keys_[slot]);
     return;
   }
   set_aside_[limit].erase(queue_keys_[slot]);
@@ -109,10 +127,11 @@ void State::dequeue(Slot slot) {
 }
 
 void State::set_aside(Slot slot, Accounts::Node limit) {
-  const WaitQueue::Entry* entry = queue_.find(queue_keys_[slot]);
+  WaitQueue& queue = queue_of(slot);
+  const WaitQueue::Entry* entry = queue.find(queue_keys_[slot]);
   GOBAN_CHECK(entry != nullptr && set_aside_at_[slot] == Accounts::kNone);
   set_aside_[limit].insert(*entry);
-  queue_.erase(queue_keys_[slot]);
+  queue.erase(queue_keys_[slot]);
   set_aside_at_[slot] = limit;
   ++num_set_aside_;
 }
@@ -134,7 +153,7 @@ void State::bring_back(uint32_t association) {
       if (entry == nullptr) break;
       const WaitQueue::Entry moved = *entry;
       aside.erase(moved.key);
-      queue_.insert(moved);
+      queue_of(moved.slot).insert(moved);
       set_aside_at_[moved.slot] = Accounts::kNone;
       --num_set_aside_;
     }
@@ -156,11 +175,12 @@ void State::resort(TimeNs now) {
     queue.assign(entries);
   };
   sort_anew(queue_);
+  for (auto& [whose, queue] : queues_of_reservations_) sort_anew(queue);
   for (auto& [node, aside] : set_aside_) sort_anew(aside);
 }
 
 TimeNs State::resort_due_ns() const {
-  const bool nobody = queue_.empty() && num_set_aside_ == 0;
+  const bool nobody = queue_.empty() && num_set_aside_ == 0 && num_waiting_in_reservations() == 0;
   return policies_->order->resort_ns() == 0 || nobody ? base::kNever : resort_due_ns_;
 }
 
@@ -219,10 +239,48 @@ void State::follow_power(const Allocation& allocation, TimeNs now) {
   const auto follow = [&](NodeId node) {
     if (node == last) return;
     last = node;
-    node_power_.set_idle(node, resources_.idle(node), now);
+    const bool kept = resources_.promised().holder(node, now).valid();
+    node_power_.set_idle(node, resources_.idle(node) && !kept, now);
   };
   for (const GpuId gpu : allocation.gpus) follow(speed_.cluster->node_of(gpu));
   for (const NodeId node : allocation.hosts) follow(node);
+}
+
+void State::keep_promised_awake(TimeNs now) {
+  for (const PromisedNodes::Promise& each : resources_.promised().all()) {
+    if (!each.holds_at(now)) continue;
+    for (const NodeId node : each.nodes) node_power_.set_idle(node, false, now);
+  }
+}
+
+void State::end_promise(ReservationId reservation, TimeNs now) {
+  const auto* promise = resources_.promised().find(reservation);
+  if (promise == nullptr) return;
+  const std::vector<NodeId> nodes = promise->nodes;
+  resources_.promised().remove(reservation);
+  if (!node_power_.active()) return;
+  for (const NodeId node : nodes) node_power_.set_idle(node, resources_.idle(node), now);
+}
+
+std::vector<Slot> State::strangers(TimeNs now) const {
+  std::vector<Slot> found;
+  const PromisedNodes& promised = resources_.promised();
+  if (promised.empty()) return found;
+  for (const Running& running : running_) {
+    const ReservationId own = jobs_[running.slot].request.reservation;
+    const auto strange = [&](NodeId node) {
+      const ReservationId holder = promised.holder(node, now);
+      return holder.valid() && holder != own;
+    };
+    const auto& [gpus, hosts, reason] = running.allocation;
+    if (std::ranges::any_of(gpus,
+                            [&](GpuId gpu) { return strange(speed_.cluster->node_of(gpu)); }) ||
+        std::ranges::any_of(hosts, strange)) {
+      found.push_back(running.slot);
+    }
+  }
+  std::ranges::sort(found, {}, [this](Slot slot) { return jobs_[slot].arrival; });
+  return found;
 }
 
 Allocation State::stop(Slot slot, TimeNs now) {
@@ -295,6 +353,14 @@ std::span<const GpuId> State::last_gpus(Slot slot) const {
 }
 
 TimeNs State::duration_ns(const JobState& job, double slowdown, TimeNs now) const {
+  if (job.request.reservation.valid()) {
+    const auto* promise = resources_.promised().find(job.request.reservation);
+    const TimeNs left = promise == nullptr || promise->end_ns == base::kNever
+                            ? base::kNever
+                            : std::max<TimeNs>(promise->end_ns - now, 0);
+    const TimeNs limit = job.request.walltime_limit_ns;
+    return limit > 0 ? std::min(left, limit - job.attained_ns(now)) : left;
+  }
   if (job.request.walltime_limit_ns > 0) {
     return job.request.walltime_limit_ns - job.attained_ns(now);
   }

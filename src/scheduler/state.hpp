@@ -64,6 +64,13 @@ class State {
   }
   /// The job leaves the queue until somebody at that node of the accounts ends.
   void set_aside(Slot slot, Accounts::Node limit);
+  /// Nodes of reservations that hold at this time do not rest.
+  void keep_promised_awake(TimeNs now);
+  /// A reservation is over: its nodes are everybody's.
+  void end_promise(ReservationId reservation, TimeNs now);
+  /// Running jobs that hold a part of a node which a reservation of others has at this time, in
+  /// order of arrival.
+  [[nodiscard]] std::vector<Slot> strangers(TimeNs now) const;
 
   [[nodiscard]] const JobState& job(Slot slot) const { return jobs_[slot]; }
   /// Slots in use or free for reuse; every Slot is below.
@@ -79,7 +86,11 @@ class State {
   /// GPUs that a waiting job held last; empty before its first start.
   [[nodiscard]] std::span<const GpuId> last_gpus(Slot slot) const;
   [[nodiscard]] const policy::SpeedModel& speed() const { return speed_; }
+  /// Waiting jobs of no reservation.
   [[nodiscard]] const WaitQueue& queue() const { return queue_; }
+  /// Those of one; invalid: as above.
+  [[nodiscard]] const WaitQueue& queue(ReservationId whose) const;
+  [[nodiscard]] size_t num_waiting_in_reservations() const;
   /// Waiting jobs that a hard limit keeps out of the queue.
   [[nodiscard]] size_t num_set_aside() const { return num_set_aside_; }
   [[nodiscard]] const Accounts& accounts() const { return accounts_; }
@@ -102,7 +113,7 @@ class State {
   [[nodiscard]] policy::OrderKey key(const JobState& job, TimeNs now) const {
     return policies_->order->key(job, view(), now);
   }
-  /// Number of what the job asks for: GPUs, resource type, instances and class.
+  /// Number of what the job asks for: GPUs, resource type, instances, class and reservation.
   [[nodiscard]] uint32_t shape(const JobState& job) const { return shapes_[slot_of(job.job)]; }
   /// The key that a job has, or had last, in the queue.
   [[nodiscard]] const policy::OrderKey& queue_key(Slot slot) const { return queue_keys_[slot]; }
@@ -136,6 +147,7 @@ class State {
   void enqueue(Slot slot, TimeNs now);
   /// Takes a waiting job out of the queue or from where it was set aside.
   void dequeue(Slot slot);
+  [[nodiscard]] WaitQueue& queue_of(Slot slot);
   /// Jobs that were set aside and may fit the limits now come back to the queue.
   void bring_back(uint32_t association);
   void release_array_place(model::ArrayId array, TimeNs now);
@@ -160,7 +172,8 @@ class State {
   std::deque<Waiter> waiters_;  ///< in order of waiting_since; may name jobs that run by now
   std::set<std::pair<TimeNs, Slot>> ends_;
   WaitQueue queue_;
-  using Shape = std::tuple<int32_t, model::ResourceTypeId, int32_t, model::AppClass>;
+  std::map<ReservationId, WaitQueue> queues_of_reservations_;
+  using Shape = std::tuple<int32_t, model::ResourceTypeId, int32_t, model::AppClass, ReservationId>;
   std::map<Shape, uint32_t> shape_numbers_;
   std::vector<uint32_t> shapes_;              ///< by slot
   std::vector<policy::OrderKey> queue_keys_;  ///< by slot

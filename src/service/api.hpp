@@ -62,6 +62,7 @@ struct ApiContext {
 void add_job_routes(Router& router, const ApiContext& context);
 void add_log_routes(Router& router, const ApiContext& context);
 void add_node_routes(Router& router, const ApiContext& context);
+void add_reservation_routes(Router& router, const ApiContext& context);
 void add_metrics_route(Router& router, const ApiContext& context);
 
 }  // namespace goban::service

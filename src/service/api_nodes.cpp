@@ -62,6 +62,11 @@ json node_json(const ClusterView& view, size_t index, const ScoreReport& scores)
                      {"suspect", count([](const auto& gpu) { return gpu.suspect; })},
                      {"measured", count([](const auto& gpu) { return gpu.measured_unix_s > 0; })}};
   }
+  for (const ClusterView::Promise& each : view.promises[index]) {
+    out["reservations"].push_back({{"reservation", live::reservation_name(each.reservation)},
+                                   {"start_s", base::to_seconds(each.start_ns)},
+                                   {"end_s", base::to_seconds(each.end_ns)}});
+  }
   return out;
 }
 

@@ -17,6 +17,14 @@ ClusterView view_cluster(const Scene& scene, bool with_scores) {
       if (gpu.index() < view.holders.size()) view.holders[gpu.index()].push_back(id.job);
     }
   }
+  view.promises.resize(cluster.nodes().size());
+  for (const auto& [id, each] : scene.book.reservations) {
+    if (!each.is_open()) continue;
+    for (const live::NodeId node : each.plan.nodes) {
+      if (node.index() >= view.promises.size()) continue;
+      view.promises[node.index()].push_back({id, each.plan.start_ns, each.plan.end_ns});
+    }
+  }
   for (const auto& [node, reason] : scene.drained) {
     if (node.index() >= view.is_drained.size()) continue;
     view.is_drained[node.index()] = true;

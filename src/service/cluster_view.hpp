@@ -16,7 +16,13 @@ struct ClusterView {
   std::vector<bool> is_drained{};                   ///< by node
   std::vector<bool> is_open{};                      ///< by node: neither down nor asleep
   std::vector<bool> is_asleep{};                    ///< by node: rests, or is on its way back
-  std::vector<std::vector<double>> scores{};        ///< by class, by GPU
+  struct Promise {
+    live::ReservationId reservation{};
+    live::TimeNs start_ns = 0;
+    live::TimeNs end_ns = 0;
+  };
+  std::vector<std::vector<Promise>> promises{};  ///< by node: open reservations, by their numbers
+  std::vector<std::vector<double>> scores{};     ///< by class, by GPU
 
   /// "free", "busy", "shared" (several holders), "drained", "asleep" or "down" of a GPU.
   [[nodiscard]] const char* gpu_state(live::GpuId gpu) const;

@@ -82,11 +82,15 @@ void EventFeed::look_around() {
       jobs.emplace_hint(jobs.end(), id, fingerprint(job));
     }
     ClusterView view = view_cluster(scene, false);
-    nodes_changed = drained_ != scene.drained || open_ != view.is_open || asleep_ != view.is_asleep;
+    std::map<live::ReservationId, live::ReservationState> reservations;
+    for (const auto& [id, each] : scene.book.reservations) reservations.emplace(id, each.state);
+    nodes_changed = drained_ != scene.drained || open_ != view.is_open ||
+                    asleep_ != view.is_asleep || reservations_ != reservations;
     if (!nodes_changed) return;
     drained_ = scene.drained;
     open_ = std::move(view.is_open);
     asleep_ = std::move(view.is_asleep);
+    reservations_ = std::move(reservations);
   });
   for (const auto& [id, mark] : jobs) {
     const auto known = jobs_.find(id);

@@ -46,6 +46,7 @@ class EventFeed {
   std::map<live::NodeId, std::string> drained_{};
   std::vector<bool> open_{};    ///< by node
   std::vector<bool> asleep_{};  ///< by node
+  std::map<live::ReservationId, live::ReservationState> reservations_{};
   bool has_looked_ = false;
 };
 

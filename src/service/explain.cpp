@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/date_time.hpp"
 #include "scheduler/explain.hpp"
 #include "service/job_view.hpp"
 
@@ -42,6 +43,10 @@ CauseWords words_of(WaitCause cause) {
       return {"round", "the next decision is due at the end of this round"};
     case WaitCause::Order:
       return {"order", "it would fit, but nobody may overtake the job before it"};
+    case WaitCause::NotBegun:
+      return {"reservation_begins", "its reservation has not begun"};
+    case WaitCause::Promised:
+      return {"promised_nodes", "it would run into a reservation of others"};
   }
   return {"unknown", "nobody knows"};
 }
@@ -83,6 +88,14 @@ void explain_waiting(const Scene& scene, const LiveJob& job, json& out) {
   if (reason.is_behind && reason.head.valid()) {
     waiting["head"] = live::job_number(reason.head);
     text += fmt::format("; job {} is first in the queue", live::job_number(reason.head));
+  }
+  if (reason.reservation.valid()) {
+    const std::string name = live::reservation_name(reason.reservation);
+    waiting["reservation"] = name;
+    waiting["reservation_start_s"] = base::to_seconds(reason.reservation_ns);
+    text += fmt::format("; reservation {} {} at {} UTC", name,
+                        reason.reservation_ns > scene.now_ns ? "begins" : "began",
+                        base::date_time_text(reason.reservation_ns));
   }
   if (reason.head_start_ns != base::kNever && reason.head_start_ns > 0) {
     waiting["head_start_s"] = base::to_seconds(reason.head_start_ns);

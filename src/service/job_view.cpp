@@ -77,11 +77,15 @@ std::optional<live::JobStage> find_stage(std::string_view name) {
 
 std::map<live::JobId, int64_t> queue_positions(const scheduler::Core& core) {
   std::map<live::JobId, int64_t> positions;
-  const scheduler::WaitQueue& queue = core.state().queue();
-  for (const auto* entry = queue.first(); entry != nullptr; entry = queue.after(entry->key)) {
-    const auto position = static_cast<int64_t>(positions.size()) + 1;
-    positions.emplace(core.state().job(entry->slot).job, position);
-  }
+  const scheduler::State& state = core.state();
+  const auto count = [&](const scheduler::WaitQueue& queue) {
+    int64_t position = 0;
+    for (const auto* entry = queue.first(); entry != nullptr; entry = queue.after(entry->key)) {
+      positions.emplace(state.job(entry->slot).job, ++position);
+    }
+  };
+  count(state.queue());
+  for (const auto& each : state.resources().promised().all()) count(state.queue(each.reservation));
   return positions;
 }
 
@@ -108,6 +112,7 @@ json job_summary(const live::LiveJob& job, const model::Cluster& cluster) {
   if (job.result != live::JobResult::None) out["result"] = result_name(job.result);
   if (!job.spec.account.empty()) out["account"] = job.spec.account;
   if (!job.spec.partition.empty()) out["partition"] = job.spec.partition;
+  if (!job.spec.reservation.empty()) out["reservation"] = job.spec.reservation;
   if (!job.spec.resource_type.empty()) out["resource_type"] = job.spec.resource_type;
   if (job.spec.walltime_limit_ns > 0) {
     out["walltime_s"] = base::to_seconds(job.spec.walltime_limit_ns);

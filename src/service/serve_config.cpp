@@ -59,6 +59,24 @@ bool wished(TableReader& root, const char* key, const char* yes) {
   return word == yes;
 }
 
+live::ReservationRules read_reservation_rules(TableReader& table) {
+  live::ReservationRules rules;
+  const std::string who = table.text("who", "operators");
+  rules.by_users = who == "users";
+  if (!rules.by_users && who != "operators") {
+    table.refuse("who", "is nobody who could reserve", "operators or users");
+  }
+  rules.unit_ns = table.duration("unit", rules.unit_ns);
+  if (rules.unit_ns < base::kSecond) table.refuse("unit", "is under a second", "such as 1d");
+  rules.longest_ns = table.duration("longest", rules.longest_ns);
+  if (rules.longest_ns < rules.unit_ns) {
+    table.refuse("longest", "is shorter than the unit", "such as 30d");
+  }
+  rules.ahead_ns = table.duration("ahead", rules.ahead_ns);
+  rules.nodes_max = static_cast<int32_t>(table.whole("nodes_max", 0, INT32_MAX, 0));
+  return rules;
+}
+
 }  // namespace
 
 Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string& file) {
@@ -92,6 +110,10 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
     root.refuse("sharing", status.error().message, status.error().remedy);
   }
   read_resource_types(root, config);
+  if (auto rules = root.table("reservations")) {
+    config.reservations = read_reservation_rules(*rules);
+    rules->finish();
+  }
   if (auto doors = root.table("service")) {
     config.doors = read_service_options(*doors, config.doors);
     doors->finish();
@@ -170,6 +192,7 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("learn", running.learn, fresh.learn);
   compare("keep_ended", running.keep_ended_ns, fresh.keep_ended_ns);
   compare("seed", running.seed, fresh.seed);
+  compare("reservations", running.reservations, fresh.reservations);
   compare("service.socket", running.doors.socket, fresh.doors.socket);
   compare("service.socket_access", running.doors.socket_mode, fresh.doors.socket_mode);
   compare("service.listen", running.doors.listen, fresh.doors.listen);

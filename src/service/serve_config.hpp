@@ -19,6 +19,13 @@
 //   name = "rt_small"               # keys of cluster files (cluster_file.hpp)
 //   gpus = 1
 //
+//   [reservations]                  # docs/jobs.md
+//   who = "users"                   # everybody for oneself; "operators" if not given
+//   unit = "1d"                     # a reservation is a whole number of these
+//   longest = "30d"
+//   ahead = "1d"                    # made at least so long before it begins
+//   nodes_max = 0                   # nodes of one; 0: all there are
+//
 //   [service]                       # who may ask, and where: docs/security.md
 //   socket = "/run/goban.sock"
 //   listen = "127.0.0.1:8080"       # beyond loopback only with TLS
@@ -60,6 +67,7 @@ struct ServeConfig {
   bool learn = true;    ///< jobs that are over say what they saw of GPUs
   base::TimeNs keep_ended_ns = 3600 * base::kSecond;
   uint64_t seed = 1;
+  live::ReservationRules reservations{};
 
   ServiceOptions doors{};
 };

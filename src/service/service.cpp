@@ -139,6 +139,7 @@ struct Service::Parts {
     add_job_routes(router, context);
     add_log_routes(router, context);
     add_node_routes(router, context);
+    add_reservation_routes(router, context);
     add_metrics_route(router, context);
     router.add("GET", "/v1/openapi.json", Access::Public, {},
                [](const Call&) { return Response{.body = std::string(openapi_document())}; });

@@ -131,6 +131,7 @@ Result<live::Site> make_site(const ServeConfig& config, const std::vector<LocalG
   if (!known) return base::failure(known.error());
   site.seed = config.seed;
   site.keep_ended_ns = config.keep_ended_ns;
+  site.reservations = config.reservations;
   return site;
 }
 

@@ -68,6 +68,10 @@ class TestDesk final : public Desk {
     ++version_;
     news_.notify_all();
   }
+  void edit_site(const std::function<void(live::Site&)>& change) {
+    const std::scoped_lock lock(mutex_);
+    change(site_);
+  }
   /// Lets a job run on these GPUs.
   void run(uint32_t number, std::vector<live::GpuId> gpus) {
     edit(number, [&](live::LiveJob& job) {
@@ -119,6 +123,30 @@ class TestDesk final : public Desk {
   }
   base::Status take(live::Resume& resume, live::Daemon::Answer&) {
     drained_.erase(resume.node);
+    return {};
+  }
+  base::Status take(live::Reserve& reserve, live::Daemon::Answer& answer) {
+    live::ReservationPlan& plan = reserve.plan;
+    for (const auto& [id, other] : book_.reservations) {
+      for (const live::NodeId node : plan.nodes) {
+        if (!other.is_open() || std::ranges::count(other.plan.nodes, node) == 0) continue;
+        return base::usage_error("node " + site_.cluster.node(node).name + " is promised");
+      }
+    }
+    const auto nodes = static_cast<int32_t>(site_.cluster.nodes().size());
+    for (int32_t i = 0; i < std::min(reserve.num_nodes, nodes); ++i) {
+      plan.nodes.emplace_back(static_cast<uint32_t>(i));
+    }
+    answer.reservation = live::ReservationId(book_.next_reservation++);
+    book_.reservations[answer.reservation] = {
+        .id = answer.reservation, .plan = plan, .made_ns = now_ns};
+    return {};
+  }
+  base::Status take(live::CancelReservation& cancel, live::Daemon::Answer&) {
+    live::LiveReservation& found = book_.reservations.at(cancel.reservation);
+    if (!found.is_open()) return base::usage_error("it is over");
+    found.state = live::ReservationState::Cancelled;
+    found.closed_ns = now_ns;
     return {};
   }
   base::Status change(live::JobId id, const std::function<void(live::LiveJob&)>& make) {

@@ -109,6 +109,7 @@ class Twins {
   int64_t shared = 0;
   int64_t observed = 0;
   int64_t slept = 0;
+  int64_t in_reservations = 0;
 
  private:
   std::unique_ptr<Core> fresh() {
@@ -143,6 +144,7 @@ class Twins {
         return end_or_break();
       case 6:
         if (random_.below(3) == 0) happen_to_node();
+        if (random_.below(3) == 0) reserve_or_end();
         return;
       default:
         return answer();
@@ -154,6 +156,10 @@ class Twins {
     model::JobRequest request = run_.history.jobs[submitted_].request;
     run_.history.jobs[submitted_].request.submit_ns = now_;
     request.submit_ns = now_;
+    const auto promises = lives_on_->state().resources().promised().all();
+    if (!promises.empty() && random_.below(2) == 0) {
+      request.reservation = promises[random_.below(promises.size())].reservation;
+    }
     Event event{.kind = EventKind::JobSubmitted, .job = JobId(submitted_), .request = &request};
     event.array = {.max_running = 2};
     event.training = &run_.history.training[submitted_++];
@@ -182,6 +188,40 @@ class Twins {
     Event event{.kind = kinds[random_.below(kinds.size())], .node = node};
     event.until_ns = now_ + base::from_seconds(static_cast<double>(random_.below(2000)));
     apply(event);
+  }
+
+  void reserve_or_end() {
+    const auto& promised = lives_on_->state().resources().promised();
+    if (!promised.empty() && random_.below(3) == 0) {
+      const auto gone = promised.all()[random_.below(promised.all().size())].reservation;
+      return apply({.kind = EventKind::PromiseOver, .reservation = gone});
+    }
+    const std::vector<model::NodeId> nodes = {
+        model::NodeId(random_.below(run_.cluster->nodes().size()))};
+    Event event{.kind = EventKind::NodesPromised,
+                .reservation = model::ReservationId(reservations_)};
+    event.from_ns = now_ + base::from_seconds(static_cast<double>(random_.below(1000)));
+    event.until_ns =
+        event.from_ns + base::from_seconds(1 + static_cast<double>(random_.below(3000)));
+    event.nodes = nodes;
+    if (!promised.problem({event.reservation, event.from_ns, event.until_ns, nodes}).empty())
+      return;
+    ++reservations_;
+    apply(event);
+  }
+
+  void check_promises() {
+    const auto& state = lives_on_->state();
+    RC_ASSERT(state.strangers(now_).empty());
+    for (const auto& running : state.running()) {
+      const model::ReservationId own = state.job(running.slot).request.reservation;
+      const auto* promise = state.resources().promised().find(own);
+      if (promise == nullptr || now_ >= promise->end_ns) continue;  // it is to be stopped
+      ++in_reservations;
+      for (const auto gpu : running.allocation.gpus) {
+        RC_ASSERT(state.resources().promised().holder(run_.cluster->node_of(gpu), now_) == own);
+      }
+    }
   }
 
   /// What the core asked for.
@@ -214,6 +254,7 @@ class Twins {
     follow(decision);
     RC_ASSERT(decision.placed == anew.placed);
     RC_ASSERT(decision.terminated == anew.terminated);
+    check_promises();
     for (const Action& action : decision.actions) {
       if (action.kind == ActionKind::Observe) awaited_.insert(action.job);
       if (action.kind == ActionKind::Wake) waking_.insert(action.node);
@@ -306,6 +347,7 @@ class Twins {
   std::unique_ptr<Core> follows_;  ///< carries out what the others decide
   TimeNs now_ = 0;
   size_t submitted_ = 0;
+  uint32_t reservations_ = 0;
   std::set<JobId> awaited_;
   std::set<model::NodeId> waking_;
 };
@@ -315,6 +357,7 @@ TEST(CoreImageProperty, CoreMadeAnewDecidesLikeTheOneThatLivesOn) {
   int64_t shared = 0;
   int64_t observed = 0;
   int64_t slept = 0;
+  int64_t in_reservations = 0;
   EXPECT_TRUE(rc::check([&] {
     Twins twins(*rc::gen::arbitrary<uint64_t>());
     twins.live();
@@ -322,11 +365,13 @@ TEST(CoreImageProperty, CoreMadeAnewDecidesLikeTheOneThatLivesOn) {
     shared += twins.shared;
     observed += twins.observed;
     slept += twins.slept;
+    in_reservations += twins.in_reservations;
   }));
   EXPECT_GT(replaced, 500);  // else nothing was tested
   EXPECT_GT(shared, 0);
   EXPECT_GT(observed, 0);
   EXPECT_GT(slept, 0);
+  EXPECT_GT(in_reservations, 100);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ class Promises final : public Observer {
     for (const auto& [end, slot] : state.ends()) {
       trial.give(state.job(slot).request, state.allocation(slot));
       model::Allocation found;
-      if (trial.find(job.request, base::kNever, 1, found)) return end;
+      if (trial.find(job.request, {}, 1, found)) return end;
     }
     return base::kNever;
   }

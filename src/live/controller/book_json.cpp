@@ -5,6 +5,7 @@
 
 #include "live/job/job_spec_json.hpp"
 #include "live/news_json.hpp"
+#include "live/reservation_json.hpp"
 
 namespace goban::live {
 
@@ -66,33 +67,35 @@ void read_past(FieldReader& in, PastRun& run) {
 json job_json(const LiveJob& job) {
   json past = json::array();
   for (const PastRun& run : job.past) past.push_back(past_json(run));
-  return {{"job", job.job.value},
-          {"spec", to_json(job.spec)},
-          {"stage", static_cast<int>(job.stage)},
-          {"result", static_cast<int>(job.result)},
-          {"submit", job.submit_ns},
-          {"first_start", job.first_start_ns},
-          {"run_start", job.run_start_ns},
-          {"end", job.end_ns},
-          {"held", job.held_ns},
-          {"runs", job.runs},
-          {"gpus", gpus_json(job.gpus)},
-          {"shares", job.shares},
-          {"why",
-           {{"level", job.why.level},
-            {"bin", job.why.bin_value},
-            {"product", job.why.product},
-            {"prediction", job.why.prediction}}},
-          {"exit", job.exit_code},
-          {"signal", job.signal},
-          {"preemptions", job.preemptions},
-          {"breakages", job.breakages},
-          {"progress", progress_json(job.progress)},
-          {"progress_at", job.progress_ns},
-          {"usage", usage_json(job.usage)},
-          {"past", std::move(past)},
-          {"detail", job.detail},
-          {"accounted", job.accounted}};
+  json out{{"job", job.job.value},
+           {"spec", to_json(job.spec)},
+           {"stage", static_cast<int>(job.stage)},
+           {"result", static_cast<int>(job.result)},
+           {"submit", job.submit_ns},
+           {"first_start", job.first_start_ns},
+           {"run_start", job.run_start_ns},
+           {"end", job.end_ns},
+           {"held", job.held_ns},
+           {"runs", job.runs},
+           {"gpus", gpus_json(job.gpus)},
+           {"shares", job.shares},
+           {"why",
+            {{"level", job.why.level},
+             {"bin", job.why.bin_value},
+             {"product", job.why.product},
+             {"prediction", job.why.prediction}}},
+           {"exit", job.exit_code},
+           {"signal", job.signal},
+           {"preemptions", job.preemptions},
+           {"breakages", job.breakages},
+           {"progress", progress_json(job.progress)},
+           {"progress_at", job.progress_ns},
+           {"usage", usage_json(job.usage)},
+           {"past", std::move(past)},
+           {"detail", job.detail},
+           {"accounted", job.accounted}};
+  if (job.reservation.valid()) out["reservation"] = job.reservation.value;
+  return out;
 }
 
 void read_why(FieldReader& in, model::PlacementReason& why) {
@@ -111,6 +114,7 @@ void read_job(FieldReader& in, LiveJob& job) {
     if (!read) return in.fail("spec." + read.error().place.field, read.error().message);
     job.spec = std::move(*read);
   }
+  in.field("reservation", job.reservation.value, uint32_t{0}, kCountMax);
   read_enum(in, "stage", job.stage, JobStage::Done);
   read_enum(in, "result", job.result, JobResult::NeverRuns);
   read_time(in, "submit", job.submit_ns);
@@ -164,7 +168,13 @@ json to_json(const JobBook& book) {
   for (const auto& [id, job] : book.jobs) jobs.push_back(job_json(job));
   json runs = json::array();
   for (const auto& [id, run] : book.runs) runs.push_back(run_json(run));
-  return {{"next_job", book.next_job}, {"jobs", std::move(jobs)}, {"runs", std::move(runs)}};
+  json out{{"next_job", book.next_job}, {"jobs", std::move(jobs)}, {"runs", std::move(runs)}};
+  if (book.next_reservation == 0) return out;
+  out["next_reservation"] = book.next_reservation;
+  json reservations = json::array();
+  for (const auto& [id, each] : book.reservations) reservations.push_back(to_json(each));
+  out["reservations"] = std::move(reservations);
+  return out;
 }
 
 void read_book(FieldReader& in, JobBook& book) {
@@ -182,6 +192,16 @@ void read_book(FieldReader& in, JobBook& book) {
     if (!part.good()) return;
     if (!book.jobs.contains(run.run.job)) return part.fail("job", "is not in the book");
     book.runs.emplace(run.run, std::move(run));
+  });
+  in.field("next_reservation", book.next_reservation, uint32_t{0}, kCountMax);
+  in.list("reservations", [&](FieldReader& part) {
+    LiveReservation each;
+    read_reservation(part, each);
+    if (!part.good()) return;
+    if (each.id.value >= book.next_reservation) {
+      return part.fail("reservation", "is beyond next_reservation");
+    }
+    book.reservations.emplace(each.id, std::move(each));
   });
 }
 

@@ -40,6 +40,7 @@ Status Controller::check(const Input& input) const {
     return base::failed("there is no such node", "goban nodes lists them");
   };
   struct Visitor {
+    const Controller& self;
     const Controller::State& state;
     const JobBook& book;
     const decltype(known_node)& node;
@@ -66,8 +67,13 @@ Status Controller::check(const Input& input) const {
     Status operator()(const EngineReport&) const { return {}; }
     Status operator()(const Accounted&) const { return {}; }
     Status operator()(const ScoresMeasured& each) const { return check_scores(each, state.site); }
+    Status operator()(const Reserve& each) const {
+      const auto nodes = self.nodes_for(each, state.clock_ns);
+      return nodes ? Status{} : base::failure(nodes.error());
+    }
+    Status operator()(const CancelReservation& each) const { return check_cancel(book, each); }
   };
-  return std::visit(Visitor{*state_, book, known_node}, input);
+  return std::visit(Visitor{*this, *state_, book, known_node}, input);
 }
 
 void Controller::apply(const TimedInput& input) {
@@ -80,6 +86,8 @@ void Controller::State::take(const Submit& submit, TimeNs at) {
   for (const JobSpec& spec : submit.jobs) {
     LiveJob job{.job = JobId(book.next_job++), .spec = spec, .submit_ns = at};
     if (spec.array_task >= 0) job.spec.array_first = first;
+    job.reservation = reservation_of(spec);
+    if (job.reservation.valid()) job.spec.reservation = reservation_name(job.reservation);
     settle_dependencies(book.jobs.emplace(job.job, std::move(job)).first->second, at);
   }
 }
@@ -89,15 +97,7 @@ void Controller::State::take(const Cancel& cancel, TimeNs at) {
   if (found == book.jobs.end() || found->second.stage == JobStage::Done) return;
   LiveJob& job = found->second;
   if (job.detail.empty() && !cancel.by.user.empty()) job.detail = "cancelled by " + cancel.by.user;
-  // Without the launch that was to come, the run before it is the current one; it may be leaving.
-  const bool was_pending = drop_pending(job);
-  stop_run(job, StopReason::Cancelled);
-  const bool leaves = current_run(job) != nullptr;
-  if (in_core(job.job) && (!leaves || was_pending || core_has_waiting(job.job))) {
-    tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = job.job});
-  }
-  if (leaves) return refresh(job);
-  finish(job, JobResult::Cancelled, at);
+  withdraw(job, StopReason::Cancelled, JobResult::Cancelled, at);
 }
 
 bool Controller::State::core_has_waiting(JobId id) const {
@@ -204,7 +204,8 @@ std::vector<Order> Controller::orders_to_repeat() const {
 
 TimeNs Controller::wake_ns() const {
   const State& state = *state_;
-  TimeNs wake = std::min(state.core->wake_ns(), state.observer.next_ns());
+  TimeNs wake = std::min(
+      {state.core->wake_ns(), state.observer.next_ns(), state.next_reservation_change_ns()});
   for (const JobId id : state.watched) {
     const LiveJob& job = state.book.jobs.at(id);
     if (job.stage == JobStage::Running) wake = std::min(wake, state.limit_ns(job));
@@ -219,6 +220,9 @@ const Site& Controller::site() const { return state_->site; }
 const std::string& Controller::configured_scores() const { return state_->configured_scores; }
 const std::map<NodeId, std::string>& Controller::drained() const { return state_->drained; }
 JobId Controller::next_job() const { return JobId(state_->book.next_job); }
+ReservationId Controller::next_reservation() const {
+  return ReservationId(state_->book.next_reservation);
+}
 
 double Controller::reported_left_s(JobId id, TimeNs now) const {
   (void)now;

@@ -27,6 +27,7 @@ struct Site {
       qos{};  ///< as the composition's rules use them
   uint64_t seed = 1;
   TimeNs keep_ended_ns = 3600 * base::kSecond;  ///< accounted jobs stay in the book so long
+  ReservationRules reservations{};
 };
 
 struct LaunchRun {
@@ -61,6 +62,10 @@ class Controller final : public model::ReportedProgress {
 
   /// Why this input cannot be taken now: unknown job, not yours, asks for more than there is.
   [[nodiscard]] base::Status check(const Input& input) const;
+  /// The nodes that a reservation would get at `now`: those it names, or the first ones that can be
+  /// promised. Errors: why it cannot have them; BadData if what it asks for is wrong in itself.
+  [[nodiscard]] base::Result<std::vector<NodeId>> nodes_for(const Reserve& reserve,
+                                                            TimeNs now) const;
   /// Takes an input that check() had nothing against; reports of the engine always fit.
   void apply(const TimedInput& input);
   /// Decides who runs where from now on. Returns the line that the journal keeps of it: what the
@@ -95,8 +100,9 @@ class Controller final : public model::ReportedProgress {
   [[nodiscard]] const std::string& configured_scores() const;
   /// Nodes that are drained, with reasons.
   [[nodiscard]] const std::map<NodeId, std::string>& drained() const;
-  /// The job that the next Submit will make.
+  /// The job that the next Submit will make, and the reservation that the next Reserve will.
   [[nodiscard]] JobId next_job() const;
+  [[nodiscard]] ReservationId next_reservation() const;
 
   /// Everything, as one line of JSON. The controller itself goes on from what it wrote, so that one
   /// made from the snapshot decides alike from here on.

@@ -10,6 +10,7 @@ using model::ActionKind;
 void Controller::State::before_decision(TimeNs at) {
   clock_ns = std::max(clock_ns, at);
   stop_at_limits(clock_ns);
+  follow_reservations(clock_ns);
   forget_old(clock_ns);
   for (const JobId job : observer.watched()) {
     const bool runs = in_core(job) && !core_has_waiting(job);

@@ -33,6 +33,7 @@ void Controller::State::enter_core(LiveJob& job, TimeNs at) {
     request.resource_type = site.cluster.find_resource_type(spec.resource_type);
   }
   request.app_class = {spec.app_class};
+  request.reservation = job.reservation;
   if (site.knowledge != nullptr && !spec.model.empty()) {
     request.app = site.knowledge->colocation.find_app(
         spec.model, profile::batch_input(spec.training.batch_size));
@@ -139,7 +140,8 @@ void Controller::State::stop_run(LiveJob& job, StopReason reason) {
     run->stage = LiveRun::Stage::Stopping;
     run->stop = reason;
     orders.emplace_back(StopRun{.run = run->run, .reason = reason});
-  } else if (run->stop == StopReason::Preempted) {
+  } else if (run->stop == StopReason::Preempted ||
+             (run->stop == StopReason::Broken && reason != StopReason::Preempted)) {
     run->stop = reason;  // somebody wants it gone for good meanwhile
   }
   refresh(job);
@@ -191,6 +193,18 @@ void Controller::State::finish(LiveJob& job, JobResult result, TimeNs at) {
   observer.ended(job.job);
   orders.emplace_back(AccountFor{job.job});
   settle_dependents(job.job, at);
+}
+
+void Controller::State::withdraw(LiveJob& job, StopReason reason, JobResult result, TimeNs at) {
+  // Without the launch that was to come, the run before it is the current one; it may be leaving.
+  const bool was_pending = drop_pending(job);
+  stop_run(job, reason);
+  const bool leaves = current_run(job) != nullptr;
+  if (in_core(job.job) && (!leaves || was_pending || core_has_waiting(job.job))) {
+    tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = job.job});
+  }
+  if (leaves) return refresh(job);
+  finish(job, result, at);
 }
 
 void Controller::State::settle_dependents(JobId id, TimeNs at) {
@@ -266,6 +280,10 @@ void Controller::State::forget_old(TimeNs at) {
     const LiveJob& job = each.second;
     if (job.stage != JobStage::Done || !job.accounted) return false;
     return at >= base::add_saturating(job.end_ns, site.keep_ended_ns);
+  });
+  std::erase_if(book.reservations, [&](const auto& each) {
+    const LiveReservation& one = each.second;
+    return !one.is_open() && at >= base::add_saturating(one.closed_ns, site.keep_ended_ns);
   });
 }
 

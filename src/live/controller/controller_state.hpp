@@ -31,6 +31,19 @@ struct Controller::State {
   void take(const EngineReport& input, TimeNs at);
   void take(const Accounted& accounted, TimeNs at);
   void take(const ScoresMeasured& scores, TimeNs at);
+  void take(const Reserve& reserve, TimeNs at);
+  void take(const CancelReservation& cancel, TimeNs at);
+
+  // Reservations (reservations.cpp).
+  /// The reservation that a new job asks for, if it is open.
+  [[nodiscard]] ReservationId reservation_of(const JobSpec& spec) const;
+  /// Begins those whose time has come, and ends those whose time is over.
+  void follow_reservations(TimeNs at);
+  void begin_reservation(LiveReservation& reservation, TimeNs at);
+  /// No job goes on in it; its nodes are everybody's.
+  void close_reservation(LiveReservation& reservation, ReservationState how,
+                         const std::string& detail, TimeNs at);
+  [[nodiscard]] TimeNs next_reservation_change_ns() const;
 
   // Reports (controller_reports.cpp).
   void started(const Report& report, TimeNs at);
@@ -72,6 +85,8 @@ struct Controller::State {
   /// Launches what waits for its GPUs, where they are free of those who leave.
   void launch_pending(TimeNs at);
   void finish(LiveJob& job, JobResult result, TimeNs at);
+  /// The job ends wherever it stands: with `result`, or as `reason` says if it runs.
+  void withdraw(LiveJob& job, StopReason reason, JobResult result, TimeNs at);
   /// Jobs that depend on this one may go, or never will.
   void settle_dependents(JobId id, TimeNs at);
   void settle_dependencies(LiveJob& job, TimeNs at);
@@ -110,6 +125,10 @@ struct Controller::State {
                                         const JobBook& book);
 [[nodiscard]] base::Status check_scores(const ScoresMeasured& scores, const Site& site);
 [[nodiscard]] base::Status check_job(const JobBook& book, JobId id, const Caller& by);
+/// Reservations (reservation_checks.cpp).
+[[nodiscard]] base::Status check_reservation_use(const JobSpec& spec, const Site& site,
+                                                 const JobBook& book);
+[[nodiscard]] base::Status check_cancel(const JobBook& book, const CancelReservation& cancel);
 
 /// The line of a decision for the journal: `{"decided":{"at":..,"actions":[..]}}`.
 [[nodiscard]] std::string decision_text(const scheduler::Decision& decision,

@@ -22,9 +22,11 @@ using policy::SharingMemory;
 using scheduler::Accounts;
 using scheduler::CoreImage;
 using scheduler::NodePower;
+using scheduler::PromisedNodes;
 using scheduler::SharingBooks;
 
-constexpr uint64_t kVersion = 1;
+/// What has promises is of version 2: a reader that knows none would give their nodes away.
+constexpr uint64_t kVersion = 2;
 
 // The members of each struct, by name: reading and writing follow the same list.
 
@@ -46,7 +48,8 @@ constexpr auto members_of(const JobRequest*) {
       Member{"account", &JobRequest::account}, Member{"partition", &JobRequest::partition},
       Member{"qos", &JobRequest::qos}, Member{"array", &JobRequest::array},
       Member{"resource_type", &JobRequest::resource_type},
-      Member{"app_class", &JobRequest::app_class}, Member{"app", &JobRequest::app});
+      Member{"app_class", &JobRequest::app_class}, Member{"app", &JobRequest::app},
+      Member{"reservation", &JobRequest::reservation});
 }
 constexpr auto members_of(const TrainingFacts*) {
   return std::tuple(Member{"deadline_ns", &TrainingFacts::deadline_ns},
@@ -104,6 +107,12 @@ constexpr auto members_of(const CoreImage::Waiter*) {
 constexpr auto members_of(const CoreImage::Node*) {
   return std::tuple(Member{"is_open", &CoreImage::Node::is_open},
                     Member{"usable_until_ns", &CoreImage::Node::usable_until_ns});
+}
+constexpr auto members_of(const PromisedNodes::Promise*) {
+  using Promise = PromisedNodes::Promise;
+  return std::tuple(Member{"reservation", &Promise::reservation},
+                    Member{"start_ns", &Promise::start_ns}, Member{"end_ns", &Promise::end_ns},
+                    Member{"nodes", &Promise::nodes});
 }
 constexpr auto members_of(const Accounts::Usage*) {
   return std::tuple(Member{"account", &Accounts::Usage::account},
@@ -192,9 +201,9 @@ constexpr auto members_of(const CoreImage*) {
       Member{"waiters", &CoreImage::waiters}, Member{"arrivals", &CoreImage::arrivals},
       Member{"usages", &CoreImage::usages}, Member{"fair_share", &CoreImage::fair_share},
       Member{"resort_due_ns", &CoreImage::resort_due_ns}, Member{"nodes", &CoreImage::nodes},
-      Member{"num_gpus", &CoreImage::num_gpus}, Member{"node_power", &CoreImage::node_power},
-      Member{"tenants", &CoreImage::tenants}, Member{"sharing", &CoreImage::sharing},
-      Member{"disturbed", &CoreImage::disturbed},
+      Member{"promises", &CoreImage::promises}, Member{"num_gpus", &CoreImage::num_gpus},
+      Member{"node_power", &CoreImage::node_power}, Member{"tenants", &CoreImage::tenants},
+      Member{"sharing", &CoreImage::sharing}, Member{"disturbed", &CoreImage::disturbed},
       Member{"next_review_ns", &CoreImage::next_review_ns},
       Member{"next_migration_ns", &CoreImage::next_migration_ns},
       Member{"decided_at_ns", &CoreImage::decided_at_ns});
@@ -384,7 +393,7 @@ class Reader {
 
 json to_json(const CoreImage& image) {
   json out = written(image);
-  out["version"] = kVersion;
+  out["version"] = image.promises.empty() ? 1 : kVersion;
   return out;
 }
 

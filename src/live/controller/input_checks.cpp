@@ -91,7 +91,8 @@ Status check_submit(const Submit& submit, const Site& site, const JobBook& book)
   }
   for (const JobSpec& spec : submit.jobs) {
     for (const Status& status :
-         {check_size(spec, site), check_texts(spec), check_dependencies(spec, book)}) {
+         {check_size(spec, site), check_texts(spec), check_dependencies(spec, book),
+          check_reservation_use(spec, site, book)}) {
       if (!status) return status;
     }
   }

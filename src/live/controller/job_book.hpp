@@ -8,6 +8,7 @@
 
 #include "live/engine.hpp"
 #include "live/job/job_spec.hpp"
+#include "live/reservation.hpp"
 #include "model/action.hpp"
 
 namespace goban::live {
@@ -48,6 +49,7 @@ struct PastRun {
 struct LiveJob {
   JobId job{};
   JobSpec spec{};
+  ReservationId reservation{};  ///< that it runs in; invalid: in none
   JobStage stage = JobStage::Waiting;
   JobResult result = JobResult::None;
   TimeNs submit_ns = 0;
@@ -88,15 +90,22 @@ struct LiveRun {
   bool shared = false;     ///< others hold some of its GPUs, or held them
 };
 
-/// Jobs by number, runs by job (an older run of a job may still be leaving).
+/// Jobs by number, runs by job (an older run of a job may still be leaving), reservations.
 struct JobBook {
   std::map<JobId, LiveJob> jobs{};
   std::map<RunId, LiveRun> runs{};
   uint32_t next_job = 0;
+  /// Those that are not over, and some that ended lately.
+  std::map<ReservationId, LiveReservation> reservations{};
+  uint32_t next_reservation = 0;
 
   [[nodiscard]] const LiveJob* find(JobId job) const {
     const auto found = jobs.find(job);
     return found == jobs.end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] const LiveReservation* find(ReservationId reservation) const {
+    const auto found = reservations.find(reservation);
+    return found == reservations.end() ? nullptr : &found->second;
   }
 };
 

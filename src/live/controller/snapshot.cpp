@@ -16,7 +16,9 @@ using nlohmann::json;
 namespace {
 
 /// Raise it when a reader of the version before would misunderstand; read the one before for ever.
-constexpr int32_t kVersion = 1;
+/// What has open reservations is of version 2: a reader that knows none would give their nodes
+/// away.
+constexpr int32_t kVersion = 2;
 
 json names_json(const base::NameTable& names) {
   json out = json::array();
@@ -58,6 +60,14 @@ void read_numbers(FieldReader& in, const char* name, uint32_t below, std::set<Id
   }
 }
 
+void check_nodes(FieldReader& in, const JobBook& book, uint32_t num_nodes) {
+  for (const auto& [id, each] : book.reservations) {
+    const bool fit =
+        std::ranges::all_of(each.plan.nodes, [&](NodeId node) { return node.value < num_nodes; });
+    if (!fit) return in.fail("reservations", "name nodes that the cluster does not have");
+  }
+}
+
 void check_gpus(FieldReader& in, const JobBook& book, uint32_t num_gpus) {
   const auto fit = [num_gpus](const std::vector<GpuId>& gpus) {
     return std::ranges::all_of(gpus, [num_gpus](GpuId gpu) { return gpu.value < num_gpus; });
@@ -80,7 +90,9 @@ std::string Controller::snapshot() {
   for (const auto& [node, reason] : state.drained) {
     drained.push_back({{"node", node.value}, {"reason", reason}});
   }
-  json out{{"version", kVersion},
+  const bool reserves = std::ranges::any_of(state.book.reservations,
+                                            [](const auto& r) { return r.second.is_open(); });
+  json out{{"version", reserves ? kVersion : 1},
            {"cluster",
             {{"name", state.site.cluster.name()},
              {"nodes", state.site.cluster.nodes().size()},
@@ -136,6 +148,7 @@ Status Controller::restore(std::string_view snapshot) {
   });
   in.object("book", [&](FieldReader& part) { read_book(part, state.book); });
   check_gpus(in, state.book, state.site.cluster.num_gpus());
+  check_nodes(in, state.book, num_nodes);
   read_observer(in, "observer", state.observer);
   in.list("drained", [&](FieldReader& part) {
     NodeId node;

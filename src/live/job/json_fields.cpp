@@ -34,6 +34,18 @@ void FieldReader::field(const char* name, bool& value) {
   value = each->get<bool>();
 }
 
+void FieldReader::field(const char* name, std::vector<std::string>& value) {
+  const json* list = find(name);
+  if (list == nullptr) return;
+  if (!list->is_array()) return fail(name, "is no list");
+  value.clear();
+  for (const json& each : *list) {
+    if (!each.is_string()) return fail(name, "holds something that is no text");
+    value.push_back(each.get<std::string>());
+    if (value.back().find('\0') != std::string::npos) return fail(name, "holds a zero byte");
+  }
+}
+
 bool FieldReader::whole(const char* name, int64_t& value, int64_t low, int64_t high) {
   const json* each = find(name);
   if (each == nullptr) return false;

@@ -22,6 +22,8 @@ class FieldReader {
   // A field that is absent or null leaves the value as it is.
   void field(const char* name, std::string& value);
   void field(const char* name, bool& value);
+  /// A list of texts.
+  void field(const char* name, std::vector<std::string>& value);
   template <std::integral T>
   void field(const char* name, T& value, T low, T high) {
     int64_t wide = 0;

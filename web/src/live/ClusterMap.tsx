@@ -1,6 +1,7 @@
 // The GPUs of the cluster as cells: how busy, how fast, or how much power each takes.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { decimal } from '../format';
+import { promiseWords } from './clock';
 import { GpuCell } from './GpuCell';
 import { GpuFacts } from './GpuFacts';
 import { classesOf, hasReadings, type MapMode, type Range, rangeOf, valueOf } from './map_colors';
@@ -139,6 +140,9 @@ export function ClusterMap() {
                     <p title={node.reason ?? node.node}>
                       {node.node}{node.state === 'up' ? '' : <em> {node.state}</em>}
                     </p>
+                    {node.reservations?.map((each) => (
+                      <p key={each.reservation}><em>{promiseWords(each, store.nowS())}</em></p>
+                    ))}
                     <div class="node-gpus">
                       {node.gpus.map((gpu, index) => (
                         <GpuCell key={gpu.gpu} gpu={gpu} node={node.node} index={index}

@@ -21,3 +21,11 @@ export function agoWords(seconds: number, nowS: number): string {
   const ago = nowS - seconds;
   return ago < 2 ? 'now' : `${shortDuration(ago)} ago`;
 }
+
+/** "R1 until 14:03:09" of a reservation of a node, "R1 from ..." of one that is to come. */
+export function promiseWords(
+  { reservation, start_s, end_s }: { reservation: string; start_s: number; end_s: number }, nowS: number,
+): string {
+  const begun = start_s <= nowS;
+  return `${reservation} ${begun ? 'until' : 'from'} ${timeOfDay(begun ? end_s : start_s, nowS)}`;
+}

@@ -130,6 +130,8 @@ export interface ClusterNode {
   held_gpus: number;
   gpu_model?: string;
   reason?: string;
+  /** Reservations that have the node, or will have it. */
+  reservations?: { reservation: string; start_s: number; end_s: number }[];
   gpus: Gpu[];
 }
 

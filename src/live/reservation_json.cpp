@@ -1,0 +1,75 @@
+#include "live/reservation_json.hpp"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "live/news_json.hpp"
+
+namespace goban::live {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
+constexpr uint32_t kIdMax = std::numeric_limits<uint32_t>::max();
+
+void read_nodes(FieldReader& in, std::vector<NodeId>& nodes) {
+  const json* list = in.find("nodes");
+  if (list == nullptr || !list->is_array()) return in.fail("nodes", "is no list");
+  for (const json& each : *list) {
+    if (!each.is_number_unsigned() || each.get<uint64_t>() >= kIdMax) {
+      return in.fail("nodes", "holds something that is no node");
+    }
+    nodes.emplace_back(each.get<uint32_t>());
+  }
+}
+
+}  // namespace
+
+void put_plan(const ReservationPlan& plan, json& out) {
+  out["owner"] = {{"uid", plan.owner.uid}, {"gid", plan.owner.gid}, {"user", plan.owner.user}};
+  out["users"] = plan.users;
+  out["accounts"] = plan.accounts;
+  json nodes = json::array();
+  for (const NodeId node : plan.nodes) nodes.push_back(node.value);
+  out["nodes"] = std::move(nodes);
+  out["start"] = plan.start_ns;
+  out["end"] = plan.end_ns;
+}
+
+void read_plan(FieldReader& in, ReservationPlan& plan) {
+  in.object("owner", [&](FieldReader& part) {
+    part.field("uid", plan.owner.uid, uint32_t{0}, kIdMax);
+    part.field("gid", plan.owner.gid, uint32_t{0}, kIdMax);
+    part.field("user", plan.owner.user);
+  });
+  in.field("users", plan.users);
+  in.field("accounts", plan.accounts);
+  read_nodes(in, plan.nodes);
+  in.field("start", plan.start_ns, TimeNs{0}, kTimeMax);
+  in.field("end", plan.end_ns, TimeNs{0}, kTimeMax);
+}
+
+json to_json(const LiveReservation& reservation) {
+  json out{{"reservation", reservation.id.value},
+           {"state", static_cast<int>(reservation.state)},
+           {"made", reservation.made_ns},
+           {"closed", reservation.closed_ns},
+           {"detail", reservation.detail}};
+  put_plan(reservation.plan, out);
+  return out;
+}
+
+void read_reservation(FieldReader& in, LiveReservation& reservation) {
+  read_id(in, "reservation", reservation.id);
+  auto state = static_cast<uint32_t>(reservation.state);
+  in.field("state", state, uint32_t{0}, static_cast<uint32_t>(ReservationState::Cancelled));
+  reservation.state = static_cast<ReservationState>(state);
+  in.field("made", reservation.made_ns, TimeNs{0}, kTimeMax);
+  in.field("closed", reservation.closed_ns, TimeNs{-1}, kTimeMax);
+  in.field("detail", reservation.detail);
+  read_plan(in, reservation.plan);
+}
+
+}  // namespace goban::live

@@ -1,0 +1,18 @@
+// Reservations as JSON, for the journal and its snapshots.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "live/job/json_fields.hpp"
+#include "live/reservation.hpp"
+
+namespace goban::live {
+
+/// Adds the fields of a plan to an object, and reads them from one.
+void put_plan(const ReservationPlan& plan, nlohmann::json& out);
+void read_plan(FieldReader& in, ReservationPlan& plan);
+
+[[nodiscard]] nlohmann::json to_json(const LiveReservation& reservation);
+void read_reservation(FieldReader& in, LiveReservation& reservation);
+
+}  // namespace goban::live

@@ -1,0 +1,231 @@
+// Nodes that are promised to reservations: who may start where, and when.
+#include <gmock/gmock.h>
+
+#include "model/cluster_presets.hpp"
+#include "policy/compose.hpp"
+#include "scheduler/core_image.hpp"
+#include "scheduler/explain.hpp"
+
+namespace goban::scheduler {
+namespace {
+
+using model::ActionKind;
+using model::EventKind;
+using testing::Each;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr TimeNs kHour = 3600 * base::kSecond;
+constexpr ReservationId kNone{};
+constexpr ReservationId kFirst{0U};
+constexpr ReservationId kSecond{1U};
+
+TEST(PromisedNodes, NoNodeIsPromisedTwiceAtATime) {
+  PromisedNodes promised(3);
+  const NodeId node(1U);
+  promised.add({kFirst, 10, 20, {node}});
+  EXPECT_EQ(promised.problem({kSecond, 20, 30, {node}}), "") << "one begins as the other ends";
+  EXPECT_EQ(promised.problem({kSecond, 0, 10, {node}}), "");
+  EXPECT_EQ(promised.problem({kSecond, 5, 11, {NodeId(0U), node}}),
+            "node 1 is promised to another");
+  EXPECT_EQ(promised.problem({kSecond, 5, 5, {NodeId(0U)}}), "its time is empty");
+  EXPECT_EQ(promised.problem({kSecond, 5, 6, {NodeId(3U)}}), "there is no node 3");
+  EXPECT_EQ(promised.problem({kSecond, 5, 6, {NodeId(0U), NodeId(0U)}}), "node 0 is named twice");
+  EXPECT_EQ(promised.problem({kFirst, 5, 6, {NodeId(0U)}}),
+            "the reservation is there twice, or is none");
+}
+
+TEST(PromisedNodes, OthersMayStayUntilItBeginsAndComeWhenItEnded) {
+  PromisedNodes promised(2);
+  const NodeId node(1U);
+  EXPECT_TRUE(promised.allows(node, kNone, {0, base::kNever}));
+  promised.add({kFirst, 10, 20, {node}});
+  EXPECT_TRUE(promised.allows(node, kNone, {0, 10}));
+  EXPECT_FALSE(promised.allows(node, kNone, {0, 11}));
+  EXPECT_FALSE(promised.allows(node, kNone, {0, base::kNever}));
+  EXPECT_FALSE(promised.allows(node, kNone, {15, 15})) << "no time left is still a moment";
+  EXPECT_TRUE(promised.allows(node, kNone, {20, base::kNever}));
+  EXPECT_TRUE(promised.allows(NodeId(0U), kNone, {0, base::kNever}));
+  EXPECT_FALSE(promised.allows(node, kFirst, {9, 12}));
+  EXPECT_TRUE(promised.allows(node, kFirst, {10, base::kNever}));
+  EXPECT_FALSE(promised.allows(node, kFirst, {20, 21}));
+  EXPECT_FALSE(promised.allows(NodeId(0U), kFirst, {10, 12}));
+  EXPECT_THAT(promised.changes_after(10), ElementsAre(20));
+  promised.remove(kFirst);
+  EXPECT_TRUE(promised.empty());
+  EXPECT_TRUE(promised.allows(node, kNone, {0, base::kNever}));
+}
+
+/// Two nodes of two GPUs; node 1 is promised from hour 2 to hour 4.
+struct Site {
+  explicit Site(const char* policy = "easy-backfill")
+      : core(policy::SpeedModel{&cluster, &scores, &penalties},
+             policy::compose(policy).value().make(context), context, 1) {}
+
+  void promise(ReservationId id, TimeNs from, TimeNs until, std::vector<NodeId> nodes) {
+    (void)core.apply({.kind = EventKind::NodesPromised,
+                      .at_ns = now,
+                      .until_ns = until,
+                      .reservation = id,
+                      .from_ns = from,
+                      .nodes = nodes});
+  }
+  JobId submit(int32_t gpus, TimeNs walltime, ReservationId reservation = kNone) {
+    model::JobRequest request;
+    request.num_gpus = gpus;
+    request.walltime_limit_ns = walltime;
+    request.reservation = reservation;
+    const JobId job(submitted++);
+    (void)core.apply(
+        {.kind = EventKind::JobSubmitted, .at_ns = now, .job = job, .request = &request});
+    return job;
+  }
+  void end(JobId job) {
+    (void)core.apply({.kind = EventKind::JobFinished, .at_ns = now, .job = job});
+  }
+  std::vector<JobId> decide(TimeNs at) {
+    now = at;
+    return core.decide(now).placed;
+  }
+  std::vector<uint32_t> nodes_of(JobId job) {
+    std::vector<uint32_t> nodes;
+    for (const GpuId gpu : core.allocation(job).gpus) nodes.push_back(cluster.node_of(gpu).value);
+    return nodes;
+  }
+  WaitReason why(JobId job) { return why_waiting(core, job, now, 1); }
+
+  model::Cluster cluster = model::make_preset("2x2").value();
+  profile::PmScores scores = profile::PmScores::uniform(4);
+  profile::LocalityPenalties penalties{cluster, 1.5};
+  policy::RunContext context{};
+  Core core;
+  TimeNs now = 0;
+  uint32_t submitted = 0;
+};
+
+TEST(Reservations, OthersRunThereOnlyUntilItBegins) {
+  Site site;
+  site.promise(kFirst, 2 * kHour, 4 * kHour, {NodeId(1U)});
+  const JobId endless = site.submit(2, 0);
+  const JobId too_long = site.submit(1, 3 * kHour);
+  const JobId fits = site.submit(2, 2 * kHour);
+  EXPECT_THAT(site.decide(0), ElementsAre(endless, fits));
+  EXPECT_THAT(site.nodes_of(endless), Each(0U));
+  EXPECT_THAT(site.nodes_of(fits), Each(1U));
+  const JobId other = site.submit(1, kHour);
+  site.now = kHour / 2;
+  site.end(fits);
+  EXPECT_THAT(site.decide(kHour / 2), ElementsAre(other)) << "it is over by then";
+  const WaitReason why = site.why(too_long);
+  EXPECT_EQ(why.cause, WaitCause::Promised);
+  EXPECT_EQ(why.reservation, kFirst);
+  EXPECT_EQ(why.reservation_ns, 2 * kHour);
+}
+
+TEST(Reservations, ItsJobsRunInItAndNowhereElse) {
+  Site site;
+  site.promise(kFirst, 2 * kHour, 4 * kHour, {NodeId(1U)});
+  const JobId mine = site.submit(1, 0, kFirst);
+  const JobId large = site.submit(2, kHour, kFirst);
+  EXPECT_THAT(site.decide(0), IsEmpty()) << "although all GPUs are free";
+  EXPECT_EQ(site.core.wake_ns(), 2 * kHour);
+  EXPECT_EQ(site.why(mine).cause, WaitCause::NotBegun);
+  EXPECT_EQ(site.why(mine).reservation_ns, 2 * kHour);
+  EXPECT_THAT(site.decide(2 * kHour), ElementsAre(mine));
+  EXPECT_THAT(site.nodes_of(mine), ElementsAre(1U));
+  EXPECT_EQ(site.core.wake_ns(), 4 * kHour);
+  EXPECT_EQ(site.why(large).cause, WaitCause::NoFreeGpus);
+  EXPECT_EQ(site.why(large).free_gpus, 1);
+  // Nobody of it gets the free node outside, and nobody from outside the GPU that is free in it.
+  const JobId foreign = site.submit(3, 0);
+  EXPECT_THAT(site.decide(3 * kHour), IsEmpty());
+  EXPECT_EQ(site.why(foreign).cause, WaitCause::Promised);
+  site.now = 4 * kHour;
+  site.end(mine);
+  (void)site.core.apply({.kind = EventKind::PromiseOver, .at_ns = site.now, .reservation = kFirst});
+  EXPECT_THAT(site.decide(4 * kHour), ElementsAre(foreign));
+}
+
+TEST(Reservations, AWaitingJobOfOneStandsInNobodysWay) {
+  Site site("fifo");
+  site.promise(kFirst, 2 * kHour, 4 * kHour, {NodeId(1U)});
+  (void)site.submit(2, 0, kFirst);
+  (void)site.submit(2, 0, kFirst);
+  const JobId other = site.submit(2, 0);
+  EXPECT_THAT(site.decide(0), ElementsAre(other)) << "fifo lets nobody overtake";
+  const JobId behind = site.submit(1, 0);
+  EXPECT_EQ(site.decide(2 * kHour).size(), 1U) << "the first of the reservation";
+  EXPECT_EQ(site.core.num_waiting(), 2U);
+  site.now = 3 * kHour;
+  site.end(other);
+  EXPECT_THAT(site.decide(3 * kHour), ElementsAre(behind));
+}
+
+TEST(Reservations, WhoeverIsStillThereHasToLeave) {
+  Site site;
+  const JobId endless = site.submit(4, 0);
+  (void)site.decide(0);
+  site.promise(kFirst, 2 * kHour, 4 * kHour, {NodeId(1U)});
+  const JobId mine = site.submit(2, 0, kFirst);
+  EXPECT_THAT(site.decide(kHour), IsEmpty());
+  const Decision& decision = (site.now = 2 * kHour, site.core.decide(site.now));
+  ASSERT_EQ(decision.actions.size(), 2U);
+  EXPECT_EQ(decision.actions[0].kind, ActionKind::Preempt);
+  EXPECT_EQ(decision.actions[0].job, endless);
+  EXPECT_THAT(decision.placed, ElementsAre(mine));
+  EXPECT_EQ(site.why(endless).cause, WaitCause::NoFreeGpus);
+}
+
+TEST(Reservations, BackfillCountsOnNodesThatComeBack) {
+  Site site;
+  site.promise(kFirst, 0, 4 * kHour, {NodeId(1U)});
+  const JobId running = site.submit(1, 10 * kHour);
+  const JobId head = site.submit(3, kHour);  // node 1 comes back at hour 4: a promise to it
+  const JobId short_one = site.submit(1, 3 * kHour);
+  EXPECT_THAT(site.decide(0), ElementsAre(running, short_one));
+  const JobId long_one = site.submit(1, 5 * kHour);
+  site.now = kHour;
+  site.end(short_one);
+  EXPECT_THAT(site.decide(kHour), IsEmpty()) << "it would delay the head beyond hour 4";
+  EXPECT_EQ(site.why(long_one).cause, WaitCause::Reservation);
+  site.now = 4 * kHour;
+  (void)site.core.apply({.kind = EventKind::PromiseOver, .at_ns = site.now, .reservation = kFirst});
+  EXPECT_EQ(site.decide(4 * kHour).front(), head);
+}
+
+TEST(Reservations, ItsEndLimitsItsJobs) {
+  Site site;
+  site.promise(kFirst, 0, 4 * kHour, {NodeId(1U)});
+  const JobId endless = site.submit(1, 0, kFirst);
+  const JobId long_one = site.submit(1, 9 * kHour, kFirst);
+  EXPECT_EQ(site.decide(kHour).size(), 2U);
+  const State& state = site.core.state();
+  for (const JobId job : {endless, long_one}) {
+    EXPECT_EQ(state.job(state.slot_of(job)).predicted_end_ns, 4 * kHour);
+  }
+}
+
+TEST(Reservations, DrainedNodesOfOneTakeWhatEndsInTime) {
+  Site site;
+  site.promise(kFirst, 0, 8 * kHour, {NodeId(1U)});
+  (void)site.core.apply(
+      {.kind = EventKind::NodeDrained, .node = NodeId(1U), .until_ns = 2 * kHour});
+  (void)site.submit(1, 0, kFirst);
+  const JobId fits = site.submit(1, kHour, kFirst);
+  EXPECT_THAT(site.decide(0), ElementsAre(fits));
+}
+
+TEST(Reservations, AnImageWithImpossiblePromisesIsRefused) {
+  Site site;
+  site.promise(kFirst, 0, 8 * kHour, {NodeId(1U)});
+  CoreImage image = site.core.image();
+  ASSERT_EQ(image.promises.size(), 1U);
+  EXPECT_TRUE(Site().core.restore(image));
+  image.promises.push_back({kSecond, kHour, 2 * kHour, {NodeId(1U)}});
+  const auto refused = Site().core.restore(image);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().text(), testing::HasSubstr("node 1 is promised to another"));
+}
+
+}  // namespace
+}  // namespace goban::scheduler
