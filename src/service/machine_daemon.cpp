@@ -150,9 +150,9 @@ Status MachineDaemon::Parts::start_daemon() {
 }
 
 profile::PmScores MachineDaemon::Parts::scores_now() const {
-  auto scores = profile::PmScores::uniform(1);
-  desk->look([&](const Scene& scene) { scores = scene.site.scores; });
-  return scores;
+  auto now = profile::PmScores::uniform(1);
+  desk->look([&](const Scene& scene) { now = scene.site.scores; });
+  return now;
 }
 
 void MachineDaemon::Parts::sweep_payloads() {

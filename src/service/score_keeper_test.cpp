@@ -65,7 +65,7 @@ class QuickEngine final : public live::Engine {
   }
   void stop(live::RunId, live::StopReason) override {}
   void resume(const live::LaunchOrder&) override {}
-  void forget(live::RunId, bool) override {}
+  void forget(live::JobId, const std::string&) override {}
   std::vector<live::Report> take_reports() override {
     return std::exchange(next_, std::exchange(later_, {}));
   }
