@@ -1,4 +1,6 @@
 // The executor's operations that call functions: user kernels, loops, printing.
+#include <ATen/ops/add.h>
+#include <ATen/ops/zeros.h>
 #include <cstdio>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,15 +62,36 @@ std::vector<at::Tensor> Executor::pass(const std::vector<NodeId>& inputs,
 at::Tensor Executor::run_loop(const Step& step, const Prepared& prepared,
                               std::vector<at::Tensor> states, uint64_t step_number) {
   const Loop& loop = *node(step.node).attributes.loop;
+  std::vector<at::Tensor> sums;
   // The condition has the same bits on every device, so all leave at the same turn.
   for (uint64_t turn = 0;; ++turn) {
     const uint64_t number = (step_number << 20U) + turn;  // for random numbers of their own
     const at::Tensor going =
         prepared.going->pass(loop.states, states, {loop.going}, number).front();
     if (going.item<double>() == 0) break;
-    states = prepared.body->pass(loop.states, states, loop.next, number);
+    std::vector<at::Tensor> next = prepared.body->pass(loop.states, states, loop.next, number);
+    for (size_t i = 0; i < loop.accumulators; ++i) {
+      const at::Tensor& part = next[loop.states.size() + i];
+      if (turn == 0) {
+        sums.push_back(part);
+      } else if (turn == 1) {
+        sums[i] = at::add(sums[i], part);  // the first part may be shared with a state
+      } else {
+        sums[i].add_(part);
+      }
+    }
+    next.resize(loop.states.size());
+    states = std::move(next);
+  }
+  for (size_t i = sums.size(); i < loop.accumulators; ++i) {
+    const Node& of = loop.graph->node(loop.next[loop.states.size() + i]);
+    const std::vector<int64_t> local =
+        local_sizes(of.shape, plan_.rules.layout_of(of.shape, plan_.mesh), plan_.mesh);
+    sums.push_back(at::zeros(
+        local, at::TensorOptions().dtype(scalar_type(of.dtype)).device(variables_.device())));
   }
   const at::Tensor first = states.front();
+  states.insert(states.end(), sums.begin(), sums.end());
   loop_values_[step.node] = std::move(states);
   return first;
 }

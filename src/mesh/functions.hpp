@@ -40,7 +40,8 @@ struct Loop {
   std::shared_ptr<Graph> graph;
   std::vector<NodeId> states;  ///< Input nodes
   NodeId going = -1;           ///< scalar: another turn if not 0
-  std::vector<NodeId> next;    ///< of each state
+  std::vector<NodeId> next;    ///< of each state, then what each accumulator is added
+  size_t accumulators = 0;
   int64_t expected_turns = 1;
 };
 /// Runs `body` (states in, next states of the same shapes and types out) while `going` of the
@@ -48,10 +49,18 @@ struct Loop {
 /// state. Every device takes the same turns. Random numbers differ between turns. Bytes and FLOPs
 /// are predicted for `expected_turns`. Asking for a gradient through it is a GraphError: write a
 /// fixed number of turns as a loop in C++, or use custom_gradient or stop_gradient.
+///
+/// The last `accumulators` values that the body gives are no states: each is summed over the turns
+/// (no turn: zeros) and follows the states in what is returned. What is still to be summed over
+/// split dimensions stays so: devices add up their own parts and communicate once, after the loop.
 std::vector<Tensor> while_loop(
     const std::vector<Tensor>& states,
     const std::function<Tensor(const std::vector<Tensor>&)>& going,
     const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& body,
-    int64_t expected_turns = 1);
+    int64_t expected_turns = 1, size_t accumulators = 0);
+
+/// x itself, computed after all of `after`, which are computed even if nothing else wants them (so
+/// what they print is printed). Its gradient goes to x.
+Tensor depend(Tensor x, const std::vector<Tensor>& after);
 
 }  // namespace goban::mesh

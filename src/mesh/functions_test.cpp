@@ -204,6 +204,121 @@ TEST(While, ItsInsideIsCheckedAndExplained) {
                                        HasSubstr("all-reduce over m, 24 bytes")));
 }
 
+/// Gradient-like sums over split dimensions in each of `turns` turns: of x, and one of what is
+/// there once a turn, beside a state.
+std::vector<Tensor> sums_in_a_loop(Graph& g, double turns) {
+  const Tensor x = g.input("x", {kA, kB}, DType::F64), w = g.input("w", {kB}, DType::F64);
+  const auto last = while_loop(
+      {fill(g, {}, 0, DType::F64), x, w},
+      [=](const std::vector<Tensor>& s) {
+        return less(s[0], fill(s[0].graph(), {}, turns, DType::F64));
+      },
+      [](const std::vector<Tensor>& s) {
+        const Tensor y = s[1] * 0.5 + s[0];
+        return std::vector<Tensor>{
+            s[0] + 1.0,          y, s[2], einsum({y, s[2]}, {kA}), reduce_sum(square(y), {kB}),
+            reduce_sum(s[1], {})};
+      },
+      static_cast<int64_t>(turns), 3);
+  return {last[1], last[3], last[4], last[5]};
+}
+
+TEST(While, AccumulatorsAreSummedUnderEveryLayout) {
+  for (const double turns : {0.0, 1.0, 2.0, 5.0}) {
+    const auto build = [=](Graph& g) { return sums_in_a_loop(g, turns); };
+    const auto whole = run_on_threads(build, {"", ""});
+    ASSERT_TRUE(whole) << whole.error().text();
+    at::Tensor x, w;
+    {
+      Graph g;
+      (void)build(g);
+      Feeds feeds = make_feeds(g, 1);
+      x = feeds["x"];
+      w = feeds["w"];
+    }
+    at::Tensor products = at::zeros({4}, at::kDouble), squares = at::zeros({6}, at::kDouble),
+               all = at::zeros({}, at::kDouble);
+    for (int turn = 0; turn < static_cast<int>(turns); ++turn) {
+      all = all + x.sum();
+      x = x * 0.5 + turn;
+      products = products + at::matmul(x, w);
+      squares = squares + x.square().sum(0);
+    }
+    EXPECT_EQ(difference(*whole, {x, products, squares, all}, 1e-12), "") << turns << " turns";
+    size_t layouts = 0;
+    for (const char* mesh : {"x:1", "x:2", "x:2;y:2"}) {
+      for (const LayoutCase& layout : legal_layouts(build, mesh)) {
+        const auto split = run_on_threads(build, layout);
+        ASSERT_TRUE(split) << layout.layout << ": " << split.error().text();
+        EXPECT_EQ(difference(*split, *whole, 1e-12), "")
+            << turns << " turns on " << mesh << " under \"" << layout.layout << '"';
+        ++layouts;
+      }
+    }
+    EXPECT_GE(layouts, 10U);
+  }
+}
+
+TEST(While, AccumulatorsCommunicateOnceAfterTheLoop) {
+  Graph g;
+  const std::vector<Tensor> last = sums_in_a_loop(g, 5);
+  const MeshShape mesh = *MeshShape::parse("m:2");
+  const auto plan = [&](const char* layout) {
+    return *lower(g, {last[1].id(), last[2].id(), last[3].id()}, mesh, *LayoutRules::parse(layout),
+                  0);
+  };
+  // 4 doubles over b and 1 over both, in one message of 5: as much as of a single turn.
+  EXPECT_EQ(plan("b:m").totals.sent_bytes, 5 * 8);
+  EXPECT_EQ(plan("b:m").totals.collectives, 1);
+  EXPECT_EQ(plan("a:m").totals.sent_bytes, 7 * 8);
+  EXPECT_EQ(plan("a:m").totals.collectives, 1);
+  EXPECT_THAT(explain(g, plan("b:m")), HasSubstr("sum over m left pending"));
+  // What a state keeps is summed at each turn.
+  const Tensor x = g.input("z", {kA, kB}, DType::F64);
+  const auto states = while_loop(
+      {fill(g, {}, 0), x, fill(g, {kA}, 0, DType::F64)},
+      [](const std::vector<Tensor>& s) { return counted_to(s, 5); },
+      [](const std::vector<Tensor>& s) {
+        return std::vector<Tensor>{s[0] + 1.0, s[1], s[2] + reduce_sum(s[1], {kA})};
+      },
+      5);
+  const auto each = lower(g, {states[2].id()}, mesh, *LayoutRules::parse("b:m"), 0);
+  ASSERT_TRUE(each);
+  EXPECT_EQ(each->totals.sent_bytes, 5 * 4 * 8);
+}
+
+TEST(While, AnAccumulatorMoreThanTheBodyGivesIsRefused) {
+  Graph g;
+  try {
+    (void)while_loop(
+        {fill(g, {}, 0)}, [](const std::vector<Tensor>& s) { return counted_to(s, 2); },
+        [](const std::vector<Tensor>& s) { return s; }, 2, 1);
+    ADD_FAILURE() << "no error";
+  } catch (const GraphError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("gives 1 values for 1 states and 1 accumulators"));
+  }
+}
+
+TEST(Depend, WhatItDependsOnIsComputedAndGradientsGoToItsValueOnly) {
+  const auto build = [](Graph& g) {
+    const Tensor x = g.input("x", {kA, kB}), y = g.input("y", {kA});
+    const Tensor held = depend(square(x), {print(y * 2.0, "first")});
+    return with_gradients(held, {x, y});
+  };
+  const auto plain = [](Graph& g) {
+    const Tensor x = g.input("x", {kA, kB}), y = g.input("y", {kA});
+    return with_gradients(square(x), {x, y});
+  };
+  for (const LayoutCase& layout : {LayoutCase{"", ""}, {"m:2", "a:m"}, {"m:2", "b:m"}}) {
+    ::testing::internal::CaptureStderr();
+    const auto got = run_on_threads(build, layout);
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    ASSERT_TRUE(got) << got.error().text();
+    EXPECT_EQ(difference(*got, *run_on_threads(plain, layout), 0), "") << layout.layout;
+    EXPECT_THAT(said, HasSubstr("first: rank 0"));
+  }
+}
+
 TEST(Print, EveryPartIsPrintedOnce) {
   const auto build = [](Graph& g) {
     const Tensor x = g.input("x", {kA, kB});

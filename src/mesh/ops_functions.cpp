@@ -41,11 +41,12 @@ std::vector<Tensor> while_loop(
     const std::vector<Tensor>& states,
     const std::function<Tensor(const std::vector<Tensor>&)>& going,
     const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& body,
-    int64_t expected_turns) {
+    int64_t expected_turns, size_t accumulators) {
   if (states.empty()) throw GraphError("while: no states");
   auto loop = std::make_shared<Loop>();
   loop->graph = std::make_shared<Graph>();
   loop->expected_turns = expected_turns;
+  loop->accumulators = accumulators;
   std::vector<Tensor> inside;
   for (size_t i = 0; i < states.size(); ++i) {
     inside.push_back(
@@ -62,12 +63,13 @@ std::vector<Tensor> while_loop(
   }
   loop->going = of_loop(truth);
   const std::vector<Tensor> next = body(inside);
-  if (next.size() != states.size()) {
+  if (next.size() != states.size() + accumulators) {
     throw GraphError(
-        fmt::format("while: the body gives {} values for {} states", next.size(), states.size()));
+        fmt::format("while: the body gives {} values for {} states and {} accumulators",
+                    next.size(), states.size(), accumulators));
   }
+  for (const Tensor& each : next) loop->next.push_back(of_loop(each));
   for (size_t i = 0; i < states.size(); ++i) {
-    loop->next.push_back(of_loop(next[i]));
     if (next[i].shape() == states[i].shape() && next[i].dtype() == states[i].dtype()) continue;
     throw GraphError(fmt::format("while: state {} is {} {}, but {} {} after the body", i,
                                  dtype_name(states[i].dtype()), states[i].shape().text(),
@@ -79,12 +81,27 @@ std::vector<Tensor> while_loop(
   const Tensor run =
       graph.add(Op::While, "while", states, states[0].shape(), states[0].dtype(), attributes);
   std::vector<Tensor> out;
-  for (size_t i = 0; i < states.size(); ++i) {
+  for (size_t i = 0; i < next.size(); ++i) {
     attributes.begin = static_cast<int64_t>(i);
-    out.push_back(graph.add(Op::LoopValue, "loop_value", {run}, states[i].shape(),
-                            states[i].dtype(), attributes));
+    out.push_back(graph.add(Op::LoopValue, "loop_value", {run}, next[i].shape(), next[i].dtype(),
+                            attributes));
   }
   return out;
+}
+
+Tensor depend(Tensor x, const std::vector<Tensor>& after) {
+  Attributes attributes;
+  attributes.gradient = std::make_shared<const GradientFunction>(
+      [](const std::vector<Tensor>& xs, Tensor, Tensor dx) {
+        std::vector<Tensor> out = {dx};
+        for (size_t i = 1; i < xs.size(); ++i) {
+          out.push_back(fill(xs[i].graph(), xs[i].shape(), 0, xs[i].dtype()));
+        }
+        return out;
+      });
+  std::vector<Tensor> inputs = {x, x};
+  inputs.insert(inputs.end(), after.begin(), after.end());
+  return x.graph().add(Op::CustomGradient, "depend", inputs, x.shape(), x.dtype(), attributes);
 }
 
 }  // namespace goban::mesh

@@ -39,8 +39,10 @@ class Lowering {
     plan_.steps.push_back(std::move(step));
   }
 
-  Plan finish(const std::vector<NodeId>& roots, int micro_batches) {
-    for (const NodeId root : roots) {
+  /// The last `parts` roots may stay parts of sums.
+  Plan finish(const std::vector<NodeId>& roots, int micro_batches, size_t parts = 0) {
+    for (size_t i = 0; i + parts < roots.size(); ++i) {
+      const NodeId root = roots[i];
       AxisSet& pending = pending_[static_cast<size_t>(root)];
       if (pending == 0) continue;
       plan_.completed_last.push_back(root);
@@ -157,7 +159,7 @@ class Lowering {
       case Op::While:
         return decide_while(node, step);
       case Op::LoopValue:
-        return;
+        return decide_loop_value(node, step);
       case Op::Transpose:
       case Op::Slice:
       case Op::Pad:
@@ -330,17 +332,32 @@ class Lowering {
     complete_all(step, node);
     const Loop& loop = *node.attributes.loop;
     auto plan = std::make_shared<LoopPlan>();
-    plan->going = lowered(*loop.graph, {loop.going});
-    plan->body = lowered(*loop.graph, loop.next);
+    plan->going = Lowering(*loop.graph, plan_.mesh, plan_.rules, plan_.rank).whole({loop.going});
+    Lowering body(*loop.graph, plan_.mesh, plan_.rules, plan_.rank);
+    plan->body = body.whole(loop.next, loop.accumulators);
     plan->turns = loop.expected_turns;
     step.loop = plan;
+    LoopSums& sums = sums_of_loop_[step.node];
+    for (size_t i = loop.states.size(); i < loop.next.size(); ++i) {
+      const Node& part = loop.graph->node(loop.next[i]);
+      sums.pending.push_back(body.pending(loop.next[i]));
+      sums.bytes +=
+          local_elements(part.shape, layout(part.shape), plan_.mesh) * dtype_bytes(part.dtype);
+    }
+    step.value_bytes += sums.bytes;
     const auto turns = static_cast<double>(plan->turns);
     step.flops = plan->body.totals.flops * turns + plan->going.totals.flops * (turns + 1);
   }
-  Plan lowered(const Graph& graph, const std::vector<NodeId>& roots) const {
-    Lowering inside(graph, plan_.mesh, plan_.rules, plan_.rank);
-    for (const NodeId id : needed_nodes(graph, roots)) inside.add(id, false);
-    return inside.finish(roots, 1);
+  /// Everything that `roots` need.
+  Plan whole(const std::vector<NodeId>& roots, size_t parts = 0) {
+    for (const NodeId id : needed_nodes(graph_, roots)) add(id, false);
+    return finish(roots, 1, parts);
+  }
+  void decide_loop_value(const Node& node, Step& step) const {
+    const Loop& loop = *node.attributes.loop;
+    const auto number = static_cast<size_t>(node.attributes.begin);
+    if (number < loop.states.size()) return;
+    step.pending = sums_of_loop_.at(node.inputs[0]).pending[number - loop.states.size()];
   }
 
   void free_values(const std::vector<NodeId>& roots) {
@@ -373,7 +390,7 @@ class Lowering {
       const int times = step.inner ? micro_batches : 1;
       count(step.collectives, times);
       totals.flops += step.flops * times;
-      if (step.loop) add_loop(*step.loop, times, live);
+      if (step.loop) add_loop(*step.loop, times, live + sums_of_loop_.at(step.node).bytes);
       // Views and variables own no memory of their own.
       const Node& node = graph_.node(step.node);
       const bool view =
@@ -407,9 +424,16 @@ class Lowering {
     }
   }
 
+  /// Of a loop's accumulators: the axes over which each is left pending, and the bytes of all.
+  struct LoopSums {
+    std::vector<AxisSet> pending;
+    int64_t bytes = 0;
+  };
+
   const Graph& graph_;
   Plan plan_;
   std::vector<AxisSet> pending_;
+  std::map<NodeId, LoopSums> sums_of_loop_;
 };
 
 /// Whether its value changes by itself between micro-batches.
