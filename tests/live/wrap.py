@@ -1,14 +1,18 @@
-"""`goban wrap` through daemon and supervisor: an unmodified DDP training on CPU reports itself, its
-slow rank shows, it is stopped behind a checkpoint, and it goes on from there.
+"""`goban wrap torchrun` through daemon and supervisor: an unmodified DDP training on CPU reports itself,
+it is stopped behind a checkpoint, and it goes on from there.
 
     wrap.py GOBAN
 
-Ends with 77 where no Python here has PyTorch.
+Ends with 77 where there is no torchrun, unless this is a Debian system, whose packages the project
+installs itself (tools/packages.txt).
 """
 
+import glob
 import json
 import os
 import re
+import shutil
+import socket
 import subprocess
 import sys
 
@@ -19,20 +23,17 @@ EPOCHS = 8
 STEPS = EPOCHS * 8  # 128 samples, 2 ranks, batches of 8
 
 
-def python_with_torch():
-    for python in dict.fromkeys((sys.executable, "/usr/bin/python3")):
-        found = subprocess.run(
-            [python, "-c", "import torch.distributed as d; assert d.is_available()"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )
-        if found.returncode == 0:
-            return python
-    return None
-
-
-def command(python, folder, *words):
-    return [python, os.path.join(HERE, "two_ranks.py"), os.path.join(HERE, "ddp_training.py"),
-            os.path.join(folder, "checkpoint.pt"), str(EPOCHS), *words]
+def command(folder, *words):
+    """The training as two ranks. Debian's torchrun 1.13 needs -r 2 (stderr of ranks into files) and -t 1
+    (their stdout shown), or the other way round, under its Python 3.11.
+    """
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return ["torchrun", "-r", "2", "-t", "1", "--nproc_per_node", "2", "--master_port", str(port),
+            "--log_dir", os.path.join(folder, "logs"),
+            os.path.join(HERE, "ddp_training.py"), os.path.join(folder, "checkpoint.pt"), str(EPOCHS),
+            *words]
 
 
 def final_sum(text):
@@ -40,11 +41,9 @@ def final_sum(text):
     return set(re.findall(r"rank \d done from epoch \d+: (\S+)", text))
 
 
-def untouched(python, folder):
+def untouched(folder):
     os.mkdir(folder)
-    places = dict(os.environ, MASTER_ADDR="127.0.0.1", MASTER_PORT="29641")
-    run = subprocess.run(command(python, folder), env=places, stdout=subprocess.PIPE, text=True,
-                         check=True)
+    run = subprocess.run(command(folder), stdout=subprocess.PIPE, text=True, check=True)
     return final_sum(run.stdout)
 
 
@@ -52,11 +51,11 @@ def job_of(daemon, number):
     return json.loads(daemon.goban_run("show", "--json", number).stdout)[0]
 
 
-def stopped_and_continued(daemon, python):
+def stopped_and_continued(daemon):
     """The daemon preempts it; the second run ends as a run that nobody stopped."""
     folder = os.path.join(daemon.folder, "training")
     os.mkdir(folder)
-    line = " ".join([daemon.goban, "wrap", *command(python, folder, "1")])
+    line = " ".join([daemon.goban, "wrap", *command(folder, "1")])
     asked = daemon.goban_run("submit", "--parsable", "--gpus", "2", "--epochs", str(EPOCHS),
                              "--signal", "USR1@60s", "-o", "training.out", "--wrap", line)
     expect(asked.returncode == 0, asked.stderr)
@@ -80,20 +79,23 @@ def stopped_and_continued(daemon, python):
     log = open(os.path.join(daemon.folder, "training.out")).read()
     expect(last["result"] == "completed", f"{last}\n{log}")
     expect(last["progress"]["step"] == STEPS, f"all steps are done: {last['progress']}")
-    expect(log.count("goban wrap: rank") == 2, f"both ranks left in order:\n{log}")
+    said = "".join(open(path).read() for path in
+                   glob.glob(os.path.join(folder, "logs", "**", "stderr.log"), recursive=True))
+    expect(said.count("goban wrap: rank") == 2, f"both ranks left in order:\n{said}\n{log}")
     expect(re.search(r"rank 0 done from epoch [1-9]", log), f"it went on from a checkpoint:\n{log}")
     return final_sum(log)
 
 
 def main():
-    python = python_with_torch()
-    if python is None:
-        print("skipped: no Python here has PyTorch (Debian: python3-torch)")
+    if shutil.which("torchrun") is None:
+        if os.path.exists("/etc/debian_version"):
+            raise SystemExit("torchrun is missing: install python3-torch")
+        print("skipped: there is no torchrun here")
         sys.exit(77)
     with Daemon(sys.argv[1]) as daemon:
-        expected = untouched(python, os.path.join(daemon.folder, "untouched"))
+        expected = untouched(os.path.join(daemon.folder, "untouched"))
         expect(len(expected) == 1, f"ranks agree: {expected}")
-        reached = stopped_and_continued(daemon, python)
+        reached = stopped_and_continued(daemon)
         expect(reached == expected, f"same parameters to the last bit: {reached}, {expected}")
     print("as expected:", *expected)
 
