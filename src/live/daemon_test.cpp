@@ -24,7 +24,7 @@ class InstantEngine final : public Engine {
   void resume(const LaunchOrder& order) override {
     reports_.push_back({.kind = ReportKind::Ended, .run = order.run, .exit_code = 0});
   }
-  void forget(RunId, bool) override {}
+  void forget(JobId, const std::string&) override {}
   std::vector<Report> take_reports() override { return std::exchange(reports_, {}); }
 
  private:

@@ -99,9 +99,9 @@ class Engine {
   /// The book says that this run was launched. Reports how it stands: Started, Ended or Lost; a run
   /// that the engine does not know is Lost, and never starts from then on.
   virtual void resume(const LaunchOrder& order) = 0;
-  /// The job is over, and this was its last run: removes its run folders, the payload included if
-  /// no other job has it (`last`).
-  virtual void forget(RunId run, bool last) = 0;
+  /// The job is over, and its record safe: removes all its run folders, whether or not it ever ran,
+  /// and `payload` (JobSpec::payload), which is empty if another job needs it.
+  virtual void forget(JobId job, const std::string& payload) = 0;
   // What not every engine can do; one that cannot ignores it.
   /// Power limit of a GPU in watts; 0 = none.
   virtual void cap(GpuId /*gpu*/, double /*watts*/) {}

@@ -85,6 +85,7 @@ class World {
       if (result != JobResult::Completed) continue;
       EXPECT_TRUE(ran_to_its_end(id)) << "job " << job_number(id);
     }
+    EXPECT_EQ(engine_.removed_payloads(), payloads_) << "of jobs that never ran, too";
   }
 
   [[nodiscard]] size_t restarts() const { return restarts_; }
@@ -123,11 +124,13 @@ class World {
   Submit submission() {
     Submit submit;
     const uint64_t tasks = random_.below(6) == 0 ? 1 + random_.below(4) : 1;
+    const std::string payload = "payload-" + std::to_string(submissions_++);
     for (uint64_t i = 0; i < tasks; ++i) {
       JobSpec spec{.num_gpus = static_cast<int32_t>(1 + random_.below(6))};
       spec.priority = static_cast<int32_t>(random_.below(3));
       spec.preemptible = random_.below(2) == 0;
       if (random_.below(4) == 0) spec.walltime_limit_ns = 40 * base::kSecond;
+      spec.payload = payload;
       if (tasks > 1) spec.array_task = static_cast<int32_t>(i);
       if (tasks > 1) spec.array_limit = 2;
       if (book().next_job > 0 && random_.below(8) == 0) {
@@ -243,7 +246,10 @@ class World {
           .takes_ns = static_cast<TimeNs>(random_.below(60)) * base::kSecond,
           .exit_code = random_.below(8) == 0 ? 1 : 0};
     }
-    if (!turns_->is_stuck()) submitted_ = turns_->controller().next_job().value;
+    if (!turns_->is_stuck()) {
+      submitted_ = turns_->controller().next_job().value;
+      for (const auto& [id, job] : book().jobs) payloads_.insert(job.spec.payload);
+    }
     check_gpus();
     for (const JobId job : turns_->take_accounts()) {
       const LiveJob* record = book().find(job);
@@ -253,6 +259,11 @@ class World {
         EXPECT_EQ(known.first->second, record->result) << "told another end";
       }
       if (random_.below(10) != 0) turns_->accounted(job, now_);
+    }
+    for (const auto& [id, job] : book().jobs) {
+      if (job.stage == JobStage::Done) continue;
+      EXPECT_FALSE(engine_.removed_payloads().contains(job.spec.payload))
+          << "job " << job_number(id) << " still needs its payload";
     }
   }
 
@@ -291,6 +302,8 @@ class World {
   TimeNs now_ = 1'000 * base::kSecond;
   size_t submitted_ = 0;
   size_t restarts_ = 0;
+  size_t submissions_ = 0;
+  std::set<std::string> payloads_;  ///< of all that were submitted
   int64_t others_ = 0;
   std::map<JobId, JobResult> stored_;
 };

@@ -72,7 +72,10 @@ class FaultyEngine final : public Engine {
   void resume(const LaunchOrder& order) override {
     send([this, order] { answer(order.run); });
   }
-  void forget(RunId run, bool) override { forgotten_.insert(run.job); }
+  void forget(JobId job, const std::string& payload) override {
+    forgotten_.insert(job);
+    if (!payload.empty()) removed_payloads_.insert(payload);
+  }
   std::vector<Report> take_reports() override {
     std::vector<Report> out;
     while (!reports_.empty() && reports_.front().first <= now_) {
@@ -121,6 +124,7 @@ class FaultyEngine final : public Engine {
   [[nodiscard]] const std::map<RunId, Run>& runs() const { return runs_; }
   [[nodiscard]] bool is_down(NodeId node) const { return down_.contains(node); }
   [[nodiscard]] size_t launches() const { return launches_; }
+  [[nodiscard]] const std::set<std::string>& removed_payloads() const { return removed_payloads_; }
 
  private:
   using Message = std::function<void()>;
@@ -187,6 +191,7 @@ class FaultyEngine final : public Engine {
   std::deque<std::pair<TimeNs, Report>> reports_;
   std::map<RunId, Run> runs_;
   std::set<JobId> forgotten_;
+  std::set<std::string> removed_payloads_;
   std::set<NodeId> down_;
   size_t launches_ = 0;
 };

@@ -195,8 +195,8 @@ std::vector<JobId> Turns::take_accounts() { return std::exchange(accounts_, {});
 void Turns::accounted(JobId id, TimeNs now) {
   const LiveJob* job = controller_->book().find(id);
   if (job == nullptr || job->accounted) return;
-  const bool payload_is_used = is_used_by_other_tasks(controller_->book(), *job);
-  engine_.forget({.job = id, .run = job->runs}, !payload_is_used);
+  const bool is_payload_needed = is_used_by_other_tasks(controller_->book(), *job);
+  engine_.forget(id, is_payload_needed ? std::string{} : job->spec.payload);
   (void)take(Accounted{id}, std::max(now, controller_->now_ns()));
 }
 

@@ -42,7 +42,7 @@ class PatientEngine final : public Engine {
   }
   void stop(RunId run, StopReason) override { report(ReportKind::Ended, run, -1); }
   void resume(const LaunchOrder& order) override { report(ReportKind::Started, order.run); }
-  void forget(RunId, bool) override {}
+  void forget(JobId, const std::string&) override {}
   std::vector<Report> take_reports() override { return std::exchange(reports_, {}); }
 
   void report(ReportKind kind, RunId run, int32_t exit_code = 0) {

@@ -24,7 +24,7 @@ class ObedientEngine final : public live::Engine {
     reports_.push_back({.kind = live::ReportKind::Ended, .run = run, .signal = 15});
   }
   void resume(const live::LaunchOrder&) override {}
-  void forget(live::RunId, bool) override {}
+  void forget(live::JobId, const std::string&) override {}
   std::vector<live::Report> take_reports() override { return std::exchange(reports_, {}); }
 
  private:

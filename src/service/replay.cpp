@@ -25,7 +25,7 @@ class NoEngine final : public live::Engine {
   void launch(const live::LaunchOrder&) override {}
   void stop(live::RunId, live::StopReason) override {}
   void resume(const live::LaunchOrder&) override {}
-  void forget(live::RunId, bool) override {}
+  void forget(live::JobId, const std::string&) override {}
   std::vector<live::Report> take_reports() override { return {}; }
 };
 

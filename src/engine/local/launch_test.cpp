@@ -140,7 +140,7 @@ TEST(Launch, ADaemonThatWasTakenOverStartsNothing) {
   runs.options.epoch = live::raise_epoch(live::system_files(), journal, 1).value();
   EXPECT_FALSE(runs.folder(placed).take()) << "the order of a daemon that was taken over";
   EXPECT_EQ(runs.run(late).kind, ReportKind::Ended);
-  runs.engine().forget(late.run, false);
+  runs.engine().forget(late.run.job, {});
   old.launch(late);
   EXPECT_TRUE(old.take_reports().empty());
   EXPECT_EQ(runs.folder(late).stage(), RunStage::Absent);

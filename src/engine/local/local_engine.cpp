@@ -214,16 +214,12 @@ void LocalEngine::stop(RunId run, live::StopReason reason) {
   if (watched.folder.tell(*watched.stop)) watched.stop.reset();
 }
 
-void LocalEngine::forget(RunId run, bool last) {
-  std::erase_if(watched_, [&](const auto& each) { return each.first.job == run.job; });
-  const RunFolder folder(options_.state, run);
-  if (const auto text = read_small_file(folder.file("taken")); text && last) {
-    const auto order = parse_order(*text, folder.file("taken"));
-    if (order) payloads_left_.push_back(order->spec);
-  }
+void LocalEngine::forget(live::JobId job, const std::string& payload) {
+  std::erase_if(watched_, [&](const auto& each) { return each.first.job == job; });
+  if (!payload.empty()) payloads_left_.push_back(payload);
   std::erase_if(payloads_left_,
-                [this](const live::JobSpec& spec) { return remove_payload(options_.state, spec); });
-  remove_runs(options_.state, run.job);
+                [this](const std::string& each) { return remove_payload(options_.state, each); });
+  remove_runs(options_.state, job);
 }
 
 void LocalEngine::cap(live::GpuId gpu, double watts) {

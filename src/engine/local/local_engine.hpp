@@ -37,7 +37,7 @@ class LocalEngine final : public live::Engine {
   void stop(live::RunId run, live::StopReason reason) override;
   void resume(const live::LaunchOrder& order) override;
   /// The payload of a job that never ran is its daemon's to remove: nothing here names it.
-  void forget(live::RunId run, bool last) override;
+  void forget(live::JobId job, const std::string& payload) override;
   void cap(live::GpuId gpu, double watts) override;
   /// Resting is ignored: a machine does not switch off the daemon that would wake it.
   void wake(live::NodeId node) override;
@@ -84,8 +84,8 @@ class LocalEngine final : public live::Engine {
   std::vector<LocalGpu> gpus_;
   std::shared_ptr<const NvmlLibrary> nvml_;
   std::map<live::RunId, Watched> watched_;
-  std::vector<pid_t> children_;               ///< supervisors that we started
-  std::vector<live::JobSpec> payloads_left_;  ///< of jobs that are over, during a back-up
+  std::vector<pid_t> children_;             ///< supervisors that we started
+  std::vector<std::string> payloads_left_;  ///< of jobs that are over, during a back-up
   std::vector<live::Report> reports_;
 };
 

@@ -304,7 +304,7 @@ TEST(LocalEngine, PayloadAndOrderAreForTheDaemonAlone) {
   }
   runs.engine().stop(order.run, StopReason::Cancelled);
   runs.wait_for(order.run, ReportKind::Ended);
-  runs.engine().forget(order.run, true);
+  runs.engine().forget(order.run.job, order.spec.payload);
   EXPECT_FALSE(exists(runs.state() + "/jobs/1"));
   EXPECT_FALSE(exists(runs.state() + "/payloads/p1"));
 }
@@ -317,11 +317,11 @@ TEST(LocalEngine, PayloadsStayWhileABackUpCopiesThem) {
   {
     const Descriptor copying(::open((runs.state() + "/payloads").c_str(), O_RDONLY | O_DIRECTORY));
     ASSERT_EQ(::flock(copying.get(), LOCK_EX), 0);
-    runs.engine().forget(first.run, true);
+    runs.engine().forget(first.run.job, first.spec.payload);
     EXPECT_TRUE(exists(runs.state() + "/payloads/p1/payload.json"));
   }
   EXPECT_EQ(runs.run(second).kind, ReportKind::Ended);
-  runs.engine().forget(second.run, true);
+  runs.engine().forget(second.run.job, second.spec.payload);
   EXPECT_FALSE(exists(runs.state() + "/payloads/p1"));
   EXPECT_FALSE(exists(runs.state() + "/payloads/p2"));
 }

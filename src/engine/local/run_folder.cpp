@@ -74,8 +74,7 @@ void remove_runs(const std::string& state, live::JobId job) {
   fs::remove_all(job_folder(state, job), ignored);
 }
 
-bool remove_payload(const std::string& state, const live::JobSpec& spec) {
-  const std::string& name = spec.payload;
+bool remove_payload(const std::string& state, const std::string& name) {
   if (name.empty() || name.find('/') != std::string::npos || name.starts_with('.')) return true;
   const std::string payloads = state + "/payloads";
   const Descriptor folder(::open(payloads.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -82,7 +82,7 @@ class RunFolder {
 void remove_runs(const std::string& state, live::JobId job);
 /// Removes a payload; names that are none are ignored. False: a back-up copies payloads now (it has
 /// a lock on their folder), so try again later.
-[[nodiscard]] bool remove_payload(const std::string& state, const live::JobSpec& spec);
+[[nodiscard]] bool remove_payload(const std::string& state, const std::string& name);
 /// A later daemon than the one of this epoch works on the state folder. 0 is never shut out.
 [[nodiscard]] bool is_shut_out(const std::string& state, uint64_t epoch);
 /// The socket of a running interactive job's terminal, as its user can reach it; empty if none.
