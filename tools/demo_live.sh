@@ -31,6 +31,7 @@ for _ in $(seq 200); do
   sleep 0.05
 done
 cat "$out/serve.txt"
+if [[ -t 1 ]]; then echo "While it runs, open $("$goban" token)"; fi # a secret: for people, not for logs
 
 cat >"$out/train.sh" <<'EOF'
 #!/bin/sh

@@ -50,6 +50,7 @@ void add_colocation(CLI::App& app, Action& action);
 void add_series(CLI::App& app, Action& action);
 void add_collect(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);
+void add_token(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
 void add_backup(CLI::App& app, Action& action);
 void add_supervise(CLI::App& app, Action& action);

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   goban::cli::add_wrap(app, action);
   goban::cli::add_nodes(app, action);
   goban::cli::add_top(app, action);
+  goban::cli::add_token(app, action);
   goban::cli::add_shell_help(app, action);
   goban::cli::keep_double_dashes(argc, argv);
   try {

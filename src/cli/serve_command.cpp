@@ -119,13 +119,13 @@ int serve(const ServeArguments& arguments) {
   std::shared_ptr<WhatIf> what_if;
   auto daemon = service::MachineDaemon::start(
       std::move(*config), say,
-      [&what_if](const service::ServeConfig& complete, const live::Site& site) {
-        what_if = std::make_shared<WhatIf>(complete, site);
+      [&what_if](const service::ServeConfig& complete, const live::Site& site, auto scores) {
+        what_if = std::make_shared<WhatIf>(complete, site, std::move(scores));
         return [what_if](const std::string& question) { return what_if->answer(question); };
       },
       std::move(takeover));
   if (!daemon) return report_error(daemon.error());
-  fmt::print("{}", (*daemon)->addresses());
+  fmt::print("{}", (*daemon)->addresses(::isatty(STDOUT_FILENO) != 0));
   std::fflush(stdout);
   wait_for_end(signals, arguments, **daemon);
   if (!is_shut_out) say("ending; jobs that run go on");
@@ -196,6 +196,7 @@ void add_serve(CLI::App& app, Action& action) {
       "  goban serve --config /etc/goban.toml\n"
       "  goban serve --state ~/goban --policy las+pal --listen 127.0.0.1:8080\n"
       "  goban serve --config /etc/goban.toml --standby\n"
+      "On loopback without configured tokens your browser needs the link that goban token prints.\n"
       "Ctrl-C or SIGTERM ends the daemon; jobs that run go on, and the next one finds them.\n"
       "SIGHUP: tokens, certificate and who may ask are read again.\n"
       "A daemon that another one has taken over from ends by itself, with exit code 1.");

@@ -74,8 +74,9 @@ json figures_of(const report::RunMetrics& run) {
 
 }  // namespace
 
-WhatIf::WhatIf(const service::ServeConfig& config, const live::Site& site, WhatIfLimits limits)
-    : config_(config), cluster_(site.cluster), scores_(site.scores), limits_(limits) {}
+WhatIf::WhatIf(const service::ServeConfig& config, const live::Site& site,
+               std::function<profile::PmScores()> scores, WhatIfLimits limits)
+    : config_(config), cluster_(site.cluster), scores_(std::move(scores)), limits_(limits) {}
 
 Result<WhatIf::Question> WhatIf::parse(const std::string& text) const {
   const json body = json::parse(text, nullptr, false);
@@ -119,7 +120,7 @@ Result<SimulateInputs> WhatIf::load(const Question& question) const {
                     question.days),
         "ask for more days");
   }
-  SimulateInputs inputs{cluster_, std::move(*jobs), scores_, {}, {}, {}, {}, {}, {}};
+  SimulateInputs inputs{cluster_, std::move(*jobs), scores_(), {}, {}, {}, {}, {}, {}};
   SimulateFiles files;
   files.energy = config_.energy;
   files.colocation = config_.colocation;
@@ -141,8 +142,13 @@ Result<std::string> WhatIf::replay(const Question& question,
   SimulateOptions options;
   options.policies = question.policies;
   options.seed = config_.seed;
-  const auto policies = compositions(options);
+  auto policies = compositions(options);
   if (!policies) return base::failure(policies.error());
+  for (policy::Composition& each : *policies) {
+    if (auto status = service::set_sharing(config_, each.eaco); !status) {
+      return base::failure(status.error());
+    }
+  }
   const auto inputs = load(question);
   if (!inputs) return base::failure(inputs.error());
   const model::JobHistory& history = inputs->jobs.history;

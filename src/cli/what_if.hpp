@@ -23,8 +23,10 @@ struct WhatIfLimits {
 
 class WhatIf {
  public:
-  /// `config` with its defaults filled in; of `site` only what the simulator takes is kept.
-  WhatIf(const service::ServeConfig& config, const live::Site& site, WhatIfLimits limits = {});
+  /// `config` with its defaults filled in; of `site` only the cluster is kept. `scores` is asked
+  /// for every answer: they may be measured while the daemon runs.
+  WhatIf(const service::ServeConfig& config, const live::Site& site,
+         std::function<profile::PmScores()> scores, WhatIfLimits limits = {});
 
   /// `{"policies": ["fifo", ...], "days": 7}` to the figures of each, beside those that were
   /// recorded. One question at a time; from any thread. Errors: BadData and Usage if the question
@@ -48,7 +50,7 @@ class WhatIf {
 
   service::ServeConfig config_;
   model::Cluster cluster_;
-  profile::PmScores scores_;
+  std::function<profile::PmScores()> scores_;
   WhatIfLimits limits_;
   std::atomic<bool> ending_ = false;
 };

@@ -1,6 +1,7 @@
 #include "cli/what_if.hpp"
 
 #include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -34,7 +35,7 @@ struct WhatIfTest : testing::Test {
   ~WhatIfTest() override { std::filesystem::remove_all(folder); }
 
   /// A job that held both GPUs for 100 s and waited for `wait_s`.
-  void put(int number, double days_ago, double wait_s) {
+  void put(int number, double days_ago, double wait_s, const std::string& model = {}) {
     const std::string id = std::to_string(number);
     records::AccountingRecord record;
     record.id = id;
@@ -45,13 +46,14 @@ struct WhatIfTest : testing::Test {
     record.end_ns = record.start_ns + 100 * base::kSecond;
     record.state = records::JobState::Completed;
     record.num_gpus = 2;
+    record.model = model;
     auto store = store::JobStore::open(config.store, true);
     ASSERT_TRUE(store) << store.error().text();
     const auto written = store->append({&record, 1}, "test");
     ASSERT_TRUE(written) << written.error().text();
   }
   base::Result<std::string> ask(const std::string& question, WhatIfLimits limits = {}) {
-    WhatIf what_if(config, site, limits);
+    WhatIf what_if(config, site, [this] { return site.scores; }, limits);
     what_if.wall_clock = [] { return kNow; };
     return what_if.answer(question);
   }
@@ -88,6 +90,22 @@ TEST_F(WhatIfTest, EnergyFollowsFromAPowerModel) {
   const auto answer = ask(R"({"policies": ["fifo+packed"]})");
   ASSERT_TRUE(answer) << answer.error().text();
   EXPECT_GT(json::parse(*answer)["policies"][1]["jobs_kwh"].get<double>(), 0);
+}
+
+TEST_F(WhatIfTest, SharesAsTheDaemonDoes) {
+  put(1, 1, 0, "a");
+  put(2, 1, 0, "b");
+  config.colocation = folder + "/pairs.csv";
+  std::ofstream(config.colocation) << "gpu_type,members,slowdowns\nvirtual,a,\nvirtual,b,\n"
+                                      "virtual,a + b,1.1 + 1.1\n";
+  const auto wait_s = [&] {
+    const auto answer = ask(R"({"policies": ["fifo-packed"]})");
+    EXPECT_TRUE(answer) << answer.error().text();
+    return answer ? json::parse(*answer)["policies"][1]["avg_wait_s"].get<double>() : -1;
+  };
+  EXPECT_EQ(wait_s(), 50) << "neither asked for a neighbour: 0 and 100 s";
+  config.sharing = {"everyone=1", "within_account=0"};
+  EXPECT_EQ(wait_s(), 0);
 }
 
 TEST_F(WhatIfTest, RefusesWhatMakesNoSense) {

@@ -64,6 +64,15 @@ Response submit(const Call& call, const ApiContext& context, const model::Cluste
   if (!wish) return refusal(kBadRequest, wish.error());
   base::Result<live::Owner> owner = owner_for(call, context, wish->user);
   if (!owner) return refusal(kForbidden, owner.error());
+  for (const live::JobSpec& job : wish->jobs) {
+    if (job.priority <= call.who.priority_max) continue;
+    return refusal(kForbidden,
+                   {.code = base::ErrorCode::Usage,
+                    .message = fmt::format("priority {} is above {}, the most that you may ask for",
+                                           job.priority, call.who.priority_max),
+                    .place = {.file = {}, .line = 0, .column = 0, .field = "priority"},
+                    .remedy = "leave it out, or ask an operator"});
+  }
   for (live::JobSpec& job : wish->jobs) {
     if (const auto fits = fit_into_slots(job, cluster); !fits) {
       return refusal(kBadRequest, fits.error());

@@ -65,6 +65,28 @@ TEST_F(ApiJobs, TheOwnerIsWhoAsks) {
   EXPECT_EQ(status(kViewer, "POST", "/v1/jobs", R"({"script":"x"})"), 403);
 }
 
+TEST_F(ApiJobs, PriorityHasALimitByRole) {
+  const auto asks = [](int priority) {
+    return R"({"script":"x","priority":)" + std::to_string(priority) + "}";
+  };
+  EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks(0)), 201);
+  EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks(-5)), 201);
+  const Response refused = ask(kAlice, "POST", "/v1/jobs", asks(1));
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_THAT(refused.body, HasSubstr("priority 1 is above 0"));
+  EXPECT_EQ(files().size(), 2U) << "nothing is kept of what is refused";
+  EXPECT_EQ(status(kManager, "POST", "/v1/jobs", asks(1000)), 201);
+  const std::string for_alice = R"({"script":"x","user":"daemon","priority":1000})";
+  EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", for_alice), 201);
+  options.callers.priority_max = {.user = 10, .account_manager = 20, .an_operator = 30};
+  ASSERT_TRUE(service->reload(options));
+  EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks(10)), 201);
+  EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks(11)), 403);
+  EXPECT_EQ(status(kManager, "POST", "/v1/jobs", asks(20)), 201);
+  EXPECT_EQ(status(kManager, "POST", "/v1/jobs", asks(21)), 403);
+  EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", for_alice), 403);
+}
+
 TEST_F(ApiJobs, TheTerminalIsForItsOwnerAndOperators) {
   extras.terminal_socket = [](live::RunId run) { return "/run/" + std::to_string(run.run); };
   const char* const body = R"({"script":"x","interactive":true,"account":"vision"})";

@@ -28,6 +28,30 @@ live::Owner owner_of(const passwd& entry) {
   return {.uid = entry.pw_uid, .gid = entry.pw_gid, .user = entry.pw_name};
 }
 
+/// By the user database; without an entry there, such as in a container: "uid1000".
+live::Owner owner_by_id(uint32_t uid, uint32_t gid) {
+  std::vector<char> room(kEntryBytes);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(uid, &entry, room.data(), room.size(), &found) == 0 && found != nullptr) {
+    return owner_of(entry);
+  }
+  return {.uid = uid, .gid = gid, .user = fmt::format("uid{}", uid)};
+}
+
+int32_t priority_max_of(Role role, const PriorityMax& most) {
+  switch (role) {
+    case Role::AccountManager:
+      return most.account_manager;
+    case Role::Operator:
+      return most.an_operator;
+    case Role::User:
+    case Role::Viewer:
+      break;
+  }
+  return most.user;
+}
+
 bool is_in_group(const std::vector<uint32_t>& groups, const std::string& name) {
   std::vector<char> room(kEntryBytes);
   group entry{};
@@ -69,10 +93,16 @@ bool Identity::may_touch(const live::Owner& of, const std::string& account) cons
 
 base::Result<std::unique_ptr<Callers>> Callers::create(CallerOptions options) {
   std::unique_ptr<Callers> callers(new Callers(std::move(options)));
-  if (callers->options_.token_file.empty()) return callers;
-  base::Result<std::vector<Token>> tokens = read_tokens(callers->options_.token_file);
-  if (!tokens) return base::failure(std::move(tokens.error()));
-  callers->tokens_ = std::move(*tokens);
+  if (!callers->options_.token_file.empty()) {
+    base::Result<std::vector<Token>> tokens = read_tokens(callers->options_.token_file);
+    if (!tokens) return base::failure(std::move(tokens.error()));
+    callers->tokens_ = std::move(*tokens);
+  }
+  if (const std::string& own = callers->options_.own_token; !own.empty()) {
+    callers->tokens_.push_back({.sum = base::sha256(own),
+                                .role = Role::Operator,
+                                .user = owner_by_id(::geteuid(), ::getegid()).user});
+  }
   return callers;
 }
 
@@ -120,15 +150,20 @@ base::Result<Identity> Callers::by_credentials(const Peer& peer) {
 }
 
 base::Result<Identity> Callers::identify(const Request& request) {
-  if (request.token.empty()) {
-    if (request.peer.is_local) return by_credentials(request.peer);
+  if (request.token.empty() && !request.peer.is_local) {
     return base::usage_error("over TCP a token says who asks",
                              "send it as Authorization: Bearer TOKEN");
   }
+  auto who = request.token.empty() ? by_credentials(request.peer) : by_token(request.token);
+  if (who) who->priority_max = priority_max_of(who->role, options_.priority_max);
+  return who;
+}
+
+base::Result<Identity> Callers::by_token(const std::string& text) {
   Token token;
   {
     const std::scoped_lock lock(mutex_);
-    const Token* const found = find_token(tokens_, request.token);
+    const Token* const found = find_token(tokens_, text);
     if (found == nullptr) {
       return base::usage_error("the token is not known here", "ask an operator for another one");
     }

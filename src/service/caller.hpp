@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,7 @@ struct Identity {
   live::Owner owner{};
   Role role = Role::User;
   std::vector<std::string> accounts{};  ///< that an account manager manages
+  int32_t priority_max = INT32_MAX;     ///< of the jobs they submit
 
   [[nodiscard]] bool is_operator() const { return role == Role::Operator; }
   [[nodiscard]] bool may_submit() const { return role != Role::Viewer; }
@@ -31,6 +33,14 @@ struct Identity {
   }
 };
 
+/// Highest priority of jobs by who submits them: more evicts the jobs of others where the policy
+/// interrupts by priority.
+struct PriorityMax {
+  int32_t user = 0;
+  int32_t account_manager = INT32_MAX;
+  int32_t an_operator = INT32_MAX;
+};
+
 struct CallerOptions {
   std::vector<std::string> operators{};        ///< users, beside root and the daemon's own
   std::vector<std::string> operator_groups{};  ///< their members, too
@@ -38,6 +48,8 @@ struct CallerOptions {
   /// User -> accounts whose jobs they may see and change.
   std::map<std::string, std::vector<std::string>> account_managers{};
   std::string token_file{};  ///< see token_file.hpp; empty = no tokens
+  PriorityMax priority_max{};
+  std::string own_token{};  ///< of the daemon's own user, an operator; empty = none
 };
 
 /// Tells who somebody is. Threads: any.
@@ -53,6 +65,7 @@ class Callers {
  private:
   explicit Callers(CallerOptions options) : options_(std::move(options)) {}
   [[nodiscard]] base::Result<Identity> by_credentials(const Peer& peer);
+  [[nodiscard]] base::Result<Identity> by_token(const std::string& text);
 
   CallerOptions options_;
   std::mutex mutex_;

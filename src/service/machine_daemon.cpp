@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/local/files.hpp"
 #include "engine/local/local_engine.hpp"
 #include "engine/local/run_folder.hpp"
 #include "live/journal/journal_file.hpp"
@@ -24,6 +25,8 @@ using base::Result;
 using base::Status;
 
 namespace {
+
+constexpr const char* kLinkFile = "dashboard-link";
 
 /// A folder only the daemon's user may look into.
 Status make_private_folder(const std::string& path) {
@@ -54,7 +57,10 @@ struct MachineDaemon::Parts {
   Status start();
   Status start_daemon();
   void sweep_payloads();
+  [[nodiscard]] profile::PmScores scores_now() const;
   Status open_doors();
+  [[nodiscard]] std::string dashboard() const;  ///< its address; empty = there is none
+  [[nodiscard]] Status write_link() const;
 
   ServeConfig config;
   std::function<void(const std::string&)> say;
@@ -95,7 +101,7 @@ Status MachineDaemon::Parts::start_daemon() {
   auto site = make_site(config, machine.gpus);
   if (!site) return base::failure(site.error());
   cluster = site->cluster;
-  if (make_what_if) what_if = make_what_if(config, *site);
+  if (make_what_if) what_if = make_what_if(config, *site, [this] { return scores_now(); });
   if (auto status = add_power(config, machine.gpus); !status) return status;
   auto journal = live::open_journal(config.state + "/journal", {.build = GOBAN_VERSION});
   if (!journal) return base::failure(journal.error());
@@ -123,6 +129,12 @@ Status MachineDaemon::Parts::start_daemon() {
                         .say = say,
                         .may_write = [&on = *daemon] { return !on.was_taken_over(); }});
   return {};
+}
+
+profile::PmScores MachineDaemon::Parts::scores_now() const {
+  auto scores = profile::PmScores::uniform(1);
+  desk->look([&](const Scene& scene) { scores = scene.site.scores; });
+  return scores;
 }
 
 void MachineDaemon::Parts::sweep_payloads() {
@@ -156,11 +168,35 @@ Status MachineDaemon::Parts::open_doors() {
   auto opened = Service::start(config.doors, *desk, *payloads, std::move(extras));
   if (!opened) return base::failure(opened.error());
   doors = std::move(*opened);
-  return {};
+  return write_link();
+}
+
+std::string MachineDaemon::Parts::dashboard() const {
+  if (doors->port() == 0) return {};
+  const std::string& listen = config.doors.listen;
+  return fmt::format("{}://{}:{}/", config.doors.key_file.empty() ? "http" : "https",
+                     listen.substr(0, listen.rfind(':')), doors->port());
+}
+
+Status MachineDaemon::Parts::write_link() const {
+  const std::string token = doors->own_token();
+  std::error_code none;
+  if (token.empty()) {
+    std::filesystem::remove(dashboard_link_file(config.state), none);
+    return {};
+  }
+  return engine::local::replace_file(config.state, kLinkFile,
+                                     fmt::format("{}#token={}\n", dashboard(), token),
+                                     engine::local::Durable::No);
 }
 
 MachineDaemon::MachineDaemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-MachineDaemon::~MachineDaemon() = default;
+MachineDaemon::~MachineDaemon() {
+  std::error_code none;
+  if (parts_->doors != nullptr) {
+    std::filesystem::remove(dashboard_link_file(parts_->config.state), none);
+  }
+}
 
 Result<std::unique_ptr<MachineDaemon>> MachineDaemon::start(
     ServeConfig config, std::function<void(const std::string&)> say, WhatIfMaker make_what_if,
@@ -173,7 +209,11 @@ Result<std::unique_ptr<MachineDaemon>> MachineDaemon::start(
 
 Status MachineDaemon::reload(ServeConfig fresh) {
   add_defaults(fresh);
-  if (auto status = parts_->doors->reload(fresh.doors); !status) return status;
+  ServiceOptions doors = fresh.doors;
+  doors.listen = parts_->config.doors.listen;  // that stays as it is
+  doors.own_token_folder = parts_->config.doors.own_token_folder;
+  if (auto status = parts_->doors->reload(doors); !status) return status;
+  if (auto status = parts_->write_link(); !status) return status;
   parts_->say("who may ask, tokens and certificate are read again");
   std::string keys;
   for (const std::string& key : keys_for_restart(parts_->config, fresh)) {
@@ -183,14 +223,16 @@ Status MachineDaemon::reload(ServeConfig fresh) {
   return {};
 }
 
-std::string MachineDaemon::addresses() const {
+std::string dashboard_link_file(const std::string& state) { return state + "/" + kLinkFile; }
+
+std::string MachineDaemon::addresses(bool with_token) const {
   std::string out = fmt::format("commands: {}\n", parts_->config.doors.socket);
-  const uint16_t port = parts_->doors->port();
-  if (port == 0) return out;
-  const std::string& listen = parts_->config.doors.listen;
-  return out + fmt::format("dashboard: {}://{}:{}/\n",
-                           parts_->config.doors.key_file.empty() ? "http" : "https",
-                           listen.substr(0, listen.rfind(':')), port);
+  const std::string page = parts_->dashboard();
+  if (page.empty()) return out;
+  const std::string token = parts_->doors->own_token();
+  if (token.empty()) return out + fmt::format("dashboard: {}\n", page);
+  if (with_token) return out + fmt::format("dashboard: {}#token={}\n", page, token);
+  return out + fmt::format("dashboard: {} (goban token prints a link that signs in)\n", page);
 }
 
 const ServeConfig& MachineDaemon::config() const { return parts_->config; }

@@ -13,11 +13,11 @@
 
 namespace goban::service {
 
-/// What `goban serve` runs. Its destructor ends it in order; jobs go on.
 /// Makes the answerer of what-if questions (ServiceExtras::what_if) for a site: this room knows of
-/// no histories. `config` has its defaults.
-using WhatIfMaker = std::function<decltype(ServiceExtras::what_if)(const ServeConfig& config,
-                                                                   const live::Site& site)>;
+/// no histories. `config` has its defaults; `scores` gives those that count at the moment, from any
+/// thread, once the daemon runs.
+using WhatIfMaker = std::function<decltype(ServiceExtras::what_if)(
+    const ServeConfig& config, const live::Site& site, std::function<profile::PmScores()> scores)>;
 
 /// How a daemon comes to its state folder, and loses it.
 struct Takeover {
@@ -27,6 +27,11 @@ struct Takeover {
   std::function<void()> shut_out{};
 };
 
+/// Where a daemon on this state folder keeps the link to its dashboard while it runs, if its own
+/// user has a token: a line that only that user may read.
+[[nodiscard]] std::string dashboard_link_file(const std::string& state);
+
+/// What `goban serve` runs. Its destructor ends it in order; jobs go on.
 class MachineDaemon {
  public:
   /// `say` takes lines for the log, from any thread. Without a maker nobody may ask what-if.
@@ -43,8 +48,9 @@ class MachineDaemon {
   /// what else differs and waits for the next start. One caller at a time. Errors: those of the
   /// files; then everything counts on as it was.
   [[nodiscard]] base::Status reload(ServeConfig fresh);
-  /// Where it listens, a line each, for people.
-  [[nodiscard]] std::string addresses() const;
+  /// Where it listens, a line each, for people; `with_token`: the link to the dashboard signs in,
+  /// if the daemon's user has a token, and is not for logs.
+  [[nodiscard]] std::string addresses(bool with_token = false) const;
   [[nodiscard]] const ServeConfig& config() const;
 
  private:

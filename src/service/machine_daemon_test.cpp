@@ -7,8 +7,10 @@
 #include <gmock/gmock.h>
 #include <mutex>
 #include <sys/stat.h>
+#include <thread>
 
 #include "base/sha256.hpp"
+#include "profile/scores_file.hpp"
 #include "service/api_client.hpp"
 
 namespace goban::service {
@@ -53,6 +55,105 @@ struct MachineDaemonTest : testing::Test {
   std::mutex mutex;
   std::string said;
 };
+
+TEST_F(MachineDaemonTest, ScriptsOfJobsThatNeverRanGoWithThem) {
+  write_token("first", "viewer");
+  config.doors.socket = folder + "/goban.sock";
+  const auto daemon = start();
+  ASSERT_NE(daemon, nullptr);
+  ApiClient client({.socket = config.doors.socket});
+  const auto submit = [&](const std::string& more) {
+    const auto answer = client.post("/v1/jobs", R"({"script":"#!/bin/sh\ntrue\n","held":true,)"
+                                                R"("env":{"SECRET":"value"},"work_folder":"/tmp")" +
+                                                    more + "}");
+    EXPECT_TRUE(answer) << answer.error().text();
+  };
+  const auto payloads = [&] {
+    const std::filesystem::directory_iterator all(config.state + "/payloads");
+    return std::distance(begin(all), end(all));
+  };
+  submit("");
+  submit(R"(,"array_tasks":[1,2,3])");
+  EXPECT_EQ(payloads(), 2);
+  for (const char* job : {"1", "2", "3"}) {
+    EXPECT_TRUE(client.remove(std::string("/v1/jobs/") + job));
+  }
+  const auto wait_for = [&](int64_t count) {
+    for (int i = 0; i < 3000 && payloads() != count; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return payloads();
+  };
+  EXPECT_EQ(wait_for(1), 1) << "a task of the array still needs it";
+  EXPECT_TRUE(client.remove("/v1/jobs/4"));
+  EXPECT_EQ(wait_for(0), 0);
+}
+
+TEST_F(MachineDaemonTest, OnLoopbackItsOwnUserHasAToken) {
+  config.doors.callers.token_file.clear();
+  const auto link_of = [&] {
+    std::ifstream in(dashboard_link_file(config.state));
+    std::string link;
+    std::getline(in, link);
+    return link;
+  };
+  std::string token;
+  {
+    const auto daemon = start();
+    ASSERT_NE(daemon, nullptr);
+    const std::string link = link_of();
+    ASSERT_THAT(link, testing::MatchesRegex("http://127\\.0\\.0\\.1:[0-9]+/#token=[-_0-9A-Za-z]+"));
+    token = link.substr(link.rfind('=') + 1);
+    EXPECT_GE(token.size(), 43U);
+    for (const std::string& file : {dashboard_link_file(config.state), config.state + "/token"}) {
+      struct stat facts{};
+      ASSERT_EQ(::stat(file.c_str(), &facts), 0) << file;
+      EXPECT_EQ(facts.st_mode & 0777, 0600U) << file;
+    }
+    EXPECT_TRUE(knows(*daemon, token));
+    EXPECT_FALSE(knows(*daemon, token.substr(1)));
+    EXPECT_FALSE(knows(*daemon, ""));
+    EXPECT_THAT(daemon->addresses(true), HasSubstr(link));
+    EXPECT_THAT(daemon->addresses(), Not(HasSubstr(token)));
+    EXPECT_THAT(said, Not(HasSubstr(token)));
+    // Configured tokens are instead of it.
+    write_token("first", "viewer");
+    ServeConfig other = config;
+    other.doors.callers.token_file = folder + "/tokens";
+    ASSERT_TRUE(daemon->reload(other));
+    EXPECT_TRUE(knows(*daemon, "first"));
+    EXPECT_FALSE(knows(*daemon, token));
+    EXPECT_EQ(link_of(), "");
+    ASSERT_TRUE(daemon->reload(config));
+    EXPECT_TRUE(knows(*daemon, token));
+  }
+  EXPECT_EQ(link_of(), "") << "nobody listens there any more";
+  ASSERT_EQ(::chmod((config.state + "/token").c_str(), 0644), 0);
+  const auto known_to_all = MachineDaemon::start(config, [](const std::string&) {});
+  ASSERT_FALSE(known_to_all);
+  EXPECT_THAT(known_to_all.error().text(), HasSubstr("/token: others"));
+}
+
+TEST_F(MachineDaemonTest, WhatIfAsksForTheScoresThatCountNow) {
+  write_token("first", "viewer");
+  config.doors.socket = folder + "/goban.sock";
+  std::function<profile::PmScores()> scores;
+  const auto daemon = MachineDaemon::start(
+      config, [](const std::string&) {},
+      [&](const ServeConfig&, const live::Site&, auto now) {
+        scores = now;
+        return [](const std::string&) -> base::Result<std::string> { return "{}"; };
+      });
+  ASSERT_TRUE(daemon) << daemon.error().text();
+  EXPECT_EQ(profile::to_csv(scores()), profile::to_csv(profile::PmScores::uniform(2)));
+  const std::string measured = "GPU_ID,PerfVar_classA\n0,1\n1,1.5\n";
+  const auto table = profile::parse_scores(measured, "scores", 2);
+  ASSERT_TRUE(table) << table.error().text();
+  ApiClient client({.socket = config.doors.socket});
+  const auto sent = client.post("/v1/scores", profile::to_csv(*table));
+  ASSERT_TRUE(sent) << sent.error().text();
+  EXPECT_EQ(profile::to_csv(scores()), profile::to_csv(*table));
+}
 
 TEST_F(MachineDaemonTest, WhatMayChangeWhileItRuns) {
   write_token("first", "viewer");

@@ -6,6 +6,7 @@
 
 #include "base/config.hpp"
 #include "base/text_file.hpp"
+#include "policy/sharing/eaco_settings.hpp"
 #include "service/api_client.hpp"
 
 namespace goban::service {
@@ -38,6 +39,7 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   config.accounts = root.text("accounts");
   config.energy = root.text("energy");
   config.colocation = root.text("colocation");
+  config.sharing = root.texts("sharing");
   config.store = root.text("store");
   config.series = root.text("series");
   config.keep_ended_ns = root.duration("keep_ended", config.keep_ended_ns);
@@ -46,6 +48,10 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
     root.refuse("virtual_slowness", "names more GPUs than virtual_gpus",
                 "give one number a virtual GPU");
   }
+  policy::EacoOptions unused;
+  if (auto status = set_sharing(config, unused); !status) {
+    root.refuse("sharing", status.error().message, status.error().remedy);
+  }
   if (auto doors = root.table("service")) {
     config.doors = read_service_options(*doors, config.doors);
     doors->finish();
@@ -53,6 +59,14 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   root.finish();
   if (auto status = problems.status(); !status) return base::failure(status.error());
   return config;
+}
+
+base::Status set_sharing(const ServeConfig& config, policy::EacoOptions& options) {
+  options.rules = policy::kLiveSharing;
+  for (const std::string& setting : config.sharing) {
+    if (auto status = policy::set_eaco(options, setting); !status) return status;
+  }
+  return {};
 }
 
 Result<ServeConfig> read_serve_config(const std::string& path) {
@@ -85,6 +99,7 @@ void add_defaults(ServeConfig& config) {
   if (config.store.empty()) config.store = config.state + "/store.sqlite";
   if (config.series.empty()) config.series = config.state + "/series";
   config.doors.many_users = geteuid() == 0;
+  config.doors.own_token_folder = config.state;
   if (!config.doors.socket.empty()) return;
   const bool for_all = is_usual && geteuid() == 0 && std::getenv("GOBAN_STATE") == nullptr;
   config.doors.socket = for_all ? std::string(kSystemSocket) : config.state + "/goban.sock";
@@ -105,6 +120,7 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("accounts", running.accounts, fresh.accounts);
   compare("energy", running.energy, fresh.energy);
   compare("colocation", running.colocation, fresh.colocation);
+  compare("sharing", running.sharing, fresh.sharing);
   compare("store", running.store, fresh.store);
   compare("series", running.series, fresh.series);
   compare("keep_ended", running.keep_ended_ns, fresh.keep_ended_ns);

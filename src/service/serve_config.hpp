@@ -8,6 +8,7 @@
 //   accounts = "accounts.toml"      # accounts, limits and weights
 //   energy = "dgx-v100"             # power model: preset or file
 //   colocation = "pairs.csv"        # who was measured beside whom
+//   sharing = ["within_account=0"]  # who may share GPUs, see goban simulate --sharing
 //   store = "history.sqlite"        # of accounting records
 //   series = "series"               # readings of GPUs: folder of a series store, or "none"
 //   keep_ended = "1h"               # jobs stay in the queue's list so long after their end
@@ -28,6 +29,7 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "policy/sharing/sharing.hpp"
 #include "service/service.hpp"
 
 namespace goban::service {
@@ -43,6 +45,7 @@ struct ServeConfig {
   std::string accounts{};
   std::string energy{};
   std::string colocation{};
+  std::vector<std::string> sharing{};  ///< settings of sharing that differ from kLiveSharing
   std::string store{};
   std::string series{};  ///< folder, or "none"
   base::TimeNs keep_ended_ns = 3600 * base::kSecond;
@@ -54,6 +57,9 @@ struct ServeConfig {
 /// Errors: BadData with line, column, field and remedy.
 [[nodiscard]] base::Result<ServeConfig> parse_serve_config(std::string_view toml,
                                                            const std::string& file);
+/// Sets who may share GPUs: only jobs of one account that asked for it, unless `config.sharing`
+/// says otherwise. Errors: Usage, naming the setting.
+[[nodiscard]] base::Status set_sharing(const ServeConfig& config, policy::EacoOptions& options);
 /// Paths in it are relative to the file's folder. Errors: also Failed if it cannot be read.
 [[nodiscard]] base::Result<ServeConfig> read_serve_config(const std::string& path);
 

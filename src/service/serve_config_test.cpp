@@ -26,6 +26,7 @@ scores = "s.csv"
 accounts = "a.toml"
 energy = "dgx-v100"
 colocation = "c.csv"
+sharing = ["everyone=1", "within_account=0"]
 store = "postgresql://x"
 keep_ended = "2h"
 seed = 7
@@ -33,6 +34,7 @@ seed = 7
 socket = "/run/goban.sock"
 listen = "127.0.0.1:8080"
 operators = ["alice"]
+priority_max = {user = -1, account_manager = 5}
 )",
                                          "goban.toml");
   ASSERT_TRUE(config) << config.error().text();
@@ -40,8 +42,12 @@ operators = ["alice"]
   EXPECT_THAT(config->virtual_slowness, ElementsAre(1, 1.25));
   EXPECT_EQ(config->keep_ended_ns, 7200 * base::kSecond);
   EXPECT_EQ(config->seed, 7U);
+  EXPECT_THAT(config->sharing, ElementsAre("everyone=1", "within_account=0"));
   EXPECT_EQ(config->doors.listen, "127.0.0.1:8080");
   EXPECT_THAT(config->doors.callers.operators, ElementsAre("alice"));
+  EXPECT_EQ(config->doors.callers.priority_max.user, -1);
+  EXPECT_EQ(config->doors.callers.priority_max.account_manager, 5);
+  EXPECT_EQ(config->doors.callers.priority_max.an_operator, INT32_MAX);
 }
 
 struct Wrong {
@@ -62,6 +68,9 @@ INSTANTIATE_TEST_SUITE_P(All, ServeConfigErrors,
                                          Wrong{"virtual_gpus = -1", "virtual_gpus"},
                                          Wrong{"virtual_slowness = [2]", "virtual_slowness"},
                                          Wrong{"virtual_slowness = [0.5]", "virtual_slowness"},
+                                         Wrong{"sharing = 'everyone=2'", "sharing"},
+                                         Wrong{"sharing = ['nobody=1']", "everyone"},
+                                         Wrong{"service = {priority_max = {king = 1}}", "king"},
                                          Wrong{"service = {liste = 'x'}", "listen"},
                                          Wrong{"state = ''", "state"}));
 

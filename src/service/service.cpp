@@ -82,6 +82,23 @@ base::Result<TlsIdentity> read_tls(const ServiceOptions& options) {
   return TlsIdentity{.certificate = std::move(*certificate), .key = std::move(*key)};
 }
 
+/// Who may ask, with the token of the daemon's own user where there are no others.
+base::Result<std::unique_ptr<Callers>> make_callers(const ServiceOptions& options,
+                                                    std::string& token) {
+  CallerOptions callers = options.callers;
+  const auto where = options.listen.empty() ? HostPort{} : parse_listen(options.listen);
+  if (!where) return base::failure(where.error());
+  const bool has_own = callers.token_file.empty() && !options.own_token_folder.empty() &&
+                       is_loopback_address(where->address);
+  if (has_own) {
+    auto own = own_token(options.own_token_folder);
+    if (!own) return base::failure(std::move(own.error()));
+    callers.own_token = std::move(*own);
+  }
+  token = callers.own_token;
+  return Callers::create(std::move(callers));
+}
+
 void add_page(Router& router, const std::string& path, StaticPage page) {
   router.add("GET", path, Access::Public, {}, [page = std::move(page)](const Call&) {
     Response response{.content_type = page.content_type, .body = page.body};
@@ -150,13 +167,15 @@ struct Service::Parts {
     const std::scoped_lock lock(callers_mutex);
     return callers;
   }
-  void replace(std::shared_ptr<Callers> others) {
+  void replace(std::shared_ptr<Callers> others, const std::string& token) {
     const std::scoped_lock lock(callers_mutex);
     callers.swap(others);
+    own_token = token;
   }
 
   mutable std::mutex callers_mutex;
   std::shared_ptr<Callers> callers;  ///< guarded by callers_mutex
+  std::string own_token;             ///< likewise
   RateLimit limit;
   RateLimit operator_limit;
   EventFeed feed;
@@ -192,6 +211,16 @@ ServiceOptions read_service_options(base::TableReader& table, ServiceOptions def
     out.callers.account_managers[user] = each.texts("accounts");
     each.finish();
   }
+  if (auto most = table.table("priority_max")) {
+    PriorityMax& limits = out.callers.priority_max;
+    const auto read = [&](const char* role, int32_t& value) {
+      value = static_cast<int32_t>(most->whole(role, -INT32_MAX, INT32_MAX, value));
+    };
+    read("user", limits.user);
+    read("account_manager", limits.account_manager);
+    read("operator", limits.an_operator);
+    most->finish();
+  }
   constexpr double kRateMax = 1e6;
   out.requests_per_s = table.number("requests_per_s", 0.1, kRateMax, out.requests_per_s);
   out.requests_burst = table.number("requests_burst", 1, kRateMax, out.requests_burst);
@@ -211,9 +240,10 @@ base::Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& opti
                                                       const PayloadStore& payloads,
                                                       ServiceExtras extras) {
   auto parts = std::make_unique<Parts>(options, desk, payloads, std::move(extras));
-  base::Result<std::unique_ptr<Callers>> callers = Callers::create(options.callers);
+  std::string token;
+  base::Result<std::unique_ptr<Callers>> callers = make_callers(options, token);
   if (!callers) return base::failure(std::move(callers.error()));
-  parts->replace(std::move(*callers));
+  parts->replace(std::move(*callers), token);
   base::Result<TlsIdentity> tls = read_tls(options);
   if (!tls) return base::failure(std::move(tls.error()));
   base::Result<std::vector<ListenSocket>> sockets = open_sockets(options);
@@ -232,16 +262,21 @@ base::Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& opti
 }
 
 uint16_t Service::port() const { return parts_->port; }
+std::string Service::own_token() const {
+  const std::scoped_lock lock(parts_->callers_mutex);
+  return parts_->own_token;
+}
 HttpStats Service::stats() const {
   return parts_->http != nullptr ? parts_->http->stats() : HttpStats{};
 }
 base::Status Service::reload(const ServiceOptions& options) {
-  base::Result<std::unique_ptr<Callers>> callers = Callers::create(options.callers);
+  std::string token;
+  base::Result<std::unique_ptr<Callers>> callers = make_callers(options, token);
   if (!callers) return base::failure(std::move(callers.error()));
   const base::Result<TlsIdentity> tls = read_tls(options);
   if (!tls) return base::failure(tls.error());
   if (base::Status renewed = parts_->http->renew(*tls); !renewed) return renewed;
-  parts_->replace(std::move(*callers));
+  parts_->replace(std::move(*callers), token);
   return {};
 }
 Response Service::answer(const Request& request) const { return parts_->answer(request); }

@@ -29,6 +29,9 @@ struct ServiceOptions {
   std::string listen{};          ///< "ADDRESS:PORT" for TCP; empty = none. Port 0 = any
   std::string certificate_file{}, key_file{};  ///< PEM; needed unless the address is loopback
   CallerOptions callers{};
+  /// Where own_token() keeps a token for the daemon's own user, if TCP listens on loopback and no
+  /// tokens are configured: whoever may read that folder gets in. Empty = there is none.
+  std::string own_token_folder{};
   HttpLimits limits{};
   SubmissionLimits submissions{};
   double requests_per_s = 200;  ///< of each user, for good
@@ -63,6 +66,8 @@ class Service {
 
   /// TCP port; 0 = none.
   [[nodiscard]] uint16_t port() const;
+  /// The token of the daemon's own user; empty = there is none. A secret: not for logs.
+  [[nodiscard]] std::string own_token() const;
   [[nodiscard]] HttpStats stats() const;
   /// Reads the files of tokens, certificate and key again; from then on `options` says who may do
   /// what. All else of them stays as it was. One caller at a time. Errors: those of reading; then

@@ -108,6 +108,9 @@ Result<live::Site> make_site(const ServeConfig& config, const std::vector<LocalG
         "take another one; goban policies lists them");
   }
   site.composition = std::move(*composition);
+  if (auto status = set_sharing(config, site.composition.eaco); !status) {
+    return base::failure(status.error());
+  }
   for (const Status& status : {add_rules(config, site), add_knowledge(config, site)}) {
     if (!status) return base::failure(status.error());
   }

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/field_splitter.hpp"
 #include "base/gzip.hpp"
 #include "base/text_file.hpp"
+#include "engine/local/files.hpp"
 
 namespace goban::service {
 
@@ -17,6 +19,9 @@ namespace {
 constexpr std::array<std::string_view, 4> kRoles = {"viewer", "user", "account_manager",
                                                     "operator"};
 constexpr size_t kFileBytesMax = 16 << 20;
+constexpr size_t kTokenBytes = 32;
+constexpr size_t kTokenLetters = 43;
+constexpr const char* kOwnToken = "token";
 
 bool parse_sum(std::string_view text, base::Sha256& out) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -111,7 +116,7 @@ const Token* find_token(const std::vector<Token>& tokens, std::string_view token
 }
 
 base::Result<std::string> make_token() {
-  std::array<char, 32> bytes{};
+  std::array<char, kTokenBytes> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     return base::failed("the system gives no random bytes");
   }
@@ -120,6 +125,29 @@ base::Result<std::string> make_token() {
   std::replace(text.begin(), text.end(), '+', '-');
   std::replace(text.begin(), text.end(), '/', '_');
   return text;
+}
+
+base::Result<std::string> own_token(const std::string& folder) {
+  const std::string path = folder + '/' + kOwnToken;
+  struct stat found{};
+  if (::lstat(path.c_str(), &found) == 0) {
+    const bool is_private = S_ISREG(found.st_mode) && (found.st_mode & (S_IRWXG | S_IRWXO)) == 0 &&
+                            found.st_uid == ::geteuid();
+    if (!is_private) {
+      return base::failed(fmt::format("{}: others than the daemon's user may know it", path),
+                          "remove it: the next start makes another one");
+    }
+    auto text = engine::local::read_small_file(path);
+    if (!text) return text;
+    if (text->ends_with('\n')) text->pop_back();
+    if (text->size() == kTokenLetters) return text;
+  }
+  auto token = make_token();
+  if (!token) return token;
+  const auto written =
+      engine::local::replace_file(folder, kOwnToken, *token + '\n', engine::local::Durable::No);
+  if (!written) return base::failure(written.error());
+  return token;
 }
 
 }  // namespace goban::service

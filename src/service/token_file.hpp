@@ -43,4 +43,8 @@ struct Token {
 /// A new token: 256 random bits of the system as 43 letters. Errors: Failed.
 [[nodiscard]] base::Result<std::string> make_token();
 
+/// The token that `folder/token` holds, as the daemon wrote it for its own user: a new one if there
+/// is none yet. Errors: Failed if it cannot be written, or others than its owner may read it.
+[[nodiscard]] base::Result<std::string> own_token(const std::string& folder);
+
 }  // namespace goban::service

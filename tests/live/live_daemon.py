@@ -10,7 +10,8 @@ import time
 
 
 class Daemon:
-    def __init__(self, goban, config="", gpus=2):
+    def __init__(self, goban, config="", gpus=2, own_log=False):
+        """`own_log`: what the daemon prints goes to the file `self.log`, not to our stderr."""
         self.goban = os.path.abspath(goban)
         self.folder = tempfile.mkdtemp(prefix="goban-live-")
         self.state = os.path.join(self.folder, "state")
@@ -22,6 +23,7 @@ class Daemon:
         self.environment.pop("GOBAN_SERVER", None)
         self.environment.pop("GOBAN_SOCKET", None)
         self.process = None
+        self.log = os.path.join(self.folder, "serve.log") if own_log else None
 
     def __enter__(self):
         self.start()
@@ -34,9 +36,12 @@ class Daemon:
 
     def start(self):
         words = [self.goban, "serve", "--state", self.state, "--virtual-gpus", str(self.gpus)]
-        self.process = subprocess.Popen(
-            words + ["--config", self.config], stdout=subprocess.DEVNULL, stderr=sys.stderr
-        )
+        words += ["--config", self.config]
+        if self.log:
+            with open(self.log, "ab") as log:
+                self.process = subprocess.Popen(words, stdout=log, stderr=log)
+        else:
+            self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=sys.stderr)
         for _ in range(1500):
             if self.goban_run("stats").returncode == 0:
                 return

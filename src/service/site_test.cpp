@@ -1,0 +1,73 @@
+// The site that a configuration makes, with the controller that schedules it.
+#include "service/site.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+namespace goban::service {
+namespace {
+
+using model::SharingWish;
+using testing::HasSubstr;
+
+struct SiteTest : testing::Test {
+  SiteTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "goban_site_XXXXXX").string();
+    folder = ::mkdtemp(pattern.data());
+    config.policy = "fifo-packed";
+    config.colocation = folder + "/pairs.csv";
+    std::ofstream(config.colocation) << "gpu_type,members,slowdowns\nV100,a,\nV100,b,\n"
+                                        "V100,a + b,1.1 + 1.1\n";
+  }
+  ~SiteTest() override { std::filesystem::remove_all(folder); }
+
+  /// One GPU, a job that runs the application `a` on it, then one with `b`: how many run?
+  int running(SharingWish first, SharingWish second, const std::string& account = "one") {
+    auto site = make_site(config, {{.name = "V100", .mem_bytes = int64_t{16} << 30}});
+    EXPECT_TRUE(site) << site.error().text();
+    live::Controller controller(std::move(*site));
+    const auto submit = [&](const std::string& model, SharingWish wish, const std::string& of) {
+      live::JobSpec spec{.account = of, .model = model, .num_gpus = 1};
+      spec.training.sharing = wish;
+      const live::TimedInput input{.at_ns = base::kSecond, .input = live::Submit{{spec}}};
+      EXPECT_TRUE(controller.check(input.input));
+      controller.apply(input);
+      (void)controller.decide(base::kSecond);
+    };
+    submit("a", first, "one");
+    submit("b", second, account);
+    const auto orders = controller.take_orders();
+    return static_cast<int>(std::ranges::count_if(
+        orders, [](const auto& each) { return std::holds_alternative<live::LaunchRun>(each); }));
+  }
+
+  std::string folder;
+  ServeConfig config;
+};
+
+TEST_F(SiteTest, NobodySharesWhoDidNotAskForIt) {
+  using enum SharingWish;
+  EXPECT_EQ(running(Unsaid, Unsaid), 1);
+  EXPECT_EQ(running(Yes, Unsaid), 1);
+  EXPECT_EQ(running(Unsaid, Yes), 1);
+  EXPECT_EQ(running(Yes, No), 1);
+  EXPECT_EQ(running(Yes, Yes), 2);
+  EXPECT_EQ(running(Yes, Yes, "another"), 1);
+}
+
+TEST_F(SiteTest, TheConfigurationMayAllowMore) {
+  using enum SharingWish;
+  config.sharing = {"within_account=0"};
+  EXPECT_EQ(running(Yes, Yes, "another"), 2);
+  EXPECT_EQ(running(Yes, Unsaid), 1);
+  config.sharing = {"everyone=1"};
+  EXPECT_EQ(running(Unsaid, Unsaid), 2);
+  EXPECT_EQ(running(Unsaid, No), 1);
+  EXPECT_EQ(running(Unsaid, Unsaid, "another"), 1);
+}
+
+}  // namespace
+}  // namespace goban::service
