@@ -22,6 +22,7 @@
 #include "records/record_table.hpp"
 #include "report/html_report.hpp"
 #include "report/json_text.hpp"
+#include "store/job_store.hpp"
 
 namespace goban::cli {
 namespace {
@@ -33,6 +34,7 @@ using analysis::ReportData;
 struct AnalyzeArguments {
   std::vector<std::string> files;
   std::vector<std::string> jobs;
+  std::vector<std::string> stores;
   ReadingArguments reading;
   std::string cluster;
   std::string rules;
@@ -97,6 +99,13 @@ base::Status read_all(const AnalyzeArguments& arguments, records::RecordTable& t
                       ReportData& report) {
   std::vector<std::string> files = arguments.files;
   files.insert(files.end(), arguments.jobs.begin(), arguments.jobs.end());
+  for (const std::string& each : arguments.stores) {
+    if (!store::is_store_location(each)) {
+      return base::usage_error(fmt::format("{} is no history store", each),
+                               "name a SQLite file, mariadb://... or postgresql://...");
+    }
+    files.push_back(each);
+  }
   if (files.empty()) {
     return base::usage_error("there is nothing to analyse",
                              "name a file, or - for standard input: sacct ... | goban analyze -");
@@ -297,6 +306,7 @@ void add_analyze(CLI::App& app, Action& action) {
   CLI::App* c = app.add_subcommand("analyze", "Report on a site from its job history");
   c->add_option("FILE", arguments->files, "Accounting files, plain or gzip; - reads stdin");
   c->add_option("--jobs", arguments->jobs, "The same");
+  c->add_option("--store", arguments->stores, "History stores (goban history), as URL or file");
   add_reading_options(*c, arguments->reading);
   c->add_option("--cluster", arguments->cluster, "The site: TOML file, preset, NxM");
   c->add_option("--rules", arguments->rules, "Which jobs count and how: TOML file");

@@ -21,6 +21,14 @@ constexpr int64_t kNodeGpusMax = 255;
 constexpr int64_t kGpusMax = int64_t{1} << 24;
 constexpr size_t kFileBytesMax = size_t{64} << 20;
 
+HostResources read_host(TableReader& table) {
+  HostResources host;
+  host.cores = static_cast<int32_t>(table.whole("cores", 0, 1'000'000, 0));
+  host.mem_bytes = table.bytes("memory");
+  host.ssd_bytes = table.bytes("ssd");
+  return host;
+}
+
 /// One file on its way to a Cluster. Every step may leave a problem and go on with a fallback.
 class ClusterReader {
  public:
@@ -87,14 +95,6 @@ class ClusterReader {
       return 0;
     }
     return static_cast<uint32_t>(found - gpu_names_.begin());
-  }
-
-  HostResources read_host(TableReader& table) {
-    HostResources host;
-    host.cores = static_cast<int32_t>(table.whole("cores", 0, 1'000'000, 0));
-    host.mem_bytes = table.bytes("memory");
-    host.ssd_bytes = table.bytes("ssd");
-    return host;
   }
 
   /// Names of one level must follow each other, and be given for every group or for none.
@@ -300,35 +300,12 @@ class ClusterReader {
 
   void read_resource_types(ClusterBuilder& builder) {
     for (TableReader& table : root_.tables("resource_type")) {
-      table.require("name", "name the resource type");
-      ResourceType type;
-      type.name = table.text("name");
-      type.gpus = static_cast<int32_t>(table.whole("gpus", 0, kNodeGpusMax, 0));
-      type.host = read_host(table);
-      type.max_instances = static_cast<int32_t>(table.whole("max_instances", 1, kNodesMax, 1));
-      type.walltime_max_ns = table.duration("walltime_max");
-      type.walltime_default_ns = table.duration("walltime_default");
-      table.finish();
-      if (type.walltime_max_ns == 0 && table.has("walltime_max")) {
-        table.refuse("walltime_max", "is zero", "leave it out for no limit");
-      }
-      if (type.walltime_max_ns > 0 && type.walltime_default_ns > type.walltime_max_ns) {
-        table.refuse("walltime_default", "is above walltime_max", "lower it");
-      }
+      ResourceType type = read_resource_type(table);
       if (!type_names_.insert(type.name).second) {
         table.refuse("name", fmt::format("two resource types are named {}", type.name),
                      "give each a name of its own");
       }
-      if (type.gpus == 0 && type.host.empty()) {
-        table.refuse("name", fmt::format("{} asks for nothing", type.name),
-                     "give gpus, cores, memory or ssd");
-      }
-      const auto fits = [&type](const Node& node) {
-        return type.gpus <= static_cast<int32_t>(node.num_gpus) &&
-               type.host.cores <= node.host.cores && type.host.mem_bytes <= node.host.mem_bytes &&
-               type.host.ssd_bytes <= node.host.ssd_bytes;
-      };
-      if (std::ranges::none_of(nodes_, fits)) {
+      if (std::ranges::none_of(nodes_, [&](const Node& node) { return fits_on(type, node); })) {
         table.refuse("name", fmt::format("{} fits on no node", type.name),
                      "lower its gpus, cores, memory or ssd, or state those of the nodes");
       }
@@ -353,6 +330,34 @@ class ClusterReader {
 };
 
 }  // namespace
+
+ResourceType read_resource_type(TableReader& table) {
+  table.require("name", "name the resource type");
+  ResourceType type;
+  type.name = table.text("name");
+  type.gpus = static_cast<int32_t>(table.whole("gpus", 0, kNodeGpusMax, 0));
+  type.host = read_host(table);
+  type.max_instances = static_cast<int32_t>(table.whole("max_instances", 1, kNodesMax, 1));
+  type.walltime_max_ns = table.duration("walltime_max");
+  type.walltime_default_ns = table.duration("walltime_default");
+  table.finish();
+  if (type.walltime_max_ns == 0 && table.has("walltime_max")) {
+    table.refuse("walltime_max", "is zero", "leave it out for no limit");
+  }
+  if (type.walltime_max_ns > 0 && type.walltime_default_ns > type.walltime_max_ns) {
+    table.refuse("walltime_default", "is above walltime_max", "lower it");
+  }
+  if (type.gpus == 0 && type.host.empty()) {
+    table.refuse("name", fmt::format("{} asks for nothing", type.name),
+                 "give gpus, cores, memory or ssd");
+  }
+  return type;
+}
+
+bool fits_on(const ResourceType& type, const Node& node) {
+  return type.gpus <= static_cast<int32_t>(node.num_gpus) && type.host.cores <= node.host.cores &&
+         type.host.mem_bytes <= node.host.mem_bytes && type.host.ssd_bytes <= node.host.ssd_bytes;
+}
 
 Result<Cluster> parse_cluster(std::string_view toml, const std::string& file) {
   const auto document = base::parse_config(toml, file);

@@ -42,6 +42,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/config.hpp"
 #include "base/result.hpp"
 #include "model/cluster.hpp"
 
@@ -56,6 +57,12 @@ inline constexpr int64_t kNodesMax = 131'072;
 /// Reads a text; `file` stands for it in messages. Errors: BadData with line, column, field and
 /// remedy.
 [[nodiscard]] base::Result<Cluster> parse_cluster(std::string_view toml, const std::string& file);
+
+/// One table [[resource_type]], as above; problems go to the reader. Whether its name is unique and
+/// whether it fits anywhere is for the caller to see.
+[[nodiscard]] ResourceType read_resource_type(base::TableReader& table);
+/// An instance has room on an empty node.
+[[nodiscard]] bool fits_on(const ResourceType& type, const Node& node);
 
 /// The cluster as such a file; parse_cluster reads it back equal, except for the names of racks,
 /// zones and sites, which a Cluster does not keep.

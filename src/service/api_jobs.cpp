@@ -12,6 +12,7 @@
 #include "service/cpu_jobs.hpp"
 #include "service/job_view.hpp"
 #include "service/reply.hpp"
+#include "service/typed_jobs.hpp"
 
 namespace goban::service {
 
@@ -74,7 +75,9 @@ Response submit(const Call& call, const ApiContext& context, const model::Cluste
                     .remedy = "leave it out, or ask an operator"});
   }
   for (live::JobSpec& job : wish->jobs) {
-    if (const auto fits = fit_into_slots(job, cluster); !fits) {
+    auto fits = fit_into_type(job, cluster);
+    if (fits) fits = fit_into_slots(job, cluster);
+    if (!fits) {
       return refusal(kBadRequest, fits.error());
     }
   }

@@ -6,8 +6,6 @@
 namespace goban::service {
 namespace {
 
-constexpr const char* kSlots = "cores";
-
 int64_t ceil_div(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
 }  // namespace

@@ -7,6 +7,9 @@
 
 namespace goban::service {
 
+/// The name of that type.
+inline constexpr const char* kSlots = "cores";
+
 /// One core and its share of the machine's memory; as many instances as there are cores.
 [[nodiscard]] model::ResourceType core_slots(const model::HostResources& host);
 

@@ -1,13 +1,18 @@
 #include "service/serve_config.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
+#include <tuple>
 #include <unistd.h>
 
 #include "base/config.hpp"
 #include "base/text_file.hpp"
+#include "model/cluster_file.hpp"
 #include "policy/sharing/eaco_settings.hpp"
 #include "service/api_client.hpp"
+#include "service/cpu_jobs.hpp"
 
 namespace goban::service {
 
@@ -21,6 +26,29 @@ constexpr size_t kFileBytesMax = 1 << 20;
 constexpr int64_t kVirtualGpusMax = 255;  // GPUs of a node
 constexpr double kSlownessMax = 100;
 constexpr uint32_t kForEverybody = 0666;  // callers are known by their credentials
+
+bool is_same_type(const model::ResourceType& one, const model::ResourceType& other) {
+  const auto all = [](const model::ResourceType& type) {
+    return std::tie(type.name, type.gpus, type.host, type.max_instances, type.walltime_max_ns,
+                    type.walltime_default_ns);
+  };
+  return all(one) == all(other);
+}
+
+void read_resource_types(TableReader& root, ServeConfig& config) {
+  for (TableReader& table : root.tables("resource_type")) {
+    model::ResourceType type = model::read_resource_type(table);
+    const bool is_taken =
+        std::ranges::find(config.resource_types, type.name, &model::ResourceType::name) !=
+            config.resource_types.end() ||
+        type.name == kSlots;
+    if (is_taken) {
+      table.refuse("name", fmt::format("another resource type is named {}", type.name),
+                   fmt::format("give each a name of its own; {} are those of the machine", kSlots));
+    }
+    config.resource_types.push_back(std::move(type));
+  }
+}
 
 }  // namespace
 
@@ -52,6 +80,7 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   if (auto status = set_sharing(config, unused); !status) {
     root.refuse("sharing", status.error().message, status.error().remedy);
   }
+  read_resource_types(root, config);
   if (auto doors = root.table("service")) {
     config.doors = read_service_options(*doors, config.doors);
     doors->finish();
@@ -123,6 +152,9 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("sharing", running.sharing, fresh.sharing);
   compare("store", running.store, fresh.store);
   compare("series", running.series, fresh.series);
+  if (!std::ranges::equal(running.resource_types, fresh.resource_types, is_same_type)) {
+    keys.emplace_back("resource_type");
+  }
   compare("keep_ended", running.keep_ended_ns, fresh.keep_ended_ns);
   compare("seed", running.seed, fresh.seed);
   compare("service.socket", running.doors.socket, fresh.doors.socket);

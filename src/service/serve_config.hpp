@@ -13,6 +13,10 @@
 //   series = "series"               # readings of GPUs: folder of a series store, or "none"
 //   keep_ended = "1h"               # jobs stay in the queue's list so long after their end
 //
+//   [[resource_type]]               # a part of the machine that jobs ask for by name, as in
+//   cluster name = "rt_small"               # files (cluster_file.hpp) gpus = 1 cores = 2 memory =
+//   "8 GiB" max_instances = 4
+//
 //   [service]                       # who may ask, and where: docs/security.md
 //   socket = "/run/goban.sock"
 //   listen = "127.0.0.1:8080"       # beyond loopback only with TLS
@@ -29,6 +33,7 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "model/cluster.hpp"
 #include "policy/sharing/sharing.hpp"
 #include "service/service.hpp"
 
@@ -48,6 +53,7 @@ struct ServeConfig {
   std::vector<std::string> sharing{};  ///< settings of sharing that differ from kLiveSharing
   std::string store{};
   std::string series{};  ///< folder, or "none"
+  std::vector<model::ResourceType> resource_types{};
   base::TimeNs keep_ended_ns = 3600 * base::kSecond;
   uint64_t seed = 1;
 

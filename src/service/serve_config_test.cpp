@@ -30,6 +30,11 @@ sharing = ["everyone=1", "within_account=0"]
 store = "postgresql://x"
 keep_ended = "2h"
 seed = 7
+[[resource_type]]
+name = "rt_small"
+gpus = 1
+cores = 2
+max_instances = 4
 [service]
 socket = "/run/goban.sock"
 listen = "127.0.0.1:8080"
@@ -42,6 +47,9 @@ priority_max = {user = -1, account_manager = 5}
   EXPECT_THAT(config->virtual_slowness, ElementsAre(1, 1.25));
   EXPECT_EQ(config->keep_ended_ns, 7200 * base::kSecond);
   EXPECT_EQ(config->seed, 7U);
+  ASSERT_EQ(config->resource_types.size(), 1U);
+  EXPECT_EQ(config->resource_types[0].name, "rt_small");
+  EXPECT_EQ(config->resource_types[0].host.cores, 2);
   EXPECT_THAT(config->sharing, ElementsAre("everyone=1", "within_account=0"));
   EXPECT_EQ(config->doors.listen, "127.0.0.1:8080");
   EXPECT_THAT(config->doors.callers.operators, ElementsAre("alice"));
@@ -63,16 +71,18 @@ TEST_P(ServeConfigErrors, NameTheKey) {
   EXPECT_THAT(config.error().text(), HasSubstr("goban.toml:1"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ServeConfigErrors,
-                         testing::Values(Wrong{"polcy = 'goban'", "policy"},
-                                         Wrong{"virtual_gpus = -1", "virtual_gpus"},
-                                         Wrong{"virtual_slowness = [2]", "virtual_slowness"},
-                                         Wrong{"virtual_slowness = [0.5]", "virtual_slowness"},
-                                         Wrong{"sharing = 'everyone=2'", "sharing"},
-                                         Wrong{"sharing = ['nobody=1']", "everyone"},
-                                         Wrong{"service = {priority_max = {king = 1}}", "king"},
-                                         Wrong{"service = {liste = 'x'}", "listen"},
-                                         Wrong{"state = ''", "state"}));
+INSTANTIATE_TEST_SUITE_P(
+    All, ServeConfigErrors,
+    testing::Values(Wrong{"polcy = 'goban'", "policy"}, Wrong{"virtual_gpus = -1", "virtual_gpus"},
+                    Wrong{"virtual_slowness = [2]", "virtual_slowness"},
+                    Wrong{"virtual_slowness = [0.5]", "virtual_slowness"},
+                    Wrong{"sharing = 'everyone=2'", "sharing"},
+                    Wrong{"sharing = ['nobody=1']", "everyone"},
+                    Wrong{"resource_type = [{name = 'x'}]", "nothing"},
+                    Wrong{"resource_type = [{name = 'x', gpu = 1}]", "gpu"},
+                    Wrong{"resource_type = [{name = 'cores', gpus = 1}]", "another resource type"},
+                    Wrong{"service = {priority_max = {king = 1}}", "king"},
+                    Wrong{"service = {liste = 'x'}", "listen"}, Wrong{"state = ''", "state"}));
 
 TEST(ServeConfig, TheRestFollowsFromTheStateFolder) {
   ServeConfig config{.state = "/srv/x/../goban"};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text_file.hpp"
+#include "model/cluster_file.hpp"
 #include "model/site_rules_file.hpp"
 #include "policy/make_knowledge.hpp"
 #include "profile/colocation/colocation_file.hpp"
@@ -46,6 +47,16 @@ Result<model::Cluster> machine_cluster(const ServeConfig& config,
   placed.node.host = {.cores = static_cast<int32_t>(std::thread::hardware_concurrency()),
                       .mem_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE)};
   builder.add_resource_type(core_slots(placed.node.host));
+  for (const model::ResourceType& type : config.resource_types) {
+    if (!model::fits_on(type, placed.node)) {
+      return base::usage_error(
+          fmt::format("resource type {} does not fit on this machine: {} GPUs, {} cores, {} MiB",
+                      type.name, placed.node.num_gpus, placed.node.host.cores,
+                      placed.node.host.mem_bytes >> 20),
+          "lower its gpus, cores or memory; machines of this configuration have no ssd");
+    }
+    builder.add_resource_type(type);
+  }
   builder.add_node(std::move(placed));
   return builder.build();
 }

@@ -1,4 +1,4 @@
-// Which cores a job without GPUs computes on: each core is for one such job at a time. A claim is a
+// Which cores a job computes on that asked for cores: each core is for one such job at a time. A claim is a
 // lock on `<state>/cores/<number>`, so it ends with the supervisor that holds it, whatever happens,
 // and a restarted daemon has nothing to remember.
 #pragma once

@@ -47,12 +47,18 @@ uint16_t free_port(uint64_t job) {
   return static_cast<uint16_t>(kFirst);
 }
 
-std::vector<int32_t> cpus_of(const RunOrder& order) {
-  std::vector<int32_t> cpus;
-  for (const LocalGpu& gpu : order.gpus) cpus.insert(cpus.end(), gpu.cpus.begin(), gpu.cpus.end());
+/// Both lists, ascending, each core once.
+std::vector<int32_t> all_of(std::vector<int32_t> cpus, const std::vector<int32_t>& more) {
+  cpus.insert(cpus.end(), more.begin(), more.end());
   std::sort(cpus.begin(), cpus.end());
   cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
   return cpus;
+}
+
+std::vector<int32_t> cpus_of(const RunOrder& order) {
+  std::vector<int32_t> cpus;
+  for (const LocalGpu& gpu : order.gpus) cpus.insert(cpus.end(), gpu.cpus.begin(), gpu.cpus.end());
+  return all_of(std::move(cpus), {});
 }
 
 /// `<state>` of `<state>/jobs/<number>/run-<run>`.
@@ -146,10 +152,8 @@ base::Status SupervisedRun::start() {
   start.outputs = output_paths(placed, order_.run.job);
   start.append = order_.restarts > 0;
   start.cpus = cpus_of(order_);
-  if (order_.gpus.empty()) {
-    cores_ = claim_cores(state_of(folder_) + "/cores", cores_of(spec, order_.run_instances));
-    start.cpus = cores_.cpus;
-  }
+  cores_ = claim_cores(state_of(folder_) + "/cores", cores_of(spec, order_.run_instances));
+  start.cpus = all_of(start.cpus, cores_.cpus);
   if (terminal_) start.terminal = terminal_->device();
   if (cgroup_) start.cgroup_procs = cgroup_->procs_file();
   RunPlaces places;
