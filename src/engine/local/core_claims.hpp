@@ -1,6 +1,6 @@
-// Which cores a job computes on that asked for cores: each core is for one such job at a time. A claim is a
-// lock on `<state>/cores/<number>`, so it ends with the supervisor that holds it, whatever happens,
-// and a restarted daemon has nothing to remember.
+// Which cores a job computes on that asked for cores: each core is for one such job at a time. A
+// claim is a lock on `<state>/cores/<number>`, so it ends with the supervisor that holds it,
+// whatever happens, and a restarted daemon has nothing to remember.
 #pragma once
 
 #include <cstdint>
