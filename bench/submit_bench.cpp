@@ -36,7 +36,7 @@ class IdleEngine final : public live::Engine {
   }
   void stop(live::RunId, live::StopReason) override {}
   void resume(const live::LaunchOrder&) override {}
-  void forget(live::RunId, bool) override {}
+  void forget(live::JobId, const std::string&) override {}
   std::vector<live::Report> take_reports() override { return std::exchange(reports_, {}); }
 
  private:

@@ -68,6 +68,7 @@ struct MachineDaemon::Parts {
   WhatIfMaker make_what_if;
   decltype(ServiceExtras::what_if) what_if;
   std::function<void()> shut_out;
+  uint64_t epoch = 0;  ///< of the journal
   std::optional<live::StateLock> lock;
   MachineGpus machine;
   model::Cluster cluster;  ///< accounting reads it from its own thread
@@ -109,6 +110,7 @@ Status MachineDaemon::Parts::start_daemon() {
   if (auto status = add_power(config, machine.gpus); !status) return status;
   auto journal = live::open_journal(config.state + "/journal", {.build = GOBAN_VERSION});
   if (!journal) return base::failure(journal.error());
+  epoch = journal->epoch;
   auto book = ProfileBook::open(config.state + "/profiles", config.state + "/payloads",
                                 machine.gpus.front().name);
   if (!book) return base::failure(book.error());
@@ -211,9 +213,11 @@ Status MachineDaemon::Parts::write_link() const {
 
 MachineDaemon::MachineDaemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 MachineDaemon::~MachineDaemon() {
+  const std::string& state = parts_->config.state;
+  const bool is_ours = !engine::local::is_shut_out(state, parts_->epoch);
   std::error_code none;
-  if (parts_->doors != nullptr) {
-    std::filesystem::remove(dashboard_link_file(parts_->config.state), none);
+  if (parts_->doors != nullptr && is_ours) {
+    std::filesystem::remove(dashboard_link_file(state), none);
   }
 }
 
