@@ -44,7 +44,7 @@ void placement(benchmark::State& state) {
     // 0: a mix of sizes and classes, as a queue brings them.
     job.num_gpus = gpus > 0 ? gpus : static_cast<int32_t>(1u << random.below(5));
     job.app_class = model::AppClass{static_cast<uint8_t>(random.below(3))};
-    if (!resources.find(job, base::kNever, 1, out)) continue;
+    if (!resources.find(job, {}, 1, out)) continue;
     resources.take(job, out);
     resources.give(job, out);
     benchmark::DoNotOptimize(out.gpus.data());

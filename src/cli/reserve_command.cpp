@@ -33,12 +33,10 @@ struct ListArguments {
 };
 
 base::Error usage(const char* option, std::string message, std::string remedy) {
-  base::Error error{.code = base::ErrorCode::Usage,
-                    .message = std::move(message),
-                    .remedy = std::move(remedy),
-                    .place = {}};
-  error.place.field = option;
-  return error;
+  return {.code = base::ErrorCode::Usage,
+          .message = std::move(message),
+          .place = {.file = {}, .line = 0, .column = 0, .field = option},
+          .remedy = std::move(remedy)};
 }
 
 /// Whole seconds since 1970 of "+2d", "2026-12-01", "2026-12-01 10:00[:00]" (local time unless a
