@@ -113,12 +113,14 @@ class World {
 
   Input someones_wish() {
     const JobId job(static_cast<uint32_t>(random_.below(std::max<uint64_t>(book().next_job, 1))));
-    switch (random_.below(14)) {
+    switch (random_.below(16)) {
       case 12:
-        return reservation();
       case 13:
+      case 14:
+        return reservation();
+      case 15:
         return CancelReservation{.reservation = ReservationId(static_cast<uint32_t>(random_.below(
-                                     2 * std::max<uint64_t>(book().next_reservation, 1)))),
+                                     4 * std::max<uint64_t>(book().next_reservation, 1)))),
                                  .by = kRoot};
       case 0:
         return Cancel{.job = job, .by = kRoot};
@@ -142,9 +144,9 @@ class World {
 
   Reserve reservation() {
     Reserve reserve{.num_nodes = static_cast<int32_t>(1 + random_.below(2)), .by = kRoot};
-    reserve.plan.start_ns = now_ + static_cast<TimeNs>(40 + random_.below(100)) * base::kSecond;
+    reserve.plan.start_ns = now_ + static_cast<TimeNs>(40 + random_.below(40)) * base::kSecond;
     reserve.plan.end_ns =
-        reserve.plan.start_ns + static_cast<TimeNs>(1 + random_.below(100)) * base::kSecond;
+        reserve.plan.start_ns + static_cast<TimeNs>(1 + random_.below(200)) * base::kSecond;
     if (random_.below(2) == 0) {
       reserve.plan.nodes = {NodeId(static_cast<uint32_t>(random_.below(4)))};
     }
