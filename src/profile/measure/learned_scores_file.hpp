@@ -12,7 +12,7 @@ namespace goban::profile {
 [[nodiscard]] std::string to_json(const LearnedScores::Image& image);
 /// Errors: BadData naming `file` and what is wrong; a newer version is refused, unknown fields are
 /// ignored.
-[[nodiscard]] base::Result<LearnedScores::Image> parse_learned_scores(std::string_view json,
+[[nodiscard]] base::Result<LearnedScores::Image> parse_learned_scores(std::string_view text,
                                                                       const std::string& file);
 
 }  // namespace goban::profile
