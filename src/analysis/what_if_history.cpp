@@ -12,7 +12,7 @@
 namespace goban::analysis {
 namespace {
 
-constexpr int64_t kDayNs = 24 * 3600 * base::kSecond;
+constexpr int64_t kDayNs = int64_t{24} * 3600 * base::kSecond;
 
 /// A job alone on its GPUs, in classes coarse enough to be met again.
 struct Alone {

@@ -404,7 +404,8 @@ TEST(JobReader, MissingFilesAndFolders) {
   EXPECT_EQ(missing.error().text(), "cannot open /nowhere/jobs.csv: No such file or directory");
   const auto folder = read_jobs(testing::TempDir(), {});
   ASSERT_FALSE(folder);
-  EXPECT_THAT(folder.error().text(), testing::EndsWith("perhaps pai_sensor_table.csv))"));
+  EXPECT_THAT(folder.error().text(), testing::EndsWith("perhaps pai_sensor_table.csv, "
+                                                       "pai_instance_table.csv))"));
   ReadOptions options;
   options.rejects_path = "/proc/rejects.csv";
   EXPECT_EQ(error_text(kGeneric, options),

@@ -19,11 +19,13 @@ using model::ReservationId;
 
 /// What a site lets people reserve. It binds new reservations only.
 struct ReservationRules {
-  bool by_users = false;                       ///< everybody for oneself; else operators only
-  TimeNs unit_ns = 24 * 3600 * base::kSecond;  ///< a reservation is a whole number of these
-  TimeNs longest_ns = 30 * 24 * 3600 * base::kSecond;
-  TimeNs ahead_ns = 24 * 3600 * base::kSecond;  ///< it is made at least so long before its start
-  int32_t nodes_max = 0;                        ///< of one reservation; 0 = all there are
+  bool by_users = false;  ///< everybody for oneself; else operators only
+  TimeNs unit_ns =
+      int64_t{24} * 3600 * base::kSecond;  ///< a reservation is a whole number of these
+  TimeNs longest_ns = int64_t{30} * 24 * 3600 * base::kSecond;
+  TimeNs ahead_ns =
+      int64_t{24} * 3600 * base::kSecond;  ///< it is made at least so long before its start
+  int32_t nodes_max = 0;                   ///< of one reservation; 0 = all there are
   friend bool operator==(const ReservationRules&, const ReservationRules&) = default;
 };
 

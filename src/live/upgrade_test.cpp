@@ -201,7 +201,7 @@ TEST_P(Upgrade, WorkGoesOnUnderAnotherPolicy) {
 TEST_P(Upgrade, ASnapshotOfAnotherFormatSaysSo) {
   open("easy-backfill+pal");
   if (HasFatalFailure()) return;
-  for (const char* version : {"0", "2"}) {
+  for (const char* version : {"0", "3"}) {
     Recovered other = journal.recovered;
     const std::string mine = "\"version\":1,\"watched\"";
     const size_t at = other.snapshot.find(mine);

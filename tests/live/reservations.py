@@ -6,6 +6,7 @@ outlives the daemon's death, and at its end its jobs are stopped.
 
 import json
 import signal
+import subprocess
 import sys
 
 from live_daemon import Daemon, expect
@@ -83,11 +84,10 @@ def main():
         expect(show(short)["end_s"] >= reservation("R2")["end_s"], show(short))
 
         def stored():
-            table = daemon.folder + "/jobs.csv"
             store = daemon.state + "/store.sqlite"
-            daemon.goban_run("history", "export", "--store", store, "--out", table)
-            with open(table) as lines:
-                return ",R1," in (text := lines.read()) and ",R2," in text
+            words = [daemon.goban, "history", "export", "--store", store, "--out", "-", "--plain"]
+            text = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False).stdout
+            return ",R1," in text and ",R2," in text
 
         daemon.wait_for("the records name the reservations", stored)
     print("as expected")

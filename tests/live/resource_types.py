@@ -2,7 +2,7 @@
 Grid Engine and PBS, hold what the types promise, and wait where it is held; --cores of a job with GPUs
 claims cores.
 
-    types.py GOBAN
+    resource_types.py GOBAN
 """
 
 import json

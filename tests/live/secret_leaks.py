@@ -2,7 +2,7 @@
 token show up in no log, journal, snapshot, store or answer; and once the jobs are over, nowhere in the
 state folder.
 
-    secrets.py GOBAN
+    secret_leaks.py GOBAN
 """
 
 import os
