@@ -57,7 +57,7 @@ it('colours held GPUs by what was measured', async () => {
     };
     return racks[0]!.nodes[0]!.gpus.filter(({ jobs }) => jobs.includes(2));
   };
-  await expect.poll(async () => (await busy())[0]!.util_pct ?? 0, { timeout: 20_000 }).toBeGreaterThan(5);
+  await expect.poll(async () => (await busy())[0]!.util_pct ?? 0, { timeout: 90_000 }).toBeGreaterThan(5);
   expect((await busy())[0]!.power_w).toBeGreaterThan(30);
 });
 
