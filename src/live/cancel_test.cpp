@@ -1,26 +1,14 @@
 // Who wants a job gone for good has the last word, whatever else stops it.
 #include <gtest/gtest.h>
 
+#include "live/test_site.hpp"
 #include "live/test_world.hpp"
 
 namespace goban::live {
 namespace {
 
 TEST(Cancelled, AJobDoesNotComeBackFromANodeThatFails) {
-  model::ClusterBuilder builder("test");
-  const uint32_t gpu = builder.add_gpu_model({.name = "test"});
-  for (const char* name : {"n0", "n1"}) {
-    model::ClusterBuilder::Placed placed;
-    placed.node.name = name;
-    placed.node.num_gpus = 1;
-    placed.node.gpu_model = gpu;
-    builder.add_node(placed);
-  }
-  Site site;
-  site.cluster = *builder.build();
-  site.scores = profile::PmScores::uniform(2);
-  site.penalties = profile::LocalityPenalties(site.cluster, 1);
-  site.composition = *policy::compose("fifo");
+  const Site site = test_site(2, 1, "fifo");
   MemoryLog log;
   FaultyEngine engine(site.cluster, 1);
   Turns turns(site, log, engine);

@@ -6,6 +6,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "live/test_site.hpp"
 #include "live/test_world.hpp"
 
 namespace goban::live {
@@ -69,17 +70,7 @@ struct DaemonTest : testing::Test {
   std::string said;
 
   base::Result<std::unique_ptr<Daemon>> try_start(int store_failures = 0) {
-    Site site;
-    model::ClusterBuilder builder("one");
-    model::ClusterBuilder::Placed placed;
-    placed.node.name = "n0";
-    placed.node.num_gpus = 4;
-    placed.node.gpu_model = builder.add_gpu_model({.name = "test"});
-    builder.add_node(placed);
-    site.cluster = *builder.build();
-    site.scores = profile::PmScores::uniform(4);
-    site.penalties = profile::LocalityPenalties(site.cluster, 1);
-    site.composition = *policy::compose("fifo+packed");
+    Site site = test_site(1, 4, "fifo+packed");
     DaemonOptions options{.poll_ns = 1'000'000};
     options.shut_out = [this] { ++shut_outs; };
     options.say = [this](const std::string& line) {

@@ -1,6 +1,7 @@
 // What becomes of jobs that depend on others which the book has forgotten.
 #include <gtest/gtest.h>
 
+#include "live/test_site.hpp"
 #include "live/test_world.hpp"
 
 namespace goban::live {
@@ -12,17 +13,7 @@ using base::kSecond;
 constexpr int32_t kFails = 1;
 
 Site site_that_keeps(TimeNs keep_ended_ns) {
-  Site site;
-  model::ClusterBuilder builder("one");
-  model::ClusterBuilder::Placed placed;
-  placed.node.name = "n0";
-  placed.node.num_gpus = 4;
-  placed.node.gpu_model = builder.add_gpu_model({.name = "test"});
-  builder.add_node(placed);
-  site.cluster = *builder.build();
-  site.scores = profile::PmScores::uniform(4);
-  site.penalties = profile::LocalityPenalties(site.cluster, 1);
-  site.composition = *policy::compose("fifo+packed");
+  Site site = test_site(1, 4, "fifo+packed");
   site.keep_ended_ns = keep_ended_ns;
   return site;
 }

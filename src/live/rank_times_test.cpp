@@ -1,6 +1,7 @@
 // What ranks said of their time stays with the run: in the journal, in the book, in a snapshot.
 #include <gtest/gtest.h>
 
+#include "live/test_site.hpp"
 #include "live/test_world.hpp"
 
 namespace goban::live {
@@ -8,20 +9,7 @@ namespace {
 
 constexpr TimeNs kSecond = base::kSecond;
 
-Site site() {
-  model::ClusterBuilder builder("one");
-  model::ClusterBuilder::Placed placed;
-  placed.node.name = "n0";
-  placed.node.num_gpus = 2;
-  placed.node.gpu_model = builder.add_gpu_model({.name = "test"});
-  builder.add_node(placed);
-  Site out;
-  out.cluster = *builder.build();
-  out.scores = profile::PmScores::uniform(2);
-  out.penalties = profile::LocalityPenalties(out.cluster, 1);
-  out.composition = *policy::compose("fifo+packed");
-  return out;
-}
+Site site() { return test_site(1, 2, "fifo+packed"); }
 
 const std::vector<RankTimes> kRanks = {
     {.rank = 0, .ranks = 2, .steps = 100, .busy_s = 41.2, .wait_s = 6.1},

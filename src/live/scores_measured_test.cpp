@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "live/test_site.hpp"
 #include "live/test_world.hpp"
 #include "profile/scores_file.hpp"
 
@@ -22,17 +23,8 @@ std::string table(double slow_first, double slow_last) {
 
 struct ScoresTest : testing::Test {
   static Site site(double slow_first = 1) {
-    model::ClusterBuilder builder("one");
-    model::ClusterBuilder::Placed placed;
-    placed.node.name = "n0";
-    placed.node.num_gpus = 4;
-    placed.node.gpu_model = builder.add_gpu_model({.name = "test"});
-    builder.add_node(placed);
-    Site out;
-    out.cluster = *builder.build();
+    Site out = test_site(1, 4, "fifo+pal");
     out.scores = *profile::parse_scores(table(slow_first, 1), "", 4);
-    out.penalties = profile::LocalityPenalties(out.cluster, 1);
-    out.composition = *policy::compose("fifo+pal");
     return out;
   }
   void start(double configured_slow_first = 1) {

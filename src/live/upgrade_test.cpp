@@ -7,6 +7,7 @@
 
 #include "live/journal/journal_file.hpp"
 #include "live/journal/test_folder.hpp"
+#include "live/test_site.hpp"
 #include "live/turns.hpp"
 
 namespace goban::live {
@@ -15,23 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-Site two_nodes(const std::string& policy) {
-  model::ClusterBuilder builder("upgrade");
-  const uint32_t gpu = builder.add_gpu_model({.name = "test"});
-  for (const char* name : {"n0", "n1"}) {
-    model::ClusterBuilder::Placed placed;
-    placed.node.name = name;
-    placed.node.num_gpus = 4;
-    placed.node.gpu_model = gpu;
-    builder.add_node(placed);
-  }
-  Site site;
-  site.cluster = *builder.build();
-  site.scores = profile::PmScores::uniform(8);
-  site.penalties = profile::LocalityPenalties(site.cluster, 1.5);
-  site.composition = *policy::compose(policy);
-  return site;
-}
+Site two_nodes(const std::string& policy) { return test_site(2, 4, policy, 1.5); }
 
 /// Starts what it is told to, and ends it when the test says so.
 class PatientEngine final : public Engine {
