@@ -98,7 +98,7 @@ class SleepyDeskTest : public DaemonDeskTest {
 };
 
 TEST_F(SleepyDeskTest, ANodeThatRestsIsAsleepAndNotDown) {
-  const auto state = [&](int node) { return get("/v1/nodes")["nodes"][node]["state"]; };
+  const auto state = [&](size_t node) { return get("/v1/nodes")["nodes"][node]["state"]; };
   for (int i = 0; i < 6000 && state(3) != "asleep"; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -144,7 +144,7 @@ TEST_F(MachineDaemonTest, WhatIfAsksForTheScoresThatCountNow) {
   const auto daemon = MachineDaemon::start(
       config, [](const std::string&) {},
       [&](const ServeConfig&, const live::Site&, auto now) {
-        scores = now;
+        scores = std::move(now);
         return [](const std::string&) -> base::Result<std::string> { return "{}"; };
       });
   ASSERT_TRUE(daemon) << daemon.error().text();

@@ -159,7 +159,7 @@ struct KeeperTest : testing::Test {
                                        std::make_unique<BoxAccounting>(box, *profiles, ended),
                                        {.poll_ns = 1'000'000,
                                         .wall_clock = [this] { return clock_ns += kTurn; },
-                                        .say = [](auto) {}});
+                                        .say = [](const auto&) {}});
     ASSERT_TRUE(started) << started.error().text();
     daemon = std::move(*started);
     desk = std::make_unique<DaemonDesk>(*daemon);
