@@ -102,7 +102,7 @@ TEST_F(SleepyDeskTest, ANodeThatRestsIsAsleepAndNotDown) {
   for (int i = 0; i < 6000 && state(3) != "asleep"; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  for (int node = 0; node < 4; ++node) EXPECT_EQ(state(node), "asleep");
+  for (size_t node = 0; node < 4; ++node) EXPECT_EQ(state(node), "asleep");
   EXPECT_EQ(get("/v1/stats")["gpus"]["asleep"], 16);
   EXPECT_EQ(get("/v1/stats")["gpus"]["down"], 0);
   const std::string page = ask(kOperator, "GET", "/metrics").body;

@@ -10,7 +10,6 @@ namespace goban::live {
 
 using base::Result;
 using base::Status;
-using scheduler::PromisedNodes;
 
 namespace {
 

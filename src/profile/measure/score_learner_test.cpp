@@ -225,14 +225,14 @@ TEST(ScoreLearner, OneMadeFromAnImageGoesOnAlike) {
 
 TEST(ScoreLearner, RemembersTheApplicationsThatRanLast) {
   ScoreLearner learner({{1, 1, 1, 1, 1}}, {.applications_max = 2});
-  const auto run = [&](uint32_t application, std::vector<GpuId> gpus) {
+  const auto run = [&](uint32_t application, const std::vector<GpuId>& gpus) {
     learner.observe({.application = application,
                      .source = TimeSource::RankCompute,
                      .gpus = gpus,
                      .step_s = std::vector<double>(gpus.size(), 1.0)});
   };
   const std::vector<GpuId> others = {GpuId(1U), GpuId(2U), GpuId(3U)};
-  for (const uint32_t application : {1, 2, 1, 3}) run(application, others);
+  for (const uint32_t application : {1U, 2U, 1U, 3U}) run(application, others);
   EXPECT_TRUE(learner.image().baselines.contains({0, 1}));
   EXPECT_FALSE(learner.image().baselines.contains({0, 2}));
   EXPECT_TRUE(learner.image().baselines.contains({0, 3}));
