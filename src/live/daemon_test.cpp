@@ -69,6 +69,20 @@ struct DaemonTest : testing::Test {
   std::mutex said_mutex;
   std::string said;
 
+  /// A daemon with one job is killed, and its journal says that the job is on these GPUs, not on 0.
+  void kill_with_job_on(const std::string& gpus) {
+    {
+      const auto daemon = start();
+      ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{}}}));
+      ASSERT_TRUE(settle(*daemon));
+      log.keeps_records = true;  // as if it had been killed
+    }
+    const std::string recorded = "\"gpus\":[0]";
+    for (std::string& record : log.safe.records) {
+      const size_t at = record.find(recorded);
+      if (at != std::string::npos) record.replace(at, recorded.size(), "\"gpus\":" + gpus);
+    }
+  }
   base::Result<std::unique_ptr<Daemon>> try_start(int store_failures = 0) {
     Site site = test_site(1, 4, "fifo+packed");
     DaemonOptions options{.poll_ns = 1'000'000};
@@ -153,16 +167,7 @@ TEST_F(DaemonTest, ARestartGoesOnWhereItWas) {
 }
 
 TEST_F(DaemonTest, AJournalThatComesOutOtherwiseIsRedone) {
-  {
-    const auto daemon = start();
-    ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{}}}));
-    ASSERT_TRUE(settle(*daemon));
-    log.keeps_records = true;  // as if it had been killed
-  }
-  for (std::string& record : log.safe.records) {
-    const size_t gpus = record.find("\"gpus\":[0]");
-    if (gpus != std::string::npos) record.replace(gpus, 10, "\"gpus\":[3]");
-  }
+  ASSERT_NO_FATAL_FAILURE(kill_with_job_on("[3]"));
   log.keeps_records = false;
   {
     const auto daemon = start();
@@ -178,16 +183,7 @@ TEST_F(DaemonTest, AJournalThatComesOutOtherwiseIsRedone) {
 }
 
 TEST_F(DaemonTest, ADecisionThatCannotBeStopsTheStart) {
-  {
-    const auto daemon = start();
-    ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{}}}));
-    ASSERT_TRUE(settle(*daemon));
-    log.keeps_records = true;  // as if it had been killed
-  }
-  for (std::string& record : log.safe.records) {
-    const size_t gpus = record.find("\"gpus\":[0]");
-    if (gpus != std::string::npos) record.replace(gpus, 10, "\"gpus\":[9]");
-  }
+  ASSERT_NO_FATAL_FAILURE(kill_with_job_on("[9]"));
   auto daemon = try_start();
   ASSERT_FALSE(daemon);
   EXPECT_THAT(daemon.error().text(), HasSubstr("cannot have these GPUs"));
