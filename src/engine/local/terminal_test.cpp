@@ -70,6 +70,7 @@ TEST(Terminal, AShortJobWaitsForItsFirstClient) {
   ASSERT_TRUE(end) << end.error().text();
   EXPECT_EQ(end->exit_code, 3);
   EXPECT_NE(text_of(runs.out("shown")).find("all of it"), std::string::npos);
+  EXPECT_EQ(runs.wait_for(order.run, ReportKind::Ended).back().exit_code, 3);
 }
 
 TEST(Terminal, NoJobNoTerminal) {

@@ -50,7 +50,14 @@ class TestRuns {
     options.node = "here";
     options.supervisor = {GOBAN_BINARY_DIR "/bin/goban", "supervise"};
   }
-  ~TestRuns() { std::filesystem::remove_all(state_); }
+  /// A supervisor that has not quite left may still remove its own files under it.
+  ~TestRuns() {
+    wait_until([&] {
+      std::error_code failed;
+      std::filesystem::remove_all(state_, failed);
+      return !failed && !std::filesystem::exists(state_);
+    });
+  }
   TestRuns(const TestRuns&) = delete;
   TestRuns& operator=(const TestRuns&) = delete;
 

@@ -32,10 +32,14 @@ function isTyping(target: EventTarget | null): boolean {
 
 /** Keys of the whole page; lists have theirs. */
 function useKeys(route: Route, showHelp: () => void): void {
+  // Read when a key comes: an effect of a new page runs only after that page is seen.
+  const now = useRef({ route, showHelp });
+  now.current = { route, showHelp };
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (document.querySelector('dialog[open]')) return;
+      const { route, showHelp } = now.current;
       if (event.key === 'Escape') {
         if (isTyping(event.target)) (event.target as HTMLElement).blur();
         else if (route.area === 'job') history.length > 1 ? history.back() : (location.hash = '#/queue');
@@ -56,7 +60,7 @@ function useKeys(route: Route, showHelp: () => void): void {
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, [route, showHelp]);
+  }, []);
 }
 
 function AreaOf({ route }: { route: Route }) {
