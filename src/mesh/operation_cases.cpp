@@ -269,6 +269,21 @@ class Cases {
           3);
       return std::vector<Tensor>{last[0], last[1] - w, cast(last[2], DType::F32)};
     });
+    add("while with accumulators", [real = real_](Graph& g) {
+      const Tensor x = g.input("x", {a, b}, real);
+      const auto last = while_loop(
+          {fill(g, {}, 0, DType::I64), x},
+          [](const std::vector<Tensor>& s) {
+            return less(s[0], fill(s[0].graph(), {}, 3, DType::I64));
+          },
+          [](const std::vector<Tensor>& s) {
+            return std::vector<Tensor>{s[0] + 1, s[1] * 0.5, reduce_sum(s[1], {b}),
+                                       reduce_sum(square(s[1]), {})};
+          },
+          3, 2);
+      return std::vector<Tensor>{last[1], last[2], last[3]};
+    });
+    add("depend", one([](Tensor x) { return depend(exp(x), {reduce_sum(x, {b})}); }));
   }
 
   void layers() {
@@ -294,19 +309,27 @@ class Cases {
       const Tensor rows = reshape(x, {a, {"w", 4}, {"i", 2}});
       return l.separable_conv("s", rows, {{"w", -2, 1}}, "i", {c});
     });
+    for (const bool training : {true, false}) {
+      layer(training ? "batch norm" : "batch norm, evaluation",
+            [training](Layers& l, Tensor x) { return l.batch_norm("n", x, {b}, training); });
+    }
+    const auto project = [](Layers& l, Tensor x, const char* name) {
+      const Dim heads{"heads", 2}, depth{"depth", 2};
+      return transpose(l.dense(name, broadcast(x, {a, b}), {}, {heads, depth}),
+                       {a, heads, b, depth});
+    };
     for (const bool causal : {true, false}) {
-      layer(causal ? "causal attention" : "attention", [causal](Layers& l, Tensor x) {
-        const Dim heads{"heads", 2}, depth{"depth", 2}, memory{"memory", 8};
-        const Shape parts{a, heads, b, depth};
-        const auto project = [&](const char* name) {
-          return transpose(l.dense(name, broadcast(x, {a, b}), {}, {heads, depth}), parts);
-        };
-        const Tensor k = rename(project("k"), "b", "memory");
-        const Tensor v = rename(project("v"), "b", "memory");
-        const Tensor mask = causal_mask(l.graph(), b, memory, x.dtype());
-        return attention(project("q"), k, v, "memory", "depth", causal ? &mask : nullptr);
+      layer(causal ? "causal attention" : "attention", [=](Layers& l, Tensor x) {
+        const Tensor k = rename(project(l, x, "k"), "b", "memory");
+        const Tensor v = rename(project(l, x, "v"), "b", "memory");
+        const Tensor mask = causal_mask(l.graph(), b, {"memory", 8}, x.dtype());
+        return attention(project(l, x, "q"), k, v, "memory", "depth", causal ? &mask : nullptr);
       });
     }
+    layer("local attention", [=](Layers& l, Tensor x) {
+      return local_attention(project(l, x, "q"), project(l, x, "k"), project(l, x, "v"), "b",
+                             "depth", 2);
+    });
   }
 
   DType real_;

@@ -11,7 +11,7 @@ TEST(RandomGraphs, EveryLegalLayoutGivesTheUnsplitResultAndGradients) {
     const Builder build = [seed](Graph& g) { return random_graph(g, seed); };
     const auto whole = run_on_threads(build, {"", ""});
     ASSERT_TRUE(whole) << "seed " << seed << ": " << whole.error().text();
-    for (const char* mesh : {"x:2", "x:4", "x:2;y:2"}) {
+    for (const char* mesh : {"x:1", "x:2", "x:4", "x:2;y:2"}) {
       for (const LayoutCase& layout : legal_layouts(build, mesh)) {
         const auto split = run_on_threads(build, layout);
         ASSERT_TRUE(split) << "seed " << seed << ", " << mesh << " \"" << layout.layout
