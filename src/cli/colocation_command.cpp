@@ -6,6 +6,7 @@
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
 #include "cli/command.hpp"
+#include "cli/live_client.hpp"
 #include "profile/colocation/colocation_file.hpp"
 #include "profile/colocation/colocation_predictor.hpp"
 #include "profile/colocation/eaco_tables.hpp"
@@ -150,6 +151,22 @@ int predict(const PredictArguments& arguments) {
   return 0;
 }
 
+struct ExportArguments {
+  std::string out = "-";
+  std::string server;
+};
+
+int export_learned(const ExportArguments& arguments) {
+  auto client = connect(arguments.server);
+  if (!client) return report_error(client.error());
+  const auto text = client->get("/v1/colocation");
+  if (!text) return report_error(text.error());
+  const auto history = profile::parse_colocation(*text, client->server_name());
+  if (!history) return report_error(history.error());
+  const auto status = write_history(*history, arguments.out);
+  return status ? 0 : report_error(status.error());
+}
+
 }  // namespace
 
 void add_colocation(CLI::App& app, Action& action) {
@@ -190,6 +207,20 @@ void add_colocation(CLI::App& app, Action& action) {
       "  goban colocation predict gavel.csv \"ResNet-18@batch 16 + ResNet-50@batch 64\" --gpu "
       "P100");
   predict_command->callback([asked, &action] { action = [asked] { return predict(*asked); }; });
+
+  auto exported = std::make_shared<ExportArguments>();
+  CLI::App* export_command = command->add_subcommand(
+      "export", "Write what the daemon knows: the site's history, and what jobs taught since");
+  export_command->add_option("--out", exported->out, "Where to write the history (CSV)")
+      ->capture_default_str();
+  add_server_option(*export_command, exported->server);
+  export_command->footer(
+      "For operators. The file is one for `colocation` in the daemon's configuration, and for\n"
+      "goban simulate --colocation.\n"
+      "Example:\n"
+      "  goban colocation export --out learned.csv");
+  export_command->callback(
+      [exported, &action] { action = [exported] { return export_learned(*exported); }; });
 }
 
 }  // namespace goban::cli

@@ -51,7 +51,7 @@ enum class ReportKind : uint8_t {
   NodeUp,
 };
 
-/// How a job stands by its own words. Negative = it did not say.
+/// How a job stands, by its own words but for `busy_s`. Negative = it did not say.
 struct ProgressNews {
   double epoch = -1;   ///< epochs done, with the fraction of the one in progress
   double epochs = -1;  ///< of all its work
@@ -59,6 +59,9 @@ struct ProgressNews {
   int64_t steps = -1;
   double samples_per_s = -1;
   double loss = -1;
+  /// Seconds of a GPU that this run kept busy, the mean of its GPUs, as the engine measured it; of
+  /// jobs that say no epochs.
+  double busy_s = -1;
   bool checkpointed = false;  ///< a checkpoint as of this step is safe
   friend bool operator==(const ProgressNews&, const ProgressNews&) = default;
 };

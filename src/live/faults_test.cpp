@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 
+#include "live/test_site.hpp"
 #include "live/test_world.hpp"
 #include "policy/make_knowledge.hpp"
 #include "profile/energy/power_presets.hpp"
@@ -10,34 +11,28 @@
 namespace goban::live {
 namespace {
 
-model::Cluster small_cluster(uint32_t nodes, uint32_t gpus) {
-  model::ClusterBuilder builder("test");
-  const uint32_t gpu = builder.add_gpu_model({.name = "test"});
-  for (uint32_t i = 0; i < nodes; ++i) {
-    model::ClusterBuilder::Placed placed;
-    placed.node.name = "n" + std::to_string(i);
-    placed.node.num_gpus = gpus;
-    placed.node.gpu_model = gpu;
-    builder.add_node(placed);
-  }
-  return *builder.build();
-}
+bool begins(std::string_view policy, std::string_view with) { return policy.starts_with(with); }
 
 /// `energy/` before the name of a policy: the watts of nodes are known, so that they may rest.
+/// `sharing/`: those, and jobs that want to may share GPUs.
 Site small_site(std::string policy) {
-  Site site;
-  site.cluster = small_cluster(4, 4);
-  site.scores = profile::PmScores::uniform(site.cluster.num_gpus());
-  site.penalties = profile::LocalityPenalties(site.cluster, 1.5);
-  if (constexpr std::string_view kEnergy = "energy/"; policy.starts_with(kEnergy)) {
-    policy.erase(0, kEnergy.size());
+  const bool shares = begins(policy, "sharing/");
+  const bool has_watts = shares || begins(policy, "energy/");
+  if (has_watts) policy.erase(0, policy.find('/') + 1);
+  Site site = test_site(4, 4, policy, 1.5);
+  if (has_watts) {
     policy::KnowledgeSources sources;
     sources.power = *profile::resolve_power("v100");
     model::JobHistory no_jobs;
     auto made = policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
     site.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
   }
-  site.composition = *policy::compose(policy);
+  if (shares) {
+    site.composition.eaco.rules = policy::kLiveSharing;
+    site.composition.eaco.min_residence_s = 5;
+    site.composition.eaco.observe_max_s = 30;
+    site.composition.eaco.cool_down_s = 30;
+  }
   site.keep_ended_ns = 600 * base::kSecond;
   site.reservations = {.unit_ns = base::kSecond, .ahead_ns = 0};
   return site;
@@ -50,9 +45,11 @@ class World {
   World(std::vector<std::string> policies, uint64_t seed)
       : policies_(std::move(policies)),
         random_(seed),
-        cluster_(small_cluster(4, 4)),
+        cluster_(test_site(4, 4, "fifo+packed").cluster),
         engine_(cluster_, seed + 1) {
     turns_ = std::make_unique<Turns>(small_site(policies_[0]), log_, engine_);
+    shares_ = begins(policies_[0], "sharing/");
+    engine_.tells_progress = shares_;
   }
 
   void step() {
@@ -103,6 +100,13 @@ class World {
   [[nodiscard]] size_t restarts() const { return restarts_; }
   [[nodiscard]] size_t ran_in_reservations() const { return ran_in_reservations_; }
   [[nodiscard]] int64_t others() const { return others_; }
+  [[nodiscard]] size_t met() const { return met_; }
+  /// Sets of jobs that were measured together.
+  [[nodiscard]] size_t learned() const {
+    const auto history = turns_->controller().colocation();
+    return static_cast<size_t>(
+        std::ranges::count_if(history.sets(), [](const auto& set) { return set.size > 1; }));
+  }
   [[nodiscard]] const std::map<JobId, JobResult>& stored() const { return stored_; }
   [[nodiscard]] const FaultyEngine& engine() const { return engine_; }
 
@@ -173,6 +177,11 @@ class World {
         const JobId other(static_cast<uint32_t>(random_.below(book().next_job)));
         const auto kind = static_cast<DependencyKind>(random_.below(4));
         if (book().find(other) != nullptr) spec.dependencies = {{.kind = kind, .job = other}};
+      }
+      if (shares_) {
+        spec.model = "m" + std::to_string(random_.below(3));
+        spec.training = {.gpu_mem_bytes = int64_t{1} << 30, .gpu_util_pct = 30};
+        if (random_.below(4) != 0) spec.training.sharing = model::SharingWish::Yes;
       }
       submit.jobs.push_back(std::move(spec));
     }
@@ -304,13 +313,22 @@ class World {
     }
   }
 
-  /// Exclusive policies: nobody else runs on a run's GPUs, physically.
-  void check_gpus() const {
+  [[nodiscard]] bool wants_neighbours(RunId id) const {
+    return book().find(id.job)->spec.training.sharing == model::SharingWish::Yes;
+  }
+
+  /// Nobody else runs on a run's GPUs, physically, unless both said that they may.
+  void check_gpus() {
     std::map<GpuId, RunId> holder;
     for (const auto& [id, run] : engine_.runs()) {
       if (run.state != FaultyEngine::Run::State::Running) continue;
       for (const GpuId gpu : run.gpus) {
         const auto [other, is_new] = holder.emplace(gpu, id);
+        if (!is_new && shares_ && id.job != other->second.job && wants_neighbours(id) &&
+            wants_neighbours(other->second)) {
+          ++met_;
+          continue;
+        }
         ASSERT_TRUE(is_new) << "GPU " << gpu.value << " is held by jobs "
                             << job_number(other->second.job) << " and " << job_number(id.job);
       }
@@ -365,17 +383,19 @@ class World {
   std::set<std::string> payloads_;  ///< of all that were submitted
   size_t ran_in_reservations_ = 0;
   int64_t others_ = 0;
+  bool shares_ = false;
+  size_t met_ = 0;  ///< neighbours on a GPU, each step that they were
   std::map<JobId, JobResult> stored_;
 };
 
 class Faults : public testing::TestWithParam<const char*> {};
 
-// Of each policy: a million of all seven together. Builds of clang have the sanitizers, with which
-// a step takes fifteen times as long: a tenth.
+// Of each policy: more than a million of all nine together. Builds of clang have the sanitizers,
+// with which a step takes fifteen times as long: a tenth.
 #ifdef __clang__
-constexpr int kSteps = 15'000;
+constexpr int kSteps = 12'000;
 #else
-constexpr int kSteps = 150'000;
+constexpr int kSteps = 120'000;
 #endif
 
 TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
@@ -384,6 +404,8 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
   constexpr int kStepsPerWorld = 2'000;
   size_t rests = 0;
   size_t reserved = 0;
+  size_t met = 0;
+  size_t learned = 0;
   for (int seed = 1; seed * kStepsPerWorld <= steps; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     World world({GetParam()}, static_cast<uint64_t>(seed));
@@ -395,10 +417,16 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
     reserved += world.ran_in_reservations();
     EXPECT_GT(world.stored().size(), 100U);
     rests += world.engine().rests();
+    met += world.met();
+    learned += world.learned();
   }
   EXPECT_GT(reserved, 20U);
   if (std::string_view(GetParam()).starts_with("energy/")) {
     EXPECT_GT(rests, 10U);
+  }
+  if (begins(GetParam(), "sharing/")) {
+    EXPECT_GT(met, 100U);
+    EXPECT_GT(learned, 0U);
   }
 }
 
@@ -422,7 +450,8 @@ TEST(FaultsTest, EveryLifeOfTheDaemonHasAnotherPolicy) {
 INSTANTIATE_TEST_SUITE_P(Policies, Faults,
                          testing::Values("fifo+packed", "easy-backfill+pal", "las+pal",
                                          "priority+skip+spread", "goban", "energy/goban",
-                                         "energy/fifo+packed+sleep"));
+                                         "energy/fifo+packed+sleep", "sharing/eaco",
+                                         "sharing/goban"));
 
 }  // namespace
 }  // namespace goban::live

@@ -23,10 +23,12 @@ void read_usage(FieldReader& in, RunUsage& usage) {
 }
 
 json progress_json(const ProgressNews& news) {
-  return {{"epoch", news.epoch},       {"epochs", news.epochs},
-          {"step", news.step},         {"steps", news.steps},
-          {"loss", news.loss},         {"samples_per_s", news.samples_per_s},
-          {"saved", news.checkpointed}};
+  json out{{"epoch", news.epoch},       {"epochs", news.epochs},
+           {"step", news.step},         {"steps", news.steps},
+           {"loss", news.loss},         {"samples_per_s", news.samples_per_s},
+           {"saved", news.checkpointed}};
+  if (news.busy_s >= 0) out["busy_s"] = news.busy_s;
+  return out;
 }
 
 void read_progress(FieldReader& in, ProgressNews& news) {
@@ -37,6 +39,7 @@ void read_progress(FieldReader& in, ProgressNews& news) {
   in.field("steps", news.steps, int64_t{-1}, INT64_MAX);
   in.field("loss", news.loss, -kMost, kMost);
   in.field("samples_per_s", news.samples_per_s, -1, kMost);
+  in.field("busy_s", news.busy_s, -1, kMost);
   in.field("saved", news.checkpointed);
 }
 

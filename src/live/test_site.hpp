@@ -12,7 +12,7 @@ namespace goban::live {
 /// penalty.
 inline Site test_site(int nodes, int gpus_each, std::string_view policy, double between_nodes = 1) {
   model::ClusterBuilder builder("test");
-  const uint32_t gpu = builder.add_gpu_model({.name = "test"});
+  const uint32_t gpu = builder.add_gpu_model({.name = "test", .mem_bytes = int64_t{16} << 30});
   for (int i = 0; i < nodes; ++i) {
     model::ClusterBuilder::Placed placed;
     placed.node.name = fmt::format("n{}", i);

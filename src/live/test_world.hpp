@@ -56,6 +56,7 @@ class FaultyEngine final : public Engine {
   struct Run {
     enum class State : uint8_t { Running, Ended, Lost } state = State::Running;
     std::vector<GpuId> gpus{};
+    TimeNs started_ns = 0;
     TimeNs ends_ns = 0;
     int32_t exit_code = 0;
     bool stopped = false;
@@ -104,7 +105,11 @@ class FaultyEngine final : public Engine {
       message();
     }
     for (auto& [id, run] : runs_) {
-      if (run.state != Run::State::Running || run.ends_ns > now_) continue;
+      if (run.state != Run::State::Running) continue;
+      if (run.ends_ns > now_) {
+        tell_progress(id, run);
+        continue;
+      }
       run.state = Run::State::Ended;
       answer(id);
     }
@@ -132,6 +137,7 @@ class FaultyEngine final : public Engine {
   void drop_reports() { reports_.clear(); }
 
   std::map<JobId, Fate> fates;
+  bool tells_progress = false;
   double loss = 0;  ///< share of messages lost, and as many doubled
   [[nodiscard]] const std::map<RunId, Run>& runs() const { return runs_; }
   [[nodiscard]] bool is_down(NodeId node) const { return down_.contains(node); }
@@ -155,7 +161,7 @@ class FaultyEngine final : public Engine {
   TimeNs delay() { return static_cast<TimeNs>(random_.below(3)) * base::kSecond; }
   void start(const LaunchOrder& order) {
     if (forgotten_.contains(order.run.job) || runs_.contains(order.run)) return answer(order.run);
-    Run run{.gpus = order.gpus};
+    Run run{.gpus = order.gpus, .started_ns = now_};
     const Fate fate = fates[order.run.job];
     run.ends_ns = now_ + fate.takes_ns;
     run.exit_code = fate.exit_code;
@@ -165,6 +171,21 @@ class FaultyEngine final : public Engine {
     if (!dead) ++launches_;
     runs_.emplace(order.run, std::move(run));
     answer(order.run);
+  }
+  /// Epochs of five seconds; some jobs say only how busy they were.
+  void tell_progress(RunId id, const Run& run) {
+    constexpr double kEpoch_s = 5;
+    if (!tells_progress || random_.below(3) != 0) return;
+    const double ran_s = base::to_seconds(now_ - run.started_ns);
+    const double takes_s = base::to_seconds(run.ends_ns - run.started_ns);
+    Report news{.kind = ReportKind::Progress, .run = id};
+    if (id.job.value % 5 == 0) {
+      news.progress.busy_s = ran_s;
+    } else {
+      news.progress.epoch = ran_s / kEpoch_s;
+      news.progress.epochs = takes_s / kEpoch_s;
+    }
+    report(news);
   }
   void end_soon(RunId id) {
     const auto found = runs_.find(id);

@@ -26,6 +26,13 @@ enum class EventKind : uint8_t {
   PromiseOver,    ///< of a reservation: at its end, or before
 };
 
+/// What a job took of one of its GPUs while nobody else was on them. Negative = not known.
+struct AloneUse {
+  double gpu_util_pct = -1;
+  double gpu_power_w = -1;  ///< mean
+  int64_t gpu_mem_bytes = -1;
+};
+
 /// One event. Which fields mean something follows from `kind`.
 struct Event {
   EventKind kind = EventKind::TimePassed;
@@ -39,6 +46,7 @@ struct Event {
   double slowdown = 1;  ///< RateObserved: time of an epoch / the same with no neighbour on the GPUs
   bool failed = false;  ///< JobFinished, JobKilled: it broke
   bool out_of_memory = false;       ///< JobBroke, or if it failed: that is why
+  AloneUse alone{};                 ///< JobFinished, of a job that never had neighbours
   ReservationId reservation{};      ///< NodesPromised, PromiseOver
   TimeNs from_ns = 0;               ///< NodesPromised
   std::span<const NodeId> nodes{};  ///< NodesPromised; read during the call only

@@ -31,6 +31,7 @@ std::span<const Action> Core::apply(const Event& event) {
   switch (event.kind) {
     case EventKind::JobSubmitted:
       state_.submit(event);
+      if (books_) books_->submitted(state_.job(state_.slot_of(event.job)));
       break;
     case EventKind::JobFinished:
     case EventKind::JobKilled:
@@ -80,6 +81,7 @@ void Core::end_job(const Event& event) {
   if (books_ && state_.is_active(event.job)) {
     const JobState& job = state_.job(state_.slot_of(event.job));
     if (event.failed) books_->broke(job, books_->partners(event.job), event.out_of_memory);
+    if (job.phase == JobPhase::Running) books_->measured_alone(job, event.alone);
     books_->ended(job);
   }
   state_.end(event.job, event.at_ns);

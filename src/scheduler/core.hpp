@@ -74,6 +74,10 @@ class Core {
   [[nodiscard]] const Tenants* tenants() const {
     return state_.has_tenants() ? &state_.tenants() : nullptr;
   }
+  /// What sharing has taught; null if GPUs are not shared.
+  [[nodiscard]] const policy::SharingMemory* sharing_memory() const {
+    return books_ ? &books_->memory() : nullptr;
+  }
   /// Running jobs whose neighbours or power limits changed since the last call, ascending; their
   /// speed may be another. May name jobs that are gone.
   [[nodiscard]] std::vector<JobId> take_disturbed();

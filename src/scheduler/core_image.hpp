@@ -61,4 +61,10 @@ struct CoreImage {
 [[nodiscard]] base::Status check_image(const CoreImage& image, const model::Cluster& cluster,
                                        int32_t jobs_per_gpu_max);
 
+/// The image under a co-location history that numbers its applications and GPU types otherwise:
+/// `apps[old]` and `gpu_types[old]` are their numbers there. What has no new number is not known
+/// any more.
+void renumber(CoreImage& image, std::span<const model::AppId> apps,
+              std::span<const profile::GpuTypeId> gpu_types);
+
 }  // namespace goban::scheduler

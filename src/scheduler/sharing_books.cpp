@@ -145,6 +145,29 @@ void SharingBooks::observed(JobId job, double slowdown) {
   }
 }
 
+void SharingBooks::submitted(const JobState& job) {
+  const model::AloneUse said{.gpu_util_pct = static_cast<double>(job.training.gpu_util_pct),
+                             .gpu_mem_bytes = job.training.gpu_mem_bytes};
+  for (const profile::GpuTypeId type : knowledge_->gpu_types) {
+    memory_.declared(type, job.request.app, said);
+  }
+}
+
+void SharingBooks::measured_alone(const JobState& job, const model::AloneUse& use) {
+  const model::Cluster& cluster = *state_.speed().cluster;
+  const auto& gpus = state_.allocation(state_.slot_of(job.job)).gpus;
+  if (gpus.empty()) return;
+  const uint32_t gpu_model = cluster.node(cluster.node_of(gpus.front())).gpu_model;
+  model::AloneUse seen = use;
+  // H has the watts of a full node, divided by its GPUs.
+  if (seen.gpu_power_w >= 0) {
+    const bool known = gpu_model < knowledge_->power.size();
+    seen.gpu_power_w += known ? knowledge_->power[gpu_model].host_share_w() : 0;
+    if (!known) seen.gpu_power_w = -1;
+  }
+  memory_.measured_alone(knowledge_->gpu_types[gpu_model], job.request.app, seen);
+}
+
 void SharingBooks::started(JobId job) {
   for (const GroupId group : tenants().groups_of(job)) uncapped_.insert(group);
 }

@@ -50,6 +50,10 @@ class SharingBooks final : public policy::SharingView {
   void announce(std::vector<Action>& actions);
   /// The engine measured a job. Ignored unless it is awaited.
   void observed(JobId job, double slowdown);
+  /// What the submitter of a job, or its profile, says that it takes of a GPU.
+  void submitted(const JobState& job);
+  /// The running job is done and never had neighbours.
+  void measured_alone(const JobState& job, const model::AloneUse& use);
   /// The job was started: its GPUs may get a power limit.
   void started(JobId job);
   /// These jobs have other neighbours than before, or lost them.

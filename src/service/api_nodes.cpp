@@ -1,4 +1,4 @@
-// /v1/nodes, /v1/cluster, /v1/stats, /v1/whatif, and why a job waits.
+// /v1/nodes, /v1/cluster, /v1/stats, /v1/colocation, /v1/whatif, and why a job waits.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -8,6 +8,7 @@
 #include <set>
 
 #include "live/job/json_fields.hpp"
+#include "profile/colocation/colocation_file.hpp"
 #include "profile/scores_file.hpp"
 #include "service/api.hpp"
 #include "service/cluster_view.hpp"
@@ -281,6 +282,15 @@ Response what_if(const Call& call, const ApiContext& context, std::atomic<bool>&
   const bool broken = answer.error().code == base::ErrorCode::Failed;
   return refusal(broken ? kUnavailable : kBadRequest, answer.error());
 }
+
+Response export_colocation(const ApiContext& context) {
+  profile::ColocationHistory history;
+  context.desk.look([&](const Scene& scene) {
+    if (scene.colocation) history = scene.colocation();
+  });
+  return {.content_type = "text/csv; charset=utf-8", .body = profile::to_csv(history)};
+}
+
 }  // namespace
 
 void add_node_routes(Router& router, const ApiContext& context) {
@@ -293,6 +303,8 @@ void add_node_routes(Router& router, const ApiContext& context) {
   get("/v1/stats", show_stats);
   router.add("POST", "/v1/scores", Access::Operator, {},
              [&context](const Call& call) { return take_scores(call, context); });
+  router.add("GET", "/v1/colocation", Access::Operator, {},
+             [&context](const Call&) { return export_colocation(context); });
   router.add("POST", "/v1/nodes/{}/drain", Access::Operator, {},
              [&context](const Call& call) { return drain(call, context); });
   router.add("POST", "/v1/nodes/{}/resume", Access::Operator, {},

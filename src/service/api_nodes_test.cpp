@@ -54,6 +54,15 @@ TEST_F(ApiNodes, OnlyOperatorsDrain) {
   }
 }
 
+TEST_F(ApiNodes, OperatorsReadWhatIsKnownOfSharing) {
+  EXPECT_EQ(status(kAlice, "GET", "/v1/colocation"), 403) << "it names applications of others";
+  EXPECT_EQ(status(kViewer, "GET", "/v1/colocation"), 403);
+  const Response response = ask(kOperator, "GET", "/v1/colocation");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_THAT(response.content_type, HasSubstr("text/csv"));
+  EXPECT_THAT(response.body, HasSubstr("gpu_type,members,slowdowns"));
+}
+
 TEST_F(ApiNodes, OperatorsSendScores) {
   std::string table = "GPU_ID,PerfVar_classA,bin_classA,PerfVar_classB,bin_classB\n";
   for (int i = 0; i < 16; ++i) {

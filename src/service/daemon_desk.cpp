@@ -20,7 +20,8 @@ void DaemonDesk::look(const std::function<void(const Scene&)>& see) const {
          .site = controller.site(),
          .drained = controller.drained(),
          .core = &controller.core(),
-         .now_ns = controller.now_ns()});
+         .now_ns = controller.now_ns(),
+         .colocation = [&controller] { return controller.colocation(); }});
   });
 }
 

@@ -17,6 +17,8 @@ struct Scene {
   const std::map<live::NodeId, std::string>& drained;
   const scheduler::Core* core = nullptr;  ///< null: nobody knows why a job waits
   live::TimeNs now_ns = 0;
+  /// What is known of jobs that shared GPUs; empty: nobody keeps it.
+  std::function<profile::ColocationHistory()> colocation{};
 };
 
 /// From any thread.

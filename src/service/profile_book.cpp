@@ -19,6 +19,7 @@ using nlohmann::json;
 
 constexpr size_t kPayloadBytesMax = size_t{64} << 20;
 constexpr size_t kFilesKept = 100'000;
+constexpr size_t kApplicationDigits = 12;
 
 /// Script and arguments, without the environment; empty if it is no payload.
 std::string program_of(std::string_view payload) {
@@ -101,9 +102,11 @@ base::Result<std::unique_ptr<ProfileBook>> ProfileBook::open(std::string folder,
 }
 
 void ProfileBook::fill(live::JobSpec& spec, std::string_view payload) const {
+  spec.application.clear();
   if (spec.num_gpus < 1) return;
   const std::string name = file_name(spec, payload);
   if (name.empty()) return;
+  if (spec.model.empty()) spec.application = "program-" + name.substr(0, kApplicationDigits);
   const auto known = read_profile(folder_ + "/" + name);
   if (!known) return;
   model::TrainingFacts& facts = spec.training;

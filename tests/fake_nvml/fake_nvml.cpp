@@ -19,6 +19,15 @@ constexpr unsigned kFirstSlice = 10;  // numbers of devices that are slices
 bool is_slice(void* device) { return number_of(device) >= static_cast<int>(kFirstSlice); }
 constexpr int kNotFound = 6;
 constexpr int kInvalid = 2;
+/// 0 = there is none.
+unsigned process_of_test() {
+  const char* file = std::getenv("FAKE_NVML_PROCESS");
+  std::FILE* open = file == nullptr ? nullptr : std::fopen(file, "r");
+  unsigned pid = 0;
+  const bool known = open != nullptr && std::fscanf(open, "%u", &pid) == 1;
+  if (open != nullptr) std::fclose(open);
+  return known ? pid : 0;
+}
 }  // namespace
 
 extern "C" {
@@ -32,6 +41,11 @@ struct Pci {
   char bus_id_legacy[16];
   unsigned domain, bus, device, device_id, subsystem_id;
   char bus_id[32];
+};
+struct ProcessBusy {
+  unsigned pid;
+  unsigned long long at_us;
+  unsigned gpu_pct, memory_pct, encoder_pct, decoder_pct;
 };
 struct Process {
   unsigned pid;
@@ -133,13 +147,25 @@ int nvmlDeviceGetPowerUsage(void* device, unsigned* out) {
   *out = limit_mw[number_of(device)];
   return 0;
 }
+/// The process of FAKE_NVML_PROCESS keeps GPU 0 busy for a quarter of the time, as its latest
+/// sample says; others the rest.
+int nvmlDeviceGetProcessUtilization(void* device, ProcessBusy* out, unsigned* count,
+                                    unsigned long long since_us) {
+  const unsigned pid = process_of_test();
+  if (pid == 0 || number_of(device) != 0) return kNotFound;
+  if (*count < 3) {
+    *count = 3;
+    return 7;
+  }
+  *count = 3;
+  out[0] = {pid, since_us + 10, 25, 0, 0, 0};
+  out[1] = {pid, since_us + 5, 90, 0, 0, 0};
+  out[2] = {pid + 1, since_us + 20, 60, 0, 0, 0};
+  return 0;
+}
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Process* out) {
-  const char* file = std::getenv("FAKE_NVML_PROCESS");
-  std::FILE* open = file == nullptr ? nullptr : std::fopen(file, "r");
-  unsigned pid = 0;
-  const bool known = open != nullptr && std::fscanf(open, "%u", &pid) == 1;
-  if (open != nullptr) std::fclose(open);
-  if (!known || number_of(device) != 0) {
+  const unsigned pid = process_of_test();
+  if (pid == 0 || number_of(device) != 0) {
     *count = 0;
     return 0;
   }

@@ -16,6 +16,9 @@ class GpuMeter {
   virtual void sample(const std::vector<pid_t>& processes) = 0;
   /// Memory of these processes on the GPU where they have most, as last sampled; -1 = not known.
   [[nodiscard]] virtual int64_t gpu_mem_bytes() const = 0;
+  /// Seconds that these GPUs were busy for the run alone, their mean; negative = not known.
+  /// `cpu_s`: what it has used of the host so far.
+  [[nodiscard]] virtual double busy_s(double cpu_s) const = 0;
   /// Fills in the GPU fields. `cpu_s`, `mem_bytes_max`: what the run used of the host.
   virtual void finish(live::RunUsage& usage, double wall_s) = 0;
 };

@@ -164,13 +164,17 @@ LocalEngine::Watched& LocalEngine::watch(const live::LaunchOrder& order) {
   return watched;
 }
 
-void LocalEngine::tell_neighbours(const live::LaunchOrder& order) {
-  if (!order.shares) return;
-  for (auto& [run, watched] : watched_) {
-    const bool meets = std::any_of(order.gpus.begin(), order.gpus.end(), [&](live::GpuId gpu) {
-      return std::find(watched.gpus.begin(), watched.gpus.end(), gpu) != watched.gpus.end();
+void LocalEngine::tell_neighbours(RunId run, Watched& newcomer) {
+  const auto tell = [](Watched& watched) {
+    if (!watched.told_shared) watched.wants_shared = true;
+  };
+  for (auto& [id, other] : watched_) {
+    const bool meets = std::ranges::any_of(newcomer.gpus, [&](live::GpuId gpu) {
+      return std::ranges::find(other.gpus, gpu) != other.gpus.end();
     });
-    if (meets && run != order.run && !watched.told_shared) watched.wants_shared = true;
+    if (!meets || id == run) continue;
+    tell(other);
+    tell(newcomer);
   }
 }
 
@@ -184,7 +188,7 @@ void LocalEngine::launch(const live::LaunchOrder& order) {
   }
   Watched& watched = watch(order);
   watched.launched = true;
-  tell_neighbours(order);
+  tell_neighbours(order.run, watched);
   if (!*placed) return;
   const auto spawned = spawn(folder);
   if (spawned) {
@@ -196,7 +200,8 @@ void LocalEngine::launch(const live::LaunchOrder& order) {
 }
 
 void LocalEngine::resume(const live::LaunchOrder& order) {
-  if (!watch_again(order.run)) watch(order);
+  if (watch_again(order.run)) return;
+  tell_neighbours(order.run, watch(order));
 }
 
 void LocalEngine::stop(RunId run, live::StopReason reason) {

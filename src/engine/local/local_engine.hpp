@@ -66,7 +66,8 @@ class LocalEngine final : public live::Engine {
   /// True: the run is watched already, and reports again.
   bool watch_again(live::RunId run);
   Watched& watch(const live::LaunchOrder& order);
-  void tell_neighbours(const live::LaunchOrder& order);
+  /// The newcomer, and whom it meets on its GPUs, are told that they share them.
+  void tell_neighbours(live::RunId run, Watched& newcomer);
   [[nodiscard]] base::Result<pid_t> spawn(const RunFolder& folder);
   void reap_children();
   /// True: nothing can have happened since we looked.

@@ -5,6 +5,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
+
+#include "engine/local/supervised_run.hpp"
 
 namespace goban::engine::local {
 namespace {
@@ -38,6 +41,7 @@ const char* find_all(void* file, NvmlFunctions& f) {
   find(file, f.vbios_version, "nvmlDeviceGetVbiosVersion");
   find(file, f.processes, "nvmlDeviceGetComputeRunningProcesses_v3");
   if (f.processes == nullptr) find(file, f.processes, "nvmlDeviceGetComputeRunningProcesses_v2");
+  find(file, f.process_busy, "nvmlDeviceGetProcessUtilization");
   find(file, f.mig_mode, "nvmlDeviceGetMigMode");
   find(file, f.mig_count_max, "nvmlDeviceGetMaxMigDeviceCount");
   find(file, f.mig_device, "nvmlDeviceGetMigDeviceHandleByIndex");
@@ -229,6 +233,34 @@ int64_t NvmlLibrary::memory_of(const std::string& uuid, const std::vector<pid_t>
     if (process.used_bytes != kNvmlNotAvailable) bytes += static_cast<int64_t>(process.used_bytes);
   }
   return bytes;
+}
+
+double NvmlLibrary::busy_share(const std::string& uuid, const std::vector<pid_t>& processes) const {
+  NvmlDevice gpu = device(uuid);
+  if (gpu == nullptr || f_.process_busy == nullptr) return -1;
+  constexpr base::TimeNs kSpan = 2 * base::kSecond;
+  const auto since_us = static_cast<unsigned long long>((wall_ns() - kSpan) / 1000);
+  std::vector<NvmlProcessBusy> samples(64);
+  auto count = static_cast<unsigned>(samples.size());
+  int code = f_.process_busy(gpu, samples.data(), &count, since_us);
+  if (code == kNvmlInsufficientSize) {
+    samples.resize(size_t{2} * count + 16);
+    count = static_cast<unsigned>(samples.size());
+    code = f_.process_busy(gpu, samples.data(), &count, since_us);
+  }
+  if (code == kNvmlNotFound) return 0;
+  if (code != kNvmlSuccess) return -1;
+  samples.resize(std::min<size_t>(count, samples.size()));
+  std::map<pid_t, NvmlProcessBusy> latest;
+  for (const NvmlProcessBusy& each : samples) {
+    const auto pid = static_cast<pid_t>(each.pid);
+    if (std::ranges::find(processes, pid) == processes.end()) continue;
+    NvmlProcessBusy& known = latest[pid];
+    if (each.at_us >= known.at_us) known = each;
+  }
+  double share = 0;
+  for (const auto& [pid, each] : latest) share += each.gpu_pct / 100.0;
+  return std::min(share, 1.0);
 }
 
 std::vector<pid_t> NvmlLibrary::processes_on(const std::string& uuid) const {

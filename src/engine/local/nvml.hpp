@@ -36,6 +36,13 @@ struct NvmlProcess {
   unsigned long long used_bytes = 0;
   unsigned int gpu_instance = 0, compute_instance = 0;
 };
+/// nvmlProcessUtilizationSample_t.
+struct NvmlProcessBusy {
+  unsigned int pid = 0;
+  unsigned long long at_us = 0;
+  unsigned int gpu_pct = 0, memory_pct = 0, encoder_pct = 0, decoder_pct = 0;
+};
+inline constexpr int kNvmlNotFound = 6;
 inline constexpr int kNvmlSuccess = 0;
 inline constexpr int kNvmlInsufficientSize = 7;
 inline constexpr unsigned long long kNvmlNotAvailable = ~0ULL;
@@ -62,6 +69,9 @@ struct NvmlFunctions {
   int (*power_limit_range)(NvmlDevice, unsigned* lowest, unsigned* highest) = nullptr;
   int (*set_power_limit)(NvmlDevice, unsigned) = nullptr;
   int (*processes)(NvmlDevice, unsigned*, NvmlProcess*) = nullptr;
+  /// All samples since a time; "not found" if there are none.
+  int (*process_busy)(NvmlDevice, NvmlProcessBusy*, unsigned*,
+                      unsigned long long since_us) = nullptr;
   int (*vbios_version)(NvmlDevice, char*, unsigned) = nullptr;
   // Slices of a GPU (MIG); missing on drivers before 450 and on GPUs without.
   int (*mig_mode)(NvmlDevice, unsigned* current, unsigned* pending) = nullptr;
@@ -99,6 +109,10 @@ class NvmlLibrary {
   [[nodiscard]] GpuReading read(const std::string& uuid) const;
   /// Memory of these processes on the GPU; -1 = not known.
   [[nodiscard]] int64_t memory_of(const std::string& uuid,
+                                  const std::vector<pid_t>& processes) const;
+  /// The part of its time, 0 to 1, that the GPU was busy for these processes in the last second or
+  /// so; negative = not known.
+  [[nodiscard]] double busy_share(const std::string& uuid,
                                   const std::vector<pid_t>& processes) const;
   /// Processes that compute on the GPU.
   [[nodiscard]] std::vector<pid_t> processes_on(const std::string& uuid) const;

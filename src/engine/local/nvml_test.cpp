@@ -1,8 +1,10 @@
 // The driver's library, in the form of a stand-in: no GPU was here.
 #include "engine/local/nvml.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <gtest/gtest.h>
+#include <thread>
 
 #include "engine/local/gpu_meter.hpp"
 #include "engine/local/test_runs.hpp"
@@ -109,6 +111,28 @@ TEST_F(NvmlRuns, ARunIsMeasuredByTheDriver) {
   // At least two readings after the first of each GPU: a sample, and the end.
   EXPECT_GE(report.usage.energy_j, 2 * 200.0);
   EXPECT_FALSE(report.out_of_memory);
+}
+
+TEST_F(NvmlRuns, OfASharedGpuOnlyTheTimeOfItsOwnProcessesIsItsOwn) {
+  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  ASSERT_TRUE(nvml);
+  EXPECT_DOUBLE_EQ((*nvml)->busy_share("GPU-a", {77}), 0) << "nobody computes";
+  std::ofstream(runs.out("pid")) << "77";
+  EXPECT_DOUBLE_EQ((*nvml)->busy_share("GPU-a", {77}), 0.25);
+  EXPECT_DOUBLE_EQ((*nvml)->busy_share("GPU-a", {77, 78}), 0.85);
+  EXPECT_DOUBLE_EQ((*nvml)->busy_share("GPU-a", {99}), 0);
+  EXPECT_DOUBLE_EQ((*nvml)->busy_share("GPU-b", {77}), 0);
+  EXPECT_DOUBLE_EQ((*nvml)->busy_share("GPU-none", {77}), -1);
+  const auto meter = make_gpu_meter({runs.gpus[1]});
+  EXPECT_DOUBLE_EQ(meter->busy_s(-1), 0);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 4; ++i) {
+    meter->sample({77});
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
+  EXPECT_GT(meter->busy_s(-1), 0.25 * 0.06);
+  EXPECT_LT(meter->busy_s(-1), 0.25 * past.count());
 }
 
 TEST_F(NvmlRuns, ANeighbourThatTakesTooMuchOfAGpuIsKilled) {

@@ -131,6 +131,7 @@ json progress_json(const RunProgress& progress) {
           {"steps", news.steps},
           {"samples_per_s", news.samples_per_s},
           {"loss", news.loss},
+          {"busy_s", news.busy_s},
           {"checkpoint_step", progress.checkpoint_step},
           {"ranks", ranks_json(progress.ranks)}};
 }
@@ -144,6 +145,7 @@ std::string read_progress(const json& object, RunProgress& progress) {
   fields.get("steps", news.steps);
   fields.get("samples_per_s", news.samples_per_s);
   fields.get("loss", news.loss);
+  fields.get("busy_s", news.busy_s);
   fields.get("checkpoint_step", progress.checkpoint_step);
   std::vector<RankRow> rows;
   fields.get("ranks", rows);

@@ -27,6 +27,7 @@ using base::TimeNs;
 constexpr TimeNs kMemoryEvery = kSecond / 10;  ///< where a limit has to be watched
 constexpr TimeNs kMeterEvery = kSecond;
 constexpr TimeNs kKeepEvery = kSecond;
+constexpr TimeNs kBusyEvery = 5 * kSecond;  ///< of jobs that say nothing of epochs
 constexpr TimeNs kKillEvery = kSecond / 50;
 constexpr int kFirstClient_ms = 3000;  ///< a terminal of a job that is over waits for its client
 
@@ -307,6 +308,14 @@ void SupervisedRun::check_memory(const std::vector<pid_t>& processes) {
   plan_.kill_now(steady_ns());
 }
 
+void SupervisedRun::note_busy(TimeNs now) {
+  live::ProgressNews& news = progress_->sum().progress.news;
+  if (news.epoch >= 0 || now < next_busy_ns_) return;
+  next_busy_ns_ = now + kBusyEvery;
+  const double busy_s = meter_->busy_s(cgroup_ ? cgroup_->cpu_s() : tree_cpu_s(::getpid()));
+  if (busy_s >= 0) news.busy_s = busy_s;
+}
+
 void SupervisedRun::sample() {
   const TimeNs now = steady_ns();
   if (now < next_sample_ns_ || main_gone_) return;
@@ -317,6 +326,7 @@ void SupervisedRun::sample() {
   if (now >= next_meter_ns_) {
     next_meter_ns_ = now + kMeterEvery;
     meter_->sample(all);
+    note_busy(now);
   }
   check_memory(all);
 }

@@ -41,6 +41,8 @@ class SupervisedRun {
   void signal_all(int signal);
   void ask_for_checkpoint();
   void kill_all();
+  /// How busy the run keeps its GPUs stands in for the progress of a job that says none.
+  void note_busy(base::TimeNs now);
   void sample();
   void check_memory(const std::vector<pid_t>& processes);
   void keep_progress(bool now);
@@ -72,6 +74,7 @@ class SupervisedRun {
   base::TimeNs started_steady_ns_ = 0;
   base::TimeNs next_sample_ns_ = 0;
   base::TimeNs next_meter_ns_ = 0;
+  base::TimeNs next_busy_ns_ = 0;
   base::TimeNs next_keep_ns_ = 0;
   RunProgress kept_{};
 };

@@ -209,6 +209,7 @@ json to_json(const ProgressObserver& observer) {
   json out = json::array();
   for (const auto& [job, track] : observer.tracks()) {
     out.push_back({{"job", job.value},
+                   {"unit", static_cast<int>(track.unit)},
                    {"epochs", track.epochs},
                    {"at", track.at_ns},
                    {"base", track.base_epochs},
@@ -225,6 +226,7 @@ void read_observer(FieldReader& in, const char* name, ProgressObserver& observer
     JobId job;
     ProgressObserver::Track track;
     read_id(part, "job", job);
+    read_enum(part, "unit", track.unit, PaceUnit::BusyMinutes);
     part.field("epochs", track.epochs, -1, kMost);
     read_time(part, "at", track.at_ns);
     part.field("base", track.base_epochs, -1, kMost);
@@ -232,6 +234,32 @@ void read_observer(FieldReader& in, const char* name, ProgressObserver& observer
     part.field("alone_epoch_s", track.alone_epoch_s, -1, kMost);
     read_time(part, "until", track.until_ns);
     if (part.good()) observer.put(job, track);
+  });
+}
+
+json paces_json(const ProgressObserver& observer) {
+  json out = json::array();
+  for (const auto& [key, epoch_s] : observer.paces()) {
+    out.push_back({{"app", key.app.value},
+                   {"gpus", key.num_gpus},
+                   {"unit", static_cast<int>(key.unit)},
+                   {"epoch_s", epoch_s}});
+  }
+  return out;
+}
+
+void read_paces(FieldReader& in, const char* name, std::span<const model::AppId> apps,
+                ProgressObserver& observer) {
+  in.list(name, [&](FieldReader& part) {
+    PaceKey key;
+    double epoch_s = -1;
+    read_id(part, "app", key.app);
+    part.field("gpus", key.num_gpus, 0, INT32_MAX);
+    read_enum(part, "unit", key.unit, PaceUnit::BusyMinutes);
+    part.field("epoch_s", epoch_s, 0, 1e300);
+    if (!part.good() || key.app.index() >= apps.size()) return;
+    key.app = apps[key.app.index()];
+    observer.put(key, epoch_s);
   });
 }
 

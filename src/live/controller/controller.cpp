@@ -18,7 +18,8 @@ using model::EventKind;
 Controller::State::State(Site configured, const model::ReportedProgress& reported)
     : progress(reported),
       site(std::move(configured)),
-      configured_scores(base::hex(base::sha256(profile::to_csv(site.scores)))) {
+      configured_scores(base::hex(base::sha256(profile::to_csv(site.scores)))),
+      applications(site.knowledge.get()) {
   reset_core();
 }
 
@@ -218,6 +219,11 @@ const JobBook& Controller::book() const { return state_->book; }
 const scheduler::Core& Controller::core() const { return *state_->core; }
 const Site& Controller::site() const { return state_->site; }
 const std::string& Controller::configured_scores() const { return state_->configured_scores; }
+profile::ColocationHistory Controller::colocation() const {
+  const policy::SharingMemory* memory = state_->core->sharing_memory();
+  return state_->applications.named(memory == nullptr ? profile::ColocationHistory{}
+                                                      : memory->history());
+}
 const std::map<NodeId, std::string>& Controller::drained() const { return state_->drained; }
 JobId Controller::next_job() const { return JobId(state_->book.next_job); }
 ReservationId Controller::next_reservation() const {
@@ -229,12 +235,20 @@ double Controller::reported_left_s(JobId id, TimeNs now) const {
   const double total = reported_total_s(id);
   const double done = state_->observer.epochs_done(id);
   if (total < 0 || done < 0) return total;
-  return std::max(total - done * state_->observer.epoch_s(id), 0.0);
+  return std::max(total - done * state_->epoch_s(id), 0.0);
+}
+
+double Controller::State::epoch_s(JobId id) const {
+  const double own_s = observer.epoch_s(id);
+  if (own_s > 0 || !in_core(id)) return own_s;
+  const model::JobRequest& request = core->state().job(core->state().slot_of(id)).request;
+  const auto pace = observer.paces().find({request.app, request.num_gpus, PaceUnit::Epochs});
+  return request.app.valid() && pace != observer.paces().end() ? pace->second : own_s;
 }
 
 double Controller::reported_total_s(JobId id) const {
   const LiveJob* job = state_->book.find(id);
-  const double epoch_s = state_->observer.epoch_s(id);
+  const double epoch_s = state_->epoch_s(id);
   if (job == nullptr || epoch_s <= 0) return -1;
   const double epochs = job->progress.epochs > 0 ? job->progress.epochs
                                                  : static_cast<double>(job->spec.training.epochs);

@@ -98,6 +98,8 @@ class Controller final : public model::ReportedProgress {
   [[nodiscard]] const Site& site() const;
   /// Names the scores that the site was configured with, however they were measured since.
   [[nodiscard]] const std::string& configured_scores() const;
+  /// What is known of jobs that shared GPUs: the site's own history, and what was learned since.
+  [[nodiscard]] profile::ColocationHistory colocation() const;
   /// Nodes that are drained, with reasons.
   [[nodiscard]] const std::map<NodeId, std::string>& drained() const;
   /// The job that the next Submit will make, and the reservation that the next Reserve will.

@@ -3,7 +3,6 @@
 
 #include "base/check.hpp"
 #include "live/controller/controller_state.hpp"
-#include "profile/colocation/colocation_history.hpp"
 
 namespace goban::live {
 
@@ -34,10 +33,7 @@ void Controller::State::enter_core(LiveJob& job, TimeNs at) {
   }
   request.app_class = {spec.app_class};
   request.reservation = job.reservation;
-  if (site.knowledge != nullptr && !spec.model.empty()) {
-    request.app = site.knowledge->colocation.find_app(
-        spec.model, profile::batch_input(spec.training.batch_size));
-  }
+  request.app = applications.of(spec);
   // A deadline counts from the submission, wherever the job waited since.
   model::TrainingFacts training = spec.training;
   if (training.deadline_ns >= 0) {

@@ -25,6 +25,7 @@ void add_progress(ProgressNews& known, const ProgressNews& news) {
   if (news.steps >= 0) known.steps = news.steps;
   if (news.samples_per_s >= 0) known.samples_per_s = news.samples_per_s;
   if (news.loss >= 0) known.loss = news.loss;
+  if (news.busy_s >= 0) known.busy_s = news.busy_s;
   known.checkpointed = known.checkpointed || news.checkpointed;
 }
 
@@ -50,9 +51,7 @@ void Controller::State::take(const EngineReport& input, TimeNs at) {
       add_progress(job.progress, report.progress);
       job.progress_ns = at;
       if (!in_core(job.job) || report.run.run != job.runs) return;
-      const bool alone = !shares_now(job.job);
-      const double slowdown = alone_slowdown(job);
-      observer.progressed(job.job, report.progress.epoch, slowdown, alone, at);
+      observer.progressed(job.job, report.progress, standing_of(job), at);
       observe_rate(job.job, at);
       return;
     }
@@ -77,13 +76,31 @@ bool Controller::State::shares_now(JobId id) const {
   });
 }
 
-double Controller::State::alone_slowdown(const LiveJob& job) const {
+Standing Controller::State::standing_of(const LiveJob& job) const {
   const auto& state = core->state();
-  return state.speed().slowdown(state.job(state.slot_of(job.job)).request, job.gpus);
+  const model::JobRequest& request = state.job(state.slot_of(job.job)).request;
+  return {.app = request.app,
+          .num_gpus = request.num_gpus,
+          .slowdown = state.speed().slowdown(request, job.gpus),
+          .alone = !shares_now(job.job)};
+}
+
+model::AloneUse Controller::State::use_alone(const LiveJob& job, const LiveRun& run,
+                                             const RunUsage& usage, TimeNs at) {
+  const double held_s = run.started_ns < 0 ? 0 : base::to_seconds(at - run.started_ns);
+  if (run.shared || held_s < kTellingRun_s || run.gpus.empty()) return {};
+  model::AloneUse out;
+  if (usage.gpu_util_pct >= 0) out.gpu_util_pct = static_cast<double>(usage.gpu_util_pct);
+  if (usage.energy_j > 0) {
+    out.gpu_power_w = usage.energy_j / held_s / static_cast<double>(run.gpus.size());
+  }
+  // A run that began again may not have come to its peak.
+  if (job.runs == 1) out.gpu_mem_bytes = usage.gpu_mem_bytes_max;
+  return out;
 }
 
 void Controller::State::observe_rate(JobId id, TimeNs at) {
-  const auto slowdown = observer.observed(id, alone_slowdown(book.jobs.at(id)), at);
+  const auto slowdown = observer.observed(id, standing_of(book.jobs.at(id)), at);
   if (!slowdown) return;
   tell_core({.kind = EventKind::RateObserved, .at_ns = at, .job = id, .slowdown = *slowdown});
 }
@@ -118,7 +135,10 @@ void Controller::State::ended(const Report& report, TimeNs at) {
   const bool fine = report.kind == ReportKind::Ended && report.exit_code == 0;
   if (run.stage == LiveRun::Stage::Stopping) return ended_after_stop(job, run.stop, report, at);
   if (fine) {
-    tell_core({.kind = EventKind::JobFinished, .at_ns = at, .job = job.job});
+    tell_core({.kind = EventKind::JobFinished,
+               .at_ns = at,
+               .job = job.job,
+               .alone = use_alone(job, run, report.usage, at)});
     return finish(job, JobResult::Completed, at);
   }
   // Out of memory beside others: it may well run alone.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "live/controller/applications.hpp"
 #include "live/controller/controller.hpp"
 #include "live/controller/observer.hpp"
 
@@ -15,6 +16,9 @@ namespace goban::live {
 
 /// A job whose runs were lost so often without its own fault is not started again.
 inline constexpr uint32_t kBreakagesMax = 5;
+
+/// A run has to hold its GPUs so long to say anything of its application.
+inline constexpr double kTellingRun_s = 5;
 
 struct Controller::State {
   State(Site configured, const model::ReportedProgress& reported);
@@ -56,8 +60,14 @@ struct Controller::State {
   [[nodiscard]] static bool may_try_again(const LiveJob& job);
   /// A running job has neighbours on its GPUs.
   [[nodiscard]] bool shares_now(JobId id) const;
-  /// Of a running job on its GPUs, by their scores and places.
-  [[nodiscard]] double alone_slowdown(const LiveJob& job) const;
+  /// Seconds of an epoch alone: its own, or that of others of its application; negative = not
+  /// known.
+  [[nodiscard]] double epoch_s(JobId id) const;
+  [[nodiscard]] Standing standing_of(const LiveJob& job) const;
+  /// What a run that is over says of its application, if it was long enough and never had
+  /// neighbours.
+  [[nodiscard]] static model::AloneUse use_alone(const LiveJob& job, const LiveRun& run,
+                                                 const RunUsage& usage, TimeNs at);
   /// Tells the core what was observed of the job, if it asked and enough is known.
   void observe_rate(JobId id, TimeNs at);
   /// A run is gone without a word of its own: with its node, or with its supervisor.
@@ -108,6 +118,7 @@ struct Controller::State {
   std::string configured_scores;  ///< SHA-256 of their table
   std::string measured_scores;    ///< the table that counts instead; empty = none
   base::NameTable models;
+  Applications applications;
   JobBook book;
   ProgressObserver observer;
   std::unique_ptr<scheduler::Core> core;

@@ -7,11 +7,15 @@ namespace {
 
 /// Less of an epoch says nothing of its time.
 constexpr double kEpochShareMin = 0.02;
+/// The same of busy minutes, which come in whole samples of the meter.
+constexpr double kBusyMinutesMin = 0.05;
+constexpr double kMinute_s = 60;
 
 /// Seconds of an epoch in this stretch; negative = not enough is known.
 double stretch_epoch_s(const ProgressObserver::Track& track) {
   const double epochs = track.epochs - track.base_epochs;
-  if (track.base_epochs < 0 || epochs < kEpochShareMin) return -1;
+  const double least = track.unit == PaceUnit::Epochs ? kEpochShareMin : kBusyMinutesMin;
+  if (track.base_epochs < 0 || epochs < least) return -1;
   return base::to_seconds(track.at_ns - track.base_ns) / epochs;
 }
 
@@ -23,28 +27,43 @@ void ProgressObserver::restarted(JobId job, TimeNs now) {
   track.base_ns = now;
 }
 
-void ProgressObserver::progressed(JobId job, double epochs, double slowdown, bool alone,
+void ProgressObserver::progressed(JobId job, const ProgressNews& news, const Standing& standing,
                                   TimeNs now) {
-  if (!(epochs >= 0)) return;
+  const bool says_epochs = news.epoch >= 0;
+  if (!says_epochs && !(news.busy_s >= 0)) return;
   Track& track = jobs_[job];
-  if (track.base_epochs < 0 || epochs < track.epochs) {
-    track.base_epochs = epochs;
+  const PaceUnit unit = says_epochs ? PaceUnit::Epochs : PaceUnit::BusyMinutes;
+  if (track.epochs >= 0 && track.unit == PaceUnit::Epochs && unit != track.unit) return;
+  const double done = says_epochs ? news.epoch : news.busy_s / kMinute_s;
+  if (unit != track.unit) {
+    track.unit = unit;
+    track.alone_epoch_s = -1;
+    track.base_epochs = -1;
+  }
+  if (track.base_epochs < 0 || done < track.epochs) {
+    track.base_epochs = done;
     track.base_ns = now;
   }
-  track.epochs = epochs;
+  track.epochs = done;
   track.at_ns = now;
   const double epoch_s = stretch_epoch_s(track);
-  if (alone && epoch_s > 0) track.alone_epoch_s = epoch_s / slowdown;
+  if (!standing.alone || epoch_s <= 0) return;
+  track.alone_epoch_s = epoch_s / standing.slowdown;
+  if (standing.app.valid()) {
+    paces_[{standing.app, standing.num_gpus, unit}] = track.alone_epoch_s;
+  }
 }
 
 double ProgressObserver::epoch_s(JobId job) const {
   const auto found = jobs_.find(job);
-  return found == jobs_.end() ? -1 : found->second.alone_epoch_s;
+  if (found == jobs_.end() || found->second.unit != PaceUnit::Epochs) return -1;
+  return found->second.alone_epoch_s;
 }
 
 double ProgressObserver::epochs_done(JobId job) const {
   const auto found = jobs_.find(job);
-  return found == jobs_.end() ? -1 : found->second.epochs;
+  if (found == jobs_.end() || found->second.unit != PaceUnit::Epochs) return -1;
+  return found->second.epochs;
 }
 
 void ProgressObserver::observe(JobId job, TimeNs until) {
@@ -52,7 +71,7 @@ void ProgressObserver::observe(JobId job, TimeNs until) {
   track.until_ns = until;
 }
 
-std::optional<double> ProgressObserver::observed(JobId job, double slowdown, TimeNs now) {
+std::optional<double> ProgressObserver::observed(JobId job, const Standing& standing, TimeNs now) {
   const auto found = jobs_.find(job);
   if (found == jobs_.end() || found->second.until_ns < 0) return std::nullopt;
   Track& track = found->second;
@@ -60,8 +79,13 @@ std::optional<double> ProgressObserver::observed(JobId job, double slowdown, Tim
   if (!whole && now < track.until_ns) return std::nullopt;
   track.until_ns = -1;
   const double epoch_s = stretch_epoch_s(track);
-  if (epoch_s <= 0 || track.alone_epoch_s <= 0) return std::nullopt;
-  return epoch_s / (track.alone_epoch_s * slowdown);
+  double alone_s = track.alone_epoch_s;
+  if (const auto pace = paces_.find({standing.app, standing.num_gpus, track.unit});
+      alone_s <= 0 && standing.app.valid() && pace != paces_.end()) {
+    alone_s = pace->second;
+  }
+  if (epoch_s <= 0 || alone_s <= 0) return std::nullopt;
+  return epoch_s / (alone_s * standing.slowdown);
 }
 
 TimeNs ProgressObserver::next_ns() const {

@@ -7,6 +7,7 @@
 #include "live/controller/core_image_json.hpp"
 #include "live/job/json_fields.hpp"
 #include "live/news_json.hpp"
+#include "scheduler/core_image.hpp"
 
 namespace goban::live {
 
@@ -104,9 +105,12 @@ std::string Controller::snapshot() {
              {"users", names_json(state.site.users)},
              {"accounts", names_json(state.site.accounts)},
              {"partitions", names_json(state.site.partitions)},
-             {"qos", names_json(state.site.qos)}}},
+             {"qos", names_json(state.site.qos)},
+             {"apps", names_json(state.applications.names())},
+             {"gpu_types", names_json(state.applications.gpu_types())}}},
            {"book", to_json(state.book)},
            {"observer", to_json(state.observer)},
+           {"paces", paces_json(state.observer)},
            {"drained", std::move(drained)},
            {"down", numbers_json(state.down)},
            {"watched", numbers_json(state.watched)},
@@ -139,17 +143,23 @@ Status Controller::restore(std::string_view snapshot) {
   });
   in.field("clock", state.clock_ns, TimeNs{0}, base::kNever);
   in.field("next_forget", state.next_forget_ns, TimeNs{0}, base::kNever);
+  std::vector<std::string> apps;
+  std::vector<std::string> gpu_types;
   in.object("names", [&](FieldReader& part) {
     read_names(part, "models", state.models);
     read_names(part, "users", state.site.users);
     read_names(part, "accounts", state.site.accounts);
     read_names(part, "partitions", state.site.partitions);
     read_names(part, "qos", state.site.qos);
+    part.field("apps", apps);
+    part.field("gpu_types", gpu_types);
   });
+  const auto renumbering = state.applications.adopt(apps, gpu_types);
   in.object("book", [&](FieldReader& part) { read_book(part, state.book); });
   check_gpus(in, state.book, state.site.cluster.num_gpus());
   check_nodes(in, state.book, num_nodes);
   read_observer(in, "observer", state.observer);
+  read_paces(in, "paces", renumbering.apps, state.observer);
   in.list("drained", [&](FieldReader& part) {
     NodeId node;
     std::string reason;
@@ -173,6 +183,9 @@ Status Controller::restore(std::string_view snapshot) {
   if (core == document.end()) return base::bad_data({}, "the snapshot has no core");
   auto image = parse_core_image(*core);
   if (!image) return base::failure(image.error());
+  if (renumbering.is_needed()) {
+    scheduler::renumber(*image, renumbering.apps, renumbering.gpu_types);
+  }
   return state.core->restore(*image);
 }
 

@@ -57,6 +57,7 @@ struct JobSpec {
   std::string partition{};
   std::string qos{};
   std::string model{};          ///< the application in the co-location history, such as resnet50
+  std::string application{};    ///< what its program was recognised as, if it names no model
   std::string resource_type{};  ///< a slice that the site sells; empty = GPUs only
   std::string reservation{};
   uint8_t app_class = 0;  ///< sensitivity to slow GPUs: 0 = A, ...

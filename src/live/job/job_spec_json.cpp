@@ -133,6 +133,7 @@ json to_json(const JobSpec& spec) {
   out.field("partition", spec.partition, normal.partition);
   out.field("qos", spec.qos, normal.qos);
   out.field("model", spec.model, normal.model);
+  out.field("application", spec.application, normal.application);
   out.field("resource_type", spec.resource_type, normal.resource_type);
   out.field("reservation", spec.reservation, normal.reservation);
   if (spec.app_class != 0)
@@ -175,6 +176,7 @@ Result<JobSpec> job_spec_from_json(const json& document, std::vector<std::string
   in.field("partition", spec.partition);
   in.field("qos", spec.qos);
   in.field("model", spec.model);
+  in.field("application", spec.application);
   in.field("resource_type", spec.resource_type);
   in.field("reservation", spec.reservation);
   in.field("num_gpus", spec.num_gpus, 0, 1'000'000);

@@ -8,11 +8,8 @@ namespace {
 constexpr const char* kSource = "observed";
 /// What an application that found no memory counts as: more often than anybody would try.
 constexpr uint32_t kCertain = 1000;
-
-uint64_t pair_key(AppId one, AppId other) {
-  const auto [low, high] = std::minmax(one, other);
-  return uint64_t{low.value} << 32 | high.value;
-}
+/// What somebody says is all that counts until the first measurement, and next to nothing then.
+constexpr double kDeclaredSamples = 1e-3;
 
 bool is_slowdown(double value) {  // false for NaN, too
   return value >= profile::kSlowdownMin && value <= profile::kSlowdownMax;
@@ -23,6 +20,15 @@ bool is_slowdown(double value) {  // false for NaN, too
 SharingMemory::SharingMemory(const profile::ColocationHistory& seed,
                              const profile::PredictorOptions& options)
     : history_(seed), predictor_(history_, options) {}
+
+uint64_t SharingMemory::pair_of(AppId one, AppId other) {
+  const auto [low, high] = std::minmax(one, other);
+  return uint64_t{low.value} << 32 | high.value;
+}
+
+std::pair<AppId, AppId> SharingMemory::apps_of(uint64_t pair) {
+  return {AppId(static_cast<uint32_t>(pair >> 32)), AppId(static_cast<uint32_t>(pair))};
+}
 
 SharingMemory::Image SharingMemory::image(const profile::ColocationHistory& seed) const {
   Image image;
@@ -64,6 +70,41 @@ void SharingMemory::observed(profile::GpuTypeId gpu_type, std::span<const AppId>
   history_.merge(set);
 }
 
+void SharingMemory::add_alone(profile::GpuTypeId gpu_type, AppId app, const model::AloneUse& use,
+                              double samples) {
+  const bool says = use.gpu_util_pct >= 0 || use.gpu_power_w >= 0 || use.gpu_mem_bytes > 0;
+  if (!gpu_type.valid() || !app.valid() || !says) return;
+  profile::MeasuredSet alone;
+  alone.gpu_type = gpu_type;
+  alone.size = 1;
+  alone.apps[0] = app;
+  alone.slowdown[0] = 1;
+  alone.samples = samples;
+  alone.util_pct = std::min(use.gpu_util_pct, 100.0);
+  alone.power_w = use.gpu_power_w;
+  alone.mem_bytes = use.gpu_mem_bytes > 0 ? use.gpu_mem_bytes : -1;
+  alone.source = history_.add_source(kSource);
+  history_.merge(alone);
+}
+
+void SharingMemory::declared(profile::GpuTypeId gpu_type, AppId app, const model::AloneUse& use) {
+  model::AloneUse news = use;
+  const profile::MeasuredSet* known =
+      gpu_type.valid() && app.valid() ? history_.find_alone(gpu_type, app) : nullptr;
+  if (known != nullptr) {
+    if (known->never) return;
+    if (known->util_pct >= 0) news.gpu_util_pct = -1;
+    if (known->power_w >= 0) news.gpu_power_w = -1;
+    if (known->mem_bytes >= 0) news.gpu_mem_bytes = -1;
+  }
+  add_alone(gpu_type, app, news, kDeclaredSamples);
+}
+
+void SharingMemory::measured_alone(profile::GpuTypeId gpu_type, AppId app,
+                                   const model::AloneUse& use) {
+  add_alone(gpu_type, app, use, 1);
+}
+
 void SharingMemory::undone(JobId job, std::span<const JobId> partners, TimeNs now) {
   Tried& tried = tried_[job];
   tried.last_ns = now;
@@ -94,12 +135,12 @@ void SharingMemory::broke(AppId app, std::span<const AppId> beside, bool out_of_
     const std::span<const AppId> before = beside.first(i);
     const bool counted = std::ranges::find(before, beside[i]) != before.end();
     if (!beside[i].valid() || counted) continue;
-    broken_[pair_key(app, beside[i])] += out_of_memory ? kCertain : 1;
+    broken_[pair_of(app, beside[i])] += out_of_memory ? kCertain : 1;
   }
 }
 
 uint32_t SharingMemory::times_broken(AppId one, AppId other) const {
-  const auto found = broken_.find(pair_key(one, other));
+  const auto found = broken_.find(pair_of(one, other));
   return found == broken_.end() ? 0 : found->second;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "model/ids.hpp"
+#include "model/event.hpp"
 #include "profile/colocation/colocation_predictor.hpp"
 
 namespace goban::policy {
@@ -36,6 +36,9 @@ class SharingMemory {
     std::vector<std::pair<JobId, Tried>> tried{};         ///< by job
     std::vector<std::pair<uint64_t, uint32_t>> broken{};  ///< by pair of applications
   };
+  /// The key of a pair of applications in Image::broken, in either order; and the pair of a key.
+  [[nodiscard]] static uint64_t pair_of(AppId one, AppId other);
+  [[nodiscard]] static std::pair<AppId, AppId> apps_of(uint64_t pair);
   /// `seed`: what the memory was made from.
   [[nodiscard]] Image image(const profile::ColocationHistory& seed) const;
   /// Nothing was learned yet.
@@ -48,6 +51,12 @@ class SharingMemory {
   /// application that is invalid, of a job alone, or of slowdowns that are no measurements.
   void observed(profile::GpuTypeId gpu_type, std::span<const AppId> apps,
                 std::span<const double> slowdowns);
+
+  /// What an application takes of a GPU of its own, as somebody says. Counts as long as nobody
+  /// measured it.
+  void declared(profile::GpuTypeId gpu_type, AppId app, const model::AloneUse& use);
+  /// The same, as it was measured.
+  void measured_alone(profile::GpuTypeId gpu_type, AppId app, const model::AloneUse& use);
 
   /// The shared allocation of `job` beside `partners` was taken back.
   void undone(JobId job, std::span<const JobId> partners, TimeNs now);
@@ -67,6 +76,9 @@ class SharingMemory {
   void forget(JobId job);
 
  private:
+  void add_alone(profile::GpuTypeId gpu_type, AppId app, const model::AloneUse& use,
+                 double samples);
+
   profile::ColocationHistory history_;
   profile::ColocationPredictor predictor_;
   std::unordered_map<JobId, Tried> tried_;

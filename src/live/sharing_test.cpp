@@ -1,0 +1,224 @@
+// Jobs that share a GPU under the live scheduler: what it needs to know, what it learns, and that
+// it keeps it.
+#include <gtest/gtest.h>
+
+#include "live/test_site.hpp"
+#include "live/test_world.hpp"
+#include "policy/make_knowledge.hpp"
+#include "profile/colocation/colocation_file.hpp"
+#include "profile/energy/power_presets.hpp"
+
+namespace goban::live {
+namespace {
+
+constexpr TimeNs kSecond = base::kSecond;
+constexpr int64_t kGiB = int64_t{1} << 30;
+
+/// One GPU; `measured`: a co-location file.
+Site site(const std::string& measured = {}) {
+  model::ClusterBuilder builder("test");
+  const uint32_t gpu = builder.add_gpu_model({.name = "V100", .mem_bytes = 16 * kGiB});
+  model::ClusterBuilder::Placed placed;
+  placed.node.name = "n0";
+  placed.node.num_gpus = 1;
+  placed.node.gpu_model = gpu;
+  builder.add_node(placed);
+  Site out;
+  out.cluster = *builder.build();
+  out.scores = profile::PmScores::uniform(1);
+  out.penalties = profile::LocalityPenalties(out.cluster, 1);
+  policy::KnowledgeSources sources;
+  sources.power = *profile::resolve_power("v100");
+  if (!measured.empty()) sources.colocation = *profile::parse_colocation(measured, "measured");
+  model::JobHistory no_jobs;
+  auto made = policy::make_knowledge(std::move(sources), out.cluster, no_jobs);
+  out.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
+  out.composition = *policy::compose("eaco");
+  out.composition.eaco.rules = policy::kLiveSharing;
+  out.composition.eaco.min_residence_s = 0;
+  return out;
+}
+
+/// What it says of its memory is what it is held to: nobody joins a job that says nothing.
+JobSpec job(const std::string& model) {
+  JobSpec spec{.name = model, .model = model};
+  spec.training.gpu_mem_bytes = 2 * kGiB;
+  spec.training.sharing = model::SharingWish::Yes;
+  return spec;
+}
+
+/// A controller whose inputs go through their text, as a journal has them.
+struct Sharing : testing::Test {
+  Controller controller{site()};
+  TimeNs now = 0;
+
+  void apply(Input input) {
+    const auto read = parse_input(to_text({.at_ns = now, .input = std::move(input)}));
+    ASSERT_TRUE(read) << read.error().text();
+    controller.apply(*read);
+    (void)controller.decide(now);
+  }
+  JobId submit(JobSpec spec) {
+    const JobId id = controller.next_job();
+    apply(Submit{.jobs = {std::move(spec)}});
+    return id;
+  }
+  void report(JobId id, Report news) {
+    news.run = {.job = id, .run = controller.book().find(id)->runs};
+    apply(EngineReport{std::move(news)});
+  }
+  void start(JobId id) { report(id, {.kind = ReportKind::Started}); }
+  void finish(JobId id, const RunUsage& usage = {}) {
+    report(id, {.kind = ReportKind::Ended, .exit_code = 0, .usage = usage});
+  }
+  /// Both go on for `seconds`, at epochs of so many seconds.
+  void run(const std::vector<std::pair<JobId, double>>& jobs, int seconds) {
+    for (int i = 0; i < seconds; i += 10) {
+      now += 10 * kSecond;
+      for (const auto& [id, epoch_s] : jobs) {
+        done[id] += 10 / epoch_s;
+        report(id, {.kind = ReportKind::Progress, .progress = {.epoch = done[id], .epochs = 1000}});
+      }
+    }
+  }
+  /// The same for jobs that say nothing: busy for this part of the time.
+  void keep_busy(const std::vector<std::pair<JobId, double>>& jobs, int seconds) {
+    for (int i = 0; i < seconds; i += 10) {
+      now += 10 * kSecond;
+      for (const auto& [id, part] : jobs) {
+        done[id] += 10 * part;
+        report(id, {.kind = ReportKind::Progress, .progress = {.busy_s = done[id]}});
+      }
+    }
+  }
+  /// Runs it alone once, so that its application is known.
+  void profile(const JobSpec& spec, double epoch_s, float util_pct) {
+    const JobId id = submit(spec);
+    start(id);
+    if (epoch_s > 0) run({{id, epoch_s}}, 100);
+    if (epoch_s <= 0) keep_busy({{id, static_cast<double>(util_pct) / 100}}, 100);
+    finish(id, {.gpu_mem_bytes_max = 2 * kGiB, .gpu_util_pct = util_pct, .energy_j = 100 * 90.0});
+  }
+  [[nodiscard]] std::string learned() const { return profile::to_csv(controller.colocation()); }
+  [[nodiscard]] JobStage stage(JobId id) const { return controller.book().find(id)->stage; }
+  std::map<JobId, double> done;
+};
+
+TEST_F(Sharing, AnApplicationThatRanAloneIsKnownFromThen) {
+  const JobId stranger = submit(job("resnet"));
+  start(stranger);
+  const JobId waits = submit(job("bert"));
+  EXPECT_EQ(stage(waits), JobStage::Waiting) << "nobody knows what they take of a GPU";
+  run({{stranger, 20}}, 100);
+  finish(stranger, {.gpu_mem_bytes_max = 2 * kGiB, .gpu_util_pct = 40, .energy_j = 100 * 90.0});
+  const auto history = controller.colocation();
+  const auto resnet = history.find_app("resnet", "");
+  ASSERT_TRUE(resnet.valid());
+  const auto* alone = history.find_alone(history.find_gpu_type("V100"), resnet);
+  ASSERT_NE(alone, nullptr);
+  EXPECT_DOUBLE_EQ(alone->util_pct, 40);
+  EXPECT_EQ(alone->mem_bytes, 2 * kGiB);
+  EXPECT_GT(alone->power_w, 90) << "with its part of the host";
+}
+
+TEST_F(Sharing, TwoJobsThatShareAreMeasuredAndRememberedBySnapshots) {
+  profile(job("resnet"), 20, 35);
+  profile(job("bert"), 50, 25);
+  const JobId resident = submit(job("resnet"));
+  start(resident);
+  run({{resident, 20}}, 100);
+  const JobId joiner = submit(job("bert"));
+  ASSERT_EQ(stage(joiner), JobStage::Starting) << "joins at once";
+  EXPECT_TRUE(controller.book().find(joiner)->shares);
+  start(joiner);
+  // The joiner was never alone: others of its application were.
+  run({{resident, 24}, {joiner, 55}}, 120);
+  const auto pair = [](const profile::ColocationHistory& history) {
+    std::vector<model::AppId> apps = {history.find_app("resnet", ""), history.find_app("bert", "")};
+    std::ranges::sort(apps);
+    return history.find(history.find_gpu_type("V100"), apps);
+  };
+  const auto history = controller.colocation();
+  const profile::MeasuredSet* set = pair(history);
+  ASSERT_NE(set, nullptr) << learned();
+  const size_t resnet = history.app_name(set->apps[0]) == "resnet" ? 0 : 1;
+  EXPECT_NEAR(set->slowdown[resnet], 1.2, 0.02);
+  EXPECT_NEAR(set->slowdown[1 - resnet], 1.1, 0.02);
+
+  // A later life of the daemon has another co-location file, which numbers everything anew.
+  const std::string snapshot = controller.snapshot();
+  Controller again(
+      site("gpu_type,members,slowdowns\nA100,zebra + bert,1.5 + 1.2\n"
+           "V100,vgg + bert,1.3 + 1.1\n"));
+  const auto restored = again.restore(snapshot);
+  ASSERT_TRUE(restored) << restored.error().text();
+  const auto later = again.colocation();
+  const profile::MeasuredSet* kept = pair(later);
+  ASSERT_NE(kept, nullptr) << profile::to_csv(later);
+  EXPECT_EQ(kept->size, 2);
+  const size_t bert = later.app_name(kept->apps[0]) == "bert" ? 0 : 1;
+  EXPECT_DOUBLE_EQ(kept->slowdown[bert], set->slowdown[1 - resnet]);
+  // Nothing is lost on the way back, and a file of it can be read.
+  const auto file = profile::parse_colocation(profile::to_csv(later), "learned");
+  ASSERT_TRUE(file) << file.error().text();
+  EXPECT_NE(pair(*file), nullptr);
+}
+
+TEST_F(Sharing, WhoSaysNothingIsMeasuredByWhatHeGetsOfTheGpu) {
+  JobSpec silent = job("");
+  silent.application = "program-1234";
+  profile(silent, 0, 40);
+  profile(job("bert"), 50, 25);
+  const JobId resident = submit(silent);
+  start(resident);
+  keep_busy({{resident, 0.4}}, 100);
+  const JobId joiner = submit(job("bert"));
+  ASSERT_EQ(stage(joiner), JobStage::Starting);
+  start(joiner);
+  for (int i = 0; i < 20; ++i) {
+    keep_busy({{resident, 0.32}}, 10);
+    now -= 10 * kSecond;
+    run({{joiner, 50}}, 10);
+  }
+  EXPECT_NE(learned().find("program-1234"), std::string::npos);
+  const auto history = controller.colocation();
+  std::vector<model::AppId> apps = {history.find_app("program-1234", ""),
+                                    history.find_app("bert", "")};
+  std::ranges::sort(apps);
+  const auto* set = history.find(history.find_gpu_type("V100"), apps);
+  ASSERT_NE(set, nullptr) << learned();
+  const size_t at = history.app_name(set->apps[0]) == "bert" ? 1 : 0;
+  EXPECT_NEAR(set->slowdown[at], 0.4 / 0.32, 0.05);
+}
+
+TEST_F(Sharing, WhatASubmitterDeclaresCountsUntilSomebodyMeasures) {
+  JobSpec spec = job("resnet");
+  spec.training.gpu_util_pct = 5;
+  spec.training.gpu_mem_bytes = kGiB;
+  const JobId first = submit(spec);
+  start(first);
+  const auto util = [&] {
+    const auto history = controller.colocation();
+    const auto* alone =
+        history.find_alone(history.find_gpu_type("V100"), history.find_app("resnet", ""));
+    return alone == nullptr ? -1 : alone->util_pct;
+  };
+  EXPECT_DOUBLE_EQ(util(), 5);
+  now += 100 * kSecond;
+  finish(first, {.gpu_mem_bytes_max = 2 * kGiB, .gpu_util_pct = 90});
+  EXPECT_NEAR(util(), 90, 0.1);
+  submit(spec);
+  EXPECT_NEAR(util(), 90, 0.1);
+}
+
+TEST_F(Sharing, ANameThatNoFileCouldHoldIsMadeFit) {
+  JobSpec spec = job(" a+b,c@d\"\n");
+  spec.training.gpu_util_pct = 5;
+  spec.training.batch_size = 32;
+  submit(spec);
+  EXPECT_TRUE(controller.colocation().find_app("a_b_c_d__", "batch 32").valid()) << learned();
+  EXPECT_TRUE(profile::parse_colocation(learned(), "learned"));
+}
+
+}  // namespace
+}  // namespace goban::live

@@ -1,0 +1,60 @@
+#include <algorithm>
+#include <map>
+
+#include "scheduler/core_image.hpp"
+
+namespace goban::scheduler {
+namespace {
+
+template <typename Id>
+Id new_number(std::span<const Id> numbers, Id old) {
+  return old.index() < numbers.size() ? numbers[old.index()] : Id{};
+}
+
+/// Members ascending again, each with its slowdown. False: one of them is not known any more.
+bool renumber_set(profile::MeasuredSet& set, std::span<const model::AppId> apps,
+                  std::span<const profile::GpuTypeId> gpu_types) {
+  std::vector<std::pair<model::AppId, double>> members;
+  for (size_t i = 0; i < set.size; ++i) {
+    members.emplace_back(new_number(apps, set.apps[i]), set.slowdown[i]);
+    if (!members.back().first.valid()) return false;
+  }
+  std::ranges::sort(members);
+  for (size_t i = 0; i < members.size(); ++i) {
+    std::tie(set.apps[i], set.slowdown[i]) = members[i];
+  }
+  set.gpu_type = new_number(gpu_types, set.gpu_type);
+  return set.gpu_type.valid();
+}
+
+void renumber_memory(policy::SharingMemory::Image& memory, std::span<const model::AppId> apps,
+                     std::span<const profile::GpuTypeId> gpu_types) {
+  std::erase_if(memory.learned,
+                [&](profile::MeasuredSet& set) { return !renumber_set(set, apps, gpu_types); });
+  std::map<uint64_t, uint32_t> broken;
+  for (const auto& [pair, times] : memory.broken) {
+    const auto [one, other] = policy::SharingMemory::apps_of(pair);
+    const model::AppId first = new_number(apps, one);
+    const model::AppId second = new_number(apps, other);
+    if (!first.valid() || !second.valid()) continue;
+    broken[policy::SharingMemory::pair_of(first, second)] = times;
+  }
+  memory.broken.assign(broken.begin(), broken.end());
+}
+
+}  // namespace
+
+void renumber(CoreImage& image, std::span<const model::AppId> apps,
+              std::span<const profile::GpuTypeId> gpu_types) {
+  for (CoreImage::Job& job : image.jobs) {
+    job.state.request.app = new_number(apps, job.state.request.app);
+  }
+  if (image.tenants) {
+    for (model::TenantTraits& traits : image.tenants->traits) {
+      traits.app = new_number(apps, traits.app);
+    }
+  }
+  if (image.sharing) renumber_memory(image.sharing->memory, apps, gpu_types);
+}
+
+}  // namespace goban::scheduler
