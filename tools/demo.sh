@@ -9,7 +9,7 @@ goban=build/bin/goban
 out=out/demo
 mkdir -p "$out"
 
-bash "$(dirname "$0")/demo_live.sh" "$goban" "$out/live"
+bash "$(dirname "$0")/demo_live.sh" "$goban" build/bin/goban-train "$out/live"
 
 echo
 echo "== A month on 64 GPUs: 6,000 generated jobs, GPUs that differ, 7 policies =="

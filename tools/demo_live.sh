@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# The live part of the demonstration: four virtual GPUs are measured, then `goban serve` gets ten real
-# jobs for them (they simulate, which keeps a core busy); the queue, and the analysis of what ran.
-#   demo_live.sh GOBAN FOLDER
+# The live part of the demonstration: four virtual GPUs are measured, then `goban serve` trains ten small
+# language models on them under the policy `goban`; the queue, and the analysis of what ran.
+#   demo_live.sh GOBAN GOBAN-TRAIN FOLDER
+# $GOBAN_DEMO_SECONDS: how long to measure (15), and how much to train.
 set -euo pipefail
 goban=$(realpath "$1")
-out=$2
+train=$(realpath "$2")
+out=$3
+seconds=${GOBAN_DEMO_SECONDS:-15}
 rm -rf "$out"
 mkdir -p "$out"
 out=$(realpath "$out")
@@ -17,10 +20,22 @@ cat >"$out/goban.toml" <<'EOF'
 virtual_gpus = 4
 virtual_slowness = [1, 1, 1.5] # GPU 2 has to do half as much again
 scores = "scores.csv"
+policy = "goban"
+energy = "power.toml"
+EOF
+cat >"$out/power.toml" <<'EOF'
+# What a machine with four small GPUs might draw: the joules below are a model's, not an instrument's.
+[[node]]
+name = "demonstration"
+gpus = 4
+host_idle_w = 80
+gpu_idle_w = 15
+gpu_max_w = 120
+gpu_dynamic_w = 90
 EOF
 echo "-- Measured first; GPU 2 was made slow"
 # --force: whatever else runs on this machine, a demonstration goes on.
-"$goban" profile --config "$out/goban.toml" --out "$out/scores.csv" --seconds 15 --force
+"$goban" profile --config "$out/goban.toml" --out "$out/scores.csv" --seconds "$seconds" --force
 "$goban" serve --state "$out/state" --config "$out/goban.toml" --listen 127.0.0.1:0 \
   >"$out/serve.txt" 2>"$out/serve.log" &
 daemon=$!
@@ -38,22 +53,28 @@ cat >"$out/train.sh" <<'EOF'
 #SBATCH --gpus=1
 #SBATCH --time=10
 #SBATCH --output=train-%j.out
-# A stand-in for a training: a simulation that computes for a moment, seeded by the job.
-"$GOBAN" trace generate --like poisson --jobs "$1" --gpus 64 --seed "$GOBAN_JOB_ID" --out "jobs-$GOBAN_JOB_ID.csv"
-"$GOBAN" simulate --cluster 8x8 --jobs "jobs-$GOBAN_JOB_ID.csv" --policy las+pal
+# A small Transformer learns the bytes of a licence; its batch is split over the job's GPUs.
+exec "$GOBAN_TRAIN" lm --text /usr/share/common-licenses/GPL-3 --epochs "$1" --seed "$GOBAN_JOB_ID" \
+  --length 64 --d-model 32 --heads 4 --d-head 8 --d-ff 128 --batch-size 16 --last-batch drop \
+  --test-limit 16 --threads "$2" --mesh "gpus:$2" --layout batch:gpus
 EOF
-export GOBAN=$goban
+export GOBAN_TRAIN=$train
 cd "$out"
-for size in 4000 1000 8000 2000 1000; do "$goban" submit train.sh "$size"; done
-first=$("$goban" submit --parsable --gpus 4 --name wide train.sh 3000)
-"$goban" submit --gpus 2 --name after --dependency "afterok:$first" train.sh 1000
-"$goban" submit --array 0-2%2 --gpus 1 --name sweep train.sh 2000
+for epochs in 4 1 6 2 1; do "$goban" submit --model gpl-lm train.sh $((epochs * seconds / 2 + 1)) 1; done
+first=$("$goban" submit --parsable --gpus 4 --name wide train.sh "$seconds" 4)
+"$goban" submit --gpus 2 --name after --dependency "afterok:$first" train.sh "$seconds" 2
+"$goban" submit --array 0-2%2 --gpus 1 --name sweep train.sh "$seconds" 1
 "$goban" queue
-for _ in $(seq 1200); do
+for _ in $(seq 3000); do
   "$goban" queue --json | grep -qE '"state": ?"(waiting|running|starting|stopping|depends)"' || break
   sleep 0.1
 done
 "$goban" stats
+"$goban" colocation export --out learned.csv
+if [[ -t 0 && -t 1 ]]; then
+  echo "The dashboard is open until you press Enter: $("$goban" token)"
+  read -r -t 900 || true
+fi
 kill $daemon
 wait $daemon || true
 trap - EXIT
