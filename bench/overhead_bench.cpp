@@ -1,11 +1,13 @@
 // What the mesh layer costs on one device: a step of it against the same step written with
-// LibTorch's own modules, autograd and SGD, in one process, turn by turn. The first table gives
-// both sides the tensor library's kernels, so that what differs is the layer; the second lets ours
-// use its own.
+// LibTorch's own modules, autograd and optimizers, in one process, turn by turn. The first table
+// gives both sides the tensor library's kernels, so that what differs is the layer; the second lets
+// ours use its own. Arguments: optimizers, of sgd and adamw (both).
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <memory>
+#include <string>
 #include <torch/torch.h>
 #include <vector>
 
@@ -18,7 +20,7 @@ namespace goban::bench {
 namespace {
 
 constexpr int kTurns = 21;
-constexpr double kRate = 0.05;
+constexpr double kSgdRate = 0.05, kAdamRate = 1e-3;
 
 struct PlainModel : torch::nn::Module {
   explicit PlainModel(bool with_conv) : conv(with_conv) {
@@ -46,7 +48,7 @@ struct PlainModel : torch::nn::Module {
   torch::nn::Linear hidden1{nullptr}, hidden2{nullptr}, logits{nullptr};
 };
 
-double plain_step(PlainModel& model, torch::optim::SGD& optimizer, const mesh::Feeds& feeds) {
+double plain_step(PlainModel& model, torch::optim::Optimizer& optimizer, const mesh::Feeds& feeds) {
   for (torch::Tensor each : model.parameters()) each.mutable_grad().reset();
   const torch::Tensor label = feeds.at("label");
   const torch::Tensor out = model.forward(feeds.at("image"));
@@ -62,12 +64,24 @@ double seconds_of(int steps, const std::function<void()>& step) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / steps;
 }
 
-base::Status compare(const std::string& name, int64_t batch, comm::Communicator& end) {
+std::unique_ptr<torch::optim::Optimizer> plain_optimizer(const std::string& name,
+                                                         PlainModel& model) {
+  if (name == "adamw") {
+    return std::make_unique<torch::optim::AdamW>(model.parameters(),
+                                                 torch::optim::AdamWOptions(kAdamRate));
+  }
+  return std::make_unique<torch::optim::SGD>(model.parameters(), kSgdRate);
+}
+
+base::Status compare(const std::string& name, const std::string& rule, int64_t batch,
+                     comm::Communicator& end) {
   train::TrainOptions options;
   options.model = name;
   options.batch_size = batch;
-  options.optimizer.kind = mesh::OptimizerOptions::Kind::Sgd;
-  options.optimizer.learning_rate = kRate;
+  const bool adam = rule == "adamw";
+  using Kind = mesh::OptimizerOptions::Kind;
+  options.optimizer.kind = adam ? Kind::AdamW : Kind::Sgd;
+  options.optimizer.learning_rate = adam ? kAdamRate : kSgdRate;
   auto graph = train::build_step(options);
   if (!graph) return base::failure(graph.error());
   const auto layout = train::choose(options, **graph, end);
@@ -81,8 +95,8 @@ base::Status compare(const std::string& name, int64_t batch, comm::Communicator&
   bool failed = false;
   const auto ours = [&] { failed |= !(*laid_out)->run({feeds}, number++); };
   PlainModel model(name == "conv");
-  torch::optim::SGD optimizer(model.parameters(), kRate);
-  const auto plain = [&] { (void)plain_step(model, optimizer, feeds); };
+  const auto optimizer = plain_optimizer(rule, model);
+  const auto plain = [&] { (void)plain_step(model, *optimizer, feeds); };
   const int steps = std::max(2, static_cast<int>(0.15 / seconds_of(3, plain)));
   (void)seconds_of(3, ours);
   std::vector<double> ratios, a, b;
@@ -95,23 +109,25 @@ base::Status compare(const std::string& name, int64_t batch, comm::Communicator&
   for (auto* all : {&ratios, &a, &b}) std::ranges::sort(*all);
   const size_t middle = kTurns / 2, quarter = kTurns / 4;
   fmt::print(
-      "{:<5} batch {:>4}  mesh {:>9.1f} us  LibTorch {:>9.1f} us  ratio {:.3f} ({:.3f} to "
+      "{:<5} {:<5} batch {:>4}  mesh {:>9.1f} us  LibTorch {:>9.1f} us  ratio {:.3f} ({:.3f} to "
       "{:.3f})\n",
-      name, batch, a[middle] * 1e6, b[middle] * 1e6, ratios[middle], ratios[quarter],
+      name, rule, batch, a[middle] * 1e6, b[middle] * 1e6, ratios[middle], ratios[quarter],
       ratios[kTurns - 1 - quarter]);
   std::fflush(stdout);
   return {};
 }
 
-base::Status all(comm::Communicator& end) {
+base::Status all(const std::vector<std::string>& rules, comm::Communicator& end) {
   for (const bool own : {false, true}) {
     mesh::use_own_kernels(own);
     fmt::print("{}; microseconds a step, ratio: median and quartiles of {} turns, {} threads\n",
                own ? "mesh layer with its own kernels" : "both with LibTorch's kernels", kTurns,
                at::get_num_threads());
-    for (const char* model : {"mlp", "conv"}) {
-      for (const int64_t batch : {10, 250}) {
-        if (auto s = compare(model, batch, end); !s) return s;
+    for (const std::string& rule : rules) {
+      for (const char* model : {"mlp", "conv"}) {
+        for (const int64_t batch : {10, 250}) {
+          if (auto s = compare(model, rule, batch, end); !s) return s;
+        }
       }
     }
   }
@@ -121,9 +137,12 @@ base::Status all(comm::Communicator& end) {
 }  // namespace
 }  // namespace goban::bench
 
-int main() {
+int main(int argc, char** argv) {
   goban::train::keep_memory();
-  const auto status = goban::comm::run_threads(1, {}, goban::bench::all);
+  std::vector<std::string> rules(argv + 1, argv + argc);
+  if (rules.empty()) rules = {"sgd", "adamw"};
+  const auto status = goban::comm::run_threads(
+      1, {}, [&](goban::comm::Communicator& end) { return goban::bench::all(rules, end); });
   if (!status) fmt::print(stderr, "overhead_bench: {}\n", status.error().text());
   return status ? 0 : 1;
 }

@@ -113,8 +113,9 @@ base::Status fetch(const std::string& name, const std::string& folder) {
   if (name != "mnist" && name != "fashion") {
     return base::usage_error(fmt::format("no data set '{}'", name), "there are: mnist, fashion");
   }
-  const fs::path target = fs::path(folder) / name, work = target / "fetching";
   std::error_code error;
+  // The clients run in `work`: what they are given must not depend on where this process is.
+  const fs::path target = fs::absolute(folder, error) / name, work = target / "fetching";
   fs::create_directories(work, error);
   if (error)
     return base::failed(fmt::format("cannot make '{}': {}", work.string(), error.message()));

@@ -35,6 +35,12 @@ Tensor custom_gradient(const std::vector<Tensor>& xs, Tensor y, GradientFunction
 /// is formed.
 Tensor print(Tensor x, const std::string& message, int64_t first = 6);
 
+/// x itself, a scalar; Graph::summaries knows its value by `name` with the scopes before it.
+/// Programs that fetch those see it at each step: `goban-train` writes means to its metrics. In a
+/// loop's body it is refused: give it out of the loop as an accumulator.
+/// Errors: GraphError, if x is no scalar, or the name has others than letters, digits, _ . - and /.
+Tensor scalar_summary(const std::string& name, Tensor x);
+
 /// A loop's body is a graph of its own.
 struct Loop {
   std::shared_ptr<Graph> graph;

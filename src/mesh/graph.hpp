@@ -13,6 +13,7 @@
 
 #include "mesh/assignment.hpp"
 #include "mesh/shape.hpp"
+#include "mesh/summary.hpp"
 
 namespace goban::mesh {
 
@@ -200,6 +201,7 @@ class Graph {
     return variables_[static_cast<size_t>(id)];
   }
   [[nodiscard]] const std::vector<Assignment>& assignments() const { return assignments_; }
+  [[nodiscard]] const std::vector<Summary>& summaries() const { return summaries_; }
   [[nodiscard]] Tensor tensor(NodeId id) { return {this, id}; }
 
   Tensor add(Op op, std::string name, std::vector<Tensor> inputs, Shape shape, DType dtype,
@@ -212,6 +214,7 @@ class Graph {
   void assign(VariableId variable, Tensor value);
   void assign_sub(VariableId variable, Tensor delta, double factor = 1);
   void assign_adam(VariableId variable, Tensor gradient, const AdamRule& rule);
+  void summarize(Tensor scalar) { summaries_.push_back({scalar.node().name, scalar.id()}); }
 
   /// Prefixes names with `name/` while it lives.
   class Scope {
@@ -235,6 +238,7 @@ class Graph {
   std::deque<Node> nodes_;  // references to nodes stay valid while the graph grows
   std::vector<Variable> variables_;
   std::vector<Assignment> assignments_;
+  std::vector<Summary> summaries_;
   std::unordered_map<std::string, int> names_;  // how often each was asked for
   std::string scope_;
   int32_t recompute_ = 0;

@@ -283,6 +283,9 @@ class Cases {
           3, 2);
       return std::vector<Tensor>{last[1], last[2], last[3]};
     });
+    add("scalar summary", one([](Tensor x) {
+          return x * scalar_summary("mean_square", reduce_mean(square(x), {}));
+        }));
     add("depend", one([](Tensor x) { return depend(exp(x), {reduce_sum(x, {b})}); }));
   }
 

@@ -37,6 +37,22 @@ Tensor print(Tensor x, const std::string& message, int64_t first) {
   return x.graph().add(Op::Print, "print", {x}, x.shape(), x.dtype(), attributes);
 }
 
+Tensor scalar_summary(const std::string& name, Tensor x) {
+  constexpr const char* kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/";
+  if (name.empty() || name.find_first_not_of(kLetters) != std::string::npos) {
+    throw GraphError(fmt::format(
+        "scalar_summary: a name has letters, digits, _ . - and / only, unlike '{}'", name));
+  }
+  if (x.shape().rank() != 0) {
+    throw GraphError(fmt::format("scalar_summary: '{}' is {}, not a scalar; reduce_mean(x, {{}})",
+                                 name, x.shape().text()));
+  }
+  const Tensor out = x.graph().add(Op::Unary, name, {x}, x.shape(), x.dtype());
+  x.graph().summarize(out);
+  return out;
+}
+
 std::vector<Tensor> while_loop(
     const std::vector<Tensor>& states,
     const std::function<Tensor(const std::vector<Tensor>&)>& going,
@@ -74,6 +90,11 @@ std::vector<Tensor> while_loop(
     throw GraphError(fmt::format("while: state {} is {} {}, but {} {} after the body", i,
                                  dtype_name(states[i].dtype()), states[i].shape().text(),
                                  dtype_name(next[i].dtype()), next[i].shape().text()));
+  }
+  if (!loop->graph->summaries().empty()) {
+    throw GraphError(
+        fmt::format("while: the summary '{}' is inside of the loop; give its value out",
+                    loop->graph->summaries().front().name));
   }
   Attributes attributes;
   attributes.loop = loop;

@@ -337,19 +337,25 @@ class Lowering {
     plan->body = body.whole(loop.next, loop.accumulators);
     plan->turns = loop.expected_turns;
     step.loop = plan;
-    LoopSums& sums = sums_of_loop_[step.node];
-    for (size_t i = loop.states.size(); i < loop.next.size(); ++i) {
-      const Node& part = loop.graph->node(loop.next[i]);
-      sums.pending.push_back(body.pending(loop.next[i]));
-      sums.bytes +=
-          local_elements(part.shape, layout(part.shape), plan_.mesh) * dtype_bytes(part.dtype);
+    LoopValues& values = values_of_loop_[step.node];
+    step.value_bytes = 0;
+    for (size_t i = 0; i < loop.next.size(); ++i) {
+      const bool is_state = i < loop.states.size();
+      const bool handed_on = is_state && (plan->turns == 0 || loop.next[i] == loop.states[i]);
+      const Node& next = loop.graph->node(loop.next[i]);
+      const int64_t elements = local_elements(next.shape, layout(next.shape), plan_.mesh);
+      values.bytes.push_back(handed_on ? 0 : elements * dtype_bytes(next.dtype));
+      step.value_bytes += values.bytes.back();
+      if (is_state) continue;
+      values.pending.push_back(body.pending(loop.next[i]));
+      values.largest_sum = std::max(values.largest_sum, values.bytes.back());
     }
-    step.value_bytes += sums.bytes;
     const auto turns = static_cast<double>(plan->turns);
     step.flops = plan->body.totals.flops * turns + plan->going.totals.flops * (turns + 1);
   }
-  /// Everything that `roots` need.
+  /// Everything that `roots` of a loop need.
   Plan whole(const std::vector<NodeId>& roots, size_t parts = 0) {
+    of_loop_ = true;
     for (const NodeId id : needed_nodes(graph_, roots)) add(id, false);
     return finish(roots, 1, parts);
   }
@@ -357,7 +363,7 @@ class Lowering {
     const Loop& loop = *node.attributes.loop;
     const auto number = static_cast<size_t>(node.attributes.begin);
     if (number < loop.states.size()) return;
-    step.pending = sums_of_loop_.at(node.inputs[0]).pending[number - loop.states.size()];
+    step.pending = values_of_loop_.at(node.inputs[0]).pending[number - loop.states.size()];
   }
 
   void free_values(const std::vector<NodeId>& roots) {
@@ -390,22 +396,26 @@ class Lowering {
       const int times = step.inner ? micro_batches : 1;
       count(step.collectives, times);
       totals.flops += step.flops * times;
-      if (step.loop) add_loop(*step.loop, times, live + sums_of_loop_.at(step.node).bytes);
-      // Views and variables own no memory of their own.
+      if (step.loop) add_loop(*step.loop, times, live, step.node);
       const Node& node = graph_.node(step.node);
-      const bool view =
-          node.op == Op::Broadcast || node.op == Op::Transpose || node.op == Op::Print ||
-          node.op == Op::CustomGradient || node.op == Op::LoopValue ||
-          (node.op == Op::Read && graph_.variable(node.attributes.variable).dtype == node.dtype);
-      bytes[static_cast<size_t>(step.node)] = view ? 0 : step.value_bytes;
-      live += bytes[static_cast<size_t>(step.node)];
+      int64_t& own = bytes[static_cast<size_t>(step.node)];
+      if (node.op == Op::LoopValue) {  // was the loop's until now
+        own = values_of_loop_.at(node.inputs[0]).bytes[static_cast<size_t>(node.attributes.begin)];
+        bytes[static_cast<size_t>(node.inputs[0])] -= own;
+      } else {
+        own = is_view(node) ? 0 : step.value_bytes;
+        live += own;
+      }
       // A bundle's values are copied into its message.
       int64_t copied = 0;
       for (size_t i = 0; i < step.complete.size(); ++i) {
         if (!step.together[i].empty()) copied = std::max(copied, step.collectives[i].bytes);
       }
       totals.peak_value_bytes = std::max(totals.peak_value_bytes, live + copied);
-      for (const NodeId gone : step.free_after) live -= bytes[static_cast<size_t>(gone)];
+      for (const NodeId gone : step.free_after) {
+        if (!step.loop || !hand_on(step.node, gone, bytes))
+          live -= bytes[static_cast<size_t>(gone)];
+      }
     }
     count(plan_.last_collectives, 1);
     for (size_t i = 0; i < graph_.variables().size(); ++i) {
@@ -413,27 +423,58 @@ class Lowering {
     }
   }
 
-  void add_loop(const LoopPlan& loop, int times, int64_t live) {
+  /// Views, variables and what a loop is given own no memory of their own.
+  bool is_view(const Node& node) const {
+    return node.op == Op::Broadcast || node.op == Op::Transpose || node.op == Op::Print ||
+           node.op == Op::CustomGradient || (node.op == Op::Input && of_loop_) ||
+           (node.op == Op::Read && graph_.variable(node.attributes.variable).dtype == node.dtype);
+  }
+
+  /// `live`: what there is when the loop starts, the first states among it.
+  void add_loop(const LoopPlan& loop, int times, int64_t live, NodeId node) {
     PlanTotals& totals = plan_.totals;
     for (const Plan* part : {&loop.body, &loop.going}) {
       const int64_t runs = times * (part == &loop.body ? loop.turns : loop.turns + 1);
       totals.sent_bytes += part->totals.sent_bytes * runs;
       totals.collectives += part->totals.collectives * runs;
-      totals.peak_value_bytes =
-          std::max(totals.peak_value_bytes, live + part->totals.peak_value_bytes);
     }
+    const LoopValues& values = values_of_loop_.at(node);
+    const int64_t of_turn = std::accumulate(values.bytes.begin(), values.bytes.end(), int64_t{0});
+    const int64_t body = loop.body.totals.peak_value_bytes;
+    int64_t most = loop.going.totals.peak_value_bytes;
+    if (loop.turns >= 1) most = std::max(body, of_turn + most);
+    // From the second turn on, what the turn before gave is there as well.
+    if (loop.turns >= 2)
+      most = std::max(most, of_turn + std::max(body, of_turn + values.largest_sum));
+    totals.peak_value_bytes = std::max(totals.peak_value_bytes, live + most);
+  }
+  /// True if `given`, which nobody else needs after the loop, is a state that every turn hands on:
+  /// it stays as a value of the loop's.
+  bool hand_on(NodeId loop, NodeId given, std::vector<int64_t>& bytes) {
+    const Node& node = graph_.node(loop);
+    const auto found = std::find(node.inputs.begin(), node.inputs.end(), given);
+    const auto number = static_cast<size_t>(found - node.inputs.begin());
+    const Loop& of = *node.attributes.loop;
+    if (found == node.inputs.end()) return false;
+    if (of.expected_turns > 0 && of.next[number] != of.states[number]) return false;
+    const int64_t size = bytes[static_cast<size_t>(given)];
+    values_of_loop_.at(loop).bytes[number] = size;
+    bytes[static_cast<size_t>(loop)] += size;
+    return true;
   }
 
-  /// Of a loop's accumulators: the axes over which each is left pending, and the bytes of all.
-  struct LoopSums {
-    std::vector<AxisSet> pending;
-    int64_t bytes = 0;
+  /// Of what a loop gives, states and then accumulators.
+  struct LoopValues {
+    std::vector<int64_t> bytes;    ///< none for a state that every turn hands on
+    std::vector<AxisSet> pending;  ///< axes over which each accumulator is left pending
+    int64_t largest_sum = 0;       ///< bytes of the largest accumulator
   };
 
   const Graph& graph_;
   Plan plan_;
   std::vector<AxisSet> pending_;
-  std::map<NodeId, LoopSums> sums_of_loop_;
+  std::map<NodeId, LoopValues> values_of_loop_;
+  bool of_loop_ = false;
 };
 
 /// Whether its value changes by itself between micro-batches.

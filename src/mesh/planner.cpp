@@ -33,6 +33,13 @@ class Search {
     names_ = dimension_names(graph, nodes_);
   }
 
+  /// Every layout that fits, with its price, in the order in which they are looked at.
+  std::vector<std::pair<Price, LayoutChoice>> all() {
+    keeps_all_ = true;
+    extend(0, {});
+    return std::move(all_);
+  }
+
   base::Result<LayoutChoice> run() {
     extend(0, {});
     if (best_) {
@@ -70,9 +77,11 @@ class Search {
                             ? Price{step_s, static_cast<double>(bytes)}
                             : Price{static_cast<double>(plan->totals.peak_value_bytes),
                                     -static_cast<double>(rules.rules.size())};
+    const LayoutChoice choice{mesh_, rules, step_s, bytes, 0};
+    if (keeps_all_) all_.emplace_back(price, choice);
     if (best_ && price >= best_price_) return;
     best_price_ = price;
-    best_ = LayoutChoice{mesh_, rules, step_s, bytes, 0};
+    best_ = choice;
   }
 
   const Graph& graph_;
@@ -81,6 +90,8 @@ class Search {
   const PlannerOptions& options_;
   std::vector<NodeId> nodes_;
   std::vector<std::string> names_;
+  std::vector<std::pair<Price, LayoutChoice>> all_;
+  bool keeps_all_ = false;
   std::optional<LayoutChoice> best_;
   Price best_price_;
   int64_t least_bytes_ = 0;
@@ -128,10 +139,9 @@ base::Result<LayoutChoice> choose_layout(const Graph& graph, const std::vector<N
 base::Result<LayoutChoice> choose_mesh_and_layout(const Graph& graph,
                                                   const std::vector<NodeId>& roots, int64_t devices,
                                                   const PlannerOptions& options) {
-  constexpr size_t kMostAxes = 2;
   base::Result<LayoutChoice> best = base::usage_error("no devices");
   size_t examined = 0;
-  for (const MeshShape& mesh : mesh_shapes(devices, kMostAxes)) {
+  for (const MeshShape& mesh : mesh_shapes(devices)) {
     const auto choice = choose_layout(graph, roots, mesh, options);
     if (!choice) {
       if (!best) best = choice;
@@ -146,6 +156,22 @@ base::Result<LayoutChoice> choose_mesh_and_layout(const Graph& graph,
   }
   if (best) best->examined = examined;
   return best;
+}
+
+std::vector<LayoutChoice> rank_layouts(const Graph& graph, const std::vector<NodeId>& roots,
+                                       const std::vector<MeshShape>& meshes,
+                                       const PlannerOptions& options) {
+  std::vector<std::pair<Price, LayoutChoice>> all;
+  for (const MeshShape& mesh : meshes) {
+    for (auto& each : Search(graph, roots, mesh, options).all()) all.push_back(std::move(each));
+  }
+  std::ranges::stable_sort(all, {}, &std::pair<Price, LayoutChoice>::first);
+  std::vector<LayoutChoice> out;
+  for (auto& [price, choice] : all) {
+    choice.examined = all.size();
+    out.push_back(std::move(choice));
+  }
+  return out;
 }
 
 std::vector<MeshShape> mesh_shapes(int64_t devices, size_t most_axes) {

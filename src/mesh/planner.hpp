@@ -54,8 +54,14 @@ struct LayoutChoice {
                                                                 int64_t devices,
                                                                 const PlannerOptions& options);
 
+/// All layouts on these meshes that are legal and fit the memory limit, the best first.
+[[nodiscard]] std::vector<LayoutChoice> rank_layouts(const Graph& graph,
+                                                     const std::vector<NodeId>& roots,
+                                                     const std::vector<MeshShape>& meshes,
+                                                     const PlannerOptions& options);
+
 /// Factorisations of `devices` into at most `most_axes` non-increasing factors above 1, as meshes
 /// with axes mesh_0, mesh_1, ...: 8 gives 8; 4 x 2; 2 x 2 x 2.
-[[nodiscard]] std::vector<MeshShape> mesh_shapes(int64_t devices, size_t most_axes);
+[[nodiscard]] std::vector<MeshShape> mesh_shapes(int64_t devices, size_t most_axes = 2);
 
 }  // namespace goban::mesh

@@ -16,6 +16,7 @@
 #include "comm/thread_world.hpp"
 #include "data/fetch.hpp"
 #include "mesh/device.hpp"
+#include "train/compare_layouts.hpp"
 #include "train/environment.hpp"
 #include "train/find_largest.hpp"
 #include "train/memory_policy.hpp"
@@ -33,7 +34,8 @@ struct Settings {
   double memory_limit_mb = 0;
   std::string precision = "fp32";
   std::string collectives = "auto";
-  std::string growing;  // --find-largest
+  std::string growing;   // --find-largest
+  int64_t compared = 0;  // --compare-layouts
   std::vector<int> ranks = {1, 2, 4};
   train::SweepOptions sweep;
   double largest_limit_mb = 64;
@@ -104,8 +106,12 @@ void add_single(CLI::App& app, Settings& s) {
                  "Learning rate; 0: the optimiser's own (adafactor: its schedule)");
   app.add_option("--checkpoint", t.checkpoint, "Folder to save to and resume from");
   app.add_option("--out", t.out, "Folder of metrics.csv, metrics.prom and profile.json");
+  app.add_flag("--summaries", t.summaries, "Norms of gradients and parameters among the metrics");
   app.add_option("--memory-limit-mb", s.memory_limit_mb, "Memory of a device, enforced");
   app.add_flag("--explain-layout", t.explain, "Print what each operation does, and stop");
+  app.add_option("--compare-layouts", s.compared,
+                 "Some steps under each of the planner's best N layouts: predicted and measured")
+      ->check(CLI::PositiveNumber);
   app.add_option("--find-largest", s.growing,
                  "Largest batch, hidden (images) or d_ff (lm) that trains within "
                  "--memory-limit-mb on each number of --ranks; layout on one axis, x")
@@ -202,21 +208,26 @@ base::Status on_collectives(const Settings& s, comm::Communicator& host, const B
   return body(**end);
 }
 
+/// Runs `body` on each rank, a thread of this process.
+template <typename Body>
+base::Status on_each_thread(const Settings& s, const Body& body) {
+  return comm::run_threads(s.threads, s.comm, [&](comm::Communicator& host) -> base::Status {
+    // The cores are shared by the ranks.
+    if (s.threads > 1) at::set_num_threads(std::max(1, at::get_num_threads() / s.threads));
+    return on_collectives(s, host, body);
+  });
+}
+
 using Results = base::Result<std::vector<train::EpochResult>>;
 
 Results on_threads(const Settings& s, const train::TrainOptions& options) {
   std::vector<train::EpochResult> out;
-  const auto status =
-      comm::run_threads(s.threads, s.comm, [&](comm::Communicator& host) -> base::Status {
-        // The cores are shared by the ranks.
-        if (s.threads > 1) at::set_num_threads(std::max(1, at::get_num_threads() / s.threads));
-        return on_collectives(s, host, [&](comm::Communicator& end) -> base::Status {
-          const auto result = train::train(options, end);
-          if (!result) return base::failure(result.error());
-          if (end.rank() == 0) out = *result;
-          return {};
-        });
-      });
+  const auto status = on_each_thread(s, [&](comm::Communicator& end) -> base::Status {
+    const auto result = train::train(options, end);
+    if (!result) return base::failure(result.error());
+    if (end.rank() == 0) out = *result;
+    return {};
+  });
   if (!status) return base::failure(status.error());
   return out;
 }
@@ -249,6 +260,18 @@ int run_single(const Settings& s) {
   }
   const auto result = on_threads(s, s.train);
   return result ? 0 : exit_code(result.error());
+}
+
+int run_comparison(const Settings& s) {
+  const auto body = [&](comm::Communicator& end) -> base::Status {
+    const auto compared = train::compare_layouts(s.train, s.compared, end);
+    if (!compared) return base::failure(compared.error());
+    if (end.rank() == 0) fmt::print("{}", train::comparison_text(*compared));
+    return {};
+  };
+  if (comm::launched_by_mpi()) return on_mpi(s, body);
+  const base::Status status = on_each_thread(s, body);
+  return status ? 0 : exit_code(status.error());
 }
 
 int run_find_largest(const Settings& s) {
@@ -389,5 +412,6 @@ int main(int argc, char** argv) {
     if (lm->count("--batch-size") == 0) s.train.batch_size = 16;
     if (lm->count("--optimizer") == 0) s.train.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
   }
+  if (s.compared > 0) return run_comparison(s);
   return s.growing.empty() ? run_single(s) : run_find_largest(s);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mesh/optimizer.hpp"
@@ -37,6 +38,7 @@ struct TrainOptions {
   int64_t train_limit = 0, test_limit = 0;  ///< samples; 0 = all
   std::string checkpoint;                   ///< folder; resumed from if it holds one
   std::string out;                          ///< folder of metrics.csv, metrics.prom, profile.json
+  bool summaries = false;                   ///< norms of gradients and parameters among the metrics
   bool explain = false;                     ///< print the plan and stop
   int64_t memory_limit_bytes = 0;           ///< of a device's tensors; enforced
   bool quiet = false;
@@ -48,6 +50,7 @@ struct EpochResult {
   int64_t step = 0;
   double train_loss = 0, test_loss = 0, test_accuracy = 0;
   double train_s = 0, samples_per_s = 0;
+  std::vector<std::pair<std::string, double>> summaries = {};  ///< means over the steps, by name
 };
 
 }  // namespace goban::train

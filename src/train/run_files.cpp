@@ -51,12 +51,24 @@ base::Status write_metrics(const TrainOptions& options, const EpochResult& resul
   std::error_code error;
   std::filesystem::create_directories(options.out, error);
   const std::string csv = options.out + "/metrics.csv";
-  const bool fresh = !std::filesystem::exists(csv);
+  std::string columns = "batch,seed,epoch,step,train_loss,test_loss,test_acc,wall_s,images_s";
+  std::string line =
+      fmt::format("{},{},{},{},{:.9g},{:.9g},{:.9g},{:.4f},{:.1f}", options.batch_size,
+                  options.seed, result.epoch, result.step, result.train_loss, result.test_loss,
+                  result.test_accuracy, result.train_s, result.samples_per_s);
+  for (const auto& [name, value] : result.summaries) {
+    columns += "," + name;
+    line += fmt::format(",{:.9g}", value);
+  }
+  std::string before;
+  std::getline(std::ifstream(csv), before);
+  if (!before.empty() && before != columns) {
+    return base::bad_data({csv, 1, 1, before}, "has other columns than this run: " + columns,
+                          "use another --out folder, or the same options");
+  }
   std::ofstream out(csv, std::ios::app);
-  if (fresh) out << "batch,seed,epoch,step,train_loss,test_loss,test_acc,wall_s,images_s\n";
-  out << fmt::format("{},{},{},{},{:.9g},{:.9g},{:.9g},{:.4f},{:.1f}\n", options.batch_size,
-                     options.seed, result.epoch, result.step, result.train_loss, result.test_loss,
-                     result.test_accuracy, result.train_s, result.samples_per_s);
+  if (before.empty()) out << columns << "\n";
+  out << line << "\n";
   if (!out.flush()) return base::failed(fmt::format("cannot write '{}'", csv));
   std::string text;
   const auto gauge = [&](const char* name, const char* help, double value) {
@@ -71,6 +83,14 @@ base::Status write_metrics(const TrainOptions& options, const EpochResult& resul
   gauge("test_loss", "Mean test loss after the last epoch.", result.test_loss);
   gauge("test_accuracy", "Share of right predictions on the test set.", result.test_accuracy);
   gauge("samples_per_second", "Training samples a second.", result.samples_per_s);
+  if (!result.summaries.empty()) {
+    text +=
+        "# HELP goban_train_summary Mean over the steps since the last evaluation.\n"
+        "# TYPE goban_train_summary gauge\n";
+  }
+  for (const auto& [name, value] : result.summaries) {
+    text += fmt::format("goban_train_summary{{name=\"{}\"}} {}\n", name, value);
+  }
   return write_whole(options.out + "/metrics.prom", text);
 }
 

@@ -79,6 +79,7 @@ class Run {
     auto laid_out = TrainingStep::create(options_, std::move(*step), *layout, end_, *memory_);
     if (!laid_out) return base::failure(laid_out.error());
     whole_ = std::move(*laid_out);
+    summary_sums_.assign(whole_->step().summaries.size(), 0);
     if (speaks()) {
       for (const std::string& warning : whole_->plan().warnings) {
         fmt::print(stderr, "warning: {}\n", warning);
@@ -183,20 +184,30 @@ class Run {
     step_ = *step;
     loss_samples_ = *seen;
     loss_sum_ = std::strtod((*bookmark)["loss_sum"].c_str(), nullptr);
+    summary_steps_ = number("summary_steps").value_or(0);
+    for (size_t i = 0; i < summary_sums_.size(); ++i) {
+      const std::string key = "summary:" + whole_->step().summaries[i].name;
+      summary_sums_[i] = std::strtod((*bookmark)[key].c_str(), nullptr);
+    }
     if (speaks()) fmt::print(stderr, "resumed at epoch {}, step {}\n", epoch_, step_);
     return {};
   }
 
   base::Status save() {
     if (options_.checkpoint.empty()) return {};
-    return save_checkpoint(checkpoint_path(), whole_->variables(),
-                           {{"epoch", std::to_string(epoch_)},
-                            {"position", std::to_string(position_)},
-                            {"step", std::to_string(step_)},
-                            {"batch", std::to_string(options_.batch_size)},
-                            {"seed", std::to_string(options_.seed)},
-                            {"loss_samples", std::to_string(loss_samples_)},
-                            {"loss_sum", fmt::format("{:a}", loss_sum_)}});
+    std::map<std::string, std::string> bookmark = {{"epoch", std::to_string(epoch_)},
+                                                   {"position", std::to_string(position_)},
+                                                   {"step", std::to_string(step_)},
+                                                   {"batch", std::to_string(options_.batch_size)},
+                                                   {"seed", std::to_string(options_.seed)},
+                                                   {"loss_samples", std::to_string(loss_samples_)},
+                                                   {"loss_sum", fmt::format("{:a}", loss_sum_)}};
+    for (size_t i = 0; i < summary_sums_.size(); ++i) {
+      bookmark["summary_steps"] = std::to_string(summary_steps_);
+      bookmark["summary:" + whole_->step().summaries[i].name] =
+          fmt::format("{:a}", summary_sums_[i]);
+    }
+    return save_checkpoint(checkpoint_path(), whole_->variables(), bookmark);
   }
 
   /// True on all ranks if a signal came to any.
@@ -221,15 +232,19 @@ class Run {
     const double fed = now_s();
     const auto values = part.run(feeds, step_);
     if (!values) return base::failure(values.error());
-    if (!std::isfinite(values->first)) {
+    if (!std::isfinite(values->loss)) {
       return base::failed(
-          fmt::format("the loss of step {} (epoch {}) is {}", step_, epoch_ + 1, values->first),
+          fmt::format("the loss of step {} (epoch {}) is {}", step_, epoch_ + 1, values->loss),
           "lower the learning rate or use fp32; the last checkpoint is intact");
     }
     const int64_t samples = micro * part.micro_batches();
-    loss_sum_ += values->first * static_cast<double>(samples);
+    for (size_t i = 0; i < values->summaries.size(); ++i) {
+      summary_sums_[i] += values->summaries[i];
+    }
+    ++summary_steps_;
+    loss_sum_ += values->loss * static_cast<double>(samples);
     loss_samples_ += samples;
-    right_ += values->second;
+    right_ += values->correct;
     predictions_ += part.step().predictions;
     ++step_;
     if (++position_ == steps_) {
@@ -286,6 +301,12 @@ class Run {
     result.step = step_;
     loss_sum_ = 0;
     loss_samples_ = 0;
+    for (size_t i = 0; i < summary_sums_.size(); ++i) {
+      result.summaries.emplace_back(whole_->step().summaries[i].name,
+                                    summary_sums_[i] / static_cast<double>(summary_steps_));
+      summary_sums_[i] = 0;
+    }
+    summary_steps_ = 0;
     if (auto s = evaluate(result); !s) return base::failure(s.error());
     if (auto s = save(); !s) return base::failure(s.error());
     return report(result);
@@ -355,6 +376,8 @@ class Run {
   int64_t epoch_ = 0, position_ = 0, step_ = 0;
   double loss_sum_ = 0;  // of samples since the last evaluation
   int64_t loss_samples_ = 0;
+  std::vector<double> summary_sums_;  // of steps since the last evaluation
+  int64_t summary_steps_ = 0;
   double right_ = 0, predictions_ = 0;
   StepStatistics statistics_;
   bool stopped_ = false;

@@ -18,6 +18,13 @@ using namespace mesh;
 namespace {
 constexpr double kReferenceBatch = 200;  // of --lr-scale: the example's own batch size
 constexpr double kAdamWRate = 1e-3, kSgdRate = 0.05;
+
+/// The root of the sum of all elements' squares, in fp32.
+Tensor norm(Graph& graph, const std::vector<Tensor>& of) {
+  Tensor sum = fill(graph, {}, 0);
+  for (const Tensor& each : of) sum = sum + reduce_sum(square(cast(each, DType::F32)), {});
+  return unary(Unary::Sqrt, sum);
+}
 }  // namespace
 
 Model build_model(const TrainOptions& options, Layers& layers, int64_t batch) {
@@ -46,6 +53,7 @@ double batch_scale(const TrainOptions& options) {
 
 std::vector<NodeId> StepGraph::roots() const {
   std::vector<NodeId> roots = {loss.id(), correct.id()};
+  for (const Summary& each : summaries) roots.push_back(each.value);
   for (const Assignment& each : graph.assignments()) roots.push_back(each.value);
   return roots;
 }
@@ -67,6 +75,14 @@ base::Result<std::unique_ptr<StepGraph>> build_step(const TrainOptions& options)
     const bool several = options.micro_batches > 1;
     for (const Tensor& each : gradients(model.loss, values)) {
       means.push_back(several ? accumulate(cast(each, DType::F32)) * share : each);
+    }
+    for (const Summary& each : out->graph.summaries()) {
+      const Tensor value = cast(out->graph.tensor(each.value), DType::F32);
+      out->summaries.push_back({each.name, (several ? accumulate(value) * share : value).id()});
+    }
+    if (options.summaries) {
+      out->summaries.push_back({"gradient_norm", norm(out->graph, means).id()});
+      out->summaries.push_back({"parameter_norm", norm(out->graph, values).id()});
     }
     OptimizerOptions optimizer = options.optimizer;
     optimizer.scale = batch_scale(options);
@@ -130,6 +146,13 @@ base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& 
   return out;
 }
 
+base::Result<std::vector<MeshShape>> planner_meshes(const TrainOptions& options, int ranks) {
+  auto mesh = MeshShape::parse(options.mesh);
+  if (!mesh) return base::failure(mesh.error());
+  if (mesh->axes().empty()) return mesh_shapes(ranks);
+  return std::vector<MeshShape>{std::move(*mesh)};
+}
+
 int64_t needed_bytes(const Plan& plan) {
   return plan.totals.variable_bytes + plan.totals.peak_value_bytes;
 }
@@ -181,8 +204,9 @@ base::Result<std::unique_ptr<TrainingStep>> TrainingStep::sharing(const TrainOpt
 base::Result<std::unique_ptr<TrainingStep>> TrainingStep::finish(
     const TrainOptions& options, std::unique_ptr<StepGraph> step,
     std::unique_ptr<Variables> variables, DeviceMemory& memory) {
-  auto program =
-      Program::create(*variables, {{step->loss, step->correct}, true, options.micro_batches});
+  std::vector<Tensor> fetches = {step->loss, step->correct};
+  for (const Summary& each : step->summaries) fetches.push_back(step->graph.tensor(each.value));
+  auto program = Program::create(*variables, {fetches, true, options.micro_batches});
   if (!program) return base::failure(program.error());
   std::unique_ptr<TrainingStep> out(new TrainingStep);
   out->step_ = std::move(step);
@@ -193,12 +217,15 @@ base::Result<std::unique_ptr<TrainingStep>> TrainingStep::finish(
   return out;
 }
 
-base::Result<std::pair<double, double>> TrainingStep::run(const std::vector<Feeds>& feeds,
-                                                          int64_t number) {
+base::Result<StepValues> TrainingStep::run(const std::vector<Feeds>& feeds, int64_t number) {
   const DeviceMemory::Charge charge(*memory_);
   auto values = program_->run(feeds, static_cast<uint64_t>(number));
   if (!values) return base::failure(values.error());
-  return std::pair((*values)[0].item<double>(), (*values)[1].item<double>());
+  StepValues out;
+  out.loss = (*values)[0].item<double>();
+  out.correct = (*values)[1].item<double>();
+  for (size_t i = 2; i < values->size(); ++i) out.summaries.push_back((*values)[i].item<double>());
+  return out;
 }
 
 std::vector<Feeds> TrainingStep::zero_feeds() const {

@@ -28,7 +28,15 @@ struct StepGraph {
   mesh::Tensor loss, correct;  ///< mean loss and number of right predictions of the whole batch
   double predictions = 0;      ///< how many there are
   int64_t micro_batch = 0;     ///< samples of one micro-batch
+  std::vector<mesh::Summary> summaries;  ///< of the whole batch: the mean over micro-batches
   [[nodiscard]] std::vector<mesh::NodeId> roots() const;
+};
+
+/// What a step gives.
+struct StepValues {
+  double loss = 0;
+  double correct = 0;             ///< number of right predictions
+  std::vector<double> summaries;  ///< in the order of StepGraph::summaries
 };
 
 /// Errors: Usage, for a batch that micro-batches do not divide, and for sizes no model can have.
@@ -48,6 +56,10 @@ struct ChosenLayout {
 [[nodiscard]] base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& step,
                                                 comm::Communicator& end);
 
+/// The meshes that the planner looks at: that of the options, or all of so many ranks.
+[[nodiscard]] base::Result<std::vector<mesh::MeshShape>> planner_meshes(const TrainOptions& options,
+                                                                        int ranks);
+
 /// Bytes a device needs by the plan: variables and the values alive at once.
 [[nodiscard]] int64_t needed_bytes(const mesh::Plan& plan);
 /// Errors: Usage, if the plan needs more than the limit of the options.
@@ -65,9 +77,8 @@ class TrainingStep {
   [[nodiscard]] static base::Result<std::unique_ptr<TrainingStep>> sharing(
       const TrainOptions& options, TrainingStep& of);
 
-  /// Loss and number of right predictions. Feeds: one a micro-batch.
-  [[nodiscard]] base::Result<std::pair<double, double>> run(const std::vector<mesh::Feeds>& feeds,
-                                                            int64_t number);
+  /// Feeds: one a micro-batch.
+  [[nodiscard]] base::Result<StepValues> run(const std::vector<mesh::Feeds>& feeds, int64_t number);
   [[nodiscard]] const StepGraph& step() const { return *step_; }
   [[nodiscard]] mesh::Variables& variables() { return *variables_; }
   [[nodiscard]] const mesh::Plan& plan() const { return program_->plan(); }

@@ -1,0 +1,98 @@
+#include "train/compare_layouts.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "mesh/device.hpp"
+#include "mesh/measure_costs.hpp"
+#include "train/run_files.hpp"
+#include "train/training_step.hpp"
+
+namespace goban::train {
+namespace {
+
+constexpr int kWarmSteps = 3, kSteps = 15;
+
+/// The median time of a step.
+base::Result<double> measured_step_s(const TrainOptions& options, const mesh::LayoutChoice& choice,
+                                     comm::Communicator& end, c10::Device device) {
+  mesh::DeviceMemory memory(options.memory_limit_bytes, device);
+  auto step = build_step(options);
+  if (!step) return base::failure(step.error());
+  ChosenLayout layout;
+  layout.mesh = choice.mesh;
+  layout.rules = choice.rules;
+  auto ready = TrainingStep::create(options, std::move(*step), layout, end, memory);
+  if (!ready) return base::failure(ready.error());
+  const std::vector<mesh::Feeds> feeds = (*ready)->zero_feeds();
+  std::vector<double> taken;
+  for (int i = 0; i < kWarmSteps + kSteps; ++i) {
+    if (auto s = end.barrier(comm::whole_world(end.size()), "compare layouts"); !s) {
+      return base::failure(s.error());
+    }
+    const double before = now_s();
+    if (auto run = (*ready)->run(feeds, i); !run) return base::failure(run.error());
+    if (i >= kWarmSteps) taken.push_back(now_s() - before);
+  }
+  std::ranges::nth_element(taken, taken.begin() + kSteps / 2);
+  return taken[kSteps / 2];
+}
+
+}  // namespace
+
+base::Result<Comparison> compare_layouts(const TrainOptions& options, int64_t most,
+                                         comm::Communicator& end) {
+  if (!options.layout.empty() && options.layout != "auto") {
+    return base::usage_error("layouts are compared, but one is given",
+                             "leave --layout out, or train with --layout alone");
+  }
+  const auto step = build_step(options);
+  if (!step) return base::failure(step.error());
+  const auto device = mesh::resolve_device(options.device, end.local_rank());
+  if (!device) return base::failure(device.error());
+  const auto meshes = planner_meshes(options, end.size());
+  if (!meshes) return base::failure(meshes.error());
+  const auto costs = mesh::measure_costs(end, *device);
+  if (!costs) return base::failure(costs.error());
+  const mesh::PlannerOptions wanted{mesh::Objective::Time, *costs, options.memory_limit_bytes,
+                                    options.micro_batches};
+  std::vector<mesh::LayoutChoice> ranked =
+      mesh::rank_layouts((*step)->graph, (*step)->roots(), *meshes, wanted);
+  if (ranked.empty()) {
+    return base::usage_error("no legal layout fits the memory limit",
+                             "--layout auto says how much");
+  }
+  Comparison out{*costs, ranked.size(), {}};
+  ranked.resize(std::min(ranked.size(), static_cast<size_t>(most)));
+  for (mesh::LayoutChoice& each : ranked) {
+    const auto measured_s = measured_step_s(options, each, end, *device);
+    if (!measured_s) return base::failure(measured_s.error());
+    out.layouts.push_back({std::move(each), *measured_s});
+  }
+  return out;
+}
+
+std::string comparison_text(const Comparison& comparison) {
+  const mesh::CostModel& costs = comparison.costs;
+  std::string out = fmt::format(
+      "{} of {} legal layouts, best prediction first (costs: {:.3g} s + {:.3g} s/byte a "
+      "collective, "
+      "{:.3g} flops/s, {:.3g} bytes/s)\n{:<20} {:<36} {:>13} {:>13} {:>8}\n",
+      comparison.layouts.size(), comparison.legal, costs.alpha_s, costs.beta_s_per_byte,
+      costs.flops_per_s, costs.bytes_per_s, "mesh", "layout", "predicted ms", "measured ms",
+      "times");
+  for (const ComparedLayout& each : comparison.layouts) {
+    const std::string mesh = each.choice.mesh.text(), layout = each.choice.rules.text();
+    out += fmt::format("{:<20} {:<36} {:>13.3f} {:>13.3f} {:>8.2f}\n", mesh.empty() ? "-" : mesh,
+                       layout.empty() ? "-" : layout, each.choice.step_s * 1e3,
+                       each.measured_s * 1e3, each.measured_s / each.choice.step_s);
+  }
+  const auto quickest =
+      std::ranges::min_element(comparison.layouts, {}, &ComparedLayout::measured_s);
+  return out +
+         fmt::format("the planner's choice takes {:.2f} times the quickest of these, \"{}\"\n",
+                     comparison.layouts.front().measured_s / quickest->measured_s,
+                     quickest->choice.rules.text());
+}
+
+}  // namespace goban::train

@@ -1,0 +1,34 @@
+// The planner's predictions beside measurements: some steps under each of its best layouts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "comm/communicator.hpp"
+#include "mesh/planner.hpp"
+#include "train/options.hpp"
+
+namespace goban::train {
+
+struct ComparedLayout {
+  mesh::LayoutChoice choice;
+  double measured_s = 0;  ///< median of some steps, on rank 0
+};
+
+struct Comparison {
+  mesh::CostModel costs;
+  size_t legal = 0;                     ///< layouts that are legal and fit
+  std::vector<ComparedLayout> layouts;  ///< the planner's best first
+};
+
+/// Prices all legal layouts as `--layout auto` does, and trains some steps on zeros under each of
+/// the best `most`. Collective. Errors: Usage, if the options name a layout, or if none fits; those
+/// of training.
+[[nodiscard]] base::Result<Comparison> compare_layouts(const TrainOptions& options, int64_t most,
+                                                       comm::Communicator& end);
+
+/// As a table for people, and how much slower the planner's choice was than the quickest.
+[[nodiscard]] std::string comparison_text(const Comparison& comparison);
+
+}  // namespace goban::train
