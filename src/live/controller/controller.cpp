@@ -142,6 +142,10 @@ void Controller::State::take(const Drain& drain, TimeNs at) {
   drained[drain.node] = drain.reason;
   const EventKind kind = drain.now ? EventKind::NodeClosed : EventKind::NodeDrained;
   if (down.contains(drain.node)) return;
+  // Whoever closes a node that sleeps wants to work on it; and resumed, it has to be there.
+  if (drain.now && core->state().node_power().is_resting(drain.node)) {
+    orders.emplace_back(WakeNode{drain.node});
+  }
   tell_core(
       {.kind = kind, .at_ns = at, .node = drain.node, .until_ns = std::max(drain.from_ns, at)});
 }
