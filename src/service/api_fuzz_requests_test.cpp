@@ -154,7 +154,7 @@ class ApiFuzz : public ServiceTest {};
 
 TEST_F(ApiFuzz, EveryAnswerIsDescribed) {
   constexpr uint64_t kSeed = 20261121;
-  constexpr int kRequests = 6000;
+  constexpr int kRequests = 10'000;
   start();
   Random random(kSeed);
   std::map<int, int> counts;

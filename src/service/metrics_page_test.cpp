@@ -115,6 +115,20 @@ std::set<std::string> metric_words(const std::string& text) {
   return out;
 }
 
+TEST_F(MetricsTest, AreThoseOfTheDocumentation) {
+  std::ostringstream file;
+  file << std::ifstream(std::filesystem::path(GOBAN_SOURCE_DIR) / "docs/api.md").rdbuf();
+  const std::set<std::string> documented = metric_words(file.str());
+  std::set<std::string> served;
+  const std::string text = page();
+  constexpr std::string_view kType = "# TYPE ";
+  for (size_t at = text.find(kType); at != std::string::npos; at = text.find(kType, at + 1)) {
+    const size_t begin = at + kType.size();
+    served.insert(text.substr(begin, text.find(' ', begin) - begin));
+  }
+  EXPECT_EQ(served, documented);
+}
+
 TEST_F(MetricsTest, AlertsAndDashboardNameNoOthers) {
   const std::string text = page();
   const std::filesystem::path examples =
