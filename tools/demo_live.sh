@@ -56,7 +56,7 @@ cat >"$out/train.sh" <<'EOF'
 # A small Transformer learns the bytes of a licence; its batch is split over the job's GPUs.
 exec "$GOBAN_TRAIN" lm --text /usr/share/common-licenses/GPL-3 --epochs "$1" --seed "$GOBAN_JOB_ID" \
   --length 64 --d-model 32 --heads 4 --d-head 8 --d-ff 128 --batch-size 16 --last-batch drop \
-  --test-limit 16 --threads "$2" --mesh "gpus:$2" --layout batch:gpus
+  --threads "$2" --mesh "gpus:$2" --layout batch:gpus
 EOF
 export GOBAN_TRAIN=$train
 cd "$out"

@@ -1,11 +1,13 @@
 #include "train/trainer.hpp"
 
 #include <ATen/core/Tensor.h>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
+#include <numeric>
 #include <span>
 
 #include "base/number.hpp"
@@ -136,12 +138,23 @@ class Run {
     return {};
   }
 
-  /// The test graph reads the training graph's variables; its batch divides the test set.
+  /// Batches of the test set, the best first: those that leave the fewest samples out, of these the
+  /// largest.
+  static std::vector<int64_t> test_batches(int64_t size) {
+    std::vector<int64_t> out(static_cast<size_t>(std::min(size, kLargestTestBatch)));
+    std::iota(out.begin(), out.end(), int64_t{1});
+    std::ranges::sort(out, {}, [size](int64_t batch) { return std::pair(size % batch, -batch); });
+    constexpr size_t kTries = 128;
+    out.resize(std::min(out.size(), kTries));
+    return out;
+  }
+
+  /// The test graph reads the training graph's variables; its batch divides the test set, unless no
+  /// such batch can be split as the layout says.
   base::Status prepare_test() {
     const int64_t size = batches_->test_size();
     base::Status last = base::usage_error("the test set is empty");
-    for (int64_t batch = std::min(size, kLargestTestBatch); batch >= 1; --batch) {
-      if (size % batch != 0) continue;
+    for (const int64_t batch : test_batches(size)) {
       test_graph_ = std::make_unique<Graph>();
       Layers layers(*test_graph_, options_.precision);
       const Model model = build_model(options_, layers, batch);
@@ -153,6 +166,11 @@ class Run {
       if (!last) continue;
       test_program_ = std::move(*program);
       test_batch_ = batch;
+      if (size % batch != 0 && speaks()) {
+        fmt::print(stderr,
+                   "note: {} of {} test samples are left out: the layout does not divide them\n",
+                   size % batch, size);
+      }
       return {};
     }
     return last;

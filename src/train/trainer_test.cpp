@@ -388,6 +388,19 @@ TEST_F(Trainer, TheLastSmallerBatchIsKeptOrDropped) {
   EXPECT_THAT(run(options_).error().text(), HasSubstr("--last-batch drop"));
 }
 
+TEST_F(Trainer, OfATestSetThatTheLayoutDoesNotDivideTheRestIsLeftOut) {
+  options_.epochs = 1;
+  options_.test_limit = 16;
+  options_.mesh = "x:4";
+  options_.layout = "batch:x";
+  const auto even = run(options_);
+  ASSERT_TRUE(even) << even.error().text();
+  options_.test_limit = 17;
+  const auto odd = run(options_);
+  ASSERT_TRUE(odd) << odd.error().text();
+  EXPECT_DOUBLE_EQ(odd->back().test_loss, even->back().test_loss);
+}
+
 TEST_F(Trainer, ResumesInTheMiddleOfAnEpochWithASmallerLastBatch) {
   options_.batch_size = 100;
   options_.epochs = 2;
