@@ -55,8 +55,14 @@ void adam_update(at::Tensor& w, at::Tensor& m, at::Tensor& v, const at::Tensor& 
   }
   const at::Tensor g = gradient.to(m.scalar_type());
   m.mul_(rule.beta1).add_(g, rest1);
-  v.mul_(rule.beta2).add_(g.mul(g), rest2);
-  at::Tensor change = at::div(m, at::sqrt(v).add_(rule.epsilon));
+  v.mul_(rule.beta2).addcmul_(g, g, rest2);
+  const at::Tensor divisor = at::sqrt(v).add_(rule.epsilon);
+  if (w.scalar_type() == m.scalar_type()) {
+    if (rule.decay != 0) w.mul_(1 - rule.rate * rule.decay);
+    w.addcdiv_(m, divisor, -rule.rate);
+    return;
+  }
+  at::Tensor change = at::div(m, divisor);
   if (rule.decay != 0) change.add_(w.to(change.scalar_type()), rule.decay);
   w.sub_(change.mul_(rule.rate).to(w.scalar_type()));
 }

@@ -74,18 +74,23 @@ base::Result<Comparison> compare_layouts(const TrainOptions& options, int64_t mo
 
 std::string comparison_text(const Comparison& comparison) {
   const mesh::CostModel& costs = comparison.costs;
+  const auto named = [](const std::string& text) { return text.empty() ? "-" : text; };
+  size_t wide = 0;
+  for (const ComparedLayout& each : comparison.layouts) {
+    wide = std::max(wide, each.choice.rules.text().size());
+  }
   std::string out = fmt::format(
       "{} of {} legal layouts, best prediction first (costs: {:.3g} s + {:.3g} s/byte a "
       "collective, "
-      "{:.3g} flops/s, {:.3g} bytes/s)\n{:<20} {:<36} {:>13} {:>13} {:>8}\n",
+      "{:.3g} flops/s, {:.3g} bytes/s)\n{:<20} {:<{}} {:>13} {:>13} {:>8}\n",
       comparison.layouts.size(), comparison.legal, costs.alpha_s, costs.beta_s_per_byte,
-      costs.flops_per_s, costs.bytes_per_s, "mesh", "layout", "predicted ms", "measured ms",
+      costs.flops_per_s, costs.bytes_per_s, "mesh", "layout", wide, "predicted ms", "measured ms",
       "times");
   for (const ComparedLayout& each : comparison.layouts) {
-    const std::string mesh = each.choice.mesh.text(), layout = each.choice.rules.text();
-    out += fmt::format("{:<20} {:<36} {:>13.3f} {:>13.3f} {:>8.2f}\n", mesh.empty() ? "-" : mesh,
-                       layout.empty() ? "-" : layout, each.choice.step_s * 1e3,
-                       each.measured_s * 1e3, each.measured_s / each.choice.step_s);
+    out +=
+        fmt::format("{:<20} {:<{}} {:>13.3f} {:>13.3f} {:>8.2f}\n", named(each.choice.mesh.text()),
+                    named(each.choice.rules.text()), wide, each.choice.step_s * 1e3,
+                    each.measured_s * 1e3, each.measured_s / each.choice.step_s);
   }
   const auto quickest =
       std::ranges::min_element(comparison.layouts, {}, &ComparedLayout::measured_s);
