@@ -36,8 +36,8 @@ Tensor custom_gradient(const std::vector<Tensor>& xs, Tensor y, GradientFunction
 Tensor print(Tensor x, const std::string& message, int64_t first = 6);
 
 /// x itself, a scalar; Graph::summaries knows its value by `name` with the scopes before it.
-/// Programs that fetch those see it at each step: `goban-train` writes means to its metrics. In a
-/// loop's body it is refused: give it out of the loop as an accumulator.
+/// Programs that fetch it see it at each step (`goban-train --summaries` writes means to its
+/// metrics); nobody else computes it. In a loop's body it is refused: give it out of the loop.
 /// Errors: GraphError, if x is no scalar, or the name has others than letters, digits, _ . - and /.
 Tensor scalar_summary(const std::string& name, Tensor x);
 

@@ -106,7 +106,9 @@ void add_single(CLI::App& app, Settings& s) {
                  "Learning rate; 0: the optimiser's own (adafactor: its schedule)");
   app.add_option("--checkpoint", t.checkpoint, "Folder to save to and resume from");
   app.add_option("--out", t.out, "Folder of metrics.csv, metrics.prom and profile.json");
-  app.add_flag("--summaries", t.summaries, "Norms of gradients and parameters among the metrics");
+  app.add_flag(
+      "--summaries", t.summaries,
+      "Among the metrics: norms of gradients and parameters, and what the model summarises");
   app.add_option("--memory-limit-mb", s.memory_limit_mb, "Memory of a device, enforced");
   app.add_flag("--explain-layout", t.explain, "Print what each operation does, and stop");
   app.add_option("--compare-layouts", s.compared,

@@ -38,7 +38,7 @@ struct TrainOptions {
   int64_t train_limit = 0, test_limit = 0;  ///< samples; 0 = all
   std::string checkpoint;                   ///< folder; resumed from if it holds one
   std::string out;                          ///< folder of metrics.csv, metrics.prom, profile.json
-  bool summaries = false;                   ///< norms of gradients and parameters among the metrics
+  bool summaries = false;                   ///< the model's, and norms of gradients and parameters
   bool explain = false;                     ///< print the plan and stop
   int64_t memory_limit_bytes = 0;           ///< of a device's tensors; enforced
   bool quiet = false;

@@ -95,12 +95,14 @@ TEST_F(Trainer, SummariesAreAmongTheMetricsUnderEveryLayout) {
   options_.out = (folder_ / "out").string();
   const auto whole = run(options_);
   ASSERT_TRUE(whole) << whole.error().text();
-  ASSERT_EQ(whole->back().summaries.size(), 2U);
-  const auto& [name, gradient_norm] = whole->back().summaries[0];
+  ASSERT_EQ(whole->back().summaries.size(), 4U);
+  const auto& [name, gradient_norm] = whole->back().summaries[2];
   EXPECT_EQ(name, "gradient_norm");
   EXPECT_GT(gradient_norm, 0);
   EXPECT_THAT(contents(options_.out + "/metrics.csv"),
-              HasSubstr(",images_s,gradient_norm,parameter_norm\n"));
+              HasSubstr(",images_s,hidden1_active,hidden2_active,gradient_norm,parameter_norm\n"));
+  EXPECT_GT(whole->back().summaries[0].second, 0.1);
+  EXPECT_LT(whole->back().summaries[0].second, 0.9);
   EXPECT_THAT(
       contents(options_.out + "/metrics.prom"),
       HasSubstr(fmt::format("goban_train_summary{{name=\"gradient_norm\"}} {}\n", gradient_norm)));
@@ -114,7 +116,7 @@ TEST_F(Trainer, SummariesAreAmongTheMetricsUnderEveryLayout) {
     split.micro_batches = micro_batches;
     const auto other = run(split);
     ASSERT_TRUE(other) << other.error().text();
-    for (size_t i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < 4; ++i) {
       const double wanted = whole->back().summaries[i].second;
       EXPECT_NEAR(other->back().summaries[i].second, wanted, 1e-3 * wanted) << layout;
     }
@@ -154,7 +156,7 @@ TEST_F(Trainer, ASummaryIsTheNormOfTheGradientThatMovesTheParameters) {
   ASSERT_TRUE(values) << values.error().text();
   std::vector<at::Tensor> moved = parameters();
   for (size_t i = 0; i < moved.size(); ++i) moved[i].sub_(before[i]);
-  const double gradient_norm = values->summaries.at(0), parameter_norm = values->summaries.at(1);
+  const double gradient_norm = values->summaries.at(2), parameter_norm = values->summaries.at(3);
   EXPECT_NEAR(std::sqrt(squares(moved)), 0.125 * gradient_norm, 1e-4 * gradient_norm);
   EXPECT_NEAR(std::sqrt(squares(before)), parameter_norm, 1e-4 * parameter_norm);
 }
@@ -269,6 +271,35 @@ TEST_F(Trainer, LanguageModelsLearnTextThatShipsWithAPackage) {
     const auto split = run(lm);
     ASSERT_TRUE(split) << split.error().text();
     EXPECT_NEAR(split->back().train_loss, whole->back().train_loss, 5e-3) << model;
+  }
+}
+
+TEST_F(Trainer, AMaskedModelFillsInFromWhatStandsAround) {
+  // A byte follows from any other one and its distance; alone it is worth ln 7 = 1.95 nats.
+  const std::string text = (folder_ / "period.txt").string();
+  {
+    std::ofstream out(text);
+    for (int i = 0; i < 1200; ++i) out << "gobanxy";
+  }
+  TrainOptions lm = options_;
+  lm.task = "lm";
+  lm.model = "masked";
+  lm.texts = {text};
+  lm.batch_size = 16;
+  lm.train_limit = 448;
+  lm.test_limit = 48;
+  lm.epochs = 6;
+  lm.transformer = {16, 16, 256, 32, 2, 16, 64, 1, false, false, 0};
+  lm.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
+  lm.optimizer.learning_rate = 0.005;
+  for (const auto& [mesh, layout] :
+       {std::pair("", ""), std::pair("x:2", "length:x"), std::pair("x:2", "heads:x;d_ff:x")}) {
+    lm.mesh = mesh;
+    lm.layout = layout;
+    const auto got = run(lm);
+    ASSERT_TRUE(got) << got.error().text();
+    EXPECT_LT(got->back().test_loss, 0.8) << layout;
+    EXPECT_GT(got->back().test_accuracy, 0.7) << layout;
   }
 }
 

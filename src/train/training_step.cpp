@@ -76,11 +76,11 @@ base::Result<std::unique_ptr<StepGraph>> build_step(const TrainOptions& options)
     for (const Tensor& each : gradients(model.loss, values)) {
       means.push_back(several ? accumulate(cast(each, DType::F32)) * share : each);
     }
-    for (const Summary& each : out->graph.summaries()) {
-      const Tensor value = cast(out->graph.tensor(each.value), DType::F32);
-      out->summaries.push_back({each.name, (several ? accumulate(value) * share : value).id()});
-    }
     if (options.summaries) {
+      for (const Summary& each : out->graph.summaries()) {
+        const Tensor value = cast(out->graph.tensor(each.value), DType::F32);
+        out->summaries.push_back({each.name, (several ? accumulate(value) * share : value).id()});
+      }
       out->summaries.push_back({"gradient_norm", norm(out->graph, means).id()});
       out->summaries.push_back({"parameter_norm", norm(out->graph, values).id()});
     }

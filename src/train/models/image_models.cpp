@@ -1,3 +1,4 @@
+#include "mesh/functions.hpp"
 #include "train/models/model.hpp"
 
 namespace goban::train {
@@ -7,12 +8,20 @@ using namespace mesh;
 
 constexpr int64_t kBlocks = 4, kBlockSize = 7, kFilter = 9, kChannels = 16, kClasses = 10;
 
+/// The share of units that are not 0 after relu: 0 means that a layer has died.
+void summarize_active(const std::string& layer, Tensor x) {
+  const Tensor active = unary(Unary::Sign, stop_gradient(x));
+  (void)scalar_summary(layer + "_active", reduce_mean(cast(active, DType::F32), {}));
+}
+
 Model classifier(Layers& layers, Tensor x, const std::vector<std::string>& in, const Dim& batch,
                  int64_t hidden) {
   Graph& g = layers.graph();
   const Dim hidden1{"hidden1", hidden}, hidden2{"hidden2", hidden}, classes{"classes", kClasses};
   x = relu(layers.dense("hidden1", x, in, {hidden1}));
+  summarize_active("hidden1", x);
   x = relu(layers.dense("hidden2", x, {"hidden1"}, {hidden2}));
+  summarize_active("hidden2", x);
   Tensor logits = layers.dense("logits", x, {"hidden2"}, {classes});
   logits = cast(logits, DType::F32);
   const Tensor label = g.input("label", {batch}, DType::I64);

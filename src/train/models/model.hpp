@@ -1,4 +1,5 @@
-// What every model gives the trainer: its inputs by name, its loss and what is counted as right.
+// What every model gives the trainer: its inputs by name, its loss, what is counted as right, and
+// what it summarises (scalar_summary; computed only where it is wanted).
 #pragma once
 
 #include <string>
