@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <unistd.h>
 
@@ -139,23 +140,59 @@ int serve(const ServeArguments& arguments) {
                        "jobs go on under the other one; nothing is to be done"});
 }
 
-int replay(const ServeArguments& arguments, const std::string& path, bool json) {
+struct ReplayArguments {
+  std::string path;
+  bool all = false;
+  bool json = false;
+};
+
+nlohmann::ordered_json replay_json(const service::Replay& done) {
+  const live::Turns::Fold& fold = done.fold;
+  return {{"journal", done.journal},        {"records", fold.records},
+          {"reproduced", fold.reproduced},  {"other", fold.other},
+          {"uncompared", fold.uncompared},  {"first_other_record", fold.first_other},
+          {"differences", done.differences}};
+}
+
+std::string replay_text(const service::Replay& done) {
+  const live::Turns::Fold& fold = done.fold;
+  std::string out =
+      fmt::format("{} records, {} decisions come out as recorded, {} otherwise{}\n", fold.records,
+                  fold.reproduced, fold.other,
+                  fold.other > 0 ? fmt::format("; the first is record {}", fold.first_other) : "");
+  if (fold.uncompared > 0) out += fmt::format("{} more were not compared\n", fold.uncompared);
+  return out;
+}
+
+int replay(const ServeArguments& arguments, const ReplayArguments& wish) {
   auto config = configuration(arguments);
   if (!config) return report_error(config.error());
-  const auto fold = service::replay_journal(*config, path);
-  if (!fold) return report_error(fold.error());
-  if (json) {
-    fmt::print(
-        "{{\"records\": {}, \"reproduced\": {}, \"other\": {}, \"uncompared\": {}, "
-        "\"first_other_record\": {}}}\n",
-        fold->records, fold->reproduced, fold->other, fold->uncompared, fold->first_other);
-  } else {
-    fmt::print("{} records, {} decisions come out as recorded, {} otherwise{}\n", fold->records,
-               fold->reproduced, fold->other,
-               fold->other > 0 ? fmt::format("; the first is record {}", fold->first_other) : "");
-    if (fold->uncompared > 0) fmt::print("{} more were not compared\n", fold->uncompared);
+  std::vector<std::string> journals = {wish.path};
+  if (wish.all) {
+    auto found = service::journals_of(wish.path);
+    if (!found) return report_error(found.error());
+    journals = std::move(*found);
   }
-  return fold->other > 0 ? 1 : 0;
+  int code = 0;
+  nlohmann::ordered_json document = nlohmann::ordered_json::array();
+  for (const std::string& journal : journals) {
+    const auto done = service::replay_journal(*config, journal);
+    if (!done) {
+      code = report_error(done.error());
+      continue;
+    }
+    for (const std::string& line : done->differences) {
+      fmt::print(stderr, "goban: warning: {}: the journal was made with something else, {}\n",
+                 journal, line);
+    }
+    if (done->fold.other > 0 && code == 0) code = 1;
+    if (!wish.json && wish.all) fmt::print("{}: ", journal);
+    if (!wish.json) fmt::print("{}", replay_text(*done));
+    document.push_back(replay_json(*done));
+  }
+  if (wish.json)
+    fmt::print("{}\n", wish.all || document.empty() ? document.dump(2) : document[0].dump());
+  return code;
 }
 
 void add_site_options(CLI::App* command, ServeArguments& arguments) {
@@ -207,20 +244,23 @@ void add_replay(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("replay", "Make the decisions of a daemon's journal again and compare");
   auto arguments = std::make_shared<ServeArguments>();
-  auto path = std::make_shared<std::string>();
-  auto json = std::make_shared<bool>(false);
-  command->add_option("journal", *path, "State folder, its journal folder, or one of its files")
+  auto wish = std::make_shared<ReplayArguments>();
+  command
+      ->add_option("journal", wish->path, "State folder, its journal folder, or one of its files")
       ->required();
   add_site_options(command, *arguments);
-  command->add_flag("--json", *json, "Print JSON");
+  command->add_flag("--all", wish->all, "Every journal of the folder, not the newest alone");
+  command->add_flag("--json", wish->json, "Print JSON");
   command->footer(
       "Examples:\n"
       "  goban replay ~/.local/state/goban --virtual-gpus 4\n"
       "  goban replay /var/lib/goban --config /etc/goban.toml --json\n"
-      "The configuration has to be the daemon's. Nothing is changed. Exit codes: 0 all decisions\n"
-      "since the last snapshot come out as recorded, 1 one does not.");
-  command->callback([arguments, path, json, &action] {
-    action = [arguments, path, json] { return replay(*arguments, *path, *json); };
+      "  goban replay ~/goban --all --policy fifo+packed\n"
+      "The configuration has to be the daemon's: a warning names what was another. Nothing is\n"
+      "changed. Exit codes: 0 all decisions since the last snapshot come out as recorded, 1 one\n"
+      "does not.");
+  command->callback([arguments, wish, &action] {
+    action = [arguments, wish] { return replay(*arguments, *wish); };
   });
 }
 

@@ -16,6 +16,7 @@
 #include "service/dashboard_page.hpp"
 #include "service/gpu_watcher.hpp"
 #include "service/machine_gpus.hpp"
+#include "service/made_with.hpp"
 #include "service/score_keeper.hpp"
 #include "service/site.hpp"
 #include "service/store_accounting.hpp"
@@ -108,8 +109,16 @@ Status MachineDaemon::Parts::start_daemon() {
   cluster = site->cluster;
   if (make_what_if) what_if = make_what_if(config, *site, [this] { return scores_now(); });
   if (auto status = add_power(config, machine.gpus); !status) return status;
-  auto journal = live::open_journal(config.state + "/journal", {.build = GOBAN_VERSION});
+  auto facts = made_with(config, *site);
+  if (!facts) return base::failure(facts.error());
+  auto journal =
+      live::open_journal(config.state + "/journal", {.build = GOBAN_VERSION, .made_with = *facts});
   if (!journal) return base::failure(journal.error());
+  if (!journal->made_with.empty()) {
+    for (const std::string& line : differences(journal->made_with.back().facts, *facts)) {
+      say("the journal goes on with another configuration: " + line);
+    }
+  }
   epoch = journal->epoch;
   auto book = ProfileBook::open(config.state + "/profiles", config.state + "/payloads",
                                 machine.gpus.front().name);

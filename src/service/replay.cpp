@@ -1,9 +1,12 @@
 #include "service/replay.hpp"
 
 #include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "live/journal/journal_file.hpp"
 #include "service/machine_gpus.hpp"
+#include "service/made_with.hpp"
 #include "service/site.hpp"
 
 namespace goban::service {
@@ -29,22 +32,54 @@ class NoEngine final : public live::Engine {
   std::vector<live::Report> take_reports() override { return {}; }
 };
 
+/// `journal` below a state folder; any other path as it is.
+std::string journal_folder(const std::string& path) {
+  std::error_code error;
+  std::string inner = path + "/journal";
+  return std::filesystem::is_directory(inner, error) ? inner : path;
+}
+
+std::vector<std::string> all_differences(const std::vector<live::MadeWith>& made,
+                                         const live::InputFacts& now) {
+  std::vector<std::string> out;
+  for (const live::MadeWith& each : made) {
+    for (const std::string& line : differences(each.facts, now)) {
+      out.push_back(fmt::format("from record {} on: {}", each.from, line));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
-base::Result<live::Turns::Fold> replay_journal(const ServeConfig& config, const std::string& path) {
-  const std::string inner = path + "/journal";
-  std::error_code error;
-  const auto journal =
-      live::read_journal(std::filesystem::is_directory(inner, error) ? inner : path);
+base::Result<Replay> replay_journal(const ServeConfig& config, const std::string& path) {
+  const auto journal = live::read_journal_contents(journal_folder(path));
   if (!journal) return base::failure(journal.error());
   const auto machine = find_gpus(config);
   if (!machine) return base::failure(machine.error());
   auto site = make_site(config, machine->gpus);
   if (!site) return base::failure(site.error());
+  const auto facts = made_with(config, *site);
+  if (!facts) return base::failure(facts.error());
+  Replay out{.journal = path, .differences = all_differences(journal->made_with, *facts)};
   NoLog log;
   NoEngine engine;
   live::Turns turns(std::move(*site), log, engine);
-  return turns.fold(*journal);
+  auto fold = turns.fold(journal->recovered);
+  if (!fold) {
+    base::Error error = fold.error();
+    if (!out.differences.empty()) {
+      error.remedy = fmt::format("the journal was made with something else: {}",
+                                 fmt::join(out.differences, "; "));
+    }
+    return base::failure(std::move(error));
+  }
+  out.fold = *fold;
+  return out;
+}
+
+base::Result<std::vector<std::string>> journals_of(const std::string& path) {
+  return live::journals_in(journal_folder(path));
 }
 
 }  // namespace goban::service

@@ -8,10 +8,21 @@
 
 namespace goban::service {
 
+struct Replay {
+  std::string journal{};  ///< path of the file, or of the folder whose newest it is
+  live::Turns::Fold fold{};
+  /// What was not as in the given configuration when records were made, a line each; decisions
+  /// that come out otherwise are no surprise then.
+  std::vector<std::string> differences{};
+};
+
 /// `path`: a state folder, its journal folder or one of its files. The configuration has to be that
 /// of the daemon. Nothing is changed. Errors: those of the configuration; Failed if there is no
-/// journal; BadData if it is damaged or does not fit.
-[[nodiscard]] base::Result<live::Turns::Fold> replay_journal(const ServeConfig& config,
-                                                             const std::string& path);
+/// journal; BadData if it is damaged or does not fit (with the differences as its remedy).
+[[nodiscard]] base::Result<Replay> replay_journal(const ServeConfig& config,
+                                                  const std::string& path);
+/// The journals of a state folder, or of its journal folder, that are there, oldest first. Errors:
+/// Failed if there is none.
+[[nodiscard]] base::Result<std::vector<std::string>> journals_of(const std::string& path);
 
 }  // namespace goban::service

@@ -33,6 +33,7 @@ class JournalFile final : public RecordLog {
   JournalFile(std::string folder, const JournalOptions& options, Generation generation)
       : folder_(std::move(folder)),
         build_(options.build),
+        made_with_(options.made_with),
         calls_(options.calls == nullptr ? &system_files() : options.calls),
         epoch_(generation.epoch),
         generation_(generation) {}
@@ -88,7 +89,7 @@ class JournalFile final : public RecordLog {
     if (auto mine = check_epoch(); !mine) return mine;
     if (auto clean = clean_up(); !clean) return clean;
     const Generation next{generation_.epoch, generation_.number + 1};
-    auto begun = begin(next, snapshot, {}, generation_, false);
+    auto begun = begin(next, snapshot, {}, generation_, {{.facts = made_with_}});
     if (!begun) return begun;
     return check_epoch();
   }
@@ -103,13 +104,16 @@ class JournalFile final : public RecordLog {
   /// Starts a generation and goes on with it: its journal, then its snapshot, which makes it count
   /// by itself. Then older ones are not needed.
   base::Status begin(Generation next, std::string_view snapshot,
-                     const std::vector<std::string>& records, Generation before, bool repeats) {
+                     const std::vector<std::string>& records, Generation before,
+                     std::vector<MadeWith> made_with, bool repeats = false) {
     JournalFile fresh(folder_, {.build = build_, .calls = calls_}, next);
+    std::erase_if(made_with, [](const MadeWith& each) { return each.facts.empty(); });
     const JournalHeader header{.kind = "journal",
                                .build = build_,
                                .generation = next,
                                .before = snapshot.empty() ? Generation{} : before,
-                               .repeats = repeats};
+                               .repeats = repeats,
+                               .made_with = std::move(made_with)};
     auto status = write_journal(*calls_, folder_, header, records);
     if (status && !snapshot.empty()) {
       status = write_safely(*calls_, snapshot_path(folder_, next),
@@ -178,6 +182,7 @@ class JournalFile final : public RecordLog {
 
   std::string folder_;
   std::string build_;
+  InputFacts made_with_;
   FileCalls* calls_;
   uint64_t epoch_;
   Generation generation_;
@@ -251,14 +256,37 @@ base::Result<OpenJournal> open_journal(const std::string& folder, const JournalO
   const Generation mine{*epoch, before.number + 1};
   auto log = std::make_unique<JournalFile>(folder, options, mine);
   Recovered& recovered = contents.recovered;
-  if (auto begun = log->begin(mine, recovered.snapshot, recovered.records, before, true); !begun) {
-    return tl::unexpected(std::move(begun.error()));
-  }
+  std::vector<MadeWith> made_with = contents.made_with;
+  add_made_with(made_with, {.from = recovered.records.size(), .facts = options.made_with});
+  auto begun =
+      log->begin(mine, recovered.snapshot, recovered.records, before, std::move(made_with), true);
+  if (!begun) return tl::unexpected(std::move(begun.error()));
   remove_parts(folder);
-  return OpenJournal{.log = std::move(log), .recovered = std::move(recovered), .epoch = *epoch};
+  return OpenJournal{.log = std::move(log),
+                     .recovered = std::move(recovered),
+                     .epoch = *epoch,
+                     .made_with = std::move(contents.made_with)};
+}
+
+base::Result<std::vector<std::string>> journals_in(const std::string& folder) {
+  const auto found = generations_in(folder);
+  if (!found) return tl::unexpected(found.error());
+  std::vector<std::string> out;
+  for (const Generation& each : *found) {
+    const std::string path = journal_path(folder, each);
+    if (std::filesystem::exists(path)) out.push_back(path);
+  }
+  if (out.empty()) return base::failed(fmt::format("there is no journal in {}", folder));
+  return out;
 }
 
 base::Result<Recovered> read_journal(const std::string& path) {
+  auto contents = read_journal_contents(path);
+  if (!contents) return tl::unexpected(std::move(contents.error()));
+  return std::move(contents->recovered);
+}
+
+base::Result<JournalContents> read_journal_contents(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   const bool is_folder = fs::is_directory(path, ignored);
@@ -269,8 +297,7 @@ base::Result<Recovered> read_journal(const std::string& path) {
     const std::string journal = journal_path(folder.empty() ? "." : folder, *each);
     if (!is_folder && fs::path(journal).filename() != fs::path(path).filename()) continue;
     auto contents = read_generation(folder.empty() ? "." : folder, *each);
-    if (!contents) return tl::unexpected(std::move(contents.error()));
-    return std::move(contents->recovered);
+    return contents;
   }
   return base::failed(fmt::format("there is no journal in {}", path),
                       "name the folder `journal` of a state folder, or a file in it");

@@ -6,19 +6,22 @@
 #include <string>
 
 #include "live/journal/file_calls.hpp"
+#include "live/journal/journal_folder.hpp"
 #include "live/journal/record_log.hpp"
 
 namespace goban::live {
 
 struct JournalOptions {
   std::string build = "unknown";  ///< goban's version, for whoever reads the file
+  InputFacts made_with{};         ///< what decisions are made with from now on
   FileCalls* calls = nullptr;     ///< null: the system's; outlives the journal
 };
 
 struct OpenJournal {
   std::unique_ptr<RecordLog> log{};
   Recovered recovered{};
-  uint64_t epoch = 0;  ///< that its writer has from now on
+  uint64_t epoch = 0;                 ///< that its writer has from now on
+  std::vector<MadeWith> made_with{};  ///< what was found
 };
 
 /// Opens the journal in `folder` for writing, or makes one. Whoever wrote to it before is shut out:
@@ -31,5 +34,9 @@ struct OpenJournal {
 /// The same for reading only; nothing is changed. `path` is a folder or one of its journals.
 /// Errors: as open_journal(); Failed if there is none.
 [[nodiscard]] base::Result<Recovered> read_journal(const std::string& path);
+/// The same with what its decisions were made with.
+[[nodiscard]] base::Result<JournalContents> read_journal_contents(const std::string& path);
+/// The journals of a folder, oldest first. Errors: Failed if it cannot be read or has none.
+[[nodiscard]] base::Result<std::vector<std::string>> journals_in(const std::string& folder);
 
 }  // namespace goban::live

@@ -85,6 +85,52 @@ TEST(JournalFile, ReadingChangesNothing) {
   EXPECT_FALSE(read_journal(test.path()));
 }
 
+TEST(JournalFile, SaysWhatItsRecordsWereMadeWith) {
+  const TestFolder test;
+  const auto begin = [&](const char* policy) {
+    auto journal = open_journal(folder_of(test), {.made_with = {{"policy", policy}}});
+    EXPECT_TRUE(journal) << journal.error().text();
+    return std::move(*journal);
+  };
+  const auto found = [&](const std::string& path) {
+    const auto read = read_journal_contents(path);
+    EXPECT_TRUE(read) << read.error().text();
+    return read ? read->made_with : std::vector<MadeWith>{};
+  };
+  using List = std::vector<MadeWith>;
+  const auto made = [](uint64_t from, const char* policy) {
+    return MadeWith{.from = from, .facts = {{"policy", policy}}};
+  };
+  keep(*opened(folder_of(test)).log, {"of a release that does not say"});
+  {
+    auto journal = begin("one");
+    EXPECT_EQ(journal.made_with, List{});
+    keep(*journal.log, {"a", "b"});
+  }
+  begin("one");  // the same again says nothing new
+  {
+    auto journal = begin("two");
+    EXPECT_EQ(journal.made_with, List{made(1, "one")});
+    EXPECT_EQ(found(folder_of(test)), (List{made(1, "one"), made(3, "two")}));
+    keep(*journal.log, {"c"});
+  }
+  // A start that wrote nothing made nothing.
+  begin("three");
+  std::ofstream(newest_journal(folder_of(test)), std::ios::app) << "0123abcd 99 9.0 half";
+  auto journal = begin("four");
+  EXPECT_EQ(journal.recovered.records.size(), 4U);
+  EXPECT_EQ(found(folder_of(test)), (List{made(1, "one"), made(3, "two"), made(4, "four")}));
+  EXPECT_EQ(journals_in(folder_of(test)).value().size(), 2U);
+  ASSERT_TRUE(journal.log->compact("state"));
+  keep(*journal.log, {"d"});
+  EXPECT_EQ(found(folder_of(test)), List{made(0, "four")});
+  // Without its snapshot the generation before makes up for it.
+  const auto newest = generations_in(folder_of(test))->back();
+  std::filesystem::remove(snapshot_path(folder_of(test), newest));
+  EXPECT_EQ(found(folder_of(test)), (List{made(1, "one"), made(3, "two"), made(4, "four")}));
+  EXPECT_FALSE(journals_in(test / "nowhere"));
+}
+
 TEST(JournalFile, TornTailIsCutOffAndKept) {
   const TestFolder test;
   std::string path;

@@ -32,15 +32,15 @@ base::Result<JournalContents> read_generation_below(const std::string& folder,
                                                     Generation generation, int depth);
 
 /// What came before the first record: the snapshot, or what makes up for it.
-base::Result<Recovered> read_start(const std::string& folder, const JournalHeader& header,
-                                   int depth) {
-  Recovered start;
+base::Result<JournalContents> read_start(const std::string& folder, const JournalHeader& header,
+                                         int depth) {
+  JournalContents start;
   if (header.before.epoch == 0) return start;
   const std::string path = snapshot_path(folder, header.generation);
   auto text = read_whole(path);
   auto snapshot = text ? parse_snapshot(*text, path) : tl::unexpected(text.error());
   if (snapshot) {
-    start.snapshot = std::move(*snapshot);
+    start.recovered.snapshot = std::move(*snapshot);
     return start;
   }
   // Of what repeats the records before, only the start is missing.
@@ -54,9 +54,12 @@ base::Result<Recovered> read_start(const std::string& folder, const JournalHeade
     error.remedy = "nothing was changed; restore the folder from a back-up";
     return base::failure(std::move(error));
   }
-  start = std::move(before->recovered);
-  if (header.repeats) start.records.clear();
-  start.notes.push_back(
+  start = std::move(*before);
+  if (header.repeats) {
+    start.recovered.records.clear();
+    start.made_with.clear();
+  }
+  start.recovered.notes.push_back(
       fmt::format("{}: used what came before it instead", snapshot.error().text()));
   return start;
 }
@@ -74,8 +77,13 @@ base::Result<JournalContents> read_generation_below(const std::string& folder,
   }
   auto start = read_start(folder, lines->header, depth);
   if (!start) return tl::unexpected(std::move(start.error()));
-  JournalContents contents{.recovered = std::move(*start), .tail = text->substr(lines->good_bytes)};
+  JournalContents contents = std::move(*start);
+  contents.tail = text->substr(lines->good_bytes);
   auto& records = contents.recovered.records;
+  for (MadeWith each : lines->header.made_with) {
+    each.from += records.size();
+    add_made_with(contents.made_with, std::move(each));
+  }
   records.insert(records.end(), lines->records.begin(), lines->records.end());
   if (!contents.tail.empty()) {
     contents.recovered.notes.push_back(
@@ -112,6 +120,11 @@ base::Result<std::vector<Generation>> generations_in(const std::string& folder) 
 
 base::Result<JournalContents> read_generation(const std::string& folder, Generation generation) {
   return read_generation_below(folder, generation, 0);
+}
+
+void add_made_with(std::vector<MadeWith>& all, MadeWith next) {
+  if (!all.empty() && all.back().from >= next.from) all.pop_back();
+  if (all.empty() || all.back().facts != next.facts) all.push_back(std::move(next));
 }
 
 std::string snapshot_text(Generation generation, const std::string& build,

@@ -19,13 +19,17 @@ namespace goban::live {
 /// A generation as it was read.
 struct JournalContents {
   Recovered recovered{};
-  std::string tail{};  ///< bytes behind the last whole record
+  std::string tail{};                 ///< bytes behind the last whole record
+  std::vector<MadeWith> made_with{};  ///< the records
 };
 /// The snapshot of a generation and its records. Where the snapshot is missing or damaged, it is
 /// made up for by the generation before. Errors: BadData if that is impossible or the journal is
 /// damaged; Failed if a file cannot be read.
 [[nodiscard]] base::Result<JournalContents> read_generation(const std::string& folder,
                                                             Generation generation);
+
+/// Adds what records from then on are made with, unless those before were made with the same.
+void add_made_with(std::vector<MadeWith>& all, MadeWith next);
 
 /// The text of a snapshot file.
 [[nodiscard]] std::string snapshot_text(Generation generation, const std::string& build,

@@ -108,7 +108,10 @@ std::string to_text(const JournalHeader& header) {
                       {"generation", header.before.number},
                       {"repeats", header.repeats}};
   }
-  return json.dump();
+  for (const MadeWith& each : header.made_with) {
+    json["made_with"].push_back({{"from", each.from}, {"facts", each.facts}});
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 base::Result<JournalHeader> parse_header(std::string_view text, const std::string& file) {
@@ -142,6 +145,18 @@ base::Result<JournalHeader> parse_header(std::string_view text, const std::strin
     header.before = {number(*before, "epoch"), number(*before, "generation")};
     const auto repeats = before->find("repeats");
     header.repeats = repeats != before->end() && repeats->is_boolean() && repeats->get<bool>();
+  }
+  if (const auto list = json.find("made_with"); list != json.end() && list->is_array()) {
+    for (const Json& each : *list) {
+      if (!each.is_object()) return base::bad_data(place, "made_with holds something that is none");
+      MadeWith& made = header.made_with.emplace_back();
+      made.from = number(each, "from");
+      const auto facts = each.find("facts");
+      if (facts == each.end() || !facts->is_object()) continue;
+      for (const auto& [key, value] : facts->items()) {
+        if (value.is_string()) made.facts[key] = value.get<std::string>();
+      }
+    }
   }
   return header;
 }

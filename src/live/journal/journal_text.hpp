@@ -8,6 +8,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,16 @@ struct Generation {
   friend auto operator<=>(const Generation&, const Generation&) = default;
 };
 
+/// What decisions were made with, by name: policy, seed, digests of files (service/inputs.hpp).
+using InputFacts = std::map<std::string, std::string>;
+
+/// The records of a journal from `from` on, counted from 0, were made with these.
+struct MadeWith {
+  uint64_t from = 0;
+  InputFacts facts{};
+  friend bool operator==(const MadeWith&, const MadeWith&) = default;
+};
+
 /// The first line of a journal or snapshot.
 struct JournalHeader {
   static constexpr int kVersion = 1;
@@ -35,6 +46,7 @@ struct JournalHeader {
   Generation before{};
   /// It begins with the records of `before` again; else it goes on behind them.
   bool repeats = false;
+  std::vector<MadeWith> made_with{};  ///< by record; of what is before the first nothing is known
 };
 [[nodiscard]] std::string to_text(const JournalHeader& header);
 /// Errors: BadData if it is none, or of a newer version.

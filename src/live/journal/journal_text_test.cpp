@@ -48,6 +48,20 @@ TEST(JournalText, HeaderSaysWhereItStands) {
   EXPECT_TRUE(read->repeats);
 }
 
+TEST(JournalText, HeaderSaysWhatDecisionsWereMadeWith) {
+  const std::vector<MadeWith> made = {{.facts = {{"policy", "goban"}, {"seed", "1"}}},
+                                      {.from = 7, .facts = {{"policy", "fifo \"x\""}}}};
+  const auto read = parse_header(to_text({.kind = "journal", .made_with = made}), "j");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->made_with, made);
+  const auto old = parse_header(to_text({.kind = "journal"}), "j");
+  ASSERT_TRUE(old);
+  EXPECT_TRUE(old->made_with.empty()) << "of release 0.1";
+  EXPECT_FALSE(parse_header(R"({"goban":"journal","version":1,"made_with":[3]})", "j"));
+  EXPECT_TRUE(
+      parse_header(R"({"goban":"journal","version":1,"made_with":[{"facts":{"a":1}}]})", "j"));
+}
+
 TEST(JournalText, NewerVersionIsRefused) {
   const auto read = parse_header(R"({"goban":"journal","version":2,"build":"9.1"})", "j");
   ASSERT_FALSE(read);

@@ -1,0 +1,82 @@
+#include "service/made_with.hpp"
+
+#include <array>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/sha256.hpp"
+#include "base/text_file.hpp"
+#include "profile/scores_file.hpp"
+
+namespace goban::service {
+
+namespace {
+
+constexpr size_t kFileBytesMax = size_t{256} << 20;
+
+std::string digest(std::string_view text) { return base::hex(base::sha256(text)).substr(0, 16); }
+
+/// Of a file's bytes; what is no file is the name of a preset.
+base::Result<std::string> digest_of(const std::string& file) {
+  std::error_code none;
+  if (file.empty() || !std::filesystem::is_regular_file(file, none)) return file;
+  const auto text = base::read_text_file(file, kFileBytesMax);
+  if (!text) return base::failure(text.error());
+  return digest(*text);
+}
+
+std::string cluster_text(const model::Cluster& cluster) {
+  std::string out;
+  for (const model::Node& node : cluster.nodes()) {
+    out += fmt::format("{} {} {} {}\n", node.name, node.num_gpus, node.host.cores,
+                       node.host.mem_bytes);
+  }
+  for (const model::GpuModel& gpu : cluster.gpu_models()) {
+    out += fmt::format("{} {}\n", gpu.name, gpu.mem_bytes);
+  }
+  for (const model::ResourceType& type : cluster.resource_types()) {
+    out += fmt::format("{} {} {} {}\n", type.name, type.gpus, type.host.cores, type.host.mem_bytes);
+  }
+  return out;
+}
+
+}  // namespace
+
+base::Result<live::InputFacts> made_with(const ServeConfig& config, const live::Site& site) {
+  const policy::Composition& parts = site.composition;
+  live::InputFacts out = {
+      {"policy", config.policy},
+      {"parts", fmt::format("{}+{}+{}+{}+{}+{}+{}", parts.order, parts.select, parts.placement,
+                            parts.sharing, parts.power, parts.migration,
+                            static_cast<int>(parts.preemption))},
+      {"sharing", fmt::format("{}", fmt::join(config.sharing, " "))},
+      {"seed", fmt::format("{}", site.seed)},
+      {"gpus", fmt::format("{}", site.cluster.num_gpus())},
+      {"keep_ended_s", fmt::format("{}", site.keep_ended_ns / base::kSecond)},
+      {"cluster", digest(cluster_text(site.cluster))},
+      {"scores", digest(profile::to_csv(site.scores))}};
+  const std::array<std::pair<const char*, const std::string*>, 3> files = {
+      {{"accounts", &config.accounts},
+       {"energy", &config.energy},
+       {"colocation", &config.colocation}}};
+  for (const auto& [name, file] : files) {
+    auto of_file = digest_of(*file);
+    if (!of_file) return base::failure(of_file.error());
+    out[name] = std::move(*of_file);
+  }
+  return out;
+}
+
+std::vector<std::string> differences(const live::InputFacts& then, const live::InputFacts& now) {
+  std::vector<std::string> out;
+  const auto shown = [](const std::string& value) { return value.empty() ? "none" : value; };
+  for (const auto& [name, value] : now) {
+    const auto before = then.find(name);
+    if (before == then.end() || before->second == value) continue;
+    out.push_back(fmt::format("{}: {} then, {} now", name, shown(before->second), shown(value)));
+  }
+  return out;
+}
+
+}  // namespace goban::service

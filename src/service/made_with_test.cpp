@@ -1,0 +1,71 @@
+#include "service/made_with.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include "service/test_desk.hpp"
+
+namespace goban::service {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+live::Site site() {
+  live::Site out;
+  out.cluster = test_cluster();
+  out.scores = profile::PmScores::uniform(out.cluster.num_gpus());
+  out.composition = policy::compose("fifo+packed").value();
+  return out;
+}
+
+TEST(MadeWith, WhatDiffersIsNamed) {
+  ServeConfig config;
+  config.policy = "fifo+packed";
+  const auto then = made_with(config, site());
+  ASSERT_TRUE(then);
+  EXPECT_THAT(differences(*then, *then), IsEmpty());
+  EXPECT_THAT(differences({}, *then), IsEmpty()) << "release 0.1 did not say";
+  config.policy = "las+pal";
+  live::Site other = site();
+  other.composition = policy::compose("las+pal").value();
+  other.seed = 7;
+  const auto now = made_with(config, other);
+  ASSERT_TRUE(now);
+  EXPECT_THAT(differences(*then, *now),
+              ElementsAre(HasSubstr("parts: fifo+"), "policy: fifo+packed then, las+pal now",
+                          "seed: 1 then, 7 now"));
+}
+
+TEST(MadeWith, FilesAndTablesCountByWhatIsInThem) {
+  std::string path = "/tmp/goban_made_with_XXXXXX";
+  ASSERT_GE(::mkstemp(path.data()), 0);
+  ServeConfig config;
+  config.accounts = path;
+  config.energy = "dgx-v100";
+  const auto write = [&](const char* text) { std::ofstream(path) << text; };
+  write("a");
+  const auto one = made_with(config, site()).value();
+  EXPECT_EQ(one.at("energy"), "dgx-v100");
+  write("b");
+  EXPECT_THAT(differences(one, made_with(config, site()).value()),
+              ElementsAre(HasSubstr("accounts: ")));
+  write("a");
+  live::Site measured = site();
+  std::vector<double> slower(measured.cluster.num_gpus(), 1.0);
+  slower[3] = 1.5;
+  measured.scores =
+      profile::PmScores({profile::ClassScores{.raw = slower,
+                                              .bin = std::vector<uint8_t>(slower.size(), 0),
+                                              .bin_values = {1.0},
+                                              .bins_by_appearance = {0}}});
+  EXPECT_THAT(differences(one, made_with(config, measured).value()),
+              ElementsAre(HasSubstr("scores: ")));
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace goban::service
