@@ -6,6 +6,7 @@
 
 #include "profile/measure/learned_scores.hpp"
 #include "service/desk.hpp"
+#include "service/gpu_curves.hpp"
 #include "service/http_server.hpp"
 #include "service/payload_store.hpp"
 #include "service/profile_book.hpp"
@@ -13,14 +14,6 @@
 #include "service/submission.hpp"
 
 namespace goban::service {
-
-/// What an instrument says of a GPU now; negative = not known.
-struct GpuReading {
-  double util_pct = -1;
-  int64_t mem_used_bytes = -1;
-  double power_w = -1;
-  double temperature_c = -1;
-};
 
 struct GpuReadings {
   live::TimeNs at_ns = 0;          ///< since 1970; 0 = there were none so far
@@ -44,6 +37,8 @@ struct ApiContext {
   bool many_users = false;  ///< the daemon may become other users: it is root
   /// An empty function: nothing is measured. Any thread.
   std::function<GpuReadings()> gpu_readings{};
+  /// What GPUs did; an empty function: nobody wrote it down. Any thread.
+  std::function<base::Result<GpuCurves>(const GpuWindow&)> gpu_curves{};
   /// An empty function: nobody keeps the scores. Any thread.
   std::function<ScoreReport()> scores{};
   /// Answers POST /v1/whatif: JSON in and out; empty: not offered. Any thread.
@@ -65,4 +60,5 @@ void add_node_routes(Router& router, const ApiContext& context);
 void add_reservation_routes(Router& router, const ApiContext& context);
 void add_metrics_route(Router& router, const ApiContext& context);
 
+void add_series_route(Router& router, const ApiContext& context);
 }  // namespace goban::service

@@ -101,6 +101,14 @@ Status copy_profiles(const fs::path& from, const fs::path& to) {
   return {};
 }
 
+/// What is learned of GPUs. Files beside a configured score table are the site's own.
+Status copy_scores(const fs::path& from, const fs::path& to) {
+  for (const char* name : {"scores.csv", "scores.profile.json", "scores.learned.json"}) {
+    if (auto copied = copy_one(from / name, to / name); !copied) return copied;
+  }
+  return {};
+}
+
 Status copy_store(const ServeConfig& config, const fs::path& to, BackupSummary& summary) {
   std::error_code ignored;
   if (config.store.find("://") != std::string::npos) {
@@ -148,6 +156,7 @@ Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to) 
   if (auto copied = copy_profiles(state / "profiles", target / "profiles"); !copied) {
     return base::failure(copied.error());
   }
+  if (auto copied = copy_scores(state, target); !copied) return base::failure(copied.error());
   // After the journal: what it holds as accounted is in the store.
   if (auto copied = copy_store(config, target, summary); !copied) {
     return base::failure(copied.error());

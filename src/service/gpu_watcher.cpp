@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <fmt/format.h>
 #include <utility>
 
+#include "series/codes.hpp"
+#include "series/store_reader.hpp"
 #include "series/store_writer.hpp"
 
 namespace goban::service {
@@ -17,6 +20,8 @@ namespace {
 
 /// Samples that wait for a disk that is full; older ones are given up.
 constexpr size_t kSamplesMax = 20'000;
+/// Where nothing is written, samples are kept for so long.
+constexpr TimeNs kKeptWithoutStore = 3600 * base::kSecond;
 /// Readings that are older are not given out: a driver that hangs must not pass for a steady GPU.
 constexpr TimeNs kStale = 30 * base::kSecond;
 
@@ -47,17 +52,47 @@ std::vector<series::DeviceKey> device_keys(const Desk& desk) {
   return out;
 }
 
+constexpr double kMebibyte = 1 << 20;  // unit of the metric of memory
+
 struct Kept {
   Metric metric = Metric::GpuUtilization;
   double value = -1;
 };
 
 std::array<Kept, 4> kept_of(const GpuReading& reading) {
-  constexpr double kMebibyte = 1 << 20;  // the metric's unit
   return {{{Metric::GpuUtilization, reading.util_pct},
            {Metric::GpuMemoryUsed, static_cast<double>(reading.mem_used_bytes) / kMebibyte},
            {Metric::GpuPower, reading.power_w},
            {Metric::GpuTemperature, reading.temperature_c}}};
+}
+
+GpuReading reading_of(Metric metric, double value) {
+  GpuReading out;
+  if (metric == Metric::GpuUtilization) out.util_pct = value;
+  if (metric == Metric::GpuPower) out.power_w = value;
+  if (metric == Metric::GpuMemoryUsed) out.mem_used_bytes = static_cast<int64_t>(value * kMebibyte);
+  return out;
+}
+
+/// What a store has of the window's GPUs.
+base::Status add_stored(const std::string& store, Metric metric,
+                        const std::vector<series::DeviceKey>& keys, const GpuWindow& window,
+                        CurveSums& sums) {
+  const int64_t from_ms = window.from_ns / 1'000'000;
+  const int64_t to_ms = window.to_ns / 1'000'000;
+  const auto reader = series::StoreReader::open(store, metric, from_ms, to_ms);
+  if (!reader) return base::failure(reader.error());
+  std::vector<series::StoreReader::Code> codes;
+  for (size_t i = 0; i < window.gpus.size(); ++i) {
+    if (window.gpus[i].index() >= keys.size()) continue;
+    codes.clear();
+    (void)reader->read(reader->find(keys[window.gpus[i].index()]), from_ms, to_ms, codes);
+    for (const auto& each : codes) {
+      if (!series::is_value(each.code)) continue;
+      sums.add(i, each.time_ms, reading_of(metric, each.code * reader->metric().quantum));
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -133,7 +168,7 @@ void GpuWatcher::look() {
 
 void GpuWatcher::keep(TimeNs now) {
   next_keep_ns_ = now + options_.keep_every_ns;
-  if (options_.series.empty() || sums_.empty()) return;
+  if (sums_.empty()) return;
   Sample sample{.time_ms = now / 1'000'000, .gpus = {}};
   for (const Sum& sum : sums_) {
     GpuReading& each = sample.gpus.emplace_back(sum.last);
@@ -141,15 +176,20 @@ void GpuWatcher::keep(TimeNs now) {
     each.power_w = sum.num_power > 0 ? sum.power_w / static_cast<double>(sum.num_power) : -1;
   }
   sums_.clear();
+  const std::scoped_lock lock(mutex_);
   samples_.push_back(std::move(sample));
-  if (samples_.size() > kSamplesMax) samples_.erase(samples_.begin());
+  const auto kept = static_cast<size_t>(kKeptWithoutStore / options_.keep_every_ns);
+  const size_t most = options_.series.empty() ? std::min(kept, kSamplesMax) : kSamplesMax;
+  if (samples_.size() > most) samples_.erase(samples_.begin());
 }
 
 void GpuWatcher::write() {
   next_write_ns_ = now_ns() + options_.write_every_ns;
-  if (samples_.empty() || (options_.may_write && !options_.may_write())) return;
+  if (options_.series.empty() || samples_.empty() || (options_.may_write && !options_.may_write()))
+    return;
   const base::Status status = write_samples();
   if (status) {
+    const std::scoped_lock lock(mutex_);
     samples_.clear();
     said_.clear();
     return;
@@ -176,6 +216,28 @@ base::Status GpuWatcher::write_samples() {
     }
   }
   return (*writer)->finish();
+}
+
+base::Result<GpuCurves> GpuWatcher::curves(const GpuWindow& window) const {
+  CurveSums sums(window, options_.keep_every_ns);
+  {
+    // Before the store, so that what is written meanwhile is met at least once.
+    const std::scoped_lock lock(mutex_);
+    for (const Sample& sample : samples_) {
+      for (size_t i = 0; i < window.gpus.size(); ++i) {
+        const size_t gpu = window.gpus[i].index();
+        if (gpu < sample.gpus.size()) sums.add(i, sample.time_ms, sample.gpus[gpu]);
+      }
+    }
+  }
+  std::error_code none;  // the store is made by the first write
+  if (!std::filesystem::is_directory(options_.series, none)) return sums.take();
+  const std::vector<series::DeviceKey> keys = device_keys(desk_);
+  for (const Metric metric : {Metric::GpuUtilization, Metric::GpuMemoryUsed, Metric::GpuPower}) {
+    const base::Status read = add_stored(options_.series, metric, keys, window, sums);
+    if (!read) return base::failure(read.error());
+  }
+  return sums.take();
 }
 
 }  // namespace goban::service

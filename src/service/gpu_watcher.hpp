@@ -12,6 +12,7 @@
 
 #include "engine/local/gpu_watch.hpp"
 #include "service/api.hpp"
+#include "service/gpu_curves.hpp"
 
 namespace goban::service {
 
@@ -36,6 +37,9 @@ class GpuWatcher {
 
   /// The last readings, by GPU. From any thread.
   [[nodiscard]] GpuReadings latest() const;
+  /// What GPUs did in a window, from the store and from what is not written yet; without a store
+  /// from the last hour. From any thread. Errors: those of the store.
+  [[nodiscard]] base::Result<GpuCurves> curves(const GpuWindow& window) const;
 
  private:
   /// What goes into the store for one GPU: means of utilisation and watts since the last sample.
@@ -60,7 +64,6 @@ class GpuWatcher {
   const Desk& desk_;
   GpuWatcherOptions options_;
   std::vector<Sum> sums_{};
-  std::vector<Sample> samples_{};
   base::TimeNs next_keep_ns_ = 0;
   base::TimeNs next_write_ns_ = 0;
   std::string said_{};
@@ -68,6 +71,7 @@ class GpuWatcher {
   mutable std::mutex mutex_{};
   std::condition_variable wake_{};
   GpuReadings latest_{};
+  std::vector<Sample> samples_{};  ///< to be written; changed by the thread alone
   bool ending_ = false;
   std::thread thread_{};
 };

@@ -96,6 +96,60 @@ TEST_F(GpuWatcherTest, TheStoreHasThem) {
   EXPECT_TRUE(none->tracks().empty()) << "what is not known is not written";
 }
 
+TEST_F(GpuWatcherTest, CurvesAreOfTheStoreAndOfWhatIsNotWrittenYet) {
+  options.series = folder + "/series";
+  const GpuWindow window{.gpus = {live::GpuId(6U), live::GpuId(99U)},
+                         .from_ns = kStart,
+                         .to_ns = kStart + 40 * base::kSecond,
+                         .points_max = 8};
+  {
+    const GpuWatcher before(GpuWatch(folder, gpus()), desk, options);
+    ASSERT_TRUE(
+        wait_for(before, [&](const auto& now) { return now.at_ns > kStart + 20 * base::kSecond; }));
+  }
+  const base::TimeNs written_ns = clock;
+  const GpuWatcher watcher(GpuWatch(folder, gpus()), desk, options);
+  ASSERT_TRUE(
+      wait_for(watcher, [&](const auto& now) { return now.at_ns > kStart + 45 * base::kSecond; }));
+  const auto curves = watcher.curves(window);
+  ASSERT_TRUE(curves) << curves.error().text();
+  EXPECT_EQ(curves->step_s, 5);
+  ASSERT_EQ(curves->gpus.size(), 2U);
+  EXPECT_TRUE(curves->gpus[1].empty()) << "there is no such GPU";
+  const std::vector<GpuPoint>& points = curves->gpus[0];
+  ASSERT_GE(points.size(), 6U);
+  ASSERT_LE(points.size(), 8U);
+  EXPECT_LT(points.front().at_s, base::to_seconds(written_ns)) << "from the store";
+  EXPECT_GT(points.back().at_s, base::to_seconds(kStart) + 35) << "from memory";
+  for (const GpuPoint& point : points) {
+    EXPECT_EQ(point.mean.power_w, 30);
+    EXPECT_EQ(point.mean.util_pct, 0);
+    EXPECT_EQ(point.mean.mem_used_bytes, 0);
+  }
+}
+
+TEST_F(GpuWatcherTest, BeforeTheFirstWriteCurvesAreOfWhatIsInMemory) {
+  options.series = folder + "/series";
+  const GpuWatcher watcher(GpuWatch(folder, gpus()), desk, options);
+  const base::TimeNs end = kStart + 20 * base::kSecond;
+  ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
+  const auto curves = watcher.curves({.gpus = {live::GpuId(0U)}, .from_ns = kStart, .to_ns = end});
+  ASSERT_TRUE(curves) << curves.error().text();
+  EXPECT_GT(curves->gpus[0].size(), 3U);
+}
+
+TEST_F(GpuWatcherTest, WithoutAStoreCurvesAreOfTheLastHour) {
+  step = 60 * base::kSecond;
+  const GpuWatcher watcher(GpuWatch(folder, gpus()), desk, options);
+  const base::TimeNs end = kStart + 3 * 3600 * base::kSecond;
+  ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
+  const auto curves =
+      watcher.curves({.gpus = {live::GpuId(0U)}, .from_ns = kStart, .to_ns = clock});
+  ASSERT_TRUE(curves);
+  EXPECT_FALSE(curves->gpus[0].empty());
+  EXPECT_FALSE(std::filesystem::exists(folder + "/n0"));
+}
+
 TEST_F(GpuWatcherTest, AStoreThatCannotBeWrittenIsSaidOnce) {
   options.series = "/proc/none/series";
   options.write_every_ns = base::kSecond;

@@ -185,6 +185,7 @@ Status MachineDaemon::Parts::open_doors() {
   }
   ServiceExtras extras;
   extras.gpu_readings = [this] { return gpus->latest(); };
+  extras.gpu_curves = [this](const GpuWindow& window) { return gpus->curves(window); };
   extras.scores = [this] { return scores->report(); };
   extras.pages["/"] = {
       .content_type = "text/html; charset=utf-8",

@@ -127,6 +127,7 @@ struct Service::Parts {
                 .limits = options.submissions,
                 .many_users = options.many_users,
                 .gpu_readings = std::move(extras.gpu_readings),
+                .gpu_curves = std::move(extras.gpu_curves),
                 .scores = std::move(extras.scores),
                 .what_if = std::move(extras.what_if),
                 .http_stats =
@@ -141,6 +142,7 @@ struct Service::Parts {
     add_node_routes(router, context);
     add_reservation_routes(router, context);
     add_metrics_route(router, context);
+    add_series_route(router, context);
     router.add("GET", "/v1/openapi.json", Access::Public, {},
                [](const Call&) { return Response{.body = std::string(openapi_document())}; });
     router.add("GET", "/v1/events", Access::Known, {}, [this](const Call&) {

@@ -47,6 +47,7 @@ struct ServiceOptions {
 struct ServiceExtras {
   std::map<std::string, StaticPage> pages{};  ///< by path, such as "/"
   std::function<GpuReadings()> gpu_readings{};
+  std::function<base::Result<GpuCurves>(const GpuWindow&)> gpu_curves{};
   std::function<ScoreReport()> scores{};
   std::function<base::Result<std::string>(const std::string&)> what_if{};
   std::function<std::string(live::RunId)> terminal_socket{};

@@ -44,6 +44,7 @@ class ServiceTest : public testing::Test {
   }
   ~ServiceTest() override {
     service.reset();
+    payloads.reset();  // it tidies up in its own time
     std::filesystem::remove_all(folder);
   }
   void start() {

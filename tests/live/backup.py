@@ -43,6 +43,11 @@ def one_round(world, copy):
     load = threading.Thread(target=world.load)
     load.start()
     time.sleep(world.random.uniform(0.5, 1.5))
+    known = {"profiles/0-of-an-application.json": "{}", "scores.csv": "what counts",
+             "scores.learned.json": "what jobs said", "scores.profile.json": "what was measured"}
+    for name, text in known.items():
+        with open(os.path.join(world.state, name), "w") as out:
+            out.write(text)
     confirmed = set(world.answered.values())
     ended = {number for number, job in world.jobs().items() if job["state"] == "done"}
     told = subprocess.run(
@@ -51,6 +56,10 @@ def one_round(world, copy):
     expect(told.returncode == 0, f"goban backup says {told.stderr}", world)
     world.ends.set()
     load.join()
+    for name, text in known.items():
+        with open(os.path.join(copy, name)) as copied:
+            expect(copied.read() == text, f"{name} is in the copy", world)
+        os.remove(os.path.join(copy, name))  # made up: not for the restored daemon
     expect(os.stat(copy).st_mode & 0o077 == 0, "the copy is for its owner alone", world)
     again = subprocess.run(
         [world.goban, "backup", copy, "--state", world.state], capture_output=True, text=True

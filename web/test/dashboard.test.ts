@@ -244,6 +244,26 @@ describe('the page of a job', () => {
     await page.waitForSelector('.chart[data-drawn]');
   });
 
+  it('draws what its GPUs did before the page was opened', async () => {
+    putJobs();
+    daemon.utilisation = undefined; // the page itself sees nothing
+    const startS = Date.now() / 1000 - 3600;
+    const series = [100, 200, 300].map((at) => ({ at_s: startS + at, util_pct: 40, power_w: 200 }));
+    const gpus = [place(3, 0), place(3, 1)];
+    daemon.put(
+      fakeJob(20, { state: 'running', runs: 1, gpus, run_start_s: startS, series }),
+      fakeJob(21, { state: 'done', result: 'completed', runs: 1, gpus, end_s: startS + 400, series }),
+      fakeJob(22, { state: 'running', runs: 1, gpus, run_start_s: startS }),
+    );
+    for (const job of [20, 21]) {
+      const page = await open({ hash: `#/job/${job}` });
+      await page.waitForSelector('[aria-label=GPUs] .chart[data-drawn]');
+      await sees(page, 'Readings since the run began', '[aria-label=GPUs]');
+    }
+    const page = await open({ hash: '#/job/22' });
+    await sees(page, 'No reading of these GPUs has come yet', '[aria-label=GPUs]');
+  });
+
   it('follows the log, over a broken connection too', async () => {
     putJobs();
     const page = await open({ hash: '#/job/1' });

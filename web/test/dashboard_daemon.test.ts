@@ -61,6 +61,19 @@ it('colours held GPUs by what was measured', async () => {
   expect((await busy())[0]!.power_w).toBeGreaterThan(30);
 });
 
+it('draws what the GPUs did before the page was opened', async () => {
+  const recorded = async () => {
+    const { gpus } = await daemon.ask('GET', '/v1/jobs/2/series') as { gpus: { points: { util_pct?: number }[] }[] };
+    return gpus.map(({ points }) => points.length);
+  };
+  // A point every ten seconds.
+  await expect.poll(recorded, { timeout: 120_000 }).toEqual([expect.any(Number), expect.any(Number)]);
+  await expect.poll(async () => Math.min(...await recorded()), { timeout: 120_000 }).toBeGreaterThan(1);
+  await goTo('#/job/2');
+  await sees(page, 'Readings since the run began', '[aria-label=GPUs]');
+  await page.waitForSelector('[aria-label=GPUs] .chart[data-drawn]');
+});
+
 it('follows a log', async () => {
   await goTo('#/job/1');
   await sees(page, 'line 1\nline 2\n', '.log');

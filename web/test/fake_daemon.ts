@@ -3,13 +3,15 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type {
-  Cluster, Explanation, GpuState, JobDetails, JobSummary, LiveFacts, Place,
+  Cluster, Explanation, GpuPoint, GpuState, JobDetails, JobSummary, LiveFacts, Place,
 } from '../src/live/shapes';
 
 /** A job of the fake: what its details show, and what explain says. */
 export interface FakeJob extends JobDetails {
   why?: Partial<Explanation>;
   log?: string;
+  /** What was recorded of each of its GPUs. */
+  series?: GpuPoint[];
   /** Somebody else's: details are refused. */
   foreign?: boolean;
 }
@@ -214,9 +216,13 @@ export class FakeDaemon {
     if (!job) return refuse(404, `there is no job ${name} any more`, 'goban history shows jobs that are over');
     if (job.foreign) return refuse(403, 'the job is somebody else\'s');
     if (verb === 'explain') return json({ job: job.job, state: job.state, text: 'nobody knows', ...job.why });
+    if (verb === 'series') {
+      const gpus = (job.gpus ?? []).map((of) => ({ ...of, points: job.series ?? [] }));
+      return json({ job: job.job, run: job.runs, from_s: job.run_start_s, step_s: 10, gpus });
+    }
     if (verb === 'log') return this.log(job, url, response, refuse);
     if (verb === undefined && method === 'GET') {
-      const { why: _why, log: _log, foreign: _foreign, ...shown } = job;
+      const { why: _why, log: _log, series: _series, foreign: _foreign, ...shown } = job;
       return json(shown);
     }
     return this.act(job, method === 'DELETE' ? 'cancel' : (verb ?? ''), json, refuse);

@@ -1,14 +1,17 @@
-// Utilisation, memory and power of the GPUs of a running job, since this page was opened.
+// Utilisation, memory and power of the GPUs of a job since its run began.
 import { useMemo, useState } from 'preact/hooks';
 import { LineChart } from '../charts/LineChart';
 import { decimal } from '../format';
 import { shortDuration } from './clock';
-import type { Reading } from './samples';
+import { holdsGpus } from './queue';
+import { joined, type Reading } from './samples';
 import type { JobSummary } from './shapes';
-import { useStore } from './useStore';
+import { useAsked, useStore } from './useStore';
 
 /** More lines than this cannot be told apart. */
 const LINES_MAX = 8;
+/** What was recorded is asked for again before readings that were seen since are given up. */
+const ASK_EVERY_S = 300;
 
 const KINDS = [
   { key: 'utilPct', name: 'Utilisation', unit: '%', digits: 0 },
@@ -16,19 +19,31 @@ const KINDS = [
   { key: 'powerW', name: 'Power', unit: 'W', digits: 0 },
 ] as const;
 
-export function GpuCurves({ job }: { job: JobSummary }) {
+/** `asks`: the daemon tells who looks what it recorded of this job. */
+export function GpuCurves({ job, asks }: { job: JobSummary; asks: boolean }) {
   const store = useStore();
   const [kind, setKind] = useState<(typeof KINDS)[number]['key']>('utilPct');
-  const gpus = (job.gpus ?? []).slice(0, LINES_MAX);
-  const fromS = job.run_start_s ?? 0;
-  const all = gpus.map(({ gpu }) => store.samples.of(gpu, fromS));
-  const length = Math.max(0, ...all.map((readings) => readings.length));
-  const last = all[0]?.at(-1)?.atS ?? 0;
+  const holds = holdsGpus(job);
+  const asksAgain = holds ? Math.floor(store.nowS() / ASK_EVERY_S) : 0;
+  const past = useAsked(
+    () => (asks ? store.api.series(job.job) : Promise.resolve(null)),
+    [job.job, job.runs, job.run_start_s, holds, asks, asksAgain],
+  ).value;
+  const recorded = past?.job === job.job && past.gpus.length > 0 ? past : null;
+  const places = (holds ? job.gpus : recorded?.gpus ?? job.gpus) ?? [];
+  const gpus = places.slice(0, LINES_MAX);
+  const fromS = (holds ? job.run_start_s : recorded?.from_s) ?? 0;
+  const seen = gpus.map(({ gpu }) => (holds ? store.samples.of(gpu, fromS) : []));
+  const last = seen[0]?.at(-1)?.atS ?? 0;
+  const rows = useMemo(() => joined(
+    gpus.map(({ gpu }) => recorded?.gpus.find((each) => each.gpu === gpu)?.points ?? [])
+      .map((points) => points.filter(({ at_s }) => at_s >= fromS)), seen,
+  ), [last, job.job, recorded, fromS]);
   const { name, unit, digits } = KINDS.find(({ key }) => key === kind)!;
-  const value = (reading: Reading | undefined) => reading?.[kind] ?? null;
-  const x = useMemo(() => (all[0] ?? []).map((reading) => reading.atS - fromS), [last, job.job, kind]);
-  const known = all.some((readings) => readings.some((reading) => reading[kind] !== null));
-  const missing = length === 0 ? 'No reading of these GPUs has come yet.' : `No instrument reads the ${name.toLowerCase()} of these GPUs.`;
+  const value = (reading: Reading | null | undefined) => reading?.[kind] ?? null;
+  const x = useMemo(() => rows.atS.map((at) => at - fromS), [rows, kind]);
+  const known = rows.readings.some((readings) => readings.some((reading) => value(reading) !== null));
+  const missing = x.length === 0 ? 'No reading of these GPUs has come yet.' : `No instrument reads the ${name.toLowerCase()} of these GPUs.`;
   return (
     <section class="panel" aria-label="GPUs">
       <h3>GPUs</h3>
@@ -45,14 +60,15 @@ export function GpuCurves({ job }: { job: JobSummary }) {
         <LineChart label={`${name} of the GPUs of job ${job.id} over the time it runs.`} x={x}
           lines={gpus.map((gpu, i) => ({
             label: `${gpu.node} GPU ${gpu.index}`, run: i, visible: true,
-            values: x.map((_, at) => value(all[i]?.[at])),
+            values: x.map((_, at) => value(rows.readings[i]?.[at])),
           }))}
           xKind="time" xText={(at) => `${shortDuration(at)} after the start`}
           yText={(y) => `${decimal(y, digits)} ${unit}`} height={200}
           {...(kind === 'utilPct' ? { yMax: 100 } : {})} />
       ) : <p class="hint">{known ? 'The curve begins with the next reading.' : missing}</p>}
       <p class="hint">
-        Readings since this page was opened{(job.gpus?.length ?? 0) > LINES_MAX && `, of the first ${LINES_MAX} GPUs`}.
+        {recorded ? 'Readings since the run began' : 'Readings since this page was opened'}
+        {places.length > LINES_MAX && `, of the first ${LINES_MAX} GPUs`}.
       </p>
     </section>
   );

@@ -56,7 +56,7 @@ export function JobPage({ job: number }: { job: number }) {
       {why.value && <Why why={why.value} />}
       {job && <Life job={{ ...job, ...summary }} />}
       <Facts job={known} details={job} />
-      {holdsGpus(known) && known.gpus && <GpuCurves job={known} />}
+      {known.gpus && known.gpus.length > 0 && (holdsGpus(known) || (job && known.runs > 0)) && <GpuCurves job={known} asks={job !== null} />}
       {job && (hasStarted(known) || known.runs > 0) && <LogPanel job={number} over={known.state === 'done'} />}
     </>
   );

@@ -1,6 +1,6 @@
 // Asks the daemon. The token, if one is needed, is kept for this tab only.
 import type {
-  Cluster, Explanation, JobDetails, JobList, JobSummary, Stats,
+  Cluster, Explanation, JobDetails, JobList, JobSeries, JobSummary, Stats,
 } from './shapes';
 
 /** A refusal in the daemon's words, or that it cannot be reached (status 0). */
@@ -87,6 +87,10 @@ export class Api {
 
   explain(job: number): Promise<Explanation> {
     return this.json(`/v1/jobs/${job}/explain`);
+  }
+
+  series(job: number): Promise<JobSeries> {
+    return this.json(`/v1/jobs/${job}/series`);
   }
 
   cluster(): Promise<Cluster> {

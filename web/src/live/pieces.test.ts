@@ -4,7 +4,7 @@ import { agoWords, shortDuration } from './clock';
 import { LogTail } from './log_text';
 import { classesOf, hasReadings, heatStep, rangeOf, valueOf } from './map_colors';
 import { parseRoute, queueHash } from './route';
-import { Samples } from './samples';
+import { joined, Samples } from './samples';
 import { type Cluster, type Gpu, isLive, type JobSummary, parseFacts } from './shapes';
 import { usersOf } from './users';
 import { answerTable } from './what_if';
@@ -61,6 +61,20 @@ describe('readings', () => {
       [[3, 3, null], [4, 4, null]]);
     expect(samples.of(0, 0).length).toBe(3);
     expect(samples.of(1, 0)).toEqual([]);
+  });
+
+  it('go on from what the daemon recorded', () => {
+    const seen = (atS: number) => ({ atS, utilPct: atS, powerW: null, memGib: null });
+    const rows = joined([
+      [{ at_s: 1, util_pct: 10, mem_used_bytes: 2 ** 30 }, { at_s: 3, power_w: 5 }, { at_s: 6, util_pct: 1 }],
+      [{ at_s: 2, util_pct: 20 }],
+    ], [[seen(5), seen(7)], [seen(5)]]);
+    expect(rows.atS).toEqual([1, 2, 3, 5, 7]);
+    expect(rows.readings[0]!.map((reading) => reading && reading.utilPct)).toEqual([10, null, null, 5, 7]);
+    expect(rows.readings[0]![0]!.memGib).toBe(1);
+    expect(rows.readings[0]![2]!.powerW).toBe(5);
+    expect(rows.readings[1]!.map((reading) => reading && reading.utilPct)).toEqual([null, 20, null, 5, null]);
+    expect(joined([], [[], []])).toEqual({ atS: [], readings: [[], []] });
   });
 });
 

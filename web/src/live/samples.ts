@@ -1,5 +1,5 @@
-// Readings of the GPUs since the page was opened, for curves.
-import type { Cluster } from './shapes';
+// Readings of the GPUs for curves: those since the page was opened, behind what the daemon recorded.
+import type { Cluster, GpuPoint } from './shapes';
 
 export interface Reading {
   atS: number;
@@ -38,4 +38,30 @@ export class Samples {
   of(gpu: number, fromS: number): Reading[] {
     return (this.byGpu.get(gpu) ?? []).filter((reading) => reading.atS >= fromS);
   }
+}
+
+function recorded(point: GpuPoint): Reading {
+  return {
+    atS: point.at_s, utilPct: point.util_pct ?? null, powerW: point.power_w ?? null,
+    memGib: point.mem_used_bytes === undefined ? null : point.mem_used_bytes / GIB,
+  };
+}
+
+/** A row of readings for each moment that any GPU has one of; null where a GPU has none. */
+export interface Rows {
+  atS: number[];
+  /** By GPU, then by moment. */
+  readings: (Reading | null)[][];
+}
+
+/** By GPU, what was recorded, then what was seen since: from the first moment seen on, only that. */
+export function joined(past: readonly GpuPoint[][], seen: readonly Reading[][]): Rows {
+  const firstSeen = Math.min(...seen.map((readings) => readings[0]?.atS ?? Infinity));
+  const byTime = seen.map((readings, gpu) => new Map<number, Reading>([
+    ...(past[gpu] ?? []).filter((point) => point.at_s < firstSeen)
+      .map((point): [number, Reading] => [point.at_s, recorded(point)]),
+    ...readings.map((reading): [number, Reading] => [reading.atS, reading]),
+  ]));
+  const atS = [...new Set(byTime.flatMap((readings) => [...readings.keys()]))].sort((a, b) => a - b);
+  return { atS, readings: byTime.map((readings) => atS.map((at) => readings.get(at) ?? null)) };
 }

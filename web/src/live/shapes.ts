@@ -86,6 +86,23 @@ export interface JobDetails extends JobSummary {
   past?: PastRun[];
 }
 
+/** What GPUs did, in means over equal parts of a run. */
+export interface JobSeries {
+  job: number;
+  run: number;
+  from_s?: number;
+  to_s?: number;
+  step_s?: number;
+  gpus: (Place & { points: GpuPoint[] })[];
+}
+
+export interface GpuPoint {
+  at_s: number;
+  util_pct?: number;
+  mem_used_bytes?: number;
+  power_w?: number;
+}
+
 export interface JobList {
   jobs: JobSummary[];
   total: number;

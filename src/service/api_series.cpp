@@ -1,0 +1,104 @@
+// /v1/jobs/{}/series: what the GPUs of a job did since it began to run.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/number.hpp"
+#include "service/api.hpp"
+#include "service/job_view.hpp"
+#include "service/reply.hpp"
+
+namespace goban::service {
+
+using nlohmann::json;
+
+namespace {
+constexpr int64_t kPointsDefault = 300;
+constexpr int64_t kPointsMax = 1000;
+constexpr size_t kGpusMax = 16;
+
+/// The run that holds GPUs, or else the last one that did.
+struct SeenRun {
+  uint32_t run = 0;  ///< 0 = it never ran
+  GpuWindow window{};
+};
+
+SeenRun run_of(const live::LiveJob& job, live::TimeNs now_ns) {
+  if (job.run_start_ns >= 0) {
+    return {.run = job.runs,
+            .window = {.gpus = job.gpus, .from_ns = job.run_start_ns, .to_ns = now_ns}};
+  }
+  const auto last = std::find_if(job.past.rbegin(), job.past.rend(),
+                                 [](const live::PastRun& run) { return run.start_ns >= 0; });
+  if (last == job.past.rend()) return {};
+  return {.run = last->run,
+          .window = {.gpus = last->gpus, .from_ns = last->start_ns, .to_ns = last->end_ns}};
+}
+
+json point_json(const GpuPoint& point) {
+  json out = {{"at_s", point.at_s}};
+  if (point.mean.util_pct >= 0) out["util_pct"] = point.mean.util_pct;
+  if (point.mean.mem_used_bytes >= 0) out["mem_used_bytes"] = point.mean.mem_used_bytes;
+  if (point.mean.power_w >= 0) out["power_w"] = point.mean.power_w;
+  return out;
+}
+
+Response show_series(const Call& call, const ApiContext& context) {
+  SeenRun seen;
+  live::JobId id{};
+  bool found = false;
+  bool allowed = false;
+  const model::Cluster* cluster = nullptr;
+  context.desk.look([&](const Scene& scene) {
+    cluster = &scene.site.cluster;
+    const live::LiveJob* const job = find_job(scene.book, call.names[0]);
+    if (job == nullptr) return;
+    found = true;
+    allowed = call.who.may_see(job->spec.owner, job->spec.account);
+    id = job->job;
+    if (allowed) seen = run_of(*job, scene.now_ns);
+  });
+  if (!found) return refusal(kNotFound, "there is no such job any more");
+  if (!allowed) return refusal(kForbidden, "the job is somebody else's");
+  int64_t points = kPointsDefault;
+  if (const std::string_view text = call.query("points"); !text.empty()) {
+    const auto value = base::parse_int(text);
+    if (!value || *value < 1 || *value > kPointsMax) {
+      return refusal(kBadRequest, {.code = base::ErrorCode::BadData,
+                                   .message = "is not from 1 to 1000",
+                                   .place = {.file = {}, .line = 0, .column = 0, .field = "points"},
+                                   .remedy = {}});
+    }
+    points = *value;
+  }
+  GpuWindow& window = seen.window;
+  window.gpus.resize(std::min(window.gpus.size(), kGpusMax));
+  window.points_max = static_cast<size_t>(points);
+  json out = {{"job", live::job_number(id)}, {"run", seen.run}, {"gpus", json::array()}};
+  if (seen.run == 0) return reply(out);
+  GpuCurves curves;
+  if (context.gpu_curves) {
+    auto drawn = context.gpu_curves(window);
+    if (!drawn) return refusal(kUnavailable, drawn.error());
+    curves = std::move(*drawn);
+  }
+  out["from_s"] = base::to_seconds(window.from_ns);
+  out["to_s"] = base::to_seconds(window.to_ns);
+  if (curves.step_s > 0) out["step_s"] = curves.step_s;
+  out["gpus"] = gpu_list(window.gpus, *cluster);
+  for (size_t i = 0; i < out["gpus"].size(); ++i) {
+    json points_of = json::array();
+    if (i < curves.gpus.size()) {
+      for (const GpuPoint& point : curves.gpus[i]) points_of.push_back(point_json(point));
+    }
+    out["gpus"][i]["points"] = std::move(points_of);
+  }
+  return reply(out);
+}
+}  // namespace
+
+void add_series_route(Router& router, const ApiContext& context) {
+  router.add("GET", "/v1/jobs/{}/series", Access::Known, {"points"},
+             [&context](const Call& call) { return show_series(call, context); });
+}
+
+}  // namespace goban::service
