@@ -39,5 +39,30 @@ TEST_F(HistoryCommand, ForgetAsksFirst) {
   EXPECT_THAT(goban("history forget ann --store s.db").out, HasSubstr("no job of ann"));
 }
 
+TEST_F(HistoryCommand, ForgetAlsoEmptiesTheStateFolder) {
+  ASSERT_EQ(
+      shell("mkdir -p " + folder.path() + "/state/journal " + folder.path() + "/state/profiles")
+          .code,
+      0);
+  std::ofstream(folder.path() + "/jobs")
+      << "JobID|User|Account|Submit|Start|End|State|AllocTRES|NodeList\n"
+         "1|ann|acc|2020-03-30T10:00:00|2020-03-30T10:01:00|2020-03-30T11:00:00|COMPLETED|"
+         "cpu=8,gres/gpu=2,mem=1G,node=1|g1\n";
+  ASSERT_EQ(goban("history import jobs --store s.db").code, 0);
+  for (const char* name : {"51234-aa", "51235-bb"}) {
+    std::ofstream(folder.path() + "/state/profiles/" + name + ".json") << "{}";
+  }
+  const std::string forget = "history forget no-such-user-here --store s.db --yes";
+  EXPECT_EQ(goban(forget + " --uid 51234").code, 2) << "of which folder?";
+  const Output unknown = goban(forget + " --state state");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.out, HasSubstr("--uid"));
+  const Output done = goban(forget + " --state state --uid 51234");
+  EXPECT_EQ(done.code, 0) << done.out;
+  EXPECT_THAT(done.out, HasSubstr("1 job profiles are removed"));
+  const std::string left = shell("ls " + folder.path() + "/state/profiles").out;
+  EXPECT_EQ(left, "51235-bb.json\n");
+}
+
 }  // namespace
 }  // namespace goban::cli

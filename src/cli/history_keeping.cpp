@@ -1,6 +1,7 @@
 // goban history status, prune, forget and sums: what a store holds, and how it stays small.
 #include <fmt/format.h>
 #include <iostream>
+#include <optional>
 #include <unistd.h>
 
 #include "base/csv.hpp"
@@ -10,6 +11,8 @@
 #include "records/job_state.hpp"
 #include "records/overlap_check.hpp"
 #include "records/record_table.hpp"
+#include "service/caller.hpp"
+#include "service/forget_user.hpp"
 #include "store/retention.hpp"
 
 namespace goban::cli {
@@ -150,6 +153,8 @@ void add_prune(CLI::App& history, Action& action) {
 struct ForgetArguments {
   std::string store;
   std::string user;
+  std::string state;
+  std::optional<uint32_t> uid;
   bool yes = false;
 };
 
@@ -162,22 +167,42 @@ bool confirm(const std::string& question) {
   return std::getline(std::cin, answer) && (answer == "y" || answer == "yes");
 }
 
+/// Number of the user whose files go; none: no state folder is named.
+base::Result<std::optional<uint32_t>> uid_of(const ForgetArguments& arguments) {
+  if (arguments.state.empty()) return std::nullopt;
+  if (arguments.uid) return arguments.uid;
+  const auto owner = service::find_user(arguments.user);
+  if (owner) return std::optional(owner->uid);
+  return base::usage_error(owner.error().message, "give the number that the user had: --uid");
+}
+
 int forget(const ForgetArguments& arguments) {
+  const auto uid = uid_of(arguments);
+  if (!uid) return report_error(uid.error());
   auto jobs = store::JobStore::open(arguments.store, false);
   if (!jobs) return report_error(jobs.error());
   const auto found = store::find_user_records(jobs->connection(), arguments.user);
   if (!found) return report_error(found.error());
-  if (found->jobs + found->days == 0) {
+  const bool has_records = found->jobs + found->days > 0;
+  if (!has_records && !*uid) {
     fmt::print("the store has no job of {}\n", arguments.user);
     return 0;
   }
   const std::string what =
-      fmt::format("{} jobs and {} daily sums of {}", found->jobs, found->days, arguments.user);
+      fmt::format("{} jobs and {} daily sums of {}{}", found->jobs, found->days, arguments.user,
+                  *uid ? ", and job profiles" : "");
   if (!arguments.yes && !confirm("forget whose they are: " + what + "?")) {
     return report_error(base::usage_error("not confirmed; nothing is changed: " + what,
                                           "answer y at a terminal, or give --yes")
                             .value());
   }
+  if (*uid) {
+    const auto files = service::forget_in_state(arguments.state, **uid);
+    if (!files) return report_error(files.error());
+    fmt::print("{} job profiles are removed, {} entries on GPUs are nobody's now\n",
+               files->profiles, files->voices);
+  }
+  if (!has_records) return 0;
   const auto done = jobs->forget(arguments.user);
   if (!done) return report_error(done.error());
   fmt::print("{} jobs and {} daily sums are {}'s now\n", done->jobs, done->days, done->name_now);
@@ -189,11 +214,16 @@ void add_forget(CLI::App& history, Action& action) {
   CLI::App* c = history.add_subcommand("forget", "Forget whose a user's jobs are; sums stay");
   c->add_option("user", arguments->user, "The user's name")->required();
   c->add_option("--store", arguments->store, kStoreHelp)->required();
+  auto* const state = c->add_option(
+      "--state", arguments->state,
+      "State folder of a daemon that does not run now: profiles of the user's jobs go, too");
+  c->add_option("--uid", arguments->uid, "The user's number there, if the machine knows it no more")
+      ->needs(state);
   c->add_flag("--yes", arguments->yes, "Do not ask");
   c->footer(
       "Examples:\n"
       "  goban history forget ann --store jobs.db\n"
-      "  goban history forget ann --store jobs.db --yes\n"
+      "  goban history forget ann --store jobs.db --state ~/.local/state/goban --yes\n"
       "The name becomes a random one; names and command lines of the jobs, groups, reservations\n"
       "and software go. Sources that are imported again bring the names back: clean them first.");
   c->callback([arguments, &action] { action = [arguments] { return forget(*arguments); }; });

@@ -33,7 +33,18 @@ std::string program_of(std::string_view payload) {
          (args == document.end() ? "" : args->dump(-1, ' ', false, replace));
 }
 
-/// Name of the file of an application; empty: it cannot be told.
+/// What the name of a file says of its application: behind the user's number.
+std::string_view digits_of(std::string_view name) { return name.substr(name.find('-') + 1); }
+
+/// The user's number in the name of a file; none: it is of 0.1, whose names did not tell.
+std::optional<uint32_t> user_of(std::string_view name) {
+  uint32_t uid = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), uid);
+  const bool tells = error == std::errc{} && end != name.data() + name.size() && *end == '-';
+  return tells ? std::optional(uid) : std::nullopt;
+}
+
+/// Name of the file of an application, such as `1000-0123...cdef.json`; empty: it cannot be told.
 std::string file_name(const live::JobSpec& spec, std::string_view payload) {
   std::string program;
   if (spec.model.empty()) {
@@ -44,7 +55,7 @@ std::string file_name(const live::JobSpec& spec, std::string_view payload) {
       spec.owner.uid,           spec.model,    spec.model.empty() ? spec.name : "",
       spec.training.batch_size, spec.num_gpus, program};
   const std::string text = who_and_what.dump(-1, ' ', false, json::error_handler_t::replace);
-  return base::hex(base::sha256(text)).substr(0, 32) + ".json";
+  return fmt::format("{}-{}.json", spec.owner.uid, base::hex(base::sha256(text)).substr(0, 32));
 }
 
 std::optional<wire::JobProfile> read_profile(const std::string& path) {
@@ -106,8 +117,10 @@ void ProfileBook::fill(live::JobSpec& spec, std::string_view payload) const {
   if (spec.num_gpus < 1) return;
   const std::string name = file_name(spec, payload);
   if (name.empty()) return;
-  if (spec.model.empty()) spec.application = "program-" + name.substr(0, kApplicationDigits);
-  const auto known = read_profile(folder_ + "/" + name);
+  if (spec.model.empty()) {
+    spec.application = fmt::format("program-{}", digits_of(name).substr(0, kApplicationDigits));
+  }
+  const auto known = read(name);
   if (!known) return;
   model::TrainingFacts& facts = spec.training;
   if (facts.gpu_mem_bytes == 0 && known->peak_mem_bytes) {
@@ -116,6 +129,27 @@ void ProfileBook::fill(live::JobSpec& spec, std::string_view payload) const {
   if (facts.gpu_util_pct < 0 && known->utilisation_pct) {
     facts.gpu_util_pct = static_cast<float>(known->utilisation_pct->value);
   }
+}
+
+std::optional<wire::JobProfile> ProfileBook::read(const std::string& name) const {
+  std::error_code none;
+  const std::string path = folder_ + "/" + name;
+  const std::string before = fmt::format("{}/{}", folder_, digits_of(name));
+  if (!std::filesystem::exists(path, none)) std::filesystem::rename(before, path, none);
+  return read_profile(path);
+}
+
+size_t forget_profiles(const std::string& folder, uint32_t uid) {
+  size_t count = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end;
+       each.increment(error)) {
+    const auto user = user_of(each->path().filename().string());
+    if (user && *user != uid) continue;
+    std::error_code failed;
+    count += std::filesystem::remove(each->path(), failed) ? 1 : 0;
+  }
+  return count;
 }
 
 std::string ProfileBook::file_of(const live::LiveJob& job) {
@@ -139,7 +173,7 @@ base::Status ProfileBook::learn(const live::LiveJob& job) {
   auto seen = measured(job, gpu_type_);
   const std::string name = file_of(job);
   if (!seen || name.empty()) return {};
-  if (auto known = read_profile(folder_ + "/" + name)) {
+  if (auto known = read(name)) {
     const double before = known->peak_mem_bytes ? known->peak_mem_bytes->value : 0;
     const double now = seen->peak_mem_bytes ? seen->peak_mem_bytes->value : 0;
     if (now <= before) return {};
@@ -152,7 +186,8 @@ base::Status ProfileBook::learn(const live::LiveJob& job) {
 
 uint32_t ProfileBook::application_of(const live::LiveJob& job) {
   constexpr size_t kDigits = 8;
-  const std::string digits = file_of(job).substr(0, kDigits);
+  const std::string name = file_of(job);
+  const std::string_view digits = digits_of(name).substr(0, kDigits);
   uint32_t out = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), out, 16);
   return out;
@@ -161,7 +196,7 @@ uint32_t ProfileBook::application_of(const live::LiveJob& job) {
 std::string ProfileBook::find(const live::LiveJob& job) {
   const std::string name = job.spec.num_gpus < 1 ? std::string{} : file_of(job);
   if (name.empty()) return {};
-  const auto profile = read_profile(folder_ + "/" + name);
+  const auto profile = read(name);
   return profile ? wire::to_json(*profile) : std::string{};
 }
 

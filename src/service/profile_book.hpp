@@ -1,16 +1,18 @@
 // Job profiles that make themselves: the first whole run of an application is its profile, and
 // later submissions of the same application that say nothing of memory and utilisation get them
-// from it. One wire::JobProfile a file in `<state>/profiles/`.
+// from it. One wire::JobProfile a file in `<state>/profiles/`, under its user's number.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.hpp"
 #include "live/controller/job_book.hpp"
+#include "wire/job_profile.hpp"
 
 namespace goban::service {
 
@@ -47,6 +49,8 @@ class ProfileBook {
       : folder_(std::move(folder)),
         payloads_(std::move(payloads)),
         gpu_type_(std::move(gpu_type)) {}
+  /// None: there is no such file. One of 0.1 gets its name of today.
+  [[nodiscard]] std::optional<wire::JobProfile> read(const std::string& name) const;
   /// File of the application of a job in the book; empty: its script is gone.
   [[nodiscard]] std::string file_of(const live::LiveJob& job);
 
@@ -56,5 +60,9 @@ class ProfileBook {
   std::mutex mutex_;
   std::map<live::JobId, std::string> files_;  ///< guarded by mutex_
 };
+
+/// Removes the profiles of a user's applications, and those of 0.1, which do not say whose they
+/// are. Returns how many.
+size_t forget_profiles(const std::string& folder, uint32_t uid);
 
 }  // namespace goban::service

@@ -54,6 +54,7 @@ class Profiles : public testing::Test {
   }
   live::JobSpec filled(live::JobSpec spec, const std::string& script = "train") const {
     book->fill(spec, payload(script));
+    spec.application.clear();
     return spec;
   }
   wire::JobProfile found(const live::LiveJob& of) const {
@@ -87,6 +88,31 @@ TEST_F(Profiles, TheFirstWholeRunIsTheProfile) {
   struct stat file{};
   ASSERT_EQ(::stat((folder + "/profiles").c_str(), &file), 0);
   EXPECT_EQ(file.st_mode & 0777, 0700U);
+}
+
+TEST_F(Profiles, OfAUserCanBeForgotten) {
+  auto other = job(2);
+  other.spec.owner = {.uid = 1001, .gid = 1001, .user = "ben"};
+  ASSERT_TRUE(book->learn(job(1)));
+  ASSERT_TRUE(book->learn(other));
+  std::ofstream(folder + "/profiles/0123456789abcdef0123456789abcdef.json") << "{}";
+  EXPECT_EQ(forget_profiles(folder + "/profiles", 1000), 2U) << "that of 0.1, too: whose is it?";
+  EXPECT_EQ(book->find(job(1)), "");
+  EXPECT_THAT(book->find(other), HasSubstr("bert"));
+  EXPECT_EQ(forget_profiles(folder + "/profiles", 1000), 0U);
+}
+
+TEST_F(Profiles, OfTheReleaseBeforeAreFoundUnderTheirOldNames) {
+  ASSERT_TRUE(book->learn(job(1)));
+  const auto file = *std::filesystem::directory_iterator(folder + "/profiles");
+  const std::string name = file.path().filename();
+  ASSERT_TRUE(name.starts_with("1000-")) << name;
+  const std::string before = folder + "/profiles/" + name.substr(5);
+  std::filesystem::rename(file.path(), before);
+  EXPECT_GT(filled(job(2).spec).training.gpu_mem_bytes, 0);
+  EXPECT_FALSE(std::filesystem::exists(before));
+  EXPECT_EQ(count(), 1U);
+  EXPECT_NE(book->application_of(job(1)), 0U);
 }
 
 TEST_F(Profiles, LaterSubmissionsGetWhatTheyDoNotSay) {
