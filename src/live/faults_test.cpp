@@ -320,8 +320,10 @@ class World {
   /// Nobody else runs on a run's GPUs, physically, unless both said that they may.
   void check_gpus() {
     std::map<GpuId, RunId> holder;
+    std::set<JobId> running;
     for (const auto& [id, run] : engine_.runs()) {
       if (run.state != FaultyEngine::Run::State::Running) continue;
+      ASSERT_TRUE(running.insert(id.job).second) << "job " << job_number(id.job) << " runs twice";
       for (const GpuId gpu : run.gpus) {
         const auto [other, is_new] = holder.emplace(gpu, id);
         if (!is_new && shares_ && id.job != other->second.job && wants_neighbours(id) &&

@@ -142,7 +142,6 @@ class FaultyEngine final : public Engine {
   [[nodiscard]] const std::map<RunId, Run>& runs() const { return runs_; }
   [[nodiscard]] bool is_down(NodeId node) const { return down_.contains(node); }
   [[nodiscard]] size_t rests() const { return rests_; }
-  [[nodiscard]] size_t launches() const { return launches_; }
   [[nodiscard]] const std::set<std::string>& removed_payloads() const { return removed_payloads_; }
 
  private:
@@ -168,7 +167,6 @@ class FaultyEngine final : public Engine {
     const bool dead = std::ranges::any_of(
         order.parts, [&](const NodePart& part) { return down_.contains(part.node); });
     if (dead) run.state = Run::State::Lost;
-    if (!dead) ++launches_;
     runs_.emplace(order.run, std::move(run));
     answer(order.run);
   }
@@ -228,7 +226,6 @@ class FaultyEngine final : public Engine {
   std::set<std::string> removed_payloads_;
   std::set<NodeId> down_;
   std::set<NodeId> asleep_;
-  size_t launches_ = 0;
   size_t rests_ = 0;
 };
 

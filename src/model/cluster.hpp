@@ -44,6 +44,8 @@ struct GpuModel {
   int64_t mem_bytes = 0;
   double power_max_w = 0;
   double power_idle_w = 0;
+  /// What a job takes of its memory is known while it runs, or limited by itself.
+  bool memory_enforced = true;
 };
 
 struct Node {

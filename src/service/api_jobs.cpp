@@ -11,6 +11,7 @@
 #include "service/api.hpp"
 #include "service/cpu_jobs.hpp"
 #include "service/job_view.hpp"
+#include "service/membership.hpp"
 #include "service/reply.hpp"
 #include "service/typed_jobs.hpp"
 
@@ -74,6 +75,11 @@ Response submit(const Call& call, const ApiContext& context, const model::Cluste
                     .place = {.file = {}, .line = 0, .column = 0, .field = "priority"},
                     .remedy = "leave it out, or ask an operator"});
   }
+  base::Status belongs;
+  context.desk.look([&](const Scene& scene) {
+    belongs = check_membership(wish->jobs.front().account, call.who, *owner, scene.site);
+  });
+  if (!belongs) return refusal(kForbidden, belongs.error());
   for (live::JobSpec& job : wish->jobs) {
     auto fits = fit_into_type(job, cluster);
     if (fits) fits = fit_into_slots(job, cluster);

@@ -87,6 +87,43 @@ TEST_F(ApiJobs, PriorityHasALimitByRole) {
   EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", for_alice), 403);
 }
 
+TEST_F(ApiJobs, WithAnAccountsFileUsersNameOnlyAccountsOfTheirs) {
+  const auto asks = [](const char* account) {
+    return std::string(R"({"script":"x","account":")") + account + "\"}";
+  };
+  EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks("anything")), 201) << "without a file";
+  std::string alice;
+  desk.edit(1, [&](live::LiveJob& job) { alice = job.spec.owner.user; });
+  desk.edit_site([&](live::Site& site) {
+    model::SiteRules rules;
+    rules.accounts.resize(3);
+    for (const char* name : {"physics", "vision", "open"}) site.accounts.intern(name);
+    rules.users = {{.account = model::AccountId(0U),
+                    .user = model::UserId(site.users.intern(alice)),
+                    .shares = 1,
+                    .limits = {}},
+                   {.account = model::AccountId(1U),
+                    .user = model::UserId(site.users.intern("somebody")),
+                    .shares = 1,
+                    .limits = {}}};
+    site.composition.rules = std::make_shared<model::SiteRules>(std::move(rules));
+    site.accounts.intern("brought by a job");
+  });
+  for (const char* fine : {"physics", "open", ""}) {
+    EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks(fine)), 201) << fine;
+  }
+  const Response other = ask(kAlice, "POST", "/v1/jobs", asks("vision"));
+  EXPECT_EQ(other.status, 403);
+  EXPECT_THAT(other.body, HasSubstr("does not belong to account 'vision'"));
+  const Response unknown = ask(kAlice, "POST", "/v1/jobs", asks("fysics"));
+  EXPECT_EQ(unknown.status, 403);
+  EXPECT_THAT(unknown.body, HasSubstr("did you mean physics?"));
+  EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks("brought by a job")), 403);
+  EXPECT_EQ(status(kManager, "POST", "/v1/jobs", asks("vision")), 201) << "he manages it";
+  const std::string for_alice = R"({"script":"x","user":")" + alice + R"(","account":"vision"})";
+  EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", for_alice), 201);
+}
+
 TEST_F(ApiJobs, TheTerminalIsForItsOwnerAndOperators) {
   extras.terminal_socket = [](live::RunId run) { return "/run/" + std::to_string(run.run); };
   const char* const body = R"({"script":"x","interactive":true,"account":"vision"})";

@@ -41,7 +41,8 @@ Result<model::Cluster> machine_cluster(const ServeConfig& config,
   placed.node.gpu_model = builder.add_gpu_model({.name = first.name,
                                                  .mem_bytes = first.mem_bytes,
                                                  .power_max_w = first.power_max_w,
-                                                 .power_idle_w = first.power_idle_w});
+                                                 .power_idle_w = first.power_idle_w,
+                                                 .memory_enforced = first.memory_enforced});
   placed.node.name = machine_name(config);
   placed.node.num_gpus = static_cast<uint32_t>(gpus.size());
   placed.node.host = {.cores = static_cast<int32_t>(std::thread::hardware_concurrency()),

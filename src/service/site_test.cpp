@@ -26,7 +26,9 @@ struct SiteTest : testing::Test {
 
   /// One GPU, a job that runs the application `a` on it, then one with `b`: how many run?
   int running(SharingWish first, SharingWish second, const std::string& account = "one") {
-    auto site = make_site(config, {{.name = "V100", .mem_bytes = int64_t{16} << 30}});
+    auto site = make_site(
+        config,
+        {{.name = "V100", .mem_bytes = int64_t{16} << 30, .memory_enforced = memory_enforced}});
     EXPECT_TRUE(site) << site.error().text();
     live::Controller controller(std::move(*site));
     const auto submit = [&](const std::string& model, SharingWish wish, const std::string& of) {
@@ -46,6 +48,7 @@ struct SiteTest : testing::Test {
 
   std::string folder;
   ServeConfig config;
+  bool memory_enforced = true;
 };
 
 TEST_F(SiteTest, NobodySharesWhoDidNotAskForIt) {
@@ -56,6 +59,14 @@ TEST_F(SiteTest, NobodySharesWhoDidNotAskForIt) {
   EXPECT_EQ(running(Yes, No), 1);
   EXPECT_EQ(running(Yes, Yes), 2);
   EXPECT_EQ(running(Yes, Yes, "another"), 1);
+}
+
+TEST_F(SiteTest, GpusWithoutLimitsOfMemoryAreSharedOnlyIfTheConfigurationSaysSo) {
+  using enum SharingWish;
+  memory_enforced = false;
+  EXPECT_EQ(running(Yes, Yes), 1);
+  config.sharing = {"unenforced=1"};
+  EXPECT_EQ(running(Yes, Yes), 2);
 }
 
 TEST_F(SiteTest, TheConfigurationMayAllowMore) {

@@ -1,6 +1,7 @@
 // A stand-in for libnvidia-ml.so.1 with two GPUs, listed against the order of their PCI addresses.
 // Energy grows by 100 J at each reading; the file in FAKE_NVML_PROCESS holds a process id that has
 // 300 MiB on the first GPU. With FAKE_NVML_IDLE no GPU is used; FAKE_NVML_DRIVER is the version.
+// With FAKE_NVML_HIDES nobody is told what a process has.
 // With FAKE_NVML_MIG the second GPU is cut into slices: three places for them, one of which is
 // empty.
 #include <cstdio>
@@ -171,7 +172,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Proce
   }
   if (*count < 1) return 7;
   *count = 1;
-  *out = {pid, 300ULL << 20, 0, 0};
+  *out = {pid, std::getenv("FAKE_NVML_HIDES") == nullptr ? 300ULL << 20 : ~0ULL, 0, 0};
   return 0;
 }
 }

@@ -113,7 +113,7 @@ class World:
             time.sleep(self.random.uniform(0, 0.05))
         else:
             self.wait_until_up()
-            for _ in range(self.random.randrange(jobs + 1)):
+            for _ in range(jobs):
                 if time.monotonic() > deadline:
                     break
                 self.submit()
@@ -183,9 +183,31 @@ class World:
             ends = [line for line in lines if line == "end"]
             if number in self.answered and (len(starts), len(ends)) != (1, 1):
                 problems.append(f"job {self.answered[number]}: {lines}")
+            if len(ends) != len(starts):
+                problems.append(f"submission {number} began and did not end: {lines}")
             if len(starts) > 1:
                 problems.append(f"submission {number} started {len(starts)} times: {lines}")
         return problems
+
+    def check_processes(self):
+        """Whatever was started names our folder, in its arguments or its environment."""
+        found = []
+        for process in os.listdir("/proc"):
+            try:
+                for name in ("cmdline", "environ"):
+                    with open(f"/proc/{process}/{name}", "rb") as file:
+                        if process.isdigit() and self.folder.encode() in file.read():
+                            found.append(process)
+            except OSError:
+                pass
+        return sorted(set(found))
+
+    def left_behind(self, limit_s=60):
+        """Supervisors leave a moment after they reported."""
+        end = time.monotonic() + limit_s
+        while self.check_processes() and time.monotonic() < end:
+            time.sleep(0.05)
+        return [f"left behind: process {each}" for each in self.check_processes()]
 
     def check_store(self):
         stored = {}
@@ -218,7 +240,7 @@ def main():
         answered = len(world.answered)
         problems += world.replay()
         world.finish()  # of what the replay began
-        problems += world.check() + world.check_store()
+        problems += world.check() + world.check_store() + world.left_behind()
     except BaseException:
         if world.daemon is not None and world.daemon.poll() is None:
             world.kill()

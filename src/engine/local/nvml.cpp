@@ -158,6 +158,10 @@ base::Result<std::vector<LocalGpu>> NvmlLibrary::gpus() const {
         f_.power_limit_default(device, &limit_mw) == kNvmlSuccess) {
       gpu.power_max_w = limit_mw / 1000.0;
     }
+    gpu.memory_enforced =
+        f_.processes != nullptr && std::ranges::none_of(running(gpu.uuid), [](const auto& each) {
+          return each.used_bytes == kNvmlNotAvailable;
+        });
     std::vector<LocalGpu> parts = slices(device, gpu);
     if (parts.empty()) parts.push_back(std::move(gpu));
     std::ranges::move(parts, std::back_inserter(out));
@@ -227,10 +231,12 @@ std::vector<NvmlProcess> NvmlLibrary::running(const std::string& uuid) const {
 int64_t NvmlLibrary::memory_of(const std::string& uuid, const std::vector<pid_t>& processes) const {
   if (f_.processes == nullptr) return -1;
   int64_t bytes = 0;
+  // In containers and virtual machines drivers may list processes and not say what they take.
   for (const NvmlProcess& process : running(uuid)) {
     const auto pid = static_cast<pid_t>(process.pid);
     if (std::find(processes.begin(), processes.end(), pid) == processes.end()) continue;
-    if (process.used_bytes != kNvmlNotAvailable) bytes += static_cast<int64_t>(process.used_bytes);
+    if (process.used_bytes == kNvmlNotAvailable) return -1;
+    bytes += static_cast<int64_t>(process.used_bytes);
   }
   return bytes;
 }

@@ -113,6 +113,18 @@ TEST_F(NvmlRuns, ARunIsMeasuredByTheDriver) {
   EXPECT_FALSE(report.out_of_memory);
 }
 
+TEST_F(NvmlRuns, WhereTheDriverHidesTheMemoryOfProcessesItIsNotEnforced) {
+  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  ASSERT_TRUE(nvml);
+  std::ofstream(runs.out("pid")) << "77";
+  EXPECT_EQ((*nvml)->memory_of("GPU-a", {77}), int64_t{300} << 20);
+  EXPECT_TRUE((*nvml)->gpus()->at(1).memory_enforced);
+  ::setenv("FAKE_NVML_HIDES", "1", 1);
+  EXPECT_EQ((*nvml)->memory_of("GPU-a", {77}), -1) << "not: nothing";
+  EXPECT_FALSE((*nvml)->gpus()->at(1).memory_enforced);
+  ::unsetenv("FAKE_NVML_HIDES");
+}
+
 TEST_F(NvmlRuns, OfASharedGpuOnlyTheTimeOfItsOwnProcessesIsItsOwn) {
   const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
   ASSERT_TRUE(nvml);

@@ -28,6 +28,8 @@ struct LocalGpu {
   bool is_virtual = false;
   std::vector<int32_t> cpus{};  ///< virtual: the cores it computes on
   double slowness = 1;          ///< virtual: 1.2 = takes 20 % longer
+  /// What processes take of its memory can be told, or each has a slice; not part of orders.
+  bool memory_enforced = true;
   friend bool operator==(const LocalGpu&, const LocalGpu&) = default;
 };
 

@@ -9,10 +9,11 @@
 namespace goban::policy {
 namespace {
 
-constexpr std::array<std::string_view, 13> kRefusalNames = {
-    "none",           "jobs per GPU", "opted out", "utilisation", "memory",
-    "memory unknown", "broken pair",  "locked",    "account",     "priority",
-    "rejected",       "settling",     "broken job"};
+constexpr std::array<std::string_view, 14> kRefusalNames = {
+    "none",       "jobs per GPU",       "opted out",   "utilisation",
+    "memory",     "memory unknown",     "broken pair", "locked",
+    "account",    "priority",           "rejected",    "settling",
+    "broken job", "memory not enforced"};
 
 bool has_broken_pair(const SharingView& view, uint32_t broken_max, std::span<const AppId> apps) {
   for (size_t i = 0; i < apps.size(); ++i) {
@@ -21,6 +22,12 @@ bool has_broken_pair(const SharingView& view, uint32_t broken_max, std::span<con
     }
   }
   return false;
+}
+
+/// No account is nobody's: then each user is on his own.
+bool of_one_account(const model::JobRequest& one, const model::JobRequest& other) {
+  if (one.account != other.account) return false;
+  return one.account.valid() || one.user == other.user;
 }
 
 /// A group that came into being when its only job started did not change: nobody has to settle.
@@ -45,8 +52,9 @@ Refusal refuse_set(const SharingView& view, const AdmissionRules& rules, const T
     const double joint_pct = set.joint_util_pct();
     if (joint_pct < 0 || joint_pct > rules.util_max_pct) return Refusal::Utilisation;
   }
-  const profile::GpuMemory gpu{
-      .total_bytes = view.tenants().cluster().gpu_models()[set.gpu_model()].mem_bytes};
+  const model::GpuModel& gpu_model = view.tenants().cluster().gpu_models()[set.gpu_model()];
+  if (!gpu_model.memory_enforced && !rules.sharing.unenforced) return Refusal::Unenforced;
+  const profile::GpuMemory gpu{.total_bytes = gpu_model.mem_bytes};
   const profile::MemoryFit fit = memory_fit(gpu, set.mem_bytes());
   if (fit == profile::MemoryFit::TooLarge) return Refusal::Memory;
   if (fit == profile::MemoryFit::Unknown && rules.memory_known) return Refusal::MemoryUnknown;
@@ -65,7 +73,7 @@ Refusal refuse_group(const SharingView& view, const AdmissionRules& rules, const
     const model::JobRequest& resident = view.job(id).request;
     if (rules.priority_alone && resident.priority > 0) return Refusal::Priority;
     if (view.memory().stays_alone(id)) return Refusal::BrokenJob;
-    if (rules.sharing.within_account && resident.account != job.request.account) {
+    if (rules.sharing.within_account && !of_one_account(resident, job.request)) {
       return Refusal::Account;
     }
   }

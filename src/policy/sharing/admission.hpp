@@ -19,11 +19,12 @@ enum class Refusal : uint8_t {
   MemoryUnknown,
   BrokenPair,  ///< two of the applications broke beside each other
   Locked,      ///< an allocation on the group is provisional
-  Account,     ///< of another account
+  Account,     ///< of another account, or without one of another user
   Priority,    ///< somebody is to be alone
   Rejected,    ///< the job was taken off this very set
   Settling,    ///< the group changed a short time ago
   BrokenJob,   ///< somebody broke beside others before
+  Unenforced,  ///< nobody would be held to his memory
 };
 [[nodiscard]] std::string_view refusal_name(Refusal refusal);
 

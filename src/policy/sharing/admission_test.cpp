@@ -105,6 +105,15 @@ TEST_F(GroupAdmission, LocksPrioritiesAndAccounts) {
   EXPECT_EQ(refuse({.priority = 2}, 1), Refusal::None);
 }
 
+TEST_F(GroupAdmission, WithoutAnAccountEachUserIsOnHisOwn) {
+  constexpr uint32_t kNone = UINT32_MAX;
+  view.run({.account = kNone, .user = 1}, {0});
+  EXPECT_EQ(refuse({.account = kNone, .user = 2}), Refusal::None);
+  rules.sharing.within_account = true;
+  EXPECT_EQ(refuse({.account = kNone, .user = 2}), Refusal::Account);
+  EXPECT_EQ(refuse({.account = kNone, .user = 1}), Refusal::None);
+}
+
 TEST_F(GroupAdmission, GroupsSettleAfterAChangeButNotAfterTheirBeginning) {
   const JobId first = view.run({}, {0});
   EXPECT_EQ(refuse({}), Refusal::None);
@@ -131,7 +140,7 @@ TEST_F(GroupAdmission, ARejectedSetStaysRejected) {
 }
 
 TEST(Admission, EveryRefusalHasAName) {
-  for (int i = 0; i <= static_cast<int>(Refusal::Settling); ++i) {
+  for (int i = 0; i <= static_cast<int>(Refusal::Unenforced); ++i) {
     EXPECT_FALSE(refusal_name(static_cast<Refusal>(i)).empty());
   }
 }

@@ -123,10 +123,12 @@ std::unique_ptr<Sharing> make_exclusive();
 /// Who may be joined at all: site rules of sharing. Who says no never shares.
 struct SharingRules {
   bool everyone = true;         ///< else only jobs that say yes, or whose partition does
-  bool within_account = false;  ///< neighbours have to be of one account
+  bool within_account = false;  ///< neighbours have to be of one account; without one, one user's
+  bool unenforced = true;  ///< also GPUs on which nobody is held to the memory that he asked for
 };
 /// What live engines start from: off unless somebody opts in, and then within one account.
-inline constexpr SharingRules kLiveSharing{.everyone = false, .within_account = true};
+inline constexpr SharingRules kLiveSharing{
+    .everyone = false, .within_account = true, .unenforced = false};
 
 /// Among groups that can be joined, which goes first.
 enum class ShareRanking : uint8_t {

@@ -44,6 +44,7 @@ struct TestJob {
   float max_slowdown = 0;
   int32_t priority = 0;
   uint32_t account = 0;
+  uint32_t user = 0;
   model::SharingWish sharing = model::SharingWish::Unsaid;
 };
 
@@ -64,6 +65,7 @@ class TestSharing final : public SharingView {
     state.request.num_gpus = given.gpus;
     state.request.priority = given.priority;
     state.request.account = model::AccountId(given.account);
+    state.request.user = model::UserId(given.user);
     if (given.app >= 0) state.request.app = AppId(static_cast<uint32_t>(given.app));
     state.training.gpu_util_pct = given.util_pct;
     state.training.gpu_mem_bytes = given.mem_bytes;

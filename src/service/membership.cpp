@@ -1,0 +1,49 @@
+#include "service/membership.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/nearest.hpp"
+#include "model/site_rules.hpp"
+
+namespace goban::service {
+namespace {
+
+base::Status refuse(std::string message, std::string remedy) {
+  return base::failure({.code = base::ErrorCode::Usage,
+                        .message = std::move(message),
+                        .place = {.file = {}, .line = 0, .column = 0, .field = "account"},
+                        .remedy = std::move(remedy)});
+}
+
+}  // namespace
+
+base::Status check_membership(const std::string& account, const Identity& who,
+                              const live::Owner& owner, const live::Site& site) {
+  const bool has_file =
+      site.composition.rules != nullptr && !site.composition.rules->accounts.empty();
+  if (account.empty() || !has_file || who.is_operator()) return {};
+  if (std::ranges::find(who.accounts, account) != who.accounts.end()) return {};
+  const model::SiteRules& rules = *site.composition.rules;
+  // Names that jobs brought are numbered behind those of the file.
+  const uint32_t number = site.accounts.find(account);
+  if (number >= rules.accounts.size()) {
+    std::vector<std::string_view> known;
+    for (size_t i = 0; i < rules.accounts.size(); ++i) known.emplace_back(site.accounts[i]);
+    const std::string_view near = base::nearest_name(account, known);
+    return refuse(fmt::format("there is no account '{}'", account),
+                  near.empty() ? "leave it out, or ask an operator for one"
+                               : fmt::format("did you mean {}?", near));
+  }
+  bool is_open = true;
+  for (const model::UserRule& rule : rules.users) {
+    if (rule.account.value != number) continue;
+    if (site.users[rule.user.index()] == owner.user) return {};
+    is_open = false;
+  }
+  if (is_open) return {};
+  return refuse(fmt::format("{} does not belong to account '{}'", owner.user, account),
+                "name an account that lists you, or ask an operator");
+}
+
+}  // namespace goban::service

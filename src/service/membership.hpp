@@ -1,0 +1,15 @@
+// Which accounts a submitter may name, where the site has an accounts file.
+#pragma once
+
+#include "live/controller/controller.hpp"
+#include "service/caller.hpp"
+
+namespace goban::service {
+
+/// Fine without an account, and at sites without a file. Operators name any account; everybody else
+/// one of the file that lists him, or that lists no users and so is open to all; managers their
+/// own, too. Errors: Usage with the field `account` and the remedy.
+[[nodiscard]] base::Status check_membership(const std::string& account, const Identity& who,
+                                            const live::Owner& owner, const live::Site& site);
+
+}  // namespace goban::service
