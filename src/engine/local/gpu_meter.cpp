@@ -1,8 +1,11 @@
 #include "engine/local/gpu_meter.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
 #include <set>
 
+#include "engine/local/energy_ledger.hpp"
 #include "engine/local/gpu_watch.hpp"
 #include "engine/local/nvml.hpp"
 #include "engine/local/supervised_run.hpp"
@@ -10,9 +13,47 @@
 namespace goban::engine::local {
 namespace {
 
+/// A run's hold on its GPUs' energy.
+class EnergyShares {
+ public:
+  explicit EnergyShares(const RunFolder& run) {
+    const std::filesystem::path path = run.path();
+    if (path.empty()) return;
+    state_ = path.parent_path().parent_path().parent_path().string();
+    run_ = path.lexically_relative(state_).string();
+  }
+  void add(std::string gpu, EnergyShare::Since since) {
+    if (run_.empty()) return;
+    std::ranges::replace(gpu, '/', '_');
+    shares_.push_back(std::make_unique<EnergyShare>(state_, gpu, run_, std::move(since)));
+  }
+  void look() {
+    for (const auto& share : shares_) share->look();
+  }
+  /// Joules in all; negative = not known of every GPU: a part would pass for the whole.
+  double leave() {
+    double sum_j = 0;
+    bool known = !shares_.empty();
+    for (const auto& share : shares_) {
+      const double energy_j = share->leave();
+      known = known && energy_j >= 0;
+      sum_j += energy_j;
+    }
+    return known ? sum_j : -1;
+  }
+  [[nodiscard]] bool were_alone() const {
+    return std::ranges::all_of(shares_, [](const auto& share) { return share->was_alone(); });
+  }
+
+ private:
+  std::string state_;
+  std::string run_;
+  std::vector<std::unique_ptr<EnergyShare>> shares_;
+};
+
 class NoMeter final : public GpuMeter {
  public:
-  void sample(const std::vector<pid_t>& /*processes*/) override {}
+  void sample(const std::vector<pid_t>& /*processes*/, double /*cpu_s*/) override {}
   [[nodiscard]] int64_t gpu_mem_bytes() const override { return -1; }
   [[nodiscard]] double busy_s(double /*cpu_s*/) const override { return -1; }
   void finish(live::RunUsage& /*usage*/, double /*wall_s*/) override {}
@@ -21,12 +62,22 @@ class NoMeter final : public GpuMeter {
 /// A virtual GPU is as busy as the run keeps its cores; its memory is the run's.
 class VirtualMeter final : public GpuMeter {
  public:
-  explicit VirtualMeter(std::vector<LocalGpu> gpus) : gpus_(std::move(gpus)) {
+  VirtualMeter(std::vector<LocalGpu> gpus, const RunFolder& run)
+      : gpus_(std::move(gpus)), energy_(run), sampled_ns_(steady_ns()) {
     std::set<int32_t> cores;
     for (const LocalGpu& gpu : gpus_) cores.insert(gpu.cpus.begin(), gpu.cpus.end());
     num_cores_ = static_cast<double>(cores.size());
+    for (const LocalGpu& gpu : gpus_) {
+      energy_.add(fmt::format("virtual-{}", gpu.index),
+                  [this, &gpu](EnergyBook& book, EnergyBook::Holder* own) {
+                    return energy_since(gpu, book, own);
+                  });
+    }
   }
-  void sample(const std::vector<pid_t>& /*processes*/) override {}
+  void sample(const std::vector<pid_t>& /*processes*/, double cpu_s) override {
+    look_at(cpu_s);
+    energy_.look();
+  }
   [[nodiscard]] int64_t gpu_mem_bytes() const override { return -1; }
   [[nodiscard]] double busy_s(double cpu_s) const override {
     return num_cores_ > 0 && cpu_s >= 0 ? cpu_s / num_cores_ : -1;
@@ -40,6 +91,12 @@ class VirtualMeter final : public GpuMeter {
     if (usage.mem_bytes_max >= 0) {
       usage.gpu_mem_bytes_max = usage.mem_bytes_max / static_cast<int64_t>(gpus_.size());
     }
+    look_at(usage.cpu_s);
+    const double shared_j = energy_.leave();
+    if (!energy_.were_alone()) {
+      usage.energy_j = shared_j;
+      return;
+    }
     double energy_j = 0;
     for (const LocalGpu& gpu : gpus_) {
       const double power_w = virtual_power_w(gpu, busy);
@@ -50,20 +107,56 @@ class VirtualMeter final : public GpuMeter {
   }
 
  private:
-  std::vector<LocalGpu> gpus_;
-  double num_cores_ = 0;
-};
-
-/// By the driver's counters. But for memory and busy time they are those of the whole GPU: of a
-/// shared one, neighbours included.
-class NvmlMeter final : public GpuMeter {
- public:
-  NvmlMeter(std::vector<LocalGpu> gpus, std::shared_ptr<const NvmlLibrary> nvml)
-      : gpus_(std::move(gpus)), nvml_(std::move(nvml)) {
-    for (const LocalGpu& gpu : gpus_) energy_before_j_.push_back(nvml_->read(gpu.uuid).energy_j);
+  /// How busy the run keeps the GPUs since the last look.
+  void look_at(double cpu_s) {
+    const base::TimeNs now_ns = steady_ns();
+    const double span_s = base::to_seconds(now_ns - sampled_ns_) * num_cores_;
+    if (span_s <= 0 || cpu_s < 0) return;
+    busy_ = std::clamp((cpu_s - cpu_s_) / span_s, 0.0, 1.0);
+    cpu_s_ = std::max(cpu_s, cpu_s_);
+    sampled_ns_ = now_ns;
+  }
+  /// The GPU is as busy as all holders together keep it.
+  double energy_since(const LocalGpu& gpu, EnergyBook& book, EnergyBook::Holder* own) const {
+    if (own != nullptr) own->busy = busy_;
+    double busy = 0;
+    for (const EnergyBook::Holder& each : book.holders) busy += each.busy;
+    const base::TimeNs now_ns = steady_ns();
+    const base::TimeNs since_ns = book.at_ns > 0 ? now_ns - book.at_ns : 0;
+    book.at_ns = now_ns;
+    const double power_w = virtual_power_w(gpu, std::min(busy, 1.0));
+    return power_w < 0 ? -1 : power_w * base::to_seconds(std::max<base::TimeNs>(0, since_ns));
   }
 
-  void sample(const std::vector<pid_t>& processes) override {
+  std::vector<LocalGpu> gpus_;
+  EnergyShares energy_;
+  double num_cores_ = 0;
+  double busy_ = 0;
+  double cpu_s_ = 0;
+  base::TimeNs sampled_ns_ = 0;
+};
+
+/// By the driver's counters. Utilisation is that of the whole GPU: of a shared one, neighbours
+/// included.
+class NvmlMeter final : public GpuMeter {
+ public:
+  NvmlMeter(std::vector<LocalGpu> gpus, std::shared_ptr<const NvmlLibrary> nvml,
+            const RunFolder& run)
+      : gpus_(std::move(gpus)), nvml_(std::move(nvml)), energy_(run) {
+    for (const LocalGpu& gpu : gpus_) {
+      energy_.add(gpu.uuid, [this, &gpu](EnergyBook& book, EnergyBook::Holder* /*own*/) {
+        const double now_j = nvml_->read(gpu.uuid).energy_j;
+        if (now_j < 0) return -1.0;
+        // A counter that fell is that of a driver loaded anew.
+        const double rise_j = book.counter_j < 0 ? 0 : std::max(0.0, now_j - book.counter_j);
+        book.counter_j = now_j;
+        return rise_j;
+      });
+    }
+  }
+
+  void sample(const std::vector<pid_t>& processes, double /*cpu_s*/) override {
+    energy_.look();
     mem_bytes_ = -1;
     const base::TimeNs now_ns = steady_ns();
     const double span_s = sampled_ns_ == 0 ? 0 : base::to_seconds(now_ns - sampled_ns_);
@@ -91,19 +184,13 @@ class NvmlMeter final : public GpuMeter {
     if (util_count_ > 0) {
       usage.gpu_util_pct = static_cast<float>(util_pct_sum_ / static_cast<double>(util_count_));
     }
-    double energy_j = 0;
-    for (size_t i = 0; i < gpus_.size(); ++i) {
-      const double after_j = nvml_->read(gpus_[i].uuid).energy_j;
-      if (after_j < 0 || energy_before_j_[i] < 0) return;  // a part would pass for the whole
-      energy_j += after_j - energy_before_j_[i];
-    }
-    usage.energy_j = energy_j;
+    usage.energy_j = energy_.leave();
   }
 
  private:
   std::vector<LocalGpu> gpus_;
   std::shared_ptr<const NvmlLibrary> nvml_;
-  std::vector<double> energy_before_j_;
+  EnergyShares energy_;
   double util_pct_sum_ = 0;
   int64_t util_count_ = 0;
   base::TimeNs sampled_ns_ = 0;
@@ -115,13 +202,17 @@ class NvmlMeter final : public GpuMeter {
 
 }  // namespace
 
-std::unique_ptr<GpuMeter> make_gpu_meter(const std::vector<LocalGpu>& gpus) {
+std::unique_ptr<GpuMeter> make_gpu_meter(const std::vector<LocalGpu>& gpus, const RunFolder& run) {
   if (gpus.empty()) return std::make_unique<NoMeter>();
-  if (gpus.front().is_virtual) return std::make_unique<VirtualMeter>(gpus);
+  if (gpus.front().is_virtual) return std::make_unique<VirtualMeter>(gpus, run);
   // Without the library the job runs all the same, unmeasured.
   auto nvml = NvmlLibrary::load();
   if (!nvml) return std::make_unique<NoMeter>();
-  return std::make_unique<NvmlMeter>(gpus, std::move(*nvml));
+  return std::make_unique<NvmlMeter>(gpus, std::move(*nvml), run);
+}
+
+std::unique_ptr<GpuMeter> make_gpu_meter(const std::vector<LocalGpu>& gpus) {
+  return make_gpu_meter(gpus, RunFolder(std::string{}));
 }
 
 }  // namespace goban::engine::local

@@ -2,6 +2,7 @@
 #include <csignal>
 #include <gtest/gtest.h>
 
+#include "engine/local/supervised_run.hpp"
 #include "engine/local/test_runs.hpp"
 
 namespace goban::engine::local {
@@ -86,6 +87,38 @@ TEST(Sharing, AJobThatSaysItsEpochsIsNotJudgedByHowBusyItIs) {
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_DOUBLE_EQ(end.progress.epochs, 4);
   EXPECT_LT(end.progress.busy_s, 0.5) << "nothing since it spoke";
+}
+
+double now_s() { return base::to_seconds(steady_ns()); }
+
+/// Two runs on one GPU that takes `watts` whatever it does: what they are charged adds up to what
+/// it took while it was held, and the first, which was alone for a while, is charged more.
+void expect_parts_of_the_whole(TestRuns& runs, double watts) {
+  const auto first = on_gpu(runs, 1, "while [ ! -e done ]; do sleep 0.02; done\n");
+  auto second = on_gpu(runs, 2, "sleep 1.2\n");
+  second.shares = true;
+  const double before_s = now_s();
+  runs.engine().launch(first);
+  const auto started = runs.wait_for(first.run, ReportKind::Started).back();
+  ASSERT_EQ(started.kind, ReportKind::Started);
+  ASSERT_TRUE(wait_until([&] { return wall_ns() - started.at_ns > base::kSecond / 2; }));
+  const Report guest = runs.run(second);
+  std::ofstream(runs.out("done")) << "x";
+  const Report host = runs.wait_for(first.run, ReportKind::Ended).back();
+  ASSERT_EQ(host.kind, ReportKind::Ended);
+  const double after_s = now_s();
+  const double sum_j = host.usage.energy_j + guest.usage.energy_j;
+  EXPECT_LE(sum_j, watts * (after_s - before_s));
+  EXPECT_GE(sum_j, watts * (base::to_seconds(host.at_ns - started.at_ns) - 0.01));
+  EXPECT_GT(guest.usage.energy_j, watts * 0.5) << "half of 1.2 s at least";
+  EXPECT_GT(host.usage.energy_j, guest.usage.energy_j + watts * 0.4);
+}
+
+TEST(Sharing, TheEnergyOfAVirtualGpuIsDividedAmongItsHolders) {
+  TestRuns runs("virtual_energy");
+  (void)on_gpu(runs, 1, "");
+  runs.gpus[0].power_idle_w = runs.gpus[0].power_max_w = 100;
+  expect_parts_of_the_whole(runs, 100);
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ base::Status SupervisedRun::start() {
   if (!control_) return system_error("cannot open", folder_.file("control"));
   if (auto opened = open_sockets(); !opened) return opened;
   make_cgroup();
-  meter_ = make_gpu_meter(order_.gpus);
+  meter_ = make_gpu_meter(order_.gpus, folder_);
   shares_ = order_.shares;
 
   JobStart start;
@@ -308,11 +308,13 @@ void SupervisedRun::check_memory(const std::vector<pid_t>& processes) {
   plan_.kill_now(steady_ns());
 }
 
+double SupervisedRun::cpu_s() const { return cgroup_ ? cgroup_->cpu_s() : tree_cpu_s(::getpid()); }
+
 void SupervisedRun::note_busy(TimeNs now) {
   live::ProgressNews& news = progress_->sum().progress.news;
   if (news.epoch >= 0 || now < next_busy_ns_) return;
   next_busy_ns_ = now + kBusyEvery;
-  const double busy_s = meter_->busy_s(cgroup_ ? cgroup_->cpu_s() : tree_cpu_s(::getpid()));
+  const double busy_s = meter_->busy_s(cpu_s());
   if (busy_s >= 0) news.busy_s = busy_s;
 }
 
@@ -325,7 +327,7 @@ void SupervisedRun::sample() {
   const std::vector<pid_t> all = processes();
   if (now >= next_meter_ns_) {
     next_meter_ns_ = now + kMeterEvery;
-    meter_->sample(all);
+    meter_->sample(all, cpu_s());
     note_busy(now);
   }
   check_memory(all);

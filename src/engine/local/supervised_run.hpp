@@ -43,6 +43,7 @@ class SupervisedRun {
   void kill_all();
   /// How busy the run keeps its GPUs stands in for the progress of a job that says none.
   void note_busy(base::TimeNs now);
+  [[nodiscard]] double cpu_s() const;  ///< of the host, so far
   void sample();
   void check_memory(const std::vector<pid_t>& processes);
   void keep_progress(bool now);
