@@ -70,7 +70,8 @@ std::optional<wire::JobProfile> read_profile(const std::string& path) {
 std::optional<wire::JobProfile> measured(const live::LiveJob& job, const std::string& gpu_type) {
   const live::JobSpec& spec = job.spec;
   const double held_s = base::to_seconds(job.held_ns);
-  const bool whole = job.result == live::JobResult::Completed && job.runs == 1 && !job.shares;
+  const bool was_alone = !job.shares && std::ranges::none_of(job.past, &live::PastRun::shared);
+  const bool whole = job.result == live::JobResult::Completed && job.runs == 1 && was_alone;
   if (!whole || spec.num_gpus < 1 || held_s < ProfileBook::kShortest_s) return std::nullopt;
   wire::JobProfile out;
   out.model = !spec.model.empty() ? spec.model : spec.name.empty() ? "unnamed" : spec.name;

@@ -155,6 +155,7 @@ TEST_F(Profiles, WhatIsNoWholeRunAloneIsIgnored) {
   for (const auto& change : std::vector<std::function<void(live::LiveJob&)>>{
            [](live::LiveJob& one) { one.result = live::JobResult::Failed; },
            [](live::LiveJob& one) { one.runs = 2; }, [](live::LiveJob& one) { one.shares = true; },
+           [](live::LiveJob& one) { one.past.push_back({.run = 1, .shared = true}); },
            [](live::LiveJob& one) { one.spec.num_gpus = 0; },
            [](live::LiveJob& one) { one.held_ns = base::kSecond; },
            [](live::LiveJob& one) { one.spec.payload = "../p1"; }}) {
