@@ -2,6 +2,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/command.hpp"
 #include "cli/job_choice.hpp"
@@ -56,6 +57,9 @@ std::string progress_text(const json& from) {
   if (const double loss = number_of(from, "loss", -1); loss >= 0) {
     parts.push_back(fmt::format("loss {:.4g}", loss));
   }
+  if (const double stall = number_of(from, "input_stall_pct", -1); stall >= 0) {
+    parts.push_back(fmt::format("waits for input {:.1f} % of its time", stall));
+  }
   return joined(parts);
 }
 
@@ -79,12 +83,43 @@ std::string usage_text(const json& from) {
   return joined(parts);
 }
 
+/// A line a rank of the current run, or of the last one that said something.
+std::vector<std::string> rank_texts(const json& from) {
+  constexpr size_t kShown = 16;
+  json ranks = list_of(from, "ranks");
+  const json past = list_of(from, "past");
+  for (auto run = past.rbegin(); run != past.rend() && ranks.empty(); ++run) {
+    ranks = list_of(*run, "ranks");
+  }
+  std::vector<std::string> out;
+  for (const json& each : ranks) {
+    if (out.size() == kShown) {
+      out.push_back(fmt::format("and {} more: --json", ranks.size() - kShown));
+      break;
+    }
+    std::string text = fmt::format("{:.0f}: {:.0f} steps, busy {:.4g} s, in collectives {:.4g} s",
+                                   number_of(each, "rank"), number_of(each, "steps"),
+                                   number_of(each, "busy_s"), number_of(each, "wait_s"));
+    if (const double data_s = number_of(each, "data_s", -1); data_s >= 0) {
+      text += fmt::format(", without input {:.4g} s", data_s);
+    }
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
 /// What earlier runs of the same application took.
 std::string profile_text(const json& from) {
   std::vector<std::string> parts;
   const auto value = [&](const char* name) { return number_of(part_of(from, name), "value", -1); };
   if (const double epoch_s = value("epoch_s"); epoch_s > 0) {
     parts.push_back(fmt::format("epoch {:.4g} s", epoch_s));
+  }
+  if (const double step_s = value("iteration_s"); step_s > 0) {
+    parts.push_back(fmt::format("step {:.4g} s", step_s));
+  }
+  if (const double stall = value("input_stall_pct"); stall >= 0) {
+    parts.push_back(fmt::format("waits for input {:.1f} %", stall));
   }
   if (const double bytes = value("peak_mem_bytes"); bytes > 0) {
     parts.push_back("GPU memory " + size_text(bytes));
@@ -160,6 +195,8 @@ std::string text_for(const json& from, double now_s) {
   facts.add("reservation", text_of(from, "reservation"));
   facts.add("waits for", dependencies_text(spec));
   facts.add("progress", progress_text(part_of(from, "progress")));
+  const char* what = "ranks";
+  for (const std::string& each : rank_texts(from)) facts.add(std::exchange(what, ""), each);
   facts.add("used", usage_text(part_of(from, "usage")));
   facts.add("profile", profile_text(part_of(from, "profile")));
   facts.add("folder", text_of(spec, "work_folder"));

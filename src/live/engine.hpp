@@ -62,7 +62,8 @@ struct ProgressNews {
   /// Seconds of a GPU that this run kept busy, the mean of its GPUs, as the engine measured it; of
   /// jobs that say no epochs.
   double busy_s = -1;
-  bool checkpointed = false;  ///< a checkpoint as of this step is safe
+  double input_stall_pct = -1;  ///< of its time so far, waiting for input
+  bool checkpointed = false;    ///< a checkpoint as of this step is safe
   friend bool operator==(const ProgressNews&, const ProgressNews&) = default;
 };
 
@@ -71,9 +72,24 @@ struct RankTimes {
   int32_t rank = 0;   ///< computes on the run's GPU of this position
   int32_t ranks = 0;  ///< how many there are
   int64_t steps = 0;
-  double busy_s = 0;  ///< without the waits of collectives
-  double wait_s = 0;  ///< in collectives
+  double busy_s = 0;   ///< without the waits of collectives
+  double wait_s = 0;   ///< in collectives
+  double data_s = -1;  ///< waiting for input; negative = it did not say
   friend bool operator==(const RankTimes&, const RankTimes&) = default;
+};
+
+/// How far a count came between the first progress line of a run that told it and the last one that
+/// raised it, by the clock of who heard them.
+struct Pace {
+  double done = 0;  ///< 0 = not known
+  double over_s = 0;
+  friend bool operator==(const Pace&, const Pace&) = default;
+};
+
+struct RunPace {
+  Pace steps{};
+  Pace epochs{};
+  friend bool operator==(const RunPace&, const RunPace&) = default;
 };
 
 /// What a run used, as far as the engine measured; negative = not known.
@@ -97,6 +113,7 @@ struct Report {
   bool acknowledged = false;       ///< Ended: after a stop it said that its checkpoint is safe
   RunUsage usage{};                ///< Ended
   std::vector<RankTimes> ranks{};  ///< Ended; by rank
+  RunPace pace{};                  ///< Ended
   ProgressNews progress{};         ///< Progress
   std::string detail{};
 };

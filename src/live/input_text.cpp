@@ -54,6 +54,7 @@ json report_json(const Report& report) {
     if (report.acknowledged) out["acknowledged"] = true;
     if (report.usage != RunUsage{}) out["usage"] = usage_json(report.usage);
     if (!report.ranks.empty()) out["ranks"] = ranks_json(report.ranks);
+    if (report.pace != RunPace{}) out["pace"] = pace_json(report.pace);
   }
   if (report.kind == ReportKind::Progress) out["progress"] = progress_json(report.progress);
   if (!report.detail.empty()) out["detail"] = report.detail;
@@ -80,6 +81,7 @@ void read_report(FieldReader& in, Report& report) {
   in.field("acknowledged", report.acknowledged);
   in.object("usage", [&](FieldReader& part) { read_usage(part, report.usage); });
   read_ranks(in, report.ranks);
+  read_pace(in, report.pace);
   in.object("progress", [&](FieldReader& part) { read_progress(part, report.progress); });
   in.field("detail", report.detail);
 }

@@ -28,6 +28,7 @@ json progress_json(const ProgressNews& news) {
            {"loss", news.loss},         {"samples_per_s", news.samples_per_s},
            {"saved", news.checkpointed}};
   if (news.busy_s >= 0) out["busy_s"] = news.busy_s;
+  if (news.input_stall_pct >= 0) out["stall"] = news.input_stall_pct;
   return out;
 }
 
@@ -40,6 +41,7 @@ void read_progress(FieldReader& in, ProgressNews& news) {
   in.field("loss", news.loss, -kMost, kMost);
   in.field("samples_per_s", news.samples_per_s, -1, kMost);
   in.field("busy_s", news.busy_s, -1, kMost);
+  in.field("stall", news.input_stall_pct, -1, 100);
   in.field("saved", news.checkpointed);
 }
 
@@ -51,6 +53,7 @@ json ranks_json(const std::vector<RankTimes>& ranks) {
                    {"steps", each.steps},
                    {"busy_s", each.busy_s},
                    {"wait_s", each.wait_s}});
+    if (each.data_s >= 0) out.back()["data_s"] = each.data_s;
   }
   return out;
 }
@@ -64,6 +67,24 @@ void read_ranks(FieldReader& in, std::vector<RankTimes>& ranks) {
     part.field("steps", each.steps, int64_t{0}, INT64_MAX);
     part.field("busy_s", each.busy_s, 0, kMost_s);
     part.field("wait_s", each.wait_s, 0, kMost_s);
+    part.field("data_s", each.data_s, -1, kMost_s);
+  });
+}
+
+json pace_json(const RunPace& pace) {
+  return {{"steps", pace.steps.done},
+          {"steps_s", pace.steps.over_s},
+          {"epochs", pace.epochs.done},
+          {"epochs_s", pace.epochs.over_s}};
+}
+
+void read_pace(FieldReader& in, RunPace& pace) {
+  constexpr double kMost = 1e15;
+  in.object("pace", [&](FieldReader& part) {
+    part.field("steps", pace.steps.done, 0, kMost);
+    part.field("steps_s", pace.steps.over_s, 0, kMost);
+    part.field("epochs", pace.epochs.done, 0, kMost);
+    part.field("epochs_s", pace.epochs.over_s, 0, kMost);
   });
 }
 

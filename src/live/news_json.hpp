@@ -15,6 +15,8 @@ void read_progress(FieldReader& in, ProgressNews& news);
 [[nodiscard]] nlohmann::json ranks_json(const std::vector<RankTimes>& ranks);
 /// The list in the field `ranks`.
 void read_ranks(FieldReader& in, std::vector<RankTimes>& ranks);
+[[nodiscard]] nlohmann::json pace_json(const RunPace& pace);
+void read_pace(FieldReader& in, RunPace& pace);
 
 /// A dense id, which has to be there.
 template <typename Id>

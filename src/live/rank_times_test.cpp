@@ -12,8 +12,11 @@ constexpr TimeNs kSecond = base::kSecond;
 Site site() { return test_site(1, 2, "fifo+packed"); }
 
 const std::vector<RankTimes> kRanks = {
-    {.rank = 0, .ranks = 2, .steps = 100, .busy_s = 41.2, .wait_s = 6.1},
+    {.rank = 0, .ranks = 2, .steps = 100, .busy_s = 41.2, .wait_s = 6.1, .data_s = 1.3},
     {.rank = 1, .ranks = 2, .steps = 100, .busy_s = 0.1 + 0.2, .wait_s = 47}};
+
+const RunPace kPace = {.steps = {.done = 99, .over_s = 33.1},
+                       .epochs = {.done = 0.75, .over_s = 0.1 + 0.2}};
 
 TEST(RankTimes, StayWithTheRunThroughJournalAndSnapshot) {
   Controller controller(site());
@@ -27,13 +30,19 @@ TEST(RankTimes, StayWithTheRunThroughJournalAndSnapshot) {
     controller.apply(*read);
   };
   report({.kind = ReportKind::Started}, 2 * kSecond);
-  report({.kind = ReportKind::Ended, .exit_code = 0, .ranks = kRanks}, 90 * kSecond);
+  report({.kind = ReportKind::Progress, .progress = {.step = 9, .input_stall_pct = 12.5}},
+         3 * kSecond);
+  report({.kind = ReportKind::Ended, .exit_code = 0, .ranks = kRanks, .pace = kPace}, 90 * kSecond);
   ASSERT_EQ(controller.book().find(run.job)->past.size(), 1U);
   EXPECT_EQ(controller.book().find(run.job)->past[0].ranks, kRanks);
+  EXPECT_EQ(controller.book().find(run.job)->past[0].pace, kPace);
+  EXPECT_EQ(controller.book().find(run.job)->progress.input_stall_pct, 12.5);
   Controller again(site());
   const auto restored = again.restore(controller.snapshot());
   ASSERT_TRUE(restored) << restored.error().text();
   EXPECT_EQ(again.book().find(run.job)->past[0].ranks, kRanks);
+  EXPECT_EQ(again.book().find(run.job)->past[0].pace, kPace);
+  EXPECT_EQ(again.book().find(run.job)->progress.input_stall_pct, 12.5);
   EXPECT_FALSE(again.book().find(run.job)->past[0].shared);
 }
 

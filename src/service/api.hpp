@@ -46,6 +46,8 @@ struct ApiContext {
   std::function<HttpStats()> http_stats{};
   /// The socket of a running interactive job's terminal; empty: it has none. Any thread.
   std::function<std::string(live::RunId)> terminal_socket{};
+  /// What the ranks of a run said so far. Any thread.
+  std::function<std::vector<live::RankTimes>(live::RunId)> rank_times{};
   ProfileBook* profiles = nullptr;  ///< null: none are kept
 };
 
@@ -58,7 +60,7 @@ void add_job_routes(Router& router, const ApiContext& context);
 void add_log_routes(Router& router, const ApiContext& context);
 void add_node_routes(Router& router, const ApiContext& context);
 void add_reservation_routes(Router& router, const ApiContext& context);
+void add_series_route(Router& router, const ApiContext& context);
 void add_metrics_route(Router& router, const ApiContext& context);
 
-void add_series_route(Router& router, const ApiContext& context);
 }  // namespace goban::service

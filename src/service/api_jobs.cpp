@@ -228,6 +228,11 @@ Response show(const Call& call, const ApiContext& context) {
     const std::string socket = context.terminal_socket({.job = job.job, .run = job.runs});
     if (!socket.empty()) details["terminal"] = socket;
   }
+  const bool runs = job.stage == live::JobStage::Running || job.stage == live::JobStage::Stopping;
+  if (runs && context.rank_times) {
+    const auto ranks = context.rank_times({.job = job.job, .run = job.runs});
+    if (!ranks.empty()) details["ranks"] = ranks_json(ranks);
+  }
   if (context.profiles != nullptr) {
     const std::string profile = context.profiles->find(job);
     if (!profile.empty()) details["profile"] = json::parse(profile, nullptr, false);

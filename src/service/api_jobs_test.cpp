@@ -140,6 +140,31 @@ TEST_F(ApiJobs, TheTerminalIsForItsOwnerAndOperators) {
   EXPECT_EQ(terminal(kBob), "none");
 }
 
+TEST_F(ApiJobs, RanksAreShownWhileTheyRunAndAfterwards) {
+  const std::vector<live::RankTimes> said = {
+      {.rank = 0, .ranks = 2, .steps = 8, .busy_s = 4, .wait_s = 2, .data_s = 0.5},
+      {.rank = 1, .ranks = 2, .steps = 8, .busy_s = 5, .wait_s = 1}};
+  extras.rank_times = [&](live::RunId run) {
+    return run.run == 1 ? said : std::vector<live::RankTimes>{};
+  };
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
+  EXPECT_FALSE(parsed(ask(kAlice, "GET", "/v1/jobs/1")).contains("ranks")) << "it waits";
+  desk.run(1, {live::GpuId(0U), live::GpuId(1U)});
+  const json ranks = json::parse(
+      R"([{"rank":0,"ranks":2,"steps":8,"busy_s":4.0,"wait_s":2.0,"data_s":0.5},
+          {"rank":1,"ranks":2,"steps":8,"busy_s":5.0,"wait_s":1.0}])");
+  EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/jobs/1"))["ranks"], ranks);
+  EXPECT_EQ(status(kBob, "GET", "/v1/jobs/1"), 403);
+  desk.edit(1, [&](live::LiveJob& job) {
+    job.stage = live::JobStage::Done;
+    job.past = {{.run = 1, .ranks = said, .pace = {.steps = {.done = 8, .over_s = 2}}}};
+  });
+  const json over = parsed(ask(kAlice, "GET", "/v1/jobs/1"));
+  EXPECT_FALSE(over.contains("ranks"));
+  EXPECT_EQ(over["past"][0]["ranks"], ranks);
+  EXPECT_EQ(over["past"][0]["step_s"], 0.25);
+}
+
 TEST_F(ApiJobs, ADaemonOfOneUserRunsNobodyElsesJobs) {
   options.many_users = false;
   const Response response = ask(kAlice, "POST", "/v1/jobs", kJob);

@@ -36,6 +36,7 @@ json progress_json(const live::ProgressNews& news) {
   put_known(out, "steps", news.steps);
   put_known(out, "samples_per_s", news.samples_per_s);
   put_known(out, "loss", news.loss);
+  put_known(out, "input_stall_pct", news.input_stall_pct);
   if (!out.empty()) out["checkpointed"] = news.checkpointed;
   return out;
 }
@@ -56,6 +57,8 @@ json past_json(const live::LiveJob& job, const model::Cluster& cluster) {
     json each = {{"run", run.run}, {"gpus", gpu_list(run.gpus, cluster)}};
     put_time(each, "start_s", run.start_ns);
     put_time(each, "end_s", run.end_ns);
+    if (run.pace.steps.done > 0) each["step_s"] = run.pace.steps.over_s / run.pace.steps.done;
+    if (!run.ranks.empty()) each["ranks"] = ranks_json(run.ranks);
     out.push_back(std::move(each));
   }
   return out;
@@ -87,6 +90,20 @@ std::map<live::JobId, int64_t> queue_positions(const scheduler::Core& core) {
   count(state.queue());
   for (const auto& each : state.resources().promised().all()) count(state.queue(each.reservation));
   return positions;
+}
+
+json ranks_json(const std::vector<live::RankTimes>& ranks) {
+  json out = json::array();
+  for (const live::RankTimes& each : ranks) {
+    json row = {{"rank", each.rank},
+                {"ranks", each.ranks},
+                {"steps", each.steps},
+                {"busy_s", each.busy_s},
+                {"wait_s", each.wait_s}};
+    put_known(row, "data_s", each.data_s);
+    out.push_back(std::move(row));
+  }
+  return out;
 }
 
 json gpu_list(const std::vector<live::GpuId>& gpus, const model::Cluster& cluster) {

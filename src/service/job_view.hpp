@@ -25,6 +25,9 @@ namespace goban::service {
 /// aside have none.
 [[nodiscard]] std::map<live::JobId, int64_t> queue_positions(const scheduler::Core& core);
 
+/// What each rank said of its time.
+[[nodiscard]] nlohmann::json ranks_json(const std::vector<live::RankTimes>& ranks);
+
 /// {"gpu", "node", "index"} of each.
 [[nodiscard]] nlohmann::json gpu_list(const std::vector<live::GpuId>& gpus,
                                       const model::Cluster& cluster);

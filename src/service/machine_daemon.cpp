@@ -195,6 +195,9 @@ Status MachineDaemon::Parts::open_doors() {
   extras.terminal_socket = [state = config.state](live::RunId run) {
     return engine::local::terminal_socket(state, run);
   };
+  extras.rank_times = [state = config.state](live::RunId run) {
+    return engine::local::rank_times(state, run);
+  };
   extras.profiles = profiles.get();
   auto opened = Service::start(config.doors, *desk, *payloads, std::move(extras));
   if (!opened) return base::failure(opened.error());

@@ -66,12 +66,33 @@ std::optional<wire::JobProfile> read_profile(const std::string& path) {
   return std::optional<wire::JobProfile>(std::move(*profile));
 }
 
+/// Seconds of one; negative = not known. Lines that cover little of a run say little of it.
+double seconds_each(const live::Pace& pace, double done_in_all, double held_s) {
+  constexpr double kCoveredLeast = 0.1;
+  if (pace.done > 0 && pace.over_s >= kCoveredLeast * held_s) return pace.over_s / pace.done;
+  return done_in_all > 0 ? held_s / done_in_all : -1;
+}
+
+/// Per cent of its time that a run waited for input: as its ranks say, else as its progress does.
+double stall_pct(const live::LiveJob& job, const live::PastRun& run, double held_s) {
+  constexpr double kPossible = 1.1;  // of the time that it ran
+  double data_s = 0;
+  double all_s = 0;
+  for (const live::RankTimes& rank : run.ranks) {
+    const double sum_s = rank.busy_s + rank.wait_s + rank.data_s;
+    if (rank.data_s < 0 || sum_s > kPossible * held_s) return -1;
+    data_s += rank.data_s;
+    all_s += sum_s;
+  }
+  return all_s > 0 ? 100 * data_s / all_s : job.progress.input_stall_pct;
+}
+
 /// Nothing, if it was no whole run alone.
 std::optional<wire::JobProfile> measured(const live::LiveJob& job, const std::string& gpu_type) {
   const live::JobSpec& spec = job.spec;
   const double held_s = base::to_seconds(job.held_ns);
-  const bool was_alone = !job.shares && std::ranges::none_of(job.past, &live::PastRun::shared);
-  const bool whole = job.result == live::JobResult::Completed && job.runs == 1 && was_alone;
+  const bool shared = job.shares || std::ranges::any_of(job.past, &live::PastRun::shared);
+  const bool whole = job.result == live::JobResult::Completed && job.runs == 1 && !shared;
   if (!whole || spec.num_gpus < 1 || held_s < ProfileBook::kShortest_s) return std::nullopt;
   wire::JobProfile out;
   out.model = !spec.model.empty() ? spec.model : spec.name.empty() ? "unnamed" : spec.name;
@@ -82,17 +103,40 @@ std::optional<wire::JobProfile> measured(const live::LiveJob& job, const std::st
   out.gpu_type = gpu_type;
   out.source = fmt::format("goban serve, job {}", live::job_number(job.job));
   const live::RunUsage& usage = job.usage;
+  const live::PastRun run = job.past.empty() ? live::PastRun{} : job.past.back();
   const auto put = [](std::optional<wire::Measured>& field, bool known, double value) {
     if (known && std::isfinite(value)) field = {.value = value};
   };
-  put(out.epoch_s, job.progress.epoch > 0, held_s / job.progress.epoch);
-  put(out.iteration_s, job.progress.step > 0, held_s / static_cast<double>(job.progress.step));
+  const double epoch_s = seconds_each(run.pace.epochs, job.progress.epoch, held_s);
+  put(out.epoch_s, epoch_s > 0, epoch_s);
+  const auto steps = static_cast<double>(job.progress.step);
+  const double step_s = seconds_each(run.pace.steps, steps, held_s);
+  put(out.iteration_s, step_s > 0, step_s);
+  const double stalled_pct = stall_pct(job, run, held_s);
+  put(out.input_stall_pct, stalled_pct >= 0, stalled_pct);
   put(out.peak_mem_bytes, usage.gpu_mem_bytes_max > 0,
       static_cast<double>(usage.gpu_mem_bytes_max));
   put(out.utilisation_pct, usage.gpu_util_pct >= 0,
       std::min<double>(static_cast<double>(usage.gpu_util_pct), 100));
   put(out.power_w, usage.energy_j > 0, usage.energy_j / held_s / spec.num_gpus);
   return out;
+}
+
+/// What a later run adds: a higher peak, and what nobody measured before. False: nothing.
+bool add_to(wire::JobProfile& known, const wire::JobProfile& seen) {
+  bool news = false;
+  const double before = known.peak_mem_bytes ? known.peak_mem_bytes->value : 0;
+  if (seen.peak_mem_bytes && seen.peak_mem_bytes->value > before) {
+    known.peak_mem_bytes = seen.peak_mem_bytes;
+    news = true;
+  }
+  for (const auto field : {&wire::JobProfile::iteration_s, &wire::JobProfile::epoch_s,
+                           &wire::JobProfile::input_stall_pct}) {
+    if (known.*field || !(seen.*field)) continue;
+    known.*field = seen.*field;
+    news = true;
+  }
+  return news;
 }
 
 }  // namespace
@@ -175,10 +219,7 @@ base::Status ProfileBook::learn(const live::LiveJob& job) {
   const std::string name = file_of(job);
   if (!seen || name.empty()) return {};
   if (auto known = read(name)) {
-    const double before = known->peak_mem_bytes ? known->peak_mem_bytes->value : 0;
-    const double now = seen->peak_mem_bytes ? seen->peak_mem_bytes->value : 0;
-    if (now <= before) return {};
-    known->peak_mem_bytes = seen->peak_mem_bytes;
+    if (!add_to(*known, *seen)) return {};
     seen = std::move(known);
   }
   return engine::local::replace_file(folder_, name, wire::to_json(*seen),

@@ -34,7 +34,9 @@ class ProfileBook {
   /// Adds what is known of its application to a submission, where it says nothing itself.
   void fill(live::JobSpec& spec, std::string_view payload) const;
   /// Takes a job that is over, before its payload is removed. What is no whole run alone on its
-  /// GPUs is ignored, and of an application that is known only a higher peak of memory counts.
+  /// GPUs is ignored; to an application that is known it adds a higher peak of memory, and what no
+  /// run before said. Times of steps and epochs are those between the job's first and last line, as
+  /// far as its lines tell; else of the whole run.
   /// Errors: Failed if the profile cannot be written.
   [[nodiscard]] base::Status learn(const live::LiveJob& job);
   /// A number of the job's application among its user's; 0 = it cannot be told. As long as its

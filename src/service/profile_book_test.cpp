@@ -90,6 +90,59 @@ TEST_F(Profiles, TheFirstWholeRunIsTheProfile) {
   EXPECT_EQ(file.st_mode & 0777, 0700U);
 }
 
+TEST_F(Profiles, TimesAreThoseBetweenTheLinesOfTheJob) {
+  auto first = job(1);
+  first.past = {
+      {.run = 1,
+       .ranks = {{.rank = 0, .ranks = 2, .steps = 500, .busy_s = 30, .wait_s = 8, .data_s = 2},
+                 {.rank = 1, .ranks = 2, .steps = 500, .busy_s = 27, .wait_s = 5, .data_s = 8}},
+       .pace = {.steps = {.done = 500, .over_s = 40}, .epochs = {.done = 2, .over_s = 40}}}};
+  ASSERT_TRUE(book->learn(first));
+  EXPECT_EQ(found(first).iteration_s.value().value, 0.08);
+  EXPECT_EQ(found(first).epoch_s.value().value, 20);
+  EXPECT_EQ(found(first).input_stall_pct.value().value, 12.5);
+}
+
+TEST_F(Profiles, LinesThatCoverLittleOfTheRunSayNothingOfItsTimes) {
+  auto first = job(1);
+  first.past = {{.pace = {.steps = {.done = 999, .over_s = 0.01}}}};
+  ASSERT_TRUE(book->learn(first));
+  EXPECT_EQ(found(first).iteration_s.value().value, 0.1);
+}
+
+TEST_F(Profiles, TheStallIsAsTheJobSaysUnlessItsRanksDo) {
+  auto first = job(1);
+  first.progress.input_stall_pct = 3;
+  ASSERT_TRUE(book->learn(first));
+  EXPECT_EQ(found(first).input_stall_pct.value().value, 3);
+  auto other = job(2, "other");
+  other.progress.input_stall_pct = 3;
+  other.past = {{.ranks = {{.ranks = 1, .steps = 9, .busy_s = 10, .data_s = 10}}}};
+  ASSERT_TRUE(book->learn(other));
+  EXPECT_EQ(found(other).input_stall_pct.value().value, 50);
+  auto impossible = job(3, "impossible");
+  impossible.past = {{.ranks = {{.ranks = 1, .steps = 9, .busy_s = 10, .data_s = 1000}}}};
+  ASSERT_TRUE(book->learn(impossible));
+  EXPECT_FALSE(found(impossible).input_stall_pct.has_value()) << "longer than the run";
+}
+
+TEST_F(Profiles, LaterRunsAddWhatNobodyMeasured) {
+  auto silent = job(1);
+  silent.progress = {};
+  ASSERT_TRUE(book->learn(silent));
+  EXPECT_FALSE(found(silent).iteration_s.has_value());
+  auto second = job(2);
+  second.progress.input_stall_pct = 7;
+  ASSERT_TRUE(book->learn(second));
+  EXPECT_EQ(found(second).iteration_s.value().value, 0.1);
+  EXPECT_EQ(found(second).input_stall_pct.value().value, 7);
+  EXPECT_EQ(found(second).source, "goban serve, job 1");
+  auto third = job(3);
+  third.progress.step = 10;
+  ASSERT_TRUE(book->learn(third));
+  EXPECT_EQ(found(third).iteration_s.value().value, 0.1);
+}
+
 TEST_F(Profiles, OfAUserCanBeForgotten) {
   auto other = job(2);
   other.spec.owner = {.uid = 1001, .gid = 1001, .user = "ben"};
@@ -155,7 +208,7 @@ TEST_F(Profiles, WhatIsNoWholeRunAloneIsIgnored) {
   for (const auto& change : std::vector<std::function<void(live::LiveJob&)>>{
            [](live::LiveJob& one) { one.result = live::JobResult::Failed; },
            [](live::LiveJob& one) { one.runs = 2; }, [](live::LiveJob& one) { one.shares = true; },
-           [](live::LiveJob& one) { one.past.push_back({.run = 1, .shared = true}); },
+           [](live::LiveJob& one) { one.past = {{.run = 1, .shared = true}}; },
            [](live::LiveJob& one) { one.spec.num_gpus = 0; },
            [](live::LiveJob& one) { one.held_ns = base::kSecond; },
            [](live::LiveJob& one) { one.spec.payload = "../p1"; }}) {

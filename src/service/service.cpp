@@ -136,13 +136,14 @@ struct Service::Parts {
                       return server != nullptr ? server->stats() : HttpStats{};
                     },
                 .terminal_socket = std::move(extras.terminal_socket),
+                .rank_times = std::move(extras.rank_times),
                 .profiles = extras.profiles} {
     add_job_routes(router, context);
     add_log_routes(router, context);
     add_node_routes(router, context);
     add_reservation_routes(router, context);
-    add_metrics_route(router, context);
     add_series_route(router, context);
+    add_metrics_route(router, context);
     router.add("GET", "/v1/openapi.json", Access::Public, {},
                [](const Call&) { return Response{.body = std::string(openapi_document())}; });
     router.add("GET", "/v1/events", Access::Known, {}, [this](const Call&) {

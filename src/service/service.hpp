@@ -51,6 +51,7 @@ struct ServiceExtras {
   std::function<ScoreReport()> scores{};
   std::function<base::Result<std::string>(const std::string&)> what_if{};
   std::function<std::string(live::RunId)> terminal_socket{};
+  std::function<std::vector<live::RankTimes>(live::RunId)> rank_times{};
   ProfileBook* profiles = nullptr;  ///< outlives the service
 };
 

@@ -1,12 +1,13 @@
 // A stand-in for libnvidia-ml.so.1 with two GPUs, listed against the order of their PCI addresses.
-// Energy grows by 100 J at each reading; the file in FAKE_NVML_PROCESS holds a process id that has
-// 300 MiB on the first GPU. With FAKE_NVML_IDLE no GPU is used; FAKE_NVML_DRIVER is the version.
-// With FAKE_NVML_HIDES nobody is told what a process has.
-// With FAKE_NVML_MIG the second GPU is cut into slices: three places for them, one of which is
+// Energy grows by 100 J at each reading, or with time if FAKE_NVML_WATTS says how fast; the file in
+// FAKE_NVML_PROCESS holds a process id that has 300 MiB on the first GPU. With FAKE_NVML_IDLE no
+// GPU is used; FAKE_NVML_DRIVER is the version. With FAKE_NVML_HIDES nobody is told what a process
+// has. With FAKE_NVML_MIG the second GPU is cut into slices: three places for them, one of which is
 // empty.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 namespace {
 constexpr unsigned kGpus = 2;
@@ -126,6 +127,14 @@ int nvmlDeviceGetUtilizationRates(void* device, Utilization* out) {
   return 0;
 }
 int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* out) {
+  if (const char* watts = std::getenv("FAKE_NVML_WATTS"); watts != nullptr) {
+    // The same counter in all processes.
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double ran_s = static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+    *out = static_cast<unsigned long long>(std::atof(watts) * 1000 * ran_s);
+    return 0;
+  }
   *out = energy_mj[number_of(device)] += 100'000;
   return 0;
 }

@@ -1,4 +1,5 @@
 """The first run of an application makes its job profile, and the second one is submitted with it.
+What a job says of its steps and of its waits for input is in it, and its ranks can be looked at.
 
     profiles.py GOBAN
 """
@@ -8,6 +9,52 @@ import os
 import sys
 
 from live_daemon import Daemon, expect
+
+
+# It prepares itself for 4 s, then says for 4 s that it does 50 steps a second and waits for input a
+# quarter of its time. Each line carries the time of its clock, so it need not keep the pace.
+TRAINING = """
+import os, socket, time
+said = socket.socket(socket.AF_UNIX)
+said.connect(os.environ["GOBAN_PROGRESS_SOCKET"])
+time.sleep(4)
+start = time.time()
+while True:
+    ran = time.time() - start
+    said.sendall(b"progress step=%d\\n" % (50 * ran))
+    for rank in range(2):
+        said.sendall(b"rank rank=%d ranks=2 steps=%d busy_s=%f wait_s=%f data_s=%f\\n"
+                     % (rank, 50 * ran, ran / 2, ran / 4, ran / 4))
+    if ran > 4 and os.path.exists(os.environ["GO_ON"]):
+        break
+    time.sleep(0.1)
+"""
+
+
+def look_at_ranks(daemon):
+    go_on = os.path.join(daemon.folder, "go-on")
+    submitted = daemon.goban_run("submit", "--parsable", "--gpus", "2", "-J", "trains", "--export",
+                                 f"PATH,GO_ON={go_on}", "--wrap",
+                                 f"exec {sys.executable} -c '{TRAINING}'")
+    expect(submitted.returncode == 0, submitted.stderr)
+    job = submitted.stdout.strip()
+    show = lambda: json.loads(daemon.goban_run("show", "--json", job).stdout)[0]  # noqa: E731
+    ranks = daemon.wait_for("what ranks say", lambda: show().get("ranks"), 120)
+    expect([each["rank"] for each in ranks] == [0, 1], ranks)
+    text = daemon.goban_run("show", job).stdout
+    expect("ranks       0: " in text and "without input" in text, text)
+    with open(go_on, "w"):
+        pass
+    daemon.wait_for("its end", lambda: show()["state"] == "done", 120)
+    over = daemon.wait_for("its profile", lambda: "profile" in show() and show())
+    expect("ranks" not in over and len(over["past"][0]["ranks"]) == 2, over)
+    profile = over["profile"]
+    # As heard on another clock; the whole run over its steps would be 0.04 s.
+    expect(0.01 < profile["iteration_s"]["value"] < 0.03, profile)
+    expect(abs(profile["input_stall_pct"]["value"] - 25) < 0.1, profile)
+    expect(abs(over["past"][0]["step_s"] - profile["iteration_s"]["value"]) < 1e-9, over)
+    text = daemon.goban_run("show", job).stdout
+    expect("waits for input 25.0 %" in text and "step 0.0" in text, text)
 
 
 def main():
@@ -36,6 +83,7 @@ def main():
         shown = daemon.goban_run("show", "2").stdout
         expect("profile" in shown and "by goban serve, job 1" in shown, shown)
         expect(len(os.listdir(folder)) == 1, "one application")
+        look_at_ranks(daemon)
     print("as expected")
 
 

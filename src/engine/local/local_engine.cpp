@@ -307,6 +307,7 @@ void LocalEngine::report_end(RunId run, Watched& watched) {
   report.usage = status->usage;
   report.progress = status->progress.news;
   report.ranks = status->progress.ranks;
+  report.pace = status->progress.pace;
 }
 
 bool LocalEngine::look_unstarted(RunId run, Watched& watched, RunStage stage) {

@@ -31,6 +31,13 @@ bool read_amount(std::string_view text, double& out) {
   return true;
 }
 
+bool read_percent(std::string_view text, double& out) {
+  double value = 0;
+  if (!read_amount(text, value) || value > 100) return false;
+  out = value;
+  return true;
+}
+
 bool read_count(std::string_view text, int64_t& out) {
   const auto value = base::parse_int(text);
   if (!value || *value < 0 || static_cast<double>(*value) > kCountMax) return false;
@@ -40,19 +47,32 @@ bool read_count(std::string_view text, int64_t& out) {
 
 }  // namespace
 
-bool ProgressSum::take_progress(std::string_view words) {
+void PaceMark::heard(double value, base::TimeNs now_ns, live::Pace& pace) {
+  if (first < 0 || value < last) {
+    first = value;
+    first_ns = now_ns;
+    pace = {};
+  } else if (value > last) {
+    pace = {.done = value - first, .over_s = base::to_seconds(now_ns - first_ns)};
+  }
+  last = value;
+}
+
+bool ProgressSum::take_progress(std::string_view words, base::TimeNs now_ns) {
   base::FieldSplitter fields;
   fields.split_blanks(words);
   live::ProgressNews& news = progress.news;
   double current_epoch = -1;
+  bool says_step = false;
   bool any = false;
   for (const std::string_view field : fields.fields()) {
     const auto [name, value] = split_word(field);
     if (name == "epoch") any |= read_amount(value, current_epoch);
     if (name == "epochs") any |= read_amount(value, news.epochs);
-    if (name == "step") any |= read_count(value, news.step);
+    if (name == "step") says_step |= read_count(value, news.step);
     if (name == "steps") any |= read_count(value, news.steps);
     if (name == "samples_per_s") any |= read_amount(value, news.samples_per_s);
+    if (name == "input_stall_pct") any |= read_percent(value, news.input_stall_pct);
     if (name == "loss") {
       const auto loss = base::parse_double(value);
       if (loss) news.loss = *loss;
@@ -65,7 +85,11 @@ bool ProgressSum::take_progress(std::string_view words) {
   } else if (current_epoch >= 0) {
     news.epoch = std::max(0.0, current_epoch - 1);  // the one in progress is not done
   }
-  return any;
+  if (says_step) steps_.heard(static_cast<double>(news.step), now_ns, progress.pace.steps);
+  if (news.epoch >= 0 && (says_step || current_epoch >= 0)) {
+    epochs_.heard(news.epoch, now_ns, progress.pace.epochs);
+  }
+  return any || says_step;
 }
 
 bool ProgressSum::take_rank(std::string_view words) {
@@ -81,6 +105,7 @@ bool ProgressSum::take_rank(std::string_view words) {
     if (name == "steps") read_count(value, said.steps);
     if (name == "busy_s") read_amount(value, said.busy_s);
     if (name == "wait_s") read_amount(value, said.wait_s);
+    if (name == "data_s") read_amount(value, said.data_s);
   }
   if (rank < 0 || ranks <= rank) return false;
   if (ranks > kRanksMax) return true;
@@ -98,14 +123,14 @@ bool ProgressSum::take_rank(std::string_view words) {
   return true;
 }
 
-void ProgressSum::take(std::string_view line) {
+void ProgressSum::take(std::string_view line, base::TimeNs now_ns) {
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
   const size_t blank = std::min(line.find(' '), line.size());
   const std::string_view verb = line.substr(0, blank);
   const std::string_view rest = line.substr(blank);
   bool understood = true;
   if (verb == "progress") {
-    understood = take_progress(rest);
+    understood = take_progress(rest, now_ns);
   } else if (verb == "checkpoint") {
     const auto [name, value] = split_word(rest.substr(std::min<size_t>(1, rest.size())));
     understood = name == "step" && read_count(value, progress.checkpoint_step);
@@ -114,7 +139,10 @@ void ProgressSum::take(std::string_view line) {
     acknowledged = true;
   } else if (verb == "end") {
     ended = true;
-    if (rest == " done" && progress.news.epochs >= 0) progress.news.epoch = progress.news.epochs;
+    if (rest == " done" && progress.news.epochs >= 0) {
+      progress.news.epoch = progress.news.epochs;
+      epochs_.heard(progress.news.epoch, now_ns, progress.pace.epochs);
+    }
   } else if (verb == "rank") {
     understood = take_rank(rest);
   } else if (verb != "goban-progress") {
@@ -123,7 +151,7 @@ void ProgressSum::take(std::string_view line) {
   (understood ? lines : refused) += 1;
 }
 
-void LineCutter::feed(std::string_view bytes, ProgressSum& sum) {
+void LineCutter::feed(std::string_view bytes, ProgressSum& sum, base::TimeNs now_ns) {
   while (!bytes.empty()) {
     const size_t end = bytes.find('\n');
     const std::string_view part = bytes.substr(0, end);
@@ -134,7 +162,7 @@ void LineCutter::feed(std::string_view bytes, ProgressSum& sum) {
     if (too_long_) {
       ++sum.refused;
     } else if (!line_.empty()) {
-      sum.take(line_);
+      sum.take(line_, now_ns);
     }
     line_.clear();
     too_long_ = false;

@@ -6,9 +6,20 @@
 #include <string>
 #include <string_view>
 
+#include "base/time.hpp"
 #include "engine/local/run_order.hpp"
 
 namespace goban::engine::local {
+
+/// What a Pace is measured by: where a count began, and where it is.
+struct PaceMark {
+  double first = -1;  ///< negative = nobody told it
+  double last = -1;
+  base::TimeNs first_ns = 0;
+
+  /// A line says that the count is `value` by now. One that fell begins anew.
+  void heard(double value, base::TimeNs now_ns, live::Pace& pace);
+};
 
 /// The sum of all lines so far, of all connections of a run.
 struct ProgressSum {
@@ -18,21 +29,24 @@ struct ProgressSum {
   int64_t lines = 0;          ///< taken
   int64_t refused = 0;        ///< not understood, or too long
 
-  /// One line without its end.
-  void take(std::string_view line);
+  /// One line without its end, heard at `now_ns` of a clock that nobody sets.
+  void take(std::string_view line, base::TimeNs now_ns = 0);
   /// From now on a checkpoint answers a stop.
   void expect_stop() { acknowledged = false; }
 
  private:
-  bool take_progress(std::string_view words);
+  bool take_progress(std::string_view words, base::TimeNs now_ns);
   bool take_rank(std::string_view words);
+
+  PaceMark steps_{};
+  PaceMark epochs_{};
 };
 
 /// Cuts the bytes of one connection into lines.
 class LineCutter {
  public:
   static constexpr size_t kLineMax = 1024;  ///< bytes; a longer line is left out as a whole
-  void feed(std::string_view bytes, ProgressSum& sum);
+  void feed(std::string_view bytes, ProgressSum& sum, base::TimeNs now_ns = 0);
 
  private:
   std::string line_;

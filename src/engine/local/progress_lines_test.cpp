@@ -37,12 +37,12 @@ TEST(ProgressLines, TheLastLineOfARankCountsAndARankOfNoneIsRefused) {
   const auto sum = sum_of(
       "rank rank=1 ranks=2 steps=10 busy_s=4.5 wait_s=0.5 data_s=0.1\n"
       "rank rank=0 ranks=2 steps=10 busy_s=5\n"
-      "rank rank=1 ranks=2 steps=20 busy_s=9 wait_s=1\n"
+      "rank rank=1 ranks=2 steps=20 busy_s=9 wait_s=1 data_s=0.25\n"
       "rank rank=2 ranks=2 steps=1 busy_s=1\nrank ranks=2\nrank rank=-1 ranks=2\n"
       "rank rank=70 ranks=100 steps=1 busy_s=1\n");
   const std::vector<live::RankTimes> expected = {
       {.rank = 0, .ranks = 2, .steps = 10, .busy_s = 5},
-      {.rank = 1, .ranks = 2, .steps = 20, .busy_s = 9, .wait_s = 1}};
+      {.rank = 1, .ranks = 2, .steps = 20, .busy_s = 9, .wait_s = 1, .data_s = 0.25}};
   EXPECT_EQ(sum.progress.ranks, expected);
   EXPECT_EQ(sum.refused, 3);
   const auto again = parse_progress(to_text(sum.progress), "");
@@ -54,6 +54,45 @@ TEST(ProgressLines, TheLastLineOfARankCountsAndARankOfNoneIsRefused) {
                 .progress.ranks,
             (std::vector<live::RankTimes>{{.ranks = 1, .steps = 1, .busy_s = 2}}))
       << "another training of the same run";
+}
+
+TEST(ProgressLines, ThePaceIsThatBetweenTheFirstLineAndTheLastThatRaisedTheCount) {
+  ProgressSum sum;
+  const auto say = [&](double at_s, const char* line) { sum.take(line, base::from_seconds(at_s)); };
+  say(30, "progress epochs=4 step=100 steps=400");  // as after a checkpoint was loaded
+  EXPECT_EQ(sum.progress.pace, live::RunPace{}) << "one line says nothing";
+  say(35, "progress loss=2");
+  say(40, "progress step=120");
+  say(50, "progress step=300");
+  say(99, "progress step=300 loss=1");
+  const live::RunPace expected = {.steps = {.done = 200, .over_s = 20},
+                                  .epochs = {.done = 2, .over_s = 20}};
+  EXPECT_EQ(sum.progress.pace, expected);
+  const auto again = parse_progress(to_text(sum.progress), "");
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->pace, expected);
+  say(100, "progress step=1 steps=400");
+  EXPECT_EQ(sum.progress.pace, live::RunPace{}) << "another training of the same run";
+  say(104, "progress step=9");
+  EXPECT_EQ(sum.progress.pace.steps, (live::Pace{.done = 8, .over_s = 4}));
+  EXPECT_FALSE(parse_progress(R"({"pace":[1,2,3]})", ""));
+  EXPECT_FALSE(parse_progress(R"({"pace":[1,2,3,-4]})", ""));
+}
+
+TEST(ProgressLines, EpochsHaveAPaceWithoutSteps) {
+  ProgressSum sum;
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    sum.take("progress epochs=3 epoch=" + std::to_string(epoch), epoch * 10 * base::kSecond);
+  }
+  EXPECT_EQ(sum.progress.pace.epochs, (live::Pace{.done = 2, .over_s = 20}));
+  sum.take("end done", 40 * base::kSecond);
+  EXPECT_EQ(sum.progress.pace.epochs, (live::Pace{.done = 3, .over_s = 30}));
+  EXPECT_EQ(sum.progress.pace.steps, live::Pace{});
+}
+
+TEST(ProgressLines, TheStallIsPerCent) {
+  EXPECT_DOUBLE_EQ(sum_of("progress input_stall_pct=12.5\n").progress.news.input_stall_pct, 12.5);
+  EXPECT_DOUBLE_EQ(sum_of("progress input_stall_pct=101\n").progress.news.input_stall_pct, -1);
 }
 
 TEST(ProgressLines, WithoutStepsTheEpochInProgressIsNotDone) {

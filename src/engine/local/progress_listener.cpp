@@ -104,25 +104,24 @@ void ProgressListener::add_to(std::vector<pollfd>& waits, base::TimeNs now_ns) c
   }
 }
 
-void ProgressListener::read_from(Connection& connection, base::TimeNs now_ns) {
+bool ProgressListener::read_from(Connection& connection, base::TimeNs now_ns) {
   if (now_ns - connection.window_ns >= base::kSecond) {
     connection.window_ns = now_ns;
     connection.window_bytes = 0;
   }
   std::array<char, 16384> buffer{};
   const ssize_t count = ::recv(connection.socket.get(), buffer.data(), buffer.size(), 0);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (count <= 0) {
-    connection.gone = true;
-    return;
-  }
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  connection.gone = count <= 0;
+  if (connection.gone) return false;
   connection.window_bytes += count;
-  connection.cutter.feed({buffer.data(), static_cast<size_t>(count)}, sum_);
+  connection.cutter.feed({buffer.data(), static_cast<size_t>(count)}, sum_, now_ns);
+  return true;
 }
 
 void ProgressListener::handle(const pollfd* waits, size_t count, base::TimeNs now_ns) {
   for (size_t i = 1; i < count; ++i) {
-    if (waits[i].revents != 0) read_from(connections_[i - 1], now_ns);
+    if (waits[i].revents != 0) (void)read_from(connections_[i - 1], now_ns);
   }
   std::erase_if(connections_, [](const Connection& connection) { return connection.gone; });
   if (count == 0 || waits[0].revents == 0) return;
@@ -138,7 +137,7 @@ void ProgressListener::tell(std::string_view line) {
   }
 }
 
-void ProgressListener::drain() {
+void ProgressListener::drain(base::TimeNs now_ns) {
   for (size_t i = 0; i < kConnectionsMax && connections_.size() < kConnectionsMax; ++i) {
     Descriptor socket = accept_from(listening_.get(), owner_);
     if (!socket) break;
@@ -146,11 +145,8 @@ void ProgressListener::drain() {
   }
   for (Connection& connection : connections_) {
     constexpr int kReadsMax = 32;  // the kernel's buffer holds less
-    for (int i = 0; i < kReadsMax && !connection.gone; ++i) {
-      const int64_t before = connection.window_bytes;
-      read_from(connection, connection.window_ns);
-      if (connection.window_bytes == before) break;
-    }
+    int reads = 0;
+    while (reads < kReadsMax && read_from(connection, now_ns)) ++reads;
   }
   connections_.clear();
 }

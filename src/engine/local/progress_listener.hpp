@@ -42,7 +42,7 @@ class ProgressListener {
   [[nodiscard]] ProgressSum& sum() { return sum_; }
   [[nodiscard]] const ProgressSum& sum() const { return sum_; }
   /// Takes everything that was sent so far; for the end of a run.
-  void drain();
+  void drain(base::TimeNs now_ns);
 
  private:
   struct Connection {
@@ -53,7 +53,8 @@ class ProgressListener {
     bool gone = false;
   };
   static bool may_read(const Connection& connection, base::TimeNs now_ns);
-  void read_from(Connection& connection, base::TimeNs now_ns);
+  /// False: there was nothing to read.
+  bool read_from(Connection& connection, base::TimeNs now_ns);
 
   Descriptor listening_{};
   live::Owner owner_{};

@@ -91,6 +91,14 @@ bool is_shut_out(const std::string& state, uint64_t epoch) {
   return now && *now > epoch;
 }
 
+std::vector<live::RankTimes> rank_times(const std::string& state, live::RunId run) {
+  const std::string file = RunFolder(state, run).file("progress");
+  const auto text = read_small_file(file);
+  if (!text) return {};
+  auto progress = parse_progress(*text, file);
+  return progress ? std::move(progress->ranks) : std::vector<live::RankTimes>{};
+}
+
 std::string terminal_socket(const std::string& state, live::RunId run) {
   const RunFolder folder(state, run);
   std::error_code none;

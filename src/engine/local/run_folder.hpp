@@ -85,6 +85,8 @@ void remove_runs(const std::string& state, live::JobId job);
 [[nodiscard]] bool remove_payload(const std::string& state, const std::string& name);
 /// A later daemon than the one of this epoch works on the state folder. 0 is never shut out.
 [[nodiscard]] bool is_shut_out(const std::string& state, uint64_t epoch);
+/// What the ranks of a run said of their time so far, as its supervisor kept it last.
+[[nodiscard]] std::vector<live::RankTimes> rank_times(const std::string& state, live::RunId run);
 /// The socket of a running interactive job's terminal, as its user can reach it; empty if none.
 [[nodiscard]] std::string terminal_socket(const std::string& state, live::RunId run);
 

@@ -1,7 +1,6 @@
 #include "engine/local/run_order.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -97,13 +96,15 @@ std::string read_usage(const json& object, live::RunUsage& usage) {
   return fields.wrong();
 }
 
-/// rank, ranks, steps, busy_s, wait_s
-using RankRow = std::array<double, 5>;
+/// rank, ranks, steps, busy_s, wait_s; and data_s, which supervisors before 0.2 did not know.
+using RankRow = std::vector<double>;
+constexpr size_t kRankWords = 5;
 
 json ranks_json(const std::vector<live::RankTimes>& ranks) {
   json out = json::array();
   for (const live::RankTimes& each : ranks) {
     out.push_back({each.rank, each.ranks, each.steps, each.busy_s, each.wait_s});
+    if (each.data_s >= 0) out.back().push_back(each.data_s);
   }
   return out;
 }
@@ -111,20 +112,34 @@ json ranks_json(const std::vector<live::RankTimes>& ranks) {
 std::string read_ranks(const std::vector<RankRow>& rows, std::vector<live::RankTimes>& ranks) {
   constexpr double kMost = 1e15;
   for (const RankRow& row : rows) {
-    const bool good = std::ranges::all_of(row, [](double v) { return v >= 0 && v <= kMost; }) &&
+    const bool good = row.size() >= kRankWords &&
+                      std::ranges::all_of(row, [](double v) { return v >= 0 && v <= kMost; }) &&
                       row[0] < kRanksMax && row[1] <= kRanksMax;
     if (!good) return "ranks: a number is out of range";
     ranks.push_back({.rank = static_cast<int32_t>(row[0]),
                      .ranks = static_cast<int32_t>(row[1]),
                      .steps = static_cast<int64_t>(row[2]),
                      .busy_s = row[3],
-                     .wait_s = row[4]});
+                     .wait_s = row[4],
+                     .data_s = row.size() > kRankWords ? row[kRankWords] : -1});
   }
+  return {};
+}
+
+std::string read_pace(const std::vector<double>& row, live::RunPace& pace) {
+  constexpr double kMost = 1e15;
+  if (row.empty()) return {};
+  const bool good =
+      row.size() >= 4 && std::ranges::all_of(row, [](double v) { return v >= 0 && v <= kMost; });
+  if (!good) return "pace: a number is missing or out of range";
+  pace = {.steps = {.done = row[0], .over_s = row[1]},
+          .epochs = {.done = row[2], .over_s = row[3]}};
   return {};
 }
 
 json progress_json(const RunProgress& progress) {
   const live::ProgressNews& news = progress.news;
+  const live::RunPace& pace = progress.pace;
   return {{"epoch", news.epoch},
           {"epochs", news.epochs},
           {"step", news.step},
@@ -132,6 +147,8 @@ json progress_json(const RunProgress& progress) {
           {"samples_per_s", news.samples_per_s},
           {"loss", news.loss},
           {"busy_s", news.busy_s},
+          {"input_stall_pct", news.input_stall_pct},
+          {"pace", {pace.steps.done, pace.steps.over_s, pace.epochs.done, pace.epochs.over_s}},
           {"checkpoint_step", progress.checkpoint_step},
           {"ranks", ranks_json(progress.ranks)}};
 }
@@ -146,10 +163,14 @@ std::string read_progress(const json& object, RunProgress& progress) {
   fields.get("samples_per_s", news.samples_per_s);
   fields.get("loss", news.loss);
   fields.get("busy_s", news.busy_s);
+  fields.get("input_stall_pct", news.input_stall_pct);
   fields.get("checkpoint_step", progress.checkpoint_step);
   std::vector<RankRow> rows;
   fields.get("ranks", rows);
+  std::vector<double> pace;
+  fields.get("pace", pace);
   if (!fields.wrong().empty()) return fields.wrong();
+  if (std::string wrong = read_pace(pace, progress.pace); !wrong.empty()) return wrong;
   return read_ranks(rows, progress.ranks);
 }
 

@@ -73,6 +73,7 @@ struct RunProgress {
   live::ProgressNews news{};
   int64_t checkpoint_step = -1;          ///< a checkpoint as of this step is safe; -1 = none
   std::vector<live::RankTimes> ranks{};  ///< by rank
+  live::RunPace pace{};
   friend bool operator==(const RunProgress&, const RunProgress&) = default;
 };
 

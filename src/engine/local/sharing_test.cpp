@@ -2,6 +2,7 @@
 #include <csignal>
 #include <gtest/gtest.h>
 
+#include "engine/local/nvml.hpp"
 #include "engine/local/supervised_run.hpp"
 #include "engine/local/test_runs.hpp"
 
@@ -119,6 +120,16 @@ TEST(Sharing, TheEnergyOfAVirtualGpuIsDividedAmongItsHolders) {
   (void)on_gpu(runs, 1, "");
   runs.gpus[0].power_idle_w = runs.gpus[0].power_max_w = 100;
   expect_parts_of_the_whole(runs, 100);
+}
+
+TEST(Sharing, TheEnergyOfAGpuIsDividedAmongItsHolders) {
+  ::setenv("GOBAN_NVML", GOBAN_FAKE_NVML, 1);
+  ::setenv("FAKE_NVML_WATTS", "300", 1);
+  TestRuns runs("nvml_energy");
+  runs.gpus = (*NvmlLibrary::load())->gpus().value();
+  expect_parts_of_the_whole(runs, 300);
+  ::unsetenv("FAKE_NVML_WATTS");
+  ::unsetenv("GOBAN_NVML");
 }
 
 }  // namespace

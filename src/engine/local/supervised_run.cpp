@@ -383,7 +383,7 @@ void SupervisedRun::finish(RunStatus& status) {
   status.ended_ns = wall_ns();
   if (WIFEXITED(main_status_)) status.exit_code = WEXITSTATUS(main_status_);
   if (WIFSIGNALED(main_status_)) status.signal = WTERMSIG(main_status_);
-  progress_->drain();
+  progress_->drain(steady_ns());
   status.progress = progress_->sum().progress;
   status.acknowledged = plan_.ordered() && progress_->sum().acknowledged;
   keep_progress(true);

@@ -50,6 +50,7 @@ json past_json(const PastRun& run) {
               {"gpus", gpus_json(run.gpus)},
               {"usage", usage_json(run.usage)}};
   if (!run.ranks.empty()) out["ranks"] = ranks_json(run.ranks);
+  if (run.pace != RunPace{}) out["pace"] = pace_json(run.pace);
   if (run.shared) out["shared"] = true;
   return out;
 }
@@ -61,6 +62,7 @@ void read_past(FieldReader& in, PastRun& run) {
   read_gpus(in, run.gpus);
   in.object("usage", [&](FieldReader& part) { read_usage(part, run.usage); });
   read_ranks(in, run.ranks);
+  read_pace(in, run.pace);
   in.field("shared", run.shared);
 }
 

@@ -26,6 +26,7 @@ void add_progress(ProgressNews& known, const ProgressNews& news) {
   if (news.samples_per_s >= 0) known.samples_per_s = news.samples_per_s;
   if (news.loss >= 0) known.loss = news.loss;
   if (news.busy_s >= 0) known.busy_s = news.busy_s;
+  if (news.input_stall_pct >= 0) known.input_stall_pct = news.input_stall_pct;
   known.checkpointed = known.checkpointed || news.checkpointed;
 }
 
@@ -183,6 +184,7 @@ void Controller::State::leave(LiveJob& job, const LiveRun& run, const Report& re
                       .gpus = run.gpus,
                       .usage = report.usage,
                       .ranks = report.ranks,
+                      .pace = report.pace,
                       .shared = run.shared});
   if (run.started_ns >= 0) job.held_ns += at - run.started_ns;
   add_usage(job.usage, report.usage);

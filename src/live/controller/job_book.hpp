@@ -42,6 +42,7 @@ struct PastRun {
   std::vector<GpuId> gpus{};
   RunUsage usage{};
   std::vector<RankTimes> ranks{};  ///< what it said of its ranks
+  RunPace pace{};                  ///< of its steps and epochs
   bool shared = false;             ///< others held some of its GPUs at some time
 };
 
