@@ -26,8 +26,9 @@ void warn(const char* what, const std::string& path, int error) {
 std::string progress_line(const Progress& p) {
   return fmt::format(
       "progress epoch={} epochs={} step={} steps={} loss={:.6g} accuracy={:.6g} "
-      "samples_per_s={:.6g} eta_s={:.6g}\n",
-      p.epoch, p.epochs, p.step, p.steps, p.loss, p.accuracy, p.samples_per_s, p.eta_s);
+      "samples_per_s={:.6g} eta_s={:.6g} input_stall_pct={:.4g}\n",
+      p.epoch, p.epochs, p.step, p.steps, p.loss, p.accuracy, p.samples_per_s, p.eta_s,
+      p.input_stall_pct);
 }
 
 ProgressSocket ProgressSocket::from_environment() {

@@ -13,6 +13,7 @@ struct Progress {
   int64_t step = 0, steps = 0;    ///< done; all
   double loss = 0, accuracy = 0;  ///< since the last evaluation
   double samples_per_s = 0, eta_s = 0;
+  double input_stall_pct = 0;  ///< of the time of all steps so far, waiting for batches
 };
 
 /// The line of a report, without the job's name: `progress epoch=1 ... eta_s=2.5`.

@@ -308,6 +308,9 @@ class Run {
       now.samples_per_s = static_cast<double>(seen) / (now_s() - start);
       now.eta_s =
           static_cast<double>((all_steps() - step_) * options_.batch_size) / now.samples_per_s;
+      if (statistics_.sum_s > 0) {
+        now.input_stall_pct = 100 * statistics_.input_s / statistics_.sum_s;
+      }
       bar.show(position_ == 0 ? steps_ : position_, now);
       socket_.report(now);
     } while (!interval_ends());

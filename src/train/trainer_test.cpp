@@ -513,6 +513,7 @@ TEST_F(Trainer, ReportsProgressToTheSocketOfTheScheduler) {
   EXPECT_THAT(heard, ::testing::StartsWith("goban-progress 1 job=42 pid="));
   EXPECT_THAT(heard, HasSubstr("\nprogress epoch=1 epochs=4 step=1 steps=40 loss=2."));
   EXPECT_THAT(heard, HasSubstr("\nprogress epoch=4 epochs=4 step=40 steps=40 loss="));
+  EXPECT_THAT(heard, ::testing::MatchesRegex("(.|\n)*input_stall_pct=[0-9.e+-]+\n(.|\n)*"));
   EXPECT_THAT(heard, ::testing::EndsWith("\nend done\n"));
 }
 

@@ -98,6 +98,7 @@ std::string read_usage(const json& object, live::RunUsage& usage) {
 
 /// rank, ranks, steps, busy_s, wait_s; and data_s, which supervisors before 0.2 did not know.
 using RankRow = std::vector<double>;
+constexpr int32_t kVersion = 1;  ///< of orders; what was added since may be missing
 constexpr size_t kRankWords = 5;
 
 json ranks_json(const std::vector<live::RankTimes>& ranks) {
@@ -179,7 +180,7 @@ std::string read_progress(const json& object, RunProgress& progress) {
 std::string to_text(const RunOrder& order) {
   json gpus = json::array();
   for (const LocalGpu& gpu : order.gpus) gpus.push_back(gpu_json(gpu));
-  return dump({{"version", 1},
+  return dump({{"version", kVersion},
                {"job", live::job_number(order.run.job)},
                {"run", order.run.run},
                {"epoch", order.epoch},
@@ -216,6 +217,14 @@ base::Result<RunOrder> parse_order(std::string_view text, const std::string& fil
   fields.get("cgroup_root", order.cgroup_root);
   fields.get("socket_root", order.socket_root);
   fields.get("attach_timeout_s", order.attach_timeout_s);
+  int32_t version = kVersion;
+  fields.get("version", version);
+  if (version > kVersion) {
+    return base::bad_data(
+        {file, 0, 0, "version"},
+        fmt::format("it is of version {}, this goban reads {}", version, kVersion),
+        "start the goban that wrote it; nothing was changed");
+  }
   if (!fields.wrong().empty()) return wrong_field(file, fields.wrong());
   if (job < 1 || job > UINT32_MAX) return wrong_field(file, "job: no job number");
   order.run.job = model::JobId(static_cast<uint32_t>(job - 1));
