@@ -83,6 +83,13 @@ def stopped_and_continued(daemon):
                    glob.glob(os.path.join(folder, "logs", "**", "stderr.log"), recursive=True))
     expect(said.count("goban wrap: rank") == 2, f"both ranks left in order:\n{said}\n{log}")
     expect(re.search(r"rank 0 done from epoch [1-9]", log), f"it went on from a checkpoint:\n{log}")
+    ranks = last["past"][-1].get("ranks", [])
+    expect([each["rank"] for each in ranks] == [0, 1], f"each rank tells its time: {last['past']}")
+    for each in ranks:
+        expect(each["steps"] > 0 and each["busy_s"] > 0 and each["ranks"] == 2, f"{each}")
+    # Rank 1 works longer on each step (its argument), and rank 0 waits for it in the all-reduce.
+    expect(ranks[1]["busy_s"] > ranks[0]["busy_s"], f"the slow rank shows: {ranks}")
+    expect(ranks[0]["wait_s"] > ranks[1]["wait_s"], f"the quick one waits: {ranks}")
     return final_sum(log)
 
 
