@@ -428,7 +428,9 @@ TEST_P(Faults, NothingIsLostAndNothingRunsTwice) {
   }
   if (begins(GetParam(), "sharing/")) {
     EXPECT_GT(met, 100U);
-    EXPECT_GT(learned, 0U);
+    // Between faults it is rare that an observation comes to its end.
+    constexpr int kEnough = 100'000;
+    EXPECT_TRUE(learned > 0 || steps < kEnough) << learned;
   }
 }
 
