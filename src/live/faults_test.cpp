@@ -5,8 +5,6 @@
 
 #include "live/test_site.hpp"
 #include "live/test_world.hpp"
-#include "policy/make_knowledge.hpp"
-#include "profile/energy/power_presets.hpp"
 
 namespace goban::live {
 namespace {
@@ -20,13 +18,7 @@ Site small_site(std::string policy) {
   const bool has_watts = shares || begins(policy, "energy/");
   if (has_watts) policy.erase(0, policy.find('/') + 1);
   Site site = test_site(4, 4, policy, 1.5);
-  if (has_watts) {
-    policy::KnowledgeSources sources;
-    sources.power = *profile::resolve_power("v100");
-    model::JobHistory no_jobs;
-    auto made = policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
-    site.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
-  }
+  if (has_watts) add_knowledge(site);
   if (shares) {
     site.composition.eaco.rules = policy::kLiveSharing;
     site.composition.eaco.min_residence_s = 5;

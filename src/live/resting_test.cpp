@@ -2,19 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "live/test_site.hpp"
-#include "policy/make_knowledge.hpp"
-#include "profile/energy/power_presets.hpp"
 
 namespace goban::live {
 namespace {
 
 Site sleepy_site() {
   Site site = test_site(2, 1, "fifo+packed+sleep");
-  policy::KnowledgeSources sources;
-  sources.power = *profile::resolve_power("v100");
-  model::JobHistory no_jobs;
-  auto made = policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
-  site.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
+  add_knowledge(site);
   return site;
 }
 

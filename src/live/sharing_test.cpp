@@ -4,9 +4,7 @@
 
 #include "live/test_site.hpp"
 #include "live/test_world.hpp"
-#include "policy/make_knowledge.hpp"
 #include "profile/colocation/colocation_file.hpp"
-#include "profile/energy/power_presets.hpp"
 
 namespace goban::live {
 namespace {
@@ -27,12 +25,9 @@ Site site(const std::string& measured = {}) {
   out.cluster = *builder.build();
   out.scores = profile::PmScores::uniform(1);
   out.penalties = profile::LocalityPenalties(out.cluster, 1);
-  policy::KnowledgeSources sources;
-  sources.power = *profile::resolve_power("v100");
-  if (!measured.empty()) sources.colocation = *profile::parse_colocation(measured, "measured");
-  model::JobHistory no_jobs;
-  auto made = policy::make_knowledge(std::move(sources), out.cluster, no_jobs);
-  out.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
+  std::optional<profile::ColocationHistory> known;
+  if (!measured.empty()) known = *profile::parse_colocation(measured, "measured");
+  add_knowledge(out, std::move(known));
   out.composition = *policy::compose("eaco");
   out.composition.eaco.rules = policy::kLiveSharing;
   out.composition.eaco.min_residence_s = 0;

@@ -2,9 +2,14 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <memory>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "live/controller/controller.hpp"
+#include "policy/make_knowledge.hpp"
+#include "profile/energy/power_presets.hpp"
 
 namespace goban::live {
 
@@ -26,6 +31,17 @@ inline Site test_site(int nodes, int gpus_each, std::string_view policy, double 
   site.penalties = profile::LocalityPenalties(site.cluster, between_nodes);
   site.composition = *policy::compose(std::string(policy));
   return site;
+}
+
+/// Watts of V100 nodes, and what a co-location history says.
+inline void add_knowledge(Site& site,
+                          std::optional<profile::ColocationHistory> colocation = std::nullopt) {
+  policy::KnowledgeSources sources;
+  sources.colocation = std::move(colocation);
+  sources.power = *profile::resolve_power("v100");
+  model::JobHistory no_jobs;
+  auto made = policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
+  site.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
 }
 
 }  // namespace goban::live

@@ -17,10 +17,9 @@ namespace {
 class EnergyShares {
  public:
   explicit EnergyShares(const RunFolder& run) {
-    const std::filesystem::path path = run.path();
-    if (path.empty()) return;
-    state_ = path.parent_path().parent_path().parent_path().string();
-    run_ = path.lexically_relative(state_).string();
+    if (run.path().empty()) return;
+    state_ = run.state();
+    run_ = std::filesystem::path(run.path()).lexically_relative(state_).string();
   }
   void add(std::string gpu, EnergyShare::Since since) {
     if (run_.empty()) return;
@@ -209,10 +208,6 @@ std::unique_ptr<GpuMeter> make_gpu_meter(const std::vector<LocalGpu>& gpus, cons
   auto nvml = NvmlLibrary::load();
   if (!nvml) return std::make_unique<NoMeter>();
   return std::make_unique<NvmlMeter>(gpus, std::move(*nvml), run);
-}
-
-std::unique_ptr<GpuMeter> make_gpu_meter(const std::vector<LocalGpu>& gpus) {
-  return make_gpu_meter(gpus, RunFolder(std::string{}));
 }
 
 }  // namespace goban::engine::local

@@ -15,7 +15,6 @@ class GpuMeter {
   virtual ~GpuMeter() = default;
   /// Looks at the GPUs; once a second or so. `cpu_s`: what the run has used of the host so far.
   virtual void sample(const std::vector<pid_t>& processes, double cpu_s) = 0;
-  void sample(const std::vector<pid_t>& processes) { sample(processes, -1); }
   /// Memory of these processes on the GPU where they have most, as last sampled; -1 = not known.
   [[nodiscard]] virtual int64_t gpu_mem_bytes() const = 0;
   /// Seconds that these GPUs were busy for the run alone, their mean; negative = not known.
@@ -30,7 +29,5 @@ class GpuMeter {
 /// used of its cores (its energy is then modelled, not measured). Without GPUs: a meter of nothing.
 [[nodiscard]] std::unique_ptr<GpuMeter> make_gpu_meter(const std::vector<LocalGpu>& gpus,
                                                        const RunFolder& run);
-/// The same for who is alone on them.
-[[nodiscard]] std::unique_ptr<GpuMeter> make_gpu_meter(const std::vector<LocalGpu>& gpus);
 
 }  // namespace goban::engine::local

@@ -135,11 +135,11 @@ TEST_F(NvmlRuns, OfASharedGpuOnlyTheTimeOfItsOwnProcessesIsItsOwn) {
   EXPECT_DOUBLE_EQ((*nvml)->busy_share("GPU-a", {99}), 0);
   EXPECT_DOUBLE_EQ((*nvml)->busy_share("GPU-b", {77}), 0);
   EXPECT_DOUBLE_EQ((*nvml)->busy_share("GPU-none", {77}), -1);
-  const auto meter = make_gpu_meter({runs.gpus[1]});
+  const auto meter = make_gpu_meter({runs.gpus[1]}, RunFolder(""));
   EXPECT_DOUBLE_EQ(meter->busy_s(-1), 0);
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 4; ++i) {
-    meter->sample({77});
+    meter->sample({77}, -1);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
@@ -169,7 +169,7 @@ TEST(GpuMeter, AVirtualGpuIsAsBusyAsItsCores) {
   live::RunUsage usage;
   usage.cpu_s = 20;  // of 4 cores for 10 s
   usage.mem_bytes_max = 1000;
-  make_gpu_meter(gpus)->finish(usage, 10);
+  make_gpu_meter(gpus, RunFolder(""))->finish(usage, 10);
   EXPECT_FLOAT_EQ(usage.gpu_util_pct, 50);
   EXPECT_DOUBLE_EQ(usage.energy_j, 2 * 150 * 10);
   EXPECT_EQ(usage.gpu_mem_bytes_max, 500);

@@ -37,11 +37,6 @@ bool is_locked(const std::string& path) {
   return ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/// `<state>` of `<state>/jobs/<number>/run-<run>`.
-std::string state_of(const std::string& run_folder) {
-  return fs::path(run_folder).parent_path().parent_path().parent_path().string();
-}
-
 /// Locks for a supervisor. Another one that only looks whether it may start lets go at once.
 bool lock_untaken(const RunFolder& folder, int lock) {
   constexpr int kTries = 100;
@@ -111,6 +106,11 @@ std::string terminal_socket(const std::string& state, live::RunId run) {
 RunFolder::RunFolder(const std::string& state, live::RunId run)
     : path_(fmt::format("{}/run-{}", job_folder(state, run.job), run.run)) {}
 
+std::string RunFolder::state() const {
+  const std::filesystem::path path = path_;
+  return path.parent_path().parent_path().parent_path().string();
+}
+
 std::string RunFolder::key() const { return base::hex(base::sha256(path_)).substr(0, 24); }
 
 base::Status RunFolder::make_folders() const {
@@ -143,7 +143,7 @@ base::Status RunFolder::check_epoch() const {
   const auto text = read_small_file(file("order"));
   if (!text) return base::failure(text.error());
   const auto order = parse_order(*text, file("order"));
-  if (!order || !is_shut_out(state_of(path_), order->epoch)) return {};
+  if (!order || !is_shut_out(state(), order->epoch)) return {};
   return base::failed(path_ + ": another daemon has taken over from the one that ordered it");
 }
 

@@ -42,6 +42,8 @@ class RunFolder {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string file(const char* name) const { return path_ + "/" + name; }
+  /// `<state>` of `<state>/jobs/<number>/run-<run>`.
+  [[nodiscard]] std::string state() const;
 
   /// Marks what belongs to the run: differs between runs of all daemons of a machine.
   [[nodiscard]] std::string key() const;

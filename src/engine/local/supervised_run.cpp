@@ -62,12 +62,6 @@ std::vector<int32_t> cpus_of(const RunOrder& order) {
   return all_of(std::move(cpus), {});
 }
 
-/// `<state>` of `<state>/jobs/<number>/run-<run>`.
-std::string state_of(const RunFolder& folder) {
-  const std::filesystem::path path = folder.path();
-  return path.parent_path().parent_path().parent_path().string();
-}
-
 size_t cores_of(const live::JobSpec& spec, uint32_t instances) {
   return static_cast<size_t>(std::max(0, spec.cores)) * std::max(1U, instances);
 }
@@ -153,7 +147,7 @@ base::Status SupervisedRun::start() {
   start.outputs = output_paths(placed, order_.run.job);
   start.append = order_.restarts > 0;
   start.cpus = cpus_of(order_);
-  cores_ = claim_cores(state_of(folder_) + "/cores", cores_of(spec, order_.run_instances));
+  cores_ = claim_cores(folder_.state() + "/cores", cores_of(spec, order_.run_instances));
   start.cpus = all_of(start.cpus, cores_.cpus);
   if (terminal_) start.terminal = terminal_->device();
   if (cgroup_) start.cgroup_procs = cgroup_->procs_file();
@@ -310,11 +304,11 @@ void SupervisedRun::check_memory(const std::vector<pid_t>& processes) {
 
 double SupervisedRun::cpu_s() const { return cgroup_ ? cgroup_->cpu_s() : tree_cpu_s(::getpid()); }
 
-void SupervisedRun::note_busy(TimeNs now) {
+void SupervisedRun::note_busy(TimeNs now, double cpu_s) {
   live::ProgressNews& news = progress_->sum().progress.news;
   if (news.epoch >= 0 || now < next_busy_ns_) return;
   next_busy_ns_ = now + kBusyEvery;
-  const double busy_s = meter_->busy_s(cpu_s());
+  const double busy_s = meter_->busy_s(cpu_s);
   if (busy_s >= 0) news.busy_s = busy_s;
 }
 
@@ -327,8 +321,9 @@ void SupervisedRun::sample() {
   const std::vector<pid_t> all = processes();
   if (now >= next_meter_ns_) {
     next_meter_ns_ = now + kMeterEvery;
-    meter_->sample(all, cpu_s());
-    note_busy(now);
+    const double used_s = cpu_s();
+    meter_->sample(all, used_s);
+    note_busy(now, used_s);
   }
   check_memory(all);
 }

@@ -42,7 +42,7 @@ class SupervisedRun {
   void ask_for_checkpoint();
   void kill_all();
   /// How busy the run keeps its GPUs stands in for the progress of a job that says none.
-  void note_busy(base::TimeNs now);
+  void note_busy(base::TimeNs now, double cpu_s);
   [[nodiscard]] double cpu_s() const;  ///< of the host, so far
   void sample();
   void check_memory(const std::vector<pid_t>& processes);
