@@ -61,6 +61,18 @@ class Trainer : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
+  /// A language model of this file, quick enough for a test.
+  TrainOptions language_model(const std::string& text) const {
+    TrainOptions lm = options_;
+    lm.task = "lm";
+    lm.texts = {text};
+    lm.batch_size = 16;
+    lm.epochs = 6;
+    lm.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
+    lm.optimizer.learning_rate = 0.005;
+    return lm;
+  }
+
   fs::path folder_ = fs::path(::testing::TempDir()) / ("goban_train_" + std::to_string(getpid()));
   TrainOptions options_;
 };
@@ -248,16 +260,10 @@ TEST_F(Trainer, EveryLayoutFollowsOneTrajectoryAndSoDoesThePlanners) {
 TEST_F(Trainer, LanguageModelsLearnTextThatShipsWithAPackage) {
   const std::string text = "/usr/share/common-licenses/GPL-3";
   if (!fs::exists(text)) GTEST_SKIP() << text << " is absent (package base-files)";
-  TrainOptions lm = options_;
-  lm.task = "lm";
-  lm.texts = {text};
-  lm.batch_size = 16;
+  TrainOptions lm = language_model(text);
   lm.train_limit = 256;
   lm.test_limit = 32;
-  lm.epochs = 6;
   lm.transformer = {16, 32, 256, 32, 2, 16, 64, 1, true, false, 0};
-  lm.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
-  lm.optimizer.learning_rate = 0.005;
   for (const char* model : {"causal", "masked"}) {
     lm.model = model;
     lm.mesh = lm.layout = "";
@@ -281,17 +287,11 @@ TEST_F(Trainer, AMaskedModelFillsInFromWhatStandsAround) {
     std::ofstream out(text);
     for (int i = 0; i < 1200; ++i) out << "gobanxy";
   }
-  TrainOptions lm = options_;
-  lm.task = "lm";
+  TrainOptions lm = language_model(text);
   lm.model = "masked";
-  lm.texts = {text};
-  lm.batch_size = 16;
   lm.train_limit = 448;
   lm.test_limit = 48;
-  lm.epochs = 6;
   lm.transformer = {16, 16, 256, 32, 2, 16, 64, 1, false, false, 0};
-  lm.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
-  lm.optimizer.learning_rate = 0.005;
   for (const auto& [mesh, layout] :
        {std::pair("", ""), std::pair("x:2", "length:x"), std::pair("x:2", "heads:x;d_ff:x")}) {
     lm.mesh = mesh;
