@@ -48,7 +48,7 @@ base::Status MonthFile::load(uint32_t step_ms) {
   const auto bytes = mapped->bytes();
   RecordScanner scanner(bytes);
   size_t good_end = 0;
-  size_t bad_bytes = 0;  // of records since good_end whose checksum is wrong
+  size_t bad_bytes = 0;  // of records whose checksum is wrong
   bool first = true;
   while (const auto record = scanner.next()) {
     const size_t whole = kRecordHead + record->payload.size();
@@ -66,7 +66,7 @@ base::Status MonthFile::load(uint32_t step_ms) {
       }
     }
     first = false;
-    damaged_bytes_ += std::exchange(bad_bytes, 0);
+    damaged_bytes_ = scanner.damaged_bytes() + bad_bytes;
     good_end = scanner.end();
     take_record(bytes, record->offset, whole);
   }
@@ -74,7 +74,6 @@ base::Status MonthFile::load(uint32_t step_ms) {
     return base::bad_data({path_, 0, 0, {}}, "this is no series file",
                           "move it away and import again");
   }
-  damaged_bytes_ += scanner.damaged_bytes();
   cut_bytes_ = bytes.size() - good_end;
   if (cut_bytes_ > 0 && ::ftruncate(file_, static_cast<off_t>(good_end)) != 0) {
     return problem("shorten");
