@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <unistd.h>
 
 #include "base/check.hpp"
@@ -11,15 +12,26 @@
 
 namespace {
 
-/// A folder in memory, one for the life of the fuzzer.
+/// A folder in memory.
+class Folder {
+ public:
+  Folder() { GOBAN_CHECK(::mkdtemp(path_.data()) != nullptr); }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "/dev/shm/goban-fuzz-XXXXXX";
+};
+
+/// One for the life of the fuzzer.
 const std::string& folder() {
-  static const std::string path = [] {
-    std::string made = "/dev/shm/goban-fuzz-XXXXXX";
-    GOBAN_CHECK(::mkdtemp(made.data()) != nullptr);
-    std::atexit([] { std::filesystem::remove_all(folder()); });
-    return made;
-  }();
-  return path;
+  static const Folder made;
+  return made.path();
 }
 
 }  // namespace
