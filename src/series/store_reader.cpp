@@ -156,11 +156,14 @@ base::Status StoreReader::add_file(const std::string& path) {
   const auto bytes = file->bytes();
   file_bytes_ += bytes.size();
   RecordScanner scanner(bytes);
+  StoreDamage damage{path, 0, 0};
   auto record = scanner.next();
+  for (; record && !intact(*record); record = scanner.next()) {  // a header may come again
+    damage.damaged_bytes += kRecordHead + record->payload.size();
+  }
   if (record) {
     const auto header = decode_header(record->payload);
-    if (record->type != RecordType::Header || !intact(*record) || !header ||
-        header->metric != metric_->name) {
+    if (record->type != RecordType::Header || !header || header->metric != metric_->name) {
       return base::bad_data({path, 0, 0, {}}, "this is no series file of its folder's metric",
                             "move it away and import again");
     }
@@ -175,7 +178,6 @@ base::Status StoreReader::add_file(const std::string& path) {
     step_ms_ = header->step_ms;
   }
   std::vector<Track*> by_number;
-  StoreDamage damage{path, 0, 0};
   for (record = scanner.next(); record; record = scanner.next()) {
     const size_t whole = kRecordHead + record->payload.size();
     if (record->type == RecordType::Series) {
