@@ -77,6 +77,12 @@ std::string usage_text(const json& from) {
   if (const double util = number_of(from, "gpu_util_pct", -1); util >= 0) {
     parts.push_back(fmt::format("GPU utilisation {:.0f} %", util));
   }
+  if (const double util = number_of(from, "dram_util_pct", -1); util >= 0) {
+    parts.push_back(fmt::format("GPU memory's bandwidth {:.0f} %", util));
+  }
+  if (const double util = number_of(from, "fu_util_pct", -1); util >= 0) {
+    parts.push_back(fmt::format("functional units {:.0f} %", util));
+  }
   if (const double energy = number_of(from, "energy_j", -1); energy >= 0) {
     parts.push_back(fmt::format("{:.4g} Wh", energy / 3600));
   }
@@ -147,6 +153,14 @@ std::string end_text(const json& from, const JobRow& row) {
   return joined(parts);
 }
 
+std::string class_text(const json& spec) {
+  const std::string letter = text_of(spec, "app_class");
+  const std::string from = text_of(spec, "class_from");
+  if (letter.empty()) return {};
+  if (from == "measured") return letter + ", by what its application did with GPUs before";
+  return from == "model" ? letter + ", by its model's name" : letter;
+}
+
 std::string dependencies_text(const json& spec) {
   std::vector<std::string> parts;
   for (const json& each : list_of(spec, "dependencies")) {
@@ -190,6 +204,7 @@ std::string text_for(const json& from, double now_s) {
                                  number_of(from, "preemptions"), number_of(from, "breakages")));
   }
   facts.add("limit", limits_text(from, spec));
+  facts.add("class", class_text(spec));
   facts.add("account", text_of(from, "account"));
   facts.add("partition", text_of(from, "partition"));
   facts.add("reservation", text_of(from, "reservation"));

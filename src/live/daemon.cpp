@@ -6,7 +6,9 @@
 #include <condition_variable>
 #include <fmt/format.h>
 #include <future>
+#include <iterator>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <thread>
 #include <utility>
@@ -52,15 +54,18 @@ class Bookkeeper {
   Bookkeeper(const Bookkeeper&) = delete;
   Bookkeeper& operator=(const Bookkeeper&) = delete;
 
-  void add(LiveJob job) {
+  /// Takes a job once, however often it is told.
+  void add(const LiveJob& job) {
     {
       const std::scoped_lock lock(mutex_);
-      todo_.push_back(std::move(job));
+      if (!known_.insert(job.job).second) return;
+      todo_.push_back(job);
     }
     wake_.notify_all();
   }
   std::vector<JobId> take_done() {
     const std::scoped_lock lock(mutex_);
+    for (const JobId job : done_) known_.erase(job);
     return std::exchange(done_, {});
   }
 
@@ -70,7 +75,7 @@ class Bookkeeper {
     while (true) {
       wake_.wait(lock, [this] { return stops_ || !todo_.empty(); });
       if (stops_) return;  // what is left is accounted after the next start
-      const std::vector<LiveJob> jobs = std::exchange(todo_, {});
+      std::vector<LiveJob> jobs = std::exchange(todo_, {});
       lock.unlock();
       if (!is_ours_()) return;
       const Status status = accounting_->record(jobs);
@@ -80,7 +85,8 @@ class Bookkeeper {
         for (const LiveJob& job : jobs) done_.push_back(job.job);
         continue;
       }
-      todo_.insert(todo_.begin(), jobs.begin(), jobs.end());
+      std::ranges::move(todo_, std::back_inserter(jobs));
+      todo_ = std::move(jobs);
       if (!std::exchange(failing_, true)) {
         say_(fmt::format("the history store takes no records: {}; trying again",
                          status.error().text()));
@@ -96,6 +102,7 @@ class Bookkeeper {
   std::condition_variable wake_;
   std::vector<LiveJob> todo_;
   std::vector<JobId> done_;
+  std::set<JobId> known_;  ///< in todo_, on their way, or in done_
   bool stops_ = false;
   bool failing_ = false;
   std::thread thread_;
@@ -203,7 +210,9 @@ void Daemon::Work::one_turn() {
     keep_books();
     answers = turns.turn(std::move(inputs), options.wall_clock());
     for (const JobId job : turns.take_accounts()) {
-      bookkeeper->add(*turns.controller().book().find(job));
+      // What resume() repeated may have been accounted, and forgotten, since.
+      const LiveJob* found = turns.controller().book().find(job);
+      if (found != nullptr && !found->accounted) bookkeeper->add(*found);
     }
     if (from >= next_resume && !turns.is_stuck()) {
       next_resume = from + std::chrono::nanoseconds(options.resume_ns);
@@ -275,6 +284,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(Site site, const Recovered& recove
     work->options.say(fmt::format("{} records of the journal read, {} decisions made again",
                                   fold->records, fold->reproduced));
   }
+  work->turns.repeat_limits();
   if (fold->other > 0) {
     work->options.say(say_others(*fold));
     // From here on this release and configuration decide, so that is where a replay begins.

@@ -66,6 +66,8 @@ struct DaemonTest : testing::Test {
   MemoryLog log;
   std::vector<JobId> stored;
   std::atomic<int> shut_outs = 0;
+  TimeNs keep_ended_ns = Site{}.keep_ended_ns;
+  TimeNs resume_ns = DaemonOptions{}.resume_ns;
   std::mutex said_mutex;
   std::string said;
 
@@ -85,7 +87,8 @@ struct DaemonTest : testing::Test {
   }
   base::Result<std::unique_ptr<Daemon>> try_start(int store_failures = 0) {
     Site site = test_site(1, 4, "fifo+packed");
-    DaemonOptions options{.poll_ns = 1'000'000};
+    site.keep_ended_ns = keep_ended_ns;
+    DaemonOptions options{.poll_ns = 1'000'000, .resume_ns = resume_ns};
     options.shut_out = [this] { ++shut_outs; };
     options.say = [this](const std::string& line) {
       const std::scoped_lock lock(said_mutex);
@@ -196,6 +199,18 @@ TEST_F(DaemonTest, AStoreThatFailsIsTriedAgain) {
   ASSERT_TRUE(settle(*daemon));
   EXPECT_EQ(stored.size(), 1U);
   EXPECT_THAT(said, HasSubstr("no store"));
+}
+
+TEST_F(DaemonTest, AStoreThatWasDownGetsEachJobOnce) {
+  resume_ns = 1'000'000;  // what is not accounted is told again and again
+  keep_ended_ns = 1'000'000;
+  const auto daemon = start(2);
+  constexpr size_t kJobs = 20;
+  ASSERT_TRUE(daemon->ask(Submit{.jobs = std::vector<JobSpec>(kJobs)}));
+  ASSERT_TRUE(settle(*daemon));
+  ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{}}})) << "the daemon is there";
+  ASSERT_TRUE(settle(*daemon));
+  EXPECT_EQ(stored.size(), kJobs + 1);
 }
 
 TEST_F(DaemonTest, NothingStartsWhileTheJournalCannotBeWritten) {

@@ -79,6 +79,29 @@ TEST_F(Dependencies, AForgottenJobCountsAsItEnded) {
 }
 
 // The daemon is killed and comes back with a configuration that forgets sooner.
+TEST_F(Dependencies, ALongChainEndsWithItsHead) {
+  Controller controller(site_that_keeps(kSecond));
+  const auto apply = [&](Input input) {
+    controller.apply({.at_ns = kSecond, .input = std::move(input)});
+  };
+  constexpr uint32_t kChain = 20'000;
+  apply(Submit{.jobs = {JobSpec{.held = true}}});
+  for (uint32_t i = 1; i < kChain; ++i) {
+    JobSpec spec;
+    spec.dependencies = {{.kind = DependencyKind::AfterOk, .job = JobId(i - 1)}};
+    if (i == kChain / 2) spec.dependencies.front().kind = DependencyKind::AfterAny;
+    apply(Submit{.jobs = {spec}});
+  }
+  Controller restored(site_that_keeps(kSecond));
+  ASSERT_TRUE(restored.restore(controller.snapshot()));
+  for (Controller* each : {&controller, &restored}) {
+    each->apply({.at_ns = kSecond, .input = Cancel{.job = JobId(0U), .by = {}}});
+    EXPECT_EQ(each->book().find(JobId(kChain / 2 - 1))->result, JobResult::NeverRuns);
+    EXPECT_EQ(each->book().find(JobId(kChain / 2))->stage, JobStage::Waiting);
+    EXPECT_EQ(each->book().find(JobId(kChain - 1))->stage, JobStage::Depends);
+  }
+}
+
 TEST_F(Dependencies, AShorterMemoryDoesNotRewriteWhatHappened) {
   start(3'600 * kSecond);
   const JobId failed = submit(kSecond, kFails);

@@ -97,7 +97,10 @@ struct RunUsage {
   double cpu_s = -1;
   int64_t mem_bytes_max = -1;
   int64_t gpu_mem_bytes_max = -1;  ///< of one GPU
-  float gpu_util_pct = -1;         ///< mean over its GPUs and its time
+  float gpu_util_pct = -1;         ///< mean over its GPUs and its time; so are the next three
+  float memory_busy_pct = -1;      ///< of its time that GPU memory was read or written
+  float dram_util_pct = -1;        ///< of the peak bandwidth of GPU memory
+  float fu_util_pct = -1;          ///< of peak, of the functional units that it used most
   double energy_j = -1;            ///< of its GPUs
   friend bool operator==(const RunUsage&, const RunUsage&) = default;
 };

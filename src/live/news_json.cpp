@@ -1,5 +1,6 @@
 #include "live/news_json.hpp"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace goban::live {
@@ -7,11 +8,15 @@ namespace goban::live {
 using nlohmann::json;
 
 json usage_json(const RunUsage& usage) {
-  return {{"cpu_s", usage.cpu_s},
-          {"mem", usage.mem_bytes_max},
-          {"gpu_mem", usage.gpu_mem_bytes_max},
-          {"util", usage.gpu_util_pct},
-          {"energy", usage.energy_j}};
+  json out = {{"cpu_s", usage.cpu_s},
+              {"mem", usage.mem_bytes_max},
+              {"gpu_mem", usage.gpu_mem_bytes_max},
+              {"util", usage.gpu_util_pct},
+              {"energy", usage.energy_j}};
+  if (usage.memory_busy_pct >= 0) out["mem_busy"] = usage.memory_busy_pct;
+  if (usage.dram_util_pct >= 0) out["dram"] = usage.dram_util_pct;
+  if (usage.fu_util_pct >= 0) out["fu"] = usage.fu_util_pct;
+  return out;
 }
 
 void read_usage(FieldReader& in, RunUsage& usage) {
@@ -19,6 +24,9 @@ void read_usage(FieldReader& in, RunUsage& usage) {
   in.field("mem", usage.mem_bytes_max, int64_t{-1}, INT64_MAX);
   in.field("gpu_mem", usage.gpu_mem_bytes_max, int64_t{-1}, INT64_MAX);
   in.field("util", usage.gpu_util_pct, -1, 1e9);
+  in.field("mem_busy", usage.memory_busy_pct, -1, 100);
+  in.field("dram", usage.dram_util_pct, -1, 100);
+  in.field("fu", usage.fu_util_pct, -1, 100);
   in.field("energy", usage.energy_j, -1, 1e18);
 }
 
@@ -38,7 +46,8 @@ void read_progress(FieldReader& in, ProgressNews& news) {
   in.field("epochs", news.epochs, -1, kMost);
   in.field("step", news.step, int64_t{-1}, INT64_MAX);
   in.field("steps", news.steps, int64_t{-1}, INT64_MAX);
-  in.field("loss", news.loss, -kMost, kMost);
+  constexpr double kAny = std::numeric_limits<double>::max();
+  in.field("loss", news.loss, -kAny, kAny);
   in.field("samples_per_s", news.samples_per_s, -1, kMost);
   in.field("busy_s", news.busy_s, -1, kMost);
   in.field("stall", news.input_stall_pct, -1, 100);

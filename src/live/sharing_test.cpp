@@ -186,6 +186,50 @@ TEST_F(Sharing, WhoSaysNothingIsMeasuredByWhatHeGetsOfTheGpu) {
   EXPECT_NEAR(set->slowdown[at], 0.4 / 0.32, 0.05);
 }
 
+TEST_F(Sharing, AWatchOfAJobThatDoesNotRunEnds) {
+  profile(job("resnet"), 20, 35);
+  profile(job("bert"), 50, 25);
+  const JobId resident = submit(job("resnet"));
+  start(resident);
+  run({{resident, 20}}, 100);
+  const JobId joined = submit(job("bert"));
+  start(joined);
+  ASSERT_TRUE(controller.book().find(joined)->shares) << "nobody is watched: this tests nothing";
+  now += 5 * kSecond;
+  apply(Requeue{.job = joined, .by = {}});
+  apply(Hold{.job = joined, .by = {}});
+  report(joined, {.kind = ReportKind::Ended, .signal = 15});
+  apply(Hold{.job = joined, .by = {}});
+  ASSERT_EQ(stage(joined), JobStage::Held);
+  now += 4 * 3600 * kSecond;
+  (void)controller.decide(now);
+  EXPECT_GT(controller.wake_ns(), now);
+}
+
+TEST_F(Sharing, WhatIsSaidInTheTurnThatANeighbourLeavesIsNotOfTheTimeAlone) {
+  profile(job("resnet"), 20, 35);
+  profile(job("bert"), 50, 25);
+  const JobId resident = submit(job("resnet"));
+  start(resident);
+  run({{resident, 20}}, 100);
+  const JobId joined = submit(job("bert"));
+  start(joined);
+  ASSERT_TRUE(controller.book().find(joined)->shares);
+  run({{resident, 24}, {joined, 55}}, 300);
+  now += 10 * kSecond;
+  const double left_s = controller.reported_left_s(resident, now);
+  const auto tell = [&](JobId id, Report news) {
+    news.run = {.job = id, .run = controller.book().find(id)->runs};
+    controller.apply({.at_ns = now, .input = EngineReport{.report = std::move(news)}});
+  };
+  tell(joined, {.kind = ReportKind::Ended, .exit_code = 0});
+  done[resident] += 10 / 24.0;
+  tell(resident,
+       {.kind = ReportKind::Progress, .progress = {.epoch = done[resident], .epochs = 1000}});
+  (void)controller.decide(now);
+  EXPECT_NEAR(controller.reported_left_s(resident, now), left_s - 10 / 24.0 * 20, 0.1);
+}
+
 TEST_F(Sharing, WhatASubmitterDeclaresCountsUntilSomebodyMeasures) {
   JobSpec spec = job("resnet");
   spec.training.gpu_util_pct = 5;

@@ -42,6 +42,16 @@ bool is_used_by_other_tasks(const JobBook& book, const LiveJob& job) {
   return false;
 }
 
+/// A journal that cannot be read again ends the daemon for good: what is in doubt is what the job
+/// itself said, and how its run is measured.
+void leave_out_words(Report& report) {
+  report.usage = {};
+  report.ranks.clear();
+  report.pace = {};
+  report.progress = {};
+  report.detail.clear();
+}
+
 }  // namespace
 
 Turns::Turns(Site site, RecordLog& log, Engine& engine)
@@ -114,6 +124,8 @@ Status Turns::fold_recorded(const Recovered& recovered, Fold& fold) {
   return {};
 }
 
+void Turns::repeat_limits() { give_out(controller_->limits_to_repeat()); }
+
 void Turns::resume() {
   for (const LaunchOrder& order : controller_->launched_runs()) engine_.resume(order);
   give_out(controller_->orders_to_repeat());
@@ -157,8 +169,13 @@ Result<Answer> Turns::take(Input input, TimeNs now) {
   Answer answer{.first_job = controller_->next_job(),
                 .reservation = controller_->next_reservation(),
                 .at_ns = now};
-  const TimedInput timed{.at_ns = now, .input = std::move(input)};
-  log_.append(to_text(timed));
+  TimedInput timed{.at_ns = now, .input = std::move(input)};
+  std::string text = to_text(timed);
+  if (auto* report = std::get_if<EngineReport>(&timed.input); report && !parse_input(text)) {
+    leave_out_words(report->report);
+    text = to_text(timed);
+  }
+  log_.append(text);
   controller_->apply(timed);
   ++inputs_;
   dirty_ = true;

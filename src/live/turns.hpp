@@ -38,6 +38,8 @@ class Turns {
   /// Asks the engine how the runs of the book stand, and repeats orders of which nobody knows
   /// whether they arrived. After fold(), and every minute.
   void resume();
+  /// Sets the power limits again: how the last daemon left the GPUs, nobody knows. At the start.
+  void repeat_limits();
 
   /// Takes inputs and what the engine reports, decides if something happened or is due, and makes
   /// all of it safe. Answers are by input. If the journal cannot be written, nothing takes effect,

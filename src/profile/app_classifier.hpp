@@ -21,6 +21,7 @@ namespace goban::profile {
 struct AppFeatures {
   double dram_pct = 0;
   double fu_pct = 0;  ///< functional units
+  friend bool operator==(const AppFeatures&, const AppFeatures&) = default;
 };
 
 /// The features a job profile states, if it states both.

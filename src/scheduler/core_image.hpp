@@ -67,4 +67,15 @@ struct CoreImage {
 void renumber(CoreImage& image, std::span<const model::AppId> apps,
               std::span<const profile::GpuTypeId> gpu_types);
 
+/// New numbers of what a site names, by the old ones.
+struct PeopleNumbers {
+  std::vector<model::UserId> users{};
+  std::vector<model::AccountId> accounts{};
+  std::vector<model::PartitionId> partitions{};
+  std::vector<model::QosId> qos{};
+};
+
+/// The image under an accounts file that numbers its users, accounts, partitions and QOS otherwise.
+void renumber(CoreImage& image, const PeopleNumbers& numbers);
+
 }  // namespace goban::scheduler

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "policy/sharing/tenant_set.hpp"
 #include "scheduler/core.hpp"
 
 namespace goban::scheduler {
@@ -105,7 +106,8 @@ std::string Core::redo_cap(const Action& action) {
   if (!books_) return {};
   const model::Cluster& cluster = *state_.speed().cluster;
   const uint32_t gpu_model = cluster.node(cluster.node_of(action.gpu)).gpu_model;
-  if (action.cap >= std::ssize(books_->knowledge().power[gpu_model].caps)) {
+  const profile::PowerModel* power = policy::power_model(*books_, gpu_model);
+  if (action.cap >= 0 && (power == nullptr || action.cap >= std::ssize(power->caps))) {
     return fmt::format("there is no power limit {} for GPU {}", int{action.cap}, action.gpu.value);
   }
   books_->capped(action.gpu, action.cap);

@@ -18,7 +18,10 @@ NodePower::NodePower(const model::Cluster& cluster, const policy::Power& power,
 
 void NodePower::restore(const Image& image) {
   state_ = image.states;
-  due_ns_ = image.due_ns;
+  // Under another policy than that of the image, it may be that no idle node rests any more.
+  for (size_t i = 0; i < due_ns_.size(); ++i) {
+    due_ns_[i] = rest_after_ns_[i] == base::kNever ? base::kNever : image.due_ns[i];
+  }
   idle_.clear();
   resting_.clear();
   num_waking_ = 0;

@@ -57,4 +57,20 @@ void renumber(CoreImage& image, std::span<const model::AppId> apps,
   if (image.sharing) renumber_memory(image.sharing->memory, apps, gpu_types);
 }
 
+void renumber(CoreImage& image, const PeopleNumbers& numbers) {
+  const auto change = [](const auto& of, auto& id) { id = new_number(std::span(of), id); };
+  for (CoreImage::Job& job : image.jobs) {
+    model::JobRequest& request = job.state.request;
+    change(numbers.users, request.user);
+    change(numbers.accounts, request.account);
+    change(numbers.partitions, request.partition);
+    change(numbers.qos, request.qos);
+  }
+  for (Accounts::Usage& usage : image.usages.associations) {
+    change(numbers.users, usage.user);
+    change(numbers.accounts, usage.account);
+  }
+  for (Accounts::Usage& usage : image.usages.accounts) change(numbers.accounts, usage.account);
+}
+
 }  // namespace goban::scheduler

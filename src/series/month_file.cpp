@@ -79,6 +79,11 @@ base::Status MonthFile::load(uint32_t step_ms) {
     return problem("shorten");
   }
   written_ = good_end;
+  for (const size_t head : scanner.torn_heads()) {
+    if (head < good_end && ::pwrite(file_, "\0\0\0\0", 4, static_cast<off_t>(head)) != 4) {
+      return problem("mend");
+    }
+  }
   if (first) {
     append_record(
         pending_, RecordType::Header,

@@ -41,15 +41,19 @@ void append_record(std::string& out, RecordType type, std::string_view payload) 
 
 bool intact(const Record& record) { return crc_of(record.payload) == record.crc; }
 
-std::optional<Record> RecordScanner::at(size_t offset) const {
+std::optional<Record> RecordScanner::at(size_t offset) {
   ByteReader reader(file_.subspan(offset));
   if (!std::ranges::equal(reader.take(kMagic.size()), kMagic)) return std::nullopt;
   const auto type = reader.get<uint16_t>();
   const auto check = reader.get<uint16_t>();
   const auto size = reader.get<uint32_t>();
   const auto crc = reader.get<uint32_t>();
-  const auto payload = reader.take(size);
   if (!reader.good() || check != head_check(type, size, crc)) return std::nullopt;
+  const auto payload = reader.take(size);
+  if (!reader.good()) {
+    torn_heads_.push_back(offset);
+    return std::nullopt;
+  }
   return Record{static_cast<RecordType>(type), offset, crc, payload};
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace goban::series {
 
@@ -44,13 +45,17 @@ class RecordScanner {
   /// Behind the last record found so far.
   [[nodiscard]] size_t end() const { return end_; }
   [[nodiscard]] size_t damaged_bytes() const { return damaged_bytes_; }
+  /// Heads whose payload would end behind the file. Once the file is longer, such a head before a
+  /// good record would pass for one, and hide what was appended.
+  [[nodiscard]] const std::vector<size_t>& torn_heads() const { return torn_heads_; }
 
  private:
-  [[nodiscard]] std::optional<Record> at(size_t offset) const;
+  [[nodiscard]] std::optional<Record> at(size_t offset);
 
   std::span<const uint8_t> file_;
   size_t end_ = 0;
   size_t damaged_bytes_ = 0;
+  std::vector<size_t> torn_heads_;
 };
 
 }  // namespace goban::series

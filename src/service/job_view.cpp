@@ -47,6 +47,9 @@ json usage_json(const live::RunUsage& usage) {
   put_known(out, "mem_bytes_max", usage.mem_bytes_max);
   put_known(out, "gpu_mem_bytes_max", usage.gpu_mem_bytes_max);
   put_known(out, "gpu_util_pct", usage.gpu_util_pct);
+  put_known(out, "memory_busy_pct", usage.memory_busy_pct);
+  put_known(out, "dram_util_pct", usage.dram_util_pct);
+  put_known(out, "fu_util_pct", usage.fu_util_pct);
   put_known(out, "energy_j", usage.energy_j);
   return out;
 }

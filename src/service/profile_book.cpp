@@ -10,6 +10,7 @@
 
 #include "base/sha256.hpp"
 #include "engine/local/files.hpp"
+#include "profile/app_class.hpp"
 #include "wire/job_profile.hpp"
 
 namespace goban::service {
@@ -116,8 +117,13 @@ std::optional<wire::JobProfile> measured(const live::LiveJob& job, const std::st
   put(out.input_stall_pct, stalled_pct >= 0, stalled_pct);
   put(out.peak_mem_bytes, usage.gpu_mem_bytes_max > 0,
       static_cast<double>(usage.gpu_mem_bytes_max));
-  put(out.utilisation_pct, usage.gpu_util_pct >= 0,
-      std::min<double>(static_cast<double>(usage.gpu_util_pct), 100));
+  const auto put_pct = [&put](std::optional<wire::Measured>& field, float value_pct) {
+    put(field, value_pct >= 0, std::min(static_cast<double>(value_pct), 100.0));
+  };
+  put_pct(out.utilisation_pct, usage.gpu_util_pct);
+  put_pct(out.memory_busy_pct, usage.memory_busy_pct);
+  put_pct(out.dram_utilisation_pct, usage.dram_util_pct);
+  put_pct(out.fu_utilisation_pct, usage.fu_util_pct);
   put(out.power_w, usage.energy_j > 0, usage.energy_j / held_s / spec.num_gpus);
   return out;
 }
@@ -130,8 +136,10 @@ bool add_to(wire::JobProfile& known, const wire::JobProfile& seen) {
     known.peak_mem_bytes = seen.peak_mem_bytes;
     news = true;
   }
-  for (const auto field : {&wire::JobProfile::iteration_s, &wire::JobProfile::epoch_s,
-                           &wire::JobProfile::input_stall_pct}) {
+  for (const auto field :
+       {&wire::JobProfile::iteration_s, &wire::JobProfile::epoch_s,
+        &wire::JobProfile::input_stall_pct, &wire::JobProfile::memory_busy_pct,
+        &wire::JobProfile::dram_utilisation_pct, &wire::JobProfile::fu_utilisation_pct}) {
     if (known.*field || !(seen.*field)) continue;
     known.*field = seen.*field;
     news = true;
@@ -143,7 +151,8 @@ bool add_to(wire::JobProfile& known, const wire::JobProfile& seen) {
 
 base::Result<std::unique_ptr<ProfileBook>> ProfileBook::open(std::string folder,
                                                              std::string payloads,
-                                                             std::string gpu_type) {
+                                                             std::string gpu_type,
+                                                             size_t num_classes) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error) {
@@ -153,19 +162,51 @@ base::Result<std::unique_ptr<ProfileBook>> ProfileBook::open(std::string folder,
     return base::failed(fmt::format("cannot use the folder {}: {}", folder, error.message()),
                         "it must be a folder that the daemon may write to");
   }
-  return std::unique_ptr<ProfileBook>(
-      new ProfileBook(std::move(folder), std::move(payloads), std::move(gpu_type)));
+  std::unique_ptr<ProfileBook> out(
+      new ProfileBook(std::move(folder), std::move(payloads), std::move(gpu_type), num_classes));
+  out->read_classes();
+  return out;
+}
+
+void ProfileBook::read_classes() {
+  std::error_code error;
+  for (std::filesystem::directory_iterator each(folder_, error), end; !error && each != end;
+       each.increment(error)) {
+    const auto profile = read_profile(each->path().string());
+    const std::string name = each->path().filename().string();
+    if (profile && profile->gpu_type == gpu_type_) classes_.put(name, *profile);
+  }
+}
+
+std::optional<model::AppClass> ProfileBook::class_of(const wire::JobProfile& profile) const {
+  if (profile.gpu_type != gpu_type_) return std::nullopt;
+  const std::scoped_lock lock(mutex_);
+  return classes_.of(profile);
+}
+
+void ProfileBook::fill_class(live::JobSpec& spec,
+                             const std::optional<wire::JobProfile>& known) const {
+  spec.class_from = live::ClassSource::Submission;
+  if (spec.app_class >= 0) return;
+  if (const auto measured = known ? class_of(*known) : std::nullopt) {
+    spec.app_class = static_cast<int8_t>(measured->value);
+    spec.class_from = live::ClassSource::Measured;
+  } else if (const auto model = profile::find_known_model(spec.model)) {
+    spec.app_class = static_cast<int8_t>(model->app_class.value);
+    spec.class_from = live::ClassSource::Model;
+  }
 }
 
 void ProfileBook::fill(live::JobSpec& spec, std::string_view payload) const {
   spec.application.clear();
   if (spec.num_gpus < 1) return;
   const std::string name = file_name(spec, payload);
-  if (name.empty()) return;
+  if (name.empty()) return fill_class(spec, std::nullopt);
   if (spec.model.empty()) {
     spec.application = fmt::format("program-{}", digits_of(name).substr(0, kApplicationDigits));
   }
   const auto known = read(name);
+  fill_class(spec, known);
   if (!known) return;
   model::TrainingFacts& facts = spec.training;
   if (facts.gpu_mem_bytes == 0 && known->peak_mem_bytes) {
@@ -222,6 +263,10 @@ base::Status ProfileBook::learn(const live::LiveJob& job) {
     if (!add_to(*known, *seen)) return {};
     seen = std::move(known);
   }
+  if (seen->gpu_type == gpu_type_) {
+    const std::scoped_lock lock(mutex_);
+    classes_.put(name, *seen);
+  }
   return engine::local::replace_file(folder_, name, wire::to_json(*seen),
                                      engine::local::Durable::No);
 }
@@ -238,8 +283,12 @@ uint32_t ProfileBook::application_of(const live::LiveJob& job) {
 std::string ProfileBook::find(const live::LiveJob& job) {
   const std::string name = job.spec.num_gpus < 1 ? std::string{} : file_of(job);
   if (name.empty()) return {};
-  const auto profile = read(name);
-  return profile ? wire::to_json(*profile) : std::string{};
+  auto profile = read(name);
+  if (!profile) return {};
+  if (const auto measured = class_of(*profile)) {
+    profile->app_class = std::string(1, measured->letter());
+  }
+  return wire::to_json(*profile);
 }
 
 }  // namespace goban::service

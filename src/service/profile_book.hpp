@@ -1,6 +1,6 @@
 // Job profiles that make themselves: the first whole run of an application is its profile, and
-// later submissions of the same application that say nothing of memory and utilisation get them
-// from it. One wire::JobProfile a file in `<state>/profiles/`, under its user's number.
+// later submissions of the same application that say nothing of memory, utilisation and class get
+// them from it. One wire::JobProfile a file in `<state>/profiles/`, under its user's number.
 #pragma once
 
 #include <map>
@@ -12,6 +12,7 @@
 
 #include "base/result.hpp"
 #include "live/controller/job_book.hpp"
+#include "profile/learned_classes.hpp"
 #include "wire/job_profile.hpp"
 
 namespace goban::service {
@@ -25,13 +26,17 @@ class ProfileBook {
   /// Of the measured peak; a later run may take somewhat more.
   static constexpr double kMemoryReserve = 1.2;
 
-  /// `payloads`: folder of the PayloadStore; `gpu_type`: name of the GPUs here. Makes the folder.
-  /// Errors: Failed.
-  [[nodiscard]] static base::Result<std::unique_ptr<ProfileBook>> open(std::string folder,
-                                                                       std::string payloads,
-                                                                       std::string gpu_type);
+  /// Applications are told apart into so many classes if nobody says more.
+  static constexpr size_t kClasses = 3;
 
-  /// Adds what is known of its application to a submission, where it says nothing itself.
+  /// `payloads`: folder of the PayloadStore; `gpu_type`: name of the GPUs here; `num_classes`: that
+  /// the GPUs have scores for. Makes the folder. Errors: Failed.
+  [[nodiscard]] static base::Result<std::unique_ptr<ProfileBook>> open(
+      std::string folder, std::string payloads, std::string gpu_type,
+      size_t num_classes = kClasses);
+
+  /// Adds what is known of its application to a submission, where it says nothing itself. Its class
+  /// is by what earlier runs did with their GPUs, else by the name of its model.
   void fill(live::JobSpec& spec, std::string_view payload) const;
   /// Takes a job that is over, before its payload is removed. What is no whole run alone on its
   /// GPUs is ignored; to an application that is known it adds a higher peak of memory, and what no
@@ -47,10 +52,14 @@ class ProfileBook {
   [[nodiscard]] std::string find(const live::LiveJob& job);
 
  private:
-  ProfileBook(std::string folder, std::string payloads, std::string gpu_type)
+  ProfileBook(std::string folder, std::string payloads, std::string gpu_type, size_t num_classes)
       : folder_(std::move(folder)),
         payloads_(std::move(payloads)),
-        gpu_type_(std::move(gpu_type)) {}
+        gpu_type_(std::move(gpu_type)),
+        classes_(num_classes) {}
+  void read_classes();
+  void fill_class(live::JobSpec& spec, const std::optional<wire::JobProfile>& known) const;
+  [[nodiscard]] std::optional<model::AppClass> class_of(const wire::JobProfile& profile) const;
   /// None: there is no such file. One of 0.1 gets its name of today.
   [[nodiscard]] std::optional<wire::JobProfile> read(const std::string& name) const;
   /// File of the application of a job in the book; empty: its script is gone.
@@ -59,8 +68,9 @@ class ProfileBook {
   std::string folder_;
   std::string payloads_;
   std::string gpu_type_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<live::JobId, std::string> files_;  ///< guarded by mutex_
+  profile::LearnedClasses classes_;           ///< by name of file; guarded by mutex_
 };
 
 /// Removes the profiles of a user's applications, and those of 0.1, which do not say whose they

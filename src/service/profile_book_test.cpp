@@ -196,6 +196,61 @@ TEST_F(Profiles, OtherApplicationsGetNothing) {
   }
 }
 
+class Classes : public Profiles {
+ public:
+  /// An application with a run whose GPUs were used so, in per cent.
+  void run_of(uint32_t number, float memory_pct, float units_pct, bool of_peak = true) const {
+    auto each = job(number);
+    each.spec.model = "model " + std::to_string(number);
+    (of_peak ? each.usage.dram_util_pct : each.usage.memory_busy_pct) = memory_pct;
+    (of_peak ? each.usage.fu_util_pct : each.usage.gpu_util_pct) = units_pct;
+    ASSERT_TRUE(book->learn(each));
+  }
+  live::JobSpec spec_of(uint32_t number) const {
+    live::JobSpec spec = job(number).spec;
+    spec.model = "model " + std::to_string(number);
+    return filled(spec);
+  }
+};
+
+TEST_F(Classes, AreLearnedFromWhatGpusDid) {
+  for (uint32_t i = 0; i < 5; ++i) run_of(1 + i, i < 2 ? 10 : 80, i < 2 ? 90 : 20);
+  EXPECT_EQ(spec_of(1).app_class, -1) << "too few applications";
+  run_of(6, 45, 50);
+  EXPECT_EQ(spec_of(1).app_class, 0);
+  EXPECT_EQ(spec_of(1).class_from, live::ClassSource::Measured);
+  EXPECT_EQ(spec_of(6).app_class, 1);
+  EXPECT_EQ(spec_of(5).app_class, 2);
+  EXPECT_EQ(spec_of(7).app_class, -1) << "never ran";
+  auto last = job(5);
+  last.spec.model = "model 5";
+  EXPECT_EQ(found(last).app_class, "C");
+  book = open();  // as after a restart
+  EXPECT_EQ(spec_of(5).app_class, 2);
+}
+
+TEST_F(Classes, OfTheSubmissionComeFirstAndThoseOfKnownModelsLast) {
+  for (uint32_t i = 1; i <= 6; ++i) run_of(i, i < 4 ? 10 : 80, i < 4 ? 90 : 20);
+  live::JobSpec said = job(5).spec;
+  said.model = "model 5";
+  said.app_class = 0;
+  EXPECT_EQ(filled(said).app_class, 0);
+  EXPECT_EQ(filled(said).class_from, live::ClassSource::Submission);
+  said.model = "vgg19";
+  said.app_class = -1;
+  EXPECT_EQ(filled(said).app_class, 2);
+  EXPECT_EQ(filled(said).class_from, live::ClassSource::Model);
+}
+
+TEST_F(Classes, OfTimesAndOfPeaksAreNotMixed) {
+  for (uint32_t i = 1; i <= 5; ++i) run_of(i, i < 4 ? 10 : 80, i < 4 ? 90 : 20, true);
+  for (uint32_t i = 6; i <= 10; ++i) run_of(i, i < 9 ? 5 : 60, 99, false);
+  EXPECT_EQ(spec_of(6).app_class, -1);
+  run_of(11, 5, 99, false);
+  EXPECT_EQ(spec_of(6).app_class, 0);
+  EXPECT_EQ(spec_of(9).app_class, 1);
+}
+
 TEST_F(Profiles, ANamedModelIsKnownWhateverItsScript) {
   auto named = job(1);
   named.spec.model = "resnet50";

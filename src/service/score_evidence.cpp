@@ -30,7 +30,7 @@ std::vector<double> rank_steps_s(const live::PastRun& run, const EvidenceRules& 
 RunEvidence evidence_of_run(const live::LiveJob& job, const live::PastRun& run,
                             const EvidenceRules& rules) {
   RunEvidence out{.user = job.spec.owner.uid,
-                  .app_class = {job.spec.app_class},
+                  .app_class = live::class_of(job.spec),
                   .shared = run.shared || job.shares,
                   .gpus = run.gpus};
   out.step_s = rank_steps_s(run, rules);

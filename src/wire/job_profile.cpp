@@ -34,6 +34,7 @@ constexpr std::array kMeasuredFields = {
     MeasuredField{"sync_interval_s", &JobProfile::sync_interval_s, kNoMax},
     MeasuredField{"peak_mem_bytes", &JobProfile::peak_mem_bytes, kNoMax},
     MeasuredField{"utilisation_pct", &JobProfile::utilisation_pct, kPercentMax},
+    MeasuredField{"memory_busy_pct", &JobProfile::memory_busy_pct, kPercentMax},
     MeasuredField{"dram_utilisation_pct", &JobProfile::dram_utilisation_pct, kPercentMax},
     MeasuredField{"fu_utilisation_pct", &JobProfile::fu_utilisation_pct, kPercentMax},
     MeasuredField{"power_w", &JobProfile::power_w, kNoMax},

@@ -28,9 +28,10 @@ struct JobProfile {
   /// Bytes that each GPU hands to an all-reduce at one synchronisation (gradients, not wire
   /// traffic).
   std::optional<Measured> bytes_per_step;
-  std::optional<Measured> sync_interval_s;  ///< seconds of compute between synchronisations
-  std::optional<Measured> peak_mem_bytes;   ///< of one GPU
-  std::optional<Measured> utilisation_pct;
+  std::optional<Measured> sync_interval_s;       ///< seconds of compute between synchronisations
+  std::optional<Measured> peak_mem_bytes;        ///< of one GPU
+  std::optional<Measured> utilisation_pct;       ///< of time that a kernel ran
+  std::optional<Measured> memory_busy_pct;       ///< of time that GPU memory was in use
   std::optional<Measured> dram_utilisation_pct;  ///< of peak
   std::optional<Measured> fu_utilisation_pct;    ///< functional units, of peak
   std::optional<Measured> power_w;               ///< of one GPU

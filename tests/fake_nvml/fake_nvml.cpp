@@ -2,8 +2,8 @@
 // Energy grows by 100 J at each reading, or with time if FAKE_NVML_WATTS says how fast; the file in
 // FAKE_NVML_PROCESS holds a process id that has 300 MiB on the first GPU. With FAKE_NVML_IDLE no
 // GPU is used; FAKE_NVML_DRIVER is the version. With FAKE_NVML_HIDES nobody is told what a process
-// has. With FAKE_NVML_MIG the second GPU is cut into slices: three places for them, one of which is
-// empty.
+// has. With FAKE_NVML_COUNTERS the first GPU has performance counters. With FAKE_NVML_MIG the
+// second GPU is cut into slices: three places for them, one of which is empty.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -48,6 +48,20 @@ struct ProcessBusy {
   unsigned pid;
   unsigned long long at_us;
   unsigned gpu_pct, memory_pct, encoder_pct, decoder_pct;
+};
+struct GpmSupport {
+  unsigned version, is_supported;
+};
+struct GpmMetric {
+  unsigned id;
+  int code;
+  double value;
+  const char *short_name, *long_name, *unit;
+};
+struct GpmMetrics {
+  unsigned version, count;
+  int *from, *to;
+  GpmMetric metrics[1];  // and more
 };
 struct Process {
   unsigned pid;
@@ -171,6 +185,39 @@ int nvmlDeviceGetProcessUtilization(void* device, ProcessBusy* out, unsigned* co
   out[0] = {pid, since_us + 10, 25, 0, 0, 0};
   out[1] = {pid, since_us + 5, 90, 0, 0, 0};
   out[2] = {pid + 1, since_us + 20, 60, 0, 0, 0};
+  return 0;
+}
+int nvmlGpmQueryDeviceSupport(void* device, GpmSupport* out) {
+  if (out->version != 1) return kInvalid;
+  out->is_supported = number_of(device) == 0 && std::getenv("FAKE_NVML_COUNTERS") != nullptr;
+  return 0;
+}
+int nvmlGpmSampleAlloc(int** out) {
+  *out = new int(0);
+  return 0;
+}
+int nvmlGpmSampleFree(int* sample) {
+  delete sample;
+  return 0;
+}
+/// Samples are numbered.
+int nvmlGpmSampleGet(void*, int* sample) {
+  static int count = 0;
+  *sample = ++count;
+  return 0;
+}
+/// Memory at 30 % between the first two samples and at 50 % later; tensor cores at 40 %, FP32 at
+/// 15 %; there is no FP64.
+int nvmlGpmMetricsGet(GpmMetrics* query) {
+  if (query->version != 1 || *query->from == 0 || *query->to <= *query->from) return kInvalid;
+  for (unsigned i = 0; i < query->count; ++i) {
+    GpmMetric& each = query->metrics[i];
+    each.code = each.id == 11 ? 3 : 0;
+    each.value = each.id == 10   ? (*query->from == 1 ? 30 : 50)
+                 : each.id == 5  ? 40
+                 : each.id == 12 ? 15
+                                 : 0;
+  }
   return 0;
 }
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Process* out) {

@@ -9,6 +9,7 @@
 #include "engine/local/gpu_watch.hpp"
 #include "engine/local/nvml.hpp"
 #include "engine/local/supervised_run.hpp"
+#include "engine/local/unit_counters.hpp"
 
 namespace goban::engine::local {
 namespace {
@@ -143,6 +144,7 @@ class NvmlMeter final : public GpuMeter {
             const RunFolder& run)
       : gpus_(std::move(gpus)), nvml_(std::move(nvml)), energy_(run) {
     for (const LocalGpu& gpu : gpus_) {
+      units_.emplace_back(nvml_, gpu.uuid);
       energy_.add(gpu.uuid, [this, &gpu](EnergyBook& book, EnergyBook::Holder* /*own*/) {
         const double now_j = nvml_->read(gpu.uuid).energy_j;
         if (now_j < 0) return -1.0;
@@ -160,6 +162,7 @@ class NvmlMeter final : public GpuMeter {
     const base::TimeNs now_ns = steady_ns();
     const double span_s = sampled_ns_ == 0 ? 0 : base::to_seconds(now_ns - sampled_ns_);
     sampled_ns_ = now_ns;
+    for (UnitCounters& each : units_) each.look(span_s, unit_use_);
     for (const LocalGpu& gpu : gpus_) {
       const double share = nvml_->busy_share(gpu.uuid, processes);
       if (share < 0) busy_known_ = false;
@@ -167,6 +170,7 @@ class NvmlMeter final : public GpuMeter {
       const GpuReading now = nvml_->read(gpu.uuid);
       if (now.util_pct >= 0) {
         util_pct_sum_ += now.util_pct;
+        memory_busy_pct_sum_ += now.memory_busy_pct;
         ++util_count_;
       }
       mem_bytes_ = std::max(mem_bytes_, nvml_->memory_of(gpu.uuid, processes));
@@ -181,8 +185,12 @@ class NvmlMeter final : public GpuMeter {
   void finish(live::RunUsage& usage, double /*wall_s*/) override {
     usage.gpu_mem_bytes_max = mem_bytes_max_;
     if (util_count_ > 0) {
-      usage.gpu_util_pct = static_cast<float>(util_pct_sum_ / static_cast<double>(util_count_));
+      const auto count = static_cast<double>(util_count_);
+      usage.gpu_util_pct = static_cast<float>(util_pct_sum_ / count);
+      usage.memory_busy_pct = static_cast<float>(memory_busy_pct_sum_ / count);
     }
+    usage.dram_util_pct = static_cast<float>(unit_use_.dram_pct());
+    usage.fu_util_pct = static_cast<float>(unit_use_.fu_pct());
     usage.energy_j = energy_.leave();
   }
 
@@ -190,7 +198,10 @@ class NvmlMeter final : public GpuMeter {
   std::vector<LocalGpu> gpus_;
   std::shared_ptr<const NvmlLibrary> nvml_;
   EnergyShares energy_;
+  std::vector<UnitCounters> units_;
+  UnitUse unit_use_;
   double util_pct_sum_ = 0;
+  double memory_busy_pct_sum_ = 0;
   int64_t util_count_ = 0;
   base::TimeNs sampled_ns_ = 0;
   double busy_s_ = 0;

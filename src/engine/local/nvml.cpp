@@ -42,6 +42,11 @@ const char* find_all(void* file, NvmlFunctions& f) {
   find(file, f.processes, "nvmlDeviceGetComputeRunningProcesses_v3");
   if (f.processes == nullptr) find(file, f.processes, "nvmlDeviceGetComputeRunningProcesses_v2");
   find(file, f.process_busy, "nvmlDeviceGetProcessUtilization");
+  find(file, f.gpm_support, "nvmlGpmQueryDeviceSupport");
+  find(file, f.gpm_sample_alloc, "nvmlGpmSampleAlloc");
+  find(file, f.gpm_sample_free, "nvmlGpmSampleFree");
+  find(file, f.gpm_sample_get, "nvmlGpmSampleGet");
+  find(file, f.gpm_metrics, "nvmlGpmMetricsGet");
   find(file, f.mig_mode, "nvmlDeviceGetMigMode");
   find(file, f.mig_count_max, "nvmlDeviceGetMaxMigDeviceCount");
   find(file, f.mig_device, "nvmlDeviceGetMigDeviceHandleByIndex");
@@ -190,7 +195,10 @@ GpuReading NvmlLibrary::read(const std::string& uuid) const {
   NvmlDevice gpu = device(uuid);
   if (gpu == nullptr) return out;
   NvmlUtilization use;
-  if (f_.utilization(gpu, &use) == kNvmlSuccess) out.util_pct = use.gpu;
+  if (f_.utilization(gpu, &use) == kNvmlSuccess) {
+    out.util_pct = use.gpu;
+    out.memory_busy_pct = use.memory;
+  }
   NvmlMemory memory;
   if (f_.memory(gpu, &memory) == kNvmlSuccess) {
     out.mem_used_bytes = static_cast<int64_t>(memory.used);

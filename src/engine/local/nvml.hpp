@@ -42,6 +42,24 @@ struct NvmlProcessBusy {
   unsigned long long at_us = 0;
   unsigned int gpu_pct = 0, memory_pct = 0, encoder_pct = 0, decoder_pct = 0;
 };
+using NvmlGpmSample = void*;
+/// nvmlGpmSupport_t.
+struct NvmlGpmSupport {
+  unsigned int version = 1, is_supported = 0;
+};
+/// nvmlGpmMetric_t.
+struct NvmlGpmMetric {
+  unsigned int id = 0;
+  int code = 0;
+  double value = 0;
+  const char *short_name = nullptr, *long_name = nullptr, *unit = nullptr;
+};
+/// nvmlGpmMetricsGet_t; the library looks at the first `count` entries of its longer array.
+struct NvmlGpmMetrics {
+  unsigned int version = 1, count = 0;
+  NvmlGpmSample from = nullptr, to = nullptr;
+  std::array<NvmlGpmMetric, 16> metrics{};
+};
 inline constexpr int kNvmlNotFound = 6;
 inline constexpr int kNvmlSuccess = 0;
 inline constexpr int kNvmlInsufficientSize = 7;
@@ -72,6 +90,12 @@ struct NvmlFunctions {
   /// All samples since a time; "not found" if there are none.
   int (*process_busy)(NvmlDevice, NvmlProcessBusy*, unsigned*,
                       unsigned long long since_us) = nullptr;
+  // Performance counters: Hopper and later.
+  int (*gpm_support)(NvmlDevice, NvmlGpmSupport*) = nullptr;
+  int (*gpm_sample_alloc)(NvmlGpmSample*) = nullptr;
+  int (*gpm_sample_free)(NvmlGpmSample) = nullptr;
+  int (*gpm_sample_get)(NvmlDevice, NvmlGpmSample) = nullptr;
+  int (*gpm_metrics)(NvmlGpmMetrics*) = nullptr;
   int (*vbios_version)(NvmlDevice, char*, unsigned) = nullptr;
   // Slices of a GPU (MIG); missing on drivers before 450 and on GPUs without.
   int (*mig_mode)(NvmlDevice, unsigned* current, unsigned* pending) = nullptr;
@@ -81,7 +105,8 @@ struct NvmlFunctions {
 
 /// What a GPU does now; -1 = the driver does not say.
 struct GpuReading {
-  double util_pct = -1;
+  double util_pct = -1;         ///< of time that a kernel ran
+  double memory_busy_pct = -1;  ///< of time that its memory was read or written
   int64_t mem_used_bytes = -1;
   double power_w = -1;
   double energy_j = -1;  ///< since the driver was loaded
@@ -116,12 +141,14 @@ class NvmlLibrary {
                                   const std::vector<pid_t>& processes) const;
   /// Processes that compute on the GPU.
   [[nodiscard]] std::vector<pid_t> processes_on(const std::string& uuid) const;
+  /// For callers of functions that this class does not wrap; null: it is not there.
+  [[nodiscard]] NvmlDevice device(const std::string& uuid) const;
+  [[nodiscard]] const NvmlFunctions& functions() const { return f_; }
   /// 0 = the limit it came with. Errors: Failed (no permission, out of range).
   [[nodiscard]] base::Status set_power_limit(const std::string& uuid, double watts) const;
 
  private:
   NvmlLibrary() = default;
-  [[nodiscard]] NvmlDevice device(const std::string& uuid) const;
   /// Name, UUID and memory. Returns the driver's code.
   [[nodiscard]] int describe(NvmlDevice device, LocalGpu& gpu) const;
   /// The slices of a GPU in the driver's order; empty: it is whole.

@@ -8,6 +8,7 @@
 
 #include "engine/local/gpu_meter.hpp"
 #include "engine/local/test_runs.hpp"
+#include "engine/local/unit_counters.hpp"
 
 namespace goban::engine::local {
 namespace {
@@ -145,6 +146,44 @@ TEST_F(NvmlRuns, OfASharedGpuOnlyTheTimeOfItsOwnProcessesIsItsOwn) {
   const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
   EXPECT_GT(meter->busy_s(-1), 0.25 * 0.06);
   EXPECT_LT(meter->busy_s(-1), 0.25 * past.count());
+}
+
+TEST_F(NvmlRuns, MemoryAndUnitsAreMeasuredOfPeakWhereThereAreCounters) {
+  ::setenv("FAKE_NVML_COUNTERS", "1", 1);
+  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  ASSERT_TRUE(nvml);
+  UnitUse use;
+  UnitCounters counters(*nvml, "GPU-a");
+  counters.look(0, use);
+  EXPECT_EQ(use.dram_pct(), -1) << "nothing is known before the second sample";
+  EXPECT_EQ(use.fu_pct(), -1);
+  counters.look(1, use);
+  EXPECT_DOUBLE_EQ(use.dram_pct(), 30);
+  counters.look(3, use);
+  EXPECT_DOUBLE_EQ(use.dram_pct(), 45) << "longer spans count more";
+  EXPECT_DOUBLE_EQ(use.fu_pct(), 40) << "of the units that were used most";
+  for (const char* without : {"GPU-b", "GPU-none", "MIG-b0"}) {
+    UnitUse none;
+    UnitCounters silent(*nvml, without);
+    silent.look(1, none);
+    silent.look(1, none);
+    EXPECT_EQ(none.fu_pct(), -1) << without;
+  }
+  ::unsetenv("FAKE_NVML_COUNTERS");
+}
+
+TEST_F(NvmlRuns, ARunTellsHowItUsedItsGpu) {
+  ::setenv("FAKE_NVML_COUNTERS", "1", 1);
+  const auto meter = make_gpu_meter({runs.gpus[1]}, RunFolder(""));
+  ::unsetenv("FAKE_NVML_COUNTERS");
+  for (int i = 0; i < 3; ++i) meter->sample({}, -1);
+  live::RunUsage usage;
+  meter->finish(usage, 1);
+  EXPECT_FLOAT_EQ(usage.gpu_util_pct, 80);
+  EXPECT_FLOAT_EQ(usage.memory_busy_pct, 10);
+  EXPECT_GE(usage.dram_util_pct, 30);
+  EXPECT_LE(usage.dram_util_pct, 50);
+  EXPECT_FLOAT_EQ(usage.fu_util_pct, 40);
 }
 
 TEST_F(NvmlRuns, ANeighbourThatTakesTooMuchOfAGpuIsKilled) {

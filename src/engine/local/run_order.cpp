@@ -83,6 +83,9 @@ json usage_json(const live::RunUsage& usage) {
           {"mem_bytes_max", usage.mem_bytes_max},
           {"gpu_mem_bytes_max", usage.gpu_mem_bytes_max},
           {"gpu_util_pct", usage.gpu_util_pct},
+          {"memory_busy_pct", usage.memory_busy_pct},
+          {"dram_util_pct", usage.dram_util_pct},
+          {"fu_util_pct", usage.fu_util_pct},
           {"energy_j", usage.energy_j}};
 }
 
@@ -92,6 +95,9 @@ std::string read_usage(const json& object, live::RunUsage& usage) {
   fields.get("mem_bytes_max", usage.mem_bytes_max);
   fields.get("gpu_mem_bytes_max", usage.gpu_mem_bytes_max);
   fields.get("gpu_util_pct", usage.gpu_util_pct);
+  fields.get("memory_busy_pct", usage.memory_busy_pct);
+  fields.get("dram_util_pct", usage.dram_util_pct);
+  fields.get("fu_util_pct", usage.fu_util_pct);
   fields.get("energy_j", usage.energy_j);
   return fields.wrong();
 }

@@ -27,8 +27,9 @@ void Controller::State::reset_core() {
   const policy::SpeedModel speed{
       .cluster = &site.cluster, .scores = &site.scores, .penalties = &site.penalties};
   const policy::RunContext context{.progress = &progress, .knowledge = site.knowledge};
-  core =
-      std::make_unique<scheduler::Core>(speed, site.composition.make(context), context, site.seed);
+  policy::PolicySet policies = site.composition.make(context);
+  caps_power = policies.sharing->caps_power();
+  core = std::make_unique<scheduler::Core>(speed, std::move(policies), context, site.seed);
 }
 
 Controller::Controller(Site site) : state_(std::make_unique<State>(std::move(site), *this)) {}
@@ -45,7 +46,10 @@ Status Controller::check(const Input& input) const {
     const Controller::State& state;
     const JobBook& book;
     const decltype(known_node)& node;
-    Status operator()(const Submit& each) const { return check_submit(each, state.site, book); }
+    Status operator()(const Submit& each) const {
+      if (auto status = check_submit(each, state.site, book); !status) return status;
+      return check_open_jobs(each, state.open_jobs, state.site.jobs_per_user_max);
+    }
     Status operator()(const Cancel& each) const { return check_job(book, each.job, each.by); }
     Status operator()(const Hold& each) const {
       if (auto status = check_job(book, each.job, each.by); !status) return status;
@@ -88,6 +92,7 @@ void Controller::State::take(const Submit& submit, TimeNs at) {
     LiveJob job{.job = JobId(book.next_job++), .spec = spec, .submit_ns = at};
     if (spec.array_task >= 0) job.spec.array_first = first;
     job.reservation = reservation_of(spec);
+    ++open_jobs[job.spec.owner.uid];
     if (job.reservation.valid()) job.spec.reservation = reservation_name(job.reservation);
     settle_dependencies(book.jobs.emplace(job.job, std::move(job)).first->second, at);
   }
@@ -203,6 +208,14 @@ std::vector<Order> Controller::orders_to_repeat() const {
   }
   for (const auto& [id, job] : state_->book.jobs) {
     if (job.stage == JobStage::Done && !job.accounted) found.emplace_back(AccountFor{id});
+  }
+  return found;
+}
+
+std::vector<Order> Controller::limits_to_repeat() const {
+  std::vector<Order> found;
+  for (const GpuId gpu : state_->capped) {
+    found.emplace_back(state_->limit_order(gpu, state_->cap_of(gpu)));
   }
   return found;
 }

@@ -28,6 +28,7 @@ struct Site {
   uint64_t seed = 1;
   TimeNs keep_ended_ns = 3600 * base::kSecond;  ///< accounted jobs stay in the book so long
   ReservationRules reservations{};
+  size_t jobs_per_user_max = 0;  ///< that are not over; 0 = no limit
 };
 
 struct LaunchRun {
@@ -87,6 +88,8 @@ class Controller final : public model::ReportedProgress {
   /// they arrived: after a restart, and now and then, for messages get lost.
   [[nodiscard]] std::vector<LaunchOrder> launched_runs() const;
   [[nodiscard]] std::vector<Order> orders_to_repeat() const;
+  /// The power limits of all GPUs that ever had one from here: as they are now, or none.
+  [[nodiscard]] std::vector<Order> limits_to_repeat() const;
 
   /// When decide() is due even if nothing happens; kNever = not at all.
   [[nodiscard]] TimeNs wake_ns() const;

@@ -15,6 +15,7 @@ void Controller::State::before_decision(TimeNs at) {
   for (const JobId job : observer.watched()) {
     const bool runs = in_core(job) && !core_has_waiting(job);
     if (runs) observe_rate(job, clock_ns);
+    if (!runs) observer.give_up(job, clock_ns);
   }
 }
 

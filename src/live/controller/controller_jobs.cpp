@@ -31,7 +31,7 @@ void Controller::State::enter_core(LiveJob& job, TimeNs at) {
   if (!spec.resource_type.empty()) {
     request.resource_type = site.cluster.find_resource_type(spec.resource_type);
   }
-  request.app_class = {spec.app_class};
+  request.app_class = class_of(spec);
   request.reservation = job.reservation;
   request.app = applications.of(spec);
   // A deadline counts from the submission, wherever the job waited since.
@@ -50,6 +50,10 @@ void Controller::State::enter_core(LiveJob& job, TimeNs at) {
 
 void Controller::State::tell_core(const Event& event) {
   const std::span<const Action> forced = core->apply(event);
+  // What comes next in the same turn is said under other neighbours already.
+  for (const JobId job : core->take_disturbed()) {
+    if (in_core(job)) observer.restarted(job, event.at_ns);
+  }
   carry_out(std::vector<Action>(forced.begin(), forced.end()), event.at_ns);
 }
 
@@ -70,16 +74,10 @@ void Controller::State::carry_out(std::span<const Action> actions, TimeNs at) {
       case ActionKind::Observe:
         observer.observe(action.job, action.until_ns);
         break;
-      case ActionKind::Cap: {
-        const uint32_t gpu_model = site.cluster.node(site.cluster.node_of(action.gpu)).gpu_model;
-        const bool none = action.cap < 0 || site.knowledge == nullptr;
-        orders.emplace_back(CapGpu{.gpu = action.gpu,
-                                   .watts = none ? 0
-                                                 : site.knowledge->power[gpu_model]
-                                                       .caps[static_cast<size_t>(action.cap)]
-                                                       .cap_w});
+      case ActionKind::Cap:
+        capped.insert(action.gpu);
+        orders.emplace_back(limit_order(action.gpu, action.cap));
         break;
-      }
       case ActionKind::Rest:
         orders.emplace_back(RestNode{action.node});
         break;
@@ -103,6 +101,20 @@ void Controller::State::begin_run(LiveJob& job, TimeNs at) {
   book.runs.emplace(run.run, std::move(run));
   observer.restarted(job.job, at);
   refresh(job);
+}
+
+int8_t Controller::State::cap_of(GpuId gpu) const {
+  const model::Tenants* tenants = core->tenants();
+  return tenants != nullptr && caps_power ? tenants->cap_of(gpu) : int8_t{-1};
+}
+
+CapGpu Controller::State::limit_order(GpuId gpu, int8_t cap) const {
+  CapGpu order{.gpu = gpu, .watts = 0};
+  if (cap < 0 || site.knowledge == nullptr || site.knowledge->power.empty()) return order;
+  const uint32_t gpu_model = site.cluster.node(site.cluster.node_of(gpu)).gpu_model;
+  const auto& caps = site.knowledge->power[gpu_model].caps;
+  if (static_cast<size_t>(cap) < caps.size()) order.watts = caps[static_cast<size_t>(cap)].cap_w;
+  return order;
 }
 
 void Controller::State::mark_neighbours(LiveRun& run) {
@@ -187,6 +199,7 @@ void Controller::State::finish(LiveJob& job, JobResult result, TimeNs at) {
   job.stage = JobStage::Done;
   watched.erase(job.job);
   observer.ended(job.job);
+  if (--open_jobs[job.spec.owner.uid] == 0) open_jobs.erase(job.spec.owner.uid);
   orders.emplace_back(AccountFor{job.job});
   settle_dependents(job.job, at);
 }
@@ -203,12 +216,30 @@ void Controller::State::withdraw(LiveJob& job, StopReason reason, JobResult resu
   finish(job, result, at);
 }
 
+void Controller::State::note_dependent(const LiveJob& job) {
+  for (const Dependency& each : job.spec.dependencies) {
+    const LiveJob* other = book.find(each.job);
+    if (other != nullptr && other->stage != JobStage::Done) dependents[each.job].insert(job.job);
+  }
+}
+
+// A dependent that never runs settles its own at once: by a stack, for chains can be long.
 void Controller::State::settle_dependents(JobId id, TimeNs at) {
-  for (auto& [other, job] : book.jobs) {
-    if (job.stage != JobStage::Depends) continue;
-    const bool waits_for_it = std::ranges::any_of(
-        job.spec.dependencies, [&](const Dependency& each) { return each.job == id; });
-    if (waits_for_it) settle_dependencies(job, at);
+  const auto found = dependents.find(id);
+  if (found == dependents.end()) return;
+  to_settle.emplace_back(found->second.rbegin(), found->second.rend());
+  if (book.jobs.at(id).stage == JobStage::Done) dependents.erase(found);
+  if (to_settle.size() > 1) return;  // by whoever settles already
+  while (!to_settle.empty()) {
+    if (to_settle.back().empty()) {
+      to_settle.pop_back();
+      continue;
+    }
+    const JobId next = to_settle.back().back();
+    to_settle.back().pop_back();
+    const auto job = book.jobs.find(next);
+    const bool waits = job != book.jobs.end() && job->second.stage == JobStage::Depends;
+    if (waits) settle_dependencies(job->second, at);
   }
 }
 
@@ -246,6 +277,7 @@ void Controller::State::settle_dependencies(LiveJob& job, TimeNs at) {
   }
   if (waits) {
     job.stage = JobStage::Depends;
+    note_dependent(job);
   } else if (job.spec.held) {
     job.stage = JobStage::Held;
   } else {

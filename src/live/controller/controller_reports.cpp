@@ -16,6 +16,9 @@ void add_usage(RunUsage& sum, const RunUsage& more) {
   sum.mem_bytes_max = std::max(sum.mem_bytes_max, more.mem_bytes_max);
   sum.gpu_mem_bytes_max = std::max(sum.gpu_mem_bytes_max, more.gpu_mem_bytes_max);
   if (more.gpu_util_pct >= 0) sum.gpu_util_pct = more.gpu_util_pct;
+  if (more.memory_busy_pct >= 0) sum.memory_busy_pct = more.memory_busy_pct;
+  if (more.dram_util_pct >= 0) sum.dram_util_pct = more.dram_util_pct;
+  if (more.fu_util_pct >= 0) sum.fu_util_pct = more.fu_util_pct;
 }
 
 void add_progress(ProgressNews& known, const ProgressNews& news) {
@@ -77,13 +80,17 @@ bool Controller::State::shares_now(JobId id) const {
   });
 }
 
+bool Controller::State::is_capped(const LiveJob& job) const {
+  return std::ranges::any_of(job.gpus, [this](GpuId gpu) { return cap_of(gpu) >= 0; });
+}
+
 Standing Controller::State::standing_of(const LiveJob& job) const {
   const auto& state = core->state();
   const model::JobRequest& request = state.job(state.slot_of(job.job)).request;
   return {.app = request.app,
           .num_gpus = request.num_gpus,
           .slowdown = state.speed().slowdown(request, job.gpus),
-          .alone = !shares_now(job.job)};
+          .alone = !shares_now(job.job) && !is_capped(job)};
 }
 
 model::AloneUse Controller::State::use_alone(const LiveJob& job, const LiveRun& run,

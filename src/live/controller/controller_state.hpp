@@ -60,6 +60,8 @@ struct Controller::State {
   [[nodiscard]] static bool may_try_again(const LiveJob& job);
   /// A running job has neighbours on its GPUs.
   [[nodiscard]] bool shares_now(JobId id) const;
+  /// GPUs of a running job have a power limit.
+  [[nodiscard]] bool is_capped(const LiveJob& job) const;
   /// Seconds of an epoch alone: its own, or that of others of its application; negative = not
   /// known.
   [[nodiscard]] double epoch_s(JobId id) const;
@@ -87,6 +89,9 @@ struct Controller::State {
   void enter_core(LiveJob& job, TimeNs at);
   void tell_core(const model::Event& event);
   void carry_out(std::span<const model::Action> actions, TimeNs at);
+  /// The power limit of a GPU as of now: a number of the power model's, -1 = none.
+  [[nodiscard]] int8_t cap_of(GpuId gpu) const;
+  [[nodiscard]] CapGpu limit_order(GpuId gpu, int8_t cap) const;
   void begin_run(LiveJob& job, TimeNs at);
   /// Marks the run, and those on whose GPUs it is to run beside them.
   void mark_neighbours(LiveRun& run);
@@ -100,6 +105,8 @@ struct Controller::State {
   /// Jobs that depend on this one may go, or never will.
   void settle_dependents(JobId id, TimeNs at);
   void settle_dependencies(LiveJob& job, TimeNs at);
+  /// A job that waits for others is found by them.
+  void note_dependent(const LiveJob& job);
   void stop_at_limits(TimeNs at);
   void forget_old(TimeNs at);
   /// Its stage follows from its runs.
@@ -120,11 +127,16 @@ struct Controller::State {
   base::NameTable models;
   Applications applications;
   JobBook book;
+  std::map<uint32_t, size_t> open_jobs;         ///< that are not over, by their owner's number
+  std::map<JobId, std::set<JobId>> dependents;  ///< who waits for a job, and maybe more
+  std::vector<std::vector<JobId>> to_settle;  ///< dependents whose turn comes, descending; a stack
   ProgressObserver observer;
   std::unique_ptr<scheduler::Core> core;
   std::vector<Order> orders;
   std::map<NodeId, std::string> drained;
   std::set<NodeId> down;
+  bool caps_power = false;  ///< the policy does
+  std::set<GpuId> capped;   ///< GPUs that had a power limit from here
   std::set<JobId> watched;  ///< jobs with a walltime limit that hold GPUs
   TimeNs clock_ns = 0;
   TimeNs next_forget_ns = 0;
@@ -134,6 +146,9 @@ struct Controller::State {
 /// Pure checks of inputs against the state (input_checks.cpp).
 [[nodiscard]] base::Status check_submit(const Submit& submit, const Site& site,
                                         const JobBook& book);
+/// `open`: how many jobs of whom are not over; nobody has more than `most` of them (0: any number).
+[[nodiscard]] base::Status check_open_jobs(const Submit& submit,
+                                           const std::map<uint32_t, size_t>& open, size_t most);
 [[nodiscard]] base::Status check_scores(const ScoresMeasured& scores, const Site& site);
 [[nodiscard]] base::Status check_job(const JobBook& book, JobId id, const Caller& by);
 /// Reservations (reservation_checks.cpp).

@@ -99,6 +99,22 @@ Status check_submit(const Submit& submit, const Site& site, const JobBook& book)
   return {};
 }
 
+Status check_open_jobs(const Submit& submit, const std::map<uint32_t, size_t>& open, size_t most) {
+  if (most == 0) return {};
+  std::map<uint32_t, size_t> more;
+  for (const JobSpec& spec : submit.jobs) ++more[spec.owner.uid];
+  for (const auto& [uid, count] : more) {
+    const auto found = open.find(uid);
+    const size_t known = found == open.end() ? 0 : found->second;
+    if (known + count <= most) continue;
+    return base::failed(
+        fmt::format("{} jobs of this user are not over; with {} more they would be above {}", known,
+                    count, most),
+        "wait until some are done, or ask an operator for a higher jobs_per_user");
+  }
+  return {};
+}
+
 Status check_scores(const ScoresMeasured& scores, const Site& site) {
   const auto read = profile::parse_scores(scores.table, "scores", site.cluster.num_gpus());
   return read ? Status{} : base::failure(read.error());

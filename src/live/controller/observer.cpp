@@ -71,6 +71,12 @@ void ProgressObserver::observe(JobId job, TimeNs until) {
   track.until_ns = until;
 }
 
+void ProgressObserver::give_up(JobId job, TimeNs now) {
+  const auto found = jobs_.find(job);
+  if (found == jobs_.end() || now < found->second.until_ns) return;
+  found->second.until_ns = -1;
+}
+
 std::optional<double> ProgressObserver::observed(JobId job, const Standing& standing, TimeNs now) {
   const auto found = jobs_.find(job);
   if (found == jobs_.end() || found->second.until_ns < 0) return std::nullopt;

@@ -27,7 +27,7 @@ struct Standing {
   model::AppId app{};  ///< invalid: nobody knows it
   int32_t num_gpus = 0;
   double slowdown = 1;  ///< of its GPUs without neighbours, by their scores and places
-  bool alone = true;    ///< it has no neighbours now
+  bool alone = true;    ///< it has no neighbours now, and its GPUs no power limit
 };
 
 /// All epochs are fractions: 3.25 = a quarter of the fourth is done. Deterministic.
@@ -45,6 +45,8 @@ class ProgressObserver {
 
   /// Watch the job until it has done an epoch from here, or `until`.
   void observe(JobId job, TimeNs until);
+  /// The watch of a job that does not run ends without a word when its time is over.
+  void give_up(JobId job, TimeNs now);
   /// If the watch is over and enough is known: time of an epoch / the same without neighbours. A
   /// job that never ran alone is compared with others of its application.
   [[nodiscard]] std::optional<double> observed(JobId job, const Standing& standing, TimeNs now);

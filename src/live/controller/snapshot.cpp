@@ -27,18 +27,22 @@ json names_json(const base::NameTable& names) {
   return out;
 }
 
-/// Names that the configuration has must have the same numbers still.
-void read_names(FieldReader& in, const char* name, base::NameTable& names) {
-  const json* list = in.find(name);
-  if (list == nullptr) return;
-  if (!list->is_array()) return in.fail(name, "is no list");
-  uint32_t number = 0;
-  for (const json& each : *list) {
-    if (!each.is_string()) return in.fail(name, "holds something that is no text");
-    if (names.intern(each.get<std::string>()) != number++) {
-      return in.fail(name, "does not fit the accounts file any more: put new names at its end");
-    }
+/// Adds the snapshot's names to those of the configuration. Returns their numbers now.
+template <typename Id>
+std::vector<Id> adopt_names(FieldReader& in, const char* name, base::NameTable& names) {
+  std::vector<std::string> of_snapshot;
+  in.field(name, of_snapshot);
+  std::vector<Id> numbers;
+  for (const std::string& each : of_snapshot) numbers.emplace_back(names.intern(each));
+  return numbers;
+}
+
+template <typename Id>
+bool are_other(const std::vector<Id>& numbers) {
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i].index() != i) return true;
   }
+  return false;
 }
 
 template <typename Id>
@@ -115,6 +119,10 @@ std::string Controller::snapshot() {
            {"down", numbers_json(state.down)},
            {"watched", numbers_json(state.watched)},
            {"core", to_json(state.core->image())}};
+  // A policy without power limits has lifted those of the one before by now.
+  if (!state.capped.empty() && state.caps_power) {
+    out["capped"] = numbers_json(state.capped);
+  }
   if (!state.measured_scores.empty()) {
     out["scores"] = {{"table", state.measured_scores}, {"instead_of", state.configured_scores}};
   }
@@ -145,12 +153,13 @@ Status Controller::restore(std::string_view snapshot) {
   in.field("next_forget", state.next_forget_ns, TimeNs{0}, base::kNever);
   std::vector<std::string> apps;
   std::vector<std::string> gpu_types;
+  scheduler::PeopleNumbers people;
   in.object("names", [&](FieldReader& part) {
-    read_names(part, "models", state.models);
-    read_names(part, "users", state.site.users);
-    read_names(part, "accounts", state.site.accounts);
-    read_names(part, "partitions", state.site.partitions);
-    read_names(part, "qos", state.site.qos);
+    (void)adopt_names<model::ModelId>(part, "models", state.models);
+    people.users = adopt_names<model::UserId>(part, "users", state.site.users);
+    people.accounts = adopt_names<model::AccountId>(part, "accounts", state.site.accounts);
+    people.partitions = adopt_names<model::PartitionId>(part, "partitions", state.site.partitions);
+    people.qos = adopt_names<model::QosId>(part, "qos", state.site.qos);
     part.field("apps", apps);
     part.field("gpu_types", gpu_types);
   });
@@ -169,6 +178,7 @@ Status Controller::restore(std::string_view snapshot) {
   });
   read_numbers(in, "down", num_nodes, state.down);
   read_numbers(in, "watched", state.book.next_job, state.watched);
+  read_numbers(in, "capped", state.site.cluster.num_gpus(), state.capped);
   ScoresMeasured scores;
   in.object("scores", [&](FieldReader& part) {
     part.field("table", scores.table);
@@ -185,6 +195,13 @@ Status Controller::restore(std::string_view snapshot) {
   if (!image) return base::failure(image.error());
   if (renumbering.is_needed()) {
     scheduler::renumber(*image, renumbering.apps, renumbering.gpu_types);
+  }
+  const bool others = are_other(people.users) || are_other(people.accounts) ||
+                      are_other(people.partitions) || are_other(people.qos);
+  if (others) scheduler::renumber(*image, people);
+  for (const auto& [id, job] : state.book.jobs) {
+    if (job.stage == JobStage::Depends) state.note_dependent(job);
+    if (job.stage != JobStage::Done) ++state.open_jobs[job.spec.owner.uid];
   }
   return state.core->restore(*image);
 }

@@ -2,6 +2,7 @@
 // environment are not here: they are the payload, kept in the job's folder until the job is over.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +50,13 @@ struct StopWish {
   friend bool operator==(const StopWish&, const StopWish&) = default;
 };
 
+/// Who said of what class a job is.
+enum class ClassSource : uint8_t {
+  Submission,
+  Model,     ///< its model is one of those that are known by name
+  Measured,  ///< by what earlier runs of its application did with their GPUs
+};
+
 /// One job, or one task of an array. Unknown texts are empty.
 struct JobSpec {
   std::string name{};
@@ -60,8 +68,9 @@ struct JobSpec {
   std::string application{};    ///< what its program was recognised as, if it names no model
   std::string resource_type{};  ///< a slice that the site sells; empty = GPUs only
   std::string reservation{};
-  uint8_t app_class = 0;  ///< sensitivity to slow GPUs: 0 = A, ...
-  int32_t num_gpus = 1;   ///< all instances together; 0 = CPU only
+  int8_t app_class = -1;  ///< sensitivity to slow GPUs: 0 = A, ...; -1 = not known
+  ClassSource class_from = ClassSource::Submission;
+  int32_t num_gpus = 1;  ///< all instances together; 0 = CPU only
   int32_t instances = 1;
   int32_t cores = 0;      ///< CPU cores of each instance; 0 = its share of the node
   int64_t mem_bytes = 0;  ///< host memory of each instance; 0 = no limit
@@ -85,6 +94,11 @@ struct JobSpec {
   StopWish stop{};
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
+
+/// A, the most sensitive one, if it is not known.
+[[nodiscard]] inline model::AppClass class_of(const JobSpec& spec) {
+  return {static_cast<uint8_t>(std::max<int8_t>(0, spec.app_class))};
+}
 
 /// Jobs are numbered from 1 for people, arrays as `7_2`.
 [[nodiscard]] inline uint64_t job_number(JobId job) { return uint64_t{job.value} + 1; }

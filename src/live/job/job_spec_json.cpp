@@ -16,6 +16,7 @@ namespace {
 
 constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
 constexpr int64_t kBytesMax = int64_t{1} << 50;
+constexpr std::array<const char*, 3> kClassSources = {"submission", "model", "measured"};
 constexpr std::array<const char*, 3> kShareNames = {"unsaid", "no", "yes"};
 
 template <typename Enum, size_t N>
@@ -99,6 +100,22 @@ void read_dependency(FieldReader& in, Dependency& dependency) {
   if (!dependency.job.valid()) in.fail("job", "is missing");
 }
 
+void read_class(FieldReader& in, JobSpec& spec) {
+  if (const json* given = in.find("app_class"); given != nullptr) {
+    const std::string letter = given->is_string() ? given->get<std::string>() : "";
+    if (letter.size() == 1 && letter[0] >= 'A' && letter[0] <= 'Z') {
+      spec.app_class = static_cast<int8_t>(letter[0] - 'A');
+    } else {
+      in.fail("app_class", "is no letter from A to Z");
+    }
+  }
+  std::string from;
+  in.field("class_from", from);
+  if (!from.empty() && !find_name(kClassSources, from, spec.class_from)) {
+    in.fail("class_from", "is none of submission, model, measured");
+  }
+}
+
 void read_parts(FieldReader& in, JobSpec& spec) {
   in.object("owner", [&](FieldReader& part) { read_owner(part, spec.owner); });
   in.object("training", [&](FieldReader& part) { read_training(part, spec.training); });
@@ -110,13 +127,7 @@ void read_parts(FieldReader& in, JobSpec& spec) {
     part.seconds("grace_s", spec.stop.grace_ns);
   });
   read_job_number(in, "array_first", spec.array_first);
-  std::string letter = "A";
-  in.field("app_class", letter);
-  if (letter.size() == 1 && letter[0] >= 'A' && letter[0] <= 'Z') {
-    spec.app_class = static_cast<uint8_t>(letter[0] - 'A');
-  } else {
-    in.fail("app_class", "is no letter from A to Z");
-  }
+  read_class(in, spec);
 }
 
 }  // namespace
@@ -136,8 +147,12 @@ json to_json(const JobSpec& spec) {
   out.field("application", spec.application, normal.application);
   out.field("resource_type", spec.resource_type, normal.resource_type);
   out.field("reservation", spec.reservation, normal.reservation);
-  if (spec.app_class != 0)
+  if (spec.app_class >= 0) {
     out.json_value()["app_class"] = std::string(1, char('A' + spec.app_class));
+    if (spec.class_from != normal.class_from) {
+      out.json_value()["class_from"] = kClassSources[static_cast<size_t>(spec.class_from)];
+    }
+  }
   out.field("num_gpus", spec.num_gpus, normal.num_gpus);
   out.field("instances", spec.instances, normal.instances);
   out.field("cores", spec.cores, normal.cores);

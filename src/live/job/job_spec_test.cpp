@@ -20,6 +20,7 @@ JobSpec full_spec() {
                .resource_type = "rt_F",
                .reservation = "week",
                .app_class = 2,
+               .class_from = ClassSource::Measured,
                .num_gpus = 8,
                .instances = 2,
                .cores = 4,
@@ -84,20 +85,21 @@ TEST_P(JobSpecErrors, NamesTheField) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, JobSpecErrors,
-    testing::Values(Wrong{R"({"num_gpus": "3"})", "num_gpus"},
-                    Wrong{R"({"num_gpus": -1})", "num_gpus"},
-                    Wrong{R"({"num_gpus": 18446744073709551615})", "num_gpus"},
-                    Wrong{R"({"num_gpus": 1.5})", "num_gpus"}, Wrong{R"({"name": 3})", "name"},
-                    Wrong{R"({"name": "a\u0000b"})", "name"}, Wrong{R"({"held": 1})", "held"},
-                    Wrong{R"({"walltime_s": -1})", "walltime_s"},
-                    Wrong{R"({"walltime_s": 1e300})", "walltime_s"},
-                    Wrong{R"({"app_class": "AB"})", "app_class"},
-                    Wrong{R"({"training": {"share": "maybe"}})", "training.share"},
-                    Wrong{R"({"training": []})", "training"},
-                    Wrong{R"({"dependencies": [{"kind": "afterok"}]})", "dependencies.job"},
-                    Wrong{R"({"dependencies": [{"kind": "before", "job": 1}]})",
-                          "dependencies.kind"},
-                    Wrong{R"({"stop": {"signal": 65}})", "stop.signal"}, Wrong{"[]", ""}));
+    testing::Values(
+        Wrong{R"({"num_gpus": "3"})", "num_gpus"}, Wrong{R"({"num_gpus": -1})", "num_gpus"},
+        Wrong{R"({"num_gpus": 18446744073709551615})", "num_gpus"},
+        Wrong{R"({"num_gpus": 1.5})", "num_gpus"}, Wrong{R"({"name": 3})", "name"},
+        Wrong{R"({"name": "a\u0000b"})", "name"}, Wrong{R"({"held": 1})", "held"},
+        Wrong{R"({"walltime_s": -1})", "walltime_s"},
+        Wrong{R"({"walltime_s": 1e300})", "walltime_s"},
+        Wrong{R"({"app_class": "AB"})", "app_class"}, Wrong{R"({"app_class": ""})", "app_class"},
+        Wrong{R"({"app_class": 1})", "app_class"},
+        Wrong{R"({"class_from": "hearsay"})", "class_from"},
+        Wrong{R"({"training": {"share": "maybe"}})", "training.share"},
+        Wrong{R"({"training": []})", "training"},
+        Wrong{R"({"dependencies": [{"kind": "afterok"}]})", "dependencies.job"},
+        Wrong{R"({"dependencies": [{"kind": "before", "job": 1}]})", "dependencies.kind"},
+        Wrong{R"({"stop": {"signal": 65}})", "stop.signal"}, Wrong{"[]", ""}));
 
 TEST(JobNames, ArrayTasksNameTheirArray) {
   EXPECT_EQ(job_name_of(JobId(4U), JobSpec{}), "5");

@@ -69,7 +69,7 @@ Status set_class(JobWish& wish, std::string_view value) {
   if (value.size() != 1 || value[0] < 'A' || value[0] > 'Z') {
     return refuse(value, "no class", "write a letter, A is the most sensitive to slow GPUs");
   }
-  wish.spec.app_class = static_cast<uint8_t>(value[0] - 'A');
+  wish.spec.app_class = static_cast<int8_t>(value[0] - 'A');
   return {};
 }
 

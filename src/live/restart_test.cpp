@@ -1,0 +1,182 @@
+// A daemon that starts again finds another configuration, or what the one before left behind.
+#include <gtest/gtest.h>
+
+#include "live/test_site.hpp"
+#include "live/test_world.hpp"
+
+namespace goban::live {
+namespace {
+
+constexpr TimeNs kSecond = base::kSecond;
+constexpr int64_t kGiB = int64_t{1} << 30;
+constexpr JobId kFirst{0U};
+constexpr JobId kSecondJob{1U};
+
+/// One GPU with a power model; limits cost nothing.
+Site limited_site(const char* policy) {
+  Site site = test_site(1, 1, policy);
+  add_knowledge(site);
+  site.composition.eaco.cap_price_w = 0;
+  return site;
+}
+
+JobSpec deadline_job() {
+  JobSpec spec{.name = "r", .model = "resnet"};
+  spec.training.gpu_mem_bytes = 2 * kGiB;
+  spec.training.epochs = 1000;
+  spec.training.gpu_util_pct = 90;
+  spec.training.deadline_ns = 10 * 24 * 3600 * kSecond;
+  return spec;
+}
+
+/// The scheduler of one life of the daemon.
+struct Life {
+  explicit Life(Site site) : controller(std::move(site)) {}
+  void apply(Input input) {
+    controller.apply({.at_ns = now, .input = std::move(input)});
+    (void)controller.decide(now);
+    for (const Order& order : controller.take_orders()) {
+      if (const auto* cap = std::get_if<CapGpu>(&order)) watts = cap->watts;
+    }
+  }
+  void report(JobId job, Report news) {
+    news.run = {.job = job, .run = 1};
+    apply(EngineReport{.report = std::move(news)});
+  }
+  /// The job goes on at 20 s an epoch, then at `later_s`.
+  void train(JobId job, int steps, double epoch_s) {
+    for (int i = 0; i < steps; ++i) {
+      now += 10 * kSecond;
+      epochs += 10 / epoch_s;
+      report(job, {.kind = ReportKind::Progress, .progress = {.epoch = epochs, .epochs = 1000}});
+    }
+  }
+  /// A job under a power limit.
+  void limit_a_job() {
+    apply(Submit{.jobs = {deadline_job()}});
+    report(kFirst, {.kind = ReportKind::Started});
+    train(kFirst, 10, 20);
+    apply(Submit{.jobs = {deadline_job()}});
+    apply(Cancel{.job = kSecondJob, .by = {.is_operator = true}});
+  }
+
+  Controller controller;
+  TimeNs now = kSecond;
+  double epochs = 0;
+  double watts = -1;  ///< of the last order; negative = none
+};
+
+TEST(Restart, PowerLimitsAreSetAgainOrLifted) {
+  Life before(limited_site("eaco"));
+  before.limit_a_job();
+  ASSERT_GT(before.watts, 0) << "the job has no limit: this tests nothing";
+  const std::string snapshot = before.controller.snapshot();
+  for (const char* policy : {"eaco", "fifo+packed"}) {
+    Controller after(limited_site(policy));
+    ASSERT_TRUE(after.restore(snapshot));
+    const auto orders = after.limits_to_repeat();
+    ASSERT_EQ(orders.size(), 1U) << policy;
+    const auto& cap = std::get<CapGpu>(orders.front());
+    EXPECT_EQ(cap.watts, std::string_view(policy) == "eaco" ? before.watts : 0) << policy;
+  }
+  // Then they are nobody's any more.
+  Controller lifted(limited_site("fifo+packed"));
+  ASSERT_TRUE(lifted.restore(snapshot));
+  Controller later(limited_site("fifo+packed"));
+  ASSERT_TRUE(later.restore(lifted.snapshot()));
+  EXPECT_TRUE(later.limits_to_repeat().empty());
+}
+
+TEST(Restart, APaceUnderAPowerLimitIsNoPaceAlone) {
+  Life life(limited_site("eaco"));
+  life.limit_a_job();
+  ASSERT_GT(life.watts, 0);
+  const double left_s = life.controller.reported_left_s(kFirst, life.now);
+  life.train(kFirst, 20, 24);
+  const double done_s = 20 * 10 / 24.0 * 20;  // as long as those epochs take without a limit
+  EXPECT_NEAR(life.controller.reported_left_s(kFirst, life.now), left_s - done_s, 1);
+}
+
+TEST(Restart, AJournalWithPowerLimitsIsReadWithoutAPowerModel) {
+  Site site = limited_site("eaco");
+  auto known = std::make_shared<policy::SiteKnowledge>(*site.knowledge);
+  known->power.clear();
+  site.knowledge = known;
+  Controller controller(std::move(site));
+  controller.apply({.at_ns = 1, .input = Submit{.jobs = {JobSpec{.name = "a"}}}});
+  const auto redone = controller.redo(
+      R"({"decided":{"at":1,"actions":[{"do":"start","job":0,"gpus":[0]},{"do":"cap","gpu":0,"cap":1}]}})",
+      true);
+  ASSERT_FALSE(redone);
+  EXPECT_NE(redone.error().text().find("power limit"), std::string::npos);
+}
+
+TEST(Restart, NodesThatMayNotRestAnyMoreWakeNobody) {
+  const auto resting_site = [](const char* policy) {
+    Site site = test_site(4, 2, policy);
+    add_knowledge(site);
+    return site;
+  };
+  Life before(resting_site("goban"));
+  before.apply(Submit{.jobs = {JobSpec{.name = "a"}}});
+  ASSERT_LT(before.controller.wake_ns(), base::kNever) << "nobody would rest: this tests nothing";
+  Controller after(resting_site("fifo+packed"));
+  ASSERT_TRUE(after.restore(before.controller.snapshot()));
+  (void)after.decide(2 * kSecond);
+  EXPECT_EQ(after.wake_ns(), base::kNever);
+}
+
+Site site_with_users(const std::vector<const char*>& users) {
+  Site site = test_site(1, 2, "las+packed");
+  for (const char* user : users) site.users.intern(user);
+  return site;
+}
+
+TEST(Restart, TheAccountsFileMayNameMoreThanBefore) {
+  Life before(site_with_users({"alice"}));
+  for (const char* user : {"bob", "alice", "bob"}) {
+    JobSpec spec{.name = "a", .account = "chem"};
+    spec.owner.user = user;
+    before.apply(Submit{.jobs = {spec}});
+  }
+  const std::string snapshot = before.controller.snapshot();
+  for (const auto& users : std::vector<std::vector<const char*>>{
+           {}, {"alice"}, {"alice", "carol"}, {"carol", "bob", "alice"}}) {
+    Life after(site_with_users(users));
+    const auto restored = after.controller.restore(snapshot);
+    ASSERT_TRUE(restored) << restored.error().text();
+    for (uint32_t job = 0; job < 3; ++job) {
+      const auto& state = after.controller.core().state();
+      const auto user = state.job(state.slot_of(JobId(job))).request.user;
+      EXPECT_EQ(after.controller.site().users[user.index()], job == 1 ? "alice" : "bob");
+    }
+  }
+}
+
+TEST(Restart, WhatAJobSaysNeverMakesAJournalThatCannotBeRead) {
+  for (const double absurd : {1e305, -1e305, 1e300}) {
+    MemoryLog log;
+    const Site site = test_site(1, 2, "fifo+packed");
+    FaultyEngine engine(site.cluster, 1);
+    Turns turns(site, log, engine);
+    (void)turns.turn({Submit{.jobs = {JobSpec{.name = "a"}}}}, kSecond);
+    Report news{.kind = ReportKind::Progress, .run = {.job = kFirst, .run = 1}};
+    news.progress = {.epoch = 1, .epochs = absurd, .loss = absurd};
+    const Report end{.kind = ReportKind::Ended,
+                     .run = {.job = kFirst, .run = 1},
+                     .exit_code = 0,
+                     .ranks = {{.ranks = 1, .steps = 1, .busy_s = absurd}}};
+    (void)turns.turn({EngineReport{.report = news}, EngineReport{.report = end}}, 2 * kSecond);
+    EXPECT_EQ(turns.controller().book().find(kFirst)->stage, JobStage::Done);
+    FaultyEngine other(site.cluster, 1);
+    Turns next(site, log, other);
+    const auto fold = next.fold(log.safe);
+    EXPECT_TRUE(fold) << absurd << ": " << fold.error().text();
+    ASSERT_TRUE(turns.compact());
+    Controller from_snapshot(site);
+    EXPECT_TRUE(from_snapshot.restore(log.safe.snapshot));
+  }
+}
+
+}  // namespace
+}  // namespace goban::live
