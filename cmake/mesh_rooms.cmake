@@ -151,6 +151,9 @@ if(GOBAN_TESTS)
   add_test(NAME train.no_nccl COMMAND goban-train ${small_lm})
   set_tests_properties(train.no_nccl PROPERTIES ENVIRONMENT "GOBAN_CUDART=none.so"
     PASS_REGULAR_EXPRESSION "the CUDA runtime cannot be loaded: none.so.*--collectives host")
+  add_test(NAME train.rate_that_is_no_number COMMAND goban-train mnist --learning-rate nan)
+  set_tests_properties(train.rate_that_is_no_number PROPERTIES PASS_REGULAR_EXPRESSION
+    "--learning-rate: nan is no finite number")
   add_test(NAME train.interrupted
     COMMAND bash ${CMAKE_SOURCE_DIR}/tests/interrupted.sh $<TARGET_FILE:goban-train>)
   # One epoch of full MNIST on two seeds. Fetches the data if need be, and skips where it cannot.

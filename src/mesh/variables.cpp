@@ -1,12 +1,27 @@
 #include "mesh/variables.hpp"
 
+#include <ATen/ops/aminmax.h>
 #include <ATen/ops/zeros.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
 
 #include "base/check.hpp"
 #include "mesh/collective_tensor.hpp"
 #include "mesh/kernels.hpp"
 
 namespace goban::mesh {
+namespace {
+
+/// Without a tensor of its size: extremes of a tensor that holds a NaN are NaN.
+bool finite(const at::Tensor& x) {
+  if (!x.is_floating_point() || x.numel() == 0) return true;
+  const auto [least, most] = at::aminmax(x);
+  return std::isfinite(least.item<double>()) && std::isfinite(most.item<double>());
+}
+
+}  // namespace
 
 Variables::Variables(const Graph& graph, MeshShape mesh, LayoutRules rules, comm::Communicator& end,
                      c10::Device device)
@@ -53,6 +68,17 @@ base::Result<at::Tensor> Variables::whole(VariableId id) {
   const Variable& variable = graph_.variable(id);
   return gather_whole(slice(id), rules_.layout_of(variable.shape, mesh_), mesh_, end_,
                       variable.name);
+}
+
+base::Result<std::string> Variables::first_not_finite() {
+  const auto bad = std::ranges::find_if_not(slices_, finite);
+  std::array<int64_t, 1> first = {bad - slices_.begin()};
+  const auto agreed =
+      end_.all_reduce(comm::whole_world(end_.size()), std::as_writable_bytes(std::span(first)),
+                      comm::Element::I64, comm::Reduction::Min, "finite?");
+  if (!agreed) return base::failure(agreed.error());
+  const auto found = static_cast<size_t>(first[0]);
+  return found < size() ? graph_.variables()[found].name : std::string();
 }
 
 void Variables::set_whole(VariableId id, const at::Tensor& value) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -32,6 +33,9 @@ class Variables {
   void initialize(uint64_t seed);
   /// The whole variable, gathered on every device. Collective.
   [[nodiscard]] base::Result<at::Tensor> whole(VariableId id);
+  /// Name of the first variable that holds a NaN or an infinity on any device; empty if none does.
+  /// Collective; equal on all devices.
+  [[nodiscard]] base::Result<std::string> first_not_finite();
   /// Every device takes its slice of `value`, which has the variable's shape and may lie elsewhere.
   void set_whole(VariableId id, const at::Tensor& value);
 

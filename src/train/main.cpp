@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -66,6 +67,15 @@ CLI::Validator one_of(const std::map<std::string, Value>& names) {
   return CLI::CheckedTransformer(names, CLI::ignore_case).description("{" + all + "}");
 }
 
+/// CLI11 reads "nan" and "inf" as numbers.
+CLI::Validator finite() {
+  const auto check = [](const std::string& text) -> std::string {
+    const double value = std::strtod(text.c_str(), nullptr);
+    return std::isfinite(value) && value >= 0 ? "" : text + " is no finite number from 0 on";
+  };
+  return {check, "FINITE"};
+}
+
 /// What a run and a sweep have in common.
 void add_common(CLI::App& app, Settings& s) {
   train::TrainOptions& t = s.train;
@@ -92,7 +102,7 @@ void add_common(CLI::App& app, Settings& s) {
          "--collectives", s.collectives,
          "host (threads or MPI), nccl (a GPU for each rank), or auto: nccl between GPUs (auto)")
       ->check(CLI::IsMember({"auto", "host", "nccl"}));
-  app.add_option("--timeout-s", s.comm.timeout_s, "Longest wait for another rank");
+  app.add_option("--timeout-s", s.comm.timeout_s, "Longest wait for another rank")->check(finite());
   app.add_flag("--fixed-order", s.comm.fixed_order, "Sums in rank order: equal bits anywhere");
 }
 
@@ -103,13 +113,15 @@ void add_single(CLI::App& app, Settings& s) {
   app.add_option("--batch-size", t.batch_size, "Samples a step, on all devices together")
       ->check(CLI::PositiveNumber);
   app.add_option("--learning-rate", t.optimizer.learning_rate,
-                 "Learning rate; 0: the optimiser's own (adafactor: its schedule)");
+                 "Learning rate; 0: the optimiser's own (adafactor: its schedule)")
+      ->check(finite());
   app.add_option("--checkpoint", t.checkpoint, "Folder to save to and resume from");
   app.add_option("--out", t.out, "Folder of metrics.csv, metrics.prom and profile.json");
   app.add_flag(
       "--summaries", t.summaries,
       "Among the metrics: norms of gradients and parameters, and what the model summarises");
-  app.add_option("--memory-limit-mb", s.memory_limit_mb, "Memory of a device, enforced");
+  app.add_option("--memory-limit-mb", s.memory_limit_mb, "Memory of a device, enforced")
+      ->check(finite());
   app.add_flag("--explain-layout", t.explain, "Print what each operation does, and stop");
   app.add_option("--compare-layouts", s.compared,
                  "Some steps under each of the planner's best N layouts: predicted and measured")
@@ -144,7 +156,7 @@ void add_text(CLI::App& app, Settings& s) {
   app.add_option("--d-head", t.d_head, "Width of a head");
   app.add_option("--d-ff", t.d_ff, "Width of the inner layer");
   app.add_option("--blocks", t.blocks, "Transformer blocks");
-  app.add_option("--dropout", t.dropout, "Share of activations dropped");
+  app.add_option("--dropout", t.dropout, "Share of activations dropped")->check(finite());
   app.add_flag("--recompute", t.recompute, "Compute blocks again for the gradient");
 }
 
@@ -158,7 +170,8 @@ void add_sweep(CLI::App& app, Settings& s) {
   app.add_option("--hidden", w.hidden, "Sizes of the hidden layers")->delimiter(',');
   app.add_option("--layout", w.layouts, "A layout; give the option once for each")->take_all();
   app.add_option("--learning-rate", w.learning_rates, "Learning rates; 0: the optimiser's own")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(finite());
   app.add_option("--seeds", w.seeds, "Runs of each point, with seeds from --seed on")
       ->check(CLI::PositiveNumber);
   app.add_flag("--both-orientations", w.both_orientations,

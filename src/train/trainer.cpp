@@ -1,19 +1,17 @@
 #include "train/trainer.hpp"
 
-#include <ATen/core/Tensor.h>
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
-#include <numeric>
 #include <span>
 
 #include "base/number.hpp"
 #include "mesh/checkpoint.hpp"
 #include "mesh/device.hpp"
 #include "train/batches.hpp"
+#include "train/evaluation.hpp"
 #include "train/progress_socket.hpp"
 #include "train/run_files.hpp"
 #include "train/training_step.hpp"
@@ -27,7 +25,6 @@ namespace {
 using namespace mesh;
 
 constexpr int64_t kStopInterval = 8;  // steps between agreements on stopping
-constexpr int64_t kLargestTestBatch = 500;
 
 /// A run on one rank, from its graphs to its last epoch.
 class Run {
@@ -138,42 +135,16 @@ class Run {
     return {};
   }
 
-  /// Batches of the test set, the best first: those that leave the fewest samples out, of these the
-  /// largest.
-  static std::vector<int64_t> test_batches(int64_t size) {
-    std::vector<int64_t> out(static_cast<size_t>(std::min(size, kLargestTestBatch)));
-    std::iota(out.begin(), out.end(), int64_t{1});
-    std::ranges::sort(out, {}, [size](int64_t batch) { return std::pair(size % batch, -batch); });
-    constexpr size_t kTries = 128;
-    out.resize(std::min(out.size(), kTries));
-    return out;
-  }
-
-  /// The test graph reads the training graph's variables; its batch divides the test set, unless no
-  /// such batch can be split as the layout says.
   base::Status prepare_test() {
-    const int64_t size = batches_->test_size();
-    base::Status last = base::usage_error("the test set is empty");
-    for (const int64_t batch : test_batches(size)) {
-      test_graph_ = std::make_unique<Graph>();
-      Layers layers(*test_graph_, options_.precision);
-      const Model model = build_model(options_, layers, batch);
-      // The optimiser's variables come after the model's: the first ones are the same.
-      test_variables_ = std::make_unique<Variables>(*test_graph_, whole_->variables());
-      auto program = Program::create(*test_variables_, {{model.loss, model.correct}, false, 1});
-      last = program ? check_memory(options_, (*program)->plan())
-                     : base::Status(base::failure(program.error()));
-      if (!last) continue;
-      test_program_ = std::move(*program);
-      test_batch_ = batch;
-      if (size % batch != 0 && speaks()) {
-        fmt::print(stderr,
-                   "note: {} of {} test samples are left out: the layout does not divide them\n",
-                   size % batch, size);
-      }
-      return {};
+    auto evaluation = Evaluation::create(options_, *whole_, batches_->test_size());
+    if (!evaluation) return base::failure(evaluation.error());
+    evaluation_ = std::move(*evaluation);
+    if (evaluation_->left_out() > 0 && speaks()) {
+      fmt::print(stderr,
+                 "note: {} of {} test samples are left out: the layout does not divide them\n",
+                 evaluation_->left_out(), batches_->test_size());
     }
-    return last;
+    return {};
   }
 
   std::string checkpoint_path() const { return options_.checkpoint + "/checkpoint.goban"; }
@@ -209,6 +180,24 @@ class Run {
     }
     if (speaks()) fmt::print(stderr, "resumed at epoch {}, step {}\n", epoch_, step_);
     return {};
+  }
+
+  /// The error of a run whose numbers are none: nothing is saved of it.
+  base::Status no_number(const std::string& what) const {
+    return base::failed(what, options_.checkpoint.empty()
+                                  ? "lower the learning rate or use fp32"
+                                  : "lower the learning rate or use fp32; the last checkpoint is "
+                                    "intact");
+  }
+
+  /// The loss of a step is that before its update: what the last update made of the variables shows
+  /// only in them. Collective, and equal on all ranks.
+  base::Status check_variables() {
+    const auto bad = whole_->variables().first_not_finite();
+    if (!bad) return base::failure(bad.error());
+    if (bad->empty()) return {};
+    return no_number(
+        fmt::format("'{}' holds values that are no finite numbers after step {}", *bad, step_));
   }
 
   base::Status save() {
@@ -251,9 +240,9 @@ class Run {
     const auto values = part.run(feeds, step_);
     if (!values) return base::failure(values.error());
     if (!std::isfinite(values->loss)) {
-      return base::failed(
-          fmt::format("the loss of step {} (epoch {}) is {}", step_, epoch_ + 1, values->loss),
-          "lower the learning rate or use fp32; the last checkpoint is intact");
+      return base::failure(no_number(fmt::format("the loss of step {} (epoch {}) is {}", step_,
+                                                 epoch_ + 1, values->loss))
+                               .error());
     }
     const int64_t samples = micro * part.micro_batches();
     for (size_t i = 0; i < values->summaries.size(); ++i) {
@@ -290,6 +279,7 @@ class Run {
         if (!stop) return base::failure(stop.error());
         if (*stop) {
           stopped_ = true;
+          if (auto s = check_variables(); !s) return base::failure(s.error());
           if (auto s = save(); !s) return base::failure(s.error());
           if (speaks()) fmt::print(stderr, "stopped at epoch {}, step {}\n", epoch_ + 1, step_);
           return EpochResult{};
@@ -328,29 +318,21 @@ class Run {
       summary_sums_[i] = 0;
     }
     summary_steps_ = 0;
+    if (auto s = check_variables(); !s) return base::failure(s.error());
     if (auto s = evaluate(result); !s) return base::failure(s.error());
     if (auto s = save(); !s) return base::failure(s.error());
     return report(result);
   }
 
   base::Status evaluate(EpochResult& result) {
-    const int64_t batches = batches_->test_size() / test_batch_;
-    double loss = 0, right = 0, predicted = 0;
-    for (int64_t i = 0; i < batches; ++i) {
-      const Feeds feeds = batches_->test(i * test_batch_, test_batch_);
-      const DeviceMemory::Charge charge(*memory_);
-      auto values = test_program_->run({feeds}, 0);
-      if (!values) return base::failure(values.error());
-      loss += (*values)[0].item<double>();
-      right += (*values)[1].item<double>();
-      const auto weight = feeds.find("weight");
-      const auto targets = feeds.find("targets");
-      predicted += weight != feeds.end()    ? weight->second.sum().item<double>()
-                   : targets != feeds.end() ? static_cast<double>(targets->second.numel())
-                                            : static_cast<double>(test_batch_);
+    const auto values = evaluation_->run(*batches_, *memory_);
+    if (!values) return base::failure(values.error());
+    if (!std::isfinite(values->loss)) {
+      return no_number(
+          fmt::format("the loss of the test set after step {} is {}", step_, values->loss));
     }
-    result.test_loss = loss / static_cast<double>(batches);
-    result.test_accuracy = right / predicted;
+    result.test_loss = values->loss;
+    result.test_accuracy = values->accuracy;
     return {};
   }
 
@@ -387,12 +369,10 @@ class Run {
   comm::Communicator& end_;
   std::unique_ptr<DeviceMemory> memory_;
   std::unique_ptr<TrainingStep> whole_, last_;  // batches of the whole size, the epoch's last one
-  std::unique_ptr<Graph> test_graph_;
-  std::unique_ptr<Variables> test_variables_;
-  std::unique_ptr<Program> test_program_;
+  std::unique_ptr<Evaluation> evaluation_;
   std::unique_ptr<Batches> batches_;
   ProgressSocket socket_;
-  int64_t whole_steps_ = 0, steps_ = 0, test_batch_ = 0;
+  int64_t whole_steps_ = 0, steps_ = 0;
   double predicted_s_ = 0;
   int64_t epoch_ = 0, position_ = 0, step_ = 0;
   double loss_sum_ = 0;  // of samples since the last evaluation

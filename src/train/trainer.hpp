@@ -14,8 +14,8 @@ namespace goban::train {
 extern std::atomic<bool> stop_requested;
 
 /// Trains; every rank calls it with equal options. Rank 0 prints and writes files.
-/// Errors: Usage for options and layouts; Failed for a loss that is no number (the last checkpoint
-/// stays), for files, and for lost ranks.
+/// Errors: Usage for options and layouts; Failed for a loss or a variable that is no finite number
+/// (nothing is saved then: the last checkpoint stays), for files, and for lost ranks.
 [[nodiscard]] base::Result<std::vector<EpochResult>> train(const TrainOptions& options,
                                                            comm::Communicator& end);
 

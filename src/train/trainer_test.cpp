@@ -4,13 +4,11 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <thread>
@@ -19,7 +17,7 @@
 
 #include "comm/thread_world.hpp"
 #include "mesh/layout.hpp"
-#include "train/test_images.hpp"
+#include "train/test_runs.hpp"
 #include "train/training_step.hpp"
 #include "wire/job_profile.hpp"
 
@@ -29,52 +27,9 @@ namespace {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-class Trainer : public ::testing::Test {
+class Trainer : public ::testing::Test, protected TestRuns {
  protected:
-  Trainer() {
-    fs::remove_all(folder_);
-    write_images(folder_ / "mnist");
-    options_.model = "mlp";
-    options_.hidden = 16;
-    options_.batch_size = 24;
-    options_.data_dir = folder_.string();
-    options_.epochs = 4;
-    options_.quiet = true;
-  }
-  ~Trainer() override { fs::remove_all(folder_); }
-
-  base::Result<std::vector<EpochResult>> run(const TrainOptions& options) {
-    const auto mesh = mesh::MeshShape::parse(options.mesh);
-    std::vector<EpochResult> out;
-    const auto status =
-        comm::run_threads(static_cast<int>(mesh->devices()), {}, [&](comm::Communicator& end) {
-          auto result = train(options, end);
-          if (result && end.rank() == 0) out = *result;
-          return result ? base::Status{} : base::Status(base::failure(result.error()));
-        });
-    if (!status) return base::failure(status.error());
-    return out;
-  }
-  std::string saved() const { return (folder_ / "saved" / "checkpoint.goban").string(); }
-  static std::string contents(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
-  /// A language model of this file, quick enough for a test.
-  TrainOptions language_model(const std::string& text) const {
-    TrainOptions lm = options_;
-    lm.task = "lm";
-    lm.texts = {text};
-    lm.batch_size = 16;
-    lm.epochs = 6;
-    lm.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
-    lm.optimizer.learning_rate = 0.005;
-    return lm;
-  }
-
-  fs::path folder_ = fs::path(::testing::TempDir()) / ("goban_train_" + std::to_string(getpid()));
-  TrainOptions options_;
+  Trainer() : TestRuns("train") {}
 };
 
 TEST_F(Trainer, LearnsAndWritesMetricsAndAProfile) {
@@ -200,32 +155,6 @@ TEST_F(Trainer, SummariesOfAnIntervalOutliveAStopAndOtherColumnsAreRefused) {
   EXPECT_THAT(refused.error().text(), HasSubstr("has other columns than this run"));
 }
 
-TEST_F(Trainer, ResumesBitExactlyAndUnderAnotherLayout) {
-  const auto whole = run(options_);
-  ASSERT_TRUE(whole) << whole.error().text();
-  TrainOptions half = options_;
-  half.checkpoint = (folder_ / "saved").string();
-  half.epochs = 2;
-  ASSERT_TRUE(run(half));
-  const fs::path copy = folder_ / "copy";
-  fs::copy(half.checkpoint, copy);
-  half.epochs = 4;
-  const auto rest = run(half);
-  ASSERT_TRUE(rest) << rest.error().text();
-  ASSERT_EQ(rest->size(), 2U);
-  for (size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ((*rest)[i].train_loss, (*whole)[i + 2].train_loss);  // the same bits
-    EXPECT_EQ((*rest)[i].test_loss, (*whole)[i + 2].test_loss);
-  }
-  TrainOptions split = half;
-  split.checkpoint = copy.string();
-  split.mesh = "x:2;y:2";
-  split.layout = "batch:x;hidden1:y";
-  const auto other = run(split);
-  ASSERT_TRUE(other) << other.error().text();
-  EXPECT_NEAR(other->back().train_loss, whole->back().train_loss, 1e-3);
-}
-
 TEST_F(Trainer, EveryLayoutFollowsOneTrajectoryAndSoDoesThePlanners) {
   for (const char* model : {"mlp", "conv"}) {
     const bool conv = std::string(model) == "conv";
@@ -303,77 +232,6 @@ TEST_F(Trainer, AMaskedModelFillsInFromWhatStandsAround) {
   }
 }
 
-TEST_F(Trainer, ASignalSavesInTheMiddleOfAnEpoch) {
-  const auto whole = run(options_);
-  ASSERT_TRUE(whole);
-  TrainOptions stopped = options_;
-  stopped.checkpoint = (folder_ / "saved").string();
-  stop_requested = true;
-  const auto first = run(stopped);
-  stop_requested = false;
-  ASSERT_TRUE(first) << first.error().text();
-  EXPECT_TRUE(first->empty());
-  ASSERT_TRUE(fs::exists(saved()));
-  const auto rest = run(stopped);
-  ASSERT_TRUE(rest);
-  EXPECT_EQ(rest->back().train_loss, whole->back().train_loss);
-}
-
-TEST_F(Trainer, ALossThatIsNoNumberEndsTheRunAndKeepsTheCheckpoint) {
-  options_.checkpoint = (folder_ / "saved").string();
-  options_.epochs = 1;
-  ASSERT_TRUE(run(options_));
-  const std::string before = contents(saved());
-  options_.epochs = 9;
-  options_.optimizer.scale = 1e38;
-  const auto result = run(options_);
-  ASSERT_FALSE(result);
-  EXPECT_THAT(result.error().text(), HasSubstr("the loss of step"));
-  EXPECT_EQ(contents(saved()), before);
-}
-
-TEST_F(Trainer, DamagedCheckpointsAreRefusedWithTheReason) {
-  options_.checkpoint = (folder_ / "saved").string();
-  options_.epochs = 1;
-  ASSERT_TRUE(run(options_));
-  const std::string good = contents(saved());
-  const auto refused = [&](const std::string& bytes) {
-    std::ofstream(saved(), std::ios::binary | std::ios::trunc) << bytes;
-    const auto result = run(options_);
-    return result ? std::string("accepted") : result.error().message;
-  };
-  EXPECT_THAT(refused(good.substr(0, good.size() - 5)), HasSubstr("cut off"));
-  EXPECT_THAT(refused(good.substr(0, good.find("optimizer/"))), HasSubstr("cut off in its index"));
-  EXPECT_THAT(refused(good.substr(0, 40)), HasSubstr("bookmark"));
-  EXPECT_THAT(refused(good + "x"), HasSubstr("after its end"));
-  std::string flipped = good;
-  flipped[flipped.size() - 2000] ^= 4;
-  EXPECT_THAT(refused(flipped), HasSubstr("is damaged"));
-  EXPECT_THAT(refused("hello"), HasSubstr("not a checkpoint"));
-  options_.hidden = 8;
-  EXPECT_THAT(refused(good), HasSubstr("where the model has"));
-}
-
-TEST_F(Trainer, AFullDiskKeepsTheLastCheckpoint) {
-  options_.checkpoint = (folder_ / "saved").string();
-  options_.epochs = 1;
-  ASSERT_TRUE(run(options_));
-  const std::string before = contents(saved());
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit old{};
-  getrlimit(RLIMIT_FSIZE, &old);
-  rlimit small = old;
-  small.rlim_cur = before.size() / 2;
-  setrlimit(RLIMIT_FSIZE, &small);
-  options_.epochs = 2;
-  const auto result = run(options_);
-  setrlimit(RLIMIT_FSIZE, &old);
-  ASSERT_FALSE(result);
-  EXPECT_THAT(result.error().text(), HasSubstr("cannot write"));
-  EXPECT_EQ(contents(saved()), before);
-  EXPECT_FALSE(fs::exists(saved() + ".partial"));
-}
-
 TEST_F(Trainer, AModelTooLargeForOneDeviceTrainsWhenSplit) {
   options_.model = "mlp";
   options_.hidden = 512;
@@ -430,22 +288,6 @@ TEST_F(Trainer, OfATestSetThatTheLayoutDoesNotDivideTheRestIsLeftOut) {
   const auto odd = run(options_);
   ASSERT_TRUE(odd) << odd.error().text();
   EXPECT_DOUBLE_EQ(odd->back().test_loss, even->back().test_loss);
-}
-
-TEST_F(Trainer, ResumesInTheMiddleOfAnEpochWithASmallerLastBatch) {
-  options_.batch_size = 100;
-  options_.epochs = 2;
-  const auto whole = run(options_);
-  ASSERT_TRUE(whole);
-  options_.checkpoint = (folder_ / "saved").string();
-  options_.most_steps = 2;
-  ASSERT_TRUE(run(options_));
-  options_.most_steps = 0;
-  const auto rest = run(options_);
-  ASSERT_TRUE(rest) << rest.error().text();
-  ASSERT_EQ(rest->size(), 2U);
-  EXPECT_EQ(rest->back().train_loss, whole->back().train_loss);
-  EXPECT_EQ(rest->back().test_loss, whole->back().test_loss);
 }
 
 TEST_F(Trainer, EvaluatesByStepsAndEndsAfterSoMany) {

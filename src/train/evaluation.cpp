@@ -1,0 +1,71 @@
+#include "train/evaluation.hpp"
+
+#include <ATen/core/Tensor.h>
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace goban::train {
+
+using namespace mesh;
+
+namespace {
+
+constexpr int64_t kLargestTestBatch = 500;
+
+/// Batches of the test set, the best first: those that leave the fewest samples out, of these the
+/// largest.
+std::vector<int64_t> test_batches(int64_t size) {
+  std::vector<int64_t> out(static_cast<size_t>(std::min(size, kLargestTestBatch)));
+  std::iota(out.begin(), out.end(), int64_t{1});
+  std::ranges::sort(out, {}, [size](int64_t batch) { return std::pair(size % batch, -batch); });
+  constexpr size_t kTries = 128;
+  out.resize(std::min(out.size(), kTries));
+  return out;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Evaluation>> Evaluation::create(const TrainOptions& options,
+                                                             TrainingStep& trained,
+                                                             int64_t test_size) {
+  std::unique_ptr<Evaluation> out(new Evaluation);
+  out->test_size_ = test_size;
+  base::Status last = base::usage_error("the test set is empty");
+  for (const int64_t batch : test_batches(test_size)) {
+    out->graph_ = std::make_unique<Graph>();
+    Layers layers(*out->graph_, options.precision);
+    const Model model = build_model(options, layers, batch);
+    // The optimiser's variables come after the model's: the first ones are the same.
+    out->variables_ = std::make_unique<Variables>(*out->graph_, trained.variables());
+    auto program = Program::create(*out->variables_, {{model.loss, model.correct}, false, 1});
+    last = program ? check_memory(options, (*program)->plan())
+                   : base::Status(base::failure(program.error()));
+    if (!last) continue;
+    out->program_ = std::move(*program);
+    out->batch_ = batch;
+    return out;
+  }
+  return base::failure(last.error());
+}
+
+base::Result<TestValues> Evaluation::run(Batches& batches, DeviceMemory& memory) {
+  const int64_t count = test_size_ / batch_;
+  double loss = 0, right = 0, predicted = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const Feeds feeds = batches.test(i * batch_, batch_);
+    const DeviceMemory::Charge charge(memory);
+    auto values = program_->run({feeds}, 0);
+    if (!values) return base::failure(values.error());
+    loss += (*values)[0].item<double>();
+    right += (*values)[1].item<double>();
+    const auto weight = feeds.find("weight");
+    const auto targets = feeds.find("targets");
+    predicted += weight != feeds.end()    ? weight->second.sum().item<double>()
+                 : targets != feeds.end() ? static_cast<double>(targets->second.numel())
+                                          : static_cast<double>(batch_);
+  }
+  return TestValues{loss / static_cast<double>(count), right / predicted};
+}
+
+}  // namespace goban::train

@@ -1,0 +1,43 @@
+// The test set: loss and accuracy of a model in training, under the layout it is trained with.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/result.hpp"
+#include "mesh/device_memory.hpp"
+#include "mesh/program.hpp"
+#include "train/batches.hpp"
+#include "train/options.hpp"
+#include "train/training_step.hpp"
+
+namespace goban::train {
+
+/// Of the whole test set; of a masked model, of its masked tokens.
+struct TestValues {
+  double loss = 0, accuracy = 0;
+};
+
+/// One rank's part of the evaluation.
+class Evaluation {
+ public:
+  /// Its graph reads the variables of `trained`, which must outlive it. The batch divides the test
+  /// set, unless no such batch can be split as the layout says.
+  /// Errors: those of the layout and of memory for the last batch size tried.
+  [[nodiscard]] static base::Result<std::unique_ptr<Evaluation>> create(const TrainOptions& options,
+                                                                        TrainingStep& trained,
+                                                                        int64_t test_size);
+  /// Test samples that no batch reaches.
+  [[nodiscard]] int64_t left_out() const { return test_size_ % batch_; }
+  /// Collective.
+  [[nodiscard]] base::Result<TestValues> run(Batches& batches, mesh::DeviceMemory& memory);
+
+ private:
+  Evaluation() = default;
+  int64_t test_size_ = 0, batch_ = 1;
+  std::unique_ptr<mesh::Graph> graph_;
+  std::unique_ptr<mesh::Variables> variables_;
+  std::unique_ptr<mesh::Program> program_;
+};
+
+}  // namespace goban::train

@@ -1,0 +1,34 @@
+// Test support: small runs on threads, in a folder of their own.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "train/options.hpp"
+
+namespace goban::train {
+
+/// A folder with a set of images (test_images.hpp), removed at the end, and options of a run on it:
+/// an MLP, 10 steps an epoch.
+class TestRuns {
+ protected:
+  explicit TestRuns(const std::string& name);
+  ~TestRuns();
+  TestRuns(const TestRuns&) = delete;
+  TestRuns& operator=(const TestRuns&) = delete;
+
+  /// Trains on as many threads as the mesh has devices; rank 0's results.
+  [[nodiscard]] static base::Result<std::vector<EpochResult>> run(const TrainOptions& options);
+  /// A language model of this file, quick enough for a test.
+  [[nodiscard]] TrainOptions language_model(const std::string& text) const;
+  /// The checkpoint of runs that save to the folder "saved".
+  [[nodiscard]] std::string saved() const;
+  [[nodiscard]] static std::string contents(const std::string& path);
+
+  std::filesystem::path folder_;
+  TrainOptions options_;
+};
+
+}  // namespace goban::train

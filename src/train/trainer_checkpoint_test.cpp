@@ -1,0 +1,199 @@
+// What a run saves, what it goes on from, and what it refuses.
+#include <csignal>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <limits>
+#include <sys/resource.h>
+
+#include "comm/thread_world.hpp"
+#include "mesh/checkpoint.hpp"
+#include "train/test_runs.hpp"
+#include "train/trainer.hpp"
+#include "train/training_step.hpp"
+
+namespace goban::train {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class TrainerCheckpoint : public ::testing::Test, protected TestRuns {
+ protected:
+  TrainerCheckpoint() : TestRuns("checkpoint") {}
+
+  /// Saves a run's first variables, the last number of the first of them changed.
+  base::Status save_with(double number, const mesh::Bookmark& bookmark) {
+    return comm::run_threads(1, {}, [&](comm::Communicator& end) -> base::Status {
+      auto graph = build_step(options_);
+      if (!graph) return base::failure(graph.error());
+      mesh::DeviceMemory memory(0);
+      auto step = TrainingStep::create(options_, std::move(*graph), {}, end, memory);
+      if (!step) return base::failure(step.error());
+      (*step)->variables().slice(0).view({-1})[-1].fill_(number);
+      fs::create_directories(options_.checkpoint);
+      return mesh::save_checkpoint(saved(), (*step)->variables(), bookmark);
+    });
+  }
+};
+
+TEST_F(TrainerCheckpoint, ResumesBitExactlyAndUnderAnotherLayout) {
+  const auto whole = run(options_);
+  ASSERT_TRUE(whole) << whole.error().text();
+  TrainOptions half = options_;
+  half.checkpoint = (folder_ / "saved").string();
+  half.epochs = 2;
+  ASSERT_TRUE(run(half));
+  const fs::path copy = folder_ / "copy";
+  fs::copy(half.checkpoint, copy);
+  half.epochs = 4;
+  const auto rest = run(half);
+  ASSERT_TRUE(rest) << rest.error().text();
+  ASSERT_EQ(rest->size(), 2U);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ((*rest)[i].train_loss, (*whole)[i + 2].train_loss);  // the same bits
+    EXPECT_EQ((*rest)[i].test_loss, (*whole)[i + 2].test_loss);
+  }
+  TrainOptions split = half;
+  split.checkpoint = copy.string();
+  split.mesh = "x:2;y:2";
+  split.layout = "batch:x;hidden1:y";
+  const auto other = run(split);
+  ASSERT_TRUE(other) << other.error().text();
+  EXPECT_NEAR(other->back().train_loss, whole->back().train_loss, 1e-3);
+}
+
+TEST_F(TrainerCheckpoint, ASignalSavesInTheMiddleOfAnEpoch) {
+  const auto whole = run(options_);
+  ASSERT_TRUE(whole);
+  TrainOptions stopped = options_;
+  stopped.checkpoint = (folder_ / "saved").string();
+  stop_requested = true;
+  const auto first = run(stopped);
+  stop_requested = false;
+  ASSERT_TRUE(first) << first.error().text();
+  EXPECT_TRUE(first->empty());
+  ASSERT_TRUE(fs::exists(saved()));
+  const auto rest = run(stopped);
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->back().train_loss, whole->back().train_loss);
+}
+
+TEST_F(TrainerCheckpoint, ResumesInTheMiddleOfAnEpochWithASmallerLastBatch) {
+  options_.batch_size = 100;
+  options_.epochs = 2;
+  const auto whole = run(options_);
+  ASSERT_TRUE(whole);
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.most_steps = 2;
+  ASSERT_TRUE(run(options_));
+  options_.most_steps = 0;
+  const auto rest = run(options_);
+  ASSERT_TRUE(rest) << rest.error().text();
+  ASSERT_EQ(rest->size(), 2U);
+  EXPECT_EQ(rest->back().train_loss, whole->back().train_loss);
+  EXPECT_EQ(rest->back().test_loss, whole->back().test_loss);
+}
+
+TEST_F(TrainerCheckpoint, ALossThatIsNoNumberEndsTheRunAndKeepsTheCheckpoint) {
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.epochs = 1;
+  ASSERT_TRUE(run(options_));
+  const std::string before = contents(saved());
+  options_.epochs = 9;
+  options_.optimizer.scale = 1e38;
+  const auto result = run(options_);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), HasSubstr("the loss of step"));
+  EXPECT_EQ(contents(saved()), before);
+}
+
+TEST_F(TrainerCheckpoint, DamagedCheckpointsAreRefusedWithTheReason) {
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.epochs = 1;
+  ASSERT_TRUE(run(options_));
+  const std::string good = contents(saved());
+  const auto refused = [&](const std::string& bytes) {
+    std::ofstream(saved(), std::ios::binary | std::ios::trunc) << bytes;
+    const auto result = run(options_);
+    return result ? std::string("accepted") : result.error().message;
+  };
+  EXPECT_THAT(refused(good.substr(0, good.size() - 5)), HasSubstr("cut off"));
+  EXPECT_THAT(refused(good.substr(0, good.find("optimizer/"))), HasSubstr("cut off in its index"));
+  EXPECT_THAT(refused(good.substr(0, 40)), HasSubstr("bookmark"));
+  EXPECT_THAT(refused(good + "x"), HasSubstr("after its end"));
+  std::string flipped = good;
+  flipped[flipped.size() - 2000] ^= 4;
+  EXPECT_THAT(refused(flipped), HasSubstr("is damaged"));
+  EXPECT_THAT(refused("hello"), HasSubstr("not a checkpoint"));
+  options_.hidden = 8;
+  EXPECT_THAT(refused(good), HasSubstr("where the model has"));
+}
+
+TEST_F(TrainerCheckpoint, AFullDiskKeepsTheLastCheckpoint) {
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.epochs = 1;
+  ASSERT_TRUE(run(options_));
+  const std::string before = contents(saved());
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  getrlimit(RLIMIT_FSIZE, &old);
+  rlimit small = old;
+  small.rlim_cur = before.size() / 2;
+  setrlimit(RLIMIT_FSIZE, &small);
+  options_.epochs = 2;
+  const auto result = run(options_);
+  setrlimit(RLIMIT_FSIZE, &old);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), HasSubstr("cannot write"));
+  EXPECT_EQ(contents(saved()), before);
+  EXPECT_FALSE(fs::exists(saved() + ".partial"));
+}
+
+TEST_F(TrainerCheckpoint, AnUpdateThatIsNoNumberIsNotSavedEvenIfItIsTheLast) {
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.epochs = 1;
+  ASSERT_TRUE(run(options_));
+  const std::string before = contents(saved());
+  options_.epochs = 2;
+  options_.most_steps = 11;  // one more, whose loss is still that of the saved parameters
+  for (const double rate : {std::numeric_limits<double>::quiet_NaN(), 1e38}) {
+    options_.optimizer.scale = rate;
+    const auto result = run(options_);
+    ASSERT_FALSE(result) << rate;
+    EXPECT_THAT(result.error().text(), HasSubstr("after step 11"));
+    EXPECT_THAT(result.error().text(), HasSubstr("the last checkpoint is intact"));
+    EXPECT_EQ(contents(saved()), before) << rate;
+  }
+  options_.checkpoint.clear();
+  const auto unsaved = run(options_);
+  ASSERT_FALSE(unsaved);
+  EXPECT_THAT(unsaved.error().text(), ::testing::Not(HasSubstr("checkpoint")));
+}
+
+TEST_F(TrainerCheckpoint, ARunThatIsStoppedSavesNoParametersThatAreNoNumbers) {
+  options_.checkpoint = (folder_ / "saved").string();
+  const mesh::Bookmark at_step_8 = {{"epoch", "0"},     {"position", "8"}, {"step", "8"},
+                                    {"seed", "1"},      {"batch", "24"},   {"loss_samples", "192"},
+                                    {"loss_sum", "400"}};
+  for (const double number :
+       {1.0, std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
+    const auto written = save_with(number, at_step_8);
+    ASSERT_TRUE(written) << written.error().text();
+    const std::string before = contents(saved());
+    TrainOptions split = options_;
+    split.mesh = "x:2";
+    split.layout = "hidden1:x";  // rank 1 alone has it
+    stop_requested = true;
+    const auto result = run(split);
+    stop_requested = false;
+    EXPECT_EQ(result.has_value(), number == 1.0);
+    if (number == 1.0) continue;
+    EXPECT_THAT(result.error().text(), HasSubstr("'hidden1/kernel' holds values that are no"));
+    EXPECT_EQ(contents(saved()), before);
+  }
+}
+
+}  // namespace
+}  // namespace goban::train
