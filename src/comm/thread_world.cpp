@@ -63,14 +63,15 @@ class ThreadEnd final : public Communicator {
     scratch.resize(mine.size() * width);
     reduce_in_order(call.element, call.reduction, sources(meeting, mine.first * width),
                     scratch.data(), mine.size());
-    if (auto met = pass(meeting, group, call); !met) return met;
+    pass(meeting, group);
     for (size_t i = 0; i < n; ++i) {
       const Part part = part_of(count, n, i);
       if (part.size() == 0) continue;
       std::memcpy(data.data() + part.first * width, meeting.places[i].scratch.data(),
                   part.size() * width);
     }
-    return pass(meeting, group, call);
+    pass(meeting, group);
+    return {};
   }
 
   base::Status run_all_gather(const Group& group, const Call& call, std::span<const std::byte> mine,
@@ -80,7 +81,8 @@ class ThreadEnd final : public Communicator {
     for (size_t i = 0; i < group.size() && !mine.empty(); ++i) {
       std::memcpy(all.data() + i * mine.size(), meeting.places[i].send, mine.size());
     }
-    return pass(meeting, group, call);
+    pass(meeting, group);
+    return {};
   }
 
   base::Status run_all_to_all(const Group& group, const Call& call, std::span<const std::byte> send,
@@ -92,7 +94,8 @@ class ThreadEnd final : public Communicator {
     for (size_t i = 0; i < group.size() && block > 0; ++i) {
       std::memcpy(receive.data() + i * block, meeting.places[i].send + me * block, block);
     }
-    return pass(meeting, group, call);
+    pass(meeting, group);
+    return {};
   }
 
   base::Status run_reduce_scatter(const Group& group, const Call& call,
@@ -103,7 +106,8 @@ class ThreadEnd final : public Communicator {
     reduce_in_order(call.element, call.reduction,
                     sources(meeting, group.index_of(rank()) * mine.size()), mine.data(),
                     mine.size() / element_bytes(call.element));
-    return pass(meeting, group, call);
+    pass(meeting, group);
+    return {};
   }
 
   base::Status run_broadcast(const Group& group, const Call& call, std::span<std::byte> data,
@@ -113,7 +117,8 @@ class ThreadEnd final : public Communicator {
     if (group.index_of(rank()) != root_index && !data.empty()) {
       std::memcpy(data.data(), meeting.places[root_index].send, data.size());
     }
-    return pass(meeting, group, call);
+    pass(meeting, group);
+    return {};
   }
 
   base::Status run_exchange(const Group& group, const Call& call, std::optional<size_t>,
@@ -124,13 +129,15 @@ class ThreadEnd final : public Communicator {
     if (from && !receive.empty()) {
       std::memcpy(receive.data(), meeting.places[*from].send, receive.size());
     }
-    return pass(meeting, group, call);
+    pass(meeting, group);
+    return {};
   }
 
   base::Status run_barrier(const Group& group, const Call& call) override {
     Meeting& meeting = meeting_of(group);
     if (auto met = meet(meeting, group, call, nullptr); !met) return met;
-    return pass(meeting, group, call);  // nobody's next call may overwrite what is being compared
+    pass(meeting, group);  // nobody's next call may overwrite what is being compared
+    return {};
   }
 
  private:
@@ -156,7 +163,7 @@ class ThreadEnd final : public Communicator {
       place.send = send;
       shared_->last_seen[static_cast<size_t>(rank())] = call.text();
     }
-    if (auto passed = pass(meeting, group, call); !passed) return passed;
+    if (auto passed = wait_for_all(meeting, group, call); !passed) return passed;
     for (size_t i = 0; i < group.size(); ++i) {
       if (meeting.places[i].call == call) continue;
       return base::failed(fmt::format("ranks diverged: rank {} is in {}, rank {} is in {}", rank(),
@@ -166,27 +173,44 @@ class ThreadEnd final : public Communicator {
     return {};
   }
 
-  /// Waits until every member has come to this point.
-  base::Status pass(Meeting& meeting, const Group& group, const Call& call) {
-    std::unique_lock lock(shared_->mutex);
-    auto& place = meeting.places[group.index_of(rank())];
-    const uint64_t round = meeting.round;
+  /// The last member to come to this point sends all of them on. True for that one.
+  static bool arrive(Meeting& meeting, Meeting::Place& place, std::condition_variable& changed) {
     place.arrived = true;
-    if (++meeting.arrived == group.size()) {
-      meeting.arrived = 0;
-      ++meeting.round;
-      for (auto& each : meeting.places) each.arrived = false;
-      shared_->changed.notify_all();
-      return {};
-    }
+    if (++meeting.arrived < meeting.places.size()) return false;
+    meeting.arrived = 0;
+    ++meeting.round;
+    for (auto& each : meeting.places) each.arrived = false;
+    changed.notify_all();
+    return true;
+  }
+
+  /// Waits until every member has come to the call, or the world ends.
+  base::Status wait_for_all(Meeting& meeting, const Group& group, const Call& call) {
+    std::unique_lock lock(shared_->mutex);
+    const auto ended = [&] {
+      return base::failed(
+          fmt::format("rank {} stopped in {}: {}", rank(), call.text(), shared_->abandoned));
+    };
+    // Members that were here may be gone, and what they left with them.
+    if (!shared_->abandoned.empty()) return ended();
+    const uint64_t round = meeting.round;
+    if (arrive(meeting, meeting.places[group.index_of(rank())], shared_->changed)) return {};
     const auto patience = std::chrono::duration<double>(options().timeout_s);
     const bool in_time = shared_->changed.wait_for(
         lock, patience, [&] { return meeting.round != round || !shared_->abandoned.empty(); });
     if (meeting.round != round) return {};
     if (!in_time) shared_->abandoned = missing(meeting, group, call);
     shared_->changed.notify_all();
-    return base::failed(
-        fmt::format("rank {} stopped in {}: {}", rank(), call.text(), shared_->abandoned));
+    return ended();
+  }
+
+  /// Waits until every member that met is done with the buffers of the others. They are on their
+  /// way, with no wait before this one; until then nobody leaves, even if the world has ended.
+  void pass(Meeting& meeting, const Group& group) {
+    std::unique_lock lock(shared_->mutex);
+    const uint64_t round = meeting.round;
+    if (arrive(meeting, meeting.places[group.index_of(rank())], shared_->changed)) return;
+    shared_->changed.wait(lock, [&] { return meeting.round != round; });
   }
 
   std::string missing(const Meeting& meeting, const Group& group, const Call& call) const {
