@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
+#include <system_error>
 #include <zlib.h>
 
 namespace goban::data {
@@ -62,7 +63,13 @@ base::Result<ImageSet> read_image_set(const std::string& folder) {
   ImageSet set;
   const auto load = [&](const char* name) -> base::Result<IdxArray> {
     const std::string plain = folder + "/" + name;
-    return read_idx(std::filesystem::exists(plain) ? plain : plain + ".gz");
+    std::error_code error;
+    const bool there = std::filesystem::exists(plain, error);
+    if (error) {
+      return base::failed(fmt::format("cannot read '{}': {}", plain, error.message()),
+                          "the folder and its files must be readable for who trains");
+    }
+    return read_idx(there ? plain : plain + ".gz");
   };
   const std::array<std::pair<const char*, IdxArray*>, 4> files = {
       {{"train-images-idx3-ubyte", &set.train_images},

@@ -46,6 +46,16 @@ TEST_F(Idx, ReadsPlainAndGzipped) {
   EXPECT_EQ(unzipped->bytes, plain->bytes);
 }
 
+TEST_F(Idx, AFolderThatCannotBeReadIsAnError) {
+  std::filesystem::remove(path_);
+  std::filesystem::create_symlink(path_, path_);
+  const auto read = read_image_set(path_);
+  std::filesystem::remove(path_);
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().text(), HasSubstr("train-images-idx3-ubyte': Too many levels"));
+  EXPECT_THAT(read.error().remedy, HasSubstr("must be readable"));
+}
+
 TEST_F(Idx, RefusesWhatIsNotWhole) {
   write(kGood.substr(0, 17));
   EXPECT_THAT(message(), HasSubstr("cut off"));

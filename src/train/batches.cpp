@@ -180,7 +180,10 @@ base::Result<std::unique_ptr<Batches>> open_batches(const TrainOptions& options)
   auto set = data::read_image_set(options.data_dir + "/" + options.task);
   if (!set) {
     base::Error error = set.error();
-    error.remedy = fmt::format("goban-train data fetch {} --to {}", options.task, options.data_dir);
+    if (error.remedy.empty()) {
+      error.remedy =
+          fmt::format("goban-train data fetch {} --to {}", options.task, options.data_dir);
+    }
     return base::failure(error);
   }
   return image_batches(*set, options.seed, options.train_limit, options.test_limit);

@@ -58,7 +58,12 @@ base::Status claim_folder(const SweepOptions& options) {
   std::error_code error;
   fs::create_directories(options.out, error);
   const std::string path = options.out + "/settings.txt", mine = settings_text(options);
-  if (!fs::exists(path)) {
+  const bool claimed = !error && fs::exists(path, error);
+  if (error) {
+    return base::failed(fmt::format("cannot use the folder '{}': {}", options.out, error.message()),
+                        "give --out a folder that can be written and read");
+  }
+  if (!claimed) {
     std::ofstream out(path, std::ios::binary);
     out << mine << std::flush;
     if (!out) return base::failed(fmt::format("cannot write '{}'", path));

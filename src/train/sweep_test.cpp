@@ -125,6 +125,14 @@ TEST_F(SweepRuns, WritesCsvReportAndScriptAndTrainsNothingTwice) {
   EXPECT_EQ(contents("sweep.csv"), csv);
 }
 
+TEST_F(SweepRuns, AFolderThatCannotBeReadIsAnError) {
+  fs::create_symlink("loop", folder_ / "loop");
+  options_.out = (folder_ / "loop").string();
+  const auto result = run_sweep(options_, launcher_);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), HasSubstr("cannot use the folder"));
+}
+
 TEST_F(SweepRuns, GoesOnWhereItWasStoppedWithTheSameNumbers) {
   options_.controls.clear();
   ASSERT_TRUE(run_sweep(options_, launcher_));
