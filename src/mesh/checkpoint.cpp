@@ -5,10 +5,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <span>
-#include <sstream>
+#include <system_error>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -21,9 +22,11 @@ namespace {
 // A text line a variable ("name dtype sizes... crc32"), a line "--", then the bytes in that order.
 constexpr const char* kMagic = "goban-checkpoint 1";
 
-uint32_t checksum(const at::Tensor& x) {
-  return static_cast<uint32_t>(crc32_z(0, static_cast<const Bytef*>(x.data_ptr()), x.nbytes()));
+uint32_t crc_of(const void* bytes, size_t count) {
+  return static_cast<uint32_t>(crc32_z(0, static_cast<const Bytef*>(bytes), count));
 }
+
+uint32_t checksum(const at::Tensor& x) { return crc_of(x.data_ptr(), x.nbytes()); }
 
 /// A file that is written completely or not at all.
 class NewFile {
@@ -86,6 +89,102 @@ base::Status agree(base::Status mine, comm::Communicator& end, const std::string
   return {};
 }
 
+/// A file that was read and fits the graph.
+struct Read {
+  Bookmark bookmark;
+  std::vector<at::Tensor> values;
+  uint32_t head_sum = 0;  ///< of the head, which holds the checksums of all values
+};
+
+base::Result<std::optional<Read>> read_file(const std::string& path, const Graph& graph) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return std::optional<Read>{};
+  std::ifstream in(path, std::ios::binary);
+  if (error || !in) {
+    return base::failed(fmt::format("cannot open checkpoint '{}'{}", path,
+                                    error ? ": " + error.message() : std::string()),
+                        "the folder and the file must be readable for who trains");
+  }
+  const auto bad = [&](const std::string& what) {
+    return base::bad_data({path, 0, 0, ""}, what, "take an older checkpoint");
+  };
+  Read out;
+  std::string line, head;
+  const auto next = [&] {
+    if (!std::getline(in, line)) return false;
+    head += line + "\n";
+    return true;
+  };
+  if (!next() || line != kMagic) return bad("is not a checkpoint of version 1");
+  while (next() && line != "--") {
+    const size_t equals = line.find('=');
+    if (equals == std::string::npos) return bad("has a bookmark without '='");
+    out.bookmark[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  std::vector<std::string> found;
+  while (next() && line != "--") found.push_back(line);
+  if (!in) return bad("is cut off in its index");
+  if (found.size() != graph.variables().size()) {
+    return bad(
+        fmt::format("has {} variables, the model {}", found.size(), graph.variables().size()));
+  }
+  for (size_t i = 0; i < found.size(); ++i) {
+    const Variable& variable = graph.variables()[i];
+    std::vector<int64_t> sizes;
+    for (const Dim& dim : variable.shape.dims()) sizes.push_back(dim.size);
+    at::Tensor value = at::empty(sizes, scalar_type(variable.checkpoint_dtype()));
+    in.read(static_cast<char*>(value.data_ptr()), static_cast<std::streamsize>(value.nbytes()));
+    const std::string wanted = index_line(variable, checksum(value));
+    if (wanted.substr(0, wanted.size() - 9) != found[i].substr(0, wanted.size() - 9)) {
+      return bad(fmt::format("holds '{}' where the model has '{}' {}", found[i], variable.name,
+                             variable.shape.text()));
+    }
+    if (!in) return bad(fmt::format("is cut off in variable '{}'", variable.name));
+    if (wanted != found[i] + "\n") {
+      return bad(fmt::format("variable '{}' is damaged: its checksum differs", variable.name));
+    }
+    out.values.push_back(value);
+  }
+  if (in.peek() != std::ifstream::traits_type::eof()) return bad("has bytes after its end");
+  out.head_sum = crc_of(head.data(), head.size());
+  return std::optional(std::move(out));
+}
+
+/// The own outcome, if all ranks have the same; else an error on each.
+base::Status same_on_all(const base::Result<std::optional<Read>>& mine, comm::Communicator& end,
+                         const std::string& path) {
+  enum Outcome : int64_t { kNone, kRead, kFailed };
+  struct Told {
+    int64_t outcome, sum;
+  };
+  Told own{kFailed, 0};
+  if (mine) own = *mine ? Told{kRead, (*mine)->head_sum} : Told{kNone, 0};
+  std::vector<Told> all(static_cast<size_t>(end.size()));
+  const auto gathered =
+      end.all_gather(comm::whole_world(end.size()), std::as_bytes(std::span(&own, 1)),
+                     std::as_writable_bytes(std::span(all)), "checkpoint read");
+  if (!mine) return base::failure(mine.error());
+  if (!gathered) return gathered;
+  const auto said = [&](size_t rank) {
+    return all[rank].outcome == kNone ? fmt::format("rank {} finds none", rank)
+                                      : fmt::format("rank {} one of checksum {:08x}", rank,
+                                                    static_cast<uint32_t>(all[rank].sum));
+  };
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].outcome == kFailed) {
+      return base::failed(fmt::format("rank {} could not read '{}'", rank, path));
+    }
+    if (all[rank].outcome == all[0].outcome && all[rank].sum == all[0].sum) continue;
+    return base::bad_data(
+        {path, 0, 0, ""},
+        fmt::format("is not the same checkpoint on all ranks: {}, {}", said(0), said(rank)),
+        "the ranks see different folders: name one that all of them share, by its "
+        "whole path");
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Status save_checkpoint(const std::string& path, Variables& variables,
@@ -115,51 +214,25 @@ base::Status save_checkpoint(const std::string& path, Variables& variables,
   return agree(written, variables.end(), path);
 }
 
+base::Result<std::optional<Bookmark>> resume_checkpoint(const std::string& path,
+                                                        Variables& variables) {
+  auto mine = read_file(path, variables.graph());
+  if (auto same = same_on_all(mine, variables.end(), path); !same) {
+    return base::failure(same.error());
+  }
+  if (!*mine) return std::optional<Bookmark>{};
+  Read& read = **mine;
+  for (size_t i = 0; i < read.values.size(); ++i) {
+    variables.set_whole(static_cast<VariableId>(i), read.values[i]);
+  }
+  return std::optional(std::move(read.bookmark));
+}
+
 base::Result<Bookmark> load_checkpoint(const std::string& path, Variables& variables) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return base::failed(fmt::format("cannot open checkpoint '{}'", path));
-  const auto bad = [&](const std::string& what) {
-    return base::bad_data({path, 0, 0, ""}, what, "take an older checkpoint");
-  };
-  std::string line;
-  if (!std::getline(in, line) || line != kMagic) return bad("is not a checkpoint of version 1");
-  Bookmark bookmark;
-  while (std::getline(in, line) && line != "--") {
-    const size_t equals = line.find('=');
-    if (equals == std::string::npos) return bad("has a bookmark without '='");
-    bookmark[line.substr(0, equals)] = line.substr(equals + 1);
-  }
-  const Graph& graph = variables.graph();
-  std::vector<std::string> found;
-  while (std::getline(in, line) && line != "--") found.push_back(line);
-  if (!in) return bad("is cut off in its index");
-  if (found.size() != graph.variables().size()) {
-    return bad(
-        fmt::format("has {} variables, the model {}", found.size(), graph.variables().size()));
-  }
-  std::vector<at::Tensor> values;
-  for (size_t i = 0; i < found.size(); ++i) {
-    const Variable& variable = graph.variables()[i];
-    std::vector<int64_t> sizes;
-    for (const Dim& dim : variable.shape.dims()) sizes.push_back(dim.size);
-    at::Tensor value = at::empty(sizes, scalar_type(variable.checkpoint_dtype()));
-    in.read(static_cast<char*>(value.data_ptr()), static_cast<std::streamsize>(value.nbytes()));
-    const std::string wanted = index_line(variable, checksum(value));
-    if (wanted.substr(0, wanted.size() - 9) != found[i].substr(0, wanted.size() - 9)) {
-      return bad(fmt::format("holds '{}' where the model has '{}' {}", found[i], variable.name,
-                             variable.shape.text()));
-    }
-    if (!in) return bad(fmt::format("is cut off in variable '{}'", variable.name));
-    if (wanted != found[i] + "\n") {
-      return bad(fmt::format("variable '{}' is damaged: its checksum differs", variable.name));
-    }
-    values.push_back(value);
-  }
-  if (in.peek() != std::ifstream::traits_type::eof()) return bad("has bytes after its end");
-  for (size_t i = 0; i < values.size(); ++i) {
-    variables.set_whole(static_cast<VariableId>(i), values[i]);
-  }
-  return bookmark;
+  auto found = resume_checkpoint(path, variables);
+  if (!found) return base::failure(found.error());
+  if (!*found) return base::failed(fmt::format("there is no checkpoint '{}'", path));
+  return std::move(**found);
 }
 
 }  // namespace goban::mesh

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "base/result.hpp"
@@ -20,8 +21,14 @@ using Bookmark = std::map<std::string, std::string>;
                                            const Bookmark& bookmark);
 
 /// Every rank reads the file and takes its slices. All variables of the graph must be there with
-/// their shape and (master) type. Errors: Failed, BadData for a damaged or another model's file;
-/// nothing is changed then.
+/// their shape and (master) type. Nothing, if no rank finds a file there. Collective: the ranks
+/// compare what they read. Errors (on all ranks; nothing is changed then): Failed, if the file
+/// cannot be read; BadData for a damaged or another model's file, and for ranks that find different
+/// files, or of which some find none.
+[[nodiscard]] base::Result<std::optional<Bookmark>> resume_checkpoint(const std::string& path,
+                                                                      Variables& variables);
+
+/// As resume_checkpoint; that there is no file is an error too.
 [[nodiscard]] base::Result<Bookmark> load_checkpoint(const std::string& path, Variables& variables);
 
 }  // namespace goban::mesh

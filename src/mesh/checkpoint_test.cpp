@@ -1,6 +1,7 @@
 #include "mesh/checkpoint.hpp"
 
 #include <ATen/ATen.h>
+#include <array>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -12,10 +13,11 @@ namespace goban::mesh {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::HasSubstr;
 
 /// A parameter of these types, saved or loaded on a mesh; rank 0's whole value.
 base::Result<at::Tensor> visit(const VariableTypes& types, const char* mesh, const char* layout,
-                               const std::string& path, bool save) {
+                               const std::string& path, bool save, const Bookmark& bookmark = {}) {
   const MeshShape shape = *MeshShape::parse(mesh);
   at::Tensor out;
   const auto status = comm::run_threads(
@@ -26,7 +28,7 @@ base::Result<at::Tensor> visit(const VariableTypes& types, const char* mesh, con
         Variables variables(g, shape, *LayoutRules::parse(layout), end);
         if (save) {
           variables.initialize(3);
-          if (auto s = save_checkpoint(path, variables, {}); !s) return s;
+          if (auto s = save_checkpoint(path, variables, bookmark); !s) return s;
         } else if (auto loaded = load_checkpoint(path, variables); !loaded) {
           return base::failure(loaded.error());
         }
@@ -56,8 +58,49 @@ TEST(Checkpoint, MasterTypeIsThatOfTheFileAndSlicesThatOfTheDevices) {
   EXPECT_TRUE(at::equal(*again, *saved));
   const auto other = visit({DType::F64, DType::F32, DType::F32}, "", "", path, false);
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().text(), ::testing::HasSubstr("holds 'w fp32 4 6"));
+  EXPECT_THAT(other.error().text(), HasSubstr("holds 'w fp32 4 6"));
   fs::remove(path);
+}
+
+TEST(Checkpoint, RanksThatFindDifferentFilesRefuseThem) {
+  const fs::path folder =
+      fs::path(::testing::TempDir()) / ("goban_checkpoints_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  const std::string one = folder / "one", same = folder / "same", other = folder / "other";
+  const auto value = visit({}, "", "", one, true);
+  ASSERT_TRUE(value) << value.error().text();
+  fs::copy_file(one, same);
+  ASSERT_TRUE(visit({}, "", "", other, true, {{"step", "8"}}));
+  fs::create_symlink("loop", folder / "loop");
+  // Two ranks, each of which looks in a place of its own; what each of them is told.
+  const auto outcome = [&](const std::string& first, const std::string& second) {
+    std::array<std::string, 2> told;
+    const auto status = comm::run_threads(2, {}, [&](comm::Communicator& end) -> base::Status {
+      Graph g;
+      Layers layers(g, DType::F32);
+      (void)layers.parameter("w", {{"a", 4}, {"b", 6}}, {});
+      Variables variables(g, *MeshShape::parse("x:2"), {}, end);
+      const auto rank = static_cast<size_t>(end.rank());
+      const auto found = resume_checkpoint(rank == 0 ? first : second, variables);
+      told[rank] = !found ? found.error().text() : *found ? "resumed" : "none";
+      if (found) return {};
+      EXPECT_EQ(variables.slice(0).abs().sum().item<double>(), 0);  // as it was
+      return {};
+    });
+    EXPECT_TRUE(status) << status.error().text();
+    return told;
+  };
+  const std::string none = folder / "none", loop = folder / "loop";
+  EXPECT_THAT(outcome(one, same), ::testing::Each("resumed"));
+  EXPECT_THAT(outcome(none, none), ::testing::Each("none"));
+  EXPECT_THAT(outcome(one, other), ::testing::Each(HasSubstr("not the same checkpoint")));
+  EXPECT_THAT(outcome(none, one), ::testing::Each(HasSubstr("rank 0 finds none, rank 1 one of")));
+  EXPECT_THAT(outcome(one, none), ::testing::Each(HasSubstr("rank 1 finds none")));
+  const auto unreadable = outcome(one, loop);
+  EXPECT_THAT(unreadable[0], HasSubstr("rank 1 could not read"));
+  EXPECT_THAT(unreadable[1], HasSubstr("cannot open checkpoint"));
+  EXPECT_THAT(unreadable[1], HasSubstr("symbolic links"));
+  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -2,17 +2,16 @@
 
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <fmt/format.h>
 #include <memory>
 #include <span>
 
 #include "base/number.hpp"
-#include "mesh/checkpoint.hpp"
 #include "mesh/device.hpp"
 #include "train/batches.hpp"
 #include "train/evaluation.hpp"
 #include "train/progress_socket.hpp"
+#include "train/run_checkpoint.hpp"
 #include "train/run_files.hpp"
 #include "train/training_step.hpp"
 
@@ -53,11 +52,12 @@ class Run {
   bool speaks() const { return end_.rank() == 0 && !options_.quiet; }
 
   bool at_end() const {
-    return options_.most_steps > 0 ? step_ >= options_.most_steps : epoch_ >= options_.epochs;
+    return options_.most_steps > 0 ? at_.step >= options_.most_steps : at_.epoch >= options_.epochs;
   }
   bool interval_ends() const {
-    if (options_.most_steps > 0 && step_ >= options_.most_steps) return true;
-    return options_.evaluate_every > 0 ? step_ % options_.evaluate_every == 0 : position_ == 0;
+    if (options_.most_steps > 0 && at_.step >= options_.most_steps) return true;
+    return options_.evaluate_every > 0 ? at_.step % options_.evaluate_every == 0
+                                       : at_.position == 0;
   }
   /// Steps of the whole run.
   int64_t all_steps() const {
@@ -78,7 +78,7 @@ class Run {
     auto laid_out = TrainingStep::create(options_, std::move(*step), *layout, end_, *memory_);
     if (!laid_out) return base::failure(laid_out.error());
     whole_ = std::move(*laid_out);
-    summary_sums_.assign(whole_->step().summaries.size(), 0);
+    at_.summary_sums.assign(whole_->step().summaries.size(), 0);
     if (speaks()) {
       for (const std::string& warning : whole_->plan().warnings) {
         fmt::print(stderr, "warning: {}\n", warning);
@@ -147,38 +147,14 @@ class Run {
     return {};
   }
 
-  std::string checkpoint_path() const { return options_.checkpoint + "/checkpoint.goban"; }
-
   base::Status resume() {
-    if (options_.checkpoint.empty()) return {};
-    std::error_code error;
-    std::filesystem::create_directories(options_.checkpoint, error);
-    if (!std::filesystem::exists(checkpoint_path())) return {};
-    auto bookmark = load_checkpoint(checkpoint_path(), whole_->variables());
-    if (!bookmark) return base::failure(bookmark.error());
-    const auto number = [&](const char* key) {
-      const auto found = bookmark->find(key);
-      return found == bookmark->end() ? std::nullopt : base::parse_int(found->second);
-    };
-    const auto epoch = number("epoch"), position = number("position"), step = number("step");
-    const auto seen = number("loss_samples");
-    if (!epoch || !position || !step || !seen || number("batch") != options_.batch_size ||
-        number("seed") != static_cast<int64_t>(options_.seed)) {
-      return base::bad_data({checkpoint_path(), 0, 0, ""},
-                            "is of a run with another batch size or seed",
-                            "use an empty --checkpoint folder, or the same options");
-    }
-    epoch_ = *epoch;
-    position_ = *position;
-    step_ = *step;
-    loss_samples_ = *seen;
-    loss_sum_ = std::strtod((*bookmark)["loss_sum"].c_str(), nullptr);
-    summary_steps_ = number("summary_steps").value_or(0);
-    for (size_t i = 0; i < summary_sums_.size(); ++i) {
-      const std::string key = "summary:" + whole_->step().summaries[i].name;
-      summary_sums_[i] = std::strtod((*bookmark)[key].c_str(), nullptr);
-    }
-    if (speaks()) fmt::print(stderr, "resumed at epoch {}, step {}\n", epoch_, step_);
+    checkpoint_ =
+        std::make_unique<RunCheckpoint>(options_, batches_->train_size(), steps_, *whole_);
+    auto found = checkpoint_->resume();
+    if (!found) return base::failure(found.error());
+    if (!*found) return {};
+    at_ = std::move(**found);
+    if (speaks()) fmt::print(stderr, "resumed at epoch {}, step {}\n", at_.epoch, at_.step);
     return {};
   }
 
@@ -197,24 +173,7 @@ class Run {
     if (!bad) return base::failure(bad.error());
     if (bad->empty()) return {};
     return no_number(
-        fmt::format("'{}' holds values that are no finite numbers after step {}", *bad, step_));
-  }
-
-  base::Status save() {
-    if (options_.checkpoint.empty()) return {};
-    std::map<std::string, std::string> bookmark = {{"epoch", std::to_string(epoch_)},
-                                                   {"position", std::to_string(position_)},
-                                                   {"step", std::to_string(step_)},
-                                                   {"batch", std::to_string(options_.batch_size)},
-                                                   {"seed", std::to_string(options_.seed)},
-                                                   {"loss_samples", std::to_string(loss_samples_)},
-                                                   {"loss_sum", fmt::format("{:a}", loss_sum_)}};
-    for (size_t i = 0; i < summary_sums_.size(); ++i) {
-      bookmark["summary_steps"] = std::to_string(summary_steps_);
-      bookmark["summary:" + whole_->step().summaries[i].name] =
-          fmt::format("{:a}", summary_sums_[i]);
-    }
-    return save_checkpoint(checkpoint_path(), whole_->variables(), bookmark);
+        fmt::format("'{}' holds values that are no finite numbers after step {}", *bad, at_.step));
   }
 
   /// True on all ranks if a signal came to any.
@@ -227,36 +186,36 @@ class Run {
     return stop[0] != 0;
   }
 
-  /// One step at `position_`: batches, program, statistics. The number of samples.
+  /// One step at `at_.position`: batches, program, statistics. The number of samples.
   base::Result<int64_t> one_step() {
-    TrainingStep& part = position_ < whole_steps_ ? *whole_ : *last_;
+    TrainingStep& part = at_.position < whole_steps_ ? *whole_ : *last_;
     const double before = now_s();
-    const int64_t micro = part.step().micro_batch, begin = position_ * options_.batch_size;
+    const int64_t micro = part.step().micro_batch, begin = at_.position * options_.batch_size;
     std::vector<Feeds> feeds;
     for (int i = 0; i < part.micro_batches(); ++i) {
-      feeds.push_back(batches_->train(epoch_, begin + i * micro, micro));
+      feeds.push_back(batches_->train(at_.epoch, begin + i * micro, micro));
     }
     const double fed = now_s();
-    const auto values = part.run(feeds, step_);
+    const auto values = part.run(feeds, at_.step);
     if (!values) return base::failure(values.error());
     if (!std::isfinite(values->loss)) {
-      return base::failure(no_number(fmt::format("the loss of step {} (epoch {}) is {}", step_,
-                                                 epoch_ + 1, values->loss))
+      return base::failure(no_number(fmt::format("the loss of step {} (epoch {}) is {}", at_.step,
+                                                 at_.epoch + 1, values->loss))
                                .error());
     }
     const int64_t samples = micro * part.micro_batches();
     for (size_t i = 0; i < values->summaries.size(); ++i) {
-      summary_sums_[i] += values->summaries[i];
+      at_.summary_sums[i] += values->summaries[i];
     }
-    ++summary_steps_;
-    loss_sum_ += values->loss * static_cast<double>(samples);
-    loss_samples_ += samples;
+    ++at_.summary_steps;
+    at_.loss_sum += values->loss * static_cast<double>(samples);
+    at_.loss_samples += samples;
     right_ += values->correct;
     predictions_ += part.step().predictions;
-    ++step_;
-    if (++position_ == steps_) {
-      position_ = 0;
-      ++epoch_;
+    ++at_.step;
+    if (++at_.position == steps_) {
+      at_.position = 0;
+      ++at_.epoch;
     }
     const double taken = now_s() - before;
     statistics_.steps += 1;
@@ -271,17 +230,18 @@ class Run {
     const double start = now_s();
     int64_t seen = 0;
     right_ = predictions_ = 0;
-    const int64_t shown_epoch = epoch_ + 1;
+    const int64_t shown_epoch = at_.epoch + 1;
     ProgressBar bar(speaks(), shown_epoch, options_.epochs, steps_);
     do {
-      if (position_ % kStopInterval == 0) {
+      if (at_.position % kStopInterval == 0) {
         const auto stop = agreed_to_stop();
         if (!stop) return base::failure(stop.error());
         if (*stop) {
           stopped_ = true;
           if (auto s = check_variables(); !s) return base::failure(s.error());
-          if (auto s = save(); !s) return base::failure(s.error());
-          if (speaks()) fmt::print(stderr, "stopped at epoch {}, step {}\n", epoch_ + 1, step_);
+          if (auto s = checkpoint_->save(at_); !s) return base::failure(s.error());
+          if (speaks())
+            fmt::print(stderr, "stopped at epoch {}, step {}\n", at_.epoch + 1, at_.step);
           return EpochResult{};
         }
       }
@@ -291,36 +251,36 @@ class Run {
       Progress now;
       now.epoch = shown_epoch;
       now.epochs = options_.epochs;
-      now.step = step_;
+      now.step = at_.step;
       now.steps = all_steps();
-      now.loss = loss_sum_ / static_cast<double>(loss_samples_);
+      now.loss = at_.loss_sum / static_cast<double>(at_.loss_samples);
       now.accuracy = right_ / predictions_;
       now.samples_per_s = static_cast<double>(seen) / (now_s() - start);
       now.eta_s =
-          static_cast<double>((all_steps() - step_) * options_.batch_size) / now.samples_per_s;
+          static_cast<double>((all_steps() - at_.step) * options_.batch_size) / now.samples_per_s;
       if (statistics_.sum_s > 0) {
         now.input_stall_pct = 100 * statistics_.input_s / statistics_.sum_s;
       }
-      bar.show(position_ == 0 ? steps_ : position_, now);
+      bar.show(at_.position == 0 ? steps_ : at_.position, now);
       socket_.report(now);
     } while (!interval_ends());
     EpochResult result;
     result.train_s = now_s() - start;
     result.samples_per_s = static_cast<double>(seen) / result.train_s;
-    result.train_loss = loss_sum_ / static_cast<double>(loss_samples_);
-    result.epoch = epoch_ + (position_ > 0 ? 1 : 0);
-    result.step = step_;
-    loss_sum_ = 0;
-    loss_samples_ = 0;
-    for (size_t i = 0; i < summary_sums_.size(); ++i) {
+    result.train_loss = at_.loss_sum / static_cast<double>(at_.loss_samples);
+    result.epoch = at_.epoch + (at_.position > 0 ? 1 : 0);
+    result.step = at_.step;
+    at_.loss_sum = 0;
+    at_.loss_samples = 0;
+    for (size_t i = 0; i < at_.summary_sums.size(); ++i) {
       result.summaries.emplace_back(whole_->step().summaries[i].name,
-                                    summary_sums_[i] / static_cast<double>(summary_steps_));
-      summary_sums_[i] = 0;
+                                    at_.summary_sums[i] / static_cast<double>(at_.summary_steps));
+      at_.summary_sums[i] = 0;
     }
-    summary_steps_ = 0;
+    at_.summary_steps = 0;
     if (auto s = check_variables(); !s) return base::failure(s.error());
     if (auto s = evaluate(result); !s) return base::failure(s.error());
-    if (auto s = save(); !s) return base::failure(s.error());
+    if (auto s = checkpoint_->save(at_); !s) return base::failure(s.error());
     return report(result);
   }
 
@@ -329,7 +289,7 @@ class Run {
     if (!values) return base::failure(values.error());
     if (!std::isfinite(values->loss)) {
       return no_number(
-          fmt::format("the loss of the test set after step {} is {}", step_, values->loss));
+          fmt::format("the loss of the test set after step {} is {}", at_.step, values->loss));
     }
     result.test_loss = values->loss;
     result.test_accuracy = values->accuracy;
@@ -374,11 +334,8 @@ class Run {
   ProgressSocket socket_;
   int64_t whole_steps_ = 0, steps_ = 0;
   double predicted_s_ = 0;
-  int64_t epoch_ = 0, position_ = 0, step_ = 0;
-  double loss_sum_ = 0;  // of samples since the last evaluation
-  int64_t loss_samples_ = 0;
-  std::vector<double> summary_sums_;  // of steps since the last evaluation
-  int64_t summary_steps_ = 0;
+  Standing at_;
+  std::unique_ptr<RunCheckpoint> checkpoint_;
   double right_ = 0, predictions_ = 0;
   StepStatistics statistics_;
   bool stopped_ = false;

@@ -195,5 +195,78 @@ TEST_F(TrainerCheckpoint, ARunThatIsStoppedSavesNoParametersThatAreNoNumbers) {
   }
 }
 
+TEST_F(TrainerCheckpoint, OfARunWithOtherSettingsItIsRefusedByTheirNames) {
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.train_limit = 215;  // 8 whole batches and one of 23
+  options_.most_steps = 8;
+  ASSERT_TRUE(run(options_));
+  options_.most_steps = 0;
+  const auto refused = [](const TrainOptions& options) {
+    const auto result = run(options);
+    return result ? std::string("accepted") : result.error().text();
+  };
+  TrainOptions other = options_;
+  other.train_limit = 192;
+  EXPECT_THAT(refused(other), HasSubstr("a number of training samples of 215, not 192"));
+  other = options_;
+  other.last_batch = LastBatch::Drop;
+  EXPECT_THAT(refused(other), HasSubstr("a number of steps an epoch of 9, not 8"));
+  other = options_;
+  other.task = "fashion";
+  fs::copy(folder_ / "mnist", folder_ / "fashion");
+  EXPECT_THAT(refused(other), HasSubstr("of a run with the task mnist, not fashion"));
+  other = options_;
+  other.seed = 2;
+  EXPECT_THAT(refused(other), HasSubstr("--seed 1, not 2"));
+  other = options_;
+  other.batch_size = 12;
+  EXPECT_THAT(refused(other), HasSubstr("--batch-size 24, not 12"));
+  // Release 0.1 wrote less; what it stands at is looked at all the same.
+  const std::string whole = contents(saved());
+  const auto rewrite = [&](const std::string& position) {
+    std::string old = whole;
+    for (const char* key : {"task", "model", "samples", "epoch_steps"}) {
+      const size_t begin = old.find("\n" + std::string(key) + "=") + 1;
+      old.erase(begin, old.find('\n', begin) + 1 - begin);
+    }
+    old.replace(old.find("position=8"), 10, "position=" + position);
+    std::ofstream(saved(), std::ios::binary | std::ios::trunc) << old;
+  };
+  rewrite("8");
+  other = options_;
+  other.train_limit = 192;
+  EXPECT_THAT(refused(other), HasSubstr("stands at step 8 of an epoch, which has 8 here"));
+  rewrite("-1");
+  EXPECT_THAT(refused(options_), HasSubstr("stands at step -1 of an epoch"));
+  rewrite("8");
+  EXPECT_EQ(refused(options_), "accepted");
+}
+
+TEST_F(TrainerCheckpoint, EverySeedIsResumed) {
+  options_.checkpoint = (folder_ / "saved").string();
+  options_.seed = std::numeric_limits<uint64_t>::max();
+  options_.epochs = 1;
+  ASSERT_TRUE(run(options_));
+  options_.epochs = 2;
+  const auto result = run(options_);
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_EQ(result->size(), 1U);
+}
+
+TEST_F(TrainerCheckpoint, AFolderThatCannotBeUsedIsAnErrorBeforeTheFirstStep) {
+  fs::create_symlink("loop", folder_ / "loop");
+  options_.checkpoint = (folder_ / "loop").string();
+  const auto looped = run(options_);
+  ASSERT_FALSE(looped);
+  EXPECT_THAT(looped.error().text(), HasSubstr("cannot make the folder"));
+  std::ofstream(folder_ / "file") << "no folder";
+  options_.checkpoint = (folder_ / "file").string();
+  EXPECT_THAT(run(options_).error().text(), HasSubstr("cannot make the folder"));
+  options_.checkpoint = (folder_ / "saved").string();
+  fs::create_directories(options_.checkpoint);
+  fs::create_symlink("checkpoint.goban", saved());
+  EXPECT_THAT(run(options_).error().text(), HasSubstr("cannot open checkpoint"));
+}
+
 }  // namespace
 }  // namespace goban::train

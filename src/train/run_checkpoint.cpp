@@ -1,0 +1,101 @@
+#include "train/run_checkpoint.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <system_error>
+
+#include "base/number.hpp"
+#include "mesh/checkpoint.hpp"
+
+namespace goban::train {
+
+RunCheckpoint::RunCheckpoint(const TrainOptions& options, int64_t train_size, int64_t steps,
+                             TrainingStep& trained)
+    : options_(options), train_size_(train_size), steps_(steps), trained_(trained) {}
+
+std::vector<RunCheckpoint::Setting> RunCheckpoint::settings() const {
+  return {{"task", options_.task, "the task", false},
+          {"model", options_.model, "the model", false},
+          {"batch", std::to_string(options_.batch_size), "--batch-size", true},
+          {"seed", std::to_string(options_.seed), "--seed", true},
+          {"samples", std::to_string(train_size_), "a number of training samples of", false},
+          // With batch and samples it is --last-batch, where that makes a difference.
+          {"epoch_steps", std::to_string(steps_), "a number of steps an epoch of", false}};
+}
+
+base::Result<std::optional<Standing>> RunCheckpoint::resume() {
+  if (options_.checkpoint.empty()) return std::optional<Standing>{};
+  mesh::Variables& variables = trained_.variables();
+  if (variables.end().rank() == 0) {
+    std::error_code error;
+    std::filesystem::create_directories(options_.checkpoint, error);
+    if (error) {
+      return base::failed(
+          fmt::format("cannot make the folder '{}': {}", options_.checkpoint, error.message()),
+          "give --checkpoint a folder that can be written");
+    }
+  }
+  auto found = mesh::resume_checkpoint(path(), variables);
+  if (!found) return base::failure(found.error());
+  if (!*found) return std::optional<Standing>{};
+  const mesh::Bookmark& bookmark = **found;
+  const auto refused = [&](const std::string& why) {
+    return base::bad_data({path(), 0, 0, ""}, why,
+                          "use an empty --checkpoint folder, or the same options");
+  };
+  for (const Setting& each : settings()) {
+    const auto there = bookmark.find(each.key);
+    if (there == bookmark.end() && !each.always) continue;
+    const std::string value = there == bookmark.end() ? "?" : there->second;
+    if (value != each.value) {
+      return refused(fmt::format("is of a run with {} {}, not {}", each.name, value, each.value));
+    }
+  }
+  const auto number = [&](const std::string& key) {
+    const auto there = bookmark.find(key);
+    return there == bookmark.end() ? std::nullopt : base::parse_int(there->second);
+  };
+  const auto real = [&](const std::string& key) {
+    const auto there = bookmark.find(key);
+    return there == bookmark.end() ? 0 : std::strtod(there->second.c_str(), nullptr);
+  };
+  const auto epoch = number("epoch"), position = number("position"), step = number("step"),
+             samples = number("loss_samples");
+  if (!epoch || !position || !step || !samples || *epoch < 0 || *step < 0 || *samples < 0) {
+    return refused("does not say where its run stood");
+  }
+  if (*position < 0 || *position >= steps_) {
+    return refused(
+        fmt::format("stands at step {} of an epoch, which has {} here", *position, steps_));
+  }
+  Standing out{*epoch,
+               *position,
+               *step,
+               real("loss_sum"),
+               *samples,
+               {},
+               number("summary_steps").value_or(0)};
+  for (const mesh::Summary& each : trained_.step().summaries) {
+    out.summary_sums.push_back(real("summary:" + each.name));
+  }
+  return std::optional(std::move(out));
+}
+
+base::Status RunCheckpoint::save(const Standing& at) {
+  if (options_.checkpoint.empty()) return {};
+  mesh::Bookmark bookmark = {{"epoch", std::to_string(at.epoch)},
+                             {"position", std::to_string(at.position)},
+                             {"step", std::to_string(at.step)},
+                             {"loss_samples", std::to_string(at.loss_samples)},
+                             {"loss_sum", fmt::format("{:a}", at.loss_sum)}};
+  for (const Setting& each : settings()) bookmark[each.key] = each.value;
+  for (size_t i = 0; i < at.summary_sums.size(); ++i) {
+    bookmark["summary_steps"] = std::to_string(at.summary_steps);
+    bookmark["summary:" + trained_.step().summaries[i].name] =
+        fmt::format("{:a}", at.summary_sums[i]);
+  }
+  return mesh::save_checkpoint(path(), trained_.variables(), bookmark);
+}
+
+}  // namespace goban::train

@@ -1,0 +1,35 @@
+#!/bin/bash
+# Ranks of one run that were started differently are told so at once, not after the time-out, and
+# nothing that was saved is overwritten. Arguments: goban-train, mpirun.
+set -u
+train=$1 mpirun=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export OMP_NUM_THREADS=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+seq 20000 > "$work/text"
+mkdir "$work/a" "$work/b"
+# The time-out is longer than the test may take: who waits for it fails.
+options=(lm --text "$work/text" --mesh x:2 --layout batch:x --train-limit 64 --test-limit 16
+  --length 16 --blocks 1 --d-model 16 --d-ff 16 --timeout-s 1000)
+fail() {
+  echo "$1"
+  head -n 20 "$work/log"
+  exit 1
+}
+
+# Each rank in a folder of its own, as on machines without a common one: only rank 0 has saved.
+two() { # what rank 1 is asked beside the rest
+  timeout 100 "$mpirun" -n 1 --wdir "$work/a" "$train" "${options[@]}" --checkpoint saved \
+    --batch-size 16 --epochs "$epochs" : \
+    -n 1 --wdir "$work/b" "$train" "${options[@]}" --checkpoint saved --epochs "$epochs" "$@" \
+    > "$work/log" 2>&1
+}
+epochs=1
+two --batch-size 16 || fail "does not train"
+cp "$work/a/saved/checkpoint.goban" "$work/kept"
+epochs=2
+two --batch-size 16 && fail "ranks with different checkpoints train together"
+grep -q "rank 0 one of checksum [0-9a-f]*, rank 1 finds none" "$work/log" || fail "not named"
+cmp -s "$work/a/saved/checkpoint.goban" "$work/kept" || fail "the checkpoint was overwritten"
+echo "refused as they should be"
