@@ -13,7 +13,24 @@ namespace {
 struct TokenArguments {
   std::string state;
   bool bare = false;
+  bool header = false;
+  bool page = false;
 };
+
+/// A page that only its owner may read and that leads on to the link: for programs that open a
+/// browser, for what stands on a command line everybody can read.
+int print_page(const std::string& folder, std::string link) {
+  while (link.ends_with('\n')) link.pop_back();
+  constexpr const char* kName = "dashboard.html";
+  const std::string html = fmt::format(
+      "<!doctype html><meta charset=utf-8><title>Goban</title>"
+      "<meta http-equiv=refresh content=\"0; url={0}\"><a href=\"{0}\">The dashboard</a>\n",
+      link);
+  const auto written = engine::local::replace_file(folder, kName, html, engine::local::Durable::No);
+  if (!written) return report_error(written.error());
+  fmt::print("{}/{}\n", folder, kName);
+  return 0;
+}
 
 int run(const TokenArguments& arguments) {
   const std::string folder =
@@ -27,8 +44,11 @@ int run(const TokenArguments& arguments) {
          .remedy = "start goban serve --listen 127.0.0.1:8080, without `tokens` in "
                    "its configuration; --state names its state folder"});
   }
+  if (arguments.page) return print_page(folder, *link);
   const size_t mark = link->rfind('=');
-  fmt::print("{}", arguments.bare && mark != std::string::npos ? link->substr(mark + 1) : *link);
+  const bool alone = (arguments.bare || arguments.header) && mark != std::string::npos;
+  fmt::print("{}{}", arguments.header ? "Authorization: Bearer " : "",
+             alone ? link->substr(mark + 1) : *link);
   return 0;
 }
 
@@ -38,11 +58,18 @@ void add_token(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<TokenArguments>();
   CLI::App* c = app.add_subcommand("token", "Print the link to the dashboard of your own daemon");
   c->add_option("--state", arguments->state, "The daemon's state folder")->type_name("FOLDER");
-  c->add_flag("--bare", arguments->bare, "Print the token alone");
+  auto* forms = c->add_option_group("form");
+  forms->add_flag("--bare", arguments->bare, "Print the token alone");
+  forms->add_flag("--header", arguments->header, "Print it as a header of HTTP");
+  forms->add_flag(
+      "--page", arguments->page,
+      "Write a page that leads to the link and that you alone may read; print its name");
+  forms->require_option(0, 1);
   c->footer(
       "Examples:\n"
-      "  xdg-open \"$(goban token)\"\n"
-      "  curl -H \"Authorization: Bearer $(goban token --bare)\" http://127.0.0.1:8080/v1/jobs\n"
+      "  xdg-open \"$(goban token --page)\"\n"
+      "  goban token --header | curl -H @- http://127.0.0.1:8080/v1/jobs\n"
+      "Keep the token off command lines: every user of the machine can read those.\n"
       "A daemon that listens on loopback without configured tokens makes one for its own user, "
       "who\n"
       "alone may read it. Whoever has it may do what that user may.\n"

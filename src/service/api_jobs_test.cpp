@@ -173,7 +173,7 @@ TEST_F(ApiJobs, ADaemonOfOneUserRunsNobodyElsesJobs) {
 }
 
 TEST_F(ApiJobs, WhatIsWrongIsNamed) {
-  const auto problem = [&](const char* body) {
+  const auto problem = [&](const std::string& body) {
     const Response response = ask(kAlice, "POST", "/v1/jobs", body);
     EXPECT_EQ(response.status, 400) << body;
     const json error = parsed(response)["error"];
@@ -187,6 +187,10 @@ TEST_F(ApiJobs, WhatIsWrongIsNamed) {
   EXPECT_THAT(problem(R"({"script":"a\u0000b"})"), HasSubstr("script: "));
   EXPECT_THAT(problem(R"({"script":"x","env":{"A=B":"1"}})"), HasSubstr("env: "));
   EXPECT_THAT(problem(R"({"script":"x","array_tasks":[2,1]})"), HasSubstr("array_tasks: "));
+  std::string many =
+      R"({"script":"x","work_folder":"/)" + std::string(4000, 'w') + R"(","array_tasks":[0)";
+  for (int task = 1; task < 10'000; ++task) many += "," + std::to_string(task);
+  EXPECT_THAT(problem(many + "]}"), HasSubstr("shorter names and paths"));
   EXPECT_THAT(problem(R"({"script":"x","array_tasks":[-1]})"), HasSubstr("array_tasks: "));
   EXPECT_THAT(problem("{"), HasSubstr(": one object"));
   EXPECT_THAT(problem("[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]"), ": ");

@@ -1,9 +1,12 @@
 #include "service/machine_daemon.hpp"
 
+#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 #include <set>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
 #include "engine/local/files.hpp"
@@ -30,16 +33,30 @@ namespace {
 
 constexpr const char* kLinkFile = "dashboard-link";
 
-/// A folder only the daemon's user may look into.
+/// A folder only the daemon's user may look into. One that is there is taken if it is nobody
+/// else's and was ours before, or is empty.
 Status make_private_folder(const std::string& path) {
+  namespace fs = std::filesystem;
+  const char* remedy = "name a folder of its own with --state";
+  const auto refuse = [&](const std::string& why) {
+    return base::failed(fmt::format("cannot use the folder {}: {}", path, why), remedy);
+  };
   std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (!error) {
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all, error);
+  fs::create_directories(path, error);
+  struct stat facts{};
+  if (error || ::stat(path.c_str(), &facts) != 0) {
+    return refuse(error ? error.message() : std::strerror(errno));
   }
-  if (!error) return {};
-  return base::failed(fmt::format("cannot use the folder {}: {}", path, error.message()),
-                      "name another one with --state");
+  if (facts.st_uid != ::geteuid() && facts.st_uid != 0) {
+    return refuse(fmt::format("it belongs to user {}, who could change what is in it",
+                              static_cast<unsigned>(facts.st_uid)));
+  }
+  if ((facts.st_mode & 077) == 0) return {};
+  if (!fs::exists(path + "/journal", error) && !fs::is_empty(path, error)) {
+    return refuse("others may look into it, and it holds other files");
+  }
+  fs::permissions(path, fs::perms::owner_all, error);
+  return error ? refuse(error.message()) : Status{};
 }
 
 }  // namespace
@@ -120,8 +137,9 @@ Status MachineDaemon::Parts::start_daemon() {
     }
   }
   epoch = journal->epoch;
-  auto book = ProfileBook::open(config.state + "/profiles", config.state + "/payloads",
-                                machine.gpus.front().name);
+  auto book = ProfileBook::open(
+      config.state + "/profiles", config.state + "/payloads", machine.gpus.front().name,
+      site->scores.num_classes() > 1 ? site->scores.num_classes() : ProfileBook::kClasses);
   if (!book) return base::failure(book.error());
   profiles = std::move(*book);
   auto local = std::make_unique<engine::local::LocalEngine>(

@@ -137,6 +137,32 @@ TEST_F(MachineDaemonTest, OnLoopbackItsOwnUserHasAToken) {
   EXPECT_THAT(known_to_all.error().text(), HasSubstr("/token: others"));
 }
 
+TEST_F(MachineDaemonTest, AStateFolderIsNobodyElses) {
+  const auto refused = [this](const std::string& why) {
+    const auto daemon = MachineDaemon::start(config, [](const std::string&) {});
+    return !daemon && daemon.error().text().find(why) != std::string::npos;
+  };
+  config.doors.callers.token_file.clear();
+  config.state = folder + "/shared";
+  std::filesystem::create_directory(config.state);
+  std::ofstream(config.state + "/thesis.tex") << "hers";
+  ASSERT_EQ(::chmod(config.state.c_str(), 01777), 0);
+  EXPECT_TRUE(refused("holds other files"));
+  struct stat facts{};
+  ASSERT_EQ(::stat(config.state.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 07777, 01777U) << "it is as it was";
+  std::filesystem::remove(config.state + "/thesis.tex");
+  {
+    const auto daemon = start();
+    EXPECT_NE(daemon, nullptr) << "it is empty";
+    ASSERT_EQ(::stat(config.state.c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777, 0700U);
+  }
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  ASSERT_EQ(::chown(config.state.c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(refused("belongs to user 65534"));
+}
+
 TEST_F(MachineDaemonTest, WhatIfAsksForTheScoresThatCountNow) {
   write_token("first", "viewer");
   config.doors.socket = folder + "/goban.sock";

@@ -100,6 +100,8 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   config.refresh = wished(root, "refresh", "idle");
   config.learn = wished(root, "learn", "jobs");
   config.keep_ended_ns = root.duration("keep_ended", config.keep_ended_ns);
+  config.jobs_per_user_max = static_cast<size_t>(
+      root.whole("jobs_per_user", 0, INT32_MAX, static_cast<int64_t>(config.jobs_per_user_max)));
   config.seed = static_cast<uint64_t>(root.whole("seed", 0, INT64_MAX, 1));
   if (config.virtual_slowness.size() > static_cast<size_t>(config.virtual_gpus)) {
     root.refuse("virtual_slowness", "names more GPUs than virtual_gpus",
@@ -191,6 +193,7 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("refresh", running.refresh, fresh.refresh);
   compare("learn", running.learn, fresh.learn);
   compare("keep_ended", running.keep_ended_ns, fresh.keep_ended_ns);
+  compare("jobs_per_user", running.jobs_per_user_max, fresh.jobs_per_user_max);
   compare("seed", running.seed, fresh.seed);
   compare("reservations", running.reservations, fresh.reservations);
   compare("service.socket", running.doors.socket, fresh.doors.socket);

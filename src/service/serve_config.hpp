@@ -13,6 +13,7 @@
 //   series = "series"               # readings of GPUs: folder of a series store, or "none"
 //   refresh = "idle"                # measure idle GPUs again now and then, or "none"
 //   learn = "jobs"                  # scores learn from jobs that are over, or "none"
+//   jobs_per_user = 20000           # that are not over
 //   keep_ended = "1h"               # jobs stay in the queue's list so long after their end
 //
 //   [[resource_type]]               # a part of the machine that jobs ask for by name, with the
@@ -66,6 +67,7 @@ struct ServeConfig {
   bool refresh = true;  ///< idle GPUs are measured again
   bool learn = true;    ///< jobs that are over say what they saw of GPUs
   base::TimeNs keep_ended_ns = 3600 * base::kSecond;
+  size_t jobs_per_user_max = 20'000;  ///< that are not over; 0 = no limit
   uint64_t seed = 1;
   live::ReservationRules reservations{};
 

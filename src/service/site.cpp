@@ -133,6 +133,7 @@ Result<live::Site> make_site(const ServeConfig& config, const std::vector<LocalG
   site.seed = config.seed;
   site.keep_ended_ns = config.keep_ended_ns;
   site.reservations = config.reservations;
+  site.jobs_per_user_max = config.jobs_per_user_max;
   return site;
 }
 

@@ -115,6 +115,15 @@ Status check_texts(const live::JobSpec& spec, const SubmissionLimits& limits) {
   return {};
 }
 
+Status check_array_bytes(const live::JobSpec& spec, size_t tasks, const SubmissionLimits& limits) {
+  const size_t bytes = tasks > 1 ? tasks * live::to_json(spec).dump().size() : 0;
+  if (bytes <= limits.array_bytes_max) return {};
+  return wrong("array_tasks",
+               fmt::format("{} tasks with these names and paths are {} bytes, over {}", tasks,
+                           bytes, limits.array_bytes_max),
+               "submit fewer tasks at once, or shorter names and paths");
+}
+
 Status read_tasks(const json& body, const SubmissionLimits& limits, std::vector<int32_t>& tasks) {
   const auto list = body.find("array_tasks");
   if (list == body.end()) return {};
@@ -208,6 +217,9 @@ base::Result<Submission> parse_submission(std::string_view body, const Submissio
   if (!spec) return base::failure(std::move(spec.error()));
   if (Status texts = check_texts(*spec, limits); !texts) return base::failure(texts.error());
   if (spec->stdout_path.empty()) spec->stdout_path = "goban-%j.out";
+  if (Status size = check_array_bytes(*spec, tasks.size(), limits); !size) {
+    return base::failure(size.error());
+  }
   if (tasks.empty()) {
     out.jobs.push_back(std::move(*spec));
   } else {

@@ -18,6 +18,8 @@ struct SubmissionLimits {
   size_t path_bytes_max = 4095;
   size_t array_tasks_max = 10'000;
   size_t dependencies_max = 1000;
+  /// What is written down for all tasks of an array: each has a record of its own.
+  size_t array_bytes_max = size_t{16} << 20;
 };
 
 struct Submission {
