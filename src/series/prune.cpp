@@ -24,39 +24,64 @@ constexpr int64_t kHoursOfDay = 24;
 
 int64_t floor_of(int64_t value, int64_t step) { return value / step - (value % step < 0 ? 1 : 0); }
 
-/// What the samples of an hour were.
-struct HourSum {
-  uint64_t sum = 0;
-  uint32_t values = 0;
-  uint32_t not_available = 0;
-  uint32_t stale = 0;
-  void add(uint16_t code) {
-    if (is_value(code)) {
-      sum += code;
-      ++values;
-    } else {
-      ++(code == kNotAvailableCode ? not_available : stale);
-    }
-  }
-  /// `samples`: so many an hour should have.
-  [[nodiscard]] uint16_t code(int64_t samples) const {
-    if (int64_t{values} * 2 >= samples) {
-      return static_cast<uint16_t>(
-          std::llround(static_cast<double>(sum) / static_cast<double>(values)));
-    }
-    if (not_available > 0) return kNotAvailableCode;
-    return stale > 0 ? kStaleCode : kMissingCode;
-  }
-};
+bool is_hourly(const BlockRef& block) { return block.head.step_ms >= kHour_ms; }
 
 bool is_hourly(const StoreReader& month) {
   return std::ranges::all_of(month.tracks(), [](const Track& track) {
-    return std::ranges::all_of(
-        track.blocks, [](const BlockRef& block) { return block.head.step_ms >= kHour_ms; });
+    return std::ranges::all_of(track.blocks,
+                               [](const BlockRef& block) { return is_hourly(block); });
   });
 }
 
-/// Appends the hours of a device, a block a day.
+/// A sample, and the time that it stands for: its block's step.
+struct Moment {
+  int64_t time_ms = 0;
+  uint32_t step_ms = 0;
+  uint16_t code = kMissingCode;
+};
+
+/// What the samples of an hour were.
+struct HourSum {
+  double weighed = 0;     ///< sum of value times step_ms
+  int64_t values_ms = 0;  ///< covered by values
+  bool not_available = false;
+  bool stale = false;
+  void add(const Moment& moment) {
+    if (is_value(moment.code)) {
+      weighed += static_cast<double>(moment.code) * moment.step_ms;
+      values_ms += moment.step_ms;
+    } else {
+      (moment.code == kNotAvailableCode ? not_available : stale) = true;
+    }
+  }
+  [[nodiscard]] uint16_t code() const {
+    if (values_ms * 2 >= kHour_ms) {
+      return static_cast<uint16_t>(std::llround(weighed / static_cast<double>(values_ms)));
+    }
+    if (not_available) return kNotAvailableCode;
+    return stale ? kStaleCode : kMissingCode;
+  }
+};
+
+/// Leaves one sample of those closer than half the finer of their steps: the one that says more.
+void merge_moments(std::vector<Moment>& moments) {
+  std::ranges::stable_sort(moments, {}, &Moment::time_ms);
+  size_t kept = 0;
+  for (const Moment& next : moments) {
+    Moment* const last = kept > 0 ? &moments[kept - 1] : nullptr;
+    const bool same = last != nullptr &&
+                      next.time_ms - last->time_ms <= std::min(last->step_ms, next.step_ms) / 2;
+    if (!same) {
+      moments[kept++] = next;
+    } else if (better_code(last->code, next.code) != last->code) {
+      last->code = next.code;
+      last->step_ms = next.step_ms;
+    }
+  }
+  moments.resize(kept);
+}
+
+/// Appends the hours of a device, a block a day; those that the file has stay as they are.
 base::Status append_hours(MonthFile& file, const DeviceKey& device,
                           const std::map<int64_t, uint16_t>& hours) {
   for (auto at = hours.begin(); at != hours.end();) {
@@ -72,31 +97,52 @@ base::Status append_hours(MonthFile& file, const DeviceKey& device,
                          .start_ms = first * kHour_ms + kHour_ms / 2,
                          .slots = static_cast<uint32_t>(codes.size()),
                          .jitter_ms = static_cast<uint32_t>(kHour_ms / 2)};
+    if (const auto known = file.drop_known(device, head, codes); !known) {
+      return base::failure(known.error());
+    }
+    const bool empty = std::ranges::all_of(codes, [](uint16_t c) { return c == kMissingCode; });
+    if (empty) continue;
     if (auto status = file.append(device, head, codes); !status) return status;
   }
   return {};
+}
+
+/// Copies a device's hourly blocks as they are, and appends the hours of the others.
+base::Status append_track(MonthFile& file, const Track& track, uint64_t& damaged_blocks) {
+  std::vector<Moment> moments;
+  std::vector<uint16_t> codes;
+  for (const BlockRef& block : track.blocks) {
+    const auto opened = StoreReader::view(block);
+    if (!opened || !opened->decode(codes)) {
+      ++damaged_blocks;
+      continue;
+    }
+    if (is_hourly(block)) {
+      if (auto status = file.append(track.device, block.head, codes); !status) return status;
+      continue;
+    }
+    int64_t time_ms = block.head.start_ms;
+    for (const uint16_t code : codes) {
+      if (code != kMissingCode) moments.push_back({time_ms, block.head.step_ms, code});
+      time_ms += block.head.step_ms;
+    }
+  }
+  merge_moments(moments);
+  std::map<int64_t, HourSum> sums;
+  for (const Moment& moment : moments) sums[floor_of(moment.time_ms, kHour_ms)].add(moment);
+  std::map<int64_t, uint16_t> hours;
+  for (const auto& [hour, sum] : sums) {
+    if (const uint16_t code = sum.code(); code != kMissingCode) hours[hour] = code;
+  }
+  return append_hours(file, track.device, hours);
 }
 
 base::Status write_hourly(const StoreReader& month, const std::string& path,
                           uint64_t& damaged_blocks) {
   auto file = MonthFile::open(path, month.metric(), static_cast<uint32_t>(kHour_ms));
   if (!file) return base::failure(file.error());
-  std::vector<StoreReader::Code> codes;
   for (const Track& track : month.tracks()) {
-    codes.clear();
-    const Track* const one = &track;
-    const VisitResult visit = month.read(std::span(&one, 1), INT64_MIN / 2, INT64_MAX / 2, codes);
-    damaged_blocks += visit.damaged_blocks;
-    const int64_t samples = kHour_ms / std::max<int64_t>(visit.step_ms, 1);
-    std::map<int64_t, HourSum> sums;
-    for (const StoreReader::Code& code : codes) {
-      sums[floor_of(code.time_ms, kHour_ms)].add(code.code);
-    }
-    std::map<int64_t, uint16_t> hours;
-    for (const auto& [hour, sum] : sums) {
-      if (const uint16_t code = sum.code(samples); code != kMissingCode) hours[hour] = code;
-    }
-    if (auto status = append_hours(*file, track.device, hours); !status) return status;
+    if (auto status = append_track(*file, track, damaged_blocks); !status) return status;
   }
   return file->flush(true);
 }

@@ -23,10 +23,12 @@ struct PruneCounts {
 };
 
 /// Makes a metric's old months smaller. Of each clock hour the mean of its values stays, as one
-/// sample at its middle; if less than half of its samples are values: not available or stale if one
-/// of them was that, else missing. A file is replaced as a whole, so a prune that was cut short can
-/// be repeated; months that are hourly stay as they are. Readers that have the store open keep what
-/// they saw. Errors: Failed (I/O, or an import is writing), BadData (a file of another format).
+/// sample at its middle. A value stands for the step of its block, whatever the steps of others
+/// are; if values cover less than half of the hour: not available or stale if one sample was that,
+/// else missing. What is hourly or coarser already stays as it is, also beside what was imported
+/// later. A file is replaced as a whole, so a prune that was cut short can be repeated. Readers
+/// that have the store open keep what they saw. Errors: Failed (I/O, or an import is writing),
+/// BadData (a file of another format).
 [[nodiscard]] base::Result<PruneCounts> prune(const std::string& store, Metric metric,
                                               const PruneOptions& options);
 

@@ -1,7 +1,10 @@
 #include "series/prune.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <gmock/gmock.h>
+#include <map>
 
 #include "base/random.hpp"
 #include "series/job_values.hpp"
@@ -25,12 +28,13 @@ const DeviceKey kOther{"g1", "1", "GPU-2"};
 
 class Prune : public testing::Test {
  public:
-  void fill(const DeviceKey& gpu, int64_t from_ms, const std::vector<Reading>& readings) const {
-    auto writer = StoreWriter::open(folder.path(), {60'000, false});
+  void fill(const DeviceKey& gpu, int64_t from_ms, const std::vector<Reading>& readings,
+            uint32_t step_ms = 60'000) const {
+    auto writer = StoreWriter::open(folder.path(), {step_ms, false});
     ASSERT_TRUE(writer);
     for (size_t i = 0; i < readings.size(); ++i) {
       ASSERT_TRUE((*writer)->add(gpu, Metric::GpuUtilization,
-                                 from_ms + static_cast<int64_t>(i) * kMinute_ms + 30'000,
+                                 from_ms + static_cast<int64_t>(i) * step_ms + step_ms / 2,
                                  readings[i]));
     }
     ASSERT_TRUE((*writer)->finish());
@@ -108,6 +112,82 @@ TEST_F(Prune, TiersByMonthAndRepeated) {
   // What was reduced does not come back with an import of the same samples.
   fill(kGpu, kMay_ms, some(2880, {State::Value, 50}));
   EXPECT_EQ(codes(kGpu), before);
+}
+
+TEST_F(Prune, LateSamplesDoNotCostTheHoursOfEarlierPrunes) {
+  fill(kGpu, kApril_ms, some(20 * 1440, {State::Value, 50}));
+  (void)prune_all(kMay_ms, INT64_MIN);
+  EXPECT_EQ(codes(kGpu).size(), 20U * 24);
+  fill(kGpu, kApril_ms + 24 * kDay_ms, some(1440, {State::Value, 70}));
+  EXPECT_EQ(prune_all(kMay_ms, INT64_MIN).months_reduced, 1U);
+  EXPECT_EQ(codes(kGpu).size(), 21U * 24);
+  EXPECT_EQ(codes(kGpu).front().second, 50);
+  EXPECT_EQ(codes(kGpu).back().second, 70);
+  EXPECT_EQ(prune_all(kMay_ms, INT64_MIN).months_reduced, 0U);
+}
+
+TEST_F(Prune, EachBlockCountsByItsOwnStep) {
+  fill(kGpu, kApril_ms, some(20 * 1440, {State::Value, 50}));
+  fill(kGpu, kApril_ms + 20 * kDay_ms, some(2 * 5760, {State::Value, 70}), 15'000);
+  // An hour of both: 20 minutes by one step and 40 by the other.
+  fill(kGpu, kApril_ms + 22 * kDay_ms, some(20, {State::Value, 0}));
+  fill(kGpu, kApril_ms + 22 * kDay_ms + 20 * kMinute_ms, some(160, {State::Value, 90}), 15'000);
+  (void)prune_all(kMay_ms, INT64_MIN);
+  const auto hours = codes(kGpu);
+  ASSERT_EQ(hours.size(), 22U * 24 + 1);
+  EXPECT_EQ(hours[0].second, 50);
+  EXPECT_EQ(hours[size_t{20} * 24].second, 70);
+  EXPECT_EQ(hours.back().second, 60);
+}
+
+TEST_F(Prune, AValueThatCameLaterReplacesAMarkOnce) {
+  fill(kGpu, kApril_ms, some(60, {State::NotAvailable, 0}));
+  fill(kGpu, kApril_ms, some(40, {State::Value, 30}));  // blocks share time
+  (void)prune_all(kMay_ms, INT64_MIN);
+  using Pair = std::pair<int64_t, uint16_t>;
+  EXPECT_THAT(codes(kGpu), ElementsAre(Pair{30, 30}));
+  fill(kOther, kApril_ms, some(60, {State::NotAvailable, 0}));
+  (void)prune_all(kMay_ms, INT64_MIN);
+  EXPECT_THAT(codes(kOther), ElementsAre(Pair{30, kNotAvailableCode}));
+  fill(kOther, kApril_ms, some(60, {State::Value, 20}));
+  (void)prune_all(kMay_ms, INT64_MIN);
+  EXPECT_THAT(codes(kOther), ElementsAre(Pair{30, 20}));
+}
+
+TEST_F(Prune, ImportsAndPrunesInAnyOrderKeepEveryHourlyValue) {
+  constexpr std::array<uint32_t, 5> kSteps_ms{15'000, 60'000, 300'000, 1'500'000, 3'600'000};
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    base::Random random(seed);
+    std::filesystem::remove_all(folder / "gpu_utilization");
+    std::map<int64_t, uint16_t> kept;  // hourly values so far
+    for (int round = 0; round < 5; ++round) {
+      const uint32_t step_ms = kSteps_ms[random.below(kSteps_ms.size())];
+      std::vector<Reading> readings;
+      for (uint64_t left = 1 + random.below(2 * kDay_ms / step_ms); left > 0;) {
+        const auto state = random.below(4) == 0 ? State::NotAvailable : State::Value;
+        const double value = state == State::Value ? static_cast<double>(random.below(101)) : 0;
+        const uint64_t run = std::min<uint64_t>(left, 1 + random.below(100));
+        readings = readings + some(run, {state, value});
+        left -= run;
+      }
+      fill(kGpu, kApril_ms + static_cast<int64_t>(random.below(6 * 24)) * kHour_ms / 2, readings,
+           step_ms);
+      if (random.below(3) == 0) continue;
+      (void)prune_all(kMay_ms, INT64_MIN);
+      const auto once = codes(kGpu);
+      EXPECT_EQ(prune_all(kMay_ms, INT64_MIN).months_reduced, 0U);
+      EXPECT_EQ(codes(kGpu), once);
+      const std::map<int64_t, uint16_t> now(once.begin(), once.end());
+      for (const auto& [minute, code] : kept) {
+        ASSERT_TRUE(now.contains(minute)) << minute;
+        EXPECT_EQ(now.at(minute), code) << minute;
+      }
+      for (const auto& [minute, code] : once) {
+        if (is_value(code)) kept[minute] = code;
+      }
+    }
+  }
 }
 
 TEST_F(Prune, MeansOfLongJobsStay) {
