@@ -51,6 +51,7 @@ std::string escaped_pattern(std::string_view text) {
 struct Block {
   const Adapter* adapter = nullptr;
   std::string node_label;
+  std::string without;  ///< matchers: no label that would name the node before it
   std::span<const std::string> nodes;
   int64_t from_ms = 0;
   int64_t to_ms = 0;
@@ -135,19 +136,18 @@ class Session {
     if (!adapters) return base::failure(adapters.error());
     std::vector<Plan> plans;
     for (const Adapter* adapter : *adapters) {
-      auto plan = plan_of(*adapter);
-      if (!plan) return base::failure(plan.error());
-      if (!plan->nodes.empty()) plans.push_back(std::move(*plan));
+      if (auto added = add_plans(*adapter, plans); !added) return base::failure(added.error());
     }
     if (const auto read = read_plans(plans); !read) return base::failure(read.error());
     return std::move(report_);
   }
 
  private:
-  /// Where to find a metric's series.
+  /// Where to find those of a metric's series whose node one label names.
   struct Plan {
     const Adapter* adapter = nullptr;
-    std::string label;  ///< that names the node
+    std::string label;    ///< that names the node
+    std::string without;  ///< as in Block
     std::vector<std::string> nodes;
   };
 
@@ -216,17 +216,25 @@ class Session {
     return found;
   }
 
-  /// The first label that names nodes for this metric.
-  base::Result<Plan> plan_of(const Adapter& adapter) {
+  /// A plan for each label that names nodes of this metric: of the series that have none of the
+  /// labels before it, as exporters differ in what they know.
+  base::Status add_plans(const Adapter& adapter, std::vector<Plan>& plans) {
+    std::string without;
     for (const std::string& label : adapter.node_labels) {
-      auto values = label_values(label, selector(adapter.name, fmt::format("{}!=\"\"", label)));
+      const std::string more = fmt::format("{}!=\"\"{}", label, without);
+      auto values = label_values(label, selector(adapter.name, more));
       if (!values) return base::failure(values.error());
-      if (!values->empty() && values->size() < kNodesMax) {
-        return Plan{&adapter, label, std::move(*values)};
-      }
+      if (values->size() >= kNodesMax) continue;
+      if (!values->empty()) plans.push_back({&adapter, label, without, std::move(*values)});
+      without += fmt::format(",{}=\"\"", label);
     }
-    intake_.reject({"prometheus", 0, "no label names the node", adapter.name});
-    return Plan{};
+    const auto nameless =
+        label_values("__name__", selector(adapter.name, without.empty() ? "" : without.substr(1)));
+    if (!nameless) return base::failure(nameless.error());
+    if (!nameless->empty()) {
+      intake_.reject({"prometheus", 0, "no label names the node", adapter.name});
+    }
+    return {};
   }
 
   base::Status read_plans(const std::vector<Plan>& plans) {
@@ -236,8 +244,11 @@ class Session {
     for (const Plan& plan : plans) {
       for (size_t first = 0; first < plan.nodes.size(); first += options_.nodes_per_query) {
         const size_t count = std::min<size_t>(options_.nodes_per_query, plan.nodes.size() - first);
-        Block block{plan.adapter, plan.label, std::span(plan.nodes).subspan(first, count),
-                    options_.from_ms, 0};
+        Block block{.adapter = plan.adapter,
+                    .node_label = plan.label,
+                    .without = plan.without,
+                    .nodes = std::span(plan.nodes).subspan(first, count),
+                    .from_ms = options_.from_ms};
         for (; block.from_ms < options_.to_ms; block.from_ms = block.to_ms) {
           block.to_ms = std::min(options_.to_ms, block.from_ms + options_.block_ms);
           if (intake_.stopped()) return {};
@@ -303,7 +314,8 @@ class Session {
       if (!nodes.empty()) nodes += '|';
       nodes += escaped_pattern(node);
     }
-    const std::string more = fmt::format("{}=~{}", block.node_label, quoted(nodes));
+    const std::string more =
+        fmt::format("{}=~{}{}", block.node_label, quoted(nodes), block.without);
     // Evaluated at the last millisecond of the block, back to one before its first.
     const FormFields form{
         {"query", fmt::format("{}[{}ms]", selector(metric, more), block.to_ms - from_ms)},

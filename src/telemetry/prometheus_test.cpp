@@ -41,13 +41,18 @@ std::vector<std::string> sorted(std::vector<std::string> lines) {
 
 // ---- a real server ------------------------------------------------------------------------------
 
-/// Five nodes with two GPUs for three hours: gaps, a series that ends, a text file served again.
+/// Five nodes with two GPUs for three hours: gaps, a series that ends, text files served again. The
+/// nodes differ in the labels that name them; a series that nothing names is among them.
 std::string metrics_text() {
-  const auto line = [](const char* name, int node, int gpu, int64_t time_s, int64_t value) {
+  const auto named = [](int node) -> std::string {
+    if (node == 4) return "Hostname=\"g4\",instance=\"exporter:9100\",";
+    if (node == 5) return "host=\"g5\",instance=\"exporter:9100\",node=\"g5.y\",";
+    return node == 6 ? "" : fmt::format("instance=\"g{}.x:9100\",", node);
+  };
+  const auto line = [&](const char* name, int node, int gpu, int64_t time_s, int64_t value) {
     const std::string device =
         gpu < 0 ? "" : fmt::format("gpu=\"{}\",uuid=\"GPU-{}{}\",", gpu, node, gpu);
-    return fmt::format("{}{{{}instance=\"g{}.x:9100\",job=\"node\"}} {} {}\n", name, device, node,
-                       value, time_s);
+    return fmt::format("{}{{{}{}job=\"node\"}} {} {}\n", name, device, named(node), value, time_s);
   };
   std::string text = "# TYPE goban_gpu_utilization_percent gauge\n";
   for (int node = 1; node <= 5; ++node) {
@@ -60,11 +65,12 @@ std::string metrics_text() {
       }
     }
   }
+  text += line("goban_gpu_utilization_percent", 6, 0, kStart_s, 50);
   text += "# TYPE goban_gpu_sample_time_seconds gauge\n";
   for (int node = 1; node <= 5; ++node) {
     for (int64_t minute = 0; minute < 180; ++minute) {
       if ((minute >= 60 && minute < 70) || (node == 3 && minute >= 100)) continue;
-      const int64_t fresh = node == 2 && minute >= 120 && minute < 125 ? 119 : minute;
+      const int64_t fresh = node % 2 == 0 && minute >= 120 && minute < 125 ? 119 : minute;
       text += line("goban_gpu_sample_time_seconds", node, -1, kStart_s + minute * 60,
                    kStart_s + fresh * 60 - 7);
     }
@@ -92,7 +98,7 @@ TEST(Prometheus, RealServerGivesWhatWasScraped) {
   const auto adapters = series::AdapterTable::builtin();
   ASSERT_TRUE(series::read_open_metrics([&] { return base::open_bytes(file); }, file, adapters,
                                         std::nullopt, direct));
-  EXPECT_EQ(direct.counts.stale, 2U * 5);
+  EXPECT_EQ(direct.counts.stale, 4U * 5);
   EXPECT_EQ(expected.lines.size(), 10U * 170 - 2U * 80);
 
   PrometheusOptions options = options_for(server.url() + "/", 0, 3 * 3600);
@@ -106,8 +112,9 @@ TEST(Prometheus, RealServerGivesWhatWasScraped) {
   EXPECT_THAT(report->gaps, IsEmpty());
   EXPECT_THAT(report->metrics, ElementsAre("goban_gpu_utilization_percent"));
   EXPECT_EQ(sorted(sink.lines), sorted(expected.lines));
+  EXPECT_THAT(intake.counts.rejected, ElementsAre(testing::Pair("no label names the node", 1)));
 
-  options.matchers = "instance=\"g4.x:9100\"";
+  options.matchers = "instance=\"g1.x:9100\"";
   options.to_ms = options.from_ms + 120'000;  // half-open: two samples of each GPU
   sink.lines.clear();
   ASSERT_TRUE(read_prometheus(options, intake));
@@ -132,7 +139,10 @@ class FakePrometheus : public testing::Test {
     server.Get(
         R"(/api/v1/label/(\w+)/values)", [](const httplib::Request& request, httplib::Response& r) {
           const std::string label = request.matches[1];
-          const std::string value = label == "__name__"   ? "\"DCGM_FI_DEV_GPU_UTIL\""
+          const std::string match = request.get_param_value("match[]");
+          const bool named = match.find("Hostname=\"\"") == std::string::npos;
+          const std::string value = !named                ? ""
+                                    : label == "__name__" ? "\"DCGM_FI_DEV_GPU_UTIL\""
                                     : label == "Hostname" ? "\"n1\""
                                                           : "";
           r.set_content("{\"status\":\"success\",\"data\":[" + value + "]}", "application/json");
