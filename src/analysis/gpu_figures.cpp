@@ -1,11 +1,12 @@
 // Figures 5 to 7: how many of its GPUs a job used, how busy they were, how unequal.
 //
-// Jobs of Figure 5 ended with exit code 0 and held several GPUs; Figure 6a takes the jobs of one
+// Jobs of Figure 5 ended well (job_end.hpp) and held several GPUs; Figure 6a takes the jobs of one
 // GPU, which Figure 5 leaves out (spec, ambiguity 9). A job's utilisation is the mean over time,
 // then over its used GPUs (ambiguity 10: MeanOver), and its spread the deviation between them.
 #include <algorithm>
 
 #include "analysis/gpu_values.hpp"
+#include "analysis/job_end.hpp"
 #include "analysis/statistics.hpp"
 #include "statistics/ecdf.hpp"
 
@@ -63,11 +64,6 @@ struct Groups {
 };
 
 constexpr size_t kTenths = 10;
-
-bool ended_well(const records::RecordRow& row) {
-  if (row.exit_code >= 0) return row.exit_code == 0;
-  return row.state == records::JobState::Completed || row.state == records::JobState::Unknown;
-}
 
 void add_to(Group& group, const UsedJob& job) {
   ++group.jobs;

@@ -1,7 +1,10 @@
 // Condition 5 and Figures 5 to 7 on a store whose contents are known.
+#include <array>
 #include <cmath>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 
 #include "analysis/gpu_values.hpp"
 #include "analysis/test_population.hpp"
@@ -65,8 +68,9 @@ class GpuTest : public testing::Test {
     write();
   }
   /// Population with condition 5 asked; `memory` takes the store's memory series too.
-  TestPopulation analysed(const Rules& rules = {}, bool memory = false) {
-    TestPopulation test = population_of(kRecords, rules);
+  TestPopulation analysed(const Rules& rules = {}, bool memory = false,
+                          std::string_view records = kRecords) {
+    TestPopulation test = population_of(records, rules);
     const auto utilization = series::StoreReader::open(store_, Metric::GpuUtilization);
     const auto used = series::StoreReader::open(store_, Metric::GpuMemoryUsed);
     const auto tensor = series::StoreReader::open(store_, Metric::GpuTensorActive);
@@ -170,6 +174,37 @@ TEST_F(GpuTest, FiguresFiveToSeven) {
   const Table* same = find_table(report, "figure7a_one_node");
   ASSERT_NE(same, nullptr);
   EXPECT_EQ(number_of(same->rows[0][2]), 0);
+}
+
+TEST_F(GpuTest, JobsThatDidNotEndWellAreInNoFigure) {
+  constexpr std::array<std::pair<const char*, bool>, 8> kEnds{{{"COMPLETED|0:0", true},
+                                                               {"COMPLETED|1:0", false},
+                                                               {"COMPLETED|0:6", false},
+                                                               {"FAILED|0:9", false},
+                                                               {"OUT_OF_MEMORY|0:125", false},
+                                                               {"TIMEOUT|0:0", false},
+                                                               {"CANCELLED by 7|0:15", false},
+                                                               {"NODE_FAIL|0:0", false}}};
+  std::string records = "JobID|User|Submit|Start|End|NNodes|AllocTRES|NodeList|State|ExitCode\n";
+  std::vector<double> means;  // of those that ended well
+  for (size_t i = 0; i < kEnds.size(); ++i) {
+    const std::string node = fmt::format("g{}", i);
+    records += fmt::format("{}|u|{}|{}|{}|1|gres/gpu=1,node=1|{}|{}\n", i + 1, kStart_s, kStart_s,
+                           kStart_s + 600, node, kEnds[i].first);
+    add(node, 0, static_cast<double>(50 + i));
+    if (kEnds[i].second) means.push_back(static_cast<double>(50 + i));
+  }
+  write();
+  const ReportData report = this->report(analysed({}, false, records));
+  const Figure* one = find_figure(report, "figure6a_one_gpu");
+  ASSERT_NE(one, nullptr);
+  EXPECT_EQ(one->series[0].x, means);
+  const Table* codes = find_table(report, "exit_codes");
+  ASSERT_NE(codes, nullptr);
+  std::map<double, double> jobs;
+  for (const auto& row : codes->rows) jobs[number_of(row[0])] = number_of(row[1]);
+  EXPECT_EQ(jobs, (std::map<double, double>{
+                      {0, 3}, {1, 1}, {134, 1}, {137, 1}, {128 + 125, 1}, {143, 1}}));
 }
 
 TEST_F(GpuTest, MeansMayBeOfAllGpusHeld) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 
+#include "analysis/job_end.hpp"
 #include "analysis/statistics.hpp"
 
 namespace goban::analysis {
@@ -117,7 +118,7 @@ void add_exit_codes(const Context& context) {
   std::map<int32_t, int64_t> codes;
   int64_t known = 0;
   for (const Job& job : context.population.jobs) {
-    const int32_t code = context.population.row(job).exit_code;
+    const int32_t code = shown_exit_code(context.population.row(job));
     if (code < 0) continue;
     ++known;
     ++codes[code];
