@@ -44,6 +44,15 @@ class Days {
     }
     return true;
   }
+  /// Days between the first and the last one on which nothing ran count as 0, unless they are more
+  /// than any site has seen: then a date is wrong.
+  void fill_gaps() {
+    if (hours_.empty()) return;
+    const int64_t first = hours_.begin()->first;
+    const int64_t last = hours_.rbegin()->first;
+    if (last - first >= kDaysMost) return;
+    for (int64_t day = first; day <= last; ++day) hours_.try_emplace(day, 0);
+  }
   [[nodiscard]] const std::map<int64_t, double>& all() const { return hours_; }
 
  private:
@@ -120,6 +129,7 @@ void add_calendar(const Context& context) {
               [static_cast<size_t>(second % kDay_s / 3600)];
     ++submitted;
   }
+  days.fill_gaps();
   add_load(context, days, std::move(of_gpus), dated, with_starts);
   if (submitted == 0 || !dated) {
     add_absent(context, "arrivals", kSection, {}, "reason.no_dates");

@@ -103,6 +103,34 @@ TEST(Report, WaitsAndOutcomesAreOfAllJobsThatRan) {
   EXPECT_EQ(number_of((*failed)[4]), 2) << "GPU-hours";
 }
 
+TEST(Report, DaysOnWhichNothingRanAreDays) {
+  // A whole day of 4 GPUs, nine days of nothing, a whole day of 7.
+  constexpr std::string_view kTwo =
+      "job_id,user,submit_unix_s,start_unix_s,end_unix_s,num_gpus\n"
+      "1,u,1577836800,1577836800,1577923200,4\n"
+      "2,u,1578700800,1578700800,1578787200,7\n";
+  const model::Cluster site = model::resolve_cluster("1x8").value();
+  const ReportData report = population_of(kTwo, {}, &site).report();
+  EXPECT_EQ(number_of(scalar_of(report, "mean_gpus_held")), 1);
+  EXPECT_EQ(number_of(scalar_of(report, "mean_held_share")), 12.5);
+  const Table* days = find_table(report, "gpus_held");
+  ASSERT_NE(days, nullptr);
+  ASSERT_EQ(days->rows.size(), 11U);
+  EXPECT_EQ(text_of(days->rows[1][0]), "2020-01-02");
+  EXPECT_EQ(number_of(days->rows[1][1]), 0);
+  EXPECT_EQ(find_figure(report, "gpus_held")->series[0].y.size(), 11U);
+}
+
+TEST(Report, ADateThatIsWrongAddsNoDays) {
+  const ReportData report = population_of(
+                                "job_id,user,submit_unix_s,start_unix_s,end_unix_s,num_gpus\n"
+                                "1,u,86400,86400,172800,4\n"
+                                "2,u,1578700800,1578700800,1578787200,8\n")
+                                .report();
+  EXPECT_EQ(find_table(report, "gpus_held")->rows.size(), 2U);
+  EXPECT_EQ(number_of(scalar_of(report, "mean_gpus_held")), 6);
+}
+
 TEST(Report, UsersComeByGpuHours) {
   const ReportData report = jobs().report();
   const Table* users = find_table(report, "users");
