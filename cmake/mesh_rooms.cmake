@@ -137,7 +137,7 @@ if(GOBAN_TESTS)
   set_tests_properties(live.mesh_jobs PROPERTIES TIMEOUT 300 LABELS mpi RUN_SERIAL ON)
   add_test(NAME demo.live COMMAND bash ${CMAKE_SOURCE_DIR}/tests/demo_live.sh
     $<TARGET_FILE:goban> $<TARGET_FILE:goban-train> ${CMAKE_BINARY_DIR}/demo_live)
-  set_tests_properties(demo.live PROPERTIES TIMEOUT 600 RUN_SERIAL ON)
+  set_tests_properties(demo.live PROPERTIES TIMEOUT 900 RUN_SERIAL ON)
   # The program that docs/mesh.md shows learns its noise by heart.
   add_executable(mesh_tutorial ${CMAKE_SOURCE_DIR}/tests/examples/mesh_tutorial.cpp)
   target_link_libraries(mesh_tutorial PRIVATE goban_mesh)

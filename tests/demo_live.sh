@@ -16,3 +16,25 @@ for log in "$out"/train-*.out; do
 done
 [[ $(ls "$out"/train-*.out | wc -l) == 10 ]] || fail "ten logs"
 head -n 1 "$out/learned.csv" | grep -q '^gpu_type,members' || fail "what sharing learned"
+
+# Interrupted while it trains, it leaves nothing behind.
+out=$3-interrupted
+# A shell makes what it starts in the background deaf to Ctrl-C.
+GOBAN_DEMO_SECONDS=2 python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp("bash", ["bash", *sys.argv[1:]])' "$(dirname "$0")/../tools/demo_live.sh" "$1" "$2" "$out" \
+  </dev/null >"$3.log" 2>&1 &
+demo=$!
+for _ in $(seq 1200); do
+  compgen -G "$out/train-*.out" >/dev/null && break
+  sleep 0.1
+done
+kill -INT $demo
+code=0
+wait $demo || code=$?
+[[ $code == 130 ]] || fail "exit code 130, not $code"
+for _ in $(seq 300); do
+  pgrep -f "$out/" >/dev/null || break
+  sleep 0.1
+done
+! pgrep -af "$out/" || fail "something is left"

@@ -31,10 +31,11 @@ echo "== A report with pictures: a month like ABCI's (4,352 GPUs, 4.5 times its 
 echo "Open $out/report.html in a browser: one file, no network."
 
 echo
-echo "== The operator's report: two days on 128 GPUs, accounting and a sample of each GPU a minute =="
+echo "== The operator's report: a week on 128 GPUs, accounting and a sample of each GPU a minute =="
 rm -rf "$out/site"
-"$goban" trace generate --like abci-2019 --with-gpu-series "$out/site" --days 2 --nodes 32 --seed 7
-"$goban" analyze "$out/site/jobs.csv" --gpu "$out/site/series" --cluster abci \
+"$goban" trace generate --like abci-2019 --with-gpu-series "$out/site" --days 7 --jobs 70000 \
+  --nodes 32 --seed 7
+"$goban" analyze "$out/site/jobs.csv" --gpu "$out/site/series" --cluster 32x4 \
   --out "$out/analysis" >"$out/analysis.txt"
 sed -n '/^== Which/,/^$/p;/c5_gpu_use/p' "$out/analysis.txt"
 echo "Open $out/analysis/report.html: jobs, GPUs that really compute, waits, users, what-ifs."

@@ -8,6 +8,10 @@ goban=$(realpath "$1")
 train=$(realpath "$2")
 out=$3
 seconds=${GOBAN_DEMO_SECONDS:-15}
+if GOBAN_SOCKET=$out/state/goban.sock "$goban" stats >/dev/null 2>&1; then
+  echo "demo: a demonstration runs in $out already; end it first" >&2
+  exit 1
+fi
 rm -rf "$out"
 mkdir -p "$out"
 out=$(realpath "$out")
@@ -36,10 +40,21 @@ EOF
 echo "-- Measured first; GPU 2 was made slow"
 # --force: whatever else runs on this machine, a demonstration goes on.
 "$goban" profile --config "$out/goban.toml" --out "$out/scores.csv" --seconds "$seconds" --force
-"$goban" serve --state "$out/state" --config "$out/goban.toml" --listen 127.0.0.1:0 \
+setsid "$goban" serve --state "$out/state" --config "$out/goban.toml" --listen 127.0.0.1:0 \
   >"$out/serve.txt" 2>"$out/serve.log" &
 daemon=$!
-trap 'kill $daemon 2>/dev/null || true' EXIT
+# Jobs outlive the daemon: whoever interrupts the demonstration wants them gone, too.
+finish() {
+  trap '' INT TERM HUP
+  "$goban" cancel --all >/dev/null 2>&1 || true
+  for _ in $(seq 100); do
+    "$goban" queue --json 2>/dev/null | grep -qE '"state": ?"(running|starting|stopping)"' || break
+    sleep 0.1
+  done
+  kill $daemon 2>/dev/null || true
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
 for _ in $(seq 200); do
   [[ -s $out/serve.txt ]] && break
   kill -0 $daemon 2>/dev/null || { cat "$out/serve.log" >&2; exit 1; }
@@ -65,9 +80,11 @@ first=$("$goban" submit --parsable --gpus 4 --name wide train.sh "$seconds" 4)
 "$goban" submit --gpus 2 --name after --dependency "afterok:$first" train.sh "$seconds" 2
 "$goban" submit --array 0-2%2 --gpus 1 --name sweep train.sh "$seconds" 1
 "$goban" queue
-for _ in $(seq 3000); do
-  "$goban" queue --json | grep -qE '"state": ?"(waiting|running|starting|stopping|depends)"' || break
-  sleep 0.1
+for ((round = 1; ; ++round)); do
+  states=$("$goban" queue --json | grep -oE '"state": ?"(waiting|running|starting|stopping|depends)"' || true)
+  [[ -n $states ]] || break
+  ((round % 50)) || echo "   ... $(grep -c running <<<"$states") run, $(grep -cE 'waiting|depends' <<<"$states") wait"
+  sleep 0.2
 done
 "$goban" stats
 "$goban" colocation export --out learned.csv

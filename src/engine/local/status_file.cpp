@@ -1,15 +1,21 @@
 #include "engine/local/status_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace goban::engine::local {
 
 base::Result<StatusFile> StatusFile::reserve(const std::string& folder) {
   StatusFile out;
-  out.folder_ = folder;
   const std::string path = folder + "/status.next";
-  out.file_.reset(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  out.path_ = folder + "/status";
+  // By descriptor: the folder may be removed, and another run get its name.
+  out.folder_.reset(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (out.folder_) {
+    out.file_.reset(
+        ::openat(out.folder_.get(), "status.next", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  }
   if (!out.file_ || !write_all(out.file_.get(), std::string(kBytes, ' ')) ||
       ::fsync(out.file_.get()) != 0) {
     return system_error("cannot reserve space for", path, "free some space on the disk");
@@ -17,7 +23,7 @@ base::Result<StatusFile> StatusFile::reserve(const std::string& folder) {
   return out;
 }
 
-base::Status StatusFile::write(const RunStatus& status) const {
+base::Status StatusFile::write(const RunStatus& status) {
   std::string text = to_text(status);
   if (text.size() > kBytes) {  // the detail can be long, and so can what ranks said
     RunStatus shorter = status;
@@ -25,14 +31,19 @@ base::Status StatusFile::write(const RunStatus& status) const {
     shorter.progress.ranks.clear();
     text = to_text(shorter);
   }
-  const std::string next = folder_ + "/status.next";
   const ssize_t count = ::pwrite(file_.get(), text.data(), text.size(), 0);
   if (count != static_cast<ssize_t>(text.size()) ||
-      ::ftruncate(file_.get(), static_cast<off_t>(text.size())) != 0 || ::fsync(file_.get()) != 0 ||
-      ::rename(next.c_str(), (folder_ + "/status").c_str()) != 0) {
-    return system_error("cannot write", folder_ + "/status");
+      ::ftruncate(file_.get(), static_cast<off_t>(text.size())) != 0 || ::fsync(file_.get()) != 0) {
+    return system_error("cannot write", path_);
   }
-  return sync_folder(folder_);
+  in_place_ = in_place_ || ::renameat(folder_.get(), "status.next", folder_.get(), "status") == 0;
+  if (!in_place_ || ::fsync(folder_.get()) != 0) return system_error("cannot write", path_);
+  return {};
+}
+
+bool StatusFile::has_folder() const {
+  struct stat facts{};
+  return ::fstat(folder_.get(), &facts) == 0 && facts.st_nlink > 0;
 }
 
 }  // namespace goban::engine::local

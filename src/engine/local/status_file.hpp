@@ -15,12 +15,16 @@ class StatusFile {
   /// Errors: Failed (disk full): then the run must not start.
   [[nodiscard]] static base::Result<StatusFile> reserve(const std::string& folder);
   /// Puts it into place, safe against a power cut. Errors: Failed; it may be tried again.
-  [[nodiscard]] base::Status write(const RunStatus& status) const;
+  [[nodiscard]] base::Status write(const RunStatus& status);
+  /// The run's folder was not removed: another one may have its name now.
+  [[nodiscard]] bool has_folder() const;
 
  private:
   static constexpr size_t kBytes = 8192;
-  std::string folder_{};
+  std::string path_{};
+  Descriptor folder_{};
   Descriptor file_{};
+  bool in_place_ = false;
 };
 
 }  // namespace goban::engine::local

@@ -41,10 +41,10 @@ void be_spared() {
 }
 
 /// Tries until it succeeds: the run must not be forgotten because a disk is full now.
-void write_status(const StatusFile& file, const RunStatus& status, const RunFolder& folder) {
+void write_status(StatusFile& file, const RunStatus& status) {
   constexpr unsigned kAgain_s = 1;
   bool said = false;
-  while (exists(folder.path())) {
+  while (file.has_folder()) {
     const auto written = file.write(status);
     if (written) return;
     if (!said) complain(written.error().text() + "; trying again");
@@ -70,7 +70,7 @@ int supervise(const std::string& folder) {
     complain(taken.error().text());
     return kNotOurs;
   }
-  const auto status_file = StatusFile::reserve(folder);
+  auto status_file = StatusFile::reserve(folder);
   if (!status_file) {
     complain(status_file.error().text());
     return 1;
@@ -80,7 +80,7 @@ int supervise(const std::string& folder) {
     SupervisedRun run(run_folder, std::move(taken->order), signals.get());
     status = run.run();
   }
-  write_status(*status_file, status, run_folder);
+  write_status(*status_file, status);
   return kSupervised;
 }
 

@@ -26,7 +26,7 @@ function ConnectionLine() {
   }
   const words = {
     connecting: 'Connecting…', refused: 'Not signed in',
-    live: `Live · last change ${agoWords(store.changedS, now)}`,
+    live: store.changedS > 0 ? `Live · last change ${agoWords(store.changedS, now)}` : 'Live',
   }[connection.state];
   return (
     <p class="connection" data-state={connection.state}>
