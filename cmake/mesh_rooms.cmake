@@ -127,6 +127,9 @@ if(GOBAN_TESTS)
   add_test(NAME mpi.interrupted COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/interrupted_mpi.sh
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
   set_tests_properties(mpi.interrupted PROPERTIES TIMEOUT 180 LABELS mpi RUN_SERIAL ON)
+  add_test(NAME mpi.interrupted_sweep COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/interrupted_sweep.sh
+    $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
+  set_tests_properties(mpi.interrupted_sweep PROPERTIES TIMEOUT 300 LABELS mpi RUN_SERIAL ON)
   add_test(NAME mpi.ranks_that_differ COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/ranks_that_differ.sh
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
   set_tests_properties(mpi.ranks_that_differ PROPERTIES TIMEOUT 180 LABELS mpi RUN_SERIAL ON)

@@ -54,6 +54,7 @@ class Search {
 
  private:
   void extend(size_t at, const LayoutRules& rules) {
+    if (options_.stopped && options_.stopped()) return;
     // What a rule breaks no further rule repairs: the whole branch is cut off.
     if (!is_legal(graph_, nodes_, mesh_, rules)) return;
     if (at == names_.size()) return price(rules);

@@ -2,6 +2,7 @@
 // costs. (Mesh TensorFlow's auto_mtf minimises memory; so can this, with the same answers.)
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "base/result.hpp"
@@ -33,6 +34,8 @@ struct PlannerOptions {
   CostModel costs;
   int64_t memory_limit_bytes = 0;  ///< of variables and values on a device; 0 = none
   int micro_batches = 1;
+  std::function<bool()> stopped =
+      {};  ///< asked at each layout: true ends the search with what it has
 };
 
 struct LayoutChoice {

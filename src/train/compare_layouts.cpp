@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 
 #include "mesh/device.hpp"
 #include "mesh/measure_costs.hpp"
 #include "train/run_files.hpp"
+#include "train/stopping.hpp"
 #include "train/training_step.hpp"
 
 namespace goban::train {
@@ -13,9 +15,10 @@ namespace {
 
 constexpr int kWarmSteps = 3, kSteps = 15;
 
-/// The median time of a step.
-base::Result<double> measured_step_s(const TrainOptions& options, const mesh::LayoutChoice& choice,
-                                     comm::Communicator& end, c10::Device device) {
+/// The median time of a step; nothing, if a signal came.
+base::Result<std::optional<double>> measured_step_s(const TrainOptions& options,
+                                                    const mesh::LayoutChoice& choice,
+                                                    comm::Communicator& end, c10::Device device) {
   mesh::DeviceMemory memory(options.memory_limit_bytes, device);
   auto step = build_step(options);
   if (!step) return base::failure(step.error());
@@ -27,15 +30,15 @@ base::Result<double> measured_step_s(const TrainOptions& options, const mesh::La
   const std::vector<mesh::Feeds> feeds = (*ready)->zero_feeds();
   std::vector<double> taken;
   for (int i = 0; i < kWarmSteps + kSteps; ++i) {
-    if (auto s = end.barrier(comm::whole_world(end.size()), "compare layouts"); !s) {
-      return base::failure(s.error());
-    }
+    const auto stop = agreed_to_stop(end);  // a barrier, too
+    if (!stop) return base::failure(stop.error());
+    if (*stop) return std::optional<double>{};
     const double before = now_s();
     if (auto run = (*ready)->run(feeds, i); !run) return base::failure(run.error());
     if (i >= kWarmSteps) taken.push_back(now_s() - before);
   }
   std::ranges::nth_element(taken, taken.begin() + kSteps / 2);
-  return taken[kSteps / 2];
+  return std::optional(taken[kSteps / 2]);
 }
 
 }  // namespace
@@ -55,19 +58,25 @@ base::Result<Comparison> compare_layouts(const TrainOptions& options, int64_t mo
   const auto costs = mesh::measure_costs(end, *device);
   if (!costs) return base::failure(costs.error());
   const mesh::PlannerOptions wanted{mesh::Objective::Time, *costs, options.memory_limit_bytes,
-                                    options.micro_batches};
+                                    options.micro_batches, [] { return stop_requested.load(); }};
   std::vector<mesh::LayoutChoice> ranked =
       mesh::rank_layouts((*step)->graph, (*step)->roots(), *meshes, wanted);
+  Comparison out{*costs, ranked.size(), {}, false};
+  const auto stop = agreed_to_stop(end);
+  if (!stop) return base::failure(stop.error());
+  out.stopped = *stop;
+  if (out.stopped) return out;
   if (ranked.empty()) {
     return base::usage_error("no legal layout fits the memory limit",
                              "--layout auto says how much");
   }
-  Comparison out{*costs, ranked.size(), {}};
   ranked.resize(std::min(ranked.size(), static_cast<size_t>(most)));
   for (mesh::LayoutChoice& each : ranked) {
     const auto measured_s = measured_step_s(options, each, end, *device);
     if (!measured_s) return base::failure(measured_s.error());
-    out.layouts.push_back({std::move(each), *measured_s});
+    out.stopped = !measured_s->has_value();
+    if (out.stopped) return out;
+    out.layouts.push_back({std::move(each), **measured_s});
   }
   return out;
 }

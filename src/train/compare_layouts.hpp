@@ -20,6 +20,7 @@ struct Comparison {
   mesh::CostModel costs;
   size_t legal = 0;                     ///< layouts that are legal and fit
   std::vector<ComparedLayout> layouts;  ///< the planner's best first
+  bool stopped = false;                 ///< by a signal to any rank: layouts are missing
 };
 
 /// Prices all legal layouts as `--layout auto` does, and trains some steps on zeros under each of
@@ -28,7 +29,8 @@ struct Comparison {
 [[nodiscard]] base::Result<Comparison> compare_layouts(const TrainOptions& options, int64_t most,
                                                        comm::Communicator& end);
 
-/// As a table for people, and how much slower the planner's choice was than the quickest.
+/// As a table for people of at least one layout, and how much slower the planner's choice was than
+/// the quickest.
 [[nodiscard]] std::string comparison_text(const Comparison& comparison);
 
 }  // namespace goban::train

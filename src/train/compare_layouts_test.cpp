@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "comm/thread_world.hpp"
+#include "train/stopping.hpp"
 
 namespace goban::train {
 namespace {
@@ -65,6 +66,15 @@ TEST(CompareLayouts, WhatCannotBeComparedIsSaid) {
   options.layout.clear();
   options.memory_limit_bytes = 1000;
   EXPECT_THAT(compared(options, 5, 1).error().text(), HasSubstr("no legal layout fits"));
+}
+
+TEST(CompareLayouts, ASignalEndsIt) {
+  stop_requested = true;
+  const auto got = compared(small(), 5, 2);
+  stop_requested = false;
+  ASSERT_TRUE(got) << got.error().text();
+  EXPECT_TRUE(got->stopped);
+  EXPECT_TRUE(got->layouts.empty());
 }
 
 }  // namespace

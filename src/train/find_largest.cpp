@@ -8,6 +8,7 @@
 
 #include "comm/thread_world.hpp"
 #include "mesh/device.hpp"
+#include "train/stopping.hpp"
 #include "train/training_step.hpp"
 
 namespace goban::train {
@@ -65,6 +66,9 @@ base::Result<int64_t> tried(TrainOptions options, int ranks, int steps) {
     if (!ready) return base::failure(ready.error());
     const std::vector<mesh::Feeds> feeds = (*ready)->zero_feeds();
     for (int i = 0; i < steps; ++i) {
+      const auto stop = agreed_to_stop(end);
+      if (!stop) return base::failure(stop.error());
+      if (*stop) return base::failed("stopped");
       if (const auto run = (*ready)->run(feeds, i); !run) return base::failure(run.error());
     }
     const std::scoped_lock lock(mutex);
@@ -75,12 +79,13 @@ base::Result<int64_t> tried(TrainOptions options, int ranks, int steps) {
   return most;
 }
 
-/// The largest n in [1, most] with fits(n), if fits(1); 0 otherwise. Starts near `guess`.
+/// The largest n in [1, most] with fits(n), if fits(1); 0 otherwise. Starts near `guess`. Any
+/// number after a signal.
 int64_t largest(int64_t guess, int64_t most, const std::function<bool(int64_t)>& fits) {
   int64_t low = 0, high = most + 1;  // fits(low) or low == 0; not fits(high) or high > most
   int64_t stride = std::max<int64_t>(1, guess / 16);
   int64_t at = std::clamp<int64_t>(guess, 1, most);
-  while (high - low > 1) {
+  while (high - low > 1 && !stop_requested) {
     if (fits(at)) {
       low = at;
       at = std::min(high - 1, low + stride);
@@ -119,7 +124,7 @@ base::Result<Largest> of_ranks(const LargestOptions& options, int ranks) {
     return peak.has_value();
   });
   out.found = found * unit;
-  if (found == 0) return out;
+  if (found == 0 || stop_requested) return out;
   out.planned_bytes = planned(sized(options, ranks, out.found)).value_or(0);
   out.measured_bytes =
       tried(sized(options, ranks, out.found), ranks, options.steps).value_or(out.measured_bytes);
@@ -150,6 +155,7 @@ base::Result<std::vector<Largest>> find_largest(const LargestOptions& options) {
     at::set_num_threads(std::max(1, threads / ranks));
     auto one = of_ranks(options, ranks);
     at::set_num_threads(threads);
+    if (stop_requested) return all;
     if (!one) return base::failure(one.error());
     all.push_back(*one);
   }

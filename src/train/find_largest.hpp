@@ -35,7 +35,8 @@ struct Largest {
 [[nodiscard]] std::string default_layout(Growing growing);
 
 /// One entry a number of ranks; ranks are threads of this process. Sizes are multiples of the
-/// number of ranks. Errors: Usage, without a memory limit or for an illegal layout.
+/// number of ranks. After a signal (stop_requested) those that were found until then. Errors:
+/// Usage, without a memory limit or for an illegal layout.
 [[nodiscard]] base::Result<std::vector<Largest>> find_largest(const LargestOptions& options);
 
 /// As a table for people.

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "train/stopping.hpp"
+
 namespace goban::train {
 namespace {
 
@@ -58,6 +60,16 @@ TEST(FindLargest, ZeroMeansThatNothingFits) {
   ASSERT_TRUE(all);
   EXPECT_EQ((*all)[0].found, 0);
   EXPECT_EQ((*all)[0].predicted, 0);
+}
+
+TEST(FindLargest, ASignalEndsTheSearchWithWhatWasFound) {
+  LargestOptions options;
+  options.train.memory_limit_bytes = 3'000'000;
+  stop_requested = true;
+  const auto all = find_largest(options);
+  stop_requested = false;
+  ASSERT_TRUE(all) << all.error().text();
+  EXPECT_TRUE(all->empty());
 }
 
 }  // namespace

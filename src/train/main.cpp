@@ -1,7 +1,5 @@
 // goban-train: mesh training runs. Parses the command line and starts the ranks; no other logic.
-#include <ATen/Parallel.h>
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <csignal>
@@ -12,15 +10,14 @@
 
 #include "comm/call_watch.hpp"
 #include "comm/launcher.hpp"
-#include "comm/mpi_world.hpp"
-#include "comm/nccl_world.hpp"
-#include "comm/thread_world.hpp"
 #include "data/fetch.hpp"
 #include "mesh/device.hpp"
 #include "train/compare_layouts.hpp"
 #include "train/environment.hpp"
 #include "train/find_largest.hpp"
 #include "train/memory_policy.hpp"
+#include "train/ranks.hpp"
+#include "train/stopping.hpp"
 #include "train/sweep.hpp"
 #include "train/trainer.hpp"
 
@@ -30,11 +27,9 @@ using namespace goban;
 
 struct Settings {
   train::TrainOptions train;
-  comm::Options comm;
-  int threads = 1;
+  train::RankOptions start;
   double memory_limit_mb = 0;
   std::string precision = "fp32";
-  std::string collectives = "auto";
   std::string growing;   // --find-largest
   int64_t compared = 0;  // --compare-layouts
   std::vector<int> ranks = {1, 2, 4};
@@ -80,7 +75,7 @@ CLI::Validator finite() {
 void add_common(CLI::App& app, Settings& s) {
   train::TrainOptions& t = s.train;
   app.add_option("--mesh", t.mesh, "Mesh of devices, as in \"rows:2;cols:2\"");
-  app.add_option("--threads", s.threads, "Ranks as threads of this process (without mpirun)")
+  app.add_option("--threads", s.start.threads, "Ranks as threads of this process (without mpirun)")
       ->check(CLI::PositiveNumber);
   app.add_option("--micro-batches", t.micro_batches, "Parts of a batch, one after the other");
   app.add_option("--last-batch", t.last_batch, "The samples of an epoch that fill no batch (keep)")
@@ -99,11 +94,13 @@ void add_common(CLI::App& app, Settings& s) {
   app.add_option("--train-limit", t.train_limit, "Training samples used; 0: all");
   app.add_option("--test-limit", t.test_limit, "Test samples used; 0: all");
   app.add_option(
-         "--collectives", s.collectives,
+         "--collectives", s.start.collectives,
          "host (threads or MPI), nccl (a GPU for each rank), or auto: nccl between GPUs (auto)")
       ->check(CLI::IsMember({"auto", "host", "nccl"}));
-  app.add_option("--timeout-s", s.comm.timeout_s, "Longest wait for another rank")->check(finite());
-  app.add_flag("--fixed-order", s.comm.fixed_order, "Sums in rank order: equal bits anywhere");
+  app.add_option("--timeout-s", s.start.comm.timeout_s, "Longest wait for another rank")
+      ->check(finite());
+  app.add_flag("--fixed-order", s.start.comm.fixed_order,
+               "Sums in rank order: equal bits anywhere");
 }
 
 void add_single(CLI::App& app, Settings& s) {
@@ -204,63 +201,19 @@ void add_examples(CLI::App& app, CLI::App& mnist, CLI::App& fashion, CLI::App& l
       "heads, d_ff, vocab, length");
 }
 
-int exit_code(const base::Error& error) {
-  fmt::print(stderr, "goban-train: {}\n", error.text());
-  return static_cast<int>(error.code);
-}
-
-/// Runs `body` on what moves the data: `host` itself (threads or MPI), or NCCL started by it.
-template <typename Body>
-base::Status on_collectives(const Settings& s, comm::Communicator& host, const Body& body) {
-  const auto device = mesh::resolve_device(s.train.device, host.local_rank());
-  if (!device) return base::failure(device.error());
-  // Ranks that share one GPU by name cannot use NCCL; a single rank need not.
-  const bool between_gpus =
-      device->is_cuda() && !s.train.device.starts_with("cuda:") && host.size() > 1;
-  if (s.collectives == "host" || (s.collectives == "auto" && !between_gpus)) return body(host);
-  const auto end = comm::start_nccl(host, device->is_cuda() ? device->index() : host.local_rank());
-  if (!end) return base::failure(end.error());
-  return body(**end);
-}
-
-/// Runs `body` on each rank, a thread of this process.
-template <typename Body>
-base::Status on_each_thread(const Settings& s, const Body& body) {
-  return comm::run_threads(s.threads, s.comm, [&](comm::Communicator& host) -> base::Status {
-    // The cores are shared by the ranks.
-    if (s.threads > 1) at::set_num_threads(std::max(1, at::get_num_threads() / s.threads));
-    return on_collectives(s, host, body);
-  });
-}
-
 using Results = base::Result<std::vector<train::EpochResult>>;
 
 Results on_threads(const Settings& s, const train::TrainOptions& options) {
   std::vector<train::EpochResult> out;
-  const auto status = on_each_thread(s, [&](comm::Communicator& end) -> base::Status {
-    const auto result = train::train(options, end);
-    if (!result) return base::failure(result.error());
-    if (end.rank() == 0) out = *result;
-    return {};
-  });
+  const auto status =
+      train::on_each_thread(s.start, s.train.device, [&](comm::Communicator& end) -> base::Status {
+        const auto result = train::train(options, end);
+        if (!result) return base::failure(result.error());
+        if (end.rank() == 0) out = *result;
+        return {};
+      });
   if (!status) return base::failure(status.error());
   return out;
-}
-
-/// Runs `body` on this process's rank, and ends all ranks if it fails on one.
-template <typename Body>
-int on_mpi(const Settings& s, const Body& body) {
-  auto end = comm::start_mpi(s.comm);
-  if (!end) return exit_code(end.error());
-  const base::Status status = on_collectives(s, **end, body);
-  if (status) return 0;
-  const bool usage = status.error().code == base::ErrorCode::Usage;
-  const bool mine_to_say = !usage || (*end)->rank() == 0;
-  const int code =
-      mine_to_say ? exit_code(status.error()) : static_cast<int>(base::ErrorCode::Usage);
-  // Equal on all ranks: leave in order. Anything else must end the others too.
-  if (!usage) (*end)->abandon(status.error().message);
-  return code;
 }
 
 base::Status status_of(const Results& result) {
@@ -270,31 +223,36 @@ base::Status status_of(const Results& result) {
 
 int run_single(const Settings& s) {
   if (comm::launched_by_mpi()) {
-    return on_mpi(s,
-                  [&](comm::Communicator& end) { return status_of(train::train(s.train, end)); });
+    return train::on_mpi(s.start, s.train.device, [&](comm::Communicator& end) {
+      return status_of(train::train(s.train, end));
+    });
   }
   const auto result = on_threads(s, s.train);
-  return result ? 0 : exit_code(result.error());
+  return result ? 0 : train::exit_code(result.error());
 }
 
 int run_comparison(const Settings& s) {
   const auto body = [&](comm::Communicator& end) -> base::Status {
     const auto compared = train::compare_layouts(s.train, s.compared, end);
     if (!compared) return base::failure(compared.error());
-    if (end.rank() == 0) fmt::print("{}", train::comparison_text(*compared));
+    if (end.rank() != 0) return {};
+    if (!compared->layouts.empty()) fmt::print("{}", train::comparison_text(*compared));
+    if (compared->stopped) {
+      fmt::print(stderr, "stopped with {} layouts compared\n", compared->layouts.size());
+    }
     return {};
   };
-  if (comm::launched_by_mpi()) return on_mpi(s, body);
-  const base::Status status = on_each_thread(s, body);
-  return status ? 0 : exit_code(status.error());
+  if (comm::launched_by_mpi()) return train::on_mpi(s.start, s.train.device, body);
+  const base::Status status = train::on_each_thread(s.start, s.train.device, body);
+  return status ? 0 : train::exit_code(status.error());
 }
 
 int run_find_largest(const Settings& s) {
   if (comm::launched_by_mpi()) {
-    return exit_code({base::ErrorCode::Usage,
-                      "--find-largest starts its ranks itself, as threads",
-                      {},
-                      "run it without mpirun"});
+    return train::exit_code({base::ErrorCode::Usage,
+                             "--find-largest starts its ranks itself, as threads",
+                             {},
+                             "run it without mpirun"});
   }
   train::LargestOptions options;
   options.train = s.train;
@@ -303,8 +261,12 @@ int run_find_largest(const Settings& s) {
                     : s.growing == "hidden" ? train::Growing::Hidden
                                             : train::Growing::DFf;
   const auto largest = train::find_largest(options);
-  if (!largest) return exit_code(largest.error());
-  fmt::print("{}", train::largest_text(options, *largest));
+  if (!largest) return train::exit_code(largest.error());
+  if (!largest->empty()) fmt::print("{}", train::largest_text(options, *largest));
+  if (train::stop_requested) {
+    fmt::print(stderr, "stopped with {} of {} numbers of ranks looked at\n", largest->size(),
+               options.ranks.size());
+  }
   return 0;
 }
 
@@ -329,7 +291,7 @@ int run_sweep(Settings& s, int argc, char** argv) {
   };
   train::Launcher launcher;
   if (comm::launched_by_mpi()) {
-    return on_mpi(s, [&](comm::Communicator& end) {
+    return train::on_mpi(s.start, s.train.device, [&](comm::Communicator& end) {
       launcher.ranks = end.size();
       launcher.first = end.rank() == 0;
       launcher.train = [&](const train::TrainOptions& options) {
@@ -342,14 +304,22 @@ int run_sweep(Settings& s, int argc, char** argv) {
         if (!status) return base::failure(status.error());
         return answer[0] != 0;
       };
+      launcher.any = [&](bool mine) -> base::Result<bool> {
+        std::array<int64_t, 1> answer = {mine ? 1 : 0};
+        const auto status =
+            end.all_reduce(comm::whole_world(end.size()), std::as_writable_bytes(std::span(answer)),
+                           comm::Element::I64, comm::Reduction::Max, "sweep: stop?");
+        if (!status) return base::failure(status.error());
+        return answer[0] != 0;
+      };
       return finish(train::run_sweep(w, launcher));
     });
   }
-  launcher.ranks = s.threads;
+  launcher.ranks = s.start.threads;
   launcher.train = [&](const train::TrainOptions& options) { return on_threads(s, options); };
-  launcher.agree = [](bool mine) -> base::Result<bool> { return mine; };
+  launcher.agree = launcher.any = [](bool mine) -> base::Result<bool> { return mine; };
   const auto status = finish(train::run_sweep(w, launcher));
-  if (!status) return exit_code(status.error());
+  if (!status) return train::exit_code(status.error());
   fmt::print("{}/report.html\n", w.out);
   return 0;
 }
@@ -359,7 +329,7 @@ int apply(Settings& s) {
   s.train.memory_limit_bytes = static_cast<int64_t>(s.memory_limit_mb * 1e6);
   s.train.precision = s.precision == "bf16" ? mesh::DType::BF16 : mesh::DType::F32;
   const auto device = mesh::resolve_device(s.train.device, comm::launcher_local_rank());
-  if (!device) return exit_code(device.error());
+  if (!device) return train::exit_code(device.error());
   mesh::allow_tf32(s.precision == "tf32");
   if (s.precision == "tf32" && !device->is_cuda()) {
     fmt::print(stderr,
@@ -412,12 +382,12 @@ int main(int argc, char** argv) {
   }
   if (fetch->parsed()) {
     const auto status = data::fetch(name, s.train.data_dir);
-    if (!status) return exit_code(status.error());
+    if (!status) return train::exit_code(status.error());
     fmt::print("{} is in {}/{}\n", name, s.train.data_dir, name);
     return 0;
   }
   if (!comm::launched_by_mpi()) {
-    if (const auto fine = comm::check_srun(1); !fine) return exit_code(fine.error());
+    if (const auto fine = comm::check_srun(1); !fine) return train::exit_code(fine.error());
   }
   if (const int code = apply(s); code != 0) return code;
   if (sweep->parsed()) return run_sweep(s, argc, argv);

@@ -10,9 +10,9 @@
 #include "base/number.hpp"
 #include "mesh/layout.hpp"
 #include "train/batches.hpp"
+#include "train/stopping.hpp"
 #include "train/sweep_files.hpp"
 #include "train/sweep_report.hpp"
-#include "train/trainer.hpp"
 
 namespace goban::train {
 namespace {
@@ -102,9 +102,9 @@ class Sweep {
       auto one = one_run((*points)[i], i + 1, points->size());
       if (!one) return base::failure(one.error());
       result.runs.push_back(std::move(*one));
-      if (stop_requested) break;
+      if (stopped_) break;
     }
-    result.stopped = stop_requested;
+    result.stopped = stopped_;
     if (!launcher_.first) return result;
     if (auto s = search_largest(result); !s) return base::failure(s.error());
     if (auto s = write_sweep_files(options_, launcher_.ranks, result); !s) {
@@ -146,7 +146,11 @@ class Sweep {
         return out;
       }
       if (!trained) return base::failure(trained.error());
-      if (stop_requested) return out;
+      // A signal may have come to one process after the run's own last agreement.
+      const auto stop = launcher_.any(stop_requested);
+      if (!stop) return base::failure(stop.error());
+      stopped_ = *stop;
+      if (stopped_) return out;
     }
     return base::failed(fmt::format("'{}' has {} of {} lines of metrics, even when trained again",
                                     train.out, out.rows.size(), expected),
@@ -174,13 +178,15 @@ class Sweep {
     wanted.ranks = options_.largest_ranks;
     auto largest = find_largest(wanted);
     if (!largest) return base::failure(largest.error());
-    result.largest = std::move(*largest);
+    result.stopped = stop_requested;
+    if (!result.stopped) result.largest = std::move(*largest);
     return {};
   }
 
   const SweepOptions& options_;
   const Launcher& launcher_;
   int64_t samples_ = 0;
+  bool stopped_ = false;  // by a signal, on all processes
 };
 
 }  // namespace

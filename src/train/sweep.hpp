@@ -67,6 +67,8 @@ struct Launcher {
   std::function<base::Result<std::vector<EpochResult>>(const TrainOptions&)> train;
   /// The first process's answer, on all.
   std::function<base::Result<bool>(bool)> agree;
+  /// True on all if any process says so.
+  std::function<base::Result<bool>(bool)> any;
 };
 
 /// Every combination once. Errors: Usage, for an empty list or a mesh that cannot be turned.

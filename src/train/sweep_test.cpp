@@ -8,6 +8,7 @@
 #include "comm/thread_world.hpp"
 #include "mesh/layout.hpp"
 #include "train/line_chart.hpp"
+#include "train/stopping.hpp"
 #include "train/sweep_claims.hpp"
 #include "train/sweep_files.hpp"
 #include "train/test_images.hpp"
@@ -90,7 +91,7 @@ class SweepRuns : public ::testing::Test {
       if (!status) out = base::failure(status.error());
       return out;
     };
-    launcher_.agree = [](bool mine) -> base::Result<bool> { return mine; };
+    launcher_.agree = launcher_.any = [](bool mine) -> base::Result<bool> { return mine; };
   }
   ~SweepRuns() override { fs::remove_all(folder_); }
 
@@ -131,6 +132,24 @@ TEST_F(SweepRuns, AFolderThatCannotBeReadIsAnError) {
   const auto result = run_sweep(options_, launcher_);
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().text(), HasSubstr("cannot use the folder"));
+}
+
+TEST_F(SweepRuns, ASignalInTheSearchForTheLargestBatchStopsIt) {
+  options_.controls.clear();
+  options_.batch_sizes = {48};
+  ASSERT_TRUE(run_sweep(options_, launcher_));
+  options_.largest_limit_bytes = 3'000'000;
+  options_.largest_ranks = {1, 2};
+  stop_requested = true;  // all runs are complete: only the search is left
+  const auto stopped = run_sweep(options_, launcher_);
+  stop_requested = false;
+  ASSERT_TRUE(stopped) << stopped.error().text();
+  EXPECT_TRUE(stopped->stopped);
+  EXPECT_TRUE(stopped->largest.empty());
+  const auto again = run_sweep(options_, launcher_);
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(again->stopped);
+  EXPECT_EQ(again->largest.size(), 2U);
 }
 
 TEST_F(SweepRuns, GoesOnWhereItWasStoppedWithTheSameNumbers) {

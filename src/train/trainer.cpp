@@ -1,23 +1,19 @@
 #include "train/trainer.hpp"
 
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <memory>
-#include <span>
 
-#include "base/number.hpp"
 #include "mesh/device.hpp"
 #include "train/batches.hpp"
 #include "train/evaluation.hpp"
 #include "train/progress_socket.hpp"
 #include "train/run_checkpoint.hpp"
 #include "train/run_files.hpp"
+#include "train/stopping.hpp"
 #include "train/training_step.hpp"
 
 namespace goban::train {
-
-std::atomic<bool> stop_requested = false;
 
 namespace {
 
@@ -32,7 +28,7 @@ class Run {
 
   base::Result<std::vector<EpochResult>> all() {
     if (auto s = prepare(); !s) return base::failure(s.error());
-    if (options_.explain) return std::vector<EpochResult>{};
+    if (options_.explain || stopped_) return std::vector<EpochResult>{};
     if (auto s = resume(); !s) return base::failure(s.error());
     std::vector<EpochResult> results;
     while (!at_end() && !stopped_) {
@@ -69,6 +65,11 @@ class Run {
     if (!step) return base::failure(step.error());
     auto layout = choose(options_, **step, end_);
     if (!layout) return base::failure(layout.error());
+    if (layout->stopped) {
+      stopped_ = true;
+      if (speaks()) fmt::print(stderr, "stopped before the first step\n");
+      return {};
+    }
     predicted_s_ = layout->predicted_step_s;
     if (speaks()) fmt::print("{}", layout->said);
     if (options_.explain) return explain_plan(**step, *layout);
@@ -176,16 +177,6 @@ class Run {
         fmt::format("'{}' holds values that are no finite numbers after step {}", *bad, at_.step));
   }
 
-  /// True on all ranks if a signal came to any.
-  base::Result<bool> agreed_to_stop() {
-    std::array<int64_t, 1> stop = {stop_requested ? 1 : 0};
-    const auto status =
-        end_.all_reduce(comm::whole_world(end_.size()), std::as_writable_bytes(std::span(stop)),
-                        comm::Element::I64, comm::Reduction::Max, "stop?");
-    if (!status) return base::failure(status.error());
-    return stop[0] != 0;
-  }
-
   /// One step at `at_.position`: batches, program, statistics. The number of samples.
   base::Result<int64_t> one_step() {
     TrainingStep& part = at_.position < whole_steps_ ? *whole_ : *last_;
@@ -234,7 +225,7 @@ class Run {
     ProgressBar bar(speaks(), shown_epoch, options_.epochs, steps_);
     do {
       if (at_.position % kStopInterval == 0) {
-        const auto stop = agreed_to_stop();
+        const auto stop = agreed_to_stop(end_);
         if (!stop) return base::failure(stop.error());
         if (*stop) {
           stopped_ = true;

@@ -9,6 +9,7 @@
 
 #include "comm/thread_world.hpp"
 #include "mesh/checkpoint.hpp"
+#include "train/stopping.hpp"
 #include "train/test_runs.hpp"
 #include "train/trainer.hpp"
 #include "train/training_step.hpp"

@@ -17,6 +17,7 @@
 
 #include "comm/thread_world.hpp"
 #include "mesh/layout.hpp"
+#include "train/stopping.hpp"
 #include "train/test_runs.hpp"
 #include "train/training_step.hpp"
 #include "wire/job_profile.hpp"
@@ -184,6 +185,18 @@ TEST_F(Trainer, EveryLayoutFollowsOneTrajectoryAndSoDoesThePlanners) {
       }
     }
   }
+}
+
+TEST_F(Trainer, ASignalEndsThePlanningToo) {
+  options_.mesh = "x:2";
+  options_.layout = "auto";
+  options_.checkpoint = (folder_ / "saved").string();
+  stop_requested = true;
+  const auto result = run(options_);
+  stop_requested = false;
+  ASSERT_TRUE(result) << result.error().text();
+  EXPECT_TRUE(result->empty());
+  EXPECT_FALSE(fs::exists(options_.checkpoint));
 }
 
 TEST_F(Trainer, LanguageModelsLearnTextThatShipsWithAPackage) {

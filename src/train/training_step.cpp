@@ -10,6 +10,7 @@
 #include "mesh/gradient.hpp"
 #include "mesh/kernels.hpp"
 #include "mesh/measure_costs.hpp"
+#include "train/stopping.hpp"
 
 namespace goban::train {
 
@@ -128,11 +129,15 @@ base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& 
   auto costs = measure_costs(end, *device);
   if (!costs) return base::failure(costs.error());
   const PlannerOptions wanted{Objective::Time, *costs, options.memory_limit_bytes,
-                              options.micro_batches};
+                              options.micro_batches, [] { return stop_requested.load(); }};
   const std::vector<NodeId> roots = step.roots();
   const auto choice = out.mesh.axes().empty()
                           ? choose_mesh_and_layout(step.graph, roots, end.size(), wanted)
                           : choose_layout(step.graph, roots, out.mesh, wanted);
+  const auto stopped = agreed_to_stop(end);
+  if (!stopped) return base::failure(stopped.error());
+  out.stopped = *stopped;
+  if (out.stopped) return out;
   if (!choice) return base::failure(choice.error());
   out.mesh = choice->mesh;
   out.rules = choice->rules;

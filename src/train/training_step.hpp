@@ -47,12 +47,14 @@ struct ChosenLayout {
   mesh::LayoutRules rules;
   double predicted_step_s = 0;  ///< 0 if the layout was given
   std::string said;             ///< what the planner has to say
+  bool stopped = false;         ///< by a signal, before it was chosen
 };
 
 /// The rules of `options.layout`, which is not "auto". In image models "hidden" is short for
 /// "hidden1", the first of the two hidden layers.
 [[nodiscard]] base::Result<mesh::LayoutRules> layout_rules(const TrainOptions& options);
-/// Reads mesh and layout of the options; "auto" measures the machine and searches. Collective then.
+/// Reads mesh and layout of the options; "auto" measures the machine and searches. Collective then;
+/// a signal (stop_requested) to any rank ends the search on all.
 [[nodiscard]] base::Result<ChosenLayout> choose(const TrainOptions& options, const StepGraph& step,
                                                 comm::Communicator& end);
 

@@ -32,4 +32,15 @@ epochs=2
 two --batch-size 16 && fail "ranks with different checkpoints train together"
 grep -q "rank 0 one of checksum [0-9a-f]*, rank 1 finds none" "$work/log" || fail "not named"
 cmp -s "$work/a/saved/checkpoint.goban" "$work/kept" || fail "the checkpoint was overwritten"
+
+# A batch that the mesh does not divide, on rank 1 only: its error is said, and rank 0 hears of it.
+rm -r "$work"/[ab]/saved
+two --batch-size 15 && fail "a rank that was refused ends with success"
+grep -q "goban-train: .*dimension 'batch' has 15 elements" "$work/log" ||
+  fail "the error of rank 1 is not said"
+grep -q "ranks diverged: rank 0 is in .* rank 1 is in all-gather '.*(usage error)'" "$work/log" ||
+  fail "rank 0 does not say what it met"
+# On both, it is said once, and the ranks leave in order.
+timeout 100 "$mpirun" -n 2 "$train" "${options[@]}" --batch-size 15 > "$work/log" 2>&1
+[ "$(grep -c "dimension 'batch' has 15 elements" "$work/log")" -eq 1 ] || fail "not said once"
 echo "refused as they should be"

@@ -1,0 +1,79 @@
+#include "train/ranks.hpp"
+
+#include <ATen/Parallel.h>
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <fmt/format.h>
+#include <span>
+#include <vector>
+
+#include "comm/mpi_world.hpp"
+#include "comm/nccl_world.hpp"
+#include "comm/thread_world.hpp"
+#include "mesh/device.hpp"
+
+namespace goban::train {
+namespace {
+
+/// Runs `body` on what moves the data: `host` itself (threads or MPI), or NCCL started by it.
+base::Status on_collectives(const RankOptions& options, const std::string& name,
+                            comm::Communicator& host, const RankBody& body) {
+  const auto device = mesh::resolve_device(name, host.local_rank());
+  if (!device) return base::failure(device.error());
+  // Ranks that share one GPU by name cannot use NCCL; a single rank need not.
+  const bool between_gpus = device->is_cuda() && !name.starts_with("cuda:") && host.size() > 1;
+  if (options.collectives == "host" || (options.collectives == "auto" && !between_gpus)) {
+    return body(host);
+  }
+  const auto end = comm::start_nccl(host, device->is_cuda() ? device->index() : host.local_rank());
+  if (!end) return base::failure(end.error());
+  return body(**end);
+}
+
+/// For a rank whose command line was refused. True, if all ranks end so: each error is then said by
+/// the first rank that has it. A rank that is elsewhere is told in the name of this call.
+bool all_are_refused(comm::Communicator& end, const base::Error& error) {
+  const std::array<uint64_t, 1> mine = {std::hash<std::string>{}(error.text())};
+  std::vector<uint64_t> all(static_cast<size_t>(end.size()));
+  const auto met =
+      end.all_gather(comm::whole_world(end.size()), std::as_bytes(std::span(mine)),
+                     std::as_writable_bytes(std::span(all)), error.message + " (usage error)");
+  const auto first = std::ranges::find(all, mine[0]) - all.begin();
+  if (!met || first == end.rank()) (void)exit_code(error);
+  return met.has_value();
+}
+
+}  // namespace
+
+int exit_code(const base::Error& error) {
+  fmt::print(stderr, "goban-train: {}\n", error.text());
+  return static_cast<int>(error.code);
+}
+
+base::Status on_each_thread(const RankOptions& options, const std::string& device,
+                            const RankBody& body) {
+  return comm::run_threads(
+      options.threads, options.comm, [&](comm::Communicator& host) -> base::Status {
+        // The cores are shared by the ranks.
+        if (options.threads > 1) {
+          at::set_num_threads(std::max(1, at::get_num_threads() / options.threads));
+        }
+        return on_collectives(options, device, host, body);
+      });
+}
+
+int on_mpi(const RankOptions& options, const std::string& device, const RankBody& body) {
+  auto end = comm::start_mpi(options.comm);
+  if (!end) return exit_code(end.error());
+  const base::Status status = on_collectives(options, device, **end, body);
+  if (status) return 0;
+  const base::Error& error = status.error();
+  const bool usage = error.code == base::ErrorCode::Usage;
+  if (!usage) (void)exit_code(error);
+  // Equal on all ranks: leave in order. Anything else must end the others too.
+  if (!usage || !all_are_refused(**end, error)) (*end)->abandon(error.message);
+  return static_cast<int>(error.code);
+}
+
+}  // namespace goban::train
