@@ -140,6 +140,15 @@ class TextBatches final : public Batches {
 
 }  // namespace
 
+double predictions_of(const mesh::Feeds& feeds) {
+  if (const auto weight = feeds.find("weight"); weight != feeds.end()) {
+    return weight->second.sum().item<double>();
+  }
+  const auto targets = feeds.find("targets");
+  return static_cast<double>(
+      (targets != feeds.end() ? targets : feeds.find("label"))->second.numel());
+}
+
 std::vector<int64_t> epoch_order(int64_t n, uint64_t seed, int64_t epoch) {
   base::Random mix(seed);
   base::Random random(mix() + static_cast<uint64_t>(epoch));

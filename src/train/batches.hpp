@@ -24,6 +24,9 @@ class Batches {
   [[nodiscard]] virtual mesh::Feeds test(int64_t begin, int64_t count) = 0;
 };
 
+/// How many predictions a batch asks for: its images, its tokens, or those of them that are masked.
+[[nodiscard]] double predictions_of(const mesh::Feeds& feeds);
+
 /// Limits of 0 mean everything.
 [[nodiscard]] std::unique_ptr<Batches> image_batches(const data::ImageSet& set, uint64_t seed,
                                                      int64_t train_limit, int64_t test_limit);

@@ -57,15 +57,13 @@ base::Result<TestValues> Evaluation::run(Batches& batches, DeviceMemory& memory)
     const DeviceMemory::Charge charge(memory);
     auto values = program_->run({feeds}, 0);
     if (!values) return base::failure(values.error());
-    loss += (*values)[0].item<double>();
+    const double asked = predictions_of(feeds);
+    loss += (*values)[0].item<double>() * asked;
     right += (*values)[1].item<double>();
-    const auto weight = feeds.find("weight");
-    const auto targets = feeds.find("targets");
-    predicted += weight != feeds.end()    ? weight->second.sum().item<double>()
-                 : targets != feeds.end() ? static_cast<double>(targets->second.numel())
-                                          : static_cast<double>(batch_);
+    predicted += asked;
   }
-  return TestValues{loss / static_cast<double>(count), right / predicted};
+  predicted = std::max(predicted, 1.0);  // none of a small masked set may be asked for
+  return TestValues{loss / predicted, right / predicted};
 }
 
 }  // namespace goban::train

@@ -15,11 +15,11 @@ namespace goban::train {
 
 /// Where a run stands between two steps.
 struct Standing {
-  int64_t epoch = 0;     ///< epochs that are over
-  int64_t position = 0;  ///< steps done of the one in progress
-  int64_t step = 0;      ///< steps done of the run
-  double loss_sum = 0;   ///< over samples since the last evaluation
-  int64_t loss_samples = 0;
+  int64_t epoch = 0;                      ///< epochs that are over
+  int64_t position = 0;                   ///< steps done of the one in progress
+  int64_t step = 0;                       ///< steps done of the run
+  double loss_sum = 0;                    ///< over predictions since the last evaluation
+  int64_t loss_samples = 0;               ///< how many these were
   std::vector<double> summary_sums = {};  ///< over steps since the last evaluation
   int64_t summary_steps = 0;
 };

@@ -1,5 +1,6 @@
 #include "train/trainer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <memory>
@@ -54,6 +55,10 @@ class Run {
     if (options_.most_steps > 0 && at_.step >= options_.most_steps) return true;
     return options_.evaluate_every > 0 ? at_.step % options_.evaluate_every == 0
                                        : at_.position == 0;
+  }
+  /// Since the last evaluation.
+  double mean_loss() const {
+    return at_.loss_sum / static_cast<double>(std::max<int64_t>(at_.loss_samples, 1));
   }
   /// Steps of the whole run.
   int64_t all_steps() const {
@@ -183,8 +188,10 @@ class Run {
     const double before = now_s();
     const int64_t micro = part.step().micro_batch, begin = at_.position * options_.batch_size;
     std::vector<Feeds> feeds;
+    double asked = 0;
     for (int i = 0; i < part.micro_batches(); ++i) {
       feeds.push_back(batches_->train(at_.epoch, begin + i * micro, micro));
+      asked += predictions_of(feeds.back());
     }
     const double fed = now_s();
     const auto values = part.run(feeds, at_.step);
@@ -199,10 +206,10 @@ class Run {
       at_.summary_sums[i] += values->summaries[i];
     }
     ++at_.summary_steps;
-    at_.loss_sum += values->loss * static_cast<double>(samples);
-    at_.loss_samples += samples;
+    at_.loss_sum += values->loss * asked;
+    at_.loss_samples += std::llround(asked);
     right_ += values->correct;
-    predictions_ += part.step().predictions;
+    predictions_ += asked;
     ++at_.step;
     if (++at_.position == steps_) {
       at_.position = 0;
@@ -244,8 +251,8 @@ class Run {
       now.epochs = options_.epochs;
       now.step = at_.step;
       now.steps = all_steps();
-      now.loss = at_.loss_sum / static_cast<double>(at_.loss_samples);
-      now.accuracy = right_ / predictions_;
+      now.loss = mean_loss();
+      now.accuracy = right_ / std::max(predictions_, 1.0);
       now.samples_per_s = static_cast<double>(seen) / (now_s() - start);
       now.eta_s =
           static_cast<double>((all_steps() - at_.step) * options_.batch_size) / now.samples_per_s;
@@ -258,7 +265,7 @@ class Run {
     EpochResult result;
     result.train_s = now_s() - start;
     result.samples_per_s = static_cast<double>(seen) / result.train_s;
-    result.train_loss = at_.loss_sum / static_cast<double>(at_.loss_samples);
+    result.train_loss = mean_loss();
     result.epoch = at_.epoch + (at_.position > 0 ? 1 : 0);
     result.step = at_.step;
     at_.loss_sum = 0;

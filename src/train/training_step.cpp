@@ -5,6 +5,7 @@
 #include <c10/util/Exception.h>
 #include <cmath>
 #include <fmt/format.h>
+#include <optional>
 
 #include "mesh/device.hpp"
 #include "mesh/gradient.hpp"
@@ -26,6 +27,32 @@ Tensor norm(Graph& graph, const std::vector<Tensor>& of) {
   for (const Tensor& each : of) sum = sum + reduce_sum(square(cast(each, DType::F32)), {});
   return unary(Unary::Sqrt, sum);
 }
+
+/// The mean over the predictions of a batch, from its micro-batches. They are equally many in each,
+/// or counted: then sums are divided once, by the number in all of them.
+class Mean {
+ public:
+  Mean(Graph& graph, const Model& model, int micro_batches)
+      : micro_batches_(micro_batches), summed_(model.loss) {
+    if (micro_batches == 1 || !model.counted) return;
+    summed_ = model.counted->sum;
+    number_ = maximum(accumulate(model.counted->number), fill(graph, {}, 1.0));
+  }
+  /// What each micro-batch adds its share of.
+  const Tensor& summed() const { return summed_; }
+  /// The mean of the loss, or of a gradient, from that of `summed` in each micro-batch.
+  Tensor of(const Tensor& each) const {
+    if (micro_batches_ == 1) return each;
+    const Tensor sum = accumulate(cast(each, DType::F32));
+    return number_ ? sum / *number_ : sum * (1.0 / micro_batches_);
+  }
+
+ private:
+  int micro_batches_;
+  Tensor summed_;
+  std::optional<Tensor> number_;
+};
+
 }  // namespace
 
 Model build_model(const TrainOptions& options, Layers& layers, int64_t batch) {
@@ -69,14 +96,12 @@ base::Result<std::unique_ptr<StepGraph>> build_step(const TrainOptions& options)
   try {
     Layers layers(out->graph, options.precision);
     const Model model = build_model(options, layers, out->micro_batch);
-    out->predictions = model.predictions * options.micro_batches;
     std::vector<Tensor> values, means;
     for (const Parameter& each : layers.parameters()) values.push_back(each.value);
     const double share = 1.0 / options.micro_batches;
     const bool several = options.micro_batches > 1;
-    for (const Tensor& each : gradients(model.loss, values)) {
-      means.push_back(several ? accumulate(cast(each, DType::F32)) * share : each);
-    }
+    const Mean mean(out->graph, model, options.micro_batches);
+    for (const Tensor& each : gradients(mean.summed(), values)) means.push_back(mean.of(each));
     if (options.summaries) {
       for (const Summary& each : out->graph.summaries()) {
         const Tensor value = cast(out->graph.tensor(each.value), DType::F32);
@@ -92,7 +117,7 @@ base::Result<std::unique_ptr<StepGraph>> build_step(const TrainOptions& options)
       optimizer.learning_rate = optimizer.kind == Kind::AdamW ? kAdamWRate : kSgdRate;
     }
     add_updates(out->graph, layers.parameters(), means, optimizer);
-    out->loss = several ? accumulate(model.loss) * share : model.loss;
+    out->loss = mean.of(mean.summed());
     out->correct = several ? accumulate(model.correct) : model.correct;
   } catch (const GraphError& error) {
     return base::usage_error(error.what());

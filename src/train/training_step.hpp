@@ -26,7 +26,6 @@ namespace goban::train {
 struct StepGraph {
   mesh::Graph graph;
   mesh::Tensor loss, correct;  ///< mean loss and number of right predictions of the whole batch
-  double predictions = 0;      ///< how many there are
   int64_t micro_batch = 0;     ///< samples of one micro-batch
   std::vector<mesh::Summary> summaries;  ///< of the whole batch: the mean over micro-batches
   [[nodiscard]] std::vector<mesh::NodeId> roots() const;

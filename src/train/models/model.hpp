@@ -2,6 +2,7 @@
 // what it summarises (scalar_summary; computed only where it is wanted).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "mesh/layers.hpp"
@@ -9,9 +10,13 @@
 namespace goban::train {
 
 struct Model {
-  mesh::Tensor loss;       ///< scalar, mean over the micro-batch
-  mesh::Tensor correct;    ///< scalar fp32: how many predictions of the micro-batch are right
-  double predictions = 0;  ///< how many there are
+  mesh::Tensor loss;     ///< scalar, mean over the micro-batch's predictions
+  mesh::Tensor correct;  ///< scalar fp32: how many predictions of the micro-batch are right
+  /// Where each micro-batch asks for another number of predictions: loss is sum / max(number, 1).
+  struct Counted {
+    mesh::Tensor sum, number;
+  };
+  std::optional<Counted> counted = {};
 };
 
 /// Mesh TensorFlow's MNIST example: two 9x9 convolutions of 16 channels over 4x4 blocks of 7x7

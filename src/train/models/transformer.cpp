@@ -65,14 +65,13 @@ Model transformer_model(Layers& layers, const TransformerShape& s) {
   const Tensor losses = cross_entropy(logits, targets, "vocab");
   const Tensor right = cast(equal(argmax(stop_gradient(logits), "vocab"), targets), DType::F32);
   Model model;
-  model.predictions = static_cast<double>(s.batch * s.length);
   if (s.causal) {
     model.loss = reduce_mean(losses, {});
     model.correct = reduce_sum(right, {});
   } else {
     const Tensor weight = g.input("weight", {n.batch, n.length});
-    const Tensor total = maximum(reduce_sum(weight, {}), fill(g, {}, 1.0));
-    model.loss = reduce_sum(losses * weight, {}) / total;
+    model.counted = {reduce_sum(losses * weight, {}), reduce_sum(weight, {})};
+    model.loss = model.counted->sum / maximum(model.counted->number, fill(g, {}, 1.0));
     model.correct = reduce_sum(right * weight, {});
   }
   return model;
