@@ -105,6 +105,8 @@ if(GOBAN_TESTS)
   target_link_libraries(comm_mpi_check PRIVATE goban_comm)
   goban_mpi_test(mpi.collectives 4 comm_mpi_check)
   goban_mpi_test(mpi.collectives_fixed_order 3 comm_mpi_check --fixed-order)
+  goban_mpi_test(mpi.collectives_in_pieces 4 comm_mpi_check --pieces)
+  goban_mpi_test(mpi.collectives_fixed_order_in_pieces 3 comm_mpi_check --fixed-order-pieces)
   goban_mpi_test(mpi.divergence 3 comm_mpi_check --diverge)
   goban_mpi_test(mpi.missing_rank 3 comm_mpi_check --missing)
   set_tests_properties(mpi.divergence PROPERTIES PASS_REGULAR_EXPRESSION

@@ -1,7 +1,9 @@
 #include "comm/collective_cases.hpp"
 
 #include <bit>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace goban::comm {
 namespace {
@@ -35,6 +37,20 @@ base::Status check_reductions(Communicator& end, const Group& group, Element ele
       }
       if (auto s = end.all_reduce(group, bytes(data), element, reduction, "reduce"); !s) return s;
       if (auto s = expect(data == wanted, "all-reduce"); !s) return s;
+    }
+  }
+  return {};
+}
+
+template <typename T>
+base::Status check_nan(Communicator& end, const Group& group, Element element) {
+  for (const Reduction reduction : {Reduction::Sum, Reduction::Max, Reduction::Min}) {
+    for (const int odd : group.ranks) {
+      std::vector<T> data(group.size() + 1, static_cast<T>(end.rank()));
+      if (end.rank() == odd) data.back() = std::numeric_limits<T>::quiet_NaN();
+      if (auto s = end.all_reduce(group, bytes(data), element, reduction, "NaN"); !s) return s;
+      if (auto s = expect(std::isnan(data.back()), "all-reduce of a NaN"); !s) return s;
+      if (auto s = expect(!std::isnan(data.front()), "all-reduce beside a NaN"); !s) return s;
     }
   }
   return {};
@@ -119,6 +135,12 @@ base::Status check_collectives(Communicator& end) {
   for (int r = 0; r < 2; ++r) column.ranks.push_back(r * columns + end.rank() % columns);
   if (auto s = check_group(end, row); !s) return s;
   return check_group(end, column);
+}
+
+base::Status check_nan_wins(Communicator& end) {
+  const Group all = whole_world(end.size());
+  if (auto s = check_nan<float>(end, all, Element::F32); !s) return s;
+  return check_nan<double>(end, all, Element::F64);
 }
 
 }  // namespace goban::comm

@@ -10,4 +10,8 @@ namespace goban::comm {
 /// when the size is even). Errors: Failed, naming the first collective with a wrong result.
 [[nodiscard]] base::Status check_collectives(Communicator& end);
 
+/// Sums, largest and least values of numbers, one of which is a NaN of some rank: all ranks see it.
+/// Errors: Failed, where it was lost. (Not promised of NCCL.)
+[[nodiscard]] base::Status check_nan_wins(Communicator& end);
+
 }  // namespace goban::comm

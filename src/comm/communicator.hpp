@@ -45,6 +45,7 @@ struct Group {
 struct Options {
   double timeout_s = 300;    ///< waiting longer for a peer ends the run with its name
   bool fixed_order = false;  ///< sum in rank order: the same bits on any transport
+  size_t largest_message = size_t{1} << 30;  ///< bytes that MPI moves at once; more goes in pieces
 };
 
 /// Calls made and bytes this rank put on the wire, by operation.

@@ -13,6 +13,8 @@
 
 #include "comm/call_watch.hpp"
 #include "comm/launcher.hpp"
+#include "comm/mpi_ops.hpp"
+#include "comm/pieces.hpp"
 #include "comm/reduce.hpp"
 
 namespace goban::comm {
@@ -23,33 +25,6 @@ constexpr int kDataTag = 8;
 // Up to here the library's blocking call is used, which is several times faster: all peers have
 // come, so what is left to go wrong is that one dies or stops, which the watch notices.
 constexpr size_t kBlockingBytes = 16 << 20;
-
-MPI_Datatype mpi_type(Element element) {
-  switch (element) {
-    case Element::F32:
-      return MPI_FLOAT;
-    case Element::F64:
-      return MPI_DOUBLE;
-    case Element::I64:
-      return MPI_INT64_T;
-    case Element::BF16:
-    case Element::U8:
-      return MPI_UINT8_T;
-  }
-  return MPI_BYTE;
-}
-
-MPI_Op mpi_op(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::Sum:
-      return MPI_SUM;
-    case Reduction::Max:
-      return MPI_MAX;
-    case Reduction::Min:
-      return MPI_MIN;
-  }
-  return MPI_SUM;
-}
 
 void tell(const std::string& text) {
   std::fprintf(stderr, "goban: %s\n", text.c_str());
@@ -95,19 +70,136 @@ class MpiEnd final : public Communicator {
                               std::span<std::byte> data) override {
     const CallWatch::Inside inside(watch_, call);
     if (auto met = meet(group, call); !met) return met;
-    if (!options().fixed_order && call.element != Element::BF16) {
-      if (data.size() <= kBlockingBytes) {
-        MPI_Allreduce(MPI_IN_PLACE, data.data(),
-                      static_cast<int>(data.size() / element_bytes(call.element)),
-                      mpi_type(call.element), mpi_op(call.reduction), handle_of(group));
-        return {};
-      }
+    const bool by_library = !options().fixed_order && call.element != Element::BF16;
+    return in_pieces(data.size(), most(), [&](size_t first, size_t size) {
+      const auto piece = data.subspan(first, size);
+      return by_library ? reduce_by_library(group, call, piece)
+                        : reduce_in_rank_order(group, call, piece);
+    });
+  }
+
+  base::Status run_all_gather(const Group& group, const Call& call, std::span<const std::byte> mine,
+                              std::span<std::byte> all) override {
+    const CallWatch::Inside inside(watch_, call);
+    if (auto met = meet(group, call); !met) return met;
+    const auto gather = [&](std::span<const std::byte> part, std::byte* into) {
       MPI_Request request = MPI_REQUEST_NULL;
-      MPI_Iallreduce(MPI_IN_PLACE, data.data(),
-                     static_cast<int>(data.size() / element_bytes(call.element)),
-                     mpi_type(call.element), mpi_op(call.reduction), handle_of(group), &request);
+      const int count = static_cast<int>(part.size());
+      MPI_Iallgather(part.data(), count, MPI_BYTE, into, count, MPI_BYTE, handle_of(group),
+                     &request);
       return wait(&request, 1, call);
+    };
+    if (all.size() <= most()) return gather(mine, all.data());
+    std::vector<std::byte> parts;
+    return in_pieces(mine.size(), most() / group.size(), [&](size_t first, size_t size) {
+      parts.resize(size * group.size());
+      const base::Status done = gather(mine.subspan(first, size), parts.data());
+      if (done) put_into_blocks(parts.data(), mine.size(), first, size, all);
+      return done;
+    });
+  }
+
+  base::Status run_all_to_all(const Group& group, const Call& call, std::span<const std::byte> send,
+                              std::span<std::byte> receive) override {
+    const CallWatch::Inside inside(watch_, call);
+    if (auto met = meet(group, call); !met) return met;
+    const auto exchange_blocks = [&](const std::byte* from, std::byte* into, size_t block) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      const int count = static_cast<int>(block);
+      MPI_Ialltoall(from, count, MPI_BYTE, into, count, MPI_BYTE, handle_of(group), &request);
+      return wait(&request, 1, call);
+    };
+    const size_t n = group.size(), block = send.size() / n;
+    if (send.size() <= most()) return exchange_blocks(send.data(), receive.data(), block);
+    std::vector<std::byte> out, in;
+    return in_pieces(block, most() / n, [&](size_t first, size_t size) {
+      out.resize(size * n);
+      in.resize(size * n);
+      take_from_blocks(send, block, first, size, out.data());
+      const base::Status done = exchange_blocks(out.data(), in.data(), size);
+      if (done) put_into_blocks(in.data(), block, first, size, receive);
+      return done;
+    });
+  }
+
+  base::Status run_reduce_scatter(const Group& group, const Call& call,
+                                  std::span<const std::byte> data,
+                                  std::span<std::byte> mine) override {
+    const CallWatch::Inside inside(watch_, call);
+    if (auto met = meet(group, call); !met) return met;
+    const size_t n = group.size();
+    std::vector<std::byte> blocks, reduced;
+    return in_pieces(mine.size(), most() / n, [&](size_t first, size_t size) {
+      std::vector<int> lengths(n, static_cast<int>(size)), starts(n);
+      for (size_t i = 0; i < n; ++i) starts[i] = static_cast<int>(i * size);
+      const bool whole = size == mine.size();
+      if (!whole) {
+        blocks.resize(size * n);
+        take_from_blocks(data, mine.size(), first, size, blocks.data());
+      }
+      const base::Status done = scatter_reduced(
+          group, call, whole ? data : std::span<const std::byte>(blocks), lengths, starts, reduced);
+      if (done) std::ranges::copy(reduced, mine.begin() + static_cast<std::ptrdiff_t>(first));
+      return done;
+    });
+  }
+
+  base::Status run_broadcast(const Group& group, const Call& call, std::span<std::byte> data,
+                             size_t root_index) override {
+    const CallWatch::Inside inside(watch_, call);
+    if (auto met = meet(group, call); !met) return met;
+    return in_pieces(data.size(), most(), [&](size_t first, size_t size) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Ibcast(data.data() + first, static_cast<int>(size), MPI_BYTE,
+                 static_cast<int>(root_index), handle_of(group), &request);
+      return wait(&request, 1, call);
+    });
+  }
+
+  base::Status run_exchange(const Group& group, const Call& call, std::optional<size_t> to,
+                            std::span<const std::byte> send, std::optional<size_t> from,
+                            std::span<std::byte> receive) override {
+    const CallWatch::Inside inside(watch_, call);
+    if (auto met = meet(group, call); !met) return met;
+    return in_pieces(send.size(), most(), [&](size_t first, size_t size) {
+      const int count = static_cast<int>(size);
+      MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+      if (from) {
+        MPI_Irecv(receive.data() + first, count, MPI_BYTE, static_cast<int>(*from), kDataTag,
+                  handle_of(group), &requests[0]);
+      }
+      if (to) {
+        MPI_Isend(send.data() + first, count, MPI_BYTE, static_cast<int>(*to), kDataTag,
+                  handle_of(group), &requests[1]);
+      }
+      return wait(requests, 2, call);
+    });
+  }
+
+  base::Status run_barrier(const Group& group, const Call& call) override {
+    const CallWatch::Inside inside(watch_, call);
+    return meet(group, call);
+  }
+
+ private:
+  /// Bytes of one message; of collectives, of one call's larger buffer.
+  size_t most() const { return options().largest_message; }
+
+  base::Status reduce_by_library(const Group& group, const Call& call, std::span<std::byte> data) {
+    const int count = static_cast<int>(data.size() / element_bytes(call.element));
+    const MPI_Datatype type = mpi_type(call.element);
+    const MPI_Op op = mpi_op(call.element, call.reduction);
+    if (data.size() <= kBlockingBytes) {
+      MPI_Allreduce(MPI_IN_PLACE, data.data(), count, type, op, handle_of(group));
+      return {};
     }
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(MPI_IN_PLACE, data.data(), count, type, op, handle_of(group), &request);
+    return wait(&request, 1, call);
+  }
+
+  base::Status reduce_in_rank_order(const Group& group, const Call& call,
+                                    std::span<std::byte> data) {
     const size_t width = element_bytes(call.element);
     const size_t count = data.size() / width;
     std::vector<int> lengths(group.size()), starts(group.size());
@@ -126,74 +218,6 @@ class MpiEnd final : public Communicator {
     return wait(&request, 1, call);
   }
 
-  base::Status run_all_gather(const Group& group, const Call& call, std::span<const std::byte> mine,
-                              std::span<std::byte> all) override {
-    const CallWatch::Inside inside(watch_, call);
-    if (auto met = meet(group, call); !met) return met;
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int count = static_cast<int>(mine.size());
-    MPI_Iallgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, handle_of(group),
-                   &request);
-    return wait(&request, 1, call);
-  }
-
-  base::Status run_all_to_all(const Group& group, const Call& call, std::span<const std::byte> send,
-                              std::span<std::byte> receive) override {
-    const CallWatch::Inside inside(watch_, call);
-    if (auto met = meet(group, call); !met) return met;
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int count = static_cast<int>(send.size() / group.size());
-    MPI_Ialltoall(send.data(), count, MPI_BYTE, receive.data(), count, MPI_BYTE, handle_of(group),
-                  &request);
-    return wait(&request, 1, call);
-  }
-
-  base::Status run_reduce_scatter(const Group& group, const Call& call,
-                                  std::span<const std::byte> data,
-                                  std::span<std::byte> mine) override {
-    const CallWatch::Inside inside(watch_, call);
-    if (auto met = meet(group, call); !met) return met;
-    std::vector<int> lengths(group.size(), static_cast<int>(mine.size())), starts(group.size());
-    for (size_t i = 0; i < group.size(); ++i) starts[i] = static_cast<int>(i * mine.size());
-    std::vector<std::byte> reduced;
-    auto done = scatter_reduced(group, call, data, lengths, starts, reduced);
-    if (done) std::copy(reduced.begin(), reduced.end(), mine.begin());
-    return done;
-  }
-
-  base::Status run_broadcast(const Group& group, const Call& call, std::span<std::byte> data,
-                             size_t root_index) override {
-    const CallWatch::Inside inside(watch_, call);
-    if (auto met = meet(group, call); !met) return met;
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibcast(data.data(), static_cast<int>(data.size()), MPI_BYTE, static_cast<int>(root_index),
-               handle_of(group), &request);
-    return wait(&request, 1, call);
-  }
-
-  base::Status run_exchange(const Group& group, const Call& call, std::optional<size_t> to,
-                            std::span<const std::byte> send, std::optional<size_t> from,
-                            std::span<std::byte> receive) override {
-    const CallWatch::Inside inside(watch_, call);
-    if (auto met = meet(group, call); !met) return met;
-    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    if (from) {
-      MPI_Irecv(receive.data(), static_cast<int>(receive.size()), MPI_BYTE, static_cast<int>(*from),
-                kDataTag, handle_of(group), &requests[0]);
-    }
-    if (to) {
-      MPI_Isend(send.data(), static_cast<int>(send.size()), MPI_BYTE, static_cast<int>(*to),
-                kDataTag, handle_of(group), &requests[1]);
-    }
-    return wait(requests, 2, call);
-  }
-
-  base::Status run_barrier(const Group& group, const Call& call) override {
-    const CallWatch::Inside inside(watch_, call);
-    return meet(group, call);
-  }
-
- private:
   /// Every member's part of `data` goes to that member, which reduces in group order.
   base::Status scatter_reduced(const Group& group, const Call& call,
                                std::span<const std::byte> data, const std::vector<int>& lengths,

@@ -17,6 +17,11 @@ TEST(ThreadWorld, EveryCollectiveOnWorldsAndSubgroups) {
   }
 }
 
+TEST(ThreadWorld, ANaNWins) {
+  const auto status = run_threads(3, {}, check_nan_wins);
+  EXPECT_TRUE(status) << status.error().text();
+}
+
 TEST(ThreadWorld, DivergingRanksAreNamedWithTheirOperations) {
   const auto status = run_threads(3, {}, [](Communicator& end) -> base::Status {
     const Group all = whole_world(3);
