@@ -29,24 +29,28 @@ std::vector<int64_t> test_batches(int64_t size) {
 base::Result<std::unique_ptr<Evaluation>> Evaluation::create(const TrainOptions& options,
                                                              TrainingStep& trained,
                                                              int64_t test_size) {
-  std::unique_ptr<Evaluation> out(new Evaluation);
-  out->test_size_ = test_size;
+  std::unique_ptr<Evaluation> best;
   base::Status last = base::usage_error("the test set is empty");
   for (const int64_t batch : test_batches(test_size)) {
+    std::unique_ptr<Evaluation> out(new Evaluation);
+    out->test_size_ = test_size;
+    out->batch_ = batch;
     out->graph_ = std::make_unique<Graph>();
     Layers layers(*out->graph_, options.precision);
     const Model model = build_model(options, layers, batch);
     // The optimiser's variables come after the model's: the first ones are the same.
     out->variables_ = std::make_unique<Variables>(*out->graph_, trained.variables());
     auto program = Program::create(*out->variables_, {{model.loss, model.correct}, false, 1});
-    last = program ? check_memory(options, (*program)->plan())
-                   : base::Status(base::failure(program.error()));
-    if (!last) continue;
+    if (!program) {
+      last = base::failure(program.error());
+      continue;
+    }
     out->program_ = std::move(*program);
-    out->batch_ = batch;
-    return out;
+    best = std::move(out);
+    if (memory_warning(options, best->program_->plan()).empty()) break;
   }
-  return base::failure(last.error());
+  if (!best) return base::failure(last.error());
+  return best;
 }
 
 base::Result<TestValues> Evaluation::run(Batches& batches, DeviceMemory& memory) {

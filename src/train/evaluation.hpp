@@ -22,8 +22,8 @@ struct TestValues {
 class Evaluation {
  public:
   /// Its graph reads the variables of `trained`, which must outlive it. The batch divides the test
-  /// set, unless no such batch can be split as the layout says.
-  /// Errors: those of the layout and of memory for the last batch size tried.
+  /// set, unless no such batch can be split as the layout says, and fits into memory by its plan,
+  /// unless none does. Errors: those of the layout for the last batch size tried.
   [[nodiscard]] static base::Result<std::unique_ptr<Evaluation>> create(const TrainOptions& options,
                                                                         TrainingStep& trained,
                                                                         int64_t test_size);

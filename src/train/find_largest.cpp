@@ -51,7 +51,7 @@ base::Result<int64_t> planned(const TrainOptions& options) {
 /// Trains some steps on zeros under the limit; the highest peak of a rank.
 base::Result<int64_t> tried(TrainOptions options, int ranks, int steps) {
   const int64_t limit = options.memory_limit_bytes;
-  options.memory_limit_bytes = 0;  // the plan may say no where the allocator says yes
+  options.memory_limit_bytes = 0;  // the allocator alone decides
   std::mutex mutex;
   int64_t most = 0;
   const auto status = comm::run_threads(ranks, {}, [&](comm::Communicator& end) -> base::Status {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "train/stopping.hpp"
+#include "train/test_runs.hpp"
 
 namespace goban::train {
 namespace {
@@ -26,6 +27,37 @@ TEST(FindLargest, TheBatchGrowsWithTheRanksAndThePlanPredictsIt) {
   }
   EXPECT_GT((*all)[1].found, 8 * (*all)[0].found / 5);
   EXPECT_THAT(largest_text(options, *all), HasSubstr("largest batch within 3000000 bytes"));
+}
+
+class FindLargestRuns : public ::testing::Test, protected TestRuns {
+ protected:
+  FindLargestRuns() : TestRuns("largest") {}
+};
+
+TEST_F(FindLargestRuns, WhatIsFoundIsTrainedUnderTheSameLimit) {
+  LargestOptions search;
+  search.train = options_;
+  search.train.batch_size = 120;
+  search.train.memory_limit_bytes = 3'000'000;
+  search.growing = Growing::Hidden;
+  search.ranks = {2};
+  const auto all = find_largest(search);
+  ASSERT_TRUE(all) << all.error().text();
+  const Largest& found = all->front();
+  EXPECT_GT(found.planned_bytes, 3'000'000);  // the plan is no verdict
+  TrainOptions train = search.train;
+  train.hidden = found.found;
+  train.mesh = "x:2";
+  train.layout = found.layout;
+  train.epochs = 1;
+  const auto trained = run(train);
+  ASSERT_TRUE(trained) << trained.error().text();
+  train.hidden += 64;
+  const auto larger = run(train);
+  ASSERT_FALSE(larger);
+  EXPECT_THAT(larger.error().text(), HasSubstr("device memory exhausted"));
+  train.hidden = 4096;
+  EXPECT_THAT(run(train).error().text(), HasSubstr("the variables of a device are"));
 }
 
 TEST(FindLargest, ASplitModelIsLarger) {

@@ -89,6 +89,8 @@ class Run {
       for (const std::string& warning : whole_->plan().warnings) {
         fmt::print(stderr, "warning: {}\n", warning);
       }
+      const std::string memory = memory_warning(options_, whole_->plan());
+      if (!memory.empty()) fmt::print(stderr, "warning: {}\n", memory);
     }
     auto batches = open_batches(options_);
     if (!batches) return base::failure(batches.error());

@@ -18,6 +18,8 @@ namespace goban::train {
 using namespace mesh;
 
 namespace {
+constexpr const char* kLessMemory =
+    "split more dimensions, use more devices, micro-batches or recomputation";
 constexpr double kReferenceBatch = 200;  // of --lr-scale: the example's own batch size
 constexpr double kAdamWRate = 1e-3, kSgdRate = 0.05;
 
@@ -187,15 +189,24 @@ int64_t needed_bytes(const Plan& plan) {
   return plan.totals.variable_bytes + plan.totals.peak_value_bytes;
 }
 
-base::Status check_memory(const TrainOptions& options, const Plan& plan) {
+std::string memory_warning(const TrainOptions& options, const Plan& plan) {
   if (options.memory_limit_bytes == 0 || needed_bytes(plan) <= options.memory_limit_bytes) {
-    return {};
+    return "";
   }
+  return fmt::format(
+      "by the plan a device needs {} bytes ({} of variables, {} of values), the limit is {}; if "
+      "its "
+      "allocator refuses: {}",
+      needed_bytes(plan), plan.totals.variable_bytes, plan.totals.peak_value_bytes,
+      options.memory_limit_bytes, kLessMemory);
+}
+
+base::Status check_memory(const TrainOptions& options, const Plan& plan) {
+  const int64_t limit = options.memory_limit_bytes, variables = plan.totals.variable_bytes;
+  if (limit == 0 || variables <= limit) return {};
   return base::usage_error(
-      fmt::format("a device needs {} bytes ({} of variables, {} of values), the limit is {}",
-                  needed_bytes(plan), plan.totals.variable_bytes, plan.totals.peak_value_bytes,
-                  options.memory_limit_bytes),
-      "split more dimensions, use more devices, micro-batches or recomputation");
+      fmt::format("the variables of a device are {} bytes, the limit is {}", variables, limit),
+      kLessMemory);
 }
 
 base::Result<std::unique_ptr<TrainingStep>> TrainingStep::create(const TrainOptions& options,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/result.hpp"
@@ -63,7 +64,10 @@ struct ChosenLayout {
 
 /// Bytes a device needs by the plan: variables and the values alive at once.
 [[nodiscard]] int64_t needed_bytes(const mesh::Plan& plan);
-/// Errors: Usage, if the plan needs more than the limit of the options.
+/// What the plan expects against the limit of the options: it counts values, not the copies that
+/// kernels make nor memory that is used again, so it may be too high or too low. Empty if it fits.
+[[nodiscard]] std::string memory_warning(const TrainOptions& options, const mesh::Plan& plan);
+/// Errors: Usage, if the variables alone are beyond the limit. The allocator enforces the rest.
 [[nodiscard]] base::Status check_memory(const TrainOptions& options, const mesh::Plan& plan);
 
 /// One rank's part. Its tensors lie on the device of `memory`, which they are charged to and which
