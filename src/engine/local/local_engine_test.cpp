@@ -181,7 +181,7 @@ TEST_P(LocalRuns, AResidentIsHeldToItsWordWhenANeighbourComes) {
   neighbour.spec.training.gpu_mem_bytes = int64_t{32} << 20;
   runs.engine().launch(neighbour);
   EXPECT_TRUE(runs.wait_for(resident.run, ReportKind::Ended).back().out_of_memory);
-  EXPECT_EQ(runs.folder(neighbour).stage(), RunStage::Running);
+  EXPECT_TRUE(wait_until([&] { return runs.folder(neighbour).stage() == RunStage::Running; }));
   runs.engine().stop(neighbour.run, StopReason::Cancelled);
   EXPECT_EQ(runs.wait_for(neighbour.run, ReportKind::Ended).back().signal, SIGTERM);
 }
