@@ -1,9 +1,52 @@
 // goban: everything of the cluster. Parses the command line and runs one command.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+#include <system_error>
+
 #include "cli/command.hpp"
 #include "cli/wrap_command.hpp"
 
-int main(int argc, char** argv) {
-  using goban::cli::Action;
+namespace {
+
+using goban::cli::Action;
+
+/// What could not be written is said, unless nobody reads any more: `goban queue | head -1`.
+int output_lost(int problem, int code) {
+  if (problem != EPIPE) {
+    std::fprintf(stderr, "goban: error: cannot write standard output%s%s\n",
+                 problem == 0 ? "" : ": ", problem == 0 ? "" : std::strerror(problem));
+  }
+  return code == 0 ? 1 : code;
+}
+
+int with_output_written(int code) {
+  errno = 0;
+  std::cout.flush();
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  return written ? code : output_lost(errno, code);
+}
+
+int run(const Action& action) {
+  try {
+    return with_output_written(action());
+  } catch (const std::bad_alloc&) {
+    std::fputs("goban: error: out of memory\n", stderr);
+  } catch (const std::system_error& error) {
+    // fmt::print() throws as soon as a buffer cannot be written.
+    if (std::ferror(stdout) != 0) return output_lost(error.code().value(), 1);
+    std::fprintf(stderr, "goban: error: %s\n", error.what());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "goban: error: %s\n", error.what());
+  }
+  return 1;
+}
+
+int parse_and_run(int argc, char** argv) {
   CLI::App app(
       "Goban runs deep-learning training on shared GPU clusters: it replays a site's job\n"
       "history under several policies and shows which one serves the cluster best.");
@@ -52,10 +95,14 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
-    return app.exit(success);
+    return with_output_written(app.exit(success));
   } catch (const CLI::ParseError& error) {
     app.exit(error);
     return 2;
   }
-  return action();
+  return run(action);
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return parse_and_run(argc, argv); }

@@ -12,6 +12,7 @@
 
 #include "cli/command.hpp"
 #include "cli/what_if.hpp"
+#include "engine/local/files.hpp"
 #include "live/journal/standby.hpp"
 #include "service/machine_daemon.hpp"
 #include "service/replay.hpp"
@@ -43,11 +44,14 @@ base::Result<service::ServeConfig> configuration(const ServeArguments& arguments
   return config;
 }
 
-/// One line with the time, whole, whoever writes at the same time.
+/// One line with the time, whole, whoever writes at the same time. A full disk or a terminal that
+/// is gone must not end the daemon, so what cannot be written is left out.
 void say(const std::string& line) {
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
-  fmt::print(stderr, "{:%Y-%m-%d %H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), line);
+  static_cast<void>(engine::local::write_all(
+      STDERR_FILENO,
+      fmt::format("{:%Y-%m-%d %H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), line)));
 }
 
 /// Waits for Ctrl-C or SIGTERM; reads the configuration again at SIGHUP. They are blocked in all
@@ -105,6 +109,7 @@ int serve(const ServeArguments& arguments) {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);  // standard error may be a pipe that nobody reads any more
   service::Takeover takeover;
   if (arguments.standby) {
     service::add_defaults(*config);
@@ -126,8 +131,8 @@ int serve(const ServeArguments& arguments) {
       },
       std::move(takeover));
   if (!daemon) return report_error(daemon.error());
-  fmt::print("{}", (*daemon)->addresses(::isatty(STDOUT_FILENO) != 0));
-  std::fflush(stdout);
+  static_cast<void>(
+      engine::local::write_all(STDOUT_FILENO, (*daemon)->addresses(::isatty(STDOUT_FILENO) != 0)));
   wait_for_end(signals, arguments, **daemon);
   if (!is_shut_out) say("ending; jobs that run go on");
   what_if->end();
