@@ -50,8 +50,12 @@ Result<json> get_json(service::ApiClient& client, const std::string& path) {
 }
 
 Result<json> post_json(service::ApiClient& client, const std::string& path, const json& body) {
-  const auto text =
-      body.is_null() ? std::string{} : body.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::string text;
+  try {
+    if (!body.is_null()) text = body.dump();
+  } catch (const json::type_error&) {
+    return base::usage_error("a value is not UTF-8", "write it in UTF-8");
+  }
   return parsed(client, client.post(path, text));
 }
 

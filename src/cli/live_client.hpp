@@ -20,6 +20,7 @@ void add_server_option(CLI::App& command, std::string& server);
 /// The answer as JSON. Errors: those of the client; Failed if the answer is none.
 [[nodiscard]] base::Result<nlohmann::json> get_json(service::ApiClient& client,
                                                     const std::string& path);
+/// Errors: also Usage if a text in `body` is no UTF-8.
 [[nodiscard]] base::Result<nlohmann::json> post_json(service::ApiClient& client,
                                                      const std::string& path,
                                                      const nlohmann::json& body);

@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/printable.hpp"
 #include "base/text_file.hpp"
 #include "cli/live_client.hpp"
+#include "cli/submit_text.hpp"
 #include "live/job/job_spec_json.hpp"
 #include "live/job/submit_options.hpp"
 
@@ -39,14 +41,33 @@ bool is_basic(std::string_view name) {
   return std::find(std::begin(kBasic), std::end(kBasic), name) != std::end(kBasic);
 }
 
+/// What the job cannot get as it is.
+void warn_of_variables(const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  constexpr size_t kShown = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(kShown, names.size()); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", base::printable(names[i]));
+  }
+  if (names.size() > kShown) text += fmt::format(" and {} more", names.size() - kShown);
+  fmt::print(stderr, "goban: warning: not UTF-8, so the job does not get them: {}\n", text);
+}
+
 json environment_json(const live::EnvironmentWish& wish) {
   json out = json::object();
+  std::vector<std::string> left_out;
   for (const auto& [name, value] : environment()) {
     // The token of the submitter is nobody else's, not even the job's.
     if (name == "GOBAN_TOKEN") continue;
     const bool named = std::find(wish.names.begin(), wish.names.end(), name) != wish.names.end();
-    if (wish.all || named || is_basic(name)) out[name] = value;
+    if (!wish.all && !named && !is_basic(name)) continue;
+    if (is_utf8(name) && is_utf8(value)) {
+      out[name] = value;
+    } else {
+      left_out.push_back(name);
+    }
   }
+  warn_of_variables(left_out);
   for (const auto& [name, value] : wish.values) out[name] = value;
   return out;
 }
@@ -133,6 +154,9 @@ Result<SubmitPayload> read_script(const std::string& path) {
 }
 
 Result<json> submission_json(const SubmitPayload& payload, const SubmitChoices& choices) {
+  auto fine = check_script(payload.script, payload.script_name);
+  if (fine) fine = check_arguments(payload.arguments);
+  if (!fine) return base::failure(std::move(fine.error()));
   auto directives = live::read_directives(payload.script, payload.script_name);
   if (!directives) return base::failure(std::move(directives.error()));
   warn(directives->unread, payload.script_name);
@@ -152,6 +176,7 @@ Result<json> submission_json(const SubmitPayload& payload, const SubmitChoices& 
   body["script"] = payload.script;
   body["args"] = payload.arguments;
   body["env"] = environment_json(submission->environment);
+  if (fine = check_body(body); !fine) return base::failure(std::move(fine.error()));
   return body;
 }
 

@@ -33,8 +33,9 @@ struct SubmitPayload {
 /// text, is over 1 MiB.
 [[nodiscard]] base::Result<SubmitPayload> read_script(const std::string& path);
 
-/// The body of POST /v1/jobs; warnings about directives go to stderr. Errors: those of directives,
-/// options and the environment.
+/// The body of POST /v1/jobs; warnings about directives, and variables that are left out because
+/// they are no UTF-8, go to stderr. Errors: those of directives, options and the environment;
+/// BadData if the script or anything else is no UTF-8.
 [[nodiscard]] base::Result<nlohmann::json> submission_json(const SubmitPayload& payload,
                                                            const SubmitChoices& choices);
 

@@ -1,0 +1,66 @@
+#include "cli/submit_text.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.hpp"
+
+namespace goban::cli {
+
+using base::Status;
+
+namespace {
+
+/// Where the first byte stands that is no UTF-8; the end if there is none.
+size_t valid_bytes(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t bytes = base::utf8_bytes(text.substr(at));
+    if (bytes == 0) break;
+    at += bytes;
+  }
+  return at;
+}
+
+Status check_part(const nlohmann::json& part, const std::string& member) {
+  if (part.is_string() && !is_utf8(part.get_ref<const std::string&>())) {
+    return base::bad_data({.file = {}, .line = 0, .column = 0, .field = member}, "is not UTF-8",
+                          "jobs are described in UTF-8; give it another name");
+  }
+  if (!part.is_structured()) return {};
+  for (const auto& [name, below] : part.items()) {
+    if (auto fine = check_part(below, member.empty() ? name : member + "." + name); !fine) {
+      return fine;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view text) { return valid_bytes(text) == text.size(); }
+
+Status check_script(std::string_view script, const std::string& name) {
+  const size_t valid = valid_bytes(script);
+  if (valid == script.size()) return {};
+  const auto line = 1 + std::count(script.begin(), script.begin() + static_cast<long>(valid), '\n');
+  return base::bad_data(
+      {.file = name, .line = static_cast<int>(line), .column = 0, .field = {}},
+      "the script is not UTF-8 there",
+      "convert it, as with iconv -f LATIN1 -t UTF-8, or leave it as it is and hand in a command "
+      "that runs it: goban submit --wrap 'sh FILE'");
+}
+
+Status check_arguments(const std::vector<std::string>& arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (is_utf8(arguments[i])) continue;
+    return base::bad_data({}, fmt::format("argument {} ('{}') is not UTF-8", i + 1, arguments[i]),
+                          "rename what it means, or read it from a file");
+  }
+  return {};
+}
+
+Status check_body(const nlohmann::json& body) { return check_part(body, {}); }
+
+}  // namespace goban::cli
