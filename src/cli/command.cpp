@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "cli/hangup.hpp"
+
 namespace goban::cli {
 namespace {
 
@@ -51,6 +53,10 @@ const std::atomic<bool>& interrupted() { return interrupt_flag; }
 void catch_interrupts() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
+}
+
+void catch_hangups() {
+  if (std::signal(SIGHUP, on_interrupt) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 int report_error(const base::Error& error) {

@@ -3,16 +3,22 @@
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/number.hpp"
 #include "cli/command.hpp"
+#include "cli/daemon_absence.hpp"
+#include "cli/live_client.hpp"
 
 namespace goban::cli {
 
+using base::Result;
 using base::Status;
 
 namespace {
 
+constexpr int kNotFound = 404;
 constexpr int64_t kPageBytes = int64_t{1} << 20;
 
 Status write_all(int out, std::string_view bytes) {
@@ -39,14 +45,71 @@ std::string_view last_lines(std::string_view text, int64_t lines) {
   return text.substr(at + 1);
 }
 
-/// Page by page to the end as it is now.
-Status print_whole(service::ApiClient& client, const std::string& path, int out) {
-  for (int64_t offset = 0;;) {
-    const auto page = client.get(fmt::format("{}&offset={}&limit={}", path, offset, kPageBytes));
+/// What was printed so far.
+struct Output {
+  int file = -1;
+  int64_t offset = 0;  ///< of the next byte, in the job's file
+  Status problem{};    ///< of writing
+
+  /// Whether to go on.
+  bool take(std::string_view bytes) {
+    problem = write_all(file, bytes);
+    offset += static_cast<int64_t>(bytes.size());
+    return problem.has_value() && !interrupted();
+  }
+};
+
+/// Page by page to the end as it is now. Errors: those of the client; see also out.problem.
+Status print_rest(service::ApiClient& client, const std::string& path, Output& out) {
+  while (true) {
+    const auto page =
+        client.get(fmt::format("{}&offset={}&limit={}", path, out.offset, kPageBytes));
     if (!page) return base::failure(page.error());
-    if (auto wrote = write_all(out, *page); !wrote) return wrote;
-    offset += static_cast<int64_t>(page->size());
-    if (static_cast<int64_t>(page->size()) < kPageBytes || interrupted()) return {};
+    if (!out.take(*page) || static_cast<int64_t>(page->size()) < kPageBytes) return {};
+  }
+}
+
+/// The last lines as the file is now, and where it ends.
+struct Tail {
+  std::string lines{};
+  int64_t end = 0;
+};
+
+Result<Tail> last_lines(service::ApiClient& client, const std::string& path, int64_t lines) {
+  const auto page = client.get(fmt::format("{}&offset={}&limit={}", path, -kPageBytes, kPageBytes));
+  if (!page) return base::failure(page.error());
+  const auto end = base::parse_int(client.last_header("X-Goban-Offset"));
+  return Tail{std::string(last_lines(*page, lines)),
+              end.value_or(static_cast<int64_t>(page->size()))};
+}
+
+/// A stream ends with the job, but also with the daemon: only the job's state tells. Goes on where
+/// it was when a daemon answers again. `answered`: one did before.
+Status follow(service::ApiClient& client, const std::string& job, const std::string& path,
+              bool answered, Output& out) {
+  DaemonAbsence absence;
+  while (true) {
+    const auto streamed = client.stream(fmt::format("{}&offset={}&follow=1", path, out.offset),
+                                        [&](std::string_view part) {
+                                          if (!part.empty()) absence.ends();
+                                          return out.take(part);
+                                        });
+    if (!out.problem || interrupted()) return {};
+    answered = answered || client.last_status() != 0;
+    if (!streamed && (!answered || !is_away(client))) return streamed;
+    const auto now = get_json(client, "/v1/jobs/" + service::url_part(job));
+    if (now) absence.ends();
+    if (now && text_of(*now, "state") == "done") {
+      const auto rest = print_rest(client, path, out);
+      if (rest || !is_away(client)) return client.last_status() == kNotFound ? Status{} : rest;
+    } else if (!now && !is_away(client)) {
+      return client.last_status() == kNotFound ? Status{} : base::failure(now.error());
+    }
+    if (!absence.wait()) {
+      if (interrupted()) return {};
+      return base::failed(fmt::format("the daemon went away; job {} runs on", job),
+                          fmt::format("goban logs -f {} when it is there again", job));
+    }
   }
 }
 
@@ -54,29 +117,24 @@ Status print_whole(service::ApiClient& client, const std::string& path, int out)
 
 Status print_log(service::ApiClient& client, const std::string& job, const LogChoice& choice,
                  int out) {
-  constexpr int kNotFound = 404;
   catch_interrupts();
   const std::string path = path_of(job, choice);
-  if (choice.lines == 0 && !choice.follow) return print_whole(client, path, out);
-  int64_t from = 0;
+  Output output{.file = out};
+  bool answered = choice.daemon_was_there;
   if (choice.lines > 0) {
+    const auto tail = last_lines(client, path, choice.lines);
     // Followed logs may not be there yet; everything else is said by the stream once more.
-    const auto tail =
-        client.get(fmt::format("{}&offset={}&limit={}", path, -kPageBytes, kPageBytes));
     if (!tail && !(choice.follow && client.last_status() == kNotFound)) {
       return base::failure(tail.error());
     }
-    const std::string_view lines = tail ? last_lines(*tail, choice.lines) : std::string_view{};
-    if (!choice.follow) return write_all(out, lines);
-    from = -static_cast<int64_t>(lines.size());
+    answered = true;
+    if (tail && !output.take(tail->lines)) return output.problem;
+    if (tail) output.offset = tail->end;
+    if (!choice.follow) return {};
   }
-  Status wrote;
-  const auto streamed =
-      client.stream(fmt::format("{}&offset={}&follow=1", path, from), [&](std::string_view part) {
-        wrote = write_all(out, part);
-        return wrote.has_value() && !interrupted();
-      });
-  return wrote ? streamed : wrote;
+  const auto read = choice.follow ? follow(client, job, path, answered, output)
+                                  : print_rest(client, path, output);
+  return output.problem ? read : output.problem;
 }
 
 }  // namespace goban::cli

@@ -1,9 +1,15 @@
 // goban run: a command as a job, its output here, its exit code ours.
+#include <cstdio>
 #include <fmt/format.h>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <utility>
 
+#include "base/printable.hpp"
 #include "cli/command.hpp"
+#include "cli/daemon_absence.hpp"
+#include "cli/hangup.hpp"
 #include "cli/job_row.hpp"
 #include "cli/live_client.hpp"
 #include "cli/log_output.hpp"
@@ -28,36 +34,44 @@ Result<json> job_now(service::ApiClient& client, uint32_t job) {
   return get_json(client, fmt::format("/v1/jobs/{}", job));
 }
 
-/// Waits until the job runs, is over, or Ctrl-C. Returns what the daemon says of it then.
-Result<json> wait_for_start(const std::string& server, uint32_t job) {
+/// On standard error. It must not end us: the terminal may be gone.
+void note(const std::string& text) { std::fputs(("goban: " + text + "\n").c_str(), stderr); }
+
+/// Looks at the job at every change until `is_enough` or Ctrl-C; waits for a daemon that is away.
+/// Returns what the daemon said of it last.
+Result<json> look_until(const std::string& server, uint32_t job,
+                        const std::function<bool(const json&)>& is_enough) {
   json last;
+  DaemonAbsence absence;
+  while (true) {
+    bool refused = false;
+    const auto waited =
+        redraw_on_change(server, kLook_s, [&](service::ApiClient& client) -> Result<bool> {
+          auto now = job_now(client, job);
+          refused = !now && !is_away(client);
+          if (!now) return base::failure(std::move(now.error()));
+          absence.ends();
+          last = std::move(*now);
+          return !is_enough(last);
+        });
+    if (waited || interrupted()) return last;
+    if (refused || !absence.wait()) return base::failure(waited.error());
+  }
+}
+
+/// Waits until the job runs, is over, or Ctrl-C.
+Result<json> wait_for_start(const std::string& server, uint32_t job) {
   bool told = false;
-  const auto waited =
-      redraw_on_change(server, kLook_s, [&](service::ApiClient& client) -> Result<bool> {
-        auto now = job_now(client, job);
-        if (!now) return base::failure(std::move(now.error()));
-        last = std::move(*now);
-        const std::string state = text_of(last, "state");
-        const bool waits = state != "running" && state != "stopping" && state != "done";
-        if (waits && !told) fmt::print(stderr, "goban: job {} waits for its GPUs\n", job);
-        told = true;
-        return waits;
-      });
-  if (!waited) return base::failure(waited.error());
-  return last;
+  return look_until(server, job, [&](const json& now) {
+    const std::string state = text_of(now, "state");
+    const bool waits = state != "running" && state != "stopping" && state != "done";
+    if (waits && !std::exchange(told, true)) note(fmt::format("job {} waits for its GPUs", job));
+    return !waits;
+  });
 }
 
 Result<json> wait_for_end(const std::string& server, uint32_t job) {
-  json last;
-  const auto waited =
-      redraw_on_change(server, kLook_s, [&](service::ApiClient& client) -> Result<bool> {
-        auto now = job_now(client, job);
-        if (!now) return base::failure(std::move(now.error()));
-        last = std::move(*now);
-        return text_of(last, "state") != "done";
-      });
-  if (!waited) return base::failure(waited.error());
-  return last;
+  return look_until(server, job, [](const json& now) { return text_of(now, "state") == "done"; });
 }
 
 /// As a shell gives it: 128 + the signal that ended it.
@@ -69,30 +83,50 @@ int exit_code_of(const json& job) {
   return text_of(job, "result") == "completed" ? 0 : 1;
 }
 
-int give_up(service::ApiClient& client, uint32_t job) {
-  fmt::print(stderr, "goban: cancelling job {}\n", job);
+/// The job is there still, but we cannot stay with it.
+int leave(const RunArguments& arguments, uint32_t job, const base::Error& why) {
+  note("error: " + why.text());
+  note(fmt::format("job {0} runs on; goban {1} {0} comes back to it, goban cancel {0} ends it", job,
+                   arguments.has_terminal ? "attach" : "logs -f"));
+  return 1;
+}
+
+int give_up(const RunArguments& arguments, service::ApiClient& client, uint32_t job) {
+  note(fmt::format("cancelling job {}", job));
   const auto cancelled = client.remove(fmt::format("/v1/jobs/{}", job));
-  if (!cancelled) report_error(cancelled.error());
+  constexpr int kConflict = 409;  // it was over before
+  if (!cancelled && client.last_status() != kConflict) leave(arguments, job, cancelled.error());
   return kExitInterrupted;
 }
 
-int finish_run(const RunArguments& arguments, uint32_t job) {
-  const auto end = wait_for_end(arguments.server, job);
-  if (!end) return report_error(end.error());
-  const std::string result = text_of(*end, "result");
-  if (result != "completed" && result != "failed") {
-    fmt::print(stderr, "goban: job {}: {}{}{}\n", job, result,
-               text_of(*end, "detail").empty() ? "" : ": ", text_of(*end, "detail"));
+/// Why it ended, where the exit code alone does not say it.
+void explain_end(const json& job, uint32_t number) {
+  const std::string detail = text_of(job, "detail");
+  const std::string result = text_of(job, "result");
+  const bool has_code = number_of(job, "exit_code", -1) >= 0;
+  if (detail.empty() && (has_code || result == "completed")) return;
+  std::string text = fmt::format("job {}: {}", number, result);
+  if (const double signal = number_of(job, "signal"); signal > 0) {
+    text += fmt::format(", ended by signal {:.0f}", signal);
   }
+  note(detail.empty() ? text : text + ": " + base::printable(detail));
+}
+
+int finish_run(const RunArguments& arguments, service::ApiClient& client, uint32_t job) {
+  const auto end = wait_for_end(arguments.server, job);
+  const bool is_over = end && text_of(*end, "state") == "done";
+  if (interrupted() && !is_over) return give_up(arguments, client, job);
+  if (!end) return leave(arguments, job, end.error());
+  explain_end(*end, job);
   return exit_code_of(*end);
 }
 
 int run_at_terminal(const RunArguments& arguments, service::ApiClient& client,
                     const json& started) {
   const auto job = static_cast<uint32_t>(number_of(started, "job"));
-  if (text_of(started, "state") != "running") return finish_run(arguments, job);
+  if (text_of(started, "state") != "running") return finish_run(arguments, client, job);
   const auto end = visit_terminal(started);
-  if (!end) return report_error(end.error());
+  if (!end) return leave(arguments, job, end.error());
   switch (end->kind) {
     case TerminalEnd::Kind::Exited:
       break;
@@ -100,9 +134,9 @@ int run_at_terminal(const RunArguments& arguments, service::ApiClient& client,
       fmt::print(stderr, "\r\ngoban: job {0} runs on; goban attach {0} comes back to it\n", job);
       return 0;
     case TerminalEnd::Kind::Interrupted:
-      return give_up(client, job);
+      return give_up(arguments, client, job);
   }
-  return finish_run(arguments, job);
+  return finish_run(arguments, client, job);
 }
 
 int run(const RunArguments& arguments, const SubmitChoices& choices) {
@@ -123,19 +157,26 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
   const auto body = submission_json(payload, choices);
   if (!body) return report_error(body.error());
   catch_interrupts();
+  // With a terminal of its own the job waits for us to come back: goban attach.
+  if (!arguments.has_terminal) catch_hangups();
   const auto jobs = submit(arguments.server, *body);
   if (!jobs) return report_error(jobs.error());
   const uint32_t job = jobs->front();
   auto client = connect(arguments.server);
-  if (!client) return report_error(client.error());
+  if (!client) return leave(arguments, job, client.error());
   const auto started = wait_for_start(arguments.server, job);
-  if (interrupted()) return give_up(*client, job);
-  if (!started) return report_error(started.error());
+  if (interrupted()) return give_up(arguments, *client, job);
+  if (!started) return leave(arguments, job, started.error());
   if (arguments.has_terminal) return run_at_terminal(arguments, *client, *started);
-  const auto printed = print_log(*client, fmt::format("{}", job), {.follow = true}, STDOUT_FILENO);
-  if (interrupted()) return give_up(*client, job);
-  if (!printed) return report_error(printed.error());
-  return finish_run(arguments, job);
+  const auto printed = print_log(*client, fmt::format("{}", job),
+                                 {.follow = true, .daemon_was_there = true}, STDOUT_FILENO);
+  if (interrupted()) return give_up(arguments, *client, job);
+  if (!printed) {
+    if (!job_now(*client, job) && is_away(*client)) return leave(arguments, job, printed.error());
+    note("warning: the output is not shown: " + printed.error().text());
+    note(fmt::format("waiting for the end of job {}", job));
+  }
+  return finish_run(arguments, *client, job);
 }
 
 }  // namespace
@@ -153,8 +194,8 @@ void add_run(CLI::App& app, Action& action) {
   add_server_option(*c, arguments->server);
   c->footer(
       "The command runs in the current folder on the GPUs that the scheduler gives it. What it\n"
-      "writes goes to the output file and from there to standard output. Ctrl-C cancels the "
-      "job.\n"
+      "writes goes to the output file and from there to standard output. Ctrl-C and a\n"
+      "terminal that is closed cancel the job.\n"
       "With --pty the command has a terminal of its own, of the size of this one. Ctrl-] d leaves "
       "it\nrunning (goban attach comes back), Ctrl-] Ctrl-] types Ctrl-].\n\n"
       "Examples:\n"

@@ -1,6 +1,7 @@
 // A daemon for tests of commands: answers by request line, and keeps what was asked.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
@@ -14,8 +15,8 @@ namespace goban::cli {
 
 class FakeDaemon {
  public:
-  /// `answers`: "GET /v1/jobs" (up to the question mark) to a body; "!403 ..." is a refusal with
-  /// that status.
+  /// `answers`: "GET /v1/jobs" (up to the question mark) to a body, given out from `offset=` on;
+  /// "!403 ..." is a refusal with that status.
   FakeDaemon(std::string path, std::map<std::string, std::string> answers)
       : path_(std::move(path)), answers_(std::move(answers)) {
     listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -73,6 +74,11 @@ class FakeDaemon {
     if (text.starts_with('!')) {
       status = text.substr(1, 3);
       text = R"({"error":{"message":")" + text.substr(5) + R"("}})";
+    } else if (const size_t at = line.find("offset="); at != std::string::npos) {
+      const long offset = std::stol(line.substr(at + 7));
+      const auto size = static_cast<long>(text.size());
+      text.erase(0, static_cast<size_t>(offset < 0 ? std::max(0L, size + offset)
+                                                   : std::min(offset, size)));
     }
     return "HTTP/1.1 " + status +
            " X\r\nConnection: close\r\nContent-Length: " + std::to_string(text.size()) +

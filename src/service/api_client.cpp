@@ -1,10 +1,12 @@
 #include "service/api_client.hpp"
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <curl/curl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <unistd.h>
 
 #include "base/text_file.hpp"
@@ -17,6 +19,8 @@ constexpr size_t kAnswerBytesMax = size_t{256} << 20;
 constexpr size_t kTokenFileBytesMax = 4096;
 constexpr long kBadRequest = 400;
 constexpr long kTooLarge = 413;
+constexpr long kTooManyRequests = 429;
+constexpr long kBusyMax_s = 60;
 constexpr long kFine = 200;
 constexpr long kRedirect = 300;
 
@@ -130,6 +134,7 @@ struct ApiClient::Handle {
   }
   base::Status request(const char* method, const std::string& path, const std::string& json);
   void configure(const char* method, const std::string& path, const std::string& json);
+  void pause(curl_off_t wait_s);
   [[nodiscard]] base::Error refusal() const;
   [[nodiscard]] base::Error silence(CURLcode code) const;
 };
@@ -240,6 +245,15 @@ base::Error ApiClient::Handle::refusal() const {
   return error;
 }
 
+void ApiClient::Handle::pause(curl_off_t wait_s) {
+  constexpr auto kLookAround = std::chrono::milliseconds(100);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(wait_s);
+  while (!stopped && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(kLookAround);
+    stopped = take != nullptr && !(*take)({});
+  }
+}
+
 base::Status ApiClient::Handle::request(const char* method, const std::string& path,
                                         const std::string& json) {
   body.clear();
@@ -252,9 +266,20 @@ base::Status ApiClient::Handle::request(const char* method, const std::string& p
         fmt::format("{}: longer than the {} bytes that a socket's path may have", name, kPathMax),
         "a shorter path in GOBAN_SOCKET, such as a link");
   }
-  configure(method, path, json);
-  const CURLcode code = curl_easy_perform(curl);
-  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  CURLcode code = CURLE_OK;
+  for (long waited_s = 0;;) {
+    configure(method, path, json);
+    code = curl_easy_perform(curl);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_off_t wait_s = 0;
+    curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &wait_s);
+    waited_s += wait_s;
+    if (stopped || code != CURLE_OK || status != kTooManyRequests) break;
+    if (wait_s < 1 || waited_s > kBusyMax_s) break;
+    pause(wait_s);
+    if (stopped) return {};
+    body.clear();
+  }
   if (stopped) return {};
   if (code != CURLE_OK) return base::failure(silence(code));
   if (status < kFine || status >= kRedirect) return base::failure(refusal());
@@ -307,6 +332,14 @@ base::Status ApiClient::stream(const std::string& path,
 }
 
 int ApiClient::last_status() const { return static_cast<int>(handle_->status); }
+
+std::string ApiClient::last_header(const char* name) const {
+  curl_header* found = nullptr;
+  const bool there =
+      handle_->curl != nullptr &&
+      curl_easy_header(handle_->curl, name, 0, CURLH_HEADER, -1, &found) == CURLHE_OK;
+  return there ? found->value : std::string{};
+}
 
 void ApiClient::set_timeout(double timeout_s) {
   handle_->timeout_ms = static_cast<long>(timeout_s * 1000);

@@ -37,7 +37,8 @@ inline constexpr const char* kSystemSocket = "/run/goban/goban.sock";
 
 /// One connection, kept open between requests. One thread; make another client for another thread.
 /// Errors of all calls: what the server said, as message, field and remedy (BadData if the request
-/// was wrong: 400, 413; else Failed); Failed if nobody listens or the answer takes too long.
+/// was wrong: 400, 413; else Failed); Failed if nobody listens or the answer takes too long. A
+/// server that has had too many requests and says for how long is waited for, up to a minute.
 class ApiClient {
  public:
   explicit ApiClient(ServerAddress server);
@@ -58,6 +59,8 @@ class ApiClient {
 
   /// HTTP status of the last answer; 0 = there was none.
   [[nodiscard]] int last_status() const;
+  /// Of the last answer; empty: it had none of this name.
+  [[nodiscard]] std::string last_header(const char* name) const;
   /// Bounds get, post and remove; 30 s if never called.
   void set_timeout(double timeout_s);
   /// How messages name the server: its socket or URL.

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace goban::service {
 namespace {
@@ -15,10 +16,12 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// Answers every connection with one text, and keeps what was asked.
+/// Answers every connection with one text (the first with `first`, if there is one), and keeps what
+/// was asked.
 class CannedServer {
  public:
-  explicit CannedServer(std::string answer) : answer_(std::move(answer)) {
+  explicit CannedServer(std::string answer, std::string first = {})
+      : answer_(std::move(answer)), first_(std::move(first)) {
     char pattern[] = "/tmp/goban_client_XXXXXX";
     folder_ = ::mkdtemp(pattern);
     path = folder_ + "/s";
@@ -54,10 +57,12 @@ class CannedServer {
       char text[4096];
       const ssize_t got = ::read(peer, text, sizeof text);
       if (got > 0) asked_.append(text, static_cast<size_t>(got));
-      [[maybe_unused]] const ssize_t put = ::write(peer, answer_.data(), answer_.size());
+      const std::string out = first_.empty() ? answer_ : std::exchange(first_, {});
+      [[maybe_unused]] const ssize_t put = ::write(peer, out.data(), out.size());
     }
   }
   std::string answer_;
+  std::string first_;
   std::string asked_;
   std::string folder_;
   int listener_ = -1;
@@ -97,6 +102,20 @@ TEST(ApiClient, RefusalsBecomeErrors) {
   EXPECT_EQ(answer.error().code, base::ErrorCode::BadData);
   EXPECT_EQ(answer.error().text(), "num_gpus: too many (less)");
   EXPECT_EQ(client.last_status(), 400);
+}
+
+TEST(ApiClient, WaitsWhereTheServerSaysForHowLong) {
+  CannedServer busy(http("200 OK", "{}"), http("429 Busy\r\nRetry-After: 1", "no"));
+  ApiClient client({.socket = busy.path});
+  EXPECT_EQ(client.remove("/v1/jobs/7").value(), "{}");
+  const std::string asked = busy.asked();
+  EXPECT_NE(asked.find("DELETE"), asked.rfind("DELETE")) << "once more";
+  const CannedServer long_busy(http("429 Busy\r\nRetry-After: 3600", "no"));
+  ApiClient other({.socket = long_busy.path});
+  EXPECT_FALSE(other.get("/v1/jobs"));
+  EXPECT_EQ(other.last_status(), 429);
+  EXPECT_EQ(other.last_header("Retry-After"), "3600");
+  EXPECT_EQ(other.last_header("X-Goban-Size"), "");
 }
 
 TEST(ApiClient, AnswersOfOthersAreNamed) {

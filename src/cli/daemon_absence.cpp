@@ -1,0 +1,41 @@
+#include "cli/daemon_absence.hpp"
+
+#include <cstdlib>
+#include <thread>
+
+#include "base/number.hpp"
+#include "cli/command.hpp"
+
+namespace goban::cli {
+
+namespace {
+
+std::chrono::seconds patience() {
+  constexpr int64_t kUsual_s = 60;
+  constexpr int64_t kMost_s = 86'400;
+  const char* const said = std::getenv("GOBAN_PATIENCE_S");
+  const auto wished_s = base::parse_int(said == nullptr ? "" : said);
+  return std::chrono::seconds(wished_s && *wished_s >= 0 && *wished_s <= kMost_s ? *wished_s
+                                                                                 : kUsual_s);
+}
+
+}  // namespace
+
+bool DaemonAbsence::wait() {
+  constexpr auto kBetween = std::chrono::milliseconds(500);
+  const auto now = std::chrono::steady_clock::now();
+  if (!since_) since_ = now;
+  if (now - *since_ >= patience()) return false;
+  std::this_thread::sleep_for(kBetween);
+  return !interrupted();
+}
+
+bool is_away(const service::ApiClient& client) {
+  constexpr int kRefusals = 400;
+  constexpr int kTooMany = 429;
+  constexpr int kUnavailable = 502;
+  const int status = client.last_status();
+  return status < kRefusals || status == kTooMany || status >= kUnavailable;
+}
+
+}  // namespace goban::cli
