@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "cli/test_shell.hpp"
+#include "store/job_store.hpp"
 
 namespace goban::cli {
 namespace {
@@ -37,6 +38,25 @@ TEST_F(HistoryCommand, ForgetAsksFirst) {
   EXPECT_THAT(left.out, Not(HasSubstr(",ann,")));
   EXPECT_THAT(left.out, HasSubstr(",ben,"));
   EXPECT_THAT(goban("history forget ann --store s.db").out, HasSubstr("no job of ann"));
+}
+
+TEST_F(HistoryCommand, WhatADaemonAppendsIsNoImport) {
+  records::AccountingRecord record;
+  record.id = "1";
+  record.job_number = 1;
+  record.user = "ann";
+  record.submit_ns = record.start_ns = 1'700'000'000 * base::kSecond;
+  record.end_ns = record.start_ns + base::kSecond;
+  record.state = records::JobState::Completed;
+  record.num_gpus = 1;
+  {
+    auto store = store::JobStore::open(folder.path() + "/s.db", true);
+    ASSERT_TRUE(store) << store.error().text();
+    const auto written = store->append({&record, 1}, "goban");
+    ASSERT_TRUE(written) << written.error().text();
+  }
+  const Output status = goban("history status --store s.db");
+  EXPECT_THAT(status.out, HasSubstr("1 jobs, 0 of them not ended; 0 imports, 0 of them cut short"));
 }
 
 TEST_F(HistoryCommand, ForgetAlsoEmptiesTheStateFolder) {

@@ -83,8 +83,9 @@ int status(const StatusArguments& arguments) {
     return found ? found->value_or(0) : 0;
   };
   const int64_t open = count("goban_open");
-  const int64_t imports = count("goban_imports");
-  const int64_t broken = count("goban_imports WHERE done_unix_s IS NULL");
+  // What a daemon appends (JobStore::append) stands for no import: it never begins, nor is done.
+  const int64_t imports = count("goban_imports WHERE begun_unix_s > 0");
+  const int64_t broken = count("goban_imports WHERE begun_unix_s > 0 AND done_unix_s IS NULL");
   const int64_t seen = count("goban_seen");
   if (!failure) return report_error(failure.error());
   fmt::print("{} jobs, {} of them not ended; {} imports, {} of them cut short\n", all, open,

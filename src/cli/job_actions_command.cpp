@@ -1,6 +1,11 @@
 // goban cancel, hold, release, requeue: one change for some jobs.
+#include <algorithm>
+#include <cstdio>
 #include <fmt/format.h>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 
 #include "cli/command.hpp"
 #include "cli/job_choice.hpp"
@@ -25,44 +30,139 @@ struct ChangeArguments {
   bool json_out = false;
 };
 
-base::Result<std::string> ask(service::ApiClient& client, const Change& change, uint32_t job) {
-  if (std::string_view(change.name) == "cancel")
-    return client.remove(fmt::format("/v1/jobs/{}", job));
-  return client.post(fmt::format("/v1/jobs/{}/{}", job, change.name));
+constexpr int kForbidden = 403;
+constexpr int kConflict = 409;
+
+/// One request: for a job, or for all tasks of its array that are not over.
+struct Request {
+  std::vector<JobRow> jobs{};
+  bool array = false;
+};
+
+/// From the last job to the first, so that none that waits starts where another ends.
+std::vector<Request> requests_for(const ChosenJobs& chosen) {
+  std::vector<Request> out;
+  for (const JobRow& job : chosen.jobs) {
+    const uint32_t array = array_of(job);
+    const bool whole = std::binary_search(chosen.arrays.begin(), chosen.arrays.end(), array);
+    if (whole && job.is_over()) continue;
+    const bool goes_on =
+        whole && !out.empty() && out.back().array && array_of(out.back().jobs.front()) == array;
+    if (!goes_on) out.push_back({.jobs = {}, .array = whole});
+    out.back().jobs.push_back(job);
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+class Round {
+ public:
+  Round(service::ApiClient& client, const Change& change, const ChangeArguments& arguments)
+      : client_(client), change_(change), arguments_(arguments) {
+    // An array is one request, and may have thousands of tasks.
+    constexpr double kLong_s = 600;
+    client_.set_timeout(kLong_s);
+  }
+  /// False: no daemon answers.
+  bool ask(const Request& request);
+  int finish();
+  void complain(const base::Error& error) { code_ = report_error(error); }
+
+ private:
+  void take_answer(const Request& request, const json& answer);
+  void take_refusal(const Request& request, base::Error error);
+  [[nodiscard]] bool is(std::string_view name) const { return name == change_.name; }
+
+  service::ApiClient& client_;
+  const Change& change_;
+  const ChangeArguments& arguments_;
+  std::map<uint32_t, std::string> done_{};  ///< names by number
+  size_t not_ours_ = 0;
+  size_t not_held_ = 0;
+  int code_ = 0;
+};
+
+bool Round::ask(const Request& request) {
+  const std::string path =
+      fmt::format("/v1/jobs/{}{}{}{}", request.jobs.front().job, is("cancel") ? "" : "/",
+                  is("cancel") ? "" : change_.name, request.array ? "?array=1" : "");
+  auto answer = is("cancel") ? client_.remove(path) : client_.post(path);
+  if (answer) {
+    take_answer(request, json::parse(*answer, nullptr, false));
+    return true;
+  }
+  take_refusal(request, std::move(answer.error()));
+  return client_.last_status() != 0;
+}
+
+void Round::take_answer(const Request& request, const json& answer) {
+  std::set<double> changed;
+  for (const json& each : list_of(answer, "jobs")) {
+    if (each.is_number()) changed.insert(each.get<double>());
+  }
+  std::map<double, std::string> left;
+  for (const json& each : list_of(answer, "left")) {
+    left[number_of(each, "job")] = text_of(each, "message");
+  }
+  for (const JobRow& job : request.jobs) {
+    if (!request.array || changed.contains(job.job)) {
+      done_[job.job] = job.id;
+      if (!arguments_.json_out) fmt::print("{} {}\n", change_.done, job.id);
+    } else if (const auto found = left.find(job.job); found != left.end()) {
+      complain({.code = base::ErrorCode::Failed,
+                .message = fmt::format("job {}: {}", job.id, found->second),
+                .place = {},
+                .remedy = {}});
+    } else if (is("release")) {
+      ++not_held_;
+    }
+  }
+}
+
+void Round::take_refusal(const Request& request, base::Error error) {
+  const bool swept = arguments_.choice.names.empty();
+  const int status = client_.last_status();
+  if (swept && status == kForbidden) {
+    not_ours_ += request.jobs.size();
+  } else if (swept && status == kConflict && is("release")) {
+    not_held_ += request.jobs.size();
+  } else {
+    error.message = request.array
+                        ? fmt::format("array {}: {}", array_of(request.jobs.front()), error.message)
+                        : fmt::format("job {}: {}", request.jobs.front().id, error.message);
+    complain(error);
+  }
+}
+
+int Round::finish() {
+  if (arguments_.json_out) {
+    json names = json::array();
+    for (const auto& [number, name] : done_) names.push_back(name);
+    fmt::print("{}\n", json{{"jobs", std::move(names)}}.dump());
+  }
+  std::fflush(stdout);
+  if (not_held_ > 0) fmt::print(stderr, "goban: {} jobs were not held\n", not_held_);
+  if (not_ours_ > 0) fmt::print(stderr, "goban: {} jobs are somebody else's\n", not_ours_);
+  return code_;
 }
 
 int run(const Change& change, const ChangeArguments& arguments) {
-  constexpr int kForbidden = 403;
   auto client = connect(arguments.server);
   if (!client) return report_error(client.error());
   const auto chosen = ask_for_jobs(*client, arguments.choice);
   if (!chosen) return report_error(chosen.error());
-  json done = json::array();
-  size_t not_ours = 0;
-  int code = 0;
-  const bool swept = arguments.choice.names.empty();
+  Round round(*client, change, arguments);
   for (const std::string& problem : chosen->problems) {
-    code = report_error(
+    round.complain(
         {.code = base::ErrorCode::Failed, .message = problem, .place = {}, .remedy = {}});
   }
-  for (const JobRow& job : chosen->jobs) {
-    auto answer = ask(*client, change, job.job);
-    if (answer) {
-      done.push_back(job.id);
-      if (!arguments.json_out) fmt::print("{} {}\n", change.done, job.id);
-    } else if (swept && client->last_status() == kForbidden) {
-      ++not_ours;
-    } else {
-      base::Error error = std::move(answer.error());
-      error.message = fmt::format("job {}: {}", job.id, error.message);
-      code = report_error(error);
-      if (client->last_status() == 0) return code;
-    }
+  if (chosen->jobs.empty() && chosen->problems.empty()) {
+    fmt::print(stderr, "goban: no such jobs\n");
   }
-  if (arguments.json_out) fmt::print("{}\n", json{{"jobs", std::move(done)}}.dump());
-  if (chosen->jobs.empty() && code == 0) fmt::print(stderr, "goban: no such jobs\n");
-  if (not_ours > 0) fmt::print(stderr, "goban: {} jobs are somebody else's\n", not_ours);
-  return code;
+  for (const Request& request : requests_for(*chosen)) {
+    if (!round.ask(request)) break;
+  }
+  return round.finish();
 }
 
 constexpr Change kChanges[] = {

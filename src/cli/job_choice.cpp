@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -42,11 +43,9 @@ Result<JobName> parse_name(const std::string& text) {
 
 /// The task that "7_2" is of array 7; -1 = it is none of it.
 int64_t task_of(const JobRow& job, int64_t array) {
-  const size_t split = job.id.find('_');
-  if (split == std::string::npos) return -1;
+  if (array_of(job) != array) return -1;
   const std::string_view id = job.id;
-  if (base::parse_int(id.substr(0, split)) != array) return -1;
-  return base::parse_int(id.substr(split + 1)).value_or(-1);
+  return base::parse_int(id.substr(id.find('_') + 1)).value_or(-1);
 }
 
 bool means(const JobName& name, const JobRow& job, bool is_array) {
@@ -57,7 +56,32 @@ bool means(const JobName& name, const JobRow& job, bool is_array) {
   return is_array ? task >= 0 : job.job == name.number;
 }
 
+std::vector<uint32_t> whole_arrays(const std::vector<JobRow>& jobs,
+                                   const std::vector<JobRow>& chosen) {
+  std::map<uint32_t, int64_t> missing;
+  const auto count = [&](const std::vector<JobRow>& rows, int64_t step) {
+    for (const JobRow& job : rows) {
+      const uint32_t array = array_of(job);
+      if (array != 0 && !job.is_over()) missing[array] += step;
+    }
+  };
+  count(jobs, 1);
+  count(chosen, -1);
+  std::vector<uint32_t> out;
+  for (const auto& [array, tasks] : missing) {
+    if (tasks == 0) out.push_back(array);
+  }
+  return out;
+}
+
 }  // namespace
+
+uint32_t array_of(const JobRow& job) {
+  const size_t split = job.id.find('_');
+  if (split == std::string::npos) return 0;
+  const int64_t array = base::parse_int(std::string_view(job.id).substr(0, split)).value_or(0);
+  return array > 0 && array <= UINT32_MAX ? static_cast<uint32_t>(array) : 0;
+}
 
 void add_job_choice(CLI::App& command, JobChoice& choice, const std::string& verb) {
   command.add_option("JOB", choice.names, "Jobs: 7, tasks 7_2 or 7_[0-3], all of array 7");
@@ -93,6 +117,7 @@ Result<ChosenJobs> choose_jobs(const std::vector<JobRow>& jobs, const JobChoice&
         !job.is_over() && ((by_user && job.user == choice.user) || (choice.all && !by_user));
     if (swept || chosen.contains(job.job)) out.jobs.push_back(job);
   }
+  out.arrays = whole_arrays(jobs, out.jobs);
   return out;
 }
 

@@ -22,8 +22,12 @@ void add_job_choice(CLI::App& command, JobChoice& choice, const std::string& ver
 
 struct ChosenJobs {
   std::vector<JobRow> jobs{};           ///< each once, by number
+  std::vector<uint32_t> arrays{};       ///< all their tasks that are not over are among the jobs
   std::vector<std::string> problems{};  ///< names that mean no job, a sentence each
 };
+
+/// Number of the array that the job is a task of; 0 = of none.
+[[nodiscard]] uint32_t array_of(const JobRow& job);
 
 /// Of the jobs there are: the number of an array means all its tasks. Errors: Usage if a name is
 /// none, or nothing is chosen.

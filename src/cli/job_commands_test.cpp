@@ -63,46 +63,13 @@ TEST_F(JobCommands, QueueAsksForWhatWasChosen) {
   EXPECT_THAT(daemon->asked()[0], Not(HasSubstr("all=1")));
 }
 
-TEST_F(JobCommands, CancelTakesJobsTasksAndArrays) {
-  serve({{"GET /v1/jobs", kJobs},
-         {"DELETE /v1/jobs/3", "{}"},
-         {"DELETE /v1/jobs/7", "{}"},
-         {"DELETE /v1/jobs/8", "{}"}});
-  Output run = goban("cancel 3 7");
-  EXPECT_EQ(run.code, 0);
-  EXPECT_EQ(run.out, "cancelled 3\ncancelled 7_0\ncancelled 7_1\n");
-  run = goban("cancel 7_1");
-  EXPECT_EQ(run.out, "cancelled 7_1\n");
-  run = goban("cancel 3 99");
-  EXPECT_EQ(run.code, 1);
-  EXPECT_THAT(run.out, HasSubstr("no job 99 is known"));
-  EXPECT_THAT(run.out, HasSubstr("cancelled 3"));
-  EXPECT_EQ(goban("cancel x7").code, 2);
-  EXPECT_EQ(goban("cancel").code, 2);
-}
-
-TEST_F(JobCommands, JobsOfOthersAreNamed) {
-  serve({{"GET /v1/jobs", kJobs},
-         {"POST /v1/jobs/2/hold", "!403 the job is somebody else's"},
-         {"POST /v1/jobs/7/hold", "{}"},
-         {"POST /v1/jobs/8/hold", "{}"},
-         {"POST /v1/jobs/3/hold", "!409 it runs already"}});
-  const Output one = goban("hold 2");
-  EXPECT_EQ(one.code, 1);
-  EXPECT_THAT(one.out, HasSubstr("job 2: the job is somebody else's"));
-  const Output all = goban("hold --all");
-  EXPECT_EQ(all.code, 1);
-  EXPECT_THAT(all.out, HasSubstr("held 7_0\nheld 7_1\n"));
-  EXPECT_THAT(all.out, HasSubstr("1 jobs are somebody else's"));
-  EXPECT_THAT(all.out, HasSubstr("job 3: it runs already"));
-}
-
 TEST_F(JobCommands, ShowSaysAllThatIsKnown) {
   serve({{"GET /v1/jobs", kJobs}, {"GET /v1/jobs/3", R"({"job": 3, "id": "3", "name": "bert",
     "user": "anna", "state": "done", "result": "failed", "exit_code": 7, "num_gpus": 2,
     "submit_s": 1000, "first_start_s": 1090, "end_s": 1200, "held_s": 110, "runs": 2,
     "preemptions": 1, "gpus": [{"node": "n1", "index": 3}], "shares": true,
-    "spec": {"work_folder": "/data", "stdout_path": "out", "dependencies":
+    "stdout_file": "/data/bert-3.out", "stderr_file": "/data/bert-3.err",
+    "spec": {"work_folder": "/data", "stdout_path": "%x-%j.out", "dependencies":
     [{"kind": "afterok", "job": 2}], "training": {"deadline_s": 7200}},
     "progress": {"epoch": 2.5, "epochs": 10, "loss": 0.25}, "usage": {"mem_bytes_max": 3221225472}
     })"}});
@@ -110,7 +77,8 @@ TEST_F(JobCommands, ShowSaysAllThatIsKnown) {
   EXPECT_EQ(run.code, 0);
   for (const char* part : {"job 3 (bert) of anna", "failed, exit code 7", "2 on n1[3], shared",
                            "after 0:01:30", "0:01:50 in 2 runs, 1 preempted", "deadline 2:00:00",
-                           "afterok:2", "epoch 2.5 of 10", "memory 3.0 GiB", "/data"}) {
+                           "afterok:2", "epoch 2.5 of 10", "memory 3.0 GiB", "/data",
+                           "output      /data/bert-3.out\n", "errors      /data/bert-3.err\n"}) {
     EXPECT_THAT(run.out, HasSubstr(part));
   }
   EXPECT_EQ(json::parse(goban("show 3 --json").out)[0]["exit_code"], 7);
@@ -121,7 +89,7 @@ TEST_F(JobCommands, LogsComeByteByByte) {
   EXPECT_EQ(goban("logs 7_2").out, "one\ntwo\n\nlast");
   EXPECT_EQ(goban("logs -n 2 7_2").out, "\nlast");
   EXPECT_EQ(goban("logs -f 7_2").out, "one\ntwo\n\nlast");
-  EXPECT_THAT(daemon->asked().back(), HasSubstr("follow=1"));
+  EXPECT_THAT(daemon->asked(), Contains(HasSubstr("follow=1")));
   EXPECT_EQ(goban("logs 8").code, 1);
 }
 

@@ -215,7 +215,10 @@ std::string text_for(const json& from, double now_s) {
   facts.add("used", usage_text(part_of(from, "usage")));
   facts.add("profile", profile_text(part_of(from, "profile")));
   facts.add("folder", text_of(spec, "work_folder"));
-  facts.add("output", joined({text_of(spec, "stdout_path"), text_of(spec, "stderr_path")}));
+  const std::string output = text_of(from, "stdout_file");
+  const std::string errors = text_of(from, "stderr_file");
+  facts.add("output", output);
+  if (errors != output) facts.add("errors", errors);
   return fmt::format("job {}{} of {}\n{}", row.id,
                      row.name.empty() ? "" : " (" + printable(row.name) + ")", printable(row.user),
                      facts.take());

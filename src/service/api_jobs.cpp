@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <pwd.h>
 #include <unistd.h>
 #include <utility>
@@ -220,9 +221,9 @@ Response show(const Call& call, const ApiContext& context) {
     return refusal(kForbidden, "the job is somebody else's", "the list shows what all may know");
   }
   json details = job_details(job, *cluster);
-  // Who may see a job need not be who may type into it.
-  const bool may_attach =
-      call.who.is_operator() || (call.who.may_submit() && call.who.owner.uid == job.spec.owner.uid);
+  // Who may see a job need not be who may type into it: the socket lets in its owner and root.
+  const uint32_t uid = call.who.owner.uid;
+  const bool may_attach = call.who.may_submit() && (uid == job.spec.owner.uid || uid == 0);
   if (job.spec.interactive && job.stage == live::JobStage::Running && may_attach &&
       context.terminal_socket) {
     const std::string socket = context.terminal_socket({.job = job.job, .run = job.runs});
@@ -240,14 +241,17 @@ Response show(const Call& call, const ApiContext& context) {
   return reply(details);
 }
 
-/// The jobs that a change is for: one, or with array=1 all tasks of its array that are not over.
+/// The jobs that a change is for: one, or with array=1 all tasks of its array that are not over,
+/// from the last to the first: otherwise tasks that wait would start where others end.
 struct Targets {
   std::vector<live::JobId> jobs{};
   bool found = false;
   bool allowed = false;
 };
 
-Targets targets_of(const Call& call, const ApiContext& context) {
+using Fits = std::function<bool(const LiveJob&)>;
+
+Targets targets_of(const Call& call, const ApiContext& context, const Fits& fits) {
   Targets out;
   context.desk.look([&](const Scene& scene) {
     const LiveJob* const named = find_job(scene.book, call.names[0]);
@@ -256,43 +260,71 @@ Targets targets_of(const Call& call, const ApiContext& context) {
     out.allowed = call.who.may_touch(named->spec.owner, named->spec.account);
     const live::JobId array = named->spec.array_first;
     if (call.query("array") != "1" || !array.valid()) {
-      out.jobs.push_back(named->job);
+      if (fits(*named)) out.jobs.push_back(named->job);
       return;
     }
     for (auto at = scene.book.jobs.lower_bound(array); at != scene.book.jobs.end(); ++at) {
       if (at->second.spec.array_first != array) break;
-      if (at->second.stage != live::JobStage::Done) out.jobs.push_back(at->first);
+      if (at->second.stage != live::JobStage::Done && fits(at->second))
+        out.jobs.push_back(at->first);
     }
   });
+  std::reverse(out.jobs.begin(), out.jobs.end());
   return out;
 }
 
-using MakeInput = std::function<live::Input(live::JobId, const live::Caller&)>;
+struct Change {
+  std::function<live::Input(live::JobId, const live::Caller&)> make;
+  Fits fits;
+  const char* unfit;  ///< why nothing is to be done
+};
 
-Response change(const Call& call, const ApiContext& context, const MakeInput& make) {
-  const Targets targets = targets_of(call, context);
+Response change(const Call& call, const ApiContext& context, const Change& wish) {
+  const Targets targets = targets_of(call, context, wish.fits);
   if (!targets.found) return no_job(call.names[0]);
   if (!targets.allowed) return refusal(kForbidden, "the job is somebody else's");
-  json done = json::array();
+  if (targets.jobs.empty() && wish.unfit != nullptr) return refusal(kConflict, wish.unfit);
+  std::vector<uint64_t> done;
+  json left = json::array();
+  std::optional<Response> refused;
   for (const live::JobId job : targets.jobs) {
     // An account manager may, though the job is not theirs: that was found out above.
     const bool may = call.who.role >= Role::AccountManager;
-    const live::Input input = make(job, caller_of(call.who, may));
+    const live::Input input = wish.make(job, caller_of(call.who, may));
     const auto answer = context.desk.ask(input);
-    if (!answer && (targets.jobs.size() == 1 || done.empty())) {
-      return refusal(status_of_refusal(context.desk, input, answer.error(), kConflict),
-                     answer.error());
+    if (answer) {
+      done.push_back(live::job_number(job));
+      continue;
     }
-    if (answer) done.push_back(live::job_number(job));
+    left.push_back({{"job", live::job_number(job)}, {"message", answer.error().message}});
+    const int why = status_of_refusal(context.desk, input, answer.error(), kConflict);
+    if (!refused) refused = refusal(why, answer.error());
+    if (why == kUnavailable) break;
   }
-  return reply({{"jobs", std::move(done)}});
+  if (done.empty() && refused) return std::move(*refused);
+  std::reverse(done.begin(), done.end());
+  json out{{"jobs", std::move(done)}};
+  if (!left.empty()) out["left"] = std::move(left);
+  return reply(out);
 }
 
 template <typename Input>
-MakeInput maker() {
-  return [](live::JobId job, const live::Caller& by) -> live::Input {
-    return Input{.job = job, .by = by};
+Change changer() {
+  return {.make = [](live::JobId job, const live::Caller& by) -> live::Input {
+            return Input{.job = job, .by = by};
+          },
+          .fits = [](const LiveJob&) { return true; },
+          .unfit = nullptr};
+}
+
+Change releaser() {
+  Change out = changer<live::Release>();
+  out.fits = [](const LiveJob& job) {
+    return job.stage != live::JobStage::Done &&
+           (job.spec.held || job.stage == live::JobStage::Held);
   };
+  out.unfit = "it is not held";
+  return out;
 }
 }  // namespace
 
@@ -312,16 +344,16 @@ void add_job_routes(Router& router, const ApiContext& context) {
              [&context](const Call& call) { return list(call, context); });
   router.add("GET", "/v1/jobs/{}", Access::Known, {},
              [&context](const Call& call) { return show(call, context); });
-  const auto add_change = [&](const char* method, const char* path, MakeInput make) {
+  const auto add_change = [&](const char* method, const char* path, Change wish) {
     router.add(method, path, Access::Known, {"array"},
-               [&context, make = std::move(make)](const Call& call) {
-                 return change(call, context, make);
+               [&context, wish = std::move(wish)](const Call& call) {
+                 return change(call, context, wish);
                });
   };
-  add_change("DELETE", "/v1/jobs/{}", maker<live::Cancel>());
-  add_change("POST", "/v1/jobs/{}/hold", maker<live::Hold>());
-  add_change("POST", "/v1/jobs/{}/release", maker<live::Release>());
-  add_change("POST", "/v1/jobs/{}/requeue", maker<live::Requeue>());
+  add_change("DELETE", "/v1/jobs/{}", changer<live::Cancel>());
+  add_change("POST", "/v1/jobs/{}/hold", changer<live::Hold>());
+  add_change("POST", "/v1/jobs/{}/release", releaser());
+  add_change("POST", "/v1/jobs/{}/requeue", changer<live::Requeue>());
 }
 
 }  // namespace goban::service

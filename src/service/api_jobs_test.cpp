@@ -124,7 +124,10 @@ TEST_F(ApiJobs, WithAnAccountsFileUsersNameOnlyAccountsOfTheirs) {
   EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", for_alice), 201);
 }
 
-TEST_F(ApiJobs, TheTerminalIsForItsOwnerAndOperators) {
+TEST_F(ApiJobs, TheTerminalIsForItsOwnerAndRoot) {
+  constexpr const char* kRoot = "token-of-root";
+  std::ofstream(folder + "/tokens", std::ios::app)
+      << base::hex(base::sha256(kRoot)) << " operator root\n";
   extras.terminal_socket = [](live::RunId run) { return "/run/" + std::to_string(run.run); };
   const char* const body = R"({"script":"x","interactive":true,"account":"vision"})";
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", body), 201);
@@ -134,7 +137,8 @@ TEST_F(ApiJobs, TheTerminalIsForItsOwnerAndOperators) {
   EXPECT_EQ(terminal(kAlice), "none");  // it waits
   desk.run(1, {live::GpuId(0U)});
   EXPECT_EQ(terminal(kAlice), "/run/1");
-  EXPECT_EQ(terminal(kOperator), "/run/1");
+  EXPECT_EQ(terminal(kRoot), "/run/1");
+  EXPECT_EQ(terminal(kOperator), "none") << "the socket lets nobody else in";
   EXPECT_EQ(terminal(kViewer), "none");
   EXPECT_EQ(terminal(kManager), "none");
   EXPECT_EQ(terminal(kBob), "none");
@@ -269,6 +273,35 @@ TEST_F(ApiJobs, ArraysAreChangedAsAWhole) {
   EXPECT_EQ(status(kAlice, "DELETE", "/v1/jobs/1_5"), 200);
   const Response rest = ask(kAlice, "DELETE", "/v1/jobs/1", "", {{"array", "1"}});
   EXPECT_EQ(parsed(rest), json::parse(R"({"jobs":[1,3]})"));
+  EXPECT_EQ(desk.changed, (std::vector<uint32_t>{2, 3, 1})) << "the last task first";
+}
+
+TEST_F(ApiJobs, OnlyWhatIsHeldIsReleased) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","array_tasks":[0,1,2]})"), 201);
+  EXPECT_EQ(status(kAlice, "POST", "/v1/jobs/2/release"), 409);
+  EXPECT_EQ(status(kAlice, "POST", "/v1/jobs/1/release", "", {{"array", "1"}}), 409);
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs/2/hold"), 200);
+  const Response released = ask(kAlice, "POST", "/v1/jobs/1/release", "", {{"array", "1"}});
+  EXPECT_EQ(parsed(released), json::parse(R"({"jobs":[2]})"));
+}
+
+TEST_F(ApiJobs, TasksThatCannotBeChangedAreNamed) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","array_tasks":[0,1,2]})"), 201);
+  desk.refused = {3};
+  const Response held = ask(kAlice, "POST", "/v1/jobs/1/hold", "", {{"array", "1"}});
+  EXPECT_EQ(parsed(held)["jobs"], json::parse("[1,2]")) << "also those behind the first refusal";
+  EXPECT_EQ(parsed(held)["left"][0]["job"], 3);
+  desk.refused = {1, 2, 3};
+  EXPECT_EQ(status(kAlice, "DELETE", "/v1/jobs/1", "", {{"array", "1"}}), 409);
+}
+
+TEST_F(ApiJobs, OutputFilesAreShownAsTheyAreCalled) {
+  ASSERT_EQ(status(kAlice, "POST", "/v1/jobs",
+                   R"({"script":"x","name":"bert","work_folder":"/d","stdout_path":"%x-%j.out"})"),
+            201);
+  const json job = parsed(ask(kAlice, "GET", "/v1/jobs/1"));
+  EXPECT_EQ(job["stdout_file"], "/d/bert-1.out");
+  EXPECT_EQ(job["stderr_file"], "/d/bert-1.out");
 }
 
 TEST_F(ApiJobs, ShowsWhatRuns) {

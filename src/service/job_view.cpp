@@ -6,6 +6,7 @@
 
 #include "base/number.hpp"
 #include "live/job/job_spec_json.hpp"
+#include "live/job/output_path.hpp"
 
 namespace goban::service {
 
@@ -152,6 +153,10 @@ json job_details(const live::LiveJob& job, const model::Cluster& cluster) {
   json out = job_summary(job, cluster);
   if (!job.spec.name.empty()) out["name"] = job.spec.name;
   out["spec"] = live::to_json(job.spec);
+  if (!job.spec.interactive) {
+    out["stdout_file"] = live::output_path(job.job, job.spec, live::OutputStream::Stdout);
+    out["stderr_file"] = live::output_path(job.job, job.spec, live::OutputStream::Stderr);
+  }
   out["preemptions"] = job.preemptions;
   out["breakages"] = job.breakages;
   if (has_run(job)) {

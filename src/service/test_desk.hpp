@@ -4,7 +4,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "service/desk.hpp"
 
@@ -86,6 +88,8 @@ class TestDesk final : public Desk {
 
   std::atomic<bool> broken = false;
   std::atomic<int64_t> num_asked = 0;
+  std::vector<uint32_t> changed{};  ///< numbers of jobs, as they were changed
+  std::set<uint32_t> refused{};     ///< numbers of jobs that cannot be changed
   live::TimeNs now_ns = 1'700'000'000 * base::kSecond;
 
  private:
@@ -151,8 +155,11 @@ class TestDesk final : public Desk {
   }
   base::Status change(live::JobId id, const std::function<void(live::LiveJob&)>& make) {
     live::LiveJob& job = book_.jobs.at(id);
+    const auto number = static_cast<uint32_t>(live::job_number(id));
     if (job.stage == live::JobStage::Done) return base::usage_error("the job is over");
+    if (refused.contains(number)) return base::usage_error("it cannot be changed");
     make(job);
+    changed.push_back(number);
     return {};
   }
 

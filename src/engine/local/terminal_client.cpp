@@ -59,7 +59,10 @@ base::Result<TerminalClient> TerminalClient::connect(const std::string& socket_p
   out.socket_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!out.socket_ || ::connect(out.socket_.get(), reinterpret_cast<const sockaddr*>(&address),
                                 sizeof address) != 0) {
-    return system_error("cannot attach to", socket_path, "the job may be over");
+    const bool forbidden = errno == EACCES || errno == EPERM;
+    return system_error(
+        "cannot attach to", socket_path,
+        forbidden ? "only the job's owner and root get to its terminal" : "the job may be over");
   }
   return out;
 }

@@ -2,8 +2,11 @@
 #include <csignal>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
+#include "engine/local/progress_listener.hpp"
 #include "engine/local/terminal_client.hpp"
 #include "engine/local/test_runs.hpp"
 
@@ -78,6 +81,22 @@ TEST(Terminal, NoJobNoTerminal) {
   EXPECT_EQ(terminal_socket(runs.state(), {live::JobId(0U), 1}), "");
   EXPECT_FALSE(TerminalClient::connect(""));
   EXPECT_FALSE(TerminalClient::connect(runs.state() + "/nothing"));
+}
+
+TEST(Terminal, OthersAreToldWhoseItIs) {
+  TestRuns runs("terminal_others");
+  const std::string path = runs.state() + "/tty.sock";
+  const auto listening = listen_at(path, {.uid = ::geteuid(), .gid = ::getegid(), .user = {}});
+  ASSERT_TRUE(listening) << listening.error().text();
+  constexpr uid_t kNobody = 65534;
+  const uid_t own = ::geteuid();
+  const bool is_root = own == 0;
+  ASSERT_EQ(::chmod(path.c_str(), is_root ? 0600 : 0), 0);
+  ASSERT_EQ(::seteuid(is_root ? kNobody : own), 0);
+  const auto client = TerminalClient::connect(path);
+  ASSERT_EQ(::seteuid(own), 0);
+  ASSERT_FALSE(client);
+  EXPECT_EQ(client.error().remedy, "only the job's owner and root get to its terminal");
 }
 
 TEST(TerminalWire, FramesComeOutAsTheyWentIn) {
