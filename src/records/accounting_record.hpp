@@ -54,7 +54,9 @@ struct AccountingRecord {
   int64_t job_number = -1;  ///< of the whole array or heterogeneous job
   int64_t array_task = -1;  ///< index of this task
   int32_t het_part = -1;    ///< component of a heterogeneous job
-  int32_t run = 0;          ///< 0 = first; a requeued or rerun job has a record for each run
+  /// 0 = first; a requeued or rerun job has a record for each run. As far as this input knows: a
+  /// table counts over all of its inputs.
+  int32_t run = 0;
   int32_t restarts = -1;    ///< as the source counts them
   std::string_view cluster;
   std::string_view user;
@@ -111,6 +113,7 @@ struct InputFacts {
   std::string_view format;  ///< of record_formats()
   /// The input has a place for walltime limits, so a job that leaves it empty asks for the default.
   bool has_walltimes = false;
+  bool ids_are_rows = false;  ///< ids number the rows of this input; other inputs have them too
 };
 
 /// Takes records one by one, in the order of the input.

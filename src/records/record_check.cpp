@@ -30,4 +30,9 @@ std::string problem_of(const AccountingRecord& record) {
   return {};
 }
 
+bool is_over(const AccountingRecord& record) {
+  return has_ended(record.state) || record.state == JobState::Requeued || record.end_ns >= 0 ||
+         record.work_s >= 0;
+}
+
 }  // namespace goban::records

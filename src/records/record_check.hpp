@@ -1,4 +1,4 @@
-// What no consumer of records takes.
+// What every consumer of records asks of them: can it be, and is it over?
 #pragma once
 
 #include <string>
@@ -9,5 +9,9 @@ namespace goban::records {
 
 /// Why the record cannot be: no id, an end before its start, numbers out of range; empty = it can.
 [[nodiscard]] std::string problem_of(const AccountingRecord& record);
+
+/// The run will not change any more, as far as its record says: it ended, was requeued, or the
+/// source gives its run time.
+[[nodiscard]] bool is_over(const AccountingRecord& record);
 
 }  // namespace goban::records

@@ -95,6 +95,7 @@ struct RecordFormat {
   base::Result<std::vector<std::string>> (*read_folder)(const std::string& path,
                                                         const ReadOptions& options,
                                                         RecordOutput& out) = nullptr;
+  bool ids_are_rows = false;  ///< ids number the rows of a file, and mean nothing beyond it
 };
 
 /// All formats, in the order in which they are asked.

@@ -266,8 +266,10 @@ class Reading {
     parser_ = std::move(parser);
     result_.format = format.name;
     result_.ignored_columns = parser_->ignored_columns();
-    out_.sink().begin_file(
-        {.name = name_, .format = format.name, .has_walltimes = parser_->has_walltimes()});
+    out_.sink().begin_file({.name = name_,
+                            .format = format.name,
+                            .has_walltimes = parser_->has_walltimes(),
+                            .ids_are_rows = format.ids_are_rows});
     return {};
   }
 

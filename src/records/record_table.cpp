@@ -26,28 +26,67 @@ TimeNs run_time(const AccountingRecord& record) {
   return record.work_s >= 0 ? base::from_seconds(record.work_s) : -1;
 }
 
+/// What tells the submissions of one id.
+TimeNs submission_of(const AccountingRecord& record) {
+  return record.submit_ns >= 0 ? record.submit_ns : record.start_ns;
+}
+
 }  // namespace
 
-bool RecordTable::is_new(const AccountingRecord& record) {
-  if (record.run == 0 && record.cluster.empty()) return seen_.insert(record.id);
-  const bool one_cluster = clusters_.size() == 1 && clusters_[0] == record.cluster;
-  if (record.run == 0 && (one_cluster || clusters_.size() == 0)) return seen_.insert(record.id);
-  seen_key_.assign(record.id);
-  if (record.run != 0) {
-    seen_key_ += '#';
-    base::append_number(seen_key_, int64_t{record.run});
+/// The first cluster goes without its name, so that ids stay plain numbers.
+std::string_view RecordTable::key_of(const AccountingRecord& record) {
+  const bool of_first =
+      record.cluster.empty() || clusters_.size() == 0 || clusters_[0] == record.cluster;
+  if (of_first && !file_of_ids_) return record.id;
+  key_.assign(record.id);
+  key_ += '@';
+  if (!of_first) key_ += record.cluster;
+  if (file_of_ids_) {
+    key_ += '/';
+    base::append_number(key_, static_cast<int64_t>(*file_of_ids_));
   }
-  // The first cluster goes without its name, so that ids stay plain numbers.
-  if (clusters_.size() > 0 && record.cluster != clusters_[0]) {
-    seen_key_ += '@';
-    seen_key_ += record.cluster;
+  return key_;
+}
+
+RecordTable::Place RecordTable::place_of_open(const AccountingRecord& record,
+                                              std::string_view key) {
+  if (submissions_.contains(key, submission_of(record))) {
+    return {.problem = fmt::format("job_id {} was used before, and its end is known", record.id)};
   }
-  return seen_.insert(seen_key_);
+  const auto [found, is_new] =
+      open_.try_emplace({std::string(key), submission_of(record)}, rows_.size());
+  if (is_new) return {.run = record.run};
+  if (record.start_ns < 0 || rows_[found->second].start_ns >= 0) {
+    return {.problem = fmt::format("job_id {} was used before", record.id)};
+  }
+  return {.row = found->second, .run = record.run};
+}
+
+RecordTable::Place RecordTable::place_of(const AccountingRecord& record) {
+  const std::string_view key = key_of(record);
+  if (!is_over(record)) return place_of_open(record, key);
+  // Of attempts without times only their order tells.
+  const TimeNs moment_ns = record.start_ns >= 0 || record.run == 0
+                               ? std::max(record.start_ns, record.submit_ns)
+                               : -1 - TimeNs{record.run};
+  const int32_t run = runs_.add(key, moment_ns, record.run);
+  if (run == RunCounter::kSeenBefore) {
+    return {.problem = fmt::format("job_id {} was used before", record.id)};
+  }
+  submissions_.insert(key, submission_of(record));
+  Place place{.run = run};
+  if (open_.empty()) return place;
+  const auto found = open_.find({std::string(key), submission_of(record)});
+  if (found == open_.end()) return place;
+  place.row = found->second;
+  open_.erase(found);
+  return place;
 }
 
 std::string RecordTable::take(const AccountingRecord& record) {
   if (std::string problem = problem_of(record); !problem.empty()) return problem;
-  if (!is_new(record)) return fmt::format("job_id {} was used before", record.id);
+  const Place place = place_of(record);
+  if (!place.problem.empty()) return place.problem;
   RecordRow row;
   set_names(record, row);
   row.submit_ns = record.submit_ns;
@@ -72,7 +111,7 @@ std::string RecordTable::take(const AccountingRecord& record) {
   row.exit_code = record.exit_code;
   row.restarts = record.restarts;
   row.het_part = record.het_part;
-  row.run = record.run;
+  row.run = place.run;
   row.line = static_cast<uint32_t>(std::clamp<int64_t>(record.line, 0, UINT32_MAX));
   row.signal = small(record.signal);
   row.failed_code = small(record.failed_code);
@@ -86,6 +125,10 @@ std::string RecordTable::take(const AccountingRecord& record) {
   if (record.usage != UsageMarks{}) {
     row.usage = static_cast<uint32_t>(usage_.size());
     usage_.push_back(record.usage);
+  }
+  if (place.row) {
+    rows_[*place.row] = row;
+    return {};
   }
   rows_.push_back(row);
   ids_.add(record.id);
@@ -117,6 +160,11 @@ void RecordTable::expect(size_t records) {
 
 void RecordTable::begin_file(const InputFacts& facts) {
   constexpr size_t kFilesMax = UINT16_MAX;
+  file_of_ids_.reset();
+  if (facts.ids_are_rows) {
+    const auto same = std::ranges::find(files_, facts.name);
+    file_of_ids_ = static_cast<size_t>(same - files_.begin());
+  }
   if (files_.size() < kFilesMax) files_.emplace_back(facts.name);
 }
 

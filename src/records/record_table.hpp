@@ -2,15 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/name_table.hpp"
 #include "records/accounting_record.hpp"
-#include "records/id_set.hpp"
 #include "records/interned_column.hpp"
+#include "records/run_counter.hpp"
 
 namespace goban::records {
 
@@ -73,14 +75,18 @@ struct StoredGpu {
   float util_pct = -1;
 };
 
-/// Keeps every record it is given, in the order of the input. About 210 bytes a record of one node,
-/// its id included; equal node lists and software lists are kept once.
+/// Keeps every record it is given, in the order of the input. About 250 bytes a record of one node,
+/// its id and what tells it from others included; equal node lists and software lists are kept once.
+///
+/// A run is told by cluster, id and start (submission if it did not start), over all inputs; by the
+/// input as well if ids number its rows. RecordRow::run counts the runs of one id. What is not over
+/// gives its place to a record of the same id and submission that is, or has a start at least.
 class RecordTable final : public RecordSink {
  public:
   static constexpr size_t kRowsMax = UINT32_MAX - 1;
 
-  /// Refuses an id (with the same run and cluster) that was there before, an end before its start,
-  /// and numbers that cannot be.
+  /// Refuses a run that was there before, one that is not over if its end is known, an end before
+  /// its start, and numbers that cannot be.
   [[nodiscard]] std::string take(const AccountingRecord& record) override;
   void expect(size_t records) override;
   void begin_file(const InputFacts& facts) override;
@@ -138,7 +144,15 @@ class RecordTable final : public RecordSink {
     }
   };
 
-  [[nodiscard]] bool is_new(const AccountingRecord& record);
+  /// Where a record belongs.
+  struct Place {
+    std::string problem{};        ///< not empty = nowhere
+    std::optional<size_t> row{};  ///< that it replaces; none = behind the others
+    int32_t run = 0;
+  };
+  [[nodiscard]] Place place_of(const AccountingRecord& record);
+  [[nodiscard]] Place place_of_open(const AccountingRecord& record, std::string_view key);
+  [[nodiscard]] std::string_view key_of(const AccountingRecord& record);
   void set_names(const AccountingRecord& record, RecordRow& row);
   [[nodiscard]] uint32_t node_list(std::string_view text);
   [[nodiscard]] uint32_t gpu_list(std::span<const GpuUse> gpus);
@@ -147,8 +161,19 @@ class RecordTable final : public RecordSink {
   std::vector<RecordRow> rows_;
   base::NameList ids_;
   base::NameList job_names_;
-  IdSet seen_;
-  std::string seen_key_;
+  /// A job by its key and submission.
+  using Submission = std::pair<std::string, TimeNs>;
+  struct SubmissionHash {
+    size_t operator()(const Submission& submission) const {
+      return std::hash<std::string>{}(submission.first) ^
+             std::hash<TimeNs>{}(submission.second) * size_t{31};
+    }
+  };
+  RunCounter runs_;     ///< that are over
+  RunSet submissions_;  ///< of these
+  std::unordered_map<Submission, size_t, SubmissionHash> open_;  ///< rows that are not over
+  std::string key_;
+  std::optional<size_t> file_of_ids_;  ///< of the records that come, if their ids number its rows
   InternedColumn clusters_, users_, accounts_, groups_, partitions_, qos_, reservations_;
   InternedColumn resource_types_, gpu_types_, node_names_, gpu_names_, software_names_;
   InternedColumn node_texts_;           ///< by node list

@@ -81,17 +81,84 @@ TEST(RecordTable, RefusesWhatCannotBe) {
   EXPECT_EQ(table.rows().size(), 1u);
 }
 
-TEST(RecordTable, EqualIdsOfOtherClustersAndOtherRunsAreOtherJobs) {
+TEST(RecordTable, EqualIdsOfOtherClustersAndOtherStartsAreOtherJobs) {
   RecordTable table;
   for (const std::string_view cluster : {"alpha", "beta"}) {
-    for (const int32_t run : {0, 1}) {
+    for (const int run : {0, 1}) {
       AccountingRecord record = small_record("7");
       record.cluster = cluster;
-      record.run = run;
+      record.start_ns += run * kMinute;
       EXPECT_THAT(table.take(record), IsEmpty()) << cluster << run;
       EXPECT_EQ(table.take(record), "job_id 7 was used before") << cluster << run;
+      EXPECT_EQ(table.rows().back().run, run);
     }
   }
+}
+
+TEST(RecordTable, AttemptsWithoutTimesAreToldByTheirNumber) {
+  RecordTable table;
+  AccountingRecord record = small_record("7");
+  record.start_ns = record.end_ns = -1;
+  record.state = JobState::Requeued;
+  ASSERT_THAT(table.take(record), IsEmpty());
+  record.run = 1;
+  record.state = JobState::Failed;
+  ASSERT_THAT(table.take(record), IsEmpty());
+  EXPECT_EQ(table.take(record), "job_id 7 was used before");
+  EXPECT_EQ(table.rows()[1].run, 1);
+}
+
+AccountingRecord in_state(JobState state) {
+  AccountingRecord record = small_record("7");
+  record.state = state;
+  if (state == JobState::Pending) record.start_ns = -1;
+  if (!has_ended(state)) record.end_ns = -1;
+  return record;
+}
+
+TEST(RecordTable, AnEndTakesThePlaceOfWhatWasNotOver) {
+  RecordTable table;
+  table.begin_file({.name = "monday", .format = "slurm"});
+  ASSERT_THAT(table.take(in_state(JobState::Pending)), IsEmpty());
+  ASSERT_THAT(table.take(small_record("8")), IsEmpty());
+  table.begin_file({.name = "tuesday", .format = "slurm"});
+  ASSERT_THAT(table.take(in_state(JobState::Running)), IsEmpty());
+  EXPECT_EQ(table.rows()[0].state, JobState::Running);
+  EXPECT_EQ(table.take(in_state(JobState::Pending)), "job_id 7 was used before");
+  EXPECT_EQ(table.take(in_state(JobState::Running)), "job_id 7 was used before");
+  ASSERT_THAT(table.take(in_state(JobState::Completed)), IsEmpty());
+  ASSERT_EQ(table.rows().size(), 2u);
+  EXPECT_EQ(table.rows()[0].state, JobState::Completed);
+  EXPECT_EQ(table.rows()[0].end_ns, 50 * kMinute);
+  EXPECT_EQ(table.files()[table.rows()[0].file], "tuesday");
+  EXPECT_EQ(table.id(0), "7");
+  EXPECT_EQ(table.id(1), "8");
+}
+
+TEST(RecordTable, AnOldDumpDoesNotBringBackWhatIsOver) {
+  RecordTable table;
+  ASSERT_THAT(table.take(in_state(JobState::Completed)), IsEmpty());
+  for (const JobState state : {JobState::Pending, JobState::Running}) {
+    EXPECT_EQ(table.take(in_state(state)), "job_id 7 was used before, and its end is known");
+  }
+  AccountingRecord rerun = in_state(JobState::Pending);
+  rerun.submit_ns = 60 * kMinute;
+  EXPECT_THAT(table.take(rerun), IsEmpty()) << "submitted again";
+  EXPECT_EQ(table.rows().size(), 2u);
+}
+
+TEST(RecordTable, NumbersOfRowsAreOfTheirFile) {
+  RecordTable table;
+  const auto take = [&table](std::string_view file, bool ids_are_rows) {
+    table.begin_file({.name = file, .format = "x", .ids_are_rows = ids_are_rows});
+    return table.take(small_record("0"));
+  };
+  EXPECT_THAT(take("a.csv", true), IsEmpty());
+  EXPECT_THAT(take("b.csv", true), IsEmpty());
+  EXPECT_EQ(take("a.csv", true), "job_id 0 was used before") << "the same file again";
+  EXPECT_THAT(take("c.csv", false), IsEmpty());
+  EXPECT_EQ(take("d.csv", false), "job_id 0 was used before");
+  EXPECT_EQ(table.rows().size(), 3u);
 }
 
 TEST(RecordTable, ARecordComesBackAsItWas) {

@@ -1,5 +1,6 @@
 #include "records/run_counter.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <functional>
 
@@ -16,7 +17,7 @@ uint64_t mixed(uint64_t x) {
 
 /// The upper bits say where the hash lies, the lower three where in a line. Numbers that follow
 /// each other lie together, as they come together: a line is fetched once for eight of them.
-uint64_t hash_of(std::string_view id, base::TimeNs start_ns) {
+uint64_t hash_in_lines(std::string_view id, base::TimeNs start_ns) {
   constexpr int kPlaceBits = 24;
   const auto start = static_cast<uint64_t>(start_ns);
   if (const auto number = IdSet::as_number(id)) {
@@ -26,6 +27,11 @@ uint64_t hash_of(std::string_view id, base::TimeNs start_ns) {
     return (hash & ~uint64_t{7}) | (*number & 7);
   }
   return mixed(mixed(std::hash<std::string_view>{}(id)) + start);
+}
+
+uint64_t hash_of(std::string_view id, base::TimeNs start_ns) {
+  const uint64_t hash = hash_in_lines(id, start_ns);
+  return hash == 0 ? 8 : hash;  // 0 is an empty place
 }
 
 }  // namespace
@@ -39,29 +45,43 @@ int32_t RunCounter::add(std::string_view cluster, std::string_view id, base::Tim
   return add(key_, start_ns);
 }
 
-int32_t RunCounter::add(std::string_view id, base::TimeNs start_ns) {
-  if (!insert(hash_of(id, start_ns))) return kSeenBefore;
-  if (ids_.insert(id)) return 0;
-  return ++runs_[std::string(id)];
+int32_t RunCounter::add(std::string_view id, base::TimeNs start_ns, int32_t run_min) {
+  if (!starts_.insert(id, start_ns)) return kSeenBefore;
+  const bool is_first = ids_.insert(id);
+  if (is_first && run_min <= 0) return 0;
+  int32_t& run = runs_[std::string(id)];
+  run = std::max(is_first ? 0 : run + 1, run_min);
+  return run;
 }
 
-bool RunCounter::insert(uint64_t hash) {
-  if (hash == 0) hash = 8;  // 0 is an empty place
-  constexpr size_t kThird = 3;
-  if ((used_ + 1) * kThird > hashes_.size() * 2) grow();
+bool RunSet::insert(std::string_view id, base::TimeNs moment_ns) {
+  return insert(hash_of(id, moment_ns));
+}
+
+bool RunSet::contains(std::string_view id, base::TimeNs moment_ns) const {
+  return hashes_[slot(hash_of(id, moment_ns))] != 0;
+}
+
+/// Where `hash` is or belongs.
+size_t RunSet::slot(uint64_t hash) const {
   const size_t mask = hashes_.size() - 1;
   const int line_bits = std::countr_zero(hashes_.size()) - 3;
   size_t at = (hash >> (64 - line_bits) << 3) | (hash & 7);
-  while (hashes_[at] != 0) {
-    if (hashes_[at] == hash) return false;
-    at = (at + 1) & mask;
-  }
+  while (hashes_[at] != 0 && hashes_[at] != hash) at = (at + 1) & mask;
+  return at;
+}
+
+bool RunSet::insert(uint64_t hash) {
+  constexpr size_t kThird = 3;
+  if ((used_ + 1) * kThird > hashes_.size() * 2) grow();
+  const size_t at = slot(hash);
+  if (hashes_[at] == hash) return false;
   hashes_[at] = hash;
   ++used_;
   return true;
 }
 
-void RunCounter::grow() {
+void RunSet::grow() {
   std::vector<uint64_t> old(hashes_.size() * 2);
   old.swap(hashes_);
   used_ = 0;

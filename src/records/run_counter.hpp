@@ -13,9 +13,24 @@
 
 namespace goban::records {
 
-/// Knows the (cluster, id, start) triples so far as 64-bit hashes: 2 bits and 11 to 22 bytes a
-/// record. Two different ones are taken for one with probability 2^-64 a comparison, two runs of
-/// one job with 2^-37.
+/// Set of (id, moment) as 64-bit hashes: 11 to 22 bytes each. Two different ones are taken for one
+/// with probability 2^-64 a comparison, two moments of one id with 2^-37.
+class RunSet {
+ public:
+  /// False if it was there before.
+  bool insert(std::string_view id, base::TimeNs moment_ns);
+  [[nodiscard]] bool contains(std::string_view id, base::TimeNs moment_ns) const;
+
+ private:
+  bool insert(uint64_t hash);
+  [[nodiscard]] size_t slot(uint64_t hash) const;
+  void grow();
+
+  std::vector<uint64_t> hashes_ = std::vector<uint64_t>(1024);  ///< 0 = empty
+  size_t used_ = 0;
+};
+
+/// Knows the (cluster, id, start) triples so far: those of a RunSet, and 2 bits an id.
 class RunCounter {
  public:
   static constexpr int32_t kSeenBefore = -1;
@@ -23,18 +38,16 @@ class RunCounter {
   /// Which run of the job this is, from 0; kSeenBefore if a record of this job and start was there.
   /// Equal ids of two clusters are two jobs.
   int32_t add(std::string_view cluster, std::string_view id, base::TimeNs start_ns);
+  /// The same of an id that says all of its job; at least `run_min`, as a source may know of runs
+  /// before.
+  int32_t add(std::string_view id, base::TimeNs start_ns, int32_t run_min = 0);
 
  private:
-  int32_t add(std::string_view id, base::TimeNs start_ns);
-  bool insert(uint64_t hash);
-  void grow();
-
   std::optional<std::string> first_cluster_;  ///< its ids go without its name and stay numbers
   std::string key_;
   IdSet ids_;
-  std::vector<uint64_t> hashes_ = std::vector<uint64_t>(1024);  ///< 0 = empty
-  size_t used_ = 0;
-  std::unordered_map<std::string, int32_t> runs_;  ///< of the ids that came again
+  RunSet starts_;
+  std::unordered_map<std::string, int32_t> runs_;  ///< the last run, of ids that have more than 0
 };
 
 }  // namespace goban::records

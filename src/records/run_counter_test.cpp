@@ -42,5 +42,13 @@ TEST(RunCounter, TellsClustersApart) {
   EXPECT_EQ(counter.add("b", "7", 2), 1);
 }
 
+TEST(RunCounter, BelievesASourceThatKnowsOfEarlierRuns) {
+  RunCounter counter;
+  EXPECT_EQ(counter.add("7", 10, 2), 2);
+  EXPECT_EQ(counter.add("7", 20), 3);
+  EXPECT_EQ(counter.add("7", 30, 1), 4);
+  EXPECT_EQ(counter.add("7", 30, 9), RunCounter::kSeenBefore);
+}
+
 }  // namespace
 }  // namespace goban::records

@@ -14,12 +14,6 @@ using base::Result;
 using base::Status;
 using records::AccountingRecord;
 
-/// The job will not change any more, as far as its record says.
-bool has_ended(const AccountingRecord& record) {
-  return records::has_ended(record.state) || record.state == records::JobState::Requeued ||
-         record.end_ns >= 0 || record.work_s >= 0;
-}
-
 /// Writes NULL for what is not known.
 class RowWriter {
  public:
@@ -101,7 +95,7 @@ std::string ImportSink::take(const AccountingRecord& record) {
   if (const int year = year_of(record); std::ranges::find(reduced_, year) != reduced_.end()) {
     return fmt::format("of the fiscal year {} the store keeps sums only", year);
   }
-  if (!has_ended(record)) return unfinished_.take(record);
+  if (!records::is_over(record)) return unfinished_.take(record);
   if (seen_.add(record.cluster, record.id, std::max(record.start_ns, record.submit_ns)) ==
       records::RunCounter::kSeenBefore) {
     return fmt::format("job_id {} with this start was used before", record.id);

@@ -288,11 +288,12 @@ void GridEngineParser::put(const Waiting& job, const Key& key, RecordOutput& out
   record.node_list = hosts;
   set_end(category, record);
   set_size(category, job, record);
-  record.run = runs_.add({}, record.id, record.start_ns);
-  if (record.run == RunCounter::kSeenBefore) {
+  const int32_t run = runs_.add({}, record.id, std::max(record.start_ns, record.submit_ns));
+  if (run == RunCounter::kSeenBefore) {
     return out.reject(job.line, fmt::format("job {} with this start was used before", id),
                       job.text);
   }
+  if (record.start_ns >= 0) record.run = run;
   out.put(record, job.text);
 }
 

@@ -194,6 +194,21 @@ TEST(GridEngine, ArrayTasksAndReruns) {
   EXPECT_THAT(read.reasons(), ElementsAre("4: job 9.3 with this start was used before"));
 }
 
+TEST(GridEngine, NumbersThatBeganAgainInTheNextFileAreOtherJobs) {
+  RecordTable table;
+  const auto read = [&table](const std::string& name, const std::string& text) {
+    base::MemorySource source(text);
+    return read_records(source, name, {}, table).value();
+  };
+  const Line again{.submit = "1654422400", .start = "1654422460", .end = "1654422520"};
+  EXPECT_EQ(read("2019", Line{}.text()).rejected, 0);
+  EXPECT_EQ(read("2022", again.text()).rejected, 0);
+  EXPECT_EQ(read("copy", Line{}.text() + again.text()).rejected, 2);
+  ASSERT_EQ(table.rows().size(), 2u);
+  EXPECT_EQ(table.rows()[0].run, 0);
+  EXPECT_EQ(table.rows()[1].run, 1);
+}
+
 TEST(GridEngine, WhatMakesNoSenseIsRefusedWithItsReason) {
   const ReadTable read = read_table(
       Line{}.text() + "a:b:c\n" + Line{.slots = "x"}.text() + Line{.submit = "soon"}.text() +

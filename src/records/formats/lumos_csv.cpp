@@ -114,9 +114,14 @@ const RecordFormat kLumos = {
     }};
 
 const RecordFormat kLumosIntervals = {
-    "lumos-intervals", "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status",
-    recognises<IntervalsParser>, [](const FormatInput& input) {
-      return open_named<IntervalsParser>("lumos-intervals", IntervalsParser::kNames, input);
-    }};
+    .name = "lumos-intervals",
+    .header = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status",
+    .recognises = recognises<IntervalsParser>,
+    .open =
+        [](const FormatInput& input) {
+          return open_named<IntervalsParser>("lumos-intervals", IntervalsParser::kNames, input);
+        },
+    .ids_are_rows = true,
+};
 
 }  // namespace goban::records

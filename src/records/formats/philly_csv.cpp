@@ -98,17 +98,27 @@ bool recognises(const Header& header) {
 
 }  // namespace
 
-const RecordFormat kPhillyAttempts = {"philly-attempts", ",run_time,wait_time,submit_time,gpu_num",
-                                      is_attempts, [](const FormatInput& input) {
-                                        return open_named<AttemptsParser>(
-                                            "philly-attempts", AttemptsParser::kNames, input);
-                                      }};
+const RecordFormat kPhillyAttempts = {
+    .name = "philly-attempts",
+    .header = ",run_time,wait_time,submit_time,gpu_num",
+    .recognises = is_attempts,
+    .open =
+        [](const FormatInput& input) {
+          return open_named<AttemptsParser>("philly-attempts", AttemptsParser::kNames, input);
+        },
+    .ids_are_rows = true,
+};
 
-const RecordFormat kPhillySia = {"philly-sia", "timestamp,duration,num_gpus,gpu_time,cluster",
-                                 recognises<SiaParser>, [](const FormatInput& input) {
-                                   return open_named<SiaParser>("philly-sia", SiaParser::kNames,
-                                                                input);
-                                 }};
+const RecordFormat kPhillySia = {
+    .name = "philly-sia",
+    .header = "timestamp,duration,num_gpus,gpu_time,cluster",
+    .recognises = recognises<SiaParser>,
+    .open =
+        [](const FormatInput& input) {
+          return open_named<SiaParser>("philly-sia", SiaParser::kNames, input);
+        },
+    .ids_are_rows = true,
+};
 
 const RecordFormat kChronus = {"chronus", "job_id,user,num_gpu,submit_time,model_name,duration,...",
                                recognises<ChronusParser>, [](const FormatInput& input) {
