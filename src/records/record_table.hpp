@@ -76,7 +76,8 @@ struct StoredGpu {
 };
 
 /// Keeps every record it is given, in the order of the input. About 250 bytes a record of one node,
-/// its id and what tells it from others included; equal node lists and software lists are kept once.
+/// its id and what tells it from others included; equal node lists and software lists are kept
+/// once.
 ///
 /// A run is told by cluster, id and start (submission if it did not start), over all inputs; by the
 /// input as well if ids number its rows. RecordRow::run counts the runs of one id. What is not over
@@ -169,8 +170,8 @@ class RecordTable final : public RecordSink {
              std::hash<TimeNs>{}(submission.second) * size_t{31};
     }
   };
-  RunCounter runs_;     ///< that are over
-  RunSet submissions_;  ///< of these
+  RunCounter runs_;                                              ///< that are over
+  RunSet submissions_;                                           ///< of these
   std::unordered_map<Submission, size_t, SubmissionHash> open_;  ///< rows that are not over
   std::string key_;
   std::optional<size_t> file_of_ids_;  ///< of the records that come, if their ids number its rows

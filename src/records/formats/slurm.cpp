@@ -3,17 +3,20 @@
 //
 // A job is its allocation line. Step lines (ID.batch, ID.0, ...; left out by -X) follow it and give
 // what only they have: batch or interactive, high-water marks, memory. Runs of a requeued job (-D)
-// are records of their own, told by their start; a record that comes twice is refused.
+// are records of their own, told by their start; one that ended and comes twice is refused. What
+// was not over is for the sinks to judge: its end may follow, in a later dump behind this one.
 //
 // What the allocation line says is read by slurm_allocation.hpp. Names of jobs and submit lines are
 // users' own data: not kept unless asked for.
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
 #include "records/formats/slurm_allocation.hpp"
 #include "records/formats/slurm_header.hpp"
 #include "records/jobstats.hpp"
+#include "records/record_check.hpp"
 #include "records/record_format.hpp"
 #include "records/run_counter.hpp"
 #include "records/slurm_fields.hpp"
@@ -123,10 +126,12 @@ std::string SlurmParser::parse_job(const SlurmJobId& id, int64_t line) {
   job_.line = line;
   if (std::string problem = allocation_.parse(header_, id, job_); !problem.empty()) return problem;
   parse_extras();
-  job_.run = runs_.add(job_.cluster, job_.id, job_.start_ns);
-  if (job_.run == RunCounter::kSeenBefore) {
+  if (!is_over(job_)) return {};
+  const int32_t run = runs_.add(job_.cluster, job_.id, std::max(job_.start_ns, job_.submit_ns));
+  if (run == RunCounter::kSeenBefore) {
     return fmt::format("job_id {} with this start was used before", job_.id);
   }
+  if (job_.start_ns >= 0) job_.run = run;
   return {};
 }
 

@@ -174,33 +174,6 @@ TEST(Slurm, ArraysAndHeterogeneousJobs) {
   EXPECT_EQ(read.row(4).het_part, 1);
 }
 
-TEST(Slurm, RunsOfARequeuedJobAreRecordsOfTheirOwnAndDoublesAreRefused) {
-  std::string second = line("7");
-  for (size_t at_minute = second.find("T00:01"); at_minute != std::string::npos;) {
-    second.replace(at_minute, 6, "T00:02");
-    at_minute = second.find("T00:01");
-  }
-  const ReadTable read =
-      read_table(std::string(kHeader) + line("7", "gres/gpu=1", "REQUEUED") + second + second);
-  ASSERT_THAT(read.ids(), ElementsAre("7", "7"));
-  EXPECT_EQ(read.row(0).run, 0);
-  EXPECT_EQ(read.row(0).state, JobState::Requeued);
-  EXPECT_EQ(read.row(1).run, 1);
-  EXPECT_THAT(read.reasons(), ElementsAre("4: job_id 7 with this start was used before"));
-}
-
-TEST(Slurm, EqualIdsOfTwoClustersAreTwoJobs) {
-  const std::string header = "JobID|Cluster|Submit|Start|End|State\n";
-  const std::string times = "|1700000000|1700000010|1700000020|COMPLETED\n";
-  const std::string rerun = "|1700000030|1700000040|1700000050|COMPLETED\n";
-  const ReadTable read =
-      read_table(header + "5|a" + times + "5|b" + times + "5|b" + rerun + "5|b" + times);
-  EXPECT_THAT(read.ids(), ElementsAre("5", "5", "5"));
-  EXPECT_EQ(read.row(1).run, 0);
-  EXPECT_EQ(read.row(2).run, 1);
-  EXPECT_THAT(read.reasons(), ElementsAre("5: job_id 5 with this start was used before"));
-}
-
 TEST(Slurm, JobsThatWaitRunOrNeverStarted) {
   const ReadTable read = read_table(
       "JobID|State|Submit|Start|End|NodeList\n"
