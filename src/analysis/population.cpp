@@ -53,8 +53,11 @@ bool exceeded(const RecordRow& row, Exceeded rule) {
   return by_state || by_time;
 }
 
+/// A requeued run held its GPUs as others do, if its end is known.
 bool ran(const RecordRow& row) {
-  return row.run_ns >= 0 && (row.state == JobState::Unknown || records::has_ended(row.state));
+  if (row.run_ns < 0) return false;
+  if (row.state == JobState::Requeued) return row.end_ns >= 0;
+  return row.state == JobState::Unknown || records::has_ended(row.state);
 }
 
 /// Modules are NAME/VERSION, images have a registry, a tag, or a file of their own.

@@ -156,6 +156,36 @@ TEST(Population, LimitsAreExceededByStateOrByTime) {
   EXPECT_EQ(exceeded(), "abd");
 }
 
+TEST(Population, RequeuedRunsHeldTheirGpus) {
+  const TestPopulation slurm = population_of(
+      "JobID|User|Submit|Start|End|State|AllocTRES\n"
+      "7|ann|2024-01-01T00:00:00|2024-01-01T01:00:00|2024-01-01T03:00:00|REQUEUED|gres/gpu=4\n"
+      "7|ann|2024-01-01T03:00:00|2024-01-01T04:00:00|2024-01-01T05:00:00|COMPLETED|gres/gpu=4\n"
+      "8|ann|2024-01-01T00:00:00|2024-01-01T01:00:00|Unknown|REQUEUED|gres/gpu=4\n");
+  ASSERT_EQ(slurm.population.jobs.size(), 2U) << "the end of job 8 is not known";
+  EXPECT_EQ(count_of(slurm, Rule::Ended).failed, 1);
+  const ReportData report = slurm.report();
+  const Table* outcomes = find_table(report, "outcomes");
+  ASSERT_NE(outcomes, nullptr);
+  ASSERT_EQ(outcomes->rows.size(), 2U);
+  EXPECT_EQ(text_of(outcomes->rows[0][0]), "REQUEUED");
+  EXPECT_EQ(number_of(outcomes->rows[0][4]), 8) << "GPU-hours";
+  EXPECT_EQ(text_of(outcomes->rows[1][0]), "COMPLETED");
+  EXPECT_EQ(number_of(outcomes->rows[1][4]), 4);
+}
+
+TEST(Population, AttemptsOfPhillyCountUpToTheLast) {
+  const TestPopulation philly = population_of(
+      R"([{"status":"Pass","vc":"v","jobid":"a","user":"u","submitted_time":"2017-10-09 00:00:00",)"
+      R"("attempts":[{"start_time":"2017-10-09 01:00:00","end_time":"2017-10-09 02:00:00",)"
+      R"("detail":[{"ip":"m1","gpus":["gpu0","gpu1"]}]},)"
+      R"({"start_time":"2017-10-09 02:00:00","end_time":"2017-10-09 05:00:00",)"
+      R"("detail":[{"ip":"m1","gpus":["gpu0","gpu1"]}]}]}])");
+  double gpu_hours = 0;
+  for (const Job& job : philly.population.jobs) gpu_hours += job.gpu_hours();
+  EXPECT_EQ(gpu_hours, 8);
+}
+
 TEST(Matches, TakesStarsAndQuestionMarksInAnyCase) {
   EXPECT_TRUE(matches("*cuda*", "CUDA/10.2"));
   EXPECT_TRUE(matches("cuda", "cuda"));
