@@ -299,6 +299,9 @@ Population make_population(const RecordTable& table, const Rules& rules,
     job.kind = shaped.kind_of_row[i];
     job.nodes = nodes_of(table, row, population.site, population.kind(job).whole_node);
     job.run_s = base::to_seconds(row.run_ns);
+    if (row.num_gpus > 0) {
+      job.gpu_part = records::held_gpus(row.num_gpus, row.gpu_milli) / row.num_gpus;
+    }
     if (row.start_ns >= 0 && row.submit_ns >= 0) {
       job.wait_s = base::to_seconds(row.start_ns - row.submit_ns);
     }

@@ -75,7 +75,8 @@ struct Job {
   bool exceeded = false;
   bool selected = false;  ///< met every rule that could be applied
   double run_s = 0;
-  double wait_s = -1;  ///< -1 = not known
+  double wait_s = -1;   ///< -1 = not known
+  double gpu_part = 1;  ///< of each of its GPUs that it held
 
   [[nodiscard]] Verdict verdict(Rule rule) const {
     const auto bit = static_cast<uint16_t>(1U << static_cast<unsigned>(rule));
@@ -89,7 +90,9 @@ struct Job {
     unknown = static_cast<uint16_t>(verdict == Verdict::Unknown ? unknown | bit : unknown & ~bit);
   }
   [[nodiscard]] double run_h() const { return run_s / 3600; }
-  [[nodiscard]] double gpu_hours() const { return gpus > 0 ? gpus * run_h() : 0; }
+  /// Parts of GPUs count as parts.
+  [[nodiscard]] double held_gpus() const { return gpus > 0 ? gpus * gpu_part : 0; }
+  [[nodiscard]] double gpu_hours() const { return held_gpus() * run_h(); }
   [[nodiscard]] double node_hours() const { return nodes * run_h(); }
 };
 

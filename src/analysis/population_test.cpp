@@ -186,6 +186,19 @@ TEST(Population, AttemptsOfPhillyCountUpToTheLast) {
   EXPECT_EQ(gpu_hours, 8);
 }
 
+TEST(Population, PartsOfGpusCountAsParts) {
+  for (const std::string_view text :
+       {"job_id,submit_unix_s,start_unix_s,end_unix_s,num_gpus,gpu_milli,gpu_share\n"
+        "a,0,0,3600,10,500,1\n",
+        "; Version: 2.2\n; GpuFields: 19 20\n"
+        "1 0 0 3600 60 -1 -1 60 -1 -1 1 1 1 -1 1 -1 -1 -1 10 500\n"}) {
+    const TestPopulation test = population_of(text);
+    ASSERT_EQ(test.population.jobs.size(), 1U) << text;
+    EXPECT_EQ(test.population.jobs[0].gpus, 10);
+    EXPECT_EQ(test.population.jobs[0].gpu_hours(), 5);
+  }
+}
+
 TEST(Matches, TakesStarsAndQuestionMarksInAnyCase) {
   EXPECT_TRUE(matches("*cuda*", "CUDA/10.2"));
   EXPECT_TRUE(matches("cuda", "cuda"));

@@ -57,7 +57,7 @@ struct AccountingRecord {
   /// 0 = first; a requeued or rerun job has a record for each run. As far as this input knows: a
   /// table counts over all of its inputs.
   int32_t run = 0;
-  int32_t restarts = -1;    ///< as the source counts them
+  int32_t restarts = -1;  ///< as the source counts them
   std::string_view cluster;
   std::string_view user;
   std::string_view account;  ///< who pays: account, project, virtual cluster
@@ -85,10 +85,12 @@ struct AccountingRecord {
 
   // What it held.
   std::optional<int64_t> num_gpus;  ///< of all nodes; MIG instances count one each
-  int32_t gpu_milli = 0;            ///< thousandths of one GPU if it asked for a part; else 0
-  bool gpu_share = false;           ///< a part of a GPU (share, MIG); num_gpus is rounded up
-  std::string_view gpu_type;        ///< `a100`; several joined by '+'
-  int64_t instances = 0;            ///< of the resource type; 0 = follows from num_gpus
+  /// Thousandths of a GPU that each of its equal parts holds, if it asked for parts; else 0. Then
+  /// num_gpus counts each part rounded up (held_gpus).
+  int32_t gpu_milli = 0;
+  bool gpu_share = false;     ///< a part of a GPU (share, MIG); num_gpus is rounded up
+  std::string_view gpu_type;  ///< `a100`; several joined by '+'
+  int64_t instances = 0;      ///< of the resource type; 0 = follows from num_gpus
   int64_t num_nodes = -1;
   int64_t cpu_cores = 0;   ///< of all nodes; 0 = not known
   int64_t mem_bytes = -1;  ///< of all nodes
@@ -106,6 +108,16 @@ struct AccountingRecord {
   std::string_view app_class;  ///< a letter; empty = by model
   model::TrainingFacts training;
 };
+
+/// GPUs held, parts counted as parts: 10 GPUs of which each is held by 500 thousandths are 5.
+/// `num_gpus` below 0 = not known: one part, or none.
+[[nodiscard]] constexpr double held_gpus(int64_t num_gpus, int32_t gpu_milli) {
+  if (gpu_milli <= 0) return static_cast<double>(num_gpus < 0 ? 0 : num_gpus);
+  constexpr int32_t kMilli = 1000;
+  const int32_t gpus_of_part = (gpu_milli - 1) / kMilli + 1;
+  const int64_t gpus = num_gpus < 0 ? gpus_of_part : num_gpus;
+  return static_cast<double>(gpus) * gpu_milli / (1000.0 * gpus_of_part);
+}
 
 /// What a sink is told of an input before its records.
 struct InputFacts {

@@ -181,7 +181,7 @@ std::string SwfWriter::header(TimeNs unix_start_ns) {
   return fmt::format(
       "; Version: 2.2\n; UnixStartTime: {}\n; TimeZoneString: UTC\n"
       "; Note: processors are cores, or GPUs where cores are not known\n"
-      "; Note: field 19 = GPUs, field 20 = thousandths of a GPU if a part was asked for\n"
+      "; Note: field 19 = GPUs, field 20 = thousandths held of each if parts were asked for\n"
       "; GpuFields: 19 20\n",
       start);
 }

@@ -18,10 +18,12 @@ std::string sums_of(Dialect dialect, int year) {
   const std::string_view divided = dialect == Dialect::MariaDb ? "DIV" : "/";
   const std::string run_s =
       fmt::format("COALESCE(CAST(end_ns-start_ns AS {0})/1e9,CAST(work_s AS {0}),0)", real);
+  // As records::held_gpus counts.
+  const std::string gpus_of_part = fmt::format("((gpu_milli-1) {} 1000+1)", divided);
   const std::string gpus = fmt::format(
-      "CASE WHEN gpu_milli>0 THEN CAST(gpu_milli AS {0})/1000 ELSE CAST(COALESCE(num_gpus,0) AS "
-      "{0}) END",
-      real);
+      "CASE WHEN gpu_milli>0 THEN CAST(COALESCE(num_gpus,{1}) AS {0})*gpu_milli/(1000.0*{1}) ELSE "
+      "CAST(COALESCE(num_gpus,0) AS {0}) END",
+      real, gpus_of_part);
   return fmt::format(
       "SELECT CASE WHEN submit_ns>=0 THEN submit_ns ELSE COALESCE(start_ns,end_ns,0) END {0} "
       "86400000000000 AS day,COALESCE(user_id,0) AS u,COALESCE(account_id,0) AS "

@@ -154,3 +154,27 @@ void check_retention(TestServer& server) {
 }
 
 }  // namespace goban::store
+void check_parts_of_gpus(TestServer& server) {
+  JobStore store = open_store(server.fresh());
+  // GPU-hours: 10 x 0.5; 6 x 0.75, as 1.5 are held by two; 1 x 0.25, as nobody says how many; 3.
+  import_text(store,
+              "job_id,user,account,submit_unix_s,start_unix_s,end_unix_s,num_gpus,gpu_milli\n"
+              "1,a,x,0,0,3600,10,500\n2,b,x,0,0,3600,6,1500\n3,c,x,0,0,3600,,250\n"
+              "4,d,x,0,0,3600,3,\n5,e,x,0,0,3600,1,2147483647\n");
+  const auto sum = [](std::string_view user, std::string_view gpu_s) {
+    return fmt::format("0 {} x state 0: 1 jobs, 1 ran, {} gpu_s, 0 node_s, 0 wait_s", user, gpu_s);
+  };
+  std::vector<std::string> sums = sums_of(store);
+  ASSERT_EQ(sums.size(), 5u);
+  sums.pop_back();  // a part that cannot be: it only must not stop the others
+  EXPECT_THAT(
+      sums, ElementsAre(sum("a", "18000"), sum("b", "16200"), sum("c", "900"), sum("d", "10800")));
+  RecordTable table;
+  ASSERT_TRUE(store.read({}, table));
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const records::RecordRow& row = table.rows()[i];
+    const double gpu_s = 3600 * records::held_gpus(row.num_gpus, row.gpu_milli);
+    EXPECT_THAT(sums[i], HasSubstr(fmt::format(" {} gpu_s", gpu_s)));
+  }
+}
+

@@ -26,6 +26,7 @@ void check_seen(TestServer& server);
 void check_retention(TestServer& server);
 void check_forgetting(TestServer& server);
 
+void check_parts_of_gpus(TestServer& server);
 inline constexpr std::array kStoreChecks = {
     StoreCheck{"RoundTrip", check_round_trip},
     StoreCheck{"SameFileAgain", check_same_file_again},
@@ -42,3 +43,4 @@ inline constexpr std::array kStoreChecks = {
 };
 
 }  // namespace goban::store
+    StoreCheck{"PartsOfGpus", check_parts_of_gpus},

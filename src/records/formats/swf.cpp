@@ -15,7 +15,8 @@
 //   17, 18 preceding job and think time, 6, 7, 10 and what follows 18: not used
 //
 // `; GpuFields: 19 20`, as `goban history export` writes it: field 19 counts GPUs and 20
-// thousandths of one GPU if a part was asked for; the processors are cores then.
+// the thousandths that each part holds if parts were asked for (held_gpus); the processors are
+// cores then.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
