@@ -5,6 +5,7 @@
 #include "base/check.hpp"
 #include "records/record_format.hpp"
 #include "records/record_table.hpp"
+#include "records/slurm_fields.hpp"
 
 namespace {
 
@@ -29,6 +30,7 @@ void check_rows(const RecordTable& table) {
   for (size_t i = 0; i < table.rows().size(); ++i) {
     const auto& row = table.rows()[i];
     GOBAN_CHECK(!table.id(i).empty());
+    GOBAN_CHECK(!goban::records::is_task_of_rest(-1, table.id(i)));
     GOBAN_CHECK(row.start_ns < 0 || row.end_ns < 0 || row.end_ns >= row.start_ns);
     GOBAN_CHECK(row.num_gpus >= -1 && row.num_nodes >= -1 && row.cpu_cores >= 0);
     GOBAN_CHECK(again.take(table.record(i, buffers)).empty());

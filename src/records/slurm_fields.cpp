@@ -57,6 +57,32 @@ std::optional<SlurmJobId> parse_slurm_job_id(std::string_view text) {
   return id;
 }
 
+bool is_array_rest(std::string_view id) {
+  return id.ends_with(']') && id.find("_[") != std::string_view::npos;
+}
+
+bool is_task_of_rest(int64_t task, std::string_view id) {
+  if (!is_array_rest(id)) return false;
+  std::string_view list = id.substr(id.find("_[") + 2);
+  list = list.substr(0, list.find_first_of("%]"));
+  while (!list.empty()) {
+    std::string_view range = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(range.size() + 1, list.size()));
+    const auto first = take_number(range);
+    if (!first) continue;  // `...`: sacct cuts long lists short
+    std::optional<int64_t> last = first;
+    std::optional<int64_t> step = 1;
+    if (range.starts_with('-')) {
+      range.remove_prefix(1);
+      last = take_number(range);
+    }
+    if (range.starts_with(':')) step = whole_number(range.substr(1));
+    if (!last || !step || *step < 1 || task < *first || task > *last) continue;
+    if ((task - *first) % *step == 0) return true;
+  }
+  return false;
+}
+
 std::optional<base::TimeNs> parse_slurm_span(std::string_view text) {
   constexpr auto kSecondsMax = static_cast<int64_t>(base::kMaxSeconds);
   std::array<int64_t, 4> parts{};  // days, hours, minutes, seconds

@@ -22,6 +22,11 @@ struct SlurmJobId {
 /// None if it does not begin with a number.
 [[nodiscard]] std::optional<SlurmJobId> parse_slurm_job_id(std::string_view text);
 
+/// True for `123_[1-3,9%2]`: the tasks of an array that wait.
+[[nodiscard]] bool is_array_rest(std::string_view id);
+/// True if the task is one of them: 2 of `123_[1-3,9%2]` and of `123_[0-8:2]`.
+[[nodiscard]] bool is_task_of_rest(int64_t task, std::string_view id);
+
 /// `[DD-[HH:]]MM:SS[.mmm]`, or whole seconds if nothing but digits; at most kMaxSeconds.
 [[nodiscard]] std::optional<base::TimeNs> parse_slurm_span(std::string_view text);
 

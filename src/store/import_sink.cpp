@@ -5,6 +5,7 @@
 
 #include "records/record_check.hpp"
 #include "records/record_csv.hpp"
+#include "records/slurm_fields.hpp"
 #include "store/retention.hpp"
 
 namespace goban::store {
@@ -39,10 +40,13 @@ class RowWriter {
 }  // namespace
 
 Status ImportSink::begin() {
-  auto status = connection_.query("SELECT job_id FROM goban_open", [this](const SqlRow& row) {
-    open_.emplace(row.text(0));
-    return true;
-  });
+  auto status =
+      connection_.query("SELECT job_id,job_number FROM goban_open", [this](const SqlRow& row) {
+        const std::string_view id = row.text(0);
+        open_.emplace(id);
+        if (records::is_array_rest(id)) open_arrays_.insert(row.whole(1));
+        return true;
+      });
   if (!status) return status;
   auto reduced = reduced_years(connection_);
   if (!reduced) return base::failure(reduced.error());
@@ -102,6 +106,7 @@ std::string ImportSink::take(const AccountingRecord& record) {
   }
   status_ = write(record, true);
   if (status_ && !open_.empty()) status_ = close_open(record);
+  if (status_ && !open_arrays_.empty()) status_ = close_rests(record);
   if (status_ && uncommitted_ >= rows_per_commit_) {
     status_ = commit();
     if (status_) status_ = execute_later([](SqlConnection&) { return "BEGIN"; });
@@ -195,7 +200,53 @@ Status ImportSink::close_open(const AccountingRecord& record) {
   });
 }
 
+/// Tasks that wait have one record, `5_[2-3]`: those of older dumps go when a newer one tells of
+/// the array. Rests that still wait are written at the end of the import.
+Status ImportSink::close_rests(const AccountingRecord& record) {
+  const bool is_rest = records::is_array_rest(record.id);
+  if (!open_arrays_.contains(record.job_number) || (record.array_task < 0 && !is_rest)) return {};
+  const JobKey key = key_of(record);
+  const std::string array =
+      fmt::format("job_number={} AND submit_ns={} AND cluster_id={} AND job_id LIKE '%[%'",
+                  key.number, key.submit_ns, key.cluster);
+  if (!is_rest && !rests_gone_.insert(array).second) return {};
+  // The record itself may be such a rest, that was cancelled: it stays.
+  const auto others = [array, id = key.id](SqlConnection& connection) {
+    return fmt::format("{} AND job_id<>{}", array, connection.quoted(id));
+  };
+  auto status = execute_later([array, others, year = year_of(record)](SqlConnection& connection) {
+    return fmt::format(
+        "DELETE FROM {} WHERE {} AND start_key_ns=-1 AND job_id IN (SELECT job_id FROM goban_open "
+        "WHERE {})",
+        partition_name(year), others(connection), array);
+  });
+  if (!status) return status;
+  return execute_later([others](SqlConnection& connection) {
+    return "DELETE FROM goban_open WHERE " + others(connection);
+  });
+}
+
+/// Of the tasks that waited, as the record says, one has a record of its own: it is of an old dump.
+Result<bool> ImportSink::tasks_are_known(const AccountingRecord& record) {
+  const JobKey key = key_of(record);
+  bool known = false;
+  auto status = connection_.query(
+      fmt::format("SELECT array_task FROM {} WHERE job_number={} AND submit_ns={} AND "
+                  "cluster_id={} AND array_task IS NOT NULL",
+                  partition_name(year_of(record)), key.number, key.submit_ns, key.cluster),
+      [&](const SqlRow& row) {
+        known = records::is_task_of_rest(row.whole(0), record.id);
+        return !known;
+      });
+  if (!status) return base::failure(status.error());
+  return known;
+}
+
 Result<bool> ImportSink::end_is_known(const AccountingRecord& record) {
+  if (records::is_array_rest(record.id)) {
+    const auto known = tasks_are_known(record);
+    if (!known || *known) return known;
+  }
   constexpr std::string_view kOpenStates = "(1,2,3)";  // Pending, Running, Suspended
   auto found = connection_.query_whole(fmt::format(
       "SELECT 1 FROM {} WHERE {} AND (start_key_ns<>-1 OR end_ns IS NOT NULL OR work_s IS NOT NULL "
@@ -245,13 +296,9 @@ Status ImportSink::commit() {
   });
 }
 
-Status ImportSink::finish(ImportSummary& summary) {
-  if (!status_) return status_;
-  // Ends of this import have to be in the tables before they are asked for.
-  for (const auto& [year, writer] : writers_) {
-    if (auto status = writer->flush(); !status) return status;
-  }
+Status ImportSink::write_unfinished(ImportSummary& summary) {
   records::RecordTable::RecordBuffers buffers;
+  std::vector<size_t> wanted;
   for (size_t i = 0; i < unfinished_.rows().size(); ++i) {
     const AccountingRecord record = unfinished_.record(i, buffers);
     if (const auto writer = writer_of(year_of(record)); !writer) {
@@ -264,9 +311,23 @@ Status ImportSink::finish(ImportSummary& summary) {
       ++summary.outdated;
       continue;
     }
-    if (auto status = write_open(record); !status) return status;
+    wanted.push_back(i);
+    if (auto status = close_rests(record); !status) return status;
+  }
+  for (const size_t i : wanted) {
+    if (auto status = write_open(unfinished_.record(i, buffers)); !status) return status;
     ++summary.unfinished;
   }
+  return {};
+}
+
+Status ImportSink::finish(ImportSummary& summary) {
+  if (!status_) return status_;
+  // Ends of this import have to be in the tables before they are asked for.
+  for (const auto& [year, writer] : writers_) {
+    if (auto status = writer->flush(); !status) return status;
+  }
+  if (auto status = write_unfinished(summary); !status) return status;
   summary.written = written_;
   if (auto status = commit(); !status) return status;
   if (auto status = queue_.wait(); !status) return status;

@@ -52,8 +52,11 @@ class ImportSink final : public records::RecordSink {
   [[nodiscard]] base::Result<QueuedWriter*> writer_of(int year);
   [[nodiscard]] base::Status write(const records::AccountingRecord& record, bool has_ended);
   [[nodiscard]] base::Status close_open(const records::AccountingRecord& record);
+  [[nodiscard]] base::Status close_rests(const records::AccountingRecord& record);
+  [[nodiscard]] base::Result<bool> tasks_are_known(const records::AccountingRecord& record);
   [[nodiscard]] base::Result<bool> end_is_known(const records::AccountingRecord& record);
   [[nodiscard]] base::Status write_open(const records::AccountingRecord& record);
+  [[nodiscard]] base::Status write_unfinished(ImportSummary& summary);
   [[nodiscard]] base::Status commit();
   [[nodiscard]] int year_of(const records::AccountingRecord& record);
   [[nodiscard]] base::Status execute_later(std::function<std::string(SqlConnection&)> make_sql);
@@ -71,8 +74,10 @@ class ImportSink final : public records::RecordSink {
   int year_ = 0;
   records::RunCounter seen_;
   records::RecordTable unfinished_;
-  std::unordered_set<std::string> open_;  ///< ids of jobs in goban_open
-  std::vector<int> reduced_;              ///< years that take no jobs
+  std::unordered_set<std::string> open_;        ///< ids of jobs in goban_open
+  std::unordered_set<int64_t> open_arrays_;     ///< numbers of arrays of which a rest is in it
+  std::unordered_set<std::string> rests_gone_;  ///< arrays whose rests were removed
+  std::vector<int> reduced_;                    ///< years that take no jobs
   int64_t written_ = 0;
   int64_t uncommitted_ = 0;
   std::string valid_;

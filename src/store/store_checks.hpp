@@ -16,6 +16,7 @@ struct StoreCheck {
 void check_round_trip(TestServer& server);
 void check_same_file_again(TestServer& server);
 void check_growing_dumps(TestServer& server);
+void check_pending_arrays(TestServer& server);
 void check_fiscal_years(TestServer& server);
 void check_odd_texts(TestServer& server);
 void check_refusals(TestServer& server);
@@ -32,6 +33,7 @@ inline constexpr std::array kStoreChecks = {
     StoreCheck{"SameFileAgain", check_same_file_again},
     StoreCheck{"GrowingDumps", check_growing_dumps},
     StoreCheck{"FiscalYears", check_fiscal_years},
+    StoreCheck{"PendingArrays", check_pending_arrays},
     StoreCheck{"OddTexts", check_odd_texts},
     StoreCheck{"Refusals", check_refusals},
     StoreCheck{"Migration", check_migration},

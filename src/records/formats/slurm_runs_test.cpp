@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "records/slurm_fields.hpp"
 #include "records/test_reading.hpp"
 
 namespace goban::records {
@@ -54,6 +55,20 @@ TEST(SlurmRuns, JobsCancelledBeforeTheirStartAreToldBySubmission) {
       "5|CANCELLED|1700000100|None|1700000120\n5|CANCELLED|1700000100|None|1700000120\n");
   EXPECT_THAT(read.ids(), ElementsAre("5", "5"));
   EXPECT_THAT(read.reasons(), ElementsAre("4: job_id 5 with this start was used before"));
+}
+
+TEST(SlurmRuns, TasksThatWaitAreToldByTheirList) {
+  EXPECT_TRUE(is_array_rest("5_[1-3,9%2]"));
+  EXPECT_FALSE(is_array_rest("5_1"));
+  EXPECT_FALSE(is_array_rest("5"));
+  std::string tasks;
+  for (int task = 0; task < 20; ++task) {
+    if (is_task_of_rest(task, "5_[1-3,9,12-18:3,...%2]")) tasks += std::to_string(task) + " ";
+  }
+  EXPECT_EQ(tasks, "1 2 3 9 12 15 18 ");
+  for (const std::string_view odd : {"5_[]", "5_[-]", "5_[x]", "5_[1-]", "5_[1-3:0]", "5_2"}) {
+    EXPECT_FALSE(is_task_of_rest(2, odd)) << odd;
+  }
 }
 
 }  // namespace
