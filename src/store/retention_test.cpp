@@ -118,6 +118,25 @@ void check_seen(TestServer& server) {
   EXPECT_THAT(bad.error().text(), HasSubstr("the header has no column job_id"));
 }
 
+void check_seen_runs(TestServer& server) {
+  JobStore store = open_store(server.fresh());
+  import_text(store, kSacct +
+                         sacct("7", "2024-02-01T10:00:00", "2024-02-01T10:10:00",
+                               "2024-02-01T11:00:00", "REQUEUED") +
+                         sacct("7", "2024-02-01T11:00:00", "2024-02-01T12:00:00",
+                               "2024-02-01T13:00:00", "COMPLETED"));
+  const std::string run =
+      "modules,2024-02-01T{0}:10:05,7,cuda/12:tool/3,g1\n"
+      "container,2024-02-01T{0}:10:06,7,secret-project.sif,g1\n"
+      "gpus,2024-02-01T{0}:50:00,7,GPU-a,g1\ngpus,2024-02-01T{0}:56:00,7,GPU-a,g1\n"
+      "process,2024-02-01T{0}:20:00,7,python3,g1\nprocess,2024-02-01T{0}:21:00,7,python3,g1\n";
+  import_seen_text(store, "kind,time,job_id,name,node\n" + fmt::format(fmt::runtime(run), 10));
+  const std::string all = "7: cuda/12;tool/3;secret-project.sif;process:python3 [g1 GPU-a]";
+  EXPECT_THAT(software_of(store), ElementsAre(all, "7: "));
+  import_seen_text(store, "kind,time,job_id,name,node\n" + fmt::format(fmt::runtime(run), 12));
+  EXPECT_THAT(software_of(store), ElementsAre(all, all));
+}
+
 void check_retention(TestServer& server) {
   JobStore store = open_store(server.fresh());
   import_text(store, two_years());
@@ -153,7 +172,6 @@ void check_retention(TestServer& server) {
   EXPECT_THAT(sums_of(store), ElementsAre(expected[2]));
 }
 
-}  // namespace goban::store
 void check_parts_of_gpus(TestServer& server) {
   JobStore store = open_store(server.fresh());
   // GPU-hours: 10 x 0.5; 6 x 0.75, as 1.5 are held by two; 1 x 0.25, as nobody says how many; 3.
@@ -178,3 +196,4 @@ void check_parts_of_gpus(TestServer& server) {
   }
 }
 
+}  // namespace goban::store

@@ -151,6 +151,44 @@ Status to_version_4(SqlConnection& connection) {
   return create_view(connection, *years);
 }
 
+/// Columns of goban_seen that tell one sighting from another.
+constexpr std::string_view kSeenKey = "job_id,cluster_id,fiscal_year,kind,name_id,seen_slot";
+
+/// SQLite changes no keys: the table is made anew.
+Status rebuild_seen(SqlConnection& connection, const std::string& slot) {
+  const Words words = words_of(connection.dialect());
+  auto status = run(
+      connection,
+      {"BEGIN", "DROP TABLE IF EXISTS goban_seen_new",
+       fmt::format("CREATE TABLE goban_seen_new(job_id {} NOT NULL, cluster_id INTEGER NOT NULL, "
+                   "fiscal_year INTEGER NOT NULL, kind INTEGER NOT NULL, name_id INTEGER NOT NULL, "
+                   "seen_slot INTEGER NOT NULL, seen_ns BIGINT NOT NULL, PRIMARY KEY({}))",
+                   words.key_text, kSeenKey),
+       fmt::format("INSERT INTO goban_seen_new({0},seen_ns) SELECT "
+                   "job_id,cluster_id,fiscal_year,kind,name_id,{1},seen_ns FROM goban_seen",
+                   kSeenKey, slot),
+       "DROP TABLE goban_seen", "ALTER TABLE goban_seen_new RENAME TO goban_seen", "COMMIT"});
+  if (!status) static_cast<void>(connection.execute("ROLLBACK"));
+  return status;
+}
+
+/// Version 5: what hooks saw of two runs of a job is kept of both. Each step can be repeated.
+Status to_version_5(SqlConnection& connection) {
+  const bool is_mariadb = connection.dialect() == Dialect::MariaDb;
+  const std::string slot =
+      fmt::format("seen_ns {} {}", is_mariadb ? "DIV" : "/", int64_t{kSeenSlotNs});
+  if (connection.dialect() == Dialect::Sqlite) return rebuild_seen(connection, slot);
+  return run(
+      connection,
+      {"ALTER TABLE goban_seen ADD COLUMN IF NOT EXISTS seen_slot INTEGER NOT NULL DEFAULT 0",
+       "UPDATE goban_seen SET seen_slot=" + slot,
+       fmt::format("ALTER TABLE goban_seen {} PRIMARY KEY({})",
+                   is_mariadb ? "DROP PRIMARY KEY, ADD"
+                              : "DROP CONSTRAINT IF EXISTS goban_seen_pkey, ADD CONSTRAINT "
+                                "goban_seen_pkey",
+                   kSeenKey)});
+}
+
 }  // namespace
 
 std::string_view real_type(Dialect dialect) { return words_of(dialect).real; }
@@ -265,6 +303,7 @@ Status migrate(SqlConnection& connection, int fiscal_month) {
   if (version == 1) status = create_indexes(connection);
   if (status && version < 3) status = to_version_3(connection);
   if (status && version < 4) status = to_version_4(connection);
+  if (status && version < 5) status = to_version_5(connection);
   if (!status || version == kSchemaVersion) return status;
   return connection.execute(
       fmt::format("UPDATE goban_meta SET value='{}' WHERE name='schema_version'", kSchemaVersion));

@@ -24,9 +24,13 @@
 
 namespace goban::store {
 
-inline constexpr int64_t kSchemaVersion = 4;
+inline constexpr int64_t kSchemaVersion = 5;
 inline constexpr int kFiscalMonthDefault = 4;  ///< April, as at ABCI
 inline constexpr size_t kJobIdBytesMax = 190;  ///< MariaDB's longest key
+
+/// So long hooks may repeat what they saw of a job, and have one row: `seen_slot` is the time in
+/// these. It tells runs of one job.
+inline constexpr base::TimeNs kSeenSlotNs = int64_t{300} * base::kSecond;
 
 enum class NameKind : uint8_t {
   Cluster,

@@ -18,8 +18,8 @@ namespace {
 using base::Result;
 using base::Status;
 
-constexpr std::array<std::string_view, 6> kColumns = {"job_id", "cluster_id", "fiscal_year",
-                                                      "kind",   "name_id",    "seen_ns"};
+constexpr std::array<std::string_view, 7> kColumns = {
+    "job_id", "cluster_id", "fiscal_year", "kind", "name_id", "seen_slot", "seen_ns"};
 /// kind * kKindFactor + number of the name: one number for both.
 constexpr int64_t kKindFactor = 1'000'000'000'000;
 
@@ -120,6 +120,7 @@ Status SeenReader::write(SeenKind kind, std::string_view name, base::TimeNs seen
   out_.whole(seen_ns);
   ++written_;
   return out_.end_row();
+  out_.whole(seen_ns / kSeenSlotNs);
 }
 
 Result<std::string> SeenReader::take(const base::Line& line) {
@@ -163,7 +164,7 @@ Result<SeenSummary> import_seen(SqlConnection& connection, StoredNames& names, i
   if (!zone) return base::failure(zone.error());
   auto source = base::open_bytes(path);
   if (!source) return base::failure(source.error());
-  auto writer = connection.bulk({.name = "goban_seen", .columns = kColumns, .num_keys = 5});
+  auto writer = connection.bulk({.name = "goban_seen", .columns = kColumns, .num_keys = 6});
   if (!writer) return base::failure(writer.error());
   SeenSummary summary;
   summary.read.format = kSeenFormat;
@@ -211,8 +212,8 @@ Result<SeenSummary> import_seen(SqlConnection& connection, StoredNames& names, i
 std::string seen_column(Dialect dialect) {
   const std::string number = fmt::format("s.kind*{}+s.name_id", kKindFactor);
   const std::string list = dialect == Dialect::PostgreSql
-                               ? fmt::format("string_agg(({})::text,',')", number)
-                               : fmt::format("GROUP_CONCAT({})", number);
+                               ? fmt::format("string_agg(DISTINCT ({})::text,',')", number)
+                               : fmt::format("GROUP_CONCAT(DISTINCT {})", number);
   // Of two jobs with one id, as counters begin again, the time tells which is meant.
   return fmt::format(
       "(SELECT {0} FROM goban_seen s WHERE s.job_id=j.job_id AND s.cluster_id IN(0,j.cluster_id) "

@@ -172,6 +172,23 @@ void age(JobStore& store, int version) {
     const auto status = sql.execute(text);
     EXPECT_TRUE(status) << (status ? "" : status.error().text());
   };
+  if (version < 5 && version > 2) {
+    const bool is_mariadb = sql.dialect() == Dialect::MariaDb;
+    run("CREATE TABLE goban_seen_copy AS SELECT job_id,cluster_id,fiscal_year,kind,name_id,seen_ns "
+        "FROM goban_seen");
+    run("DROP TABLE goban_seen");
+    run(fmt::format(
+        "CREATE TABLE goban_seen(job_id {} NOT NULL, cluster_id INTEGER NOT NULL, "
+        "fiscal_year INTEGER NOT NULL, kind INTEGER NOT NULL, name_id INTEGER NOT NULL, "
+        "seen_ns BIGINT NOT NULL, PRIMARY "
+        "KEY(job_id,cluster_id,fiscal_year,kind,name_id)){}",
+        is_mariadb                             ? "VARCHAR(190)"
+        : sql.dialect() == Dialect::PostgreSql ? "TEXT COLLATE \"C\""
+                                               : "TEXT",
+        is_mariadb ? " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin" : ""));
+    run("INSERT INTO goban_seen SELECT * FROM goban_seen_copy");
+    run("DROP TABLE goban_seen_copy");
+  }
   if (version < 4) {
     run("DROP VIEW goban_jobs");
     run("ALTER TABLE goban_jobs_fy2018 DROP COLUMN energy_j");
@@ -187,13 +204,22 @@ void age(JobStore& store, int version) {
   run(fmt::format("UPDATE goban_meta SET value='{}' WHERE name='schema_version'", version));
 }
 
+void import_seen_of_1(JobStore& store, const std::string& name, const std::string& time) {
+  const TestFolder folder;
+  write_file(folder.path() + "/seen", "time,job_id,name\n" + time + ",1," + name + "\n");
+  const auto summary = store.import_seen_file(folder.path() + "/seen", {});
+  ASSERT_TRUE(summary) << summary.error().text();
+  EXPECT_EQ(summary->written, 1);
+}
+
 void check_migration(TestServer& server) {
-  for (const int version : {1, 2, 3}) {
+  for (const int version : {1, 2, 3, 4}) {
     const std::string location = server.fresh();
     std::string before;
     {
       JobStore store = open_store(location);
       import_text(store, many_jobs(50, 4));
+      if (version > 2) import_seen_of_1(store, "cuda/12", "2019-03-21T12:00:00");
       before = export_of(store);
       age(store, version);
     }
@@ -204,6 +230,15 @@ void check_migration(TestServer& server) {
       EXPECT_EQ(**sql.query_whole("SELECT value FROM goban_meta WHERE name='schema_version'"),
                 kSchemaVersion);
       EXPECT_EQ(import_text(store, many_jobs(60, 4)).written, 60);
+      // One that would have taken the place of the other before.
+      const int64_t sightings = **sql.query_whole("SELECT COUNT(*) FROM goban_seen");
+      EXPECT_EQ(sightings, version > 2 ? 1 : 0);
+      EXPECT_EQ(**sql.query_whole(
+                    fmt::format("SELECT COUNT(*) FROM goban_seen WHERE job_id='1' AND seen_slot={}",
+                                at("2019-03-21 12:00:00") / kSeenSlotNs)),
+                sightings);
+      import_seen_of_1(store, "cuda/12", "2019-03-21T13:00:00");
+      EXPECT_EQ(**sql.query_whole("SELECT COUNT(*) FROM goban_seen"), sightings + 1);
       age(store, 1);  // fails where the index or a table is missing
       ASSERT_TRUE(sql.execute("UPDATE goban_meta SET value='99' WHERE name='schema_version'"));
     }
