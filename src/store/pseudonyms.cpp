@@ -1,6 +1,7 @@
 #include "store/pseudonyms.hpp"
 
 #include "base/sha256.hpp"
+#include "records/software_name.hpp"
 
 namespace goban::store {
 
@@ -21,6 +22,11 @@ records::AccountingRecord Pseudonyms::hide(records::AccountingRecord record) {
   record.account = pseudonym('a', record.account);
   record.group = pseudonym('g', record.group);
   record.reservation = pseudonym('r', record.reservation);
+  software_.clear();
+  for (const std::string_view name : record.software) {
+    software_.push_back(records::without_folders(name));
+  }
+  record.software = software_;
   record.job_name = {};
   record.command_line = {};
   return record;

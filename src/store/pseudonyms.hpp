@@ -11,12 +11,14 @@ namespace goban::store {
 
 /// Replaces users, accounts, groups and reservations by `u`, `a`, `g`, `r` and 12 hexadecimal
 /// digits of HMAC-SHA-256 under a secret key: equal names stay equal, and without the key no list
-/// of known names tells who is who. Job names and command lines go.
+/// of known names tells who is who. Job names and command lines go, and the folders of images that
+/// older stores still have.
 class Pseudonyms {
  public:
   explicit Pseudonyms(std::string key) : key_(std::move(key)) {}
 
-  /// The record with other names; its views live until the object ends.
+  /// The record with other names; its views live until the object ends, its
+  /// software until the next call.
   [[nodiscard]] records::AccountingRecord hide(records::AccountingRecord record);
 
  private:
@@ -24,6 +26,7 @@ class Pseudonyms {
 
   std::string key_;
   std::unordered_map<std::string, std::string> known_;
+  std::vector<std::string_view> software_;  ///< of the record hidden last
 };
 
 }  // namespace goban::store

@@ -1,11 +1,13 @@
 #include "store/pseudonyms.hpp"
 
+#include <array>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace goban::store {
 namespace {
 
+using testing::ElementsAre;
 using testing::MatchesRegex;
 
 TEST(Pseudonyms, HideNamesAndKeepWhoIsEqual) {
@@ -15,6 +17,8 @@ TEST(Pseudonyms, HideNamesAndKeepWhoIsEqual) {
   record.job_name = "secret";
   record.command_line = "srun secret";
   record.partition = "gpu";
+  const std::array<std::string_view, 2> software = {"cuda/12", "/home/ann/x.sif"};
+  record.software = software;
   const auto hidden = names.hide(record);
   EXPECT_THAT(std::string(hidden.user), MatchesRegex("u[0-9a-f]+"));
   EXPECT_EQ(hidden.user.size(), 13u);
@@ -23,6 +27,7 @@ TEST(Pseudonyms, HideNamesAndKeepWhoIsEqual) {
   EXPECT_EQ(hidden.job_name, "");
   EXPECT_EQ(hidden.command_line, "");
   EXPECT_EQ(hidden.group, "");
+  EXPECT_THAT(hidden.software, ElementsAre("cuda/12", "x.sif"));
   EXPECT_EQ(names.hide(record).user, hidden.user);
   EXPECT_NE(Pseudonyms("other").hide(record).user, hidden.user);
   record.user = "bob";

@@ -126,15 +126,18 @@ void check_seen_runs(TestServer& server) {
                          sacct("7", "2024-02-01T11:00:00", "2024-02-01T12:00:00",
                                "2024-02-01T13:00:00", "COMPLETED"));
   const std::string run =
-      "modules,2024-02-01T{0}:10:05,7,cuda/12:tool/3,g1\n"
-      "container,2024-02-01T{0}:10:06,7,secret-project.sif,g1\n"
+      "modules,2024-02-01T{0}:10:05,7,cuda/12:/home/ann/modules/tool/3,g1\n"
+      "container,2024-02-01T{0}:10:06,7,/home/ann/images/secret-project.sif,g1\n"
       "gpus,2024-02-01T{0}:50:00,7,GPU-a,g1\ngpus,2024-02-01T{0}:56:00,7,GPU-a,g1\n"
       "process,2024-02-01T{0}:20:00,7,python3,g1\nprocess,2024-02-01T{0}:21:00,7,python3,g1\n";
   import_seen_text(store, "kind,time,job_id,name,node\n" + fmt::format(fmt::runtime(run), 10));
-  const std::string all = "7: cuda/12;tool/3;secret-project.sif;process:python3 [g1 GPU-a]";
+  const std::string all = "7: cuda/12;3;secret-project.sif;process:python3 [g1 GPU-a]";
   EXPECT_THAT(software_of(store), ElementsAre(all, "7: "));
   import_seen_text(store, "kind,time,job_id,name,node\n" + fmt::format(fmt::runtime(run), 12));
   EXPECT_THAT(software_of(store), ElementsAre(all, all));
+  EXPECT_EQ(**store.connection().query_whole("SELECT COUNT(*) FROM goban_names WHERE name LIKE "
+                                             "'%/home/%'"),
+            0);
 }
 
 void check_retention(TestServer& server) {

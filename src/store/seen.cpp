@@ -11,6 +11,7 @@
 #include "base/text_file.hpp"
 #include "records/clock_reader.hpp"
 #include "records/record_output.hpp"
+#include "records/software_name.hpp"
 
 namespace goban::store {
 namespace {
@@ -105,6 +106,8 @@ Status SeenReader::write(SeenKind kind, std::string_view name, base::TimeNs seen
     if (name.empty()) return {};
     name_ = fmt::format("process:{}", name);
     name = name_;
+  } else if (kind != SeenKind::Gpu) {
+    name = records::without_folders(name);
   }
   if (name.empty()) return {};
   if (kind == SeenKind::Gpu) {
@@ -117,10 +120,10 @@ Status SeenReader::write(SeenKind kind, std::string_view name, base::TimeNs seen
   out_.whole(fiscal_year(seen_ns, fiscal_month_));
   out_.whole(static_cast<int64_t>(kind));
   out_.whole(names_.number(name_kind, name));
+  out_.whole(seen_ns / kSeenSlotNs);
   out_.whole(seen_ns);
   ++written_;
   return out_.end_row();
-  out_.whole(seen_ns / kSeenSlotNs);
 }
 
 Result<std::string> SeenReader::take(const base::Line& line) {

@@ -32,7 +32,7 @@ struct SeenSummary {
 /// Reads CSV with a header line; columns in any order: `time` (2024-04-01T10:00:00[+09:00], or
 /// seconds since 1970), `job_id` and `name`, and if there `kind`, `cluster` and `node`. Kinds:
 /// module (default), container, process, gpu; `modules` is $LOADEDMODULES, with colons between;
-/// `gpus` has blanks between. Of a process only the name of its file is kept. The same
+/// `gpus` has blanks between. Of a process and of paths only the name of the file is kept. The same
 /// line again changes nothing; of what is seen of a job within kSeenSlotNs the last is kept.
 /// Errors: those of reading; BadData if the header lacks a column. The connection has to be in a
 /// transaction.

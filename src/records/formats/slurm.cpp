@@ -20,6 +20,7 @@
 #include "records/record_format.hpp"
 #include "records/run_counter.hpp"
 #include "records/slurm_fields.hpp"
+#include "records/software_name.hpp"
 
 namespace goban::records {
 namespace {
@@ -145,7 +146,7 @@ void SlurmParser::parse_extras() {
       job_.usage.cpu_s = jobstats_.cpu_s();
     }
   }
-  if (const std::string_view container = header_.field(Container); !container.empty()) {
+  if (const auto container = without_folders(header_.field(Container)); !container.empty()) {
     software_[0] = container;
     job_.software = software_;
   }

@@ -71,5 +71,13 @@ TEST(SlurmRuns, TasksThatWaitAreToldByTheirList) {
   }
 }
 
+TEST(SlurmRuns, AnImageIsKeptWithoutTheFoldersOfItsUser) {
+  const ReadTable read = read_table(
+      "JobID|State|Container\n1|COMPLETED|/home/ann/images/secret-project.sif\n"
+      "2|COMPLETED|docker://nvcr.io/nvidia/pytorch:20.03\n");
+  EXPECT_EQ(read.table.software_names()[0], "secret-project.sif");
+  EXPECT_EQ(read.table.software_names()[1], "docker://nvcr.io/nvidia/pytorch:20.03");
+}
+
 }  // namespace
 }  // namespace goban::records

@@ -1,0 +1,13 @@
+// Names of software as they are kept: without the folders of somebody.
+#pragma once
+
+#include <string_view>
+
+namespace goban::records {
+
+/// Of a path (`/home/ann/x.sif`, `~/x.sif`, `../x.sif`, `file:///home/ann/x.sif`,
+/// `oci:/home/ann/x:1`) the name of the file, as folders tell of users; names of registries
+/// (`docker://nvcr.io/nvidia/pytorch:20.03`) and modules (`cuda/12`) as they are.
+[[nodiscard]] std::string_view without_folders(std::string_view name);
+
+}  // namespace goban::records
