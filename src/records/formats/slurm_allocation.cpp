@@ -143,7 +143,7 @@ std::string SlurmAllocation::parse_times(const SlurmHeader& header, AccountingRe
       const bool later_start = start.second_ns >= 0 && fits(start.second_ns, end.ns);
       if (!later_end && later_start) {
         start.ns = start.second_ns;
-      } else if (later_end || (end.ns < start.ns && end.second_ns >= 0)) {
+      } else if (later_end || (end.ns < std::max(start.ns, submit.ns) && end.second_ns >= 0)) {
         end.ns = end.second_ns;
       }
     }

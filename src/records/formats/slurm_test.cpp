@@ -251,6 +251,21 @@ TEST(Slurm, TheElapsedTimeTellsWhichOfTwoHoursIsMeant) {
   EXPECT_THAT(read.summary.notes, Contains(HasSubstr("came twice")));
 }
 
+TEST(Slurm, CancelledWhileItWaitedInTheHourThatCameTwice) {
+  ReadOptions options;
+  options.site.zone = "Europe/Berlin";
+  const ReadTable read = read_table(
+      "JobID|State|Submit|Start|End|NodeList|Elapsed\n"
+      "1|CANCELLED by 7|2021-10-31T02:10:00|None|2021-10-31T02:05:00|None assigned|00:00:00\n"
+      "2|CANCELLED by 7|2021-10-31T02:10:00|Unknown|2021-10-31T02:20:00|None assigned|00:00:00\n",
+      options);
+  EXPECT_THAT(read.reasons(), IsEmpty());
+  ASSERT_THAT(read.ids(), ElementsAre("1", "2"));
+  EXPECT_EQ(read.row(0).start_ns, -1);
+  EXPECT_EQ(read.row(0).end_ns - read.row(0).submit_ns, 55 * 60 * base::kSecond);
+  EXPECT_EQ(read.row(1).end_ns - read.row(1).submit_ns, 10 * 60 * base::kSecond);
+}
+
 TEST(Slurm, MemoryOfOldAndNewRecords) {
   const auto mem = [](const std::string& text) {
     return read_table("JobID|State|NNodes|NCPUS|ReqMem\n1|COMPLETED|2|8|" + text + "\n")
