@@ -75,11 +75,14 @@ void add_rejections(const records::ReadSummary& read, const std::string& path,
   report.remarks.push_back({true, std::move(text)});
 }
 
-/// Lets only the records of one account through.
+/// Lets only the records of one account through, if one is named. Nobody can say whose a refused
+/// record is: with an account, or with hidden users, none is shown.
 class OfAccount final : public records::RecordSink {
  public:
-  OfAccount(records::RecordTable& table, std::string account)
-      : table_(table), account_(std::move(account)) {}
+  OfAccount(records::RecordTable& table, std::string account, bool hide_users)
+      : table_(table),
+        account_(std::move(account)),
+        shows_refused_(account_.empty() && !hide_users) {}
   [[nodiscard]] std::string take(const records::AccountingRecord& record) override {
     return account_.empty() || record.account == account_ ? table_.take(record) : std::string();
   }
@@ -88,15 +91,17 @@ class OfAccount final : public records::RecordSink {
   }
   void begin_file(const records::InputFacts& facts) override { table_.begin_file(facts); }
   [[nodiscard]] bool is_full() const override { return table_.is_full(); }
+  [[nodiscard]] bool shows_refused() const override { return shows_refused_; }
 
  private:
   records::RecordTable& table_;
   std::string account_;
+  bool shows_refused_;
 };
 
 /// Reads all files into one table; what readers have to say goes into the remarks.
-base::Status read_all(const AnalyzeArguments& arguments, records::RecordTable& table,
-                      ReportData& report) {
+base::Status read_all(const AnalyzeArguments& arguments, bool hide_users,
+                      records::RecordTable& table, ReportData& report) {
   std::vector<std::string> files = arguments.files;
   files.insert(files.end(), arguments.jobs.begin(), arguments.jobs.end());
   for (const std::string& each : arguments.stores) {
@@ -116,7 +121,7 @@ base::Status read_all(const AnalyzeArguments& arguments, records::RecordTable& t
     arguments.reading.apply(options);
     options.rejects_path = rejects_path(arguments, i, files.size());
     options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
-    OfAccount sink(table, arguments.organisation);
+    OfAccount sink(table, arguments.organisation, hide_users);
     const auto read = read_records_input(files[i], options, sink);
     if (!read) return base::failure(read.error());
     add_rejections(*read, files[i], options.rejects_path, report);
@@ -218,7 +223,9 @@ base::Status prepare(const AnalyzeArguments& arguments, Analysis& work) {
     if (!resolved) return base::failure(resolved.error());
     work.cluster.emplace(std::move(*resolved));
   }
-  if (auto status = read_all(arguments, work.table, work.remarks); !status) return status;
+  if (auto status = read_all(arguments, work.rules.hide_users, work.table, work.remarks); !status) {
+    return status;
+  }
   work.population =
       analysis::make_population(work.table, work.rules, work.cluster ? &*work.cluster : nullptr);
   analysis::extract(work.population, work.rules);

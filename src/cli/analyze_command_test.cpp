@@ -198,6 +198,23 @@ TEST_F(AnalyzeTest, AnOrganisationSeesItsOwnDataAndTheSizeItNeeds) {
   EXPECT_EQ(shell("GOBAN analyze " + file + " --org c 2>/dev/null").code, 2);
 }
 
+TEST_F(AnalyzeTest, RefusedRecordsOfOthersAreNotWritten) {
+  const std::string file = folder_.write("jobs.csv",
+                                         "job_id,submit_time,duration,num_gpus,user,account\n"
+                                         "1,0,3600,2,u,a\n"
+                                         "x,soon,3600,2,stranger,b\n");
+  const std::string rules = folder_.write("rules.toml", "hide_users = \"yes\"\n");
+  const auto rejects = [&](const std::string& more) {
+    EXPECT_EQ(shell("GOBAN analyze " + file + " --out " + dir_ + "/out" + more + " 2>&1").code, 0);
+    return TestFolder::read(dir_ + "/out/rejects.csv");
+  };
+  EXPECT_THAT(rejects(""), HasSubstr("x,soon,3600,2,stranger,b"));
+  for (const std::string& more : {std::string(" --org a"), " --rules " + rules}) {
+    EXPECT_THAT(rejects(more), HasSubstr("line,reason,record\n3,\"submit_time \"\"soon")) << more;
+    EXPECT_EQ(shell("grep -r stranger " + dir_ + "/out").out, "") << more;
+  }
+}
+
 TEST_F(AnalyzeTest, GeneratedSeriesGiveTheirTruth) {
   ASSERT_EQ(shell("GOBAN trace generate --like abci-2019 --with-gpu-series " + dir_ +
                   "/syn --days 2 --nodes 32 2>/dev/null")

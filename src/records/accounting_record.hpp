@@ -140,6 +140,8 @@ class RecordSink {
   virtual void begin_file(const InputFacts& /*facts*/) {}
   /// True if no further record may come.
   [[nodiscard]] virtual bool is_full() const { return false; }
+  /// False if the list of refused records may not show them: it has lines and reasons only.
+  [[nodiscard]] virtual bool shows_refused() const { return true; }
 };
 
 }  // namespace goban::records

@@ -21,6 +21,7 @@ void RecordOutput::put(const AccountingRecord& record, std::string_view text) {
 
 void RecordOutput::reject(int64_t line, std::string_view reason, std::string_view text) {
   constexpr size_t kShownBytes = 200;
+  if (!sink_.shows_refused()) text = {};
   ++summary_.rejected;
   if (rejects_) {
     std::string& out = rejects_->buffer();

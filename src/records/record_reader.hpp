@@ -41,7 +41,7 @@ struct SiteOptions {
 struct ReadOptions {
   std::string format;  ///< "" = told by the first line
   /// CSV `line,reason,record` of all refused records, written even if there are none, but not if
-  /// reading fails; "" = none.
+  /// reading fails; "" = none. The records are left empty if the sink does not show them.
   std::string rejects_path;
   /// Called about every MiB with bytes read and in all (0 = not known), as stored.
   std::function<void(int64_t read_bytes, int64_t total_bytes)> progress;
