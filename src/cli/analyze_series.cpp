@@ -15,19 +15,6 @@ using analysis::ReportData;
 
 constexpr int64_t kMilli_ns = 1'000'000;
 
-/// [first start, last end) of the jobs, a step on both sides: delayed samples are theirs, too.
-void set_time(const Population& population, telemetry::GpuSourceOptions& options) {
-  int64_t first_ns = INT64_MAX;
-  int64_t last_ns = 0;
-  for (const analysis::Job& job : population.jobs) {
-    first_ns = std::min(first_ns, population.row(job).start_ns);
-    last_ns = std::max(last_ns, population.row(job).end_ns);
-  }
-  if (first_ns > last_ns) return;
-  options.from_ms = first_ns / kMilli_ns - options.step_ms;
-  options.to_ms = last_ns / kMilli_ns + 2 * int64_t{options.step_ms};
-}
-
 /// Everything that is missing in the answers has to be read beside them.
 void add_remarks(const telemetry::GpuSourceReport& said, ReportData& report) {
   constexpr size_t kGapsNamed = 20;
@@ -63,10 +50,26 @@ base::Status open_reader(const telemetry::GpuSources& sources, series::Metric me
 
 }  // namespace
 
+std::optional<AskedTime> time_of_jobs(const Population& population, uint32_t step_ms) {
+  int64_t first_ns = INT64_MAX;
+  int64_t last_ns = 0;
+  for (const analysis::Job& job : population.jobs) {
+    const records::RecordRow& row = population.row(job);
+    if (row.start_ns < 0 || row.end_ns < 0) continue;
+    first_ns = std::min(first_ns, row.start_ns);
+    last_ns = std::max(last_ns, row.end_ns);
+  }
+  if (first_ns > last_ns) return std::nullopt;
+  return AskedTime{first_ns / kMilli_ns - step_ms, last_ns / kMilli_ns + 2 * int64_t{step_ms}};
+}
+
 base::Result<GpuSeries> open_gpu_series(const std::vector<std::string>& sources,
                                         const Population& population, ReportData& report) {
   telemetry::GpuSourceOptions options;
-  set_time(population, options);
+  if (const auto time = time_of_jobs(population, options.step_ms)) {
+    options.from_ms = time->from_ms;
+    options.to_ms = time->to_ms;
+  }
   options.interrupted = &interrupted();
   GpuSeries out;
   {

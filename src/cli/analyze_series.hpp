@@ -1,6 +1,7 @@
 // The GPU series of `goban analyze --gpu SOURCE...`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,17 @@ struct GpuSeries {
   /// Holds what was imported for this run, so the readers must not outlive it.
   std::optional<telemetry::GpuSources> sources{};
 };
+
+/// A stretch of time, [from_ms, to_ms).
+struct AskedTime {
+  int64_t from_ms = 0;
+  int64_t to_ms = 0;
+};
+
+/// From the first start to the last end of the jobs that have both, and a step on both sides, as
+/// delayed samples are theirs, too. None if no job has both.
+[[nodiscard]] std::optional<AskedTime> time_of_jobs(const analysis::Population& population,
+                                                    uint32_t step_ms);
 
 /// Opens stores, and takes files and servers in for the time in which the jobs ran. What was left
 /// out, damaged or not answered becomes remarks of `report`.
