@@ -1,6 +1,7 @@
 #include "base/time_zone.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
 
 #include "base/text_file.hpp"
@@ -9,6 +10,8 @@ namespace goban::base {
 namespace {
 
 constexpr size_t kHeaderBytes = 44;
+/// East or west of UTC (RFC 8536, section 3.2).
+constexpr int64_t kOffsetMax_s = int64_t{26} * 3600;
 
 /// Big-endian integers of a zone file; past the end they are 0 and `failed` is set.
 class Bytes {
@@ -26,6 +29,12 @@ class Bytes {
     return static_cast<int64_t>(value);
   }
   uint8_t byte() { return static_cast<uint8_t>(number(1)); }
+  /// A text between two line feeds.
+  std::string_view line() {
+    const size_t end = rest_.starts_with('\n') ? rest_.find('\n', 1) : rest_.npos;
+    failed |= end == rest_.npos;
+    return failed ? std::string_view() : rest_.substr(1, end - 1);
+  }
   void skip(int64_t count) {
     failed |= count < 0 || static_cast<size_t>(count) > rest_.size();
     rest_.remove_prefix(failed ? rest_.size() : static_cast<size_t>(count));
@@ -87,11 +96,21 @@ Result<TimeZone> TimeZone::parse(std::string_view bytes) {
   for (int64_t i = 0; i < counts.time; ++i) types.push_back(in.byte());
   for (int64_t i = 0; i < counts.type && !in.failed; ++i) {
     offsets.push_back(in.number(4));
+    in.failed |= std::abs(offsets.back()) > kOffsetMax_s;
     in.skip(2);
   }
+  in.skip(counts.chars + counts.leap * 12 + counts.std + counts.ut);
+  const std::string_view footer = in.line();
   if (in.failed || !std::ranges::is_sorted(times)) return broken();
   TimeZone zone;
   zone.offset_s_ = offsets[0];
+  const auto rule = ZoneRule::parse(footer);
+  if (!rule && !footer.empty()) return broken();
+  if (rule && rule->has_daylight_saving()) {
+    zone.rule_ = rule;
+  } else if (rule && times.empty()) {
+    zone.offset_s_ = rule->offset_at(0);
+  }
   for (size_t i = 0; i < times.size(); ++i) {
     if (types[i] >= offsets.size()) return broken();
     zone.changes_.push_back({times[i], offsets[types[i]]});
@@ -113,28 +132,38 @@ Result<TimeZone> TimeZone::load(const std::string& name) {
 }
 
 int64_t TimeZone::offset_at(int64_t unix_s) const {
+  if (rule_ && (changes_.empty() || unix_s >= changes_.back().unix_s)) {
+    return rule_->offset_at(unix_s);
+  }
   const auto after = std::ranges::upper_bound(changes_, unix_s, {}, &Change::unix_s);
   return after == changes_.begin() ? offset_s_ : std::prev(after)->offset_s;
 }
 
 TimeZone::Moments TimeZone::moments_of(int64_t local_s) const {
   Moments out;
-  constexpr int64_t kOffsetMax_s = int64_t{26} * 3600;
-  const auto near = std::ranges::upper_bound(changes_, local_s - kOffsetMax_s, {}, &Change::unix_s);
-  const auto take = [&](int64_t offset_s, int64_t from_s, int64_t until_s) {
+  const int64_t first_s = local_s - kOffsetMax_s;
+  const int64_t last_s = local_s + kOffsetMax_s;
+  int64_t from_s = INT64_MIN;
+  int64_t offset_s = offset_at(first_s);
+  const auto take = [&](int64_t until_s) {
     const int64_t unix_s = local_s - offset_s;
     if (unix_s < from_s || unix_s >= until_s || out.count == 2) return;
     (out.count++ == 0 ? out.first_s : out.second_s) = unix_s;
   };
-  int64_t offset_s = near == changes_.begin() ? offset_s_ : std::prev(near)->offset_s;
-  int64_t from_s = INT64_MIN;
-  for (auto change = near; change != changes_.end(); ++change) {
-    take(offset_s, from_s, change->unix_s);
-    offset_s = change->offset_s;
-    from_s = change->unix_s;
-    if (from_s > local_s + kOffsetMax_s) return out;
+  const auto change_at = [&](int64_t unix_s) {
+    take(unix_s);
+    from_s = unix_s;
+    offset_s = offset_at(unix_s);
+  };
+  const auto near = std::ranges::upper_bound(changes_, first_s, {}, &Change::unix_s);
+  for (auto at = near; at != changes_.end() && at->unix_s <= last_s; ++at) change_at(at->unix_s);
+  const int64_t listed_s = changes_.empty() ? INT64_MIN : changes_.back().unix_s;
+  if (rule_ && last_s > listed_s) {
+    for (const int64_t unix_s : rule_->changes_near(local_s)) {
+      if (unix_s > std::max(first_s, listed_s) && unix_s <= last_s) change_at(unix_s);
+    }
   }
-  take(offset_s, from_s, INT64_MAX);
+  take(INT64_MAX);
   return out;
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/zone_rule.hpp"
 
 namespace goban::base {
 
@@ -21,9 +23,9 @@ class TimeZone {
   /// From the bytes of a zone file. Errors: BadData without a place.
   [[nodiscard]] static Result<TimeZone> parse(std::string_view bytes);
 
-  [[nodiscard]] bool is_utc() const { return changes_.empty() && offset_s_ == 0; }
+  [[nodiscard]] bool is_utc() const { return changes_.empty() && offset_s_ == 0 && !rule_; }
 
-  /// What a wall clock time may mean, in seconds since 1970 UTC.
+  /// What a wall clock time may mean, in seconds since 1970 UTC. Times are within 2^62 everywhere.
   struct Moments {
     int count = 0;        ///< 0 = the clock skipped it, 2 = it came twice
     int64_t first_s = 0;  ///< the earlier one
@@ -40,6 +42,8 @@ class TimeZone {
   };
   int64_t offset_s_ = 0;         ///< before the first change
   std::vector<Change> changes_;  ///< by time
+  /// From the last change on; none if the offset stays then.
+  std::optional<ZoneRule> rule_;
 };
 
 }  // namespace goban::base
