@@ -89,11 +89,11 @@ Status follow(service::ApiClient& client, const std::string& job, const std::str
               bool answered, Output& out) {
   DaemonAbsence absence;
   while (true) {
-    const auto streamed = client.stream(fmt::format("{}&offset={}&follow=1", path, out.offset),
-                                        [&](std::string_view part) {
-                                          if (!part.empty()) absence.ends();
-                                          return out.take(part);
-                                        });
+    auto streamed = client.stream(fmt::format("{}&offset={}&follow=1", path, out.offset),
+                                  [&](std::string_view part) {
+                                    if (!part.empty()) absence.ends();
+                                    return out.take(part);
+                                  });
     if (!out.problem || interrupted()) return {};
     answered = answered || client.last_status() != 0;
     if (!streamed && (!answered || !is_away(client))) return streamed;

@@ -124,10 +124,11 @@ void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitChoices>&
           std::string(option.help));
     } else {
       added = command
-                  .add_option_function<std::string>(
+                  .add_option(
                       std::string(option.names),
-                      [choices, last](const std::string& value) {
-                        choices->options.emplace_back(last, value);
+                      [choices, last](const CLI::results_t& values) {
+                        choices->options.emplace_back(last, values.front());
+                        return true;
                       },
                       std::string(option.help))
                   ->type_name(std::string(option.value));

@@ -30,9 +30,10 @@ Status check_part(const nlohmann::json& part, const std::string& member) {
   }
   if (!part.is_structured()) return {};
   for (const auto& [name, below] : part.items()) {
-    if (auto fine = check_part(below, member.empty() ? name : member + "." + name); !fine) {
-      return fine;
-    }
+    std::string path = member;
+    if (!path.empty()) path += '.';
+    path += name;
+    if (auto fine = check_part(below, path); !fine) return fine;
   }
   return {};
 }

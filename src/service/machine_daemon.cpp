@@ -53,7 +53,7 @@ Status make_private_folder(const std::string& path) {
   }
   if ((facts.st_mode & 077) == 0) return {};
   if (!fs::exists(path + "/journal", error) && !fs::is_empty(path, error)) {
-    return refuse("others may look into it, and it holds other files");
+    return refuse("others may look into it, and it holds other files; chmod 700 makes it yours");
   }
   fs::permissions(path, fs::perms::owner_all, error);
   return error ? refuse(error.message()) : Status{};

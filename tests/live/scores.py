@@ -46,7 +46,7 @@ def main():
     os.environ.update(
         GOBAN_NVML=sys.argv[2], GOBAN_CUDA=sys.argv[3], FAKE_NVML_IDLE="1", FAKE_CUDA_SLOW="GPU-a")
     daemon = Daemon(sys.argv[1], gpus=0)
-    os.mkdir(daemon.state)
+    os.mkdir(daemon.state, 0o700)
     with open(os.path.join(daemon.state, "scores.profile.json"), "w") as book:
         json.dump({"version": 1, "since_unix_s": 1, "spent_s": 0.0, "gpus": []}, book)
     with daemon:
