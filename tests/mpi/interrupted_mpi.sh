@@ -3,12 +3,7 @@
 # by Ctrl-C, SIGINT to mpirun (which ends its ranks by SIGTERM). Each time all ranks agree on a step
 # and save; what is resumed has the bits of a run that was never stopped.
 # Arguments: goban-train, mpirun.
-set -u
-train=$1 mpirun=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export OMP_NUM_THREADS=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+source "$(dirname "$0")/ranks.sh"
 # Open MPI kills its ranks this long after SIGTERM, which it sends this long after Ctrl-C.
 export OMPI_MCA_odls_base_sigkill_timeout=4
 seq 20000 > "$work/text"

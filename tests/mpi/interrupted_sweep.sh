@@ -1,12 +1,8 @@
 #!/bin/bash
 # A signal to one rank of a sweep under mpirun, at any time, ends all of them in order; the same
 # command goes on. Arguments: goban-train, mpirun.
-set -u
-train=$1 mpirun=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export OMP_NUM_THREADS=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+source "$(dirname "$0")/ranks.sh"
+export OMPI_MCA_mpi_yield_when_idle=1
 # A set of 100 and 20 images of noise: IDX headers, pixels, labels.
 mkdir -p "$work/mnist"
 for set in train:100:'\x64' t10k:20:'\x14'; do

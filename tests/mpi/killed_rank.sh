@@ -2,12 +2,8 @@
 # A rank that dies (SIGKILL) or stands still (SIGSTOP) in the middle of a run ends the whole run. It
 # is named; the other says in which operation it was; the last checkpoint is whole, and the run
 # resumes from it. Arguments: goban-train, mpirun, KILL or STOP.
-set -u
-train=$1 mpirun=$2 signal=$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export OMP_NUM_THREADS=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+source "$(dirname "$0")/ranks.sh"
+signal=$3
 # Open MPI kills its ranks this long after SIGTERM.
 export OMPI_MCA_odls_base_sigkill_timeout=3
 head -c 40000 /dev/urandom | base64 > "$work/text"

@@ -1,12 +1,7 @@
 #!/bin/bash
 # Ranks of one run that were started differently are told so at once, not after the time-out, and
 # nothing that was saved is overwritten. Arguments: goban-train, mpirun.
-set -u
-train=$1 mpirun=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export OMP_NUM_THREADS=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+source "$(dirname "$0")/ranks.sh"
 seq 20000 > "$work/text"
 mkdir "$work/a" "$work/b"
 # The time-out is longer than the test may take: who waits for it fails.
