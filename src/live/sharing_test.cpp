@@ -94,6 +94,17 @@ struct Sharing : testing::Test {
     if (epoch_s <= 0) keep_busy({{id, static_cast<double>(util_pct) / 100}}, 100);
     finish(id, {.gpu_mem_bytes_max = 2 * kGiB, .gpu_util_pct = util_pct, .energy_j = 100 * 90.0});
   }
+  /// Two jobs of known applications; the second joins the first.
+  std::pair<JobId, JobId> share_a_gpu() {
+    profile(job("resnet"), 20, 35);
+    profile(job("bert"), 50, 25);
+    const JobId resident = submit(job("resnet"));
+    start(resident);
+    run({{resident, 20}}, 100);
+    const JobId joined = submit(job("bert"));
+    start(joined);
+    return {resident, joined};
+  }
   [[nodiscard]] std::string learned() const { return profile::to_csv(controller.colocation()); }
   [[nodiscard]] JobStage stage(JobId id) const { return controller.book().find(id)->stage; }
   std::map<JobId, double> done;
@@ -187,13 +198,7 @@ TEST_F(Sharing, WhoSaysNothingIsMeasuredByWhatHeGetsOfTheGpu) {
 }
 
 TEST_F(Sharing, AWatchOfAJobThatDoesNotRunEnds) {
-  profile(job("resnet"), 20, 35);
-  profile(job("bert"), 50, 25);
-  const JobId resident = submit(job("resnet"));
-  start(resident);
-  run({{resident, 20}}, 100);
-  const JobId joined = submit(job("bert"));
-  start(joined);
+  const auto [resident, joined] = share_a_gpu();
   ASSERT_TRUE(controller.book().find(joined)->shares) << "nobody is watched: this tests nothing";
   now += 5 * kSecond;
   apply(Requeue{.job = joined, .by = {}});
@@ -207,13 +212,7 @@ TEST_F(Sharing, AWatchOfAJobThatDoesNotRunEnds) {
 }
 
 TEST_F(Sharing, WhatIsSaidInTheTurnThatANeighbourLeavesIsNotOfTheTimeAlone) {
-  profile(job("resnet"), 20, 35);
-  profile(job("bert"), 50, 25);
-  const JobId resident = submit(job("resnet"));
-  start(resident);
-  run({{resident, 20}}, 100);
-  const JobId joined = submit(job("bert"));
-  start(joined);
+  const auto [resident, joined] = share_a_gpu();
   ASSERT_TRUE(controller.book().find(joined)->shares);
   run({{resident, 24}, {joined, 55}}, 300);
   now += 10 * kSecond;

@@ -21,9 +21,7 @@ void Controller::State::before_decision(TimeNs at) {
 
 void Controller::State::after_decision(TimeNs at) {
   carry_out(std::vector<model::Action>(core->last_decision().actions), at);
-  for (const JobId job : core->take_disturbed()) {
-    if (in_core(job)) observer.restarted(job, at);
-  }
+  restart_disturbed(at);
   (void)core->take_broken();
   launch_pending(at);
 }

@@ -51,10 +51,14 @@ void Controller::State::enter_core(LiveJob& job, TimeNs at) {
 void Controller::State::tell_core(const Event& event) {
   const std::span<const Action> forced = core->apply(event);
   // What comes next in the same turn is said under other neighbours already.
-  for (const JobId job : core->take_disturbed()) {
-    if (in_core(job)) observer.restarted(job, event.at_ns);
-  }
+  restart_disturbed(event.at_ns);
   carry_out(std::vector<Action>(forced.begin(), forced.end()), event.at_ns);
+}
+
+void Controller::State::restart_disturbed(TimeNs at) {
+  for (const JobId job : core->take_disturbed()) {
+    if (in_core(job)) observer.restarted(job, at);
+  }
 }
 
 void Controller::State::carry_out(std::span<const Action> actions, TimeNs at) {

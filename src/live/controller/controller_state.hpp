@@ -88,6 +88,8 @@ struct Controller::State {
   /// The core hears of the job: it waits from now on.
   void enter_core(LiveJob& job, TimeNs at);
   void tell_core(const model::Event& event);
+  /// Jobs that have other neighbours or limits now are observed from here on.
+  void restart_disturbed(TimeNs at);
   void carry_out(std::span<const model::Action> actions, TimeNs at);
   /// The power limit of a GPU as of now: a number of the power model's, -1 = none.
   [[nodiscard]] int8_t cap_of(GpuId gpu) const;
