@@ -10,6 +10,7 @@
 #include <optional>
 #include <unistd.h>
 
+#include "base/clock.hpp"
 #include "cli/command.hpp"
 #include "cli/what_if.hpp"
 #include "engine/local/files.hpp"
@@ -68,10 +69,6 @@ void wait_for_end(const sigset_t& signals, const ServeArguments& arguments,
   }
 }
 
-base::TimeNs steady_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
-
 /// Waits until the daemon of the state folder is gone or silent, and takes its place. Nothing: it
 /// was told to end before.
 std::optional<service::Takeover> stand_by(const std::string& state, double patience_s,
@@ -80,7 +77,7 @@ std::optional<service::Takeover> stand_by(const std::string& state, double patie
   live::HolderWatch watch(state, base::from_seconds(patience_s));
   std::string said;
   while (true) {
-    const live::HolderState holder = watch.look(steady_ns());
+    const live::HolderState holder = watch.look(base::steady_ns());
     if (holder == live::HolderState::Lives && said != watch.holder()) {
       said = watch.holder();
       say(fmt::format("standing by: {} works on {}", said, state));

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "cli/simulate_knowledge.hpp"
 #include "cli/simulate_runs.hpp"
 #include "live/job/json_fields.hpp"
@@ -101,9 +102,7 @@ Result<WhatIf::Question> WhatIf::parse(const std::string& text) const {
 }
 
 Result<SimulateInputs> WhatIf::load(const Question& question) const {
-  const base::TimeNs now = wall_clock ? wall_clock()
-                                      : std::chrono::system_clock::now().time_since_epoch() /
-                                            std::chrono::nanoseconds(1);
+  const base::TimeNs now = wall_clock ? wall_clock() : base::wall_ns();
   auto store = store::JobStore::open(config_.store, false);
   if (!store) return base::failure(store.error());
   const auto span_ns = static_cast<base::TimeNs>(question.days * static_cast<double>(kDay));

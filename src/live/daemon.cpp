@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/clock.hpp"
+
 namespace goban::live {
 
 using base::Result;
@@ -26,10 +28,8 @@ constexpr auto kAccountRetry = std::chrono::seconds(1);
 
 /// The wall clock at the start, then steady time: nobody who sets the clock moves it.
 std::function<TimeNs()> steady_wall_clock() {
-  const TimeNs wall =
-      std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-  return [wall, from = Steady::now()] {
-    return wall + (Steady::now() - from) / std::chrono::nanoseconds(1);
+  return [wall = base::wall_ns(), from = base::steady_ns()] {
+    return wall + (base::steady_ns() - from);
   };
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "series/codes.hpp"
 #include "series/store_reader.hpp"
 #include "series/store_writer.hpp"
@@ -117,7 +118,7 @@ GpuWatcher::~GpuWatcher() {
 
 TimeNs GpuWatcher::now_ns() const {
   if (options_.wall_clock) return options_.wall_clock();
-  return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  return base::wall_ns();
 }
 
 GpuReadings GpuWatcher::latest() const {

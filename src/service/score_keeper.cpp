@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/output_file.hpp"
 #include "engine/local/files.hpp"
 #include "profile/binning.hpp"
@@ -52,10 +53,6 @@ SessionResult measure_really(const engine::local::MachineGpus& machine, const Se
                              const std::function<BusyGpus()>& busy,
                              const std::atomic<bool>& interrupted) {
   return engine::measure::measure_gpus(machine, plan, busy, [] {}, interrupted);
-}
-
-base::TimeNs steady_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
 }  // namespace
@@ -144,9 +141,9 @@ void ScoreKeeper::turn() {
   if (!may_write()) return;
   hear_scheduler();
   learn();
-  const bool looks = steady_ns() >= next_look_ns_;
+  const bool looks = base::steady_ns() >= next_look_ns_;
   if (looks) {
-    next_look_ns_ = steady_ns() + options_.look_every_ns;
+    next_look_ns_ = base::steady_ns() + options_.look_every_ns;
     look_at_book();
   }
   send();

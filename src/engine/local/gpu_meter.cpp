@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <set>
 
+#include "base/clock.hpp"
 #include "engine/local/energy_ledger.hpp"
 #include "engine/local/gpu_watch.hpp"
 #include "engine/local/nvml.hpp"
@@ -63,7 +64,7 @@ class NoMeter final : public GpuMeter {
 class VirtualMeter final : public GpuMeter {
  public:
   VirtualMeter(std::vector<LocalGpu> gpus, const RunFolder& run)
-      : gpus_(std::move(gpus)), energy_(run), sampled_ns_(steady_ns()) {
+      : gpus_(std::move(gpus)), energy_(run), sampled_ns_(base::steady_ns()) {
     std::set<int32_t> cores;
     for (const LocalGpu& gpu : gpus_) cores.insert(gpu.cpus.begin(), gpu.cpus.end());
     num_cores_ = static_cast<double>(cores.size());
@@ -109,7 +110,7 @@ class VirtualMeter final : public GpuMeter {
  private:
   /// How busy the run keeps the GPUs since the last look.
   void look_at(double cpu_s) {
-    const base::TimeNs now_ns = steady_ns();
+    const base::TimeNs now_ns = base::steady_ns();
     const double span_s = base::to_seconds(now_ns - sampled_ns_) * num_cores_;
     if (span_s <= 0 || cpu_s < 0) return;
     busy_ = std::clamp((cpu_s - cpu_s_) / span_s, 0.0, 1.0);
@@ -121,7 +122,7 @@ class VirtualMeter final : public GpuMeter {
     if (own != nullptr) own->busy = busy_;
     double busy = 0;
     for (const EnergyBook::Holder& each : book.holders) busy += each.busy;
-    const base::TimeNs now_ns = steady_ns();
+    const base::TimeNs now_ns = base::steady_ns();
     const base::TimeNs since_ns = book.at_ns > 0 ? now_ns - book.at_ns : 0;
     book.at_ns = now_ns;
     const double power_w = virtual_power_w(gpu, std::min(busy, 1.0));
@@ -159,7 +160,7 @@ class NvmlMeter final : public GpuMeter {
   void sample(const std::vector<pid_t>& processes, double /*cpu_s*/) override {
     energy_.look();
     mem_bytes_ = -1;
-    const base::TimeNs now_ns = steady_ns();
+    const base::TimeNs now_ns = base::steady_ns();
     const double span_s = sampled_ns_ == 0 ? 0 : base::to_seconds(now_ns - sampled_ns_);
     sampled_ns_ = now_ns;
     for (UnitCounters& each : units_) each.look(span_s, unit_use_);

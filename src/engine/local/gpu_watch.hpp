@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
 #include "engine/local/nvml.hpp"
+#include "live/engine.hpp"
 
 namespace goban::engine::local {
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.hpp"
 #include "engine/local/cgroup.hpp"
 #include "engine/local/job_environment.hpp"
 #include "engine/local/process_tree.hpp"
@@ -143,7 +144,7 @@ void LocalEngine::report(ReportKind kind, RunId run, std::string detail) {
   Report& report = reports_.emplace_back();
   report.kind = kind;
   report.run = run;
-  report.at_ns = wall_ns();
+  report.at_ns = base::wall_ns();
   report.detail = std::move(detail);
 }
 
@@ -160,7 +161,7 @@ LocalEngine::Watched& LocalEngine::watch(const live::LaunchOrder& order) {
   watched.folder = RunFolder(options_.state, order.run);
   watched.gpus = order.gpus;
   watched.told_shared = order.shares;
-  watched.since_ns = steady_ns();
+  watched.since_ns = base::steady_ns();
   return watched;
 }
 
@@ -248,7 +249,7 @@ bool LocalEngine::is_idle(Watched& watched, TimeNs now_ns) {
   const TimeNs changed_ns = facts.st_mtim.tv_sec * base::kSecond + facts.st_mtim.tv_nsec;
   const bool same = facts.st_mtim.tv_sec == watched.changed.tv_sec &&
                     facts.st_mtim.tv_nsec == watched.changed.tv_nsec &&
-                    wall_ns() - changed_ns > kTimesAreCoarse;
+                    base::wall_ns() - changed_ns > kTimesAreCoarse;
   watched.changed = facts.st_mtim;
   return same && watched.looked_ns > 0 && now_ns - watched.looked_ns < kLockEvery;
 }
@@ -317,7 +318,7 @@ bool LocalEngine::look_unstarted(RunId run, Watched& watched, RunStage stage) {
     report(ReportKind::Lost, run, "unknown");
     return false;
   }
-  const bool late = steady_ns() - watched.since_ns > options_.start_timeout_ns;
+  const bool late = base::steady_ns() - watched.since_ns > options_.start_timeout_ns;
   const bool lives =
       std::find(children_.begin(), children_.end(), watched.supervisor) != children_.end();
   if (stage == RunStage::Ordered && lives && !late) return true;
@@ -341,7 +342,7 @@ bool LocalEngine::look(RunId run, Watched& watched) {
     watched.wants_shared = false;
     watched.told_shared = true;
   }
-  const TimeNs now = steady_ns();
+  const TimeNs now = base::steady_ns();
   if (is_idle(watched, now)) return true;
   watched.looked_ns = now;
   const RunStage stage = watched.folder.stage();

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/clock.hpp"
 #include "engine/local/as_user.hpp"
 #include "engine/local/supervised_run.hpp"
 #include "engine/local/test_runs.hpp"
@@ -92,11 +93,11 @@ TEST_P(LocalRuns, AStopGoesFromSignalOverTermToKill) {
   runs.engine().launch(order);
   wait_for_file("ready");
   const std::string child = wait_for_file("child");
-  const auto begin = steady_ns();
+  const auto begin = base::steady_ns();
   runs.engine().stop(order.run, StopReason::Preempted);
   runs.engine().stop(order.run, StopReason::Cancelled);  // changes nothing
   const Report report = runs.wait_for(order.run, ReportKind::Ended).back();
-  EXPECT_GE(steady_ns() - begin, 2 * base::kSecond / 5);
+  EXPECT_GE(base::steady_ns() - begin, 2 * base::kSecond / 5);
   EXPECT_EQ(report.signal, SIGKILL);
   EXPECT_FALSE(report.out_of_memory);
   EXPECT_EQ(text_of(runs.out("heard")), "usr1\nterm\n");
@@ -331,9 +332,9 @@ TEST(LocalEngine, TenThousandIdlePollsAreCheap) {
   const auto order = runs.job(1, "sleep 60\n");
   runs.engine().launch(order);
   runs.wait_for(order.run, ReportKind::Started);
-  const auto begin = steady_ns();
+  const auto begin = base::steady_ns();
   for (int i = 0; i < 10'000; ++i) EXPECT_TRUE(runs.engine().take_reports().empty());
-  EXPECT_LT(steady_ns() - begin, 2 * base::kSecond);
+  EXPECT_LT(base::steady_ns() - begin, 2 * base::kSecond);
   runs.engine().stop(order.run, StopReason::Cancelled);
   runs.wait_for(order.run, ReportKind::Ended);
 }

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <map>
 
-#include "engine/local/supervised_run.hpp"
+#include "base/clock.hpp"
 
 namespace goban::engine::local {
 namespace {
@@ -253,7 +253,7 @@ double NvmlLibrary::busy_share(const std::string& uuid, const std::vector<pid_t>
   NvmlDevice gpu = device(uuid);
   if (gpu == nullptr || f_.process_busy == nullptr) return -1;
   constexpr base::TimeNs kSpan = 2 * base::kSecond;
-  const auto since_us = static_cast<unsigned long long>((wall_ns() - kSpan) / 1000);
+  const auto since_us = static_cast<unsigned long long>((base::wall_ns() - kSpan) / 1000);
   std::vector<NvmlProcessBusy> samples(64);
   auto count = static_cast<unsigned>(samples.size());
   int code = f_.process_busy(gpu, samples.data(), &count, since_us);

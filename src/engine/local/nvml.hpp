@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "engine/local/run_order.hpp"
+#include "engine/local/local_gpu.hpp"
 
 namespace goban::engine::local {
 
@@ -101,16 +101,6 @@ struct NvmlFunctions {
   int (*mig_mode)(NvmlDevice, unsigned* current, unsigned* pending) = nullptr;
   int (*mig_count_max)(NvmlDevice, unsigned*) = nullptr;
   int (*mig_device)(NvmlDevice, unsigned, NvmlDevice*) = nullptr;
-};
-
-/// What a GPU does now; -1 = the driver does not say.
-struct GpuReading {
-  double util_pct = -1;         ///< of time that a kernel ran
-  double memory_busy_pct = -1;  ///< of time that its memory was read or written
-  int64_t mem_used_bytes = -1;
-  double power_w = -1;
-  double energy_j = -1;  ///< since the driver was loaded
-  double temperature_c = -1;
 };
 
 /// The library, open and initialised for as long as it lives. From any thread.

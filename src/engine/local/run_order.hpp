@@ -9,29 +9,12 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "engine/local/local_gpu.hpp"
 #include "live/engine.hpp"
 
 namespace goban::engine::local {
 
 using base::TimeNs;
-
-/// A GPU of this machine, real or virtual.
-struct LocalGpu {
-  int32_t index = 0;  ///< as the driver counts, in order of PCI address; of virtual ones: from 0
-  std::string uuid{};
-  std::string name{};
-  std::string pci{};
-  int64_t mem_bytes = 0;
-  double power_idle_w = 0;  ///< virtual: of the power model; real: 0
-  double power_max_w = 0;
-  double power_exponent = 1;  ///< virtual: of the utilisation, see virtual_power_w()
-  bool is_virtual = false;
-  std::vector<int32_t> cpus{};  ///< virtual: the cores it computes on
-  double slowness = 1;          ///< virtual: 1.2 = takes 20 % longer
-  /// What processes take of its memory can be told, or each has a slice; not part of orders.
-  bool memory_enforced = true;
-  friend bool operator==(const LocalGpu&, const LocalGpu&) = default;
-};
 
 /// All that a supervisor needs.
 struct RunOrder {

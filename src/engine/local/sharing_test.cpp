@@ -2,6 +2,7 @@
 #include <csignal>
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
 #include "engine/local/nvml.hpp"
 #include "engine/local/supervised_run.hpp"
 #include "engine/local/test_runs.hpp"
@@ -90,7 +91,7 @@ TEST(Sharing, AJobThatSaysItsEpochsIsNotJudgedByHowBusyItIs) {
   EXPECT_LT(end.progress.busy_s, 0.5) << "nothing since it spoke";
 }
 
-double now_s() { return base::to_seconds(steady_ns()); }
+double now_s() { return base::to_seconds(base::steady_ns()); }
 
 /// Two runs on one GPU that takes `watts` whatever it does: what they are charged adds up to what
 /// it took while it was held, and the first, which was alone for a while, is charged more.
@@ -102,7 +103,7 @@ void expect_parts_of_the_whole(TestRuns& runs, double watts) {
   runs.engine().launch(first);
   const auto started = runs.wait_for(first.run, ReportKind::Started).back();
   ASSERT_EQ(started.kind, ReportKind::Started);
-  ASSERT_TRUE(wait_until([&] { return wall_ns() - started.at_ns > base::kSecond / 2; }));
+  ASSERT_TRUE(wait_until([&] { return base::wall_ns() - started.at_ns > base::kSecond / 2; }));
   const Report guest = runs.run(second);
   std::ofstream(runs.out("done")) << "x";
   const Report host = runs.wait_for(first.run, ReportKind::Ended).back();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.hpp"
 #include "engine/local/job_start.hpp"
 #include "engine/local/process_tree.hpp"
 
@@ -81,13 +81,6 @@ double seconds(const timeval& time) {
 
 void complain(const std::string& text) { static_cast<void>(write_all(STDERR_FILENO, text + "\n")); }
 
-TimeNs steady_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
-TimeNs wall_ns() {
-  return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-}
-
 SupervisedRun::~SupervisedRun() {
   if (cgroup_) cgroup_->remove();
   std::error_code ignored;
@@ -107,7 +100,7 @@ base::Status SupervisedRun::open_sockets() {
   if (!listener) return base::failure(listener.error());
   progress_ = std::move(*listener);
   if (!order_.spec.interactive) return hand_over(sockets_, order_.spec.owner);
-  auto terminal = TerminalHost::open(sockets_ + "/tty.sock", order_.spec.owner, steady_ns());
+  auto terminal = TerminalHost::open(sockets_ + "/tty.sock", order_.spec.owner, base::steady_ns());
   if (!terminal) return base::failure(terminal.error());
   terminal_ = std::move(*terminal);
   return hand_over(sockets_, order_.spec.owner);
@@ -163,8 +156,8 @@ base::Status SupervisedRun::start() {
   const auto pid = start_job(start);
   if (!pid) return base::failure(pid.error());
   pid_ = *pid;
-  started_ns_ = wall_ns();
-  started_steady_ns_ = steady_ns();
+  started_ns_ = base::wall_ns();
+  started_steady_ns_ = base::steady_ns();
   RunningNote note;
   note.supervisor_pid = ::getpid();
   note.pid = pid_;
@@ -196,7 +189,7 @@ void SupervisedRun::ask_for_checkpoint() {
     if (!catches(process, signal)) continue;
     heard += ::kill(process, signal) == 0 ? 1 : 0;
   }
-  if (heard == 0) plan_.skip_lead(steady_ns());
+  if (heard == 0) plan_.skip_lead(base::steady_ns());
 }
 
 void SupervisedRun::kill_all() {
@@ -205,7 +198,7 @@ void SupervisedRun::kill_all() {
 }
 
 void SupervisedRun::step() {
-  switch (plan_.due(steady_ns())) {
+  switch (plan_.due(base::steady_ns())) {
     case StopPlan::Step::None:
       break;
     case StopPlan::Step::Checkpoint:
@@ -225,7 +218,7 @@ void SupervisedRun::read_signals() {
   signalfd_siginfo info{};
   while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     if (info.ssi_signo == SIGTERM) {
-      plan_.order(live::StopReason::Broken, order_.spec.stop, steady_ns());
+      plan_.order(live::StopReason::Broken, order_.spec.stop, base::steady_ns());
     }
   }
 }
@@ -258,7 +251,7 @@ void SupervisedRun::read_control() {
     }
     if (text == nullptr || plan_.ordered()) continue;
     const live::StopWish& wish = order_.spec.stop;
-    plan_.order(reason, wish, steady_ns());
+    plan_.order(reason, wish, base::steady_ns());
     progress_->sum().expect_stop();
     const TimeNs left_ns = base::add_saturating(wish.lead_ns, wish.grace_ns);
     progress_->tell(fmt::format("stop reason={} left_s={:.3f}\n", text, base::to_seconds(left_ns)));
@@ -299,7 +292,7 @@ void SupervisedRun::check_memory(const std::vector<pid_t>& processes) {
   if (what == nullptr || out_of_memory_) return;
   out_of_memory_ = true;
   detail_ = fmt::format("it took more {} than it asked for", what);
-  plan_.kill_now(steady_ns());
+  plan_.kill_now(base::steady_ns());
 }
 
 double SupervisedRun::cpu_s() const { return cgroup_ ? cgroup_->cpu_s() : tree_cpu_s(::getpid()); }
@@ -313,7 +306,7 @@ void SupervisedRun::note_busy(TimeNs now, double cpu_s) {
 }
 
 void SupervisedRun::sample() {
-  const TimeNs now = steady_ns();
+  const TimeNs now = base::steady_ns();
   if (now < next_sample_ns_ || main_gone_) return;
   const bool limited = (order_.spec.mem_bytes > 0 && !kernel_limits_) ||
                        (shares_ && order_.spec.training.gpu_mem_bytes > 0);
@@ -330,7 +323,7 @@ void SupervisedRun::sample() {
 
 void SupervisedRun::keep_progress(bool now) {
   if (progress_->sum().progress == kept_) return;
-  const TimeNs time = steady_ns();
+  const TimeNs time = base::steady_ns();
   if (!now && time < next_keep_ns_) return;
   next_keep_ns_ = time + kKeepEvery;
   const RunProgress latest = progress_->sum().progress;
@@ -340,14 +333,14 @@ void SupervisedRun::keep_progress(bool now) {
 void SupervisedRun::watch_client() {
   if (!terminal_ || plan_.ordered() || terminal_->alone_since_ns() == base::kNever) return;
   const TimeNs limit = terminal_->alone_since_ns() + base::from_seconds(order_.attach_timeout_s);
-  if (steady_ns() < limit) return;
+  if (base::steady_ns() < limit) return;
   detail_ = "nobody was attached to its terminal";
   signal_all(SIGHUP);
-  plan_.order(live::StopReason::Cancelled, order_.spec.stop, steady_ns());
+  plan_.order(live::StopReason::Cancelled, order_.spec.stop, base::steady_ns());
 }
 
 int SupervisedRun::wait_ms() const {
-  const TimeNs now = steady_ns();
+  const TimeNs now = base::steady_ns();
   TimeNs next = std::min(plan_.next_ns(), now + kSecond);
   if (!main_gone_) next = std::min(next, next_sample_ns_);
   if (progress_->sum().progress != kept_) next = std::min(next, next_keep_ns_);
@@ -360,12 +353,12 @@ void SupervisedRun::turn() {
   std::vector<pollfd> waits{{signals_, POLLIN, 0}, {control_.get(), POLLIN, 0}};
   if (terminal_) terminal_->add_to(waits);
   const size_t first_connection = waits.size();
-  progress_->add_to(waits, steady_ns());
+  progress_->add_to(waits, base::steady_ns());
   static_cast<void>(::poll(waits.data(), waits.size(), wait_ms()));
   if (waits[0].revents != 0) read_signals();
   if (waits[1].revents != 0) read_control();
-  if (terminal_) terminal_->handle(&waits[2], steady_ns());
-  progress_->handle(&waits[first_connection], waits.size() - first_connection, steady_ns());
+  if (terminal_) terminal_->handle(&waits[2], base::steady_ns());
+  progress_->handle(&waits[first_connection], waits.size() - first_connection, base::steady_ns());
   reap();
   watch_client();
   if (!all_gone_) step();
@@ -375,10 +368,10 @@ void SupervisedRun::turn() {
 
 void SupervisedRun::finish(RunStatus& status) {
   status.started_ns = started_ns_;
-  status.ended_ns = wall_ns();
+  status.ended_ns = base::wall_ns();
   if (WIFEXITED(main_status_)) status.exit_code = WEXITSTATUS(main_status_);
   if (WIFSIGNALED(main_status_)) status.signal = WTERMSIG(main_status_);
-  progress_->drain(steady_ns());
+  progress_->drain(base::steady_ns());
   status.progress = progress_->sum().progress;
   status.acknowledged = plan_.ordered() && progress_->sum().acknowledged;
   keep_progress(true);
@@ -394,7 +387,7 @@ void SupervisedRun::finish(RunStatus& status) {
       detail_ = "it took more memory than it asked for";
     }
   }
-  const double wall_s = base::to_seconds(steady_ns() - started_steady_ns_);
+  const double wall_s = base::to_seconds(base::steady_ns() - started_steady_ns_);
   meter_->finish(status.usage, wall_s);
   status.out_of_memory = out_of_memory_;
   status.detail = detail_;
@@ -409,7 +402,7 @@ RunStatus SupervisedRun::run() {
   if (auto started = start(); !started) {
     status.refused = true;
     status.detail = started.error().text();
-    status.ended_ns = wall_ns();
+    status.ended_ns = base::wall_ns();
     return status;
   }
   while (!all_gone_) turn();

@@ -83,8 +83,4 @@ class SupervisedRun {
 /// A line for the supervisor's log; lost if the disk is full, which fmt would end the program for.
 void complain(const std::string& text);
 
-/// Nanoseconds of a clock that nobody sets; and of the one that people see, since 1970.
-[[nodiscard]] base::TimeNs steady_ns();
-[[nodiscard]] base::TimeNs wall_ns();
-
 }  // namespace goban::engine::local
