@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/local/run_order.hpp"
+#include "engine/local/local_gpu.hpp"
 #include "engine/measure/kernel_runs.hpp"
 
 namespace goban::engine::measure {
