@@ -1,4 +1,4 @@
-# Fuzzing: each src/<room>/**/X_fuzz.cpp defines LLVMFuzzerTestOneInput; its seeds lie in
+# Fuzzing: each src/<module>/**/X_fuzz.cpp defines LLVMFuzzerTestOneInput; its seeds lie in
 # tests/corpus/X. With GOBAN_FUZZ (clang) it becomes the fuzzer fuzz_X, and everything is built with
 # sanitizers and instrumented. In every build with tests, corpus.X runs it once over each of its seeds.
 if(GOBAN_FUZZ)
@@ -11,7 +11,7 @@ if(GOBAN_FUZZ)
   target_link_options(goban_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
-# Defines the programs; called when the rooms exist.
+# Defines the programs; called when the modules exist.
 function(goban_fuzz_targets)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*_fuzz.cpp)
   if(GOBAN_FUZZ)
@@ -21,7 +21,12 @@ function(goban_fuzz_targets)
     cmake_path(GET source STEM name)
     string(REGEX REPLACE "_fuzz$" "" name ${name})
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/src OUTPUT_VARIABLE path)
-    string(REGEX REPLACE "/.*" "" room ${path})
+    # The deepest folder that is a module.
+    cmake_path(GET path PARENT_PATH module)
+    while(NOT module IN_LIST GOBAN_MODULES)
+      cmake_path(GET module PARENT_PATH module)
+    endwhile()
+    string(REPLACE "/" "_" module ${module})
     if(GOBAN_FUZZ)
       add_executable(fuzz_${name} ${source})
       target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
@@ -33,7 +38,7 @@ function(goban_fuzz_targets)
     else()
       continue()
     endif()
-    target_link_libraries(fuzz_${name} PRIVATE goban_${room})
+    target_link_libraries(fuzz_${name} PRIVATE goban_${module})
     if(GOBAN_TESTS)
       add_test(NAME corpus.${name}
         COMMAND fuzz_${name} ${once} ${CMAKE_SOURCE_DIR}/tests/corpus/${name})

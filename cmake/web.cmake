@@ -20,7 +20,7 @@ if(GOBAN_WEB)
   enable_language(ASM)
 endif()
 
-# Puts the page into a room's library: goban_web_page(<target>).
+# Puts the page into a library: goban_web_page(<target>).
 function(goban_web_page target)
   if(NOT GOBAN_WEB)
     message(STATUS "goban simulate --html is left out: GOBAN_WEB is OFF")
@@ -56,7 +56,7 @@ function(goban_web_page target)
   add_library(goban_report_page STATIC ${assembly})
   add_dependencies(goban_report_page goban_web)
   target_link_libraries(${target} PUBLIC goban_report_page)
-  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/report/report_page.cpp PROPERTIES
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/src/site/page/report_page.cpp PROPERTIES
     COMPILE_DEFINITIONS GOBAN_WEB)
 endfunction()
 

@@ -1,4 +1,4 @@
-# The training runtime's rooms: comm, mesh, data, train and the program goban-train. They need MPI and
+# The layer train and the program goban-train. They need MPI and
 # LibTorch; without them the cluster's tools are built alone.
 find_package(MPI QUIET COMPONENTS CXX)
 # PyTorch's package file looks for libtorch in the system before its own folder.
@@ -52,12 +52,12 @@ add_library(goban_mpi INTERFACE)
 target_include_directories(goban_mpi SYSTEM INTERFACE ${MPI_CXX_INCLUDE_DIRS})
 target_link_libraries(goban_mpi INTERFACE ${MPI_CXX_LIBRARIES})
 
-goban_room(comm LIBS goban_mpi Threads::Threads ${CMAKE_DL_LIBS})
+goban_library(train/comm LIBS goban_mpi Threads::Threads ${CMAKE_DL_LIBS})
 if(GOBAN_TESTS)
   # NCCL and CUDA are loaded at run time; the tests load a stand-in.
   add_library(goban_fake_nccl MODULE ${CMAKE_SOURCE_DIR}/tests/fake_nccl/fake_nccl.cpp)
-  add_dependencies(comm_test goban_fake_nccl)
-  target_compile_definitions(comm_test PRIVATE
+  add_dependencies(train_comm_test goban_fake_nccl)
+  target_compile_definitions(train_comm_test PRIVATE
     GOBAN_FAKE_NCCL="$<TARGET_FILE:goban_fake_nccl>")
 endif()
 set(mesh_test_libs rapidcheck)
@@ -68,28 +68,28 @@ if(GOBAN_TESTS)
   target_link_libraries(goban_standin_device PRIVATE goban_torch goban_flags)
   list(APPEND mesh_test_libs goban_standin_device)
 endif()
-goban_room(mesh LIBS goban_torch ZLIB::ZLIB TEST_LIBS ${mesh_test_libs})
+goban_library(train/mesh LIBS goban_torch ZLIB::ZLIB TEST_LIBS ${mesh_test_libs})
 if(GOBAN_TESTS)
-  add_dependencies(mesh_test goban_fake_nccl)
-  target_compile_definitions(mesh_test PRIVATE
+  add_dependencies(train_mesh_test goban_fake_nccl)
+  target_compile_definitions(train_mesh_test PRIVATE
     GOBAN_FAKE_NCCL="$<TARGET_FILE:goban_fake_nccl>")
 endif()
 # Its inner loops are compiled for several processors; vectors of floats cross no interface.
-set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/mesh/fft_conv.cpp TARGET_DIRECTORY goban_mesh
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/fft_conv.cpp TARGET_DIRECTORY goban_train_mesh
   PROPERTY COMPILE_OPTIONS -O3 -ffp-contract=fast -Wno-psabi -Wno-ignored-attributes)
 # The root of a vector needs no errno. No fused multiply-add: the same bits on every processor.
-set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/mesh/adam_kernel.cpp TARGET_DIRECTORY goban_mesh
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/adam_kernel.cpp TARGET_DIRECTORY goban_train_mesh
   PROPERTY COMPILE_OPTIONS -O3 -fno-math-errno -ffp-contract=off)
-goban_room(data LIBS ZLIB::ZLIB)
-goban_room(train LIBS CLI11::CLI11 nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs})
+goban_library(train/data LIBS ZLIB::ZLIB)
+goban_library(train/trainer LIBS CLI11::CLI11 nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs})
 if(GOBAN_TESTS)
-  add_dependencies(train_test goban_fake_nccl)
-  target_compile_definitions(train_test PRIVATE
+  add_dependencies(train_trainer_test goban_fake_nccl)
+  target_compile_definitions(train_trainer_test PRIVATE
     GOBAN_FAKE_NCCL="$<TARGET_FILE:goban_fake_nccl>")
 endif()
 
-add_executable(goban-train ${CMAKE_SOURCE_DIR}/src/train/main.cpp)
-target_link_libraries(goban-train PRIVATE goban_train)
+add_executable(goban-train ${CMAKE_SOURCE_DIR}/src/train/trainer/main.cpp)
+target_link_libraries(goban-train PRIVATE goban_train_trainer)
 
 # goban_mpi_test(<name> <ranks> <target> [arguments...]): runs a program under mpirun. Ranks that wait
 # give their core away: on a busy machine one that spins keeps it from the rank it waits for.
@@ -102,7 +102,7 @@ endfunction()
 
 if(GOBAN_TESTS)
   add_executable(comm_mpi_check ${CMAKE_SOURCE_DIR}/tests/mpi/comm_mpi_check.cpp)
-  target_link_libraries(comm_mpi_check PRIVATE goban_comm)
+  target_link_libraries(comm_mpi_check PRIVATE goban_train_comm)
   goban_mpi_test(mpi.collectives 4 comm_mpi_check)
   goban_mpi_test(mpi.collectives_fixed_order 3 comm_mpi_check --fixed-order)
   goban_mpi_test(mpi.collectives_in_pieces 4 comm_mpi_check --pieces)
@@ -117,7 +117,7 @@ if(GOBAN_TESTS)
   set_tests_properties(mpi.stopped_rank PROPERTIES PASS_REGULAR_EXPRESSION
     "rank 0 waited [0-9.]+ s in all-reduce 'large'.*(its peers came|rank 1 did not come)")
   add_executable(mesh_mpi_check ${CMAKE_SOURCE_DIR}/tests/mpi/mesh_mpi_check.cpp)
-  target_link_libraries(mesh_mpi_check PRIVATE goban_mesh)
+  target_link_libraries(mesh_mpi_check PRIVATE goban_train_mesh)
   goban_mpi_test(mpi.layouts_on_1 1 mesh_mpi_check x:1)
   goban_mpi_test(mpi.layouts_on_2 2 mesh_mpi_check x:2)
   foreach(signal KILL STOP)
@@ -145,7 +145,7 @@ if(GOBAN_TESTS)
   set_tests_properties(demo.live PROPERTIES TIMEOUT 900 RUN_SERIAL ON)
   # The program that docs/mesh.md shows learns its noise by heart.
   add_executable(mesh_tutorial ${CMAKE_SOURCE_DIR}/tests/examples/mesh_tutorial.cpp)
-  target_link_libraries(mesh_tutorial PRIVATE goban_mesh)
+  target_link_libraries(mesh_tutorial PRIVATE goban_train_mesh)
   add_test(NAME docs.mesh_tutorial COMMAND mesh_tutorial)
   set_tests_properties(docs.mesh_tutorial PROPERTIES PASS_REGULAR_EXPRESSION
     "step 0 loss 2[.].*step 19 loss [01][.]")
@@ -178,4 +178,4 @@ if(GOBAN_TESTS)
   set_tests_properties(mpi.layouts_on_2x2 mpi.layouts_on_4 PROPERTIES TIMEOUT 900)
 endif()
 
-include(${CMAKE_SOURCE_DIR}/cmake/mesh_install.cmake)
+include(${CMAKE_SOURCE_DIR}/cmake/train_install.cmake)

@@ -3,10 +3,11 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 install(TARGETS goban-train COMPONENT mesh)
-foreach(room base wire comm mesh)
-  install(TARGETS goban_${room} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mesh)
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/${room}
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/goban COMPONENT mesh
+foreach(module base base/reports train/comm train/mesh)
+  string(REPLACE "/" "_" name ${module})
+  install(TARGETS goban_${name} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mesh)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/${module}/
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/goban/${module} COMPONENT mesh
     FILES_MATCHING PATTERN "*.hpp" PATTERN "*_cases.hpp" EXCLUDE PATTERN "exact_layouts.hpp" EXCLUDE
     PATTERN "test_*.hpp" EXCLUDE)
 endforeach()
