@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "comm/launcher.hpp"
-#include "comm/mpi_world.hpp"
-#include "comm/thread_world.hpp"
+#include "train/comm/launcher.hpp"
+#include "train/comm/mpi_world.hpp"
+#include "train/comm/thread_world.hpp"
 
 namespace goban::bench {
 namespace {
@@ -46,15 +46,16 @@ double bus_gb_s(size_t bytes, int ranks, double seconds) {
   return 2.0 * (ranks - 1) / ranks * static_cast<double>(bytes) / seconds / 1e9;
 }
 
-base::Status reduce(comm::Communicator& end, const comm::Group& group, Data& data) {
-  return end.all_reduce(group, std::as_writable_bytes(std::span(data)), comm::Element::F32,
-                        comm::Reduction::Sum, "gradient");
+base::Status reduce(train::comm::Communicator& end, const train::comm::Group& group, Data& data) {
+  return end.all_reduce(group, std::as_writable_bytes(std::span(data)), train::comm::Element::F32,
+                        train::comm::Reduction::Sum, "gradient");
 }
 
-base::Status over_mpi(comm::Communicator& end) {
-  const comm::Group group = comm::whole_world(end.size());
+base::Status over_mpi(train::comm::Communicator& end) {
+  const train::comm::Group group = train::comm::whole_world(end.size());
   if (end.rank() == 0) {
-    fmt::print("{} ranks over {}; median of {} turns\n", end.size(), comm::mpi_library(), kTurns);
+    fmt::print("{} ranks over {}; median of {} turns\n", end.size(), train::comm::mpi_library(),
+               kTurns);
     fmt::print("{:>10} {:>12} {:>12} {:>8} {:>12} {:>12}\n", "bytes", "goban us", "MPI us", "ratio",
                "goban GB/s", "MPI GB/s");
   }
@@ -88,8 +89,8 @@ base::Status over_mpi(comm::Communicator& end) {
   return {};
 }
 
-base::Status over_threads(comm::Communicator& end) {
-  const comm::Group group = comm::whole_world(end.size());
+base::Status over_threads(train::comm::Communicator& end) {
+  const train::comm::Group group = train::comm::whole_world(end.size());
   if (end.rank() == 0) {
     fmt::print("{} ranks as threads; median of {} turns\n{:>10} {:>12} {:>12}\n", end.size(),
                kTurns, "bytes", "goban us", "goban GB/s");
@@ -113,8 +114,8 @@ base::Status over_threads(comm::Communicator& end) {
 }
 
 int run(int argc, char** argv) {
-  if (comm::launched_by_mpi()) {
-    auto end = comm::start_mpi({});
+  if (train::comm::launched_by_mpi()) {
+    auto end = train::comm::start_mpi({});
     if (!end) return 1;
     const auto status = over_mpi(**end);
     if (!status) (*end)->abandon(status.error().message);
@@ -125,7 +126,7 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "usage: allreduce_bench [RANKS]     (2)\n");
     return 2;
   }
-  if (const auto status = comm::run_threads(ranks, {}, over_threads); !status) return 1;
+  if (const auto status = train::comm::run_threads(ranks, {}, over_threads); !status) return 1;
   std::fflush(stdout);
   const std::string command = fmt::format(
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n {} '{}'",

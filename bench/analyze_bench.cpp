@@ -5,30 +5,30 @@
 #include <fmt/format.h>
 #include <string>
 
-#include "analysis/analyse.hpp"
-#include "analysis/writers.hpp"
 #include "bench/measure.hpp"
 #include "bench/sacct_file.hpp"
-#include "records/record_reader.hpp"
+#include "site/analysis/analyse.hpp"
+#include "site/analysis/writers.hpp"
+#include "site/records/record_reader.hpp"
 
 namespace goban::bench {
 namespace {
 
-void read(const std::string& path, records::RecordTable& table) {
-  const auto summary = records::read_records(path, {}, table);
+void read(const std::string& path, site::records::RecordTable& table) {
+  const auto summary = site::records::read_records(path, {}, table);
   if (!summary || summary->rejected > 0) std::abort();
 }
 
 /// All tables and figures as text; returns its length.
 size_t report(const std::string& path) {
-  records::RecordTable table;
+  site::records::RecordTable table;
   read(path, table);
-  const analysis::Rules rules;
-  analysis::Population population = analysis::make_population(table, rules, nullptr);
-  analysis::extract(population, rules);
-  const analysis::ReportData data =
-      analysis::analyse(population, rules, analysis::Labels(analysis::Language::English));
-  return analysis::report_json(data).size();
+  const site::analysis::Rules rules;
+  site::analysis::Population population = site::analysis::make_population(table, rules, nullptr);
+  site::analysis::extract(population, rules);
+  const site::analysis::ReportData data = site::analysis::analyse(
+      population, rules, site::analysis::Labels(site::analysis::Language::English));
+  return site::analysis::report_json(data).size();
 }
 
 int run(int64_t jobs, const std::string& kept) {
@@ -39,7 +39,7 @@ int run(int64_t jobs, const std::string& kept) {
   fmt::print("{} lines of sacct, {} MB\n", jobs, std::filesystem::file_size(file) / 1'000'000);
   const Cost floor = median_of(3, [&] { (void)floor_group_sacct(file); });
   const Cost reading = median_of(3, [&] {
-    records::RecordTable table;
+    site::records::RecordTable table;
     read(file, table);
   });
   const Cost all = median_of(3, [&] { (void)report(file); });

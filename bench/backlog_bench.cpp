@@ -5,16 +5,16 @@
 
 #include "bench/measure.hpp"
 #include "bench/workload.hpp"
-#include "engine/simulated/simulation.hpp"
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/simulator/simulation.hpp"
 
 namespace goban::bench {
 namespace {
 
 /// Counts the waiting jobs.
-class Depth final : public engine::Observer {
+class Depth final : public study::simulator::Observer {
  public:
-  void decided(const scheduler::Decision&, const scheduler::Core& core) override {
+  void decided(const core::scheduler::Decision&, const core::scheduler::Core& core) override {
     deepest = std::max(deepest, core.num_waiting());
     ++decisions;
   }
@@ -23,18 +23,19 @@ class Depth final : public engine::Observer {
 };
 
 void run(const std::string& cluster_name, const std::string& policy, const WorkloadShape& shape) {
-  const model::Cluster cluster = model::make_preset(cluster_name).value();
-  const model::JobHistory history = make_history(shape);
-  const policy::Composition composition = policy::compose(policy).value();
-  const profile::PmScores scores = make_scores(cluster, 7);
-  const profile::LocalityPenalties penalties(cluster, 1.7);
+  const core::model::Cluster cluster = core::model::make_preset(cluster_name).value();
+  const core::model::JobHistory history = make_history(shape);
+  const core::policy::Composition composition = core::policy::compose(policy).value();
+  const core::knowledge::PmScores scores = make_scores(cluster, 7);
+  const core::knowledge::LocalityPenalties penalties(cluster, 1.7);
   const auto work = [&](bool print) {
     Depth depth;
-    engine::SimulationOptions options;
+    study::simulator::SimulationOptions options;
     options.settings = composition.settings;
     if (print) options.observer = &depth;
     const auto result =
-        engine::simulate(history, {&cluster, &scores, &penalties}, composition, options).value();
+        study::simulator::simulate(history, {&cluster, &scores, &penalties}, composition, options)
+            .value();
     if (print) {
       fmt::print("  deepest queue {:6}  decisions {:7}  launches {:7}", depth.deepest,
                  depth.decisions, result.starts);

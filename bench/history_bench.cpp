@@ -10,8 +10,8 @@
 
 #include "bench/measure.hpp"
 #include "bench/sacct_file.hpp"
-#include "records/record_table.hpp"
-#include "store/job_store.hpp"
+#include "site/records/record_table.hpp"
+#include "site/store/job_store.hpp"
 
 namespace goban::bench {
 namespace {
@@ -19,11 +19,11 @@ namespace {
 constexpr int64_t kFirst = 1'554'076'800;  // 2019-04-01
 
 size_t goban_group(const std::string& path) {
-  records::RecordTable table;
-  const auto summary = records::read_records(path, {}, table);
+  site::records::RecordTable table;
+  const auto summary = site::records::read_records(path, {}, table);
   if (!summary || summary->rejected > 0) std::abort();
   std::unordered_map<uint64_t, std::pair<int64_t, int64_t>> groups;
-  for (const records::RecordRow& row : table.rows()) {
+  for (const site::records::RecordRow& row : table.rows()) {
     auto& group = groups[uint64_t{row.user} << 32 | row.partition];
     ++group.first;
     group.second += row.run_ns / base::kSecond * row.num_gpus;
@@ -37,7 +37,7 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void question(store::JobStore& jobs, const std::string& user) {
+void question(site::store::JobStore& jobs, const std::string& user) {
   for (const int month_days : {0, 180}) {
     const int64_t from_ns = (kFirst + int64_t{month_days} * 86400) * base::kSecond;
     int64_t count = 0;
@@ -52,7 +52,7 @@ void question(store::JobStore& jobs, const std::string& user) {
                     "WHERE user_id=(SELECT id FROM goban_names WHERE kind=1 AND name='{}') "
                     "AND end_ns>={} AND end_ns<{}",
                     user, from_ns, from_ns + int64_t{30} * 86400 * base::kSecond),
-                [&count](const store::SqlRow& row) {
+                [&count](const site::store::SqlRow& row) {
                   count = row.whole(0);
                   return true;
                 });
@@ -81,7 +81,7 @@ int run(int64_t jobs, int64_t stored, const std::string& kept) {
   if (stored != jobs) write_sacct(file, stored);
   const std::string database = (folder / "jobs.db").string();
   const Cost import = median_of(1, [&] {
-    auto store = store::JobStore::open(database, true).value();
+    auto store = site::store::JobStore::open(database, true).value();
     if (store.import_file(file, {}).value().written != stored) std::abort();
   });
   fmt::print(
@@ -90,7 +90,7 @@ int run(int64_t jobs, int64_t stored, const std::string& kept) {
       import.cpu_s, import.wall_s, static_cast<double>(stored) / import.cpu_s,
       static_cast<double>(stored) / import.wall_s,
       static_cast<int64_t>(std::filesystem::file_size(database)) / stored);
-  auto store = store::JobStore::open(database, false).value();
+  auto store = site::store::JobStore::open(database, false).value();
   question(store, "user0");
   question(store, "user77");
   std::filesystem::remove_all(folder);

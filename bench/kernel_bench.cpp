@@ -11,12 +11,12 @@
 #include <cstdlib>
 #include <functional>
 
-#include "mesh/fft_conv.hpp"
-#include "mesh/matmul.hpp"
+#include "train/mesh/fft_conv.hpp"
+#include "train/mesh/matmul.hpp"
 
 namespace {
 
-using namespace goban::mesh;
+using namespace goban::train::mesh;
 using Clock = std::chrono::steady_clock;
 
 double least_us(double seconds, const std::function<void()>& work) {

@@ -11,10 +11,10 @@
 #include <torch/torch.h>
 #include <vector>
 
-#include "comm/thread_world.hpp"
-#include "mesh/matmul.hpp"
-#include "train/memory_policy.hpp"
-#include "train/training_step.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/matmul.hpp"
+#include "train/trainer/memory_policy.hpp"
+#include "train/trainer/training_step.hpp"
 
 namespace goban::bench {
 namespace {
@@ -48,7 +48,8 @@ struct PlainModel : torch::nn::Module {
   torch::nn::Linear hidden1{nullptr}, hidden2{nullptr}, logits{nullptr};
 };
 
-double plain_step(PlainModel& model, torch::optim::Optimizer& optimizer, const mesh::Feeds& feeds) {
+double plain_step(PlainModel& model, torch::optim::Optimizer& optimizer,
+                  const train::mesh::Feeds& feeds) {
   for (torch::Tensor each : model.parameters()) each.mutable_grad().reset();
   const torch::Tensor label = feeds.at("label");
   const torch::Tensor out = model.forward(feeds.at("image"));
@@ -74,23 +75,24 @@ std::unique_ptr<torch::optim::Optimizer> plain_optimizer(const std::string& name
 }
 
 base::Status compare(const std::string& name, const std::string& rule, int64_t batch,
-                     comm::Communicator& end) {
-  train::TrainOptions options;
+                     train::comm::Communicator& end) {
+  train::trainer::TrainOptions options;
   options.model = name;
   options.batch_size = batch;
   const bool adam = rule == "adamw";
-  using Kind = mesh::OptimizerOptions::Kind;
+  using Kind = train::mesh::OptimizerOptions::Kind;
   options.optimizer.kind = adam ? Kind::AdamW : Kind::Sgd;
   options.optimizer.learning_rate = adam ? kAdamRate : kSgdRate;
-  auto graph = train::build_step(options);
+  auto graph = train::trainer::build_step(options);
   if (!graph) return base::failure(graph.error());
-  const auto layout = train::choose(options, **graph, end);
+  const auto layout = train::trainer::choose(options, **graph, end);
   if (!layout) return base::failure(layout.error());
-  mesh::DeviceMemory memory(0);
-  auto laid_out = train::TrainingStep::create(options, std::move(*graph), *layout, end, memory);
+  train::mesh::DeviceMemory memory(0);
+  auto laid_out =
+      train::trainer::TrainingStep::create(options, std::move(*graph), *layout, end, memory);
   if (!laid_out) return base::failure(laid_out.error());
-  const mesh::Feeds feeds = {{"image", torch::rand({batch, 784})},
-                             {"label", torch::randint(0, 10, {batch}, torch::kLong)}};
+  const train::mesh::Feeds feeds = {{"image", torch::rand({batch, 784})},
+                                    {"label", torch::randint(0, 10, {batch}, torch::kLong)}};
   int64_t number = 0;
   bool failed = false;
   const auto ours = [&] { failed |= !(*laid_out)->run({feeds}, number++); };
@@ -117,9 +119,9 @@ base::Status compare(const std::string& name, const std::string& rule, int64_t b
   return {};
 }
 
-base::Status all(const std::vector<std::string>& rules, comm::Communicator& end) {
+base::Status all(const std::vector<std::string>& rules, train::comm::Communicator& end) {
   for (const bool own : {false, true}) {
-    mesh::use_own_kernels(own);
+    train::mesh::use_own_kernels(own);
     fmt::print("{}; microseconds a step, ratio: median and quartiles of {} turns, {} threads\n",
                own ? "mesh layer with its own kernels" : "both with LibTorch's kernels", kTurns,
                at::get_num_threads());
@@ -138,11 +140,11 @@ base::Status all(const std::vector<std::string>& rules, comm::Communicator& end)
 }  // namespace goban::bench
 
 int main(int argc, char** argv) {
-  goban::train::keep_memory();
+  goban::train::trainer::keep_memory();
   std::vector<std::string> rules(argv + 1, argv + argc);
   if (rules.empty()) rules = {"sgd", "adamw"};
-  const auto status = goban::comm::run_threads(
-      1, {}, [&](goban::comm::Communicator& end) { return goban::bench::all(rules, end); });
+  const auto status = goban::train::comm::run_threads(
+      1, {}, [&](goban::train::comm::Communicator& end) { return goban::bench::all(rules, end); });
   if (!status) fmt::print(stderr, "overhead_bench: {}\n", status.error().text());
   return status ? 0 : 1;
 }

@@ -6,44 +6,44 @@
 
 #include "base/random.hpp"
 #include "bench/workload.hpp"
-#include "model/cluster_presets.hpp"
-#include "scheduler/resources.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "core/scheduler/resources.hpp"
 
 namespace goban::bench {
 namespace {
 
-std::unique_ptr<policy::Placement> make(int64_t which) {
+std::unique_ptr<core::policy::Placement> make(int64_t which) {
   switch (which) {
     case 0:
-      return policy::make_pal({});
+      return core::policy::make_pal({});
     case 1:
-      return policy::make_pm_first();
+      return core::policy::make_pm_first();
     default:
-      return policy::make_packed();
+      return core::policy::make_packed();
   }
 }
 const char* name(int64_t which) { return which == 0 ? "pal" : which == 1 ? "pm-first" : "packed"; }
 
 void placement(benchmark::State& state) {
-  const model::Cluster cluster =
-      model::make_preset(fmt::format("{}x4", state.range(1) / 4)).value();
-  const profile::PmScores scores = make_scores(cluster, 7);
-  const profile::LocalityPenalties penalties(cluster, 1.7);
+  const core::model::Cluster cluster =
+      core::model::make_preset(fmt::format("{}x4", state.range(1) / 4)).value();
+  const core::knowledge::PmScores scores = make_scores(cluster, 7);
+  const core::knowledge::LocalityPenalties penalties(cluster, 1.7);
   const auto chosen = make(state.range(0));
-  scheduler::Resources resources({&cluster, &scores, &penalties}, *chosen);
+  core::scheduler::Resources resources({&cluster, &scores, &penalties}, *chosen);
   base::Random random(3);
-  model::JobRequest job;
+  core::model::JobRequest job;
   job.num_gpus = 1;
   for (uint32_t gpu = 0; gpu < cluster.num_gpus(); ++gpu) {
     if (random.below(2) == 0)
-      resources.take(job, {.gpus = {model::GpuId(gpu)}, .hosts = {}, .reason = {}});
+      resources.take(job, {.gpus = {core::model::GpuId(gpu)}, .hosts = {}, .reason = {}});
   }
   const auto gpus = static_cast<int32_t>(state.range(2));
-  model::Allocation out;
+  core::model::Allocation out;
   while (state.KeepRunning()) {
     // 0: a mix of sizes and classes, as a queue brings them.
     job.num_gpus = gpus > 0 ? gpus : static_cast<int32_t>(1u << random.below(5));
-    job.app_class = model::AppClass{static_cast<uint8_t>(random.below(3))};
+    job.app_class = core::model::AppClass{static_cast<uint8_t>(random.below(3))};
     if (!resources.find(job, {}, 1, out)) continue;
     resources.take(job, out);
     resources.give(job, out);

@@ -15,13 +15,13 @@
 
 #include "base/random.hpp"
 #include "bench/measure.hpp"
-#include "series/job_values.hpp"
-#include "series/store_writer.hpp"
+#include "site/series/job_values.hpp"
+#include "site/series/store_writer.hpp"
 
 namespace goban::bench {
 namespace {
 
-using namespace series;
+using namespace site::series;
 
 constexpr int64_t kMonth_ms = 1'554'076'800'000;  // 2019-04-01 00:00 UTC
 constexpr int64_t kMinute_ms = 60'000;

@@ -7,8 +7,8 @@
 #include <new>
 
 #include "base/random.hpp"
-#include "policy/compose.hpp"
-#include "policy/sharing/test_sharing.hpp"
+#include "core/policy/compose.hpp"
+#include "core/policy/sharing/test_sharing.hpp"
 
 namespace {
 // Set by the only thread there is; counts what a decision allocates.
@@ -27,9 +27,9 @@ void operator delete(void* memory, size_t /*size*/) noexcept { std::free(memory)
 namespace goban::bench {
 namespace {
 
-using policy::TestJob;
-using policy::TestSharing;
-using policy::TestSite;
+using core::policy::TestJob;
+using core::policy::TestSharing;
+using core::policy::TestSite;
 
 constexpr uint32_t kNodes = 1088;
 constexpr uint32_t kNodeGpus = 4;
@@ -39,7 +39,7 @@ constexpr int kDecisions = 5'000;
 /// Applications alone with watts and utilisation, and every pair of them.
 TestSite make_site(uint32_t apps, base::Random& random) {
   TestSite site{.nodes = kNodes, .gpus = kNodeGpus, .apps = apps};
-  profile::PowerModel power;
+  core::knowledge::PowerModel power;
   power.num_gpus = kNodeGpus;
   power.host_idle_w = 80;
   power.gpu_idle_w = 30;
@@ -68,7 +68,7 @@ TestJob draw_job(uint32_t apps, base::Random& random) {
   job.gpus = size < 0.8 ? 1 : size < 0.9 ? 2 : 4;
   job.app = static_cast<int32_t>(random.below(apps));
   job.util_pct = static_cast<float>(5 + 25 * (job.app + 0.5) / apps);
-  job.mem_bytes = policy::kTestGib * (1 + job.app % 3);
+  job.mem_bytes = core::policy::kTestGib * (1 + job.app % 3);
   job.work_s = 3600 * (1 + 99 * random.uniform());
   const std::array factors = {1.2, 2.0, 10.0};
   job.deadline_s = job.work_s * factors[random.below(3)];
@@ -81,7 +81,7 @@ void fill(TestSharing& view, uint32_t apps, base::Random& random) {
     TestJob job = draw_job(apps, random);
     const auto gpus = static_cast<uint32_t>(job.gpus);
     if (gpu % kNodeGpus + gpus > kNodeGpus) continue;
-    std::vector<model::GpuId> on;
+    std::vector<core::model::GpuId> on;
     for (uint32_t i = 0; i < gpus; ++i) on.emplace_back(gpu + i);
     view.start(view.submit(job), on);
     gpu += gpus;
@@ -103,14 +103,14 @@ double cpu_us() {
   return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) * 1e-3;
 }
 
-void measure(const char* name, const policy::Sharing& sharing, const TestSharing& view,
-             std::span<const model::JobId> waiting) {
+void measure(const char* name, const core::policy::Sharing& sharing, const TestSharing& view,
+             std::span<const core::model::JobId> waiting) {
   std::vector<double> took_us;
   took_us.reserve(waiting.size());
   size_t found = 0;
   (void)sharing.choose(view, view.job(waiting[0]));  // work space
   const uint64_t before = num_allocations;
-  for (const model::JobId job : waiting) {
+  for (const core::model::JobId job : waiting) {
     const double begin_us = cpu_us();
     found += sharing.choose(view, view.job(job)) ? 1 : 0;
     took_us.push_back(cpu_us() - begin_us);
@@ -132,7 +132,7 @@ void run(uint32_t apps) {
   TestSharing view(make_site(apps, random));
   fill(view, apps, random);
   view.pass(1800);
-  std::vector<model::JobId> waiting;
+  std::vector<core::model::JobId> waiting;
   for (int i = 0; i < kDecisions; ++i) waiting.push_back(view.submit(draw_job(apps, random)));
   size_t kinds = 0;
   for (uint32_t size = 1; size <= kNodeGpus; ++size) {
@@ -140,24 +140,24 @@ void run(uint32_t apps) {
   }
   fmt::print("{} applications, {} running jobs, {} kinds of groups\n", apps, view.num_running(),
              kinds);
-  measure("fifo-packed", *policy::make_fifo_packed({}), view, waiting);
-  measure("gandiva", *policy::make_gandiva({}), view, waiting);
-  measure("eaco-paper", *policy::make_eaco_paper({}), view, waiting);
+  measure("fifo-packed", *core::policy::make_fifo_packed({}), view, waiting);
+  measure("gandiva", *core::policy::make_gandiva({}), view, waiting);
+  measure("eaco-paper", *core::policy::make_eaco_paper({}), view, waiting);
   for (const auto& [name, ranking] :
-       {std::pair{"eaco, highest", policy::ShareRanking::Highest},
-        std::pair{"eaco, similar", policy::ShareRanking::Similar},
-        std::pair{"eaco, complementary", policy::ShareRanking::Complementary}}) {
-    policy::EacoOptions options;
+       {std::pair{"eaco, highest", core::policy::ShareRanking::Highest},
+        std::pair{"eaco, similar", core::policy::ShareRanking::Similar},
+        std::pair{"eaco, complementary", core::policy::ShareRanking::Complementary}}) {
+    core::policy::EacoOptions options;
     options.ranking = ranking;
-    measure(name, *policy::make_eaco(options), view, waiting);
+    measure(name, *core::policy::make_eaco(options), view, waiting);
   }
   view.set_demand(kNodes * kNodeGpus * 8 / 10);
-  policy::EacoOptions worth = policy::compose("goban").value().eaco;
-  worth.ranking = policy::ShareRanking::Worth;
-  measure("goban", *policy::make_eaco(worth), view, waiting);
-  policy::EacoOptions hopeless;
+  core::policy::EacoOptions worth = core::policy::compose("goban").value().eaco;
+  worth.ranking = core::policy::ShareRanking::Worth;
+  measure("goban", *core::policy::make_eaco(worth), view, waiting);
+  core::policy::EacoOptions hopeless;
   hopeless.min_saving = 0.99;
-  measure("eaco, nothing is worth it", *policy::make_eaco(hopeless), view, waiting);
+  measure("eaco, nothing is worth it", *core::policy::make_eaco(hopeless), view, waiting);
 }
 
 }  // namespace

@@ -7,49 +7,51 @@
 #include <fstream>
 
 #include "bench/measure.hpp"
-#include "engine/simulated/simulation.hpp"
-#include "history/generate/abci.hpp"
-#include "history/job_reader.hpp"
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/history/generate/abci.hpp"
+#include "study/history/job_reader.hpp"
+#include "study/simulator/simulation.hpp"
 
 namespace goban::bench {
 namespace {
 
-class Depth final : public engine::Observer {
+class Depth final : public study::simulator::Observer {
  public:
-  void decided(const scheduler::Decision&, const scheduler::Core& core) override {
+  void decided(const core::scheduler::Decision&, const core::scheduler::Core& core) override {
     deepest = std::max(deepest, core.num_waiting());
   }
   size_t deepest = 0;
 };
 
 /// Squeezes the submit times so that GPU-seconds of work arrive at `load` of what there is.
-void squeeze(model::JobHistory& history, double load, uint32_t num_gpus) {
+void squeeze(core::model::JobHistory& history, double load, uint32_t num_gpus) {
   double gpu_s = 0;
-  for (const model::Job& job : history.jobs) gpu_s += job.work_s * job.request.num_gpus;
+  for (const core::model::Job& job : history.jobs) gpu_s += job.work_s * job.request.num_gpus;
   const base::TimeNs span_ns = history.jobs.back().request.submit_ns;
   const double factor = gpu_s / (load * num_gpus * base::to_seconds(span_ns));
-  for (model::Job& job : history.jobs) {
+  for (core::model::Job& job : history.jobs) {
     job.request.submit_ns =
         static_cast<base::TimeNs>(static_cast<double>(job.request.submit_ns) * factor);
   }
 }
 
 void run(const std::string& csv, double load) {
-  const model::Cluster cluster = model::make_preset("abci").value();
-  history::ReadOptions read;
+  const core::model::Cluster cluster = core::model::make_preset("abci").value();
+  study::history::ReadOptions read;
   read.cluster = &cluster;
-  model::JobHistory history = history::read_jobs(csv, read).value().history;
+  core::model::JobHistory history = study::history::read_jobs(csv, read).value().history;
   if (load > 0) squeeze(history, load, cluster.num_gpus());
-  const policy::Composition composition = policy::compose("slurm-multifactor").value();
-  const profile::PmScores scores = profile::PmScores::uniform(cluster.num_gpus());
-  const profile::LocalityPenalties penalties(cluster, composition.settings.locality_penalty);
+  const core::policy::Composition composition = core::policy::compose("slurm-multifactor").value();
+  const core::knowledge::PmScores scores = core::knowledge::PmScores::uniform(cluster.num_gpus());
+  const core::knowledge::LocalityPenalties penalties(cluster,
+                                                     composition.settings.locality_penalty);
   Depth depth;
-  engine::SimulationOptions options;
+  study::simulator::SimulationOptions options;
   options.settings = composition.settings;
   options.observer = &depth;
   const auto result =
-      engine::simulate(history, {&cluster, &scores, &penalties}, composition, options).value();
+      study::simulator::simulate(history, {&cluster, &scores, &penalties}, composition, options)
+          .value();
   double wait_s = 0;
   for (size_t i = 0; i < history.jobs.size(); ++i) {
     wait_s += base::to_seconds(result.outcomes[i].start_ns - history.jobs[i].request.submit_ns);
@@ -63,10 +65,11 @@ int bench(int64_t jobs) {
   const auto csv = std::filesystem::temp_directory_path() / "goban-site-bench.csv";
   for (const int64_t count : {jobs / 10, jobs / 3, jobs}) {
     std::ofstream file(csv);
-    history::AbciOptions options;
-    options.population = history::AbciPopulation::All;
+    study::history::AbciOptions options;
+    options.population = study::history::AbciPopulation::All;
     options.num_jobs = count;
-    if (!history::generate_abci(options, [&](std::string_view text) { file << text; })) return 1;
+    if (!study::history::generate_abci(options, [&](std::string_view text) { file << text; }))
+      return 1;
     file.close();
     for (const double load : {0.0, 0.6, 0.8}) {
       const Cost cost = measure_in_child([&] { run(csv, load); });

@@ -15,13 +15,13 @@
 #include <string_view>
 #include <thread>
 
-#include "live/daemon.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "core/policy/compose.hpp"
 #include "live/journal/journal_file.hpp"
-#include "model/cluster_presets.hpp"
-#include "policy/compose.hpp"
-#include "service/api_client.hpp"
-#include "service/daemon_desk.hpp"
-#include "service/service.hpp"
+#include "live/loop/live_scheduler.hpp"
+#include "serve/api/api_client.hpp"
+#include "serve/api/service.hpp"
+#include "serve/daemon/daemon_client.hpp"
 
 namespace goban::bench {
 namespace {
@@ -36,16 +36,16 @@ class IdleEngine final : public live::Engine {
   }
   void stop(live::RunId, live::StopReason) override {}
   void resume(const live::LaunchOrder&) override {}
-  void forget(live::JobId, const std::string&) override {}
+  void forget(core::model::JobId, const std::string&) override {}
   std::vector<live::Report> take_reports() override { return std::exchange(reports_, {}); }
 
  private:
   std::vector<live::Report> reports_;
 };
 
-class NoAccounting final : public live::Accounting {
+class NoAccounting final : public live::loop::Accounting {
  public:
-  base::Status record(const std::vector<live::LiveJob>&) override { return {}; }
+  base::Status record(const std::vector<live::controller::LiveJob>&) override { return {}; }
 };
 
 [[noreturn]] void give_up(const base::Error& error) {
@@ -59,32 +59,32 @@ T value_of(base::Result<T> result) {
   return std::move(*result);
 }
 
-live::Site make_site(const std::string& policy) {
-  live::Site site;
-  site.cluster = value_of(model::make_preset("64x4"));
-  site.scores = profile::PmScores::uniform(site.cluster.num_gpus());
-  site.penalties = profile::LocalityPenalties(site.cluster, 1.5);
-  site.composition = value_of(policy::compose(policy));
+live::controller::Site make_site(const std::string& policy) {
+  live::controller::Site site;
+  site.cluster = value_of(core::model::make_preset("64x4"));
+  site.scores = core::knowledge::PmScores::uniform(site.cluster.num_gpus());
+  site.penalties = core::knowledge::LocalityPenalties(site.cluster, 1.5);
+  site.composition = value_of(core::policy::compose(policy));
   return site;
 }
 
 /// The daemon with all its doors, in a folder.
 struct Server {
   Server(const std::string& folder, const std::string& policy)
-      : payloads(value_of(service::PayloadStore::open(folder + "/payloads"))) {
-    auto journal = value_of(live::open_journal(folder + "/journal", {}));
-    daemon = value_of(live::Daemon::start(make_site(policy), journal.recovered,
-                                          std::move(journal.log), std::make_unique<IdleEngine>(),
-                                          std::make_unique<NoAccounting>(), {}));
-    desk = std::make_unique<service::DaemonDesk>(*daemon);
-    service::ServiceOptions options{.socket = folder + "/sock"};
+      : payloads(value_of(serve::api::PayloadStore::open(folder + "/payloads"))) {
+    auto journal = value_of(live::journal::open_journal(folder + "/journal", {}));
+    daemon = value_of(live::loop::Daemon::start(
+        make_site(policy), journal.recovered, std::move(journal.log),
+        std::make_unique<IdleEngine>(), std::make_unique<NoAccounting>(), {}));
+    desk = std::make_unique<serve::daemon::DaemonDesk>(*daemon);
+    serve::api::ServiceOptions options{.socket = folder + "/sock"};
     options.requests_per_s = options.requests_burst = 1e9;
-    doors = value_of(service::Service::start(options, *desk, payloads, {}));
+    doors = value_of(serve::api::Service::start(options, *desk, payloads, {}));
   }
-  service::PayloadStore payloads;
-  std::unique_ptr<live::Daemon> daemon;
-  std::unique_ptr<service::DaemonDesk> desk;
-  std::unique_ptr<service::Service> doors;
+  serve::api::PayloadStore payloads;
+  std::unique_ptr<live::loop::Daemon> daemon;
+  std::unique_ptr<serve::daemon::DaemonDesk> desk;
+  std::unique_ptr<serve::api::Service> doors;
 };
 
 struct Options {
@@ -113,7 +113,7 @@ std::string submission(int tasks) {
 /// Jobs that wait before the first is measured.
 void fill_queue(const std::string& socket, int count) {
   constexpr int kAtOnce = 1000;
-  service::ApiClient client({.socket = socket});
+  serve::api::ApiClient client({.socket = socket});
   for (int done = 0; done < count; done += kAtOnce) {
     value_of(client.post("/v1/jobs", submission(std::min(kAtOnce, count - done))));
   }
@@ -132,7 +132,7 @@ Result submit(const std::string& socket, const Options& options) {
   const auto begin = Clock::now();
   for (std::vector<double>& mine : latency_s) {
     threads.emplace_back([&] {
-      service::ApiClient client({.socket = socket});
+      serve::api::ApiClient client({.socket = socket});
       while (left.fetch_sub(1) > 0) {
         const auto from = Clock::now();
         value_of(client.post("/v1/jobs", body));
@@ -156,7 +156,7 @@ double at(const std::vector<double>& ascending, double part) {
 
 /// Lines of /metrics about decisions.
 void print_decisions(const std::string& socket) {
-  service::ApiClient client({.socket = socket});
+  serve::api::ApiClient client({.socket = socket});
   const std::string page = value_of(client.get("/metrics"));
   for (size_t begin = 0; begin < page.size();) {
     const size_t end = std::min(page.find('\n', begin), page.size());

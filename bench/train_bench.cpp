@@ -14,14 +14,14 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "comm/launcher.hpp"
-#include "comm/mpi_world.hpp"
-#include "comm/nccl_world.hpp"
-#include "comm/thread_world.hpp"
-#include "mesh/device.hpp"
-#include "train/batches.hpp"
-#include "train/memory_policy.hpp"
-#include "train/training_step.hpp"
+#include "train/comm/launcher.hpp"
+#include "train/comm/mpi_world.hpp"
+#include "train/comm/nccl_world.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/device.hpp"
+#include "train/trainer/batches.hpp"
+#include "train/trainer/memory_policy.hpp"
+#include "train/trainer/training_step.hpp"
 
 namespace goban::bench {
 namespace {
@@ -36,10 +36,10 @@ struct Wanted {
   std::string device = "cpu";
 };
 
-data::ImageSet noise() {
+train::data::ImageSet noise() {
   base::Random random(5);
-  data::ImageSet set;
-  const auto fill = [&](data::IdxArray& array, std::vector<int64_t> sizes, uint64_t below) {
+  train::data::ImageSet set;
+  const auto fill = [&](train::data::IdxArray& array, std::vector<int64_t> sizes, uint64_t below) {
     int64_t count = 1;
     for (const int64_t size : sizes) count *= size;
     array.sizes = std::move(sizes);
@@ -53,9 +53,9 @@ data::ImageSet noise() {
   return set;
 }
 
-train::TrainOptions options_of(const Wanted& wanted, int ranks) {
-  using Kind = mesh::OptimizerOptions::Kind;
-  train::TrainOptions options;
+train::trainer::TrainOptions options_of(const Wanted& wanted, int ranks) {
+  using Kind = train::mesh::OptimizerOptions::Kind;
+  train::trainer::TrainOptions options;
   options.device = wanted.device;
   if (wanted.model == "lm") {
     options.task = "lm";
@@ -72,7 +72,8 @@ train::TrainOptions options_of(const Wanted& wanted, int ranks) {
     options.model = wanted.model;
   }
   options.batch_size = wanted.batch;
-  options.precision = wanted.precision == "bf16" ? mesh::DType::BF16 : mesh::DType::F32;
+  options.precision =
+      wanted.precision == "bf16" ? train::mesh::DType::BF16 : train::mesh::DType::F32;
   options.optimizer.kind = wanted.optimizer == "adafactor" ? Kind::Adafactor
                            : wanted.optimizer == "adamw"   ? Kind::AdamW
                                                            : Kind::Sgd;
@@ -84,15 +85,17 @@ train::TrainOptions options_of(const Wanted& wanted, int ranks) {
 }
 
 /// The batch that begins at a sample; text is random and read in windows.
-std::function<mesh::Feeds(int64_t begin)> source_of(const train::TrainOptions& options) {
+std::function<train::mesh::Feeds(int64_t begin)> source_of(
+    const train::trainer::TrainOptions& options) {
   if (options.task != "lm") {
-    std::shared_ptr<train::Batches> images = train::image_batches(noise(), 1, 0, 0);
+    std::shared_ptr<train::trainer::Batches> images =
+        train::trainer::image_batches(noise(), 1, 0, 0);
     return
         [=, batch = options.batch_size](int64_t begin) { return images->train(0, begin, batch); };
   }
   const int64_t length = options.transformer.length, batch = options.batch_size;
   const at::Tensor text = at::randint(kVocabulary, {kSamples * length + 1}, at::kLong);
-  return [=](int64_t begin) -> mesh::Feeds {
+  return [=](int64_t begin) -> train::mesh::Feeds {
     const auto windows = [&](int64_t from) {
       return text.narrow(0, from, batch * length).view({batch, length});
     };
@@ -102,17 +105,18 @@ std::function<mesh::Feeds(int64_t begin)> source_of(const train::TrainOptions& o
 
 /// Images (of the lm: tokens) a second of all ranks together, for about `wanted.seconds` after a
 /// warm-up.
-base::Result<double> images_per_s(const Wanted& wanted, comm::Communicator& end) {
-  const train::TrainOptions options = options_of(wanted, end.size());
-  const auto device = mesh::resolve_device(options.device, end.local_rank());
+base::Result<double> images_per_s(const Wanted& wanted, train::comm::Communicator& end) {
+  const train::trainer::TrainOptions options = options_of(wanted, end.size());
+  const auto device = train::mesh::resolve_device(options.device, end.local_rank());
   if (!device) return base::failure(device.error());
-  mesh::allow_tf32(wanted.precision == "tf32");
-  auto graph = train::build_step(options);
+  train::mesh::allow_tf32(wanted.precision == "tf32");
+  auto graph = train::trainer::build_step(options);
   if (!graph) return base::failure(graph.error());
-  const auto layout = train::choose(options, **graph, end);
+  const auto layout = train::trainer::choose(options, **graph, end);
   if (!layout) return base::failure(layout.error());
-  mesh::DeviceMemory memory(0, *device);
-  auto step = train::TrainingStep::create(options, std::move(*graph), *layout, end, memory);
+  train::mesh::DeviceMemory memory(0, *device);
+  auto step =
+      train::trainer::TrainingStep::create(options, std::move(*graph), *layout, end, memory);
   if (!step) return base::failure(step.error());
   const auto feeds = source_of(options);
   int64_t number = 0;
@@ -132,7 +136,7 @@ base::Result<double> images_per_s(const Wanted& wanted, comm::Communicator& end)
   if (!warm) return warm;
   // Rank 0's clock says how many steps: all ranks must make as many.
   std::array<double, 1> guess = {std::max(*warm / 2, 1e-6)};
-  const auto agreed = end.broadcast(comm::whole_world(end.size()),
+  const auto agreed = end.broadcast(train::comm::whole_world(end.size()),
                                     std::as_writable_bytes(std::span(guess)), 0, "s");
   if (!agreed) return base::failure(agreed.error());
   const auto steps = std::max<int64_t>(3, static_cast<int64_t>(wanted.seconds / guess[0]));
@@ -156,10 +160,11 @@ int say(const Wanted& wanted, int ranks, const base::Result<double>& rate) {
 
 int alone(const Wanted& wanted) {
   base::Result<double> rate = 0.0;
-  const auto status = comm::run_threads(1, {}, [&](comm::Communicator& end) -> base::Status {
-    rate = images_per_s(wanted, end);
-    return {};
-  });
+  const auto status =
+      train::comm::run_threads(1, {}, [&](train::comm::Communicator& end) -> base::Status {
+        rate = images_per_s(wanted, end);
+        return {};
+      });
   return status ? say(wanted, 1, rate) : 1;
 }
 
@@ -178,7 +183,7 @@ int table() {
 }
 
 int run(int argc, char** argv) {
-  train::keep_memory();
+  train::trainer::keep_memory();
   if (argc == 1) return table();
   if (argc != 6 && argc != 7) {
     fmt::print(stderr,
@@ -192,12 +197,12 @@ int run(int argc, char** argv) {
                       std::atoll(argv[2]),
                       std::atof(argv[5]),
                       argc == 7 ? argv[6] : "cpu"};
-  if (!comm::launched_by_mpi()) return alone(wanted);
-  auto end = comm::start_mpi({});
+  if (!train::comm::launched_by_mpi()) return alone(wanted);
+  auto end = train::comm::start_mpi({});
   if (!end) return 1;
-  std::unique_ptr<comm::Communicator> gpus;
+  std::unique_ptr<train::comm::Communicator> gpus;
   if (wanted.device != "cpu" && (*end)->size() > 1) {
-    auto started = comm::start_nccl(**end, (*end)->local_rank());
+    auto started = train::comm::start_nccl(**end, (*end)->local_rank());
     if (!started) (*end)->abandon(started.error().text());
     gpus = std::move(*started);
   }

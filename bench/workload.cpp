@@ -10,21 +10,22 @@
 
 namespace goban::bench {
 
-model::JobHistory make_history(const WorkloadShape& shape) {
+core::model::JobHistory make_history(const WorkloadShape& shape) {
   base::Random random(shape.seed);
   std::vector<double> submit_s(shape.jobs);
   for (double& s : submit_s) s = std::floor(random.uniform() * shape.horizon_s);
   std::ranges::sort(submit_s);
-  model::JobHistory history;
+  core::model::JobHistory history;
   history.jobs.reserve(shape.jobs);
   for (uint64_t i = 0; i < shape.jobs; ++i) {
-    model::Job job;
+    core::model::Job job;
     job.request.submit_ns = base::from_seconds(submit_s[i]);
     job.request.num_gpus = static_cast<int32_t>(1u << random.below(shape.size_max_log2 + 1));
-    job.request.app_class = model::AppClass{static_cast<uint8_t>(random.below(3))};
+    job.request.app_class = core::model::AppClass{static_cast<uint8_t>(random.below(3))};
     job.request.model =
-        model::ModelId(history.models.intern("m" + std::to_string(random.below(8))));
-    job.request.user = model::UserId(history.users.intern("u" + std::to_string(random.below(500))));
+        core::model::ModelId(history.models.intern("m" + std::to_string(random.below(8))));
+    job.request.user =
+        core::model::UserId(history.users.intern("u" + std::to_string(random.below(500))));
     job.work_s = 1 + std::floor(-std::log(1 - random.uniform()) * shape.mean_duration_s);
     history.jobs.push_back(job);
     history.job_names.add(std::to_string(i));
@@ -32,12 +33,12 @@ model::JobHistory make_history(const WorkloadShape& shape) {
   return history;
 }
 
-void write_generic_csv(const model::JobHistory& history, const std::string& path) {
+void write_generic_csv(const core::model::JobHistory& history, const std::string& path) {
   auto file = base::OutputFile::create(path).value();
   std::string& out = file.buffer();
   out += "job_id,submit_time,duration,num_gpus,user,model\n";
   for (size_t i = 0; i < history.jobs.size(); ++i) {
-    const model::Job& job = history.jobs[i];
+    const core::model::Job& job = history.jobs[i];
     out += history.job_names[i];
     out += ',';
     base::append_seconds(out, job.request.submit_ns);
@@ -55,9 +56,9 @@ void write_generic_csv(const model::JobHistory& history, const std::string& path
   if (!file.commit()) std::abort();
 }
 
-profile::PmScores make_scores(const model::Cluster& cluster, uint64_t seed) {
+core::knowledge::PmScores make_scores(const core::model::Cluster& cluster, uint64_t seed) {
   base::Random random(seed);
-  std::vector<profile::ClassScores> classes;
+  std::vector<core::knowledge::ClassScores> classes;
   for (int c = 0; c < 3; ++c) {
     std::vector<double> raw;
     std::vector<double> bins;
@@ -65,9 +66,9 @@ profile::PmScores make_scores(const model::Cluster& cluster, uint64_t seed) {
       bins.push_back(0.9 + 0.05 * static_cast<double>(random.below(6)));
       raw.push_back(bins.back() + 0.01 * random.uniform());
     }
-    classes.push_back(profile::class_from_values(std::move(raw), bins));
+    classes.push_back(core::knowledge::class_from_values(std::move(raw), bins));
   }
-  return profile::PmScores(std::move(classes));
+  return core::knowledge::PmScores(std::move(classes));
 }
 
 }  // namespace goban::bench

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "model/cluster.hpp"
-#include "model/job.hpp"
-#include "profile/pm_scores.hpp"
+#include "core/knowledge/pm_scores.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/job.hpp"
 
 namespace goban::bench {
 
@@ -18,11 +18,12 @@ struct WorkloadShape {
   uint64_t seed = 1;
 };
 
-[[nodiscard]] model::JobHistory make_history(const WorkloadShape& shape);
+[[nodiscard]] core::model::JobHistory make_history(const WorkloadShape& shape);
 /// The same as a file in the generic CSV format.
-void write_generic_csv(const model::JobHistory& history, const std::string& path);
+void write_generic_csv(const core::model::JobHistory& history, const std::string& path);
 
 /// Three classes, six bins each, drawn independently for every GPU.
-[[nodiscard]] profile::PmScores make_scores(const model::Cluster& cluster, uint64_t seed);
+[[nodiscard]] core::knowledge::PmScores make_scores(const core::model::Cluster& cluster,
+                                                    uint64_t seed);
 
 }  // namespace goban::bench

@@ -7,9 +7,9 @@
 #include "bench/floor.hpp"
 #include "bench/measure.hpp"
 #include "bench/workload.hpp"
-#include "history/job_reader.hpp"
-#include "model/cluster_presets.hpp"
-#include "report/simulate_report.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/history/job_reader.hpp"
+#include "study/results/simulate_report.hpp"
 
 namespace goban::bench {
 namespace {
@@ -17,20 +17,23 @@ namespace {
 constexpr const char* kCluster = "1088x4";
 
 void run_goban(const std::string& csv, const std::string& out) {
-  const model::Cluster cluster = model::make_preset(kCluster).value();
-  history::ReadOptions read;
+  const core::model::Cluster cluster = core::model::make_preset(kCluster).value();
+  study::history::ReadOptions read;
   read.cluster = &cluster;
-  const history::ReadResult jobs = history::read_jobs(csv, read).value();
-  const policy::Composition composition = policy::compose("fifo+packed").value();
-  const profile::PmScores scores = profile::PmScores::uniform(cluster.num_gpus());
-  const profile::LocalityPenalties penalties(cluster, composition.settings.locality_penalty);
-  engine::SimulationOptions options;
+  const study::history::ReadResult jobs = study::history::read_jobs(csv, read).value();
+  const core::policy::Composition composition = core::policy::compose("fifo+packed").value();
+  const core::knowledge::PmScores scores = core::knowledge::PmScores::uniform(cluster.num_gpus());
+  const core::knowledge::LocalityPenalties penalties(cluster,
+                                                     composition.settings.locality_penalty);
+  study::simulator::SimulationOptions options;
   options.settings = composition.settings;
-  const engine::SimulationResult result =
-      engine::simulate(jobs.history, {&cluster, &scores, &penalties}, composition, options).value();
-  if (!report::write_jobs_csv(out, jobs.history, result)) std::abort();
-  const report::RunMetrics metrics =
-      report::measure(composition.name, jobs.history, cluster.num_gpus(), result);
+  const study::simulator::SimulationResult result =
+      study::simulator::simulate(jobs.history, {&cluster, &scores, &penalties}, composition,
+                                 options)
+          .value();
+  if (!study::results::write_jobs_csv(out, jobs.history, result)) std::abort();
+  const study::results::RunMetrics metrics =
+      study::results::measure(composition.name, jobs.history, cluster.num_gpus(), result);
   fmt::print("  {} jobs, average JCT {:.1f} s, occupancy {:.3f}\n", metrics.jobs, metrics.avg_jct_s,
              metrics.gpu_occupancy);
 }

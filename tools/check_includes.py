@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the architecture: which room may include which, and which library lives where.
+"""Checks the architecture: which layer and module may include which, and which library lives where.
 
-The rooms and their directions come from cmake/rooms.cmake, the table that CMake links by. The rules
-about libraries, sizes and names are the tables below. Prints `file:line: message` for each
-violation and exits with 1 if there is one.
+The layers and modules come from cmake/layers.cmake, the table that CMake links by, and what tests
+alone may include from src/CMakeLists.txt (TEST_USES). A permission that no include needs is reported
+as well. The rules about libraries, sizes and names are the tables below. Prints
+`file:line: message` for each violation and exits with 1 if there is one.
 
 usage: check_includes.py [ROOT]
 """
@@ -18,7 +19,7 @@ SOURCE_LINES_MAX = 700
 
 # Violations we accept: (path, start of the message) -> why. One that no longer occurs is reported.
 EXCEPTIONS = {
-    ("src/model/cluster_presets.cpp", "<filesystem>"):
+    ("src/core/model/cluster_presets.cpp", "<filesystem>"):
         "`--cluster X` is a preset or a file; it asks whether the file exists",
 }
 
@@ -28,41 +29,38 @@ EVERYWHERE = ("",)
 LIBRARIES = {
     "fmt/": EVERYWHERE,
     "tl/expected.hpp": EVERYWHERE,
-    "CLI/": ("src/cli/", "src/train/main.cpp"),
-    "toml++/": ("src/model/cluster_file.cpp", "src/history/incidents.cpp", "src/base/"),
+    "CLI/": ("src/cli/", "src/train/trainer/main.cpp"),
+    "toml++/": ("src/core/model/cluster_file.cpp", "src/study/history/incidents.cpp", "src/base/"),
     "nlohmann/": EVERYWHERE,  # and only in .cpp files: see check_library
-    "torch/": ("src/mesh/", "src/comm/", "src/data/", "src/train/", "tests/standin_device/",
-               "bench/"),
-    "ATen/": ("src/mesh/", "src/comm/", "src/data/", "src/train/", "tests/mpi/",
-              "tests/standin_device/", "tests/examples/", "bench/"),
-    "c10/": ("src/mesh/", "src/comm/", "src/data/", "src/train/", "tests/standin_device/"),
-    "mpi.h": ("src/comm/", "bench/"),
-    "dnnl.h": ("src/mesh/",),
-    "zlib.h": ("src/base/", "src/history/", "src/series/", "src/data/", "src/mesh/"),
-    "boost/": ("src/history/", "src/profile/"),
-    "httplib.h": ("src/service/", "src/engine/kubernetes/", "src/telemetry/"),
-    "curl/": ("src/telemetry/", "src/service/"),
-    "microhttpd.h": ("src/service/",),
-    "sqlite3.h": ("src/store/sqlite.cpp", "src/store/sqlite_copy.cpp",
-                  "src/store/test_faulty_files.hpp"),
-    "mysql.h": ("src/store/mariadb.cpp",),
-    "libpq-fe.h": ("src/store/postgresql.cpp",),
+    "torch/": ("src/train/", "tests/standin_device/", "bench/"),
+    "ATen/": ("src/train/", "tests/mpi/", "tests/standin_device/", "tests/examples/", "bench/"),
+    "c10/": ("src/train/", "tests/standin_device/"),
+    "mpi.h": ("src/train/comm/", "bench/"),
+    "dnnl.h": ("src/train/mesh/",),
+    "zlib.h": ("src/base/", "src/study/history/", "src/site/series/", "src/train/data/",
+               "src/train/mesh/"),
+    "boost/": ("src/study/history/", "src/core/knowledge/"),
+    "httplib.h": ("src/site/telemetry/",),
+    "curl/": ("src/base/http/", "src/serve/api/"),
+    "microhttpd.h": ("src/base/http/",),
+    "sqlite3.h": ("src/site/store/sqlite.cpp", "src/site/store/sqlite_copy.cpp",
+                  "src/site/store/test_faulty_files.hpp"),
+    "mysql.h": ("src/site/store/mariadb.cpp",),
+    "libpq-fe.h": ("src/site/store/postgresql.cpp",),
     "benchmark/": ("bench/",),
 }
 
 # Only in tests, wherever they are.
 TEST_LIBRARIES = ("gtest/", "gmock/", "rapidcheck.h", "rapidcheck/")
 
-# What the pure rooms may not see: an operating system, a clock, threads, hidden randomness.
+# What the pure modules may not see: an operating system, a clock, threads, hidden randomness.
 IO_HEADERS = {
     "cstdio", "stdio.h", "fstream", "iostream", "filesystem", "chrono", "ctime", "time.h",
     "thread", "mutex", "condition_variable", "future", "atomic", "random", "cstdlib", "stdlib.h",
 }  # fmt: skip
-PURE = ("src/policy/", "src/scheduler/", "src/profile/", "src/model/", "src/statistics/")
-# Files of the pure rooms that read input.
-PURE_EXCEPT = ("src/model/cluster_file.cpp", "src/model/cluster_file.hpp")
+PURE = ("src/core/", "src/base/statistics/")
 
-# Headers of the operating system, in rooms that may talk to it.
+# Headers of the operating system, in modules that may talk to it.
 SYSTEM_PREFIXES = ("sys/", "linux/", "unistd.h", "fcntl.h", "poll.h", "signal.h", "spawn.h",
                    "dlfcn.h", "netdb.h", "netinet/", "arpa/", "pthread.h", "sched.h", "malloc.h", "dirent.h",
                    "errno.h", "termios.h", "pwd.h", "grp.h", "dirent.h", "time.h", "stdio.h",
@@ -70,7 +68,9 @@ SYSTEM_PREFIXES = ("sys/", "linux/", "unistd.h", "fcntl.h", "poll.h", "signal.h"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:<([^>]+)>|"([^"]+)")')
 NAMESPACE = re.compile(r"^\s*(?:inline\s+)?namespace\s+(goban(?:::\w+)*)\s*\{")
-USES = re.compile(r"^\s*goban_room_uses\(([^)]*)\)", re.MULTILINE)
+LAYER = re.compile(r"^\s*goban_layer\(([^)]*)\)", re.MULTILINE)
+MODULE = re.compile(r"^\s*goban_module\(([^)]*)\)", re.MULTILINE)
+LIBRARY = re.compile(r"^\s*goban_library\(([^)]*)\)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -90,38 +90,118 @@ class Include:
     own: bool  # in quotes: one of ours
 
 
+@dataclass
+class Table:
+    """What may include what. Every permission remembers where it stands and whether it is used."""
+
+    layers: dict  # layer -> {lower layer: line}
+    modules: dict  # module -> {other module of its layer: line}
+    tests: dict  # module -> {module that its tests may include: line}
+    used: set
+
+    def module_of(self, path):
+        """The module of src/...; None outside of src/, directly in it, or in no module."""
+        folders = path.split("/")[1:-1] if path.startswith("src/") else []
+        while folders and "/".join(folders) not in self.modules:
+            folders.pop()
+        return "/".join(folders) or None
+
+    def permits(self, module, target, test):
+        """Notes the permission as used."""
+        layer, lower = module.split("/")[0], target.split("/")[0]
+        keys = [("module", module, target)] if layer == lower else [("layer", layer, lower)]
+        if test:
+            keys.append(("test", module, target))
+        tables = {"module": self.modules, "layer": self.layers, "test": self.tests}
+        for key in keys:
+            if key[2] in tables[key[0]].get(key[1], {}):
+                self.used.add(key)
+                return True
+        return False
+
+    def permitted(self, module):
+        layer = module.split("/")[0]
+        return sorted([*self.modules.get(module, ()), *self.layers.get(layer, ())])
+
+
 def is_test(path):
     return path.endswith("_test.cpp")
+
+
+def is_test_material(path):
+    return is_test(path) or path.rsplit("/", 1)[-1].startswith("test_")
 
 
 def within(path, prefixes):
     return path.startswith(tuple(prefixes))
 
 
-def room_of(path):
-    """The room of src/<room>/...; None outside of src/ or directly in it."""
-    parts = path.split("/")
-    return parts[1] if parts[0] == "src" and len(parts) > 2 else None
+def line_of(text, match):
+    return text.count("\n", 0, match.start()) + 1
 
 
-def read_rooms(table, path, report):
-    """Room -> rooms it may include. The table must go upwards, so it cannot hold a cycle."""
-    rooms = {}
-    for match in USES.finditer(table):
-        line = table.count("\n", 0, match.start()) + 1
-        names = match.group(1).split()
-        if not names:
-            continue
-        room, used = names[0], names[1:]
+def read_table(text, path, report):
+    """The table must go upwards, so it cannot hold a cycle."""
+    table = Table({}, {}, {}, set())
+    for match in LAYER.finditer(text):
+        layer, *used = match.group(1).split()
+        line = line_of(text, match)
         for name in used:
-            if name not in rooms:
-                report(path, line, f"room {room} uses {name}, which is no room below it")
-        if room in rooms:
-            report(path, line, f"room {room} is listed twice")
-        rooms[room] = set(used)
-    if not rooms:
-        report(path, 1, "no goban_room_uses() lines found")
-    return rooms
+            if name not in table.layers:
+                report(path, line, f"layer {layer} uses {name}, which is no layer above it here")
+        if layer in table.layers:
+            report(path, line, f"layer {layer} is listed twice")
+        table.layers[layer] = dict.fromkeys(used, line)
+    for match in MODULE.finditer(text):
+        module, *used = match.group(1).split()
+        line = line_of(text, match)
+        if module.split("/")[0] not in table.layers:
+            report(path, line, f"module {module} is in no layer")
+        for name in used:
+            if name not in table.modules:
+                report(path, line, f"module {module} uses {name}, which is no module above it here")
+            elif name.split("/")[0] != module.split("/")[0]:
+                report(path, line, f"module {module} lists {name} of another layer: the list of its "
+                                   "layer permits that")
+        if module in table.modules:
+            report(path, line, f"module {module} is listed twice")
+        table.modules[module] = dict.fromkeys(used, line)
+    if not table.modules:
+        report(path, 1, "no goban_module() lines found")
+    return table
+
+
+def read_test_uses(table, text):
+    for match in LIBRARY.finditer(text):
+        module, *words = match.group(1).split()
+        uses = words[words.index("TEST_USES") + 1:] if "TEST_USES" in words else []
+        stop = next((i for i, word in enumerate(uses) if word.isupper()), len(uses))
+        table.tests[module] = dict.fromkeys(uses[:stop], line_of(text, match))
+
+
+def note_what_tests_reach(table, graph):
+    """Tests also use what the material they include needs: it has to be linked."""
+    for path in graph:
+        module, reached, todo = table.module_of(path), set(), [path]
+        if module not in table.tests or not is_test(path):
+            continue
+        while todo:
+            for _, target in graph.get(todo.pop(), ()):
+                if target not in reached:
+                    reached.add(target)
+                    todo.append(target)
+        table.used.update(("test", module, table.module_of(each)) for each in reached)
+
+
+def check_permissions_used(table, layers_path, library_path, report):
+    for kind, permissions, path in (("layer", table.layers, layers_path),
+                                    ("module", table.modules, layers_path),
+                                    ("test", table.tests, library_path)):
+        for name, targets in permissions.items():
+            for target, line in targets.items():
+                if (kind, name, target) not in table.used:
+                    report(path, line, f"{'tests of ' if kind == 'test' else ''}{name} may use "
+                                       f"{target}, and no include does: remove the permission")
 
 
 def includes_of(text):
@@ -133,19 +213,19 @@ def includes_of(text):
     return found
 
 
-def check_own_include(path, include, rooms, files, report):
-    """An include in quotes names a file of ours, from src/, in a room that this one may use."""
+def check_own_include(path, include, table, files, report):
+    """An include in quotes names a file of ours, from src/, in a module that this one may use."""
     if f"src/{include.name}" not in files:
         report(path, include.line,
                f'"{include.name}" is not under src/; name it from there, or use <> for a library')
         return
-    room, target = room_of(path), room_of(f"src/{include.name}")
-    if room is None or target == room:  # bench/ may include every room
+    module, target = table.module_of(path), table.module_of(f"src/{include.name}")
+    if module is None or target is None or target == module:  # bench/ may include every module
         return
-    if target not in rooms.get(room, ()):
+    if not table.permits(module, target, is_test_material(path)):
         report(path, include.line,
-               f'room {room} may not include "{include.name}": cmake/rooms.cmake lets it use '
-               + (", ".join(sorted(rooms.get(room, ()))) or "no other room"))
+               f'{module} may not include "{include.name}": cmake/layers.cmake lets it use '
+               + (", ".join(table.permitted(module)) or "no other module"))
 
 
 def check_library(path, include, report):
@@ -158,9 +238,9 @@ def check_library(path, include, report):
     if name.startswith("nlohmann/") and path.endswith(".hpp") and name != "nlohmann/json_fwd.hpp":
         report(path, line, f"<{name}> belongs in .cpp files; headers take <nlohmann/json_fwd.hpp>")
         return
-    if within(path, PURE) and not is_test(path) and path not in PURE_EXCEPT:
+    if within(path, PURE) and not is_test_material(path):
         if name in IO_HEADERS or name.startswith(SYSTEM_PREFIXES):
-            report(path, line, f"<{name}>: {room_of(path)}/ is pure, without I/O, clocks, threads "
+            report(path, line, f"<{name}>: {path.rsplit('/', 1)[0]}/ is pure, without I/O, clocks, threads "
                                "or hidden randomness")
             return
     if re.fullmatch(r"[a-z_0-9]+", name) or re.fullmatch(r"(std[a-z]+|float|limits|math|assert)\.h",
@@ -176,8 +256,8 @@ def check_library(path, include, report):
                            "tools/check_includes.py and to docs/dependencies.md")
 
 
-def check_file(path, text, rooms, report):
-    """What a file shows by itself: its size, its room, its namespaces."""
+def check_file(path, text, table, report):
+    """What a file shows by itself: its size, its module, its namespaces."""
     lines = text.count("\n") + (not text.endswith("\n"))
     limit = HEADER_LINES_MAX if path.endswith(".hpp") else SOURCE_LINES_MAX
     if lines > limit:
@@ -186,18 +266,19 @@ def check_file(path, text, rooms, report):
         report(path, 1, "no #pragma once")
     if not path.startswith("src/"):
         return
-    room = room_of(path)
-    if room not in rooms:
-        report(path, 1, f"{path} is in no room of cmake/rooms.cmake")
+    module = table.module_of(path)
+    if module is None:
+        report(path, 1, f"{path} is in no module of cmake/layers.cmake")
         return
-    folders = ["goban"] + path.split("/")[1:-1]
+    folders = ["goban", *path.split("/")[1:-1]]
+    least = len(module.split("/")) + 1
     for number, line in enumerate(text.splitlines(), start=1):
         match = NAMESPACE.match(line)
         if match:
             names = match.group(1).split("::")
-            if len(names) < 2 or names != folders[:len(names)]:
-                report(path, number, f"namespace {match.group(1)} in the folder of "
-                                     f"{'::'.join(folders)}")
+            if len(names) < least or names != folders[:len(names)]:
+                report(path, number, f"namespace {match.group(1)} in module {module}; it is "
+                                     + "::".join(folders[:least]))
 
 
 def check_cycles(graph, report):
@@ -233,8 +314,10 @@ def check_tree(root, exceptions=None):
         violations.append(Violation(path, line, message))
 
     root = Path(root)
-    table = "cmake/rooms.cmake"
-    rooms = read_rooms((root / table).read_text(encoding="utf-8"), table, report)
+    layers_path, library_path = "cmake/layers.cmake", "src/CMakeLists.txt"
+    table = read_table((root / layers_path).read_text(encoding="utf-8"), layers_path, report)
+    if (root / library_path).exists():
+        read_test_uses(table, (root / library_path).read_text(encoding="utf-8"))
     files = {}
     for folder in ("src", "bench", "tests"):
         for file in sorted((root / folder).rglob("*")):
@@ -242,18 +325,20 @@ def check_tree(root, exceptions=None):
                 files[file.relative_to(root).as_posix()] = file.read_text(encoding="utf-8")
     graph = {}
     for path, text in files.items():
-        check_file(path, text, rooms, report)
+        check_file(path, text, table, report)
         for include in includes_of(text):
             if include.own:
                 target = f"src/{include.name}"
                 if not path.startswith("src/") and include.name in files:
                     target = include.name  # bench/ has headers of its own, named from the root
                 else:
-                    check_own_include(path, include, rooms, files, report)
+                    check_own_include(path, include, table, files, report)
                 graph.setdefault(path, []).append((include.line, target))
             else:
                 check_library(path, include, report)
     check_cycles(graph, report)
+    note_what_tests_reach(table, graph)
+    check_permissions_used(table, layers_path, library_path, report)
     for key in exceptions:
         if key not in used:
             violations.append(Violation(key[0], 1, f"the exception '{key[1]}' no longer occurs: "

@@ -2,21 +2,21 @@
 // halves of a row has the larger sum. Ranks are threads, or processes under mpirun.
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
-#include <comm/launcher.hpp>
-#include <comm/mpi_world.hpp>
-#include <comm/thread_world.hpp>
+#include <train/comm/launcher.hpp>
+#include <train/comm/mpi_world.hpp>
+#include <train/comm/thread_world.hpp>
 #include <cstdio>
-#include <mesh/gradient.hpp>
-#include <mesh/optimizer.hpp>
-#include <mesh/program.hpp>
+#include <train/mesh/gradient.hpp>
+#include <train/mesh/optimizer.hpp>
+#include <train/mesh/program.hpp>
 #include <string>
 
-using namespace goban;
+using namespace goban::train;
 
 namespace {
 
 /// One rank's part: the same call on every rank.
-base::Status learn(comm::Communicator& end) {
+goban::base::Status learn(comm::Communicator& end) {
   mesh::Graph g;
   mesh::Layers layers(g, mesh::DType::F32);
   const mesh::Dim batch{"batch", 256}, in{"in", 32}, hidden{"hidden", 64}, out{"out", 2};
@@ -34,14 +34,14 @@ base::Status learn(comm::Communicator& end) {
   mesh::Variables variables(g, *devices, *layout, end);
   variables.initialize(/*seed=*/1);
   auto program = mesh::Program::create(variables, {{loss}, /*update=*/true});
-  if (!program) return base::failure(program.error());
+  if (!program) return goban::base::failure(program.error());
   // Every rank is fed the same whole batch and takes its part.
   at::Generator random = at::detail::createCPUGenerator(1);
   for (uint64_t step = 0; step <= 200; ++step) {
     const at::Tensor rows = at::rand({256, 32}, random);
     const at::Tensor sums = rows.view({256, 2, 16}).sum(2);
     const auto fetched = (*program)->run({{{"x", rows}, {"label", sums.argmax(1)}}}, step);
-    if (!fetched) return base::failure(fetched.error());
+    if (!fetched) return goban::base::failure(fetched.error());
     if (end.rank() == 0 && step % 50 == 0) {
       std::printf("%d ranks, step %d, loss %.3f\n", end.size(), static_cast<int>(step),
                   (*fetched)[0].item<double>());
@@ -53,10 +53,10 @@ base::Status learn(comm::Communicator& end) {
 }  // namespace
 
 int main() {
-  base::Status status;
+  goban::base::Status status;
   if (comm::launched_by_mpi()) {
     auto end = comm::start_mpi({});
-    status = end ? learn(**end) : base::Status(base::failure(end.error()));
+    status = end ? learn(**end) : goban::base::Status(goban::base::failure(end.error()));
     if (!status && end) (*end)->abandon(status.error().text());
   } else {
     status = comm::run_threads(2, {}, learn);

@@ -1,4 +1,4 @@
-#include "engine/local/files.hpp"
+#include "base/files.hpp"
 
 #include <array>
 #include <cerrno>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace goban::engine::local {
+namespace goban::base {
 
 void Descriptor::reset(int file) {
   if (file_ >= 0) ::close(file_);
@@ -84,4 +84,4 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &facts) == 0;
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::base

@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::engine::local {
+namespace goban::base {
 
 /// Owns a file descriptor; -1 = none.
 class Descriptor {
@@ -58,4 +58,4 @@ enum class Durable : bool { No, Yes };
                                                        const std::string& path,
                                                        std::string remedy = {});
 
-}  // namespace goban::engine::local
+}  // namespace goban::base

@@ -1,9 +1,9 @@
-#include "live/job/json_fields.hpp"
+#include "base/json_fields.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace goban::live {
+namespace goban::base {
 
 using nlohmann::json;
 
@@ -117,4 +117,4 @@ std::vector<std::string> FieldReader::unknown() const {
   return found;
 }
 
-}  // namespace goban::live
+}  // namespace goban::base

@@ -12,7 +12,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 
-namespace goban::live {
+namespace goban::base {
 
 class FieldReader {
  public:
@@ -76,4 +76,4 @@ class FieldReader {
   std::string problem_;
 };
 
-}  // namespace goban::live
+}  // namespace goban::base

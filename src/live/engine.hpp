@@ -8,13 +8,15 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "core/model/ids.hpp"
 #include "live/job/job_spec.hpp"
-#include "model/ids.hpp"
 
 namespace goban::live {
 
-using model::GpuId;
-using model::NodeId;
+using base::TimeNs;
+using core::model::GpuId;
+using core::model::JobId;
+using core::model::NodeId;
 
 /// One launch of a job: the first has run 1. The same run is never launched twice: an engine that
 /// is told to launch a run it knows does nothing but report again how it stands.
@@ -32,7 +34,7 @@ struct NodePart {
 
 struct LaunchOrder {
   RunId run{};
-  JobSpec spec{};
+  job::JobSpec spec{};
   std::vector<GpuId> gpus{};      ///< in the order the core selected them
   std::vector<NodePart> parts{};  ///< the same by node, in order of first appearance
   bool shares = false;            ///< others hold some of these GPUs, too

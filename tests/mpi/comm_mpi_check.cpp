@@ -7,34 +7,37 @@
 #include <thread>
 #include <unistd.h>
 
-#include "comm/collective_cases.hpp"
-#include "comm/mpi_world.hpp"
+#include "train/comm/collective_cases.hpp"
+#include "train/comm/mpi_world.hpp"
 
 namespace {
 
 using namespace goban;
 
-base::Status diverge(comm::Communicator& end) {
-  const comm::Group all = comm::whole_world(end.size());
+base::Status diverge(goban::train::comm::Communicator& end) {
+  const goban::train::comm::Group all = goban::train::comm::whole_world(end.size());
   if (end.rank() == end.size() - 1) return end.barrier(all, "save");
   std::vector<std::byte> data(8);
-  return end.all_reduce(all, data, comm::Element::F64, comm::Reduction::Sum, "loss");
+  return end.all_reduce(all, data, goban::train::comm::Element::F64,
+                        goban::train::comm::Reduction::Sum, "loss");
 }
 
-base::Status go_missing(comm::Communicator& end) {
-  const comm::Group all = comm::whole_world(end.size());
+base::Status go_missing(goban::train::comm::Communicator& end) {
+  const goban::train::comm::Group all = goban::train::comm::whole_world(end.size());
   std::vector<std::byte> data(8);
-  auto status = end.all_reduce(all, data, comm::Element::F64, comm::Reduction::Sum, "step0");
+  auto status = end.all_reduce(all, data, goban::train::comm::Element::F64,
+                               goban::train::comm::Reduction::Sum, "step0");
   if (!status) return status;
   if (end.rank() == end.size() - 1) {
     while (true) sleep(1);  // ended by the peers' abort
   }
-  return end.all_reduce(all, data, comm::Element::F64, comm::Reduction::Sum, "step1");
+  return end.all_reduce(all, data, goban::train::comm::Element::F64,
+                        goban::train::comm::Reduction::Sum, "step1");
 }
 
 /// The last rank stops (SIGSTOP) while data moves: it spends next to no time elsewhere.
-base::Status stop_within(comm::Communicator& end) {
-  const comm::Group all = comm::whole_world(end.size());
+base::Status stop_within(goban::train::comm::Communicator& end) {
+  const goban::train::comm::Group all = goban::train::comm::whole_world(end.size());
   std::vector<std::byte> data(16 << 20);
   auto status = end.barrier(all, "start");
   if (end.rank() == end.size() - 1) {
@@ -44,7 +47,8 @@ base::Status stop_within(comm::Communicator& end) {
     }).detach();
   }
   while (status) {
-    status = end.all_reduce(all, data, comm::Element::F64, comm::Reduction::Sum, "large");
+    status = end.all_reduce(all, data, goban::train::comm::Element::F64,
+                            goban::train::comm::Reduction::Sum, "large");
   }
   return status;
 }
@@ -53,15 +57,15 @@ base::Status stop_within(comm::Communicator& end) {
 
 int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "";
-  comm::Options options;
+  goban::train::comm::Options options;
   options.fixed_order = std::strstr(mode, "fixed-order") != nullptr;
   // Smaller than almost every buffer of the checks, and no multiple of an element.
   if (std::strstr(mode, "pieces") != nullptr) options.largest_message = 83;
   const bool stop = std::strcmp(mode, "--stop") == 0;
   if (std::strcmp(mode, "--missing") == 0 || stop) options.timeout_s = 1;
-  auto end = comm::start_mpi(options);
+  auto end = goban::train::comm::start_mpi(options);
   if (!end) return 1;
-  comm::Communicator& rank = **end;
+  goban::train::comm::Communicator& rank = **end;
   base::Status status = std::strcmp(mode, "--diverge") == 0   ? diverge(rank)
                         : std::strcmp(mode, "--missing") == 0 ? go_missing(rank)
                         : stop                                ? stop_within(rank)

@@ -6,9 +6,9 @@
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
-#include "comm/mpi_world.hpp"
-#include "mesh/exact_layouts.hpp"
-#include "mesh/layout_cases.hpp"
+#include "train/comm/mpi_world.hpp"
+#include "train/mesh/exact_layouts.hpp"
+#include "train/mesh/layout_cases.hpp"
 
 namespace {
 
@@ -16,22 +16,25 @@ using namespace goban;
 
 constexpr uint64_t kRandomGraphs = 60;
 
-base::Status check(comm::Communicator& end, const std::string& mesh, size_t stride) {
+base::Status check(goban::train::comm::Communicator& end, const std::string& mesh, size_t stride) {
   size_t runs = 0, seen = 0, exact = 0;
-  auto cases = mesh::operation_cases(mesh::DType::F32);
+  auto cases = goban::train::mesh::operation_cases(goban::train::mesh::DType::F32);
   for (uint64_t seed = 1; seed <= kRandomGraphs; ++seed) {
     cases.emplace_back(fmt::format("random graph {}", seed),
-                       [seed](mesh::Graph& graph) { return mesh::random_graph(graph, seed); });
+                       [seed](goban::train::mesh::Graph& graph) {
+                         return goban::train::mesh::random_graph(graph, seed);
+                       });
   }
   for (const auto& [name, build] : cases) {
-    const auto whole = mesh::run_on_threads(build, {"", ""});
+    const auto whole = goban::train::mesh::run_on_threads(build, {"", ""});
     if (!whole) return base::failure(whole.error());
-    for (const mesh::LayoutCase& layout : mesh::legal_layouts(build, mesh)) {
+    for (const goban::train::mesh::LayoutCase& layout :
+         goban::train::mesh::legal_layouts(build, mesh)) {
       if (seen++ % stride != 0) continue;
-      const auto split = mesh::run_rank(build, layout, {}, end);
+      const auto split = goban::train::mesh::run_rank(build, layout, {}, end);
       if (!split) return base::failure(split.error());
-      const std::string wrong =
-          mesh::difference(*split, *whole, name.starts_with("random graph") ? 1e-4 : 2e-5);
+      const std::string wrong = goban::train::mesh::difference(
+          *split, *whole, name.starts_with("random graph") ? 1e-4 : 2e-5);
       if (!wrong.empty()) {
         return base::failed(fmt::format("{} under \"{}\": {}", name, layout.layout, wrong));
       }
@@ -43,7 +46,7 @@ base::Status check(comm::Communicator& end, const std::string& mesh, size_t stri
         ++exact;
       }
       if (end.options().fixed_order) {
-        const auto threads = mesh::run_on_threads(build, layout);
+        const auto threads = goban::train::mesh::run_on_threads(build, layout);
         if (!threads) return base::failure(threads.error());
         if (!std::equal(split->begin(), split->end(), threads->begin(), at::equal)) {
           return base::failed(
@@ -63,9 +66,9 @@ base::Status check(comm::Communicator& end, const std::string& mesh, size_t stri
 
 int main(int argc, char** argv) {
   at::set_num_threads(1);
-  comm::Options options;
+  goban::train::comm::Options options;
   options.fixed_order = argc > 3 && std::string(argv[3]) == "--fixed-order";
-  auto end = comm::start_mpi(options);
+  auto end = goban::train::comm::start_mpi(options);
   if (!end || argc < 2) return 1;
   const base::Status status = check(**end, argv[1], argc > 2 ? std::stoul(argv[2]) : 1);
   if (status) return 0;

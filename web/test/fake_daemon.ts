@@ -1,4 +1,4 @@
-// Answers as the daemon's API does (src/service), from memory: for tests of the dashboard.
+// Answers as the daemon's API does (src/serve), from memory: for tests of the dashboard.
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ export interface FakeJob extends JobDetails {
 
 const META = "default-src 'none'; ";
 
-/** As src/service/dashboard_page.cpp makes it of the built page. */
+/** As src/serve/api/dashboard_page.cpp makes it of the built page. */
 export function servedPage(file: string, facts: LiveFacts): string {
   const element = '<script type="application/json" id="goban-report">';
   const page = readFileSync(file, 'utf8');

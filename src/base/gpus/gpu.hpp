@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace goban::engine::local {
+namespace goban::base::gpus {
 
 /// A GPU of this machine, real or virtual.
 struct LocalGpu {
@@ -35,4 +35,4 @@ struct GpuReading {
   double temperature_c = -1;
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::base::gpus

@@ -1,4 +1,4 @@
-#include "engine/local/nvml.hpp"
+#include "base/gpus/nvml.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 
-namespace goban::engine::local {
+namespace goban::base::gpus {
 namespace {
 
 template <typename Function>
@@ -307,4 +307,4 @@ base::Status NvmlLibrary::set_power_limit(const std::string& uuid, double watts)
                       "only root may set it");
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::base::gpus

@@ -10,10 +10,10 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "base/gpus/gpu.hpp"
 #include "base/result.hpp"
-#include "engine/local/local_gpu.hpp"
 
-namespace goban::engine::local {
+namespace goban::base::gpus {
 
 using NvmlDevice = void*;
 
@@ -151,4 +151,4 @@ class NvmlLibrary {
   NvmlFunctions f_{};
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::base::gpus

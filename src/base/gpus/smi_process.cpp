@@ -1,4 +1,4 @@
-#include "telemetry/smi_process.hpp"
+#include "base/gpus/smi_process.hpp"
 
 #include <array>
 #include <cerrno>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace goban::telemetry {
+namespace goban::base::gpus {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -129,4 +129,4 @@ ProgramOutput SmiProcess::run(const std::vector<std::string>& arguments, double 
   return result;
 }
 
-}  // namespace goban::telemetry
+}  // namespace goban::base::gpus

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <vector>
 
-namespace goban::telemetry {
+namespace goban::base::gpus {
 
 struct ProgramOutput {
   std::string out;      ///< its standard output, up to 4 MiB
@@ -30,4 +30,4 @@ class SmiProcess {
   pid_t stuck_ = 0;  ///< killed, but still there
 };
 
-}  // namespace goban::telemetry
+}  // namespace goban::base::gpus

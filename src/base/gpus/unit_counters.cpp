@@ -1,10 +1,10 @@
-#include "engine/local/unit_counters.hpp"
+#include "base/gpus/unit_counters.hpp"
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
-namespace goban::engine::local {
+namespace goban::base::gpus {
 namespace {
 
 constexpr unsigned kDramBandwidth = 10;
@@ -72,4 +72,4 @@ void UnitCounters::look(double span_s, UnitUse& out) {
   if (dram_pct >= 0) out.add(span_s, dram_pct, units_pct);
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::base::gpus

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "engine/local/nvml.hpp"
+#include "base/gpus/nvml.hpp"
 
-namespace goban::engine::local {
+namespace goban::base::gpus {
 
 /// Means over time and GPUs, percent of peak.
 class UnitUse {
@@ -45,4 +45,4 @@ class UnitCounters {
   bool has_last_ = false;
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::base::gpus

@@ -1,4 +1,4 @@
-#include "telemetry/http_client.hpp"
+#include "base/http/http_client.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <thread>
 
-namespace goban::telemetry {
+namespace goban::base::http {
 namespace {
 
 /// What an answer collects while it arrives.
@@ -147,4 +147,4 @@ std::string without_password(const std::string& url) {
   return url.substr(0, host) + url.substr(at + 1);
 }
 
-}  // namespace goban::telemetry
+}  // namespace goban::base::http

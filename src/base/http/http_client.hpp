@@ -11,7 +11,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::telemetry {
+namespace goban::base::http {
 
 struct HttpOptions {
   double timeout_s = 60;  ///< of a whole answer
@@ -58,4 +58,4 @@ class HttpClient {
 /// An address without the password in it, for messages.
 [[nodiscard]] std::string without_password(const std::string& url);
 
-}  // namespace goban::telemetry
+}  // namespace goban::base::http

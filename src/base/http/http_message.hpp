@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace goban::service {
+namespace goban::base::http {
 
 // Status codes that this server gives; 503 also for a scheduler that cannot answer now.
 inline constexpr int kCreated = 201;
@@ -57,4 +57,4 @@ struct Response {
   std::unique_ptr<BodyStream> stream{};  ///< the body after `body`, if there is one
 };
 
-}  // namespace goban::service
+}  // namespace goban::base::http

@@ -1,6 +1,6 @@
 // Built on libmicrohttpd: one daemon a socket, with one thread that polls. A request is handed to a
 // worker while its connection is suspended, so that thread never waits for an answer.
-#include "service/http_server.hpp"
+#include "base/http/http_server.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,13 +15,13 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/http/http_uri.hpp"
+#include "base/http/live_stream.hpp"
+#include "base/http/reply.hpp"
+#include "base/http/worker_pool.hpp"
 #include "base/number.hpp"
-#include "service/http_uri.hpp"
-#include "service/live_stream.hpp"
-#include "service/reply.hpp"
-#include "service/worker_pool.hpp"
 
-namespace goban::service {
+namespace goban::base::http {
 
 namespace {
 /// Bodies up to so many times the limit are read to their end and thrown away, so that the client
@@ -465,4 +465,4 @@ HttpStats HttpServer::stats() const {
   return stats;
 }
 
-}  // namespace goban::service
+}  // namespace goban::base::http

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/http/http_message.hpp"
+#include "base/http/listen_socket.hpp"
 #include "base/result.hpp"
-#include "service/http_message.hpp"
-#include "service/listen_socket.hpp"
 
-namespace goban::service {
+namespace goban::base::http {
 
 struct HttpLimits {
   size_t body_bytes_max = size_t{4} << 20;
@@ -73,4 +73,4 @@ class HttpServer {
   std::unique_ptr<Work> work_;
 };
 
-}  // namespace goban::service
+}  // namespace goban::base::http

@@ -1,9 +1,9 @@
-#include "service/http_uri.hpp"
+#include "base/http/http_uri.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
-namespace goban::service {
+namespace goban::base::http {
 
 namespace {
 int digit_of(char c) {
@@ -108,4 +108,4 @@ std::optional<std::vector<std::string>> path_segments(std::string_view path) {
   return segments;
 }
 
-}  // namespace goban::service
+}  // namespace goban::base::http

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace goban::service {
+namespace goban::base::http {
 
 struct Target {
   std::string path{};  ///< not decoded
@@ -25,4 +25,4 @@ struct Target {
 /// Valid UTF-8 (no surrogates, no overlong forms) without control characters.
 [[nodiscard]] bool is_plain_text(std::string_view text);
 
-}  // namespace goban::service
+}  // namespace goban::base::http

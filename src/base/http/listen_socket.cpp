@@ -1,4 +1,4 @@
-#include "service/listen_socket.hpp"
+#include "base/http/listen_socket.hpp"
 
 #include <arpa/inet.h>
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace goban::service {
+namespace goban::base::http {
 
 namespace {
 constexpr int kBacklog = 512;
@@ -166,4 +166,4 @@ bool is_loopback_address(const std::string& address) {
                      &in6addr_loopback, sizeof in6addr_loopback) == 0;
 }
 
-}  // namespace goban::service
+}  // namespace goban::base::http

@@ -6,7 +6,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::service {
+namespace goban::base::http {
 
 /// A socket that listens. Closes it, and removes a Unix socket's file, when it goes.
 class ListenSocket {
@@ -40,4 +40,4 @@ class ListenSocket {
 /// True for 127.0.0.0/8 and ::1.
 [[nodiscard]] bool is_loopback_address(const std::string& address);
 
-}  // namespace goban::service
+}  // namespace goban::base::http

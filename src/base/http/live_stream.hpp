@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
-#include "service/http_message.hpp"
+#include "base/http/http_message.hpp"
 
-namespace goban::service {
+namespace goban::base::http {
 
 class LiveStream {
  public:
@@ -76,4 +76,4 @@ class LiveStream {
   bool gone_ = false;
 };
 
-}  // namespace goban::service
+}  // namespace goban::base::http

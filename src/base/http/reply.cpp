@@ -1,9 +1,9 @@
-#include "service/reply.hpp"
+#include "base/http/reply.hpp"
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
-namespace goban::service {
+namespace goban::base::http {
 
 namespace {
 std::string text_of(const nlohmann::json& document) {
@@ -24,4 +24,4 @@ Response refusal(int status, std::string message, std::string remedy, std::strin
   return {.status = status, .body = text_of({{"error", std::move(error)}})};
 }
 
-}  // namespace goban::service
+}  // namespace goban::base::http

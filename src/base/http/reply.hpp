@@ -4,10 +4,10 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "base/http/http_message.hpp"
 #include "base/result.hpp"
-#include "service/http_message.hpp"
 
-namespace goban::service {
+namespace goban::base::http {
 
 /// Bytes that are no UTF-8 become U+FFFD.
 [[nodiscard]] Response reply(const nlohmann::json& document);
@@ -17,4 +17,4 @@ namespace goban::service {
 [[nodiscard]] Response refusal(int status, std::string message, std::string remedy = {},
                                std::string field = {});
 
-}  // namespace goban::service
+}  // namespace goban::base::http

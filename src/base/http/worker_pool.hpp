@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace goban::service {
+namespace goban::base::http {
 
 /// Starts a thread that signals of the process do not interrupt.
 template <typename Run>
@@ -78,4 +78,4 @@ class WorkerPool {
   bool stopping_ = false;
 };
 
-}  // namespace goban::service
+}  // namespace goban::base::http

@@ -1,4 +1,4 @@
-#include "wire/job_profile.hpp"
+#include "base/reports/job_profile.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::wire {
+namespace goban::base::reports {
 namespace {
 
 using base::bad_data;
@@ -209,4 +209,4 @@ std::string to_json(const JobProfile& profile) {
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace goban::wire
+}  // namespace goban::base::reports

@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::wire {
+namespace goban::base::reports {
 
 /// A measured value with its standard uncertainty (0 = not known).
 struct Measured {
@@ -45,4 +45,4 @@ struct JobProfile {
                                                          const std::string& file);
 [[nodiscard]] std::string to_json(const JobProfile& profile);
 
-}  // namespace goban::wire
+}  // namespace goban::base::reports

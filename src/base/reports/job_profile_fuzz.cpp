@@ -1,5 +1,5 @@
 // Any bytes may claim to be a job profile; what is accepted reads back as it was written.
-#include "wire/job_profile.hpp"
+#include "base/reports/job_profile.hpp"
 
 #include <cstdint>
 
@@ -7,14 +7,14 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto profile = goban::wire::parse_job_profile(text, "fuzz.json");
+  const auto profile = goban::base::reports::parse_job_profile(text, "fuzz.json");
   if (!profile) {
     GOBAN_CHECK(!profile.error().text().empty());
     return 0;
   }
-  const std::string written = goban::wire::to_json(*profile);
-  const auto again = goban::wire::parse_job_profile(written, "again.json");
+  const std::string written = goban::base::reports::to_json(*profile);
+  const auto again = goban::base::reports::parse_job_profile(written, "again.json");
   GOBAN_CHECK(again.has_value(), written);
-  GOBAN_CHECK(goban::wire::to_json(*again) == written, written);
+  GOBAN_CHECK(goban::base::reports::to_json(*again) == written, written);
   return 0;
 }

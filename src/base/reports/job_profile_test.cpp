@@ -1,9 +1,9 @@
-#include "wire/job_profile.hpp"
+#include "base/reports/job_profile.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace goban::wire {
+namespace goban::base::reports {
 namespace {
 
 using testing::StartsWith;
@@ -108,4 +108,4 @@ TEST(JobProfile, WritesBrokenTextReadably) {
 }
 
 }  // namespace
-}  // namespace goban::wire
+}  // namespace goban::base::reports

@@ -1,13 +1,13 @@
-#include "statistics/concentration.hpp"
+#include "base/statistics/concentration.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "base/check.hpp"
-#include "statistics/summary.hpp"
+#include "base/statistics/summary.hpp"
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 namespace {
 
 /// The amounts from the largest to the smallest; empty if there is nothing to share.
@@ -71,4 +71,4 @@ std::vector<LorenzPoint> lorenz(std::span<const double> amounts) {
   return points;
 }
 
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

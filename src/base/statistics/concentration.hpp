@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 
 /// Gini coefficient of amounts >= 0: 0 if all hold the same, (n-1)/n if one holds all. None
 /// without holders or if the total is 0.
@@ -32,4 +32,4 @@ struct LorenzPoint {
 };
 [[nodiscard]] std::vector<LorenzPoint> lorenz(std::span<const double> amounts);
 
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

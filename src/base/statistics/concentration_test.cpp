@@ -1,9 +1,9 @@
-#include "statistics/concentration.hpp"
+#include "base/statistics/concentration.hpp"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 namespace {
 
 TEST(Concentration, GiniOfKnownSpreads) {
@@ -52,4 +52,4 @@ RC_GTEST_PROP(Concentration, GiniIsTheAreaOfLorenz, (const std::vector<uint16_t>
 }
 
 }  // namespace
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

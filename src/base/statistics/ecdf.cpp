@@ -1,11 +1,11 @@
-#include "statistics/ecdf.hpp"
+#include "base/statistics/ecdf.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/check.hpp"
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 
 Ecdf::Ecdf(std::span<const double> values)
     : Ecdf(values, std::vector<double>(values.size(), 1.0)) {}
@@ -38,4 +38,4 @@ double Ecdf::value_at(double share) const {
   return std::ranges::lower_bound(steps_, share, {}, &Step::share)->value;
 }
 
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

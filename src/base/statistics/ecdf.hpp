@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 
 class Ecdf {
  public:
@@ -31,4 +31,4 @@ class Ecdf {
   std::vector<Step> steps_;
 };
 
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

@@ -1,8 +1,8 @@
-#include "statistics/ecdf.hpp"
+#include "base/statistics/ecdf.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 namespace {
 
 TEST(Ecdf, StepsAtDistinctValues) {
@@ -34,4 +34,4 @@ TEST(Ecdf, EmptyIsEmpty) {
 }
 
 }  // namespace
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

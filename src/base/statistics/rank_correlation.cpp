@@ -1,4 +1,4 @@
-#include "statistics/rank_correlation.hpp"
+#include "base/statistics/rank_correlation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 
 #include "base/check.hpp"
 #include "base/random.hpp"
-#include "statistics/summary.hpp"
+#include "base/statistics/summary.hpp"
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 
 std::vector<double> mid_ranks(std::span<const double> values) {
   std::vector<size_t> order(values.size());
@@ -81,4 +81,4 @@ std::optional<Correlation> spearman_interval(std::span<const double> x, std::spa
                      options.replicates == 0 ? 0 : found.size()};
 }
 
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 
 /// Ranks from 1; equal values share the mean of their ranks.
 [[nodiscard]] std::vector<double> mid_ranks(std::span<const double> values);
@@ -40,4 +40,4 @@ struct Correlation {
                                                            std::span<const double> y,
                                                            const BootstrapOptions& options);
 
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

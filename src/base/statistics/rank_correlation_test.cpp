@@ -1,10 +1,10 @@
-#include "statistics/rank_correlation.hpp"
+#include "base/statistics/rank_correlation.hpp"
 
 #include <cmath>
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 namespace {
 
 using testing::ElementsAre;
@@ -79,4 +79,4 @@ RC_GTEST_PROP(RankCorrelation, DependsOnOrderAlone, (const std::vector<int16_t>&
 }
 
 }  // namespace
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

@@ -1,4 +1,4 @@
-#include "statistics/sampling.hpp"
+#include "base/statistics/sampling.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 
 #include "base/random.hpp"
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 
 std::vector<StratumDraw> stratified_sample(std::span<const uint32_t> strata, size_t per_stratum,
                                            uint64_t seed) {
@@ -28,4 +28,4 @@ std::vector<StratumDraw> stratified_sample(std::span<const uint32_t> strata, siz
   return draws;
 }
 
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 
 /// What was drawn of one stratum.
 struct StratumDraw {
@@ -21,4 +21,4 @@ struct StratumDraw {
 [[nodiscard]] std::vector<StratumDraw> stratified_sample(std::span<const uint32_t> strata,
                                                          size_t per_stratum, uint64_t seed);
 
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

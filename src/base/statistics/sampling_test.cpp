@@ -1,10 +1,10 @@
-#include "statistics/sampling.hpp"
+#include "base/statistics/sampling.hpp"
 
 #include <array>
 #include <gmock/gmock.h>
 #include <set>
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 namespace {
 
 TEST(Sampling, EquallyManyOfEachWithoutRepeats) {
@@ -44,4 +44,4 @@ TEST(Sampling, EveryMemberIsAsLikely) {
 }
 
 }  // namespace
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

@@ -1,11 +1,11 @@
-#include "statistics/summary.hpp"
+#include "base/statistics/summary.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/check.hpp"
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 namespace {
 
 class CompensatedSum {
@@ -72,4 +72,4 @@ std::optional<Summary> summarize(std::vector<double> values, SigmaRule rule) {
   return result;
 }
 
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 
 /// What the sum of squared deviations is divided by.
 enum class SigmaRule {
@@ -47,4 +47,4 @@ struct Summary {
 [[nodiscard]] std::optional<Summary> summarize(std::vector<double> values,
                                                SigmaRule rule = SigmaRule::Population);
 
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

@@ -1,9 +1,9 @@
-#include "statistics/summary.hpp"
+#include "base/statistics/summary.hpp"
 
 #include <cmath>
 #include <gmock/gmock.h>
 
-namespace goban::statistics {
+namespace goban::base::statistics {
 namespace {
 
 TEST(Summary, EmptyHasNoNumbers) {
@@ -49,4 +49,4 @@ TEST(Summary, RowOfATable) {
 }
 
 }  // namespace
-}  // namespace goban::statistics
+}  // namespace goban::base::statistics

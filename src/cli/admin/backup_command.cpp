@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include "cli/command.hpp"
-#include "service/backup.hpp"
+#include "cli/shell/command.hpp"
+#include "serve/daemon/backup.hpp"
 
 namespace goban::cli {
 namespace {
@@ -15,15 +15,15 @@ struct BackupArguments {
 };
 
 int back_up(const BackupArguments& arguments) {
-  service::ServeConfig config;
+  serve::daemon::ServeConfig config;
   if (!arguments.config.empty()) {
-    auto read = service::read_serve_config(arguments.config);
+    auto read = serve::daemon::read_serve_config(arguments.config);
     if (!read) return report_error(read.error());
     config = std::move(*read);
   }
   if (!arguments.state.empty()) config.state = arguments.state;
-  service::add_defaults(config);
-  const auto summary = service::back_up(config, arguments.to);
+  serve::daemon::add_defaults(config);
+  const auto summary = serve::daemon::back_up(config, arguments.to);
   if (!summary) return report_error(summary.error());
   fmt::print("{}: {} records since the last snapshot, {} scripts of jobs that are not over, {}\n",
              arguments.to, summary->records, summary->payloads,

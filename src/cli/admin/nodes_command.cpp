@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/command.hpp"
-#include "cli/job_row.hpp"
-#include "cli/live_client.hpp"
-#include "cli/text_table.hpp"
-#include "live/job/wish_values.hpp"
+#include "cli/jobs/job_row.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/shell/text_table.hpp"
+#include "live/job/request_values.hpp"
 
 namespace goban::cli {
 namespace {
@@ -94,7 +94,7 @@ base::Result<json> drain_body(const NodesArguments& arguments) {
   if (!arguments.reason.empty()) body["reason"] = arguments.reason;
   if (arguments.now) body["now"] = true;
   if (arguments.after.empty()) return body;
-  const auto span = live::parse_span(arguments.after);
+  const auto span = live::job::parse_span(arguments.after);
   if (!span) {
     base::Error error = span.error();
     error.code = base::ErrorCode::Usage;
@@ -114,7 +114,7 @@ int change(const NodesArguments& arguments, const char* what) {
   int code = 0;
   for (const std::string& node : arguments.nodes) {
     const auto answer =
-        post_json(*client, fmt::format("/v1/nodes/{}/{}", service::url_part(node), what), *body);
+        post_json(*client, fmt::format("/v1/nodes/{}/{}", serve::api::url_part(node), what), *body);
     if (answer) {
       fmt::print("{} {}\n", draining ? "draining" : "resumed", node);
       continue;

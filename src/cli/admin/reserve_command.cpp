@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/date_time.hpp"
-#include "cli/command.hpp"
-#include "cli/job_row.hpp"
-#include "cli/live_client.hpp"
-#include "cli/text_table.hpp"
-#include "live/job/wish_values.hpp"
+#include "cli/jobs/job_row.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/shell/text_table.hpp"
+#include "live/job/request_values.hpp"
 
 namespace goban::cli {
 namespace {
@@ -43,7 +43,7 @@ base::Error usage(const char* option, std::string message, std::string remedy) {
 /// zone follows).
 Result<double> parse_start(std::string text) {
   if (text.starts_with('+')) {
-    const auto span = live::parse_span(text.substr(1));
+    const auto span = live::job::parse_span(text.substr(1));
     if (!span) return base::failure(usage("--from", span.error().message, span.error().remedy));
     return std::ceil(wall_clock_s() + base::to_seconds(*span));
   }
@@ -67,7 +67,7 @@ Result<double> parse_start(std::string text) {
 Result<json> body_of(const ReserveArguments& arguments) {
   const auto start = parse_start(arguments.from);
   if (!start) return base::failure(start.error());
-  const auto span = live::parse_span(arguments.span);
+  const auto span = live::job::parse_span(arguments.span);
   if (!span) return base::failure(usage("--for", span.error().message, span.error().remedy));
   json body = {{"start_s", *start}, {"end_s", *start + base::to_seconds(*span)}};
   if (!arguments.nodes.empty()) body["nodes"] = arguments.nodes;
@@ -142,7 +142,7 @@ int cancel(const ListArguments& arguments) {
   if (!client) return report_error(client.error());
   int code = 0;
   for (const std::string& name : arguments.names) {
-    const auto answer = client->remove("/v1/reservations/" + service::url_part(name));
+    const auto answer = client->remove("/v1/reservations/" + serve::api::url_part(name));
     if (answer) {
       fmt::print("cancelled {}\n", name);
       continue;

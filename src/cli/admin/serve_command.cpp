@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "base/clock.hpp"
-#include "cli/command.hpp"
-#include "cli/what_if.hpp"
-#include "engine/local/files.hpp"
+#include "base/files.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/study/what_if.hpp"
 #include "live/journal/standby.hpp"
-#include "service/machine_daemon.hpp"
-#include "service/replay.hpp"
+#include "serve/daemon/machine_daemon.hpp"
+#include "serve/daemon/replay.hpp"
 
 namespace goban::cli {
 namespace {
@@ -31,10 +31,10 @@ struct ServeArguments {
   double takeover_after_s = 10;
 };
 
-base::Result<service::ServeConfig> configuration(const ServeArguments& arguments) {
-  service::ServeConfig config;
+base::Result<serve::daemon::ServeConfig> configuration(const ServeArguments& arguments) {
+  serve::daemon::ServeConfig config;
   if (!arguments.config.empty()) {
-    auto read = service::read_serve_config(arguments.config);
+    auto read = serve::daemon::read_serve_config(arguments.config);
     if (!read) return read;
     config = std::move(*read);
   }
@@ -50,7 +50,7 @@ base::Result<service::ServeConfig> configuration(const ServeArguments& arguments
 void say(const std::string& line) {
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
-  static_cast<void>(engine::local::write_all(
+  static_cast<void>(base::write_all(
       STDERR_FILENO,
       fmt::format("{:%Y-%m-%d %H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), line)));
 }
@@ -58,7 +58,7 @@ void say(const std::string& line) {
 /// Waits for Ctrl-C or SIGTERM; reads the configuration again at SIGHUP. They are blocked in all
 /// threads, so nothing is interrupted.
 void wait_for_end(const sigset_t& signals, const ServeArguments& arguments,
-                  service::MachineDaemon& daemon) {
+                  serve::daemon::MachineDaemon& daemon) {
   int received = 0;
   while (sigwait(&signals, &received) != 0 || received == SIGHUP) {
     if (received != SIGHUP) continue;
@@ -71,24 +71,24 @@ void wait_for_end(const sigset_t& signals, const ServeArguments& arguments,
 
 /// Waits until the daemon of the state folder is gone or silent, and takes its place. Nothing: it
 /// was told to end before.
-std::optional<service::Takeover> stand_by(const std::string& state, double patience_s,
-                                          const sigset_t& signals) {
+std::optional<serve::daemon::Takeover> stand_by(const std::string& state, double patience_s,
+                                                const sigset_t& signals) {
   constexpr timespec kLookEvery{.tv_sec = 0, .tv_nsec = 200'000'000};
-  live::HolderWatch watch(state, base::from_seconds(patience_s));
+  live::journal::HolderWatch watch(state, base::from_seconds(patience_s));
   std::string said;
   while (true) {
-    const live::HolderState holder = watch.look(base::steady_ns());
-    if (holder == live::HolderState::Lives && said != watch.holder()) {
+    const live::journal::HolderState holder = watch.look(base::steady_ns());
+    if (holder == live::journal::HolderState::Lives && said != watch.holder()) {
       said = watch.holder();
       say(fmt::format("standing by: {} works on {}", said, state));
-    } else if (holder != live::HolderState::Lives) {
-      const bool silent = holder == live::HolderState::Silent;
-      auto lock = silent ? live::StateLock::take_from_silent(state, watch.inode())
-                         : live::StateLock::take(state);
+    } else if (holder != live::journal::HolderState::Lives) {
+      const bool silent = holder == live::journal::HolderState::Silent;
+      auto lock = silent ? live::journal::StateLock::take_from_silent(state, watch.inode())
+                         : live::journal::StateLock::take(state);
       if (lock) {
         say(silent ? fmt::format("taking over: {} has shown no life for {:g} s", said, patience_s)
                    : fmt::format("taking over: nobody works on {}", state));
-        return service::Takeover{.lock = std::move(*lock), .from_silent = silent};
+        return serve::daemon::Takeover{.lock = std::move(*lock), .from_silent = silent};
       }
     }
     siginfo_t ignored{};
@@ -107,9 +107,9 @@ int serve(const ServeArguments& arguments) {
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);  // standard error may be a pipe that nobody reads any more
-  service::Takeover takeover;
+  serve::daemon::Takeover takeover;
   if (arguments.standby) {
-    service::add_defaults(*config);
+    serve::daemon::add_defaults(*config);
     auto taken = stand_by(config->state, arguments.takeover_after_s, signals);
     if (!taken) return 0;
     takeover = std::move(*taken);
@@ -120,16 +120,17 @@ int serve(const ServeArguments& arguments) {
     ::kill(::getpid(), SIGTERM);
   };
   std::shared_ptr<WhatIf> what_if;
-  auto daemon = service::MachineDaemon::start(
+  auto daemon = serve::daemon::MachineDaemon::start(
       std::move(*config), say,
-      [&what_if](const service::ServeConfig& complete, const live::Site& site, auto scores) {
+      [&what_if](const serve::daemon::ServeConfig& complete, const live::controller::Site& site,
+                 auto scores) {
         what_if = std::make_shared<WhatIf>(complete, site, std::move(scores));
         return [what_if](const std::string& question) { return what_if->answer(question); };
       },
       std::move(takeover));
   if (!daemon) return report_error(daemon.error());
   static_cast<void>(
-      engine::local::write_all(STDOUT_FILENO, (*daemon)->addresses(::isatty(STDOUT_FILENO) != 0)));
+      base::write_all(STDOUT_FILENO, (*daemon)->addresses(::isatty(STDOUT_FILENO) != 0)));
   wait_for_end(signals, arguments, **daemon);
   if (!is_shut_out) say("ending; jobs that run go on");
   what_if->end();
@@ -148,16 +149,16 @@ struct ReplayArguments {
   bool json = false;
 };
 
-nlohmann::ordered_json replay_json(const service::Replay& done) {
-  const live::Turns::Fold& fold = done.fold;
+nlohmann::ordered_json replay_json(const serve::daemon::Replay& done) {
+  const live::loop::Turns::Fold& fold = done.fold;
   return {{"journal", done.journal},        {"records", fold.records},
           {"reproduced", fold.reproduced},  {"other", fold.other},
           {"uncompared", fold.uncompared},  {"first_other_record", fold.first_other},
           {"differences", done.differences}};
 }
 
-std::string replay_text(const service::Replay& done) {
-  const live::Turns::Fold& fold = done.fold;
+std::string replay_text(const serve::daemon::Replay& done) {
+  const live::loop::Turns::Fold& fold = done.fold;
   std::string out =
       fmt::format("{} records, {} decisions come out as recorded, {} otherwise{}\n", fold.records,
                   fold.reproduced, fold.other,
@@ -171,14 +172,14 @@ int replay(const ServeArguments& arguments, const ReplayArguments& wish) {
   if (!config) return report_error(config.error());
   std::vector<std::string> journals = {wish.path};
   if (wish.all) {
-    auto found = service::journals_of(wish.path);
+    auto found = serve::daemon::journals_of(wish.path);
     if (!found) return report_error(found.error());
     journals = std::move(*found);
   }
   int code = 0;
   nlohmann::ordered_json document = nlohmann::ordered_json::array();
   for (const std::string& journal : journals) {
-    const auto done = service::replay_journal(*config, journal);
+    const auto done = serve::daemon::replay_journal(*config, journal);
     if (!done) {
       code = report_error(done.error());
       continue;

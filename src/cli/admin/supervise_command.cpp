@@ -1,6 +1,6 @@
 // goban supervise: what the local engine starts for each job. Not for people, so it is not shown.
-#include "cli/command.hpp"
-#include "engine/local/supervisor.hpp"
+#include "cli/shell/command.hpp"
+#include "live/engine/local/supervisor.hpp"
 
 namespace goban::cli {
 
@@ -12,7 +12,7 @@ void add_supervise(CLI::App& app, Action& action) {
   command->add_option("folder", *folder, "Run folder, as an absolute path")->required();
   command->callback([folder, &action] {
     action = [folder] {
-      if (folder->starts_with('/')) return engine::local::supervise(*folder);
+      if (folder->starts_with('/')) return live::engine::local::supervise(*folder);
       return report_error({base::ErrorCode::Usage, "the path must be absolute", {}, {}});
     };
   });

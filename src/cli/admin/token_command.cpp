@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include "cli/command.hpp"
-#include "engine/local/files.hpp"
-#include "service/api_client.hpp"
-#include "service/machine_daemon.hpp"
+#include "base/files.hpp"
+#include "cli/shell/command.hpp"
+#include "serve/api/api_client.hpp"
+#include "serve/daemon/machine_daemon.hpp"
 
 namespace goban::cli {
 namespace {
@@ -26,7 +26,7 @@ int print_page(const std::string& folder, std::string link) {
       "<!doctype html><meta charset=utf-8><title>Goban</title>"
       "<meta http-equiv=refresh content=\"0; url={0}\"><a href=\"{0}\">The dashboard</a>\n",
       link);
-  const auto written = engine::local::replace_file(folder, kName, html, engine::local::Durable::No);
+  const auto written = base::replace_file(folder, kName, html, base::Durable::No);
   if (!written) return report_error(written.error());
   fmt::print("{}/{}\n", folder, kName);
   return 0;
@@ -34,8 +34,8 @@ int print_page(const std::string& folder, std::string link) {
 
 int run(const TokenArguments& arguments) {
   const std::string folder =
-      arguments.state.empty() ? service::default_state_folder() : arguments.state;
-  const auto link = engine::local::read_small_file(service::dashboard_link_file(folder));
+      arguments.state.empty() ? serve::api::default_state_folder() : arguments.state;
+  const auto link = base::read_small_file(serve::daemon::dashboard_link_file(folder));
   if (!link) {
     return report_error(
         {.code = base::ErrorCode::Failed,

@@ -1,15 +1,15 @@
-#include "cli/busy_gpus.hpp"
+#include "cli/gpus/busy_gpus.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/live_client.hpp"
+#include "cli/jobs/live_client.hpp"
 
 namespace goban::cli {
 
 using nlohmann::json;
 
-base::Result<BusyGpus> busy_by_jobs(const service::MachineGpus& machine,
+base::Result<BusyGpus> busy_by_jobs(const live::machine::MachineGpus& machine,
                                     const std::string& server) {
   auto client = connect(server);
   if (!client) return base::failure(client.error());

@@ -3,17 +3,17 @@
 
 #include <string>
 
-#include "engine/measure/busy_gpus.hpp"
-#include "service/machine_gpus.hpp"
+#include "live/machine/busy_gpus.hpp"
+#include "serve/daemon/machine_gpus.hpp"
 
 namespace goban::cli {
 
-using engine::measure::BusyGpus;
+using live::machine::BusyGpus;
 
 /// By the jobs of the daemon that `server` names (empty: the usual one), if one runs. One that
 /// manages another number of GPUs than this machine has counts as all of them while it runs jobs.
 /// Errors: the daemon answers that it will not tell; with a `server` named, also if none is there.
-[[nodiscard]] base::Result<BusyGpus> busy_by_jobs(const service::MachineGpus& machine,
+[[nodiscard]] base::Result<BusyGpus> busy_by_jobs(const live::machine::MachineGpus& machine,
                                                   const std::string& server);
 
 }  // namespace goban::cli

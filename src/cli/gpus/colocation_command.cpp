@@ -5,23 +5,23 @@
 #include "base/nearest.hpp"
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
-#include "cli/command.hpp"
-#include "cli/live_client.hpp"
-#include "profile/colocation/colocation_file.hpp"
-#include "profile/colocation/colocation_predictor.hpp"
-#include "profile/colocation/eaco_tables.hpp"
-#include "profile/colocation/gavel_throughputs.hpp"
-#include "profile/energy/power_presets.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/shell/command.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/colocation_predictor.hpp"
+#include "core/knowledge/colocation/eaco_tables.hpp"
+#include "core/knowledge/colocation/gavel_throughputs.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
 
 namespace goban::cli {
 namespace {
 
 using base::Result;
 using base::Status;
-using profile::ColocationHistory;
+using core::knowledge::ColocationHistory;
 
 Status write_history(const ColocationHistory& history, const std::string& out) {
-  const std::string text = profile::to_csv(history);
+  const std::string text = core::knowledge::to_csv(history);
   if (out == "-") {
     fmt::print("{}", text);
     return {};
@@ -40,7 +40,7 @@ Result<ColocationHistory> import_gavel(const std::vector<std::string>& files) {
   }
   const auto text = base::read_text_file(files[0], size_t{256} << 20);
   if (!text) return base::failure(text.error());
-  auto import = profile::parse_gavel_throughputs(*text, base::input_name(files[0]));
+  auto import = core::knowledge::parse_gavel_throughputs(*text, base::input_name(files[0]));
   if (!import) return base::failure(import.error());
   fmt::print(
       stderr,
@@ -55,15 +55,15 @@ Result<ColocationHistory> import_gavel(const std::vector<std::string>& files) {
 }
 
 Result<ColocationHistory> import_eaco(const std::vector<std::string>& files) {
-  std::vector<profile::EacoRow> rows;
+  std::vector<core::knowledge::EacoRow> rows;
   for (const std::string& file : files) {
     const auto text = base::read_text_file(file, size_t{1} << 20);
     if (!text) return base::failure(text.error());
-    const auto table = profile::parse_eaco_table(*text, base::input_name(file));
+    const auto table = core::knowledge::parse_eaco_table(*text, base::input_name(file));
     if (!table) return base::failure(table.error());
     rows.insert(rows.end(), table->begin(), table->end());
   }
-  auto history = profile::eaco_history(rows);
+  auto history = core::knowledge::eaco_history(rows);
   if (history) {
     fmt::print(stderr, "goban: {} applications, {} sets of one and more\n", history->num_apps(),
                history->sets().size());
@@ -94,16 +94,17 @@ struct PredictArguments {
 
 /// Says which members and GPU types nobody knows, with the nearest known name.
 void note_unknown(const ColocationHistory& history, const PredictArguments& arguments,
-                  std::span<const profile::AppId> apps, profile::GpuTypeId gpu_type) {
+                  std::span<const core::knowledge::AppId> apps,
+                  core::knowledge::GpuTypeId gpu_type) {
   if (!gpu_type.valid()) {
     fmt::print(stderr, "goban: note: nothing was measured on {}\n", arguments.gpu_type);
   }
   std::vector<std::string_view> known;
   for (size_t i = 0; i < history.num_apps(); ++i) {
-    known.push_back(history.app_name(profile::AppId(i)));
+    known.push_back(history.app_name(core::knowledge::AppId(i)));
   }
   std::string_view rest = arguments.set;
-  for (const profile::AppId app : apps) {
+  for (const core::knowledge::AppId app : apps) {
     const size_t end = rest.find('+');
     std::string_view name = rest.substr(0, end);
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
@@ -117,11 +118,11 @@ void note_unknown(const ColocationHistory& history, const PredictArguments& argu
 }
 
 int predict(const PredictArguments& arguments) {
-  const auto history = profile::read_colocation(arguments.history);
+  const auto history = core::knowledge::read_colocation(arguments.history);
   if (!history) return report_error(history.error());
-  const auto apps = profile::parse_members(arguments.set, *history);
+  const auto apps = core::knowledge::parse_members(arguments.set, *history);
   if (!apps) return report_error(apps.error());
-  const auto power = profile::resolve_power(arguments.energy);
+  const auto power = core::knowledge::resolve_power(arguments.energy);
   if (!power) return report_error(power.error());
   const auto* model = power->find(arguments.gpu_type);
   if (model == nullptr) {
@@ -129,10 +130,10 @@ int predict(const PredictArguments& arguments) {
                                           "give another --energy")
                             .value());
   }
-  const profile::GpuTypeId gpu_type = history->find_gpu_type(arguments.gpu_type);
+  const core::knowledge::GpuTypeId gpu_type = history->find_gpu_type(arguments.gpu_type);
   note_unknown(*history, arguments, *apps, gpu_type);
-  const auto prediction = profile::ColocationPredictor(*history).predict(gpu_type, *apps);
-  const auto watts = profile::set_power(*model, *history, gpu_type, *apps, prediction);
+  const auto prediction = core::knowledge::ColocationPredictor(*history).predict(gpu_type, *apps);
+  const auto watts = core::knowledge::set_power(*model, *history, gpu_type, *apps, prediction);
   fmt::print("predicted by: {}\n", level_name(prediction.level));
   if (!prediction.packable()) {
     fmt::print("never to be packed: it does not fit, or nobody could measure it\n");
@@ -161,7 +162,7 @@ int export_learned(const ExportArguments& arguments) {
   if (!client) return report_error(client.error());
   const auto text = client->get("/v1/colocation");
   if (!text) return report_error(text.error());
-  const auto history = profile::parse_colocation(*text, client->server_name());
+  const auto history = core::knowledge::parse_colocation(*text, client->server_name());
   if (!history) return report_error(history.error());
   const auto status = write_history(*history, arguments.out);
   return status ? 0 : report_error(status.error());

@@ -5,16 +5,16 @@
 #include "base/number.hpp"
 #include "base/text_file.hpp"
 #include "base/units.hpp"
-#include "cli/command.hpp"
-#include "profile/colocation/eaco_tables.hpp"
-#include "profile/energy/power_file.hpp"
-#include "profile/energy/power_presets.hpp"
+#include "cli/shell/command.hpp"
+#include "core/knowledge/colocation/eaco_tables.hpp"
+#include "core/knowledge/energy/power_file.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
 
 namespace goban::cli {
 namespace {
 
-using profile::PowerModel;
-using profile::RestState;
+using core::knowledge::PowerModel;
+using core::knowledge::RestState;
 
 void print_state(const char* name, double watts) {
   fmt::print("  {:<22}{:>9.1f} W\n", name, watts);
@@ -28,7 +28,7 @@ void print_rest(const char* name, const RestState& rest, double idle_w) {
   fmt::print(
       "  {:<22}{:>9.1f} W   down {:g} s, {:.0f} J; wake {:g} s, {:.0f} J; pays after {:.1f} s\n",
       name, rest.power_w, rest.enter_s, rest.enter_j, rest.wake_s, rest.wake_j,
-      profile::break_even_s(rest, idle_w));
+      core::knowledge::break_even_s(rest, idle_w));
 }
 
 void print_node(const PowerModel& node) {
@@ -53,7 +53,7 @@ void print_node(const PowerModel& node) {
              node.gpu_idle_w, node.gpu_dynamic_w, node.exponent);
   fmt::print("  shared: {:.4g} + sum (alone - {:.4g}) x speed W\n", node.gpu_share_base_w,
              node.gpu_share_base_w);
-  for (const profile::PowerCap& cap : node.caps) {
+  for (const core::knowledge::PowerCap& cap : node.caps) {
     fmt::print("  capped at {:g} W: {:+.1f} % energy, {:+.1f} % time\n", cap.cap_w,
                100 * (cap.energy_factor - 1), 100 * (cap.time_factor - 1));
   }
@@ -61,28 +61,29 @@ void print_node(const PowerModel& node) {
 
 int show(const std::string& spec, bool toml) {
   if (spec.empty()) {
-    for (const profile::PowerPresetInfo& info : profile::power_preset_names()) {
+    for (const core::knowledge::PowerPresetInfo& info : core::knowledge::power_preset_names()) {
       fmt::print("{:<6}{}\n", info.name, info.basis);
     }
     return 0;
   }
-  const auto catalog = profile::resolve_power(spec);
+  const auto catalog = core::knowledge::resolve_power(spec);
   if (!catalog) return report_error(catalog.error());
   if (toml) {
-    fmt::print("{}", profile::to_toml(*catalog));
+    fmt::print("{}", core::knowledge::to_toml(*catalog));
     return 0;
   }
   for (const PowerModel& node : catalog->models) print_node(node);
   return 0;
 }
 
-base::Result<std::vector<profile::EacoRow>> read_rows(const std::vector<std::string>& files) {
-  if (files.empty()) return profile::eaco_rows();
-  std::vector<profile::EacoRow> rows;
+base::Result<std::vector<core::knowledge::EacoRow>> read_rows(
+    const std::vector<std::string>& files) {
+  if (files.empty()) return core::knowledge::eaco_rows();
+  std::vector<core::knowledge::EacoRow> rows;
   for (const std::string& file : files) {
     const auto text = base::read_text_file(file, size_t{1} << 20);
     if (!text) return base::failure(text.error());
-    auto table = profile::parse_eaco_table(*text, base::input_name(file));
+    auto table = core::knowledge::parse_eaco_table(*text, base::input_name(file));
     if (!table) return base::failure(table.error());
     rows.insert(rows.end(), table->begin(), table->end());
   }
@@ -91,14 +92,14 @@ base::Result<std::vector<profile::EacoRow>> read_rows(const std::vector<std::str
 
 std::string percent(double part) { return fmt::format("{:+.1f} %", 100 * part); }
 
-void print_fit(const char* what, const profile::FitError& fit) {
+void print_fit(const char* what, const core::knowledge::FitError& fit) {
   fmt::print("  {:<58}mean {:>5.2f} %, largest {:>5.2f} %\n", what, 100 * fit.mean, 100 * fit.max);
 }
 
-void print_watts(const profile::EacoReplayResult& result) {
+void print_watts(const core::knowledge::EacoReplayResult& result) {
   fmt::print("Watts of the node\n  {:<14}{:>9}{:>10}{:>18}{:>18}{:>18}\n", "set", "measured",
              "look-up", "curve of util", "composed", "alone only");
-  for (const profile::EacoReplay& r : result.rows) {
+  for (const core::knowledge::EacoReplay& r : result.rows) {
     const auto beside = [&r](double watts) {
       return fmt::format("{:.0f} {:>8}", watts, percent(watts / r.row.node_w - 1));
     };
@@ -107,19 +108,19 @@ void print_watts(const profile::EacoReplayResult& result) {
   }
 }
 
-void print_times(const profile::EacoReplayResult& result) {
+void print_times(const core::knowledge::EacoReplayResult& result) {
   fmt::print("Mean JCT, h\n  {:<14}{:>9}{:>10}{:>18}  {}\n", "set", "measured", "look-up",
              "alone only", "predicted by");
-  for (const profile::EacoReplay& r : result.rows) {
+  for (const core::knowledge::EacoReplay& r : result.rows) {
     fmt::print("  {:<14}{:>9.2f}{:>10.2f}{:>18}  {}\n", r.row.set, r.row.jct_h, r.lookup_jct_h,
                fmt::format("{:.2f} {:>8}", r.blind_jct_h, percent(r.blind_jct_h / r.row.jct_h - 1)),
                r.blind_level);
   }
 }
 
-void print_energy(const profile::EacoReplayResult& result) {
+void print_energy(const core::knowledge::EacoReplayResult& result) {
   fmt::print("Energy, kWh: published; watts x JCT; one after the other; saved together\n");
-  for (const profile::EacoReplay& r : result.rows) {
+  for (const core::knowledge::EacoReplay& r : result.rows) {
     const double product = r.lookup_w * r.lookup_jct_h / 1000;
     fmt::print("  {:<14}{:>9.2f}{:>10.2f} {:>8}", r.row.set, r.row.energy_kwh, product,
                percent(product / r.row.energy_kwh - 1));
@@ -133,7 +134,7 @@ void print_energy(const profile::EacoReplayResult& result) {
 int replay_tables(const std::vector<std::string>& files, const std::string& energy) {
   const auto rows = read_rows(files);
   if (!rows) return report_error(rows.error());
-  const auto catalog = profile::resolve_power(energy);
+  const auto catalog = core::knowledge::resolve_power(energy);
   if (!catalog) return report_error(catalog.error());
   const PowerModel* model = catalog->find("V100");
   if (model == nullptr || model->num_gpus != 8) {
@@ -141,7 +142,7 @@ int replay_tables(const std::vector<std::string>& files, const std::string& ener
                                           "give a model of such a node, such as --energy v100")
                             .value());
   }
-  const auto result = profile::replay_eaco(*rows, *model);
+  const auto result = core::knowledge::replay_eaco(*rows, *model);
   if (!result) return report_error(result.error());
   fmt::print("EaCO tables 1-4 (arXiv 2412.08294v1) against the model {}: one node of 8 V100\n",
              model->name);

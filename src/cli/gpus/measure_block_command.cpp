@@ -2,10 +2,10 @@
 // Not for people, so it is not shown.
 #include <fmt/format.h>
 
-#include "cli/command.hpp"
-#include "engine/measure/block_process.hpp"
-#include "engine/measure/cpu_kernels.hpp"
-#include "engine/measure/cuda_kernels.hpp"
+#include "cli/shell/command.hpp"
+#include "live/machine/block_process.hpp"
+#include "live/machine/cpu_kernels.hpp"
+#include "live/machine/cuda_kernels.hpp"
 
 namespace goban::cli {
 namespace {
@@ -17,23 +17,23 @@ struct BlockArguments {
   bool cuda = false;
 };
 
-base::Result<engine::measure::KernelRuns> run_kernels(const BlockArguments& arguments) {
+base::Result<live::machine::KernelRuns> run_kernels(const BlockArguments& arguments) {
   if (!arguments.cuda) {
-    return engine::measure::run_cpu_kernels(arguments.cpus, arguments.slowness, arguments.runs);
+    return live::machine::run_cpu_kernels(arguments.cpus, arguments.slowness, arguments.runs);
   }
-  const auto driver = engine::measure::CudaDriver::load();
+  const auto driver = live::machine::CudaDriver::load();
   if (!driver) return base::failure(driver.error());
-  return engine::measure::run_cuda_kernels(**driver, arguments.runs);
+  return live::machine::run_cuda_kernels(**driver, arguments.runs);
 }
 
 int measure(const BlockArguments& arguments) {
-  engine::measure::die_with_parent();
+  live::machine::die_with_parent();
   const auto runs = run_kernels(arguments);
   if (!runs) {
     fmt::print(stderr, "{}\n", runs.error().text());
     return static_cast<int>(runs.error().code);
   }
-  fmt::print("{}", engine::measure::to_text(*runs));
+  fmt::print("{}", live::machine::to_text(*runs));
   return 0;
 }
 

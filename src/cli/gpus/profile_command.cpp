@@ -5,17 +5,17 @@
 #include "base/csv.hpp"
 #include "base/number.hpp"
 #include "base/output_file.hpp"
+#include "base/reports/job_profile.hpp"
 #include "base/text_file.hpp"
-#include "cli/command.hpp"
-#include "model/cluster_presets.hpp"
-#include "profile/app_class.hpp"
-#include "profile/app_classifier.hpp"
-#include "profile/binning.hpp"
-#include "profile/profile_runs.hpp"
-#include "profile/score_draw.hpp"
-#include "profile/scores_file.hpp"
-#include "profile/synthetic_scores.hpp"
-#include "wire/job_profile.hpp"
+#include "cli/shell/command.hpp"
+#include "core/knowledge/app_class.hpp"
+#include "core/knowledge/app_classifier.hpp"
+#include "core/knowledge/binning.hpp"
+#include "core/knowledge/profile_runs.hpp"
+#include "core/knowledge/score_draw.hpp"
+#include "core/knowledge/scores_file.hpp"
+#include "core/knowledge/synthetic_scores.hpp"
+#include "core/model/cluster_presets.hpp"
 
 namespace goban::cli {
 namespace {
@@ -27,10 +27,10 @@ struct BinArguments {
   std::string k1 = "silhouette";
   std::optional<uint32_t> bins;
 
-  [[nodiscard]] Result<profile::BinningOptions> options() const {
-    const auto rule = profile::parse_k1_rule(k1);
+  [[nodiscard]] Result<core::knowledge::BinningOptions> options() const {
+    const auto rule = core::knowledge::parse_k1_rule(k1);
     if (!rule) return base::failure(rule.error());
-    return profile::BinningOptions{*rule, bins};
+    return core::knowledge::BinningOptions{*rule, bins};
   }
   void add_to(CLI::App* command) {
     command->add_option("--k1", k1, "How many bins before outliers: silhouette, or artifact (2)")
@@ -61,11 +61,13 @@ int write_text(const std::string& path, const std::string& text) {
 }
 
 /// Reads `A=FILE` for each class from A on; the same file may serve several.
-Result<std::vector<profile::ProfileRuns>> read_profiles(const std::vector<std::string>& arguments) {
+Result<std::vector<core::knowledge::ProfileRuns>> read_profiles(
+    const std::vector<std::string>& arguments) {
   std::map<uint8_t, std::string> paths;
   for (const std::string& argument : arguments) {
     const size_t equals = argument.find('=');
-    const auto app_class = profile::parse_app_class(std::string_view(argument).substr(0, equals));
+    const auto app_class =
+        core::knowledge::parse_app_class(std::string_view(argument).substr(0, equals));
     if (equals == std::string::npos || !app_class) {
       return usage_error(fmt::format("--profile {} is not CLASS=FILE", argument),
                          "write --profile A=resnet.csv --profile B=bert.csv");
@@ -75,14 +77,14 @@ Result<std::vector<profile::ProfileRuns>> read_profiles(const std::vector<std::s
                          "give one file a class");
     }
   }
-  std::vector<profile::ProfileRuns> profiles;
+  std::vector<core::knowledge::ProfileRuns> profiles;
   for (const auto& [app_class, path] : paths) {
     if (app_class != profiles.size()) {
       return usage_error(fmt::format("there is no profile for class {}",
                                      static_cast<char>('A' + static_cast<int>(profiles.size()))),
                          "classes follow each other from A on");
     }
-    auto runs = profile::read_profile_runs(path);
+    auto runs = core::knowledge::read_profile_runs(path);
     if (!runs) return base::failure(runs.error());
     profiles.push_back(std::move(*runs));
   }
@@ -90,58 +92,60 @@ Result<std::vector<profile::ProfileRuns>> read_profiles(const std::vector<std::s
 }
 
 int write_scores(const ScoreArguments& arguments) {
-  const auto cluster = model::resolve_cluster(arguments.cluster);
+  const auto cluster = core::model::resolve_cluster(arguments.cluster);
   if (!cluster) return report_error(cluster.error());
-  const auto mode = profile::parse_score_mode(arguments.mode);
+  const auto mode = core::knowledge::parse_score_mode(arguments.mode);
   if (!mode) return report_error(mode.error());
   const auto binning = arguments.binning.options();
   if (!binning) return report_error(binning.error());
   const auto profiles = read_profiles(arguments.profiles);
   if (!profiles) return report_error(profiles.error());
-  std::vector<const profile::ProfileRuns*> by_class;
-  for (const profile::ProfileRuns& runs : *profiles) by_class.push_back(&runs);
-  profile::ScoreDraw draw =
-      profile::draw_scores(cluster->num_gpus(), by_class, *mode, arguments.seed);
+  std::vector<const core::knowledge::ProfileRuns*> by_class;
+  for (const core::knowledge::ProfileRuns& runs : *profiles) by_class.push_back(&runs);
+  core::knowledge::ScoreDraw draw =
+      core::knowledge::draw_scores(cluster->num_gpus(), by_class, *mode, arguments.seed);
   if (draw.repeated) {
     fmt::print(stderr,
                "goban: note: a profile has fewer GPUs than the cluster's {}; some were "
                "drawn more than once\n",
                cluster->num_gpus());
   }
-  const profile::PmScores scores = profile::bin_classes(std::move(draw.raw_by_class), *binning);
-  return write_text(arguments.out, profile::to_csv(scores));
+  const core::knowledge::PmScores scores =
+      core::knowledge::bin_classes(std::move(draw.raw_by_class), *binning);
+  return write_text(arguments.out, core::knowledge::to_csv(scores));
 }
 
 struct GenerateArguments {
   std::string cluster;
   std::string out = "-";
-  profile::SyntheticScores scores;
+  core::knowledge::SyntheticScores scores;
   BinArguments binning;
 };
 
 int generate(GenerateArguments arguments) {
-  const auto cluster = model::resolve_cluster(arguments.cluster);
+  const auto cluster = core::model::resolve_cluster(arguments.cluster);
   if (!cluster) return report_error(cluster.error());
   const auto binning = arguments.binning.options();
   if (!binning) return report_error(binning.error());
   arguments.scores.num_gpus = cluster->num_gpus();
-  const profile::PmScores scores =
-      profile::bin_classes(profile::synthetic_scores(arguments.scores), *binning);
-  return write_text(arguments.out, profile::to_csv(scores));
+  const core::knowledge::PmScores scores =
+      core::knowledge::bin_classes(core::knowledge::synthetic_scores(arguments.scores), *binning);
+  return write_text(arguments.out, core::knowledge::to_csv(scores));
 }
 
 int show_bins(const std::string& path, const BinArguments& arguments) {
   const auto binning = arguments.options();
   if (!binning) return report_error(binning.error());
-  const auto scores = profile::read_scores(path, std::nullopt);
+  const auto scores = core::knowledge::read_scores(path, std::nullopt);
   if (!scores) return report_error(scores.error());
   for (size_t c = 0; c < scores->num_classes(); ++c) {
-    const model::AppClass app_class{static_cast<uint8_t>(c)};
-    const profile::Binning bins = profile::bin_scores(scores->of(app_class).raw, *binning);
+    const core::model::AppClass app_class{static_cast<uint8_t>(c)};
+    const core::knowledge::Binning bins =
+        core::knowledge::bin_scores(scores->of(app_class).raw, *binning);
     fmt::print("class {}: {} bins (K1 {}, silhouette {:.3f}, inertia {:.4g}), {} outliers:",
                app_class.letter(), bins.scores.bin_values.size(), bins.k1, bins.silhouette,
                bins.inertia, bins.outliers.size());
-    for (const model::GpuId gpu : bins.outliers) {
+    for (const core::model::GpuId gpu : bins.outliers) {
       fmt::print(" GPU {} ({:.3f})", gpu.value, bins.scores.raw[gpu.index()]);
     }
     std::map<uint8_t, int> members;
@@ -158,7 +162,7 @@ int show_bins(const std::string& path, const BinArguments& arguments) {
 /// Applications and how they use a GPU.
 struct Applications {
   std::vector<std::string> names;
-  std::vector<profile::AppFeatures> features;
+  std::vector<core::knowledge::AppFeatures> features;
 };
 
 base::Status read_csv(const std::string& text, const std::string& path, Applications& out) {
@@ -183,9 +187,9 @@ base::Status read_csv(const std::string& text, const std::string& path, Applicat
 }
 
 base::Status read_job_profile(const std::string& text, const std::string& path, Applications& out) {
-  const auto job = wire::parse_job_profile(text, path);
+  const auto job = base::reports::parse_job_profile(text, path);
   if (!job) return base::failure(job.error());
-  const auto features = profile::features_of(*job);
+  const auto features = core::knowledge::features_of(*job);
   if (!features) {
     return base::bad_data({path, 0, 0, {}}, "does not say how the job uses a GPU",
                           "measure dram_utilisation_pct and fu_utilisation_pct, or leave it out");
@@ -204,9 +208,9 @@ int classify(const std::vector<std::string>& paths, size_t classes) {
         path.ends_with(".json") ? read_job_profile(*text, path, apps) : read_csv(*text, path, apps);
     if (!read) return report_error(read.error());
   }
-  profile::ClassifierOptions options;
+  core::knowledge::ClassifierOptions options;
   options.num_classes = classes;
-  const auto classifier = profile::AppClassifier::fit(apps.features, options);
+  const auto classifier = core::knowledge::AppClassifier::fit(apps.features, options);
   if (!classifier) return report_error(classifier.error());
   for (size_t i = 0; i < apps.names.size(); ++i) {
     fmt::print("{},{}\n", apps.names[i],

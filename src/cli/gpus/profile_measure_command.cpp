@@ -7,28 +7,28 @@
 #include <nlohmann/json.hpp>
 
 #include "base/output_file.hpp"
-#include "cli/busy_gpus.hpp"
-#include "cli/command.hpp"
-#include "cli/live_client.hpp"
-#include "cli/profile_report.hpp"
-#include "cli/progress.hpp"
-#include "engine/measure/refresh.hpp"
-#include "profile/binning.hpp"
-#include "profile/scores_file.hpp"
+#include "cli/gpus/busy_gpus.hpp"
+#include "cli/gpus/profile_report.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/shell/progress.hpp"
+#include "core/knowledge/binning.hpp"
+#include "core/knowledge/scores_file.hpp"
+#include "live/machine/refresh.hpp"
 
 namespace goban::cli {
 namespace {
 
 using base::Result;
 using base::Status;
-using engine::measure::gpus_now;
-using engine::measure::kBlocks;
-using engine::measure::kRefreshSeconds;
-using engine::measure::SessionPlan;
-using engine::measure::SessionResult;
+using core::knowledge::MeasureBook;
+using live::machine::gpus_now;
+using live::machine::kBlocks;
+using live::machine::kRefreshSeconds;
+using live::machine::MachineGpus;
+using live::machine::SessionPlan;
+using live::machine::SessionResult;
 using nlohmann::json;
-using profile::MeasureBook;
-using service::MachineGpus;
 
 constexpr int kQuickBlocks = 6;
 
@@ -50,15 +50,15 @@ struct MeasureArguments {
 
 /// Also says where the configured table is, if --out does not.
 Result<MachineGpus> machine_of(MeasureArguments& arguments) {
-  service::ServeConfig config;
+  serve::daemon::ServeConfig config;
   if (!arguments.config.empty()) {
-    auto read = service::read_serve_config(arguments.config);
+    auto read = serve::daemon::read_serve_config(arguments.config);
     if (!read) return base::failure(read.error());
     config = std::move(*read);
   }
   if (arguments.out.empty()) arguments.out = config.scores.empty() ? "scores.csv" : config.scores;
   if (arguments.virtual_gpus) config.virtual_gpus = *arguments.virtual_gpus;
-  return service::find_gpus(config);
+  return serve::daemon::find_gpus(config);
 }
 
 Result<std::vector<size_t>> gpus_asked_for(const MachineGpus& machine,
@@ -105,13 +105,15 @@ Status write_file(const std::string& path, std::string text) {
 /// The book first: what the table lacks after a crash follows from it. A table without a new
 /// measurement stays as it is. With --send the daemon gets the table as well.
 Status write_profile(const MeasureArguments& arguments, const MeasureBook& book,
-                     const profile::MachineScores& scores, bool any_measured) {
-  if (auto status = write_file(profile::book_path(arguments.out), profile::to_json(book));
+                     const core::knowledge::MachineScores& scores, bool any_measured) {
+  if (auto status =
+          write_file(core::knowledge::book_path(arguments.out), core::knowledge::to_json(book));
       !status) {
     return status;
   }
   if (!any_measured) return {};
-  const std::string table = profile::to_csv(profile::bin_classes(profile::raw_by_class(scores)));
+  const std::string table =
+      core::knowledge::to_csv(core::knowledge::bin_classes(core::knowledge::raw_by_class(scores)));
   if (auto status = write_file(arguments.out, table); !status) return status;
   if (!arguments.send) return {};
   auto client = connect(arguments.server);
@@ -132,7 +134,7 @@ SessionPlan plan_of(const MeasureArguments& arguments, std::vector<size_t> gpus)
 }
 
 int print_report(const MeasureArguments& arguments, const ProfileReport& report) {
-  const std::string book = profile::book_path(arguments.out);
+  const std::string book = core::knowledge::book_path(arguments.out);
   if (arguments.json_out) {
     const json document = {
         {"gpus", report_json(report)}, {"scores_file", arguments.out}, {"profile_file", book}};
@@ -151,9 +153,9 @@ int measure(MeasureArguments arguments) {
   if (!machine) return report_error(machine.error());
   const auto asked = gpus_asked_for(*machine, arguments.gpus);
   if (!asked) return report_error(asked.error());
-  auto book = engine::measure::read_book_beside(arguments.out);
+  auto book = live::machine::read_book_beside(arguments.out);
   if (!book) return report_error(book.error());
-  const BusyGpus used = engine::measure::busy_by_use(*machine);
+  const BusyGpus used = live::machine::busy_by_use(*machine);
   const auto jobs = busy_by_jobs(*machine, arguments.server);
   if (!jobs && !arguments.force) return report_error(jobs.error());
   const auto busy_now = [&] {
@@ -166,7 +168,7 @@ int measure(MeasureArguments arguments) {
   auto chosen = idle_gpus(arguments, *machine, *asked, busy_now());
   if (!chosen) return report_error(chosen.error());
   if (arguments.refresh) {
-    const auto due = engine::measure::due_gpu(
+    const auto due = live::machine::due_gpu(
         *machine,
         {.idle = *chosen, .cost_s = arguments.seconds > 0 ? arguments.seconds : kRefreshSeconds},
         *book, std::time(nullptr));
@@ -188,13 +190,13 @@ int measure(MeasureArguments arguments) {
     return kExitInterrupted;
   }
   // A daemon may have measured meanwhile.
-  if (auto latest = engine::measure::read_book_beside(arguments.out)) *book = std::move(*latest);
+  if (auto latest = live::machine::read_book_beside(arguments.out)) *book = std::move(*latest);
   const std::vector<bool> measured =
-      engine::measure::keep_sessions(result, plan, *machine, *book, std::time(nullptr));
+      live::machine::keep_sessions(result, plan, *machine, *book, std::time(nullptr));
   for (const std::string& problem : result.problems) {
     if (!problem.empty()) fmt::print(stderr, "goban: error: {}\n", problem);
   }
-  const auto scores = profile::scores_of(*book, gpus_now(*machine), std::time(nullptr));
+  const auto scores = core::knowledge::scores_of(*book, gpus_now(*machine), std::time(nullptr));
   const bool any = std::ranges::count(measured, true) > 0;
   if (any || result.spent_s > 0 || arguments.refresh) {
     const auto status = write_profile(arguments, *book, scores, any);
@@ -208,12 +210,12 @@ int measure(MeasureArguments arguments) {
 int check(MeasureArguments arguments) {
   const auto machine = machine_of(arguments);
   if (!machine) return report_error(machine.error());
-  const auto book = engine::measure::read_book_beside(arguments.out);
+  const auto book = live::machine::read_book_beside(arguments.out);
   if (!book) return report_error(book.error());
-  const auto scores = profile::scores_of(*book, gpus_now(*machine), std::time(nullptr));
+  const auto scores = core::knowledge::scores_of(*book, gpus_now(*machine), std::time(nullptr));
   const std::vector<bool> none(machine->gpus.size(), false);
   print_report(arguments, {*machine, scores, none});
-  return std::ranges::any_of(scores.gpus, &profile::GpuScores::expired) ? 1 : 0;
+  return std::ranges::any_of(scores.gpus, &core::knowledge::GpuScores::expired) ? 1 : 0;
 }
 
 void add_machine_options(CLI::App& command, MeasureArguments& arguments) {

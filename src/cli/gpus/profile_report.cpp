@@ -1,4 +1,4 @@
-#include "cli/profile_report.hpp"
+#include "cli/gpus/profile_report.hpp"
 
 #include <cmath>
 #include <ctime>
@@ -6,15 +6,15 @@
 #include <nlohmann/json.hpp>
 
 #include "base/date_time.hpp"
-#include "cli/text_table.hpp"
+#include "cli/shell/text_table.hpp"
 
 namespace goban::cli {
 namespace {
 
+using core::knowledge::GpuScores;
+using core::knowledge::Kernel;
+using core::knowledge::KernelScore;
 using nlohmann::json;
-using profile::GpuScores;
-using profile::Kernel;
-using profile::KernelScore;
 
 std::string date_text(int64_t unix_s) { return base::date_time_text(unix_s * base::kSecond); }
 
@@ -43,14 +43,14 @@ std::string notes_of(const ProfileReport& report, size_t i) {
   }
   if (gpu.expired) add("not measured; its score is 1 in the table");
   if (gpu.last != nullptr && gpu.last->forced) add("was busy while it was measured (--force)");
-  for (const Kernel kernel : profile::kKernels) {
+  for (const Kernel kernel : core::knowledge::kKernels) {
     const KernelScore& score = gpu.kernels[static_cast<size_t>(kernel)];
     if (score.straggler) {
       add(fmt::format("straggler, {}: {:.1f} % slower than the median GPU",
-                      profile::kernel_name(kernel), 100 * (score.score - 1)));
+                      core::knowledge::kernel_name(kernel), 100 * (score.score - 1)));
     }
     if (!report.compare || !score.change) continue;
-    add(fmt::format("{}: {} since {}{}", profile::kernel_name(kernel),
+    add(fmt::format("{}: {} since {}{}", core::knowledge::kernel_name(kernel),
                     change_text(score.change->log_ratio), date_text(score.changed_unix_s),
                     score.change_is_new ? " (new)" : ""));
   }
@@ -107,8 +107,8 @@ json report_json(const ProfileReport& report) {
   for (size_t i = 0; i < report.scores.gpus.size(); ++i) {
     const GpuScores& gpu = report.scores.gpus[i];
     json kernels = json::object();
-    for (const Kernel kernel : profile::kKernels) {
-      kernels[std::string(profile::kernel_name(kernel))] =
+    for (const Kernel kernel : core::knowledge::kKernels) {
+      kernels[std::string(core::knowledge::kernel_name(kernel))] =
           kernel_json(report, gpu.kernels[static_cast<size_t>(kernel)], kernel);
     }
     json each = {{"gpu", report.machine.gpus[i].index},

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "profile/measure/findings.hpp"
-#include "service/machine_gpus.hpp"
+#include "core/knowledge/measure/findings.hpp"
+#include "serve/daemon/machine_gpus.hpp"
 
 namespace goban::cli {
 
 struct ProfileReport {
-  const service::MachineGpus& machine;
-  const profile::MachineScores& scores;
+  const live::machine::MachineGpus& machine;
+  const core::knowledge::MachineScores& scores;
   std::vector<bool> measured{};  ///< by GPU: just now
   bool compare = true;           ///< tell of changes
 };

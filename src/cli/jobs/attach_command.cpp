@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "cli/command.hpp"
-#include "cli/live_client.hpp"
-#include "cli/terminal_visit.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/jobs/terminal_visit.hpp"
+#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 
@@ -20,7 +20,7 @@ Result<TerminalEnd> visit_terminal(const json& job) {
         "it must be your own, started by goban run --pty, and running; attach on the machine of "
         "the daemon");
   }
-  auto client = engine::local::TerminalClient::connect(socket);
+  auto client = live::engine::local::TerminalClient::connect(socket);
   if (!client) return base::failure(client.error());
   return client->run(STDIN_FILENO, STDOUT_FILENO, [] { return interrupted().load(); });
 }

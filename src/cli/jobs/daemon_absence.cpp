@@ -1,10 +1,10 @@
-#include "cli/daemon_absence.hpp"
+#include "cli/jobs/daemon_absence.hpp"
 
 #include <cstdlib>
 #include <thread>
 
 #include "base/number.hpp"
-#include "cli/command.hpp"
+#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 
@@ -30,7 +30,7 @@ bool DaemonAbsence::wait() {
   return !interrupted();
 }
 
-bool is_away(const service::ApiClient& client) {
+bool is_away(const serve::api::ApiClient& client) {
   constexpr int kRefusals = 400;
   constexpr int kTooMany = 429;
   constexpr int kUnavailable = 502;

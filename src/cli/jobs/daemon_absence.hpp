@@ -4,7 +4,7 @@
 #include <chrono>
 #include <optional>
 
-#include "service/api_client.hpp"
+#include "serve/api/api_client.hpp"
 
 namespace goban::cli {
 
@@ -22,6 +22,6 @@ class DaemonAbsence {
 
 /// Whether the last request, which failed, may succeed later: nobody answered, or the daemon was
 /// busy or about to end.
-[[nodiscard]] bool is_away(const service::ApiClient& client);
+[[nodiscard]] bool is_away(const serve::api::ApiClient& client);
 
 }  // namespace goban::cli

@@ -7,9 +7,9 @@
 #include <set>
 #include <string_view>
 
-#include "cli/command.hpp"
-#include "cli/job_choice.hpp"
-#include "cli/live_client.hpp"
+#include "cli/jobs/job_choice.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 namespace {
@@ -57,7 +57,7 @@ std::vector<Request> requests_for(const ChosenJobs& chosen) {
 
 class Round {
  public:
-  Round(service::ApiClient& client, const Change& change, const ChangeArguments& arguments)
+  Round(serve::api::ApiClient& client, const Change& change, const ChangeArguments& arguments)
       : client_(client), change_(change), arguments_(arguments) {
     // An array is one request, and may have thousands of tasks.
     constexpr double kLong_s = 600;
@@ -73,7 +73,7 @@ class Round {
   void take_refusal(const Request& request, base::Error error);
   [[nodiscard]] bool is(std::string_view name) const { return name == change_.name; }
 
-  service::ApiClient& client_;
+  serve::api::ApiClient& client_;
   const Change& change_;
   const ChangeArguments& arguments_;
   std::map<uint32_t, std::string> done_{};  ///< names by number

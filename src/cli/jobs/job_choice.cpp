@@ -1,4 +1,4 @@
-#include "cli/job_choice.hpp"
+#include "cli/jobs/job_choice.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/number.hpp"
-#include "cli/live_client.hpp"
-#include "live/job/wish_values.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "live/job/request_values.hpp"
 
 namespace goban::cli {
 
@@ -35,7 +35,7 @@ Result<JobName> parse_name(const std::string& text) {
   if (split == std::string::npos) return name;
   std::string tasks = text.substr(split + 1);
   if (tasks.starts_with('[') && tasks.ends_with(']')) tasks = tasks.substr(1, tasks.size() - 2);
-  auto array = live::parse_array(tasks);
+  auto array = live::job::parse_array(tasks);
   if (!array) return wrong();
   name.tasks = std::move(array->tasks);
   return name;
@@ -121,7 +121,7 @@ Result<ChosenJobs> choose_jobs(const std::vector<JobRow>& jobs, const JobChoice&
   return out;
 }
 
-Result<nlohmann::json> list_jobs(service::ApiClient& client, const std::string& query) {
+Result<nlohmann::json> list_jobs(serve::api::ApiClient& client, const std::string& query) {
   constexpr size_t kPage = 10'000;
   nlohmann::json all = nlohmann::json::array();
   uint32_t after = 0;
@@ -138,7 +138,7 @@ Result<nlohmann::json> list_jobs(service::ApiClient& client, const std::string& 
   }
 }
 
-Result<ChosenJobs> ask_for_jobs(service::ApiClient& client, const JobChoice& choice) {
+Result<ChosenJobs> ask_for_jobs(serve::api::ApiClient& client, const JobChoice& choice) {
   JobChoice asked = choice;
   const bool mine = choice.user == "me" && choice.names.empty();
   if (mine) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/job_row.hpp"
-#include "service/api_client.hpp"
+#include "cli/jobs/job_row.hpp"
+#include "serve/api/api_client.hpp"
 
 namespace goban::cli {
 
@@ -34,11 +34,11 @@ struct ChosenJobs {
 [[nodiscard]] base::Result<ChosenJobs> choose_jobs(const std::vector<JobRow>& jobs,
                                                    const JobChoice& choice);
 /// The same, of the daemon's jobs. "me" is who the daemon takes us for.
-[[nodiscard]] base::Result<ChosenJobs> ask_for_jobs(service::ApiClient& client,
+[[nodiscard]] base::Result<ChosenJobs> ask_for_jobs(serve::api::ApiClient& client,
                                                     const JobChoice& choice);
 
 /// All jobs that a query of GET /v1/jobs holds ("all=1", "user=me"), page by page.
-[[nodiscard]] base::Result<nlohmann::json> list_jobs(service::ApiClient& client,
+[[nodiscard]] base::Result<nlohmann::json> list_jobs(serve::api::ApiClient& client,
                                                      const std::string& query);
 /// `?state=` of the jobs that are not over.
 inline constexpr const char* kUnfinished = "state=held,depends,waiting,starting,running,stopping";

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/test_fake_daemon.hpp"
-#include "cli/test_shell.hpp"
+#include "cli/jobs/test_fake_daemon.hpp"
+#include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
 namespace {

@@ -1,11 +1,11 @@
-#include "cli/job_row.hpp"
+#include "cli/jobs/job_row.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/live_client.hpp"
+#include "cli/jobs/live_client.hpp"
 
 namespace goban::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/live_client.hpp"
+#include "cli/jobs/live_client.hpp"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "cli/command.hpp"
+#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 
@@ -18,7 +18,7 @@ namespace {
 const json kNothing;
 const json kEmptyList = json::array();
 
-Result<json> parsed(const service::ApiClient& client, Result<std::string> answer) {
+Result<json> parsed(const serve::api::ApiClient& client, Result<std::string> answer) {
   if (!answer) return base::failure(std::move(answer.error()));
   if (answer->empty()) return json::object();
   json document = json::parse(*answer, nullptr, false);
@@ -39,17 +39,17 @@ void add_server_option(CLI::App& command, std::string& server) {
       ->type_name("ADDRESS");
 }
 
-Result<service::ApiClient> connect(const std::string& server) {
-  auto address = service::find_server(server);
+Result<serve::api::ApiClient> connect(const std::string& server) {
+  auto address = serve::api::find_server(server);
   if (!address) return base::failure(std::move(address.error()));
-  return service::ApiClient(std::move(*address));
+  return serve::api::ApiClient(std::move(*address));
 }
 
-Result<json> get_json(service::ApiClient& client, const std::string& path) {
+Result<json> get_json(serve::api::ApiClient& client, const std::string& path) {
   return parsed(client, client.get(path));
 }
 
-Result<json> post_json(service::ApiClient& client, const std::string& path, const json& body) {
+Result<json> post_json(serve::api::ApiClient& client, const std::string& path, const json& body) {
   std::string text;
   try {
     if (!body.is_null()) text = body.dump();
@@ -87,7 +87,7 @@ bool flag_of(const json& from, const char* name, bool fallback) {
 }
 
 base::Status redraw_on_change(const std::string& server, double period_s,
-                              const std::function<Result<bool>(service::ApiClient&)>& draw) {
+                              const std::function<Result<bool>(serve::api::ApiClient&)>& draw) {
   using Clock = std::chrono::steady_clock;
   auto client = connect(server);
   auto events = connect(server);

@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "service/api_client.hpp"
+#include "serve/api/api_client.hpp"
 
 namespace goban::cli {
 
@@ -15,13 +15,13 @@ namespace goban::cli {
 void add_server_option(CLI::App& command, std::string& server);
 
 /// A client of the daemon that `server` names (empty: the default). Errors: those of find_server().
-[[nodiscard]] base::Result<service::ApiClient> connect(const std::string& server);
+[[nodiscard]] base::Result<serve::api::ApiClient> connect(const std::string& server);
 
 /// The answer as JSON. Errors: those of the client; Failed if the answer is none.
-[[nodiscard]] base::Result<nlohmann::json> get_json(service::ApiClient& client,
+[[nodiscard]] base::Result<nlohmann::json> get_json(serve::api::ApiClient& client,
                                                     const std::string& path);
 /// Errors: also Usage if a text in `body` is no UTF-8.
-[[nodiscard]] base::Result<nlohmann::json> post_json(service::ApiClient& client,
+[[nodiscard]] base::Result<nlohmann::json> post_json(serve::api::ApiClient& client,
                                                      const std::string& path,
                                                      const nlohmann::json& body);
 
@@ -39,7 +39,7 @@ void add_server_option(CLI::App& command, std::string& server);
 /// or until `draw` returns false. Errors: those of `draw` and of the client.
 [[nodiscard]] base::Status redraw_on_change(
     const std::string& server, double period_s,
-    const std::function<base::Result<bool>(service::ApiClient&)>& draw);
+    const std::function<base::Result<bool>(serve::api::ApiClient&)>& draw);
 /// Clears the screen of a terminal and writes `text`; only writes it, if stdout is no terminal.
 void show_screen(const std::string& text);
 

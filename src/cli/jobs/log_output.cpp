@@ -1,4 +1,4 @@
-#include "cli/log_output.hpp"
+#include "cli/jobs/log_output.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/number.hpp"
-#include "cli/command.hpp"
-#include "cli/daemon_absence.hpp"
-#include "cli/live_client.hpp"
+#include "cli/jobs/daemon_absence.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 
@@ -32,7 +32,7 @@ Status write_all(int out, std::string_view bytes) {
 }
 
 std::string path_of(const std::string& job, const LogChoice& choice) {
-  return fmt::format("/v1/jobs/{}/log?stream={}", service::url_part(job),
+  return fmt::format("/v1/jobs/{}/log?stream={}", serve::api::url_part(job),
                      choice.standard_error ? "stderr" : "stdout");
 }
 
@@ -60,7 +60,7 @@ struct Output {
 };
 
 /// Page by page to the end as it is now. Errors: those of the client; see also out.problem.
-Status print_rest(service::ApiClient& client, const std::string& path, Output& out) {
+Status print_rest(serve::api::ApiClient& client, const std::string& path, Output& out) {
   while (true) {
     const auto page =
         client.get(fmt::format("{}&offset={}&limit={}", path, out.offset, kPageBytes));
@@ -75,7 +75,7 @@ struct Tail {
   int64_t end = 0;
 };
 
-Result<Tail> last_lines(service::ApiClient& client, const std::string& path, int64_t lines) {
+Result<Tail> last_lines(serve::api::ApiClient& client, const std::string& path, int64_t lines) {
   const auto page = client.get(fmt::format("{}&offset={}&limit={}", path, -kPageBytes, kPageBytes));
   if (!page) return base::failure(page.error());
   const auto end = base::parse_int(client.last_header("X-Goban-Offset"));
@@ -85,7 +85,7 @@ Result<Tail> last_lines(service::ApiClient& client, const std::string& path, int
 
 /// A stream ends with the job, but also with the daemon: only the job's state tells. Goes on where
 /// it was when a daemon answers again. `answered`: one did before.
-Status follow(service::ApiClient& client, const std::string& job, const std::string& path,
+Status follow(serve::api::ApiClient& client, const std::string& job, const std::string& path,
               bool answered, Output& out) {
   DaemonAbsence absence;
   while (true) {
@@ -97,7 +97,7 @@ Status follow(service::ApiClient& client, const std::string& job, const std::str
     if (!out.problem || interrupted()) return {};
     answered = answered || client.last_status() != 0;
     if (!streamed && (!answered || !is_away(client))) return streamed;
-    const auto now = get_json(client, "/v1/jobs/" + service::url_part(job));
+    const auto now = get_json(client, "/v1/jobs/" + serve::api::url_part(job));
     if (now) absence.ends();
     if (now && text_of(*now, "state") == "done") {
       const auto rest = print_rest(client, path, out);
@@ -115,7 +115,7 @@ Status follow(service::ApiClient& client, const std::string& job, const std::str
 
 }  // namespace
 
-Status print_log(service::ApiClient& client, const std::string& job, const LogChoice& choice,
+Status print_log(serve::api::ApiClient& client, const std::string& job, const LogChoice& choice,
                  int out) {
   catch_interrupts();
   const std::string path = path_of(job, choice);

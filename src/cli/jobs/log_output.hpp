@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "service/api_client.hpp"
+#include "serve/api/api_client.hpp"
 
 namespace goban::cli {
 
@@ -17,7 +17,7 @@ struct LogChoice {
 /// Byte by byte as the job wrote it. Ctrl-C ends it. While it follows, a daemon that goes away is
 /// waited for (DaemonAbsence). Errors: those of the client; Failed if `out` cannot be written, or
 /// the daemon stays away.
-[[nodiscard]] base::Status print_log(service::ApiClient& client, const std::string& job,
+[[nodiscard]] base::Status print_log(serve::api::ApiClient& client, const std::string& job,
                                      const LogChoice& choice, int out);
 
 }  // namespace goban::cli

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/command.hpp"
-#include "cli/job_choice.hpp"
-#include "cli/job_row.hpp"
-#include "cli/live_client.hpp"
-#include "cli/queue_table.hpp"
+#include "cli/jobs/job_choice.hpp"
+#include "cli/jobs/job_row.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/jobs/queue_table.hpp"
+#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 namespace {
@@ -25,19 +25,19 @@ struct QueueArguments {
 
 /// `?...` of GET /v1/jobs.
 std::string query_of(const QueueArguments& arguments) {
-  std::string query = !arguments.state.empty() ? "state=" + service::url_part(arguments.state)
+  std::string query = !arguments.state.empty() ? "state=" + serve::api::url_part(arguments.state)
                       : arguments.all          ? std::string{}
                                                : std::string(kUnfinished);
   const auto add = [&](const std::string& part) { query += (query.empty() ? "" : "&") + part; };
   if (arguments.user.empty()) {
     add("all=1");
   } else if (arguments.user != "me") {
-    add("user=" + service::url_part(arguments.user));
+    add("user=" + serve::api::url_part(arguments.user));
   }
   return query;
 }
 
-Result<std::string> queue_text(service::ApiClient& client, const QueueArguments& arguments) {
+Result<std::string> queue_text(serve::api::ApiClient& client, const QueueArguments& arguments) {
   const auto jobs = list_jobs(client, query_of(arguments));
   if (!jobs) return base::failure(jobs.error());
   if (arguments.json_out) return jobs->dump(2) + "\n";
@@ -48,7 +48,7 @@ int run(const QueueArguments& arguments) {
   if (arguments.watch) {
     constexpr double kPeriod_s = 5;
     const auto watched = redraw_on_change(arguments.server, kPeriod_s,
-                                          [&](service::ApiClient& client) -> Result<bool> {
+                                          [&](serve::api::ApiClient& client) -> Result<bool> {
                                             const auto text = queue_text(client, arguments);
                                             if (!text) return base::failure(text.error());
                                             show_screen(*text);

@@ -1,9 +1,9 @@
-#include "cli/queue_table.hpp"
+#include "cli/jobs/queue_table.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "cli/text_table.hpp"
+#include "cli/shell/text_table.hpp"
 
 namespace goban::cli {
 namespace {

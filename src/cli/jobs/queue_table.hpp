@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/job_row.hpp"
+#include "cli/jobs/job_row.hpp"
 
 namespace goban::cli {
 

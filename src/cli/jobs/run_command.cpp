@@ -7,14 +7,14 @@
 #include <utility>
 
 #include "base/printable.hpp"
-#include "cli/command.hpp"
-#include "cli/daemon_absence.hpp"
-#include "cli/hangup.hpp"
-#include "cli/job_row.hpp"
-#include "cli/live_client.hpp"
-#include "cli/log_output.hpp"
-#include "cli/submit_payload.hpp"
-#include "cli/terminal_visit.hpp"
+#include "cli/jobs/daemon_absence.hpp"
+#include "cli/jobs/hangup.hpp"
+#include "cli/jobs/job_row.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/jobs/log_output.hpp"
+#include "cli/jobs/submit_payload.hpp"
+#include "cli/jobs/terminal_visit.hpp"
+#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 namespace {
@@ -30,7 +30,7 @@ struct RunArguments {
   bool has_terminal = false;
 };
 
-Result<json> job_now(service::ApiClient& client, uint32_t job) {
+Result<json> job_now(serve::api::ApiClient& client, uint32_t job) {
   return get_json(client, fmt::format("/v1/jobs/{}", job));
 }
 
@@ -46,7 +46,7 @@ Result<json> look_until(const std::string& server, uint32_t job,
   while (true) {
     bool refused = false;
     const auto waited =
-        redraw_on_change(server, kLook_s, [&](service::ApiClient& client) -> Result<bool> {
+        redraw_on_change(server, kLook_s, [&](serve::api::ApiClient& client) -> Result<bool> {
           auto now = job_now(client, job);
           refused = !now && !is_away(client);
           if (!now) return base::failure(std::move(now.error()));
@@ -91,7 +91,7 @@ int leave(const RunArguments& arguments, uint32_t job, const base::Error& why) {
   return 1;
 }
 
-int give_up(const RunArguments& arguments, service::ApiClient& client, uint32_t job) {
+int give_up(const RunArguments& arguments, serve::api::ApiClient& client, uint32_t job) {
   note(fmt::format("cancelling job {}", job));
   const auto cancelled = client.remove(fmt::format("/v1/jobs/{}", job));
   constexpr int kConflict = 409;  // it was over before
@@ -112,7 +112,7 @@ void explain_end(const json& job, uint32_t number) {
   note(detail.empty() ? text : text + ": " + base::printable(detail));
 }
 
-int finish_run(const RunArguments& arguments, service::ApiClient& client, uint32_t job) {
+int finish_run(const RunArguments& arguments, serve::api::ApiClient& client, uint32_t job) {
   const auto end = wait_for_end(arguments.server, job);
   const bool is_over = end && text_of(*end, "state") == "done";
   if (interrupted() && !is_over) return give_up(arguments, client, job);
@@ -121,7 +121,7 @@ int finish_run(const RunArguments& arguments, service::ApiClient& client, uint32
   return exit_code_of(*end);
 }
 
-int run_at_terminal(const RunArguments& arguments, service::ApiClient& client,
+int run_at_terminal(const RunArguments& arguments, serve::api::ApiClient& client,
                     const json& started) {
   const auto job = static_cast<uint32_t>(number_of(started, "job"));
   if (text_of(started, "state") != "running") return finish_run(arguments, client, job);

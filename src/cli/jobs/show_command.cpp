@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/command.hpp"
-#include "cli/job_choice.hpp"
-#include "cli/live_client.hpp"
-#include "cli/queue_table.hpp"
-#include "cli/text_table.hpp"
+#include "cli/jobs/job_choice.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/jobs/queue_table.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/shell/text_table.hpp"
 
 namespace goban::cli {
 namespace {

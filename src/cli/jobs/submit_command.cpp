@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest.hpp"
-#include "cli/command.hpp"
-#include "cli/live_client.hpp"
-#include "cli/submit_payload.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/jobs/submit_payload.hpp"
+#include "cli/shell/command.hpp"
 #include "live/job/submit_options.hpp"
 
 namespace goban::cli {
@@ -28,8 +28,8 @@ Result<SubmitPayload> payload_of(const SubmitArguments& arguments) {
   if (!words.empty() && words.front().starts_with('-') && words.front() != "-") {
     std::vector<std::string_view> known = {"--wrap", "--parsable", "--json", "--dry-run",
                                            "--server"};
-    for (const auto& option : live::submit_options()) {
-      for (const auto name : live::split_list(option.names)) known.push_back(name);
+    for (const auto& option : live::job::submit_options()) {
+      for (const auto name : live::job::split_list(option.names)) known.push_back(name);
     }
     const auto near = base::nearest_name(words.front(), known);
     return base::usage_error(

@@ -1,4 +1,4 @@
-#include "cli/submit_payload.hpp"
+#include "cli/jobs/submit_payload.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 #include "base/printable.hpp"
 #include "base/text_file.hpp"
-#include "cli/live_client.hpp"
-#include "cli/submit_text.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/jobs/submit_text.hpp"
 #include "live/job/job_spec_json.hpp"
 #include "live/job/submit_options.hpp"
 
@@ -53,7 +53,7 @@ void warn_of_variables(const std::vector<std::string>& names) {
   fmt::print(stderr, "goban: warning: not UTF-8, so the job does not get them: {}\n", text);
 }
 
-json environment_json(const live::EnvironmentWish& wish) {
+json environment_json(const live::job::EnvironmentWish& wish) {
   json out = json::object();
   std::vector<std::string> left_out;
   for (const auto& [name, value] : environment()) {
@@ -82,16 +82,16 @@ void complete_output(std::string& path, const std::string& folder, const char* u
     path = fmt::format("{}{}{}", path, path.back() == '/' ? "" : "/", usual);
 }
 
-void warn(const std::vector<live::UnreadDirective>& unread, const std::string& script) {
-  for (const live::UnreadDirective& each : unread) {
+void warn(const std::vector<live::job::UnreadDirective>& unread, const std::string& script) {
+  for (const live::job::UnreadDirective& each : unread) {
     fmt::print(stderr, "goban: warning: {}:{}: '{}' has no effect: {}\n", script, each.line,
                each.text, each.why);
   }
 }
 
-Result<live::JobWish> apply_choices(live::JobWish wish, const SubmitChoices& choices) {
+Result<live::job::JobWish> apply_choices(live::job::JobWish wish, const SubmitChoices& choices) {
   for (const auto& [name, value] : choices.options) {
-    auto status = live::find_submit_option(name)->set(wish, value);
+    auto status = live::job::find_submit_option(name)->set(wish, value);
     if (!status) {
       base::Error error = std::move(status.error());
       error.code = base::ErrorCode::Usage;
@@ -113,8 +113,8 @@ std::string absolute_folder(const std::string& folder) {
 
 void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitChoices>& choices,
                         const std::vector<std::string_view>& without) {
-  for (const live::SubmitOption& option : live::submit_options()) {
-    const auto names = live::split_list(option.names);
+  for (const live::job::SubmitOption& option : live::job::submit_options()) {
+    const auto names = live::job::split_list(option.names);
     const std::string last(names.back());
     if (std::find(without.begin(), without.end(), last) != without.end()) continue;
     CLI::Option* added = nullptr;
@@ -158,20 +158,20 @@ Result<json> submission_json(const SubmitPayload& payload, const SubmitChoices& 
   auto fine = check_script(payload.script, payload.script_name);
   if (fine) fine = check_arguments(payload.arguments);
   if (!fine) return base::failure(std::move(fine.error()));
-  auto directives = live::read_directives(payload.script, payload.script_name);
+  auto directives = live::job::read_directives(payload.script, payload.script_name);
   if (!directives) return base::failure(std::move(directives.error()));
   warn(directives->unread, payload.script_name);
   auto wish = apply_choices(std::move(directives->wish), choices);
   if (!wish) return base::failure(std::move(wish.error()));
-  auto submission = live::finish(std::move(*wish));
+  auto submission = live::job::finish(std::move(*wish));
   if (!submission) return base::failure(std::move(submission.error()));
-  live::JobSpec& spec = submission->spec;
+  live::job::JobSpec& spec = submission->spec;
   if (spec.name.empty()) spec.name = payload.job_name;
   spec.work_folder = absolute_folder(spec.work_folder);
   spec.interactive = payload.interactive;
   complete_output(spec.stdout_path, spec.work_folder, "%x.o%j");
   complete_output(spec.stderr_path, spec.work_folder, "%x.e%j");
-  json body = live::to_json(spec);
+  json body = live::job::to_json(spec);
   if (!submission->array_tasks.empty()) body["array_tasks"] = submission->array_tasks;
   if (!submission->dialect.empty()) body["dialect"] = submission->dialect;
   body["script"] = payload.script;

@@ -17,7 +17,7 @@ struct SubmitChoices {
   std::vector<std::pair<std::string, std::string>> options{};  ///< name as in the table, value
 };
 
-/// Adds the options of live::submit_options(), but for those named in `without`.
+/// Adds the options of live::job::submit_options(), but for those named in `without`.
 void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitChoices>& choices,
                         const std::vector<std::string_view>& without = {});
 

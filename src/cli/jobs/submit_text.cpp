@@ -1,4 +1,4 @@
-#include "cli/submit_text.hpp"
+#include "cli/jobs/submit_text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -5,10 +5,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/command.hpp"
-#include "cli/job_choice.hpp"
-#include "cli/live_client.hpp"
-#include "cli/top_text.hpp"
+#include "cli/jobs/job_choice.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/jobs/top_text.hpp"
+#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 namespace {
@@ -30,7 +30,7 @@ size_t terminal_lines() {
   return window.ws_row > 1 ? window.ws_row - 1U : 0U;
 }
 
-Result<std::string> top(service::ApiClient& client, bool json_out) {
+Result<std::string> top(serve::api::ApiClient& client, bool json_out) {
   const auto cluster = get_json(client, "/v1/cluster");
   if (!cluster) return base::failure(cluster.error());
   const auto stats = get_json(client, "/v1/stats");
@@ -46,7 +46,7 @@ Result<std::string> top(service::ApiClient& client, bool json_out) {
 int run_top(const TopArguments& arguments) {
   const bool once = arguments.once || arguments.json_out;
   const auto drawn = redraw_on_change(arguments.server, arguments.every_s,
-                                      [&](service::ApiClient& client) -> Result<bool> {
+                                      [&](serve::api::ApiClient& client) -> Result<bool> {
                                         const auto text = top(client, arguments.json_out);
                                         if (!text) return base::failure(text.error());
                                         if (once) {

@@ -1,13 +1,13 @@
-#include "cli/top_text.hpp"
+#include "cli/jobs/top_text.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/live_client.hpp"
-#include "cli/queue_table.hpp"
-#include "cli/text_table.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/jobs/queue_table.hpp"
+#include "cli/shell/text_table.hpp"
 
 namespace goban::cli {
 

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/command.hpp"
-#include "cli/live_client.hpp"
-#include "cli/text_table.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/shell/text_table.hpp"
 
 namespace goban::cli {
 namespace {

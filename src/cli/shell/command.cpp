@@ -1,11 +1,11 @@
-#include "cli/command.hpp"
+#include "cli/shell/command.hpp"
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 
-#include "cli/hangup.hpp"
+#include "cli/jobs/hangup.hpp"
 
 namespace goban::cli {
 namespace {

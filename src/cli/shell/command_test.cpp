@@ -4,7 +4,7 @@
 
 #include "base/test_shared.hpp"
 #include "base/text_file.hpp"
-#include "cli/test_shell.hpp"
+#include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/command_tree.hpp"
+#include "cli/shell/command_tree.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // Completion and man pages of the program itself.
-#include "cli/command_tree.hpp"
+#include "cli/shell/command_tree.hpp"
 
 #include <gmock/gmock.h>
 
-#include "cli/test_shell.hpp"
+#include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
 namespace {

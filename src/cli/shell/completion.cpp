@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "cli/command_tree.hpp"
+#include "cli/shell/command_tree.hpp"
 
 namespace goban::cli {
 namespace {

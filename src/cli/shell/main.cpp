@@ -8,8 +8,8 @@
 #include <string>
 #include <system_error>
 
-#include "cli/command.hpp"
-#include "cli/wrap_command.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/shell/wrap_command.hpp"
 
 namespace {
 

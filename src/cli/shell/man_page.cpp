@@ -3,7 +3,7 @@
 #include <cctype>
 #include <fmt/format.h>
 
-#include "cli/command_tree.hpp"
+#include "cli/shell/command_tree.hpp"
 
 namespace goban::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/moment.hpp"
+#include "cli/shell/moment.hpp"
 
 #include <cmath>
 #include <fmt/format.h>

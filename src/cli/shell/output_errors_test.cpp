@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "cli/test_fake_daemon.hpp"
-#include "cli/test_shell.hpp"
+#include "cli/jobs/test_fake_daemon.hpp"
+#include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/text_table.hpp"
+#include "cli/shell/text_table.hpp"
 
 #include <algorithm>
 #include <array>

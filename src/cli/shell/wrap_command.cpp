@@ -1,5 +1,5 @@
 // goban wrap: runs a command whose Python processes report their training to the scheduler.
-#include "cli/wrap_command.hpp"
+#include "cli/shell/wrap_command.hpp"
 
 #include <cerrno>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // goban wrap: see wrap_command.cpp.
 #pragma once
 
-#include "cli/command.hpp"
+#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 

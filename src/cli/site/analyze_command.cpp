@@ -4,32 +4,32 @@
 #include <fmt/format.h>
 #include <span>
 
-#include "analysis/analyse.hpp"
-#include "analysis/rules_file.hpp"
-#include "analysis/what_if.hpp"
-#include "analysis/why.hpp"
-#include "analysis/writers.hpp"
 #include "base/output_file.hpp"
 #include "base/printable.hpp"
 #include "base/text_file.hpp"
 #include "base/units.hpp"
-#include "cli/analyze_series.hpp"
-#include "cli/analyze_sizing.hpp"
-#include "cli/command.hpp"
-#include "cli/progress.hpp"
-#include "cli/reading_options.hpp"
-#include "model/cluster_presets.hpp"
-#include "records/record_table.hpp"
-#include "report/html_report.hpp"
-#include "report/json_text.hpp"
-#include "store/job_store.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/shell/progress.hpp"
+#include "cli/site/analyze_series.hpp"
+#include "cli/site/reading_options.hpp"
+#include "cli/study/analyze_sizing.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "site/analysis/analyse.hpp"
+#include "site/analysis/rules_file.hpp"
+#include "site/analysis/what_if.hpp"
+#include "site/analysis/why.hpp"
+#include "site/analysis/writers.hpp"
+#include "site/page/html_report.hpp"
+#include "site/page/json_text.hpp"
+#include "site/records/record_table.hpp"
+#include "site/store/job_store.hpp"
 
 namespace goban::cli {
 namespace {
 
-using analysis::Labels;
-using analysis::Population;
-using analysis::ReportData;
+using site::analysis::Labels;
+using site::analysis::Population;
+using site::analysis::ReportData;
 
 struct AnalyzeArguments {
   std::vector<std::string> files;
@@ -59,7 +59,7 @@ std::string rejects_path(const AnalyzeArguments& arguments, size_t file, size_t 
                      file + 1);
 }
 
-void add_rejections(const records::ReadSummary& read, const std::string& path,
+void add_rejections(const site::records::ReadSummary& read, const std::string& path,
                     const std::string& rejects, ReportData& report) {
   const std::string name = base::input_name(path);
   for (const std::string& note : read.notes)
@@ -77,35 +77,35 @@ void add_rejections(const records::ReadSummary& read, const std::string& path,
 
 /// Lets only the records of one account through, if one is named. Nobody can say whose a refused
 /// record is: with an account, or with hidden users, none is shown.
-class OfAccount final : public records::RecordSink {
+class OfAccount final : public site::records::RecordSink {
  public:
-  OfAccount(records::RecordTable& table, std::string account, bool hide_users)
+  OfAccount(site::records::RecordTable& table, std::string account, bool hide_users)
       : table_(table),
         account_(std::move(account)),
         shows_refused_(account_.empty() && !hide_users) {}
-  [[nodiscard]] std::string take(const records::AccountingRecord& record) override {
+  [[nodiscard]] std::string take(const site::records::AccountingRecord& record) override {
     return account_.empty() || record.account == account_ ? table_.take(record) : std::string();
   }
   void expect(size_t records) override {
     if (account_.empty()) table_.expect(records);
   }
-  void begin_file(const records::InputFacts& facts) override { table_.begin_file(facts); }
+  void begin_file(const site::records::InputFacts& facts) override { table_.begin_file(facts); }
   [[nodiscard]] bool is_full() const override { return table_.is_full(); }
   [[nodiscard]] bool shows_refused() const override { return shows_refused_; }
 
  private:
-  records::RecordTable& table_;
+  site::records::RecordTable& table_;
   std::string account_;
   bool shows_refused_;
 };
 
 /// Reads all files into one table; what readers have to say goes into the remarks.
 base::Status read_all(const AnalyzeArguments& arguments, bool hide_users,
-                      records::RecordTable& table, ReportData& report) {
+                      site::records::RecordTable& table, ReportData& report) {
   std::vector<std::string> files = arguments.files;
   files.insert(files.end(), arguments.jobs.begin(), arguments.jobs.end());
   for (const std::string& each : arguments.stores) {
-    if (!store::is_store_location(each)) {
+    if (!site::store::is_store_location(each)) {
       return base::usage_error(fmt::format("{} is no history store", each),
                                "name a SQLite file, mariadb://... or postgresql://...");
     }
@@ -117,7 +117,7 @@ base::Status read_all(const AnalyzeArguments& arguments, bool hide_users,
   }
   ProgressBar progress("reading", 1);
   for (size_t i = 0; i < files.size(); ++i) {
-    records::ReadOptions options;
+    site::records::ReadOptions options;
     arguments.reading.apply(options);
     options.rejects_path = rejects_path(arguments, i, files.size());
     options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
@@ -147,20 +147,22 @@ base::Status write_text(const std::string& path, std::string text) {
 }
 
 base::Status write_files(const std::string& folder, const ReportData& report) {
-  for (const analysis::Table& table : report.tables) {
+  for (const site::analysis::Table& table : report.tables) {
     const std::string path = fmt::format("{}/tables/{}.csv", folder, table.id);
-    if (auto status = write_text(path, analysis::table_csv(table)); !status) return status;
+    if (auto status = write_text(path, site::analysis::table_csv(table)); !status) return status;
   }
-  for (const analysis::Figure& figure : report.figures) {
+  for (const site::analysis::Figure& figure : report.figures) {
     const std::string path = fmt::format("{}/figures/{}.csv", folder, figure.id);
-    if (auto status = write_text(path, analysis::figure_csv(figure)); !status) return status;
+    if (auto status = write_text(path, site::analysis::figure_csv(figure)); !status) return status;
   }
   const std::string scalars = folder + "/tables/scalars.csv";
-  if (auto status = write_text(scalars, analysis::scalars_csv(report)); !status) return status;
-  const std::string json = analysis::report_json(report);
-  if (const base::Status page = report::html_available(); !page) {
+  if (auto status = write_text(scalars, site::analysis::scalars_csv(report)); !status)
+    return status;
+  const std::string json = site::analysis::report_json(report);
+  if (const base::Status page = site::page::html_available(); !page) {
     fmt::print(stderr, "goban: note: no report.html: {}\n", page.error().message);
-  } else if (auto status = report::write_html(folder + "/report.html", report::html_safe(json));
+  } else if (auto status =
+                 site::page::write_html(folder + "/report.html", site::page::html_safe(json));
              !status) {
     return status;
   }
@@ -169,92 +171,92 @@ base::Status write_files(const std::string& folder, const ReportData& report) {
 
 /// All that an analysis works on.
 struct Analysis {
-  analysis::Rules rules;
-  std::optional<model::Cluster> cluster;
-  records::RecordTable table;
+  site::analysis::Rules rules;
+  std::optional<core::model::Cluster> cluster;
+  site::records::RecordTable table;
   Population population;
-  std::optional<analysis::GpuUse> use;
+  std::optional<site::analysis::GpuUse> use;
   ReportData remarks;
-  [[nodiscard]] const analysis::GpuUse* gpu_use() const { return use ? &*use : nullptr; }
+  [[nodiscard]] const site::analysis::GpuUse* gpu_use() const { return use ? &*use : nullptr; }
 };
 
 /// Condition 5: values from the series given, else from the accounting's means, else none.
 base::Status use_gpus(const AnalyzeArguments& arguments, Analysis& work) {
-  const analysis::UseSource source = work.rules.use.source;
-  std::optional<analysis::GpuUse> use;
-  if (!arguments.gpu.empty() && source != analysis::UseSource::Means) {
+  const site::analysis::UseSource source = work.rules.use.source;
+  std::optional<site::analysis::GpuUse> use;
+  if (!arguments.gpu.empty() && source != site::analysis::UseSource::Means) {
     const auto open = open_gpu_series(arguments.gpu, work.population, work.remarks);
     if (!open) return base::failure(open.error());
-    const auto pointer = [](const std::optional<series::StoreReader>& reader) {
+    const auto pointer = [](const std::optional<site::series::StoreReader>& reader) {
       return reader ? &*reader : nullptr;
     };
     if (open->processes) {
       const auto verdicts =
-          analysis::software_verdicts(work.population, work.rules, *open->processes);
+          site::analysis::software_verdicts(work.population, work.rules, *open->processes);
       if (!verdicts.empty()) {
-        analysis::apply_software(work.population, work.rules, verdicts);
+        site::analysis::apply_software(work.population, work.rules, verdicts);
       }
     }
     ProgressBar progress("GPU values", static_cast<int64_t>(work.population.jobs.size()));
-    use = analysis::gpu_use_of_series(
+    use = site::analysis::gpu_use_of_series(
         work.population, work.rules,
         {pointer(open->utilization), pointer(open->memory), pointer(open->sm_active),
          pointer(open->tensor_active), pointer(open->processes)},
         [&progress](int64_t jobs) { progress.done = jobs; });
-  } else if (source != analysis::UseSource::Series) {
-    use = analysis::gpu_use_of_means(work.population, work.rules);
-    if (use->source == analysis::ValueSource::None) use.reset();
+  } else if (source != site::analysis::UseSource::Series) {
+    use = site::analysis::gpu_use_of_means(work.population, work.rules);
+    if (use->source == site::analysis::ValueSource::None) use.reset();
   }
   if (!use) return {};
-  analysis::apply_gpu_use(work.population, work.rules,
-                          analysis::use_verdicts(work.population, *use), {});
+  site::analysis::apply_gpu_use(work.population, work.rules,
+                                site::analysis::use_verdicts(work.population, *use), {});
   work.use = std::move(use);
   return {};
 }
 
 base::Status prepare(const AnalyzeArguments& arguments, Analysis& work) {
   if (!arguments.rules.empty()) {
-    auto read = analysis::read_rules(arguments.rules);
+    auto read = site::analysis::read_rules(arguments.rules);
     if (!read) return base::failure(read.error());
     work.rules = std::move(*read);
   }
   if (!arguments.cluster.empty()) {
-    auto resolved = model::resolve_cluster(arguments.cluster);
+    auto resolved = core::model::resolve_cluster(arguments.cluster);
     if (!resolved) return base::failure(resolved.error());
     work.cluster.emplace(std::move(*resolved));
   }
   if (auto status = read_all(arguments, work.rules.hide_users, work.table, work.remarks); !status) {
     return status;
   }
-  work.population =
-      analysis::make_population(work.table, work.rules, work.cluster ? &*work.cluster : nullptr);
-  analysis::extract(work.population, work.rules);
+  work.population = site::analysis::make_population(work.table, work.rules,
+                                                    work.cluster ? &*work.cluster : nullptr);
+  site::analysis::extract(work.population, work.rules);
   return use_gpus(arguments, work);
 }
 
 /// The changed histories that the report's commands replay.
 base::Status write_histories(const std::string& folder, const Analysis& work) {
-  for (int i = 0; i < analysis::kNumWhatIfs; ++i) {
-    const auto what_if = static_cast<analysis::WhatIf>(i);
-    if (!analysis::applies(what_if, work.gpu_use())) continue;
-    auto file =
-        base::OutputFile::create(fmt::format("{}/what_if/{}.csv", folder, analysis::name(what_if)));
+  for (int i = 0; i < site::analysis::kNumWhatIfs; ++i) {
+    const auto what_if = static_cast<site::analysis::WhatIf>(i);
+    if (!site::analysis::applies(what_if, work.gpu_use())) continue;
+    auto file = base::OutputFile::create(
+        fmt::format("{}/what_if/{}.csv", folder, site::analysis::name(what_if)));
     if (!file) return base::failure(file.error());
-    analysis::write_history(work.population, work.rules, work.gpu_use(), what_if,
-                            [&file](std::string_view piece) {
-                              file->buffer() += piece;
-                              file->write_out();
-                            });
+    site::analysis::write_history(work.population, work.rules, work.gpu_use(), what_if,
+                                  [&file](std::string_view piece) {
+                                    file->buffer() += piece;
+                                    file->write_out();
+                                  });
     if (auto status = file->commit(); !status) return status;
   }
-  const std::string shared = analysis::colocation_csv(work.population, work.gpu_use());
+  const std::string shared = site::analysis::colocation_csv(work.population, work.gpu_use());
   if (shared.empty()) return {};
   return write_text(folder + "/what_if/colocation.csv", shared);
 }
 
 int explain(const AnalyzeArguments& arguments, const Analysis& work) {
   const std::string text =
-      analysis::explain_jobs(work.population, work.rules, arguments.why, work.gpu_use());
+      site::analysis::explain_jobs(work.population, work.rules, arguments.why, work.gpu_use());
   if (text.empty()) {
     return report_error({base::ErrorCode::Usage,
                          "no record has the id " + arguments.why,
@@ -276,7 +278,7 @@ base::Status size(const AnalyzeArguments& arguments, const Analysis& work, const
 
 int analyze(const AnalyzeArguments& arguments) {
   catch_interrupts();
-  const auto language = analysis::parse_language(arguments.language);
+  const auto language = site::analysis::parse_language(arguments.language);
   if (!language) {
     return report_error(
         {base::ErrorCode::Usage, "no such language: " + arguments.language, {}, "give en or ja"});
@@ -284,13 +286,13 @@ int analyze(const AnalyzeArguments& arguments) {
   const Labels labels(*language);
   Analysis work;
   if (auto status = prepare(arguments, work); !status) return report_error(status.error());
-  for (const analysis::Remark& remark : work.remarks.remarks) {
+  for (const site::analysis::Remark& remark : work.remarks.remarks) {
     fmt::print(stderr, "goban: {}: {}\n", remark.warning ? "warning" : "note",
                base::printable(remark.text));
   }
   if (!arguments.why.empty()) return explain(arguments, work);
-  ReportData report = analysis::analyse(work.population, work.rules, labels, work.gpu_use(),
-                                        {arguments.cluster, arguments.out});
+  ReportData report = site::analysis::analyse(work.population, work.rules, labels, work.gpu_use(),
+                                              {arguments.cluster, arguments.out});
   report.remarks = std::move(work.remarks.remarks);
   if (auto status = size(arguments, work, labels, report); !status) {
     return report_error(status.error());
@@ -300,8 +302,8 @@ int analyze(const AnalyzeArguments& arguments) {
     if (status) status = write_histories(arguments.out, work);
     if (!status) return report_error(status.error());
   }
-  const std::string text =
-      arguments.json ? analysis::report_json(report) : analysis::terminal_summary(report, labels);
+  const std::string text = arguments.json ? site::analysis::report_json(report)
+                                          : site::analysis::terminal_summary(report, labels);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }

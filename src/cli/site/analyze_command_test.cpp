@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/test_shared.hpp"
-#include "cli/test_shell.hpp"
+#include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
 namespace {

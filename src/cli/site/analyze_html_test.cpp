@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <string>
 
-#include "cli/test_shell.hpp"
-#include "report/html_report.hpp"
+#include "cli/shell/test_shell.hpp"
+#include "site/page/html_report.hpp"
 
 namespace goban::cli {
 namespace {
@@ -19,7 +19,7 @@ class AnalyzeHtmlTest : public testing::Test {
 
  protected:
   void SetUp() override {
-    if (!report::html_available()) GTEST_SKIP() << "built without GOBAN_WEB";
+    if (!site::page::html_available()) GTEST_SKIP() << "built without GOBAN_WEB";
   }
   /// The page of a small history in which a user's name attacks it.
   std::string page(const std::string& options = {}) {

@@ -1,16 +1,16 @@
 // goban cluster: presets, and what a cluster file says.
 #include <fmt/format.h>
 
-#include "cli/cluster_import.hpp"
-#include "cli/command.hpp"
-#include "model/cluster_file.hpp"
-#include "model/cluster_presets.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/site/cluster_import.hpp"
+#include "core/model/cluster_file.hpp"
+#include "core/model/cluster_presets.hpp"
 
 namespace goban::cli {
 namespace {
 
 int list_presets() {
-  for (const model::PresetInfo& preset : model::preset_names()) {
+  for (const core::model::PresetInfo& preset : core::model::preset_names()) {
     fmt::print("{:12} {}\n", preset.name, preset.description);
   }
   fmt::print("{:12} {}\n", "NxM", "N nodes of M GPUs, no racks; 8x8:V100+8x8:P100 says which GPUs");
@@ -18,11 +18,11 @@ int list_presets() {
 }
 
 int show(const std::string& spec) {
-  const auto cluster = model::resolve_cluster(spec);
+  const auto cluster = core::model::resolve_cluster(spec);
   if (!cluster) return report_error(cluster.error());
   fmt::print("{}: {} nodes, {} GPUs\n\nlevel      domains  bandwidth    latency  penalty\n",
              cluster->name(), cluster->nodes().size(), cluster->num_gpus());
-  for (const model::TopologyLevel& level : cluster->levels()) {
+  for (const core::model::TopologyLevel& level : cluster->levels()) {
     fmt::print("{:9} {:8}  {:>9}  {:>9}  {:>7}\n", level.name, level.num_domains(),
                level.bandwidth_bytes_per_s > 0
                    ? fmt::format("{:.1f} GB/s", level.bandwidth_bytes_per_s / 1e9)
@@ -32,7 +32,7 @@ int show(const std::string& spec) {
   }
   if (cluster->resource_types().empty()) return 0;
   fmt::print("\ntype       GPUs  cores     memory        SSD  instances  walltime\n");
-  for (const model::ResourceType& type : cluster->resource_types()) {
+  for (const core::model::ResourceType& type : cluster->resource_types()) {
     fmt::print("{:9} {:5}  {:5}  {:5} GiB  {:5} GiB  {:9}  {:6} h\n", type.name, type.gpus,
                type.host.cores, type.host.mem_bytes >> 30, type.host.ssd_bytes >> 30,
                type.max_instances, base::to_seconds(type.walltime_max_ns) / 3600);
@@ -41,9 +41,9 @@ int show(const std::string& spec) {
 }
 
 int print_toml(const std::string& spec) {
-  const auto cluster = model::resolve_cluster(spec);
+  const auto cluster = core::model::resolve_cluster(spec);
   if (!cluster) return report_error(cluster.error());
-  fmt::print("{}", model::to_toml(*cluster));
+  fmt::print("{}", core::model::to_toml(*cluster));
   return 0;
 }
 

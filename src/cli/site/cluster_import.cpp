@@ -1,4 +1,4 @@
-#include "cli/cluster_import.hpp"
+#include "cli/site/cluster_import.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -7,9 +7,9 @@
 
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
-#include "model/cluster_file.hpp"
-#include "model/import/kubernetes_nodes.hpp"
-#include "model/import/slurm_nodes.hpp"
+#include "core/model/cluster_file.hpp"
+#include "core/model/import/kubernetes_nodes.hpp"
+#include "core/model/import/slurm_nodes.hpp"
 
 namespace goban::cli {
 namespace {
@@ -23,18 +23,18 @@ struct ImportArguments {
   std::string from;
   std::vector<std::string> files;
   std::vector<std::string> topologies;
-  model::ImportOptions options;
+  core::model::ImportOptions options;
   std::string out = "-";
 };
 
-Result<model::SiteNodes> read_nodes(const ImportArguments& arguments) {
-  model::SiteNodes site;
+Result<core::model::SiteNodes> read_nodes(const ImportArguments& arguments) {
+  core::model::SiteNodes site;
   for (const std::string& path : arguments.files) {
     const auto text = base::read_text_file(path, kFileBytesMax);
     if (!text) return base::failure(text.error());
     const std::string name = base::input_name(path);
-    auto more = arguments.from == "slurm" ? model::parse_slurm_nodes(*text, name)
-                                          : model::parse_kubernetes_nodes(*text, name);
+    auto more = arguments.from == "slurm" ? core::model::parse_slurm_nodes(*text, name)
+                                          : core::model::parse_kubernetes_nodes(*text, name);
     if (!more) return more;
     std::ranges::move(more->nodes, std::back_inserter(site.nodes));
     std::ranges::move(more->notes, std::back_inserter(site.notes));
@@ -42,20 +42,21 @@ Result<model::SiteNodes> read_nodes(const ImportArguments& arguments) {
   for (const std::string& path : arguments.topologies) {
     const auto text = base::read_text_file(path, kFileBytesMax);
     if (!text) return base::failure(text.error());
-    Status status = model::add_slurm_topology(*text, base::input_name(path), site);
+    Status status = core::model::add_slurm_topology(*text, base::input_name(path), site);
     if (!status) return base::failure(status.error());
   }
   return site;
 }
 
-std::string toml_of(const ImportArguments& arguments, const model::ImportedCluster& imported) {
+std::string toml_of(const ImportArguments& arguments,
+                    const core::model::ImportedCluster& imported) {
   std::string out = fmt::format("# Made by goban cluster import {} {}\n", arguments.from,
                                 fmt::join(arguments.files, " "));
   for (const std::string& note : imported.notes) out += "# Note: " + note + "\n";
   for (char& c : out) {
     if (c != '\n' && static_cast<unsigned char>(c) < 0x20) c = ' ';
   }
-  return out + model::to_toml(imported.cluster);
+  return out + core::model::to_toml(imported.cluster);
 }
 
 int import_cluster(const ImportArguments& arguments) {
@@ -67,11 +68,11 @@ int import_cluster(const ImportArguments& arguments) {
   }
   auto site = read_nodes(arguments);
   if (!site) return report_error(site.error());
-  const auto imported = model::build_site_cluster(std::move(*site), arguments.options);
+  const auto imported = core::model::build_site_cluster(std::move(*site), arguments.options);
   if (!imported) return report_error(imported.error());
   const std::string toml = toml_of(arguments, *imported);
   // The reader of cluster files has the last word on what is written.
-  if (const auto read = model::parse_cluster(toml, "the result"); !read) {
+  if (const auto read = core::model::parse_cluster(toml, "the result"); !read) {
     return report_error(read.error());
   }
   for (const std::string& note : imported->notes) fmt::print(stderr, "goban: note: {}\n", note);

@@ -7,15 +7,15 @@
 
 #include "base/output_file.hpp"
 #include "base/printable.hpp"
-#include "cli/command.hpp"
-#include "telemetry/exporter.hpp"
-#include "telemetry/gpu_sampler.hpp"
+#include "cli/shell/command.hpp"
+#include "site/telemetry/exporter.hpp"
+#include "site/telemetry/gpu_sampler.hpp"
 
 namespace goban::cli {
 namespace {
 
+using site::telemetry::Sampling;
 using std::chrono::steady_clock;
-using telemetry::Sampling;
 
 struct CollectArguments {
   std::string program = "nvidia-smi";
@@ -51,7 +51,7 @@ base::Status write_page(const std::string& folder, const std::string& page) {
 /// Calls take(sampling) now and then every interval until Ctrl-C; once for an interval of 0.
 template <typename Take>
 int sample_loop(const CollectArguments& arguments, const Take& take) {
-  telemetry::GpuSampler sampler(arguments.program, arguments.timeout_s, &interrupted());
+  site::telemetry::GpuSampler sampler(arguments.program, arguments.timeout_s, &interrupted());
   // The share of busy CPU time needs a little time to look at.
   constexpr auto kFirstLook = std::chrono::milliseconds(200);
   std::this_thread::sleep_for(kFirstLook);
@@ -77,7 +77,7 @@ int sample_loop(const CollectArguments& arguments, const Take& take) {
 int collect_textfile(const CollectArguments& arguments) {
   catch_interrupts();
   return sample_loop(arguments, [&](const Sampling& sampling) {
-    return write_page(arguments.folder, telemetry::metrics_page(sampling));
+    return write_page(arguments.folder, site::telemetry::metrics_page(sampling));
   });
 }
 
@@ -93,11 +93,11 @@ class LastPage {
   [[nodiscard]] std::string text(double old_after_s) const {
     const std::lock_guard lock(mutex_);
     const std::chrono::duration<double> age = steady_clock::now() - at_;
-    if (age.count() <= old_after_s) return telemetry::metrics_page(sampling_);
+    if (age.count() <= old_after_s) return site::telemetry::metrics_page(sampling_);
     Sampling none;
     none.problem = "old";
     none.duration_s = age.count();
-    return telemetry::metrics_page(none);
+    return site::telemetry::metrics_page(none);
   }
 
  private:
@@ -107,7 +107,7 @@ class LastPage {
 };
 
 int collect_exporter(const CollectArguments& arguments) {
-  const auto listen = telemetry::parse_listen(arguments.listen);
+  const auto listen = site::telemetry::parse_listen(arguments.listen);
   if (!listen) return report_error(listen.error());
   catch_interrupts();
   LastPage page;
@@ -116,7 +116,7 @@ int collect_exporter(const CollectArguments& arguments) {
   page.set(none);
   constexpr double kOldAfterIntervals = 3;
   const double old_after_s = kOldAfterIntervals * arguments.interval_s + arguments.timeout_s;
-  const auto exporter = telemetry::Exporter::start(
+  const auto exporter = site::telemetry::Exporter::start(
       listen->first, listen->second, [&page, old_after_s] { return page.text(old_after_s); });
   if (!exporter) return report_error(exporter.error());
   fmt::print(stderr, "goban: serving http://{}:{}/metrics\n",

@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 
-#include "cli/test_shell.hpp"
+#include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
 namespace {

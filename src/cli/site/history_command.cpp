@@ -5,14 +5,14 @@
 #include "base/date_time.hpp"
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
-#include "cli/command.hpp"
-#include "cli/history_commands.hpp"
-#include "cli/progress.hpp"
-#include "cli/read_notes.hpp"
-#include "cli/reading_options.hpp"
-#include "records/record_csv.hpp"
-#include "store/job_store.hpp"
-#include "store/pseudonyms.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/shell/progress.hpp"
+#include "cli/site/history_commands.hpp"
+#include "cli/site/reading_options.hpp"
+#include "cli/study/read_notes.hpp"
+#include "site/records/record_csv.hpp"
+#include "site/store/job_store.hpp"
+#include "site/store/pseudonyms.hpp"
 
 namespace goban::cli {
 namespace {
@@ -26,10 +26,10 @@ struct ImportArguments {
   std::string rejects;
   ReadingArguments reading;
   bool again = false;
-  int fiscal_month = store::kFiscalMonthDefault;
+  int fiscal_month = site::store::kFiscalMonthDefault;
 };
 
-void print_import(const std::string& file, const store::ImportSummary& summary,
+void print_import(const std::string& file, const site::store::ImportSummary& summary,
                   const std::string& rejects) {
   const std::string name = base::input_name(file);
   if (summary.was_imported) {
@@ -37,10 +37,10 @@ void print_import(const std::string& file, const store::ImportSummary& summary,
                name, summary.read.format);
     return;
   }
-  history::ReadResult notes;
-  static_cast<records::ReadSummary&>(notes) = summary.read;
+  study::history::ReadResult notes;
+  static_cast<site::records::ReadSummary&>(notes) = summary.read;
   print_read_notes(notes, file, rejects);
-  const bool is_jobs = summary.read.format != store::kSeenFormat;
+  const bool is_jobs = summary.read.format != site::store::kSeenFormat;
   fmt::print("{}: format {}, {} records, {} rejected; {} {} written", name, summary.read.format,
              summary.read.records, summary.read.rejected, summary.written,
              is_jobs ? "jobs" : "sightings");
@@ -53,7 +53,8 @@ void print_import(const std::string& file, const store::ImportSummary& summary,
 
 /// Reads a file with `read` under a progress bar and says what came of it.
 template <typename Read>
-base::Status import_one(const std::string& file, store::ImportOptions& options, const Read& read) {
+base::Status import_one(const std::string& file, site::store::ImportOptions& options,
+                        const Read& read) {
   auto summary = [&] {
     ProgressBar progress("importing", 1);
     options.reading.progress = [&progress](int64_t done, int64_t total) {
@@ -67,11 +68,11 @@ base::Status import_one(const std::string& file, store::ImportOptions& options, 
 }
 
 int import(const ImportArguments& arguments) {
-  auto jobs = store::JobStore::open(arguments.store, true, arguments.fiscal_month);
+  auto jobs = site::store::JobStore::open(arguments.store, true, arguments.fiscal_month);
   if (!jobs) return report_error(jobs.error());
   const size_t num_files = arguments.files.size() + arguments.software.size();
   for (size_t i = 0; i < num_files; ++i) {
-    store::ImportOptions options;
+    site::store::ImportOptions options;
     arguments.reading.apply(options.reading);
     options.again = arguments.again;
     options.reading.rejects_path = arguments.rejects;
@@ -139,16 +140,16 @@ struct ExportArguments {
 };
 
 /// Writes each record as a line.
-class ExportSink final : public records::RecordSink {
+class ExportSink final : public site::records::RecordSink {
  public:
-  ExportSink(base::OutputFile* file, bool swf, std::optional<store::Pseudonyms> names)
+  ExportSink(base::OutputFile* file, bool swf, std::optional<site::store::Pseudonyms> names)
       : file_(file), swf_(swf), names_(std::move(names)) {}
 
-  void begin() { text() += swf_ ? writer_.header(0) : records::records_csv_header(); }
-  std::string take(const records::AccountingRecord& record) override {
-    const records::AccountingRecord out = names_ ? names_->hide(record) : record;
+  void begin() { text() += swf_ ? writer_.header(0) : site::records::records_csv_header(); }
+  std::string take(const site::records::AccountingRecord& record) override {
+    const site::records::AccountingRecord out = names_ ? names_->hide(record) : record;
     if (!swf_) {
-      records::append_records_csv(text(), out);
+      site::records::append_records_csv(text(), out);
     } else if (!writer_.append(text(), out)) {
       ++left_out_;
       return {};
@@ -173,8 +174,8 @@ class ExportSink final : public records::RecordSink {
   std::string& text() { return file_ != nullptr ? file_->buffer() : buffer_; }
   base::OutputFile* file_;
   bool swf_;
-  std::optional<store::Pseudonyms> names_;
-  records::SwfWriter writer_;
+  std::optional<site::store::Pseudonyms> names_;
+  site::records::SwfWriter writer_;
   std::string buffer_;
   int64_t written_ = 0;
   int64_t left_out_ = 0;
@@ -189,9 +190,9 @@ base::Result<std::optional<base::TimeNs>> parse_day(const std::string& text, con
 }
 
 int export_jobs(const ExportArguments& arguments) {
-  auto jobs = store::JobStore::open(arguments.store, false);
+  auto jobs = site::store::JobStore::open(arguments.store, false);
   if (!jobs) return report_error(jobs.error());
-  store::Selection selection;
+  site::store::Selection selection;
   selection.user = arguments.user;
   auto from = parse_day(arguments.from, "--from");
   if (!from) return report_error(from.error());

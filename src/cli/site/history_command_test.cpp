@@ -2,8 +2,8 @@
 #include <fstream>
 #include <gmock/gmock.h>
 
-#include "cli/test_shell.hpp"
-#include "store/job_store.hpp"
+#include "cli/shell/test_shell.hpp"
+#include "site/store/job_store.hpp"
 
 namespace goban::cli {
 namespace {
@@ -41,16 +41,16 @@ TEST_F(HistoryCommand, ForgetAsksFirst) {
 }
 
 TEST_F(HistoryCommand, WhatADaemonAppendsIsNoImport) {
-  records::AccountingRecord record;
+  site::records::AccountingRecord record;
   record.id = "1";
   record.job_number = 1;
   record.user = "ann";
   record.submit_ns = record.start_ns = 1'700'000'000 * base::kSecond;
   record.end_ns = record.start_ns + base::kSecond;
-  record.state = records::JobState::Completed;
+  record.state = site::records::JobState::Completed;
   record.num_gpus = 1;
   {
-    auto store = store::JobStore::open(folder.path() + "/s.db", true);
+    auto store = site::store::JobStore::open(folder.path() + "/s.db", true);
     ASSERT_TRUE(store) << store.error().text();
     const auto written = store->append({&record, 1}, "goban");
     ASSERT_TRUE(written) << written.error().text();

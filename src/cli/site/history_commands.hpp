@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "cli/command.hpp"
-#include "store/job_store.hpp"
-#include "store/pseudonyms.hpp"
+#include "cli/shell/command.hpp"
+#include "site/store/job_store.hpp"
+#include "site/store/pseudonyms.hpp"
 
 namespace goban::cli {
 
@@ -19,8 +19,8 @@ inline constexpr const char* kSaltHelp =
 inline constexpr const char* kPlainHelp = "Write the names of users, accounts and groups";
 
 /// Pseudonyms with the key in a file, or the store's own; none if names are to be plain.
-[[nodiscard]] base::Result<std::optional<store::Pseudonyms>> open_pseudonyms(
-    store::JobStore& jobs, bool plain, const std::string& salt_file);
+[[nodiscard]] base::Result<std::optional<site::store::Pseudonyms>> open_pseudonyms(
+    site::store::JobStore& jobs, bool plain, const std::string& salt_file);
 
 /// status, prune, forget and sums.
 void add_history_keeping(CLI::App& history, Action& action);

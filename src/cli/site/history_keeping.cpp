@@ -7,18 +7,19 @@
 #include "base/csv.hpp"
 #include "base/date_time.hpp"
 #include "base/text_file.hpp"
-#include "cli/history_commands.hpp"
-#include "records/job_state.hpp"
-#include "records/overlap_check.hpp"
-#include "records/record_table.hpp"
-#include "service/caller.hpp"
-#include "service/forget_user.hpp"
-#include "store/retention.hpp"
+#include "cli/site/history_commands.hpp"
+#include "serve/api/caller.hpp"
+#include "serve/daemon/forget_user.hpp"
+#include "site/records/job_state.hpp"
+#include "site/records/overlap_check.hpp"
+#include "site/records/record_table.hpp"
+#include "site/store/retention.hpp"
 
 namespace goban::cli {
 
-base::Result<std::optional<store::Pseudonyms>> open_pseudonyms(store::JobStore& jobs, bool plain,
-                                                               const std::string& salt_file) {
+base::Result<std::optional<site::store::Pseudonyms>> open_pseudonyms(site::store::JobStore& jobs,
+                                                                     bool plain,
+                                                                     const std::string& salt_file) {
   if (plain) return std::nullopt;
   auto salt = salt_file.empty() ? jobs.salt() : base::read_text_file(salt_file);
   if (!salt) return base::failure(salt.error());
@@ -27,7 +28,7 @@ base::Result<std::optional<store::Pseudonyms>> open_pseudonyms(store::JobStore& 
     return base::usage_error(fmt::format("{} has fewer than {} bytes", salt_file, kSaltBytesMin),
                              "make one: head -c 32 /dev/urandom > FILE");
   }
-  return store::Pseudonyms(std::move(*salt));
+  return site::store::Pseudonyms(std::move(*salt));
 }
 
 namespace {
@@ -37,15 +38,15 @@ struct StatusArguments {
   bool check = false;
 };
 
-base::Status print_years(store::JobStore& jobs, int64_t& all) {
+base::Status print_years(site::store::JobStore& jobs, int64_t& all) {
   const auto facts = jobs.partition_facts();
   if (!facts) return base::failure(facts.error());
-  const auto reduced = store::reduced_years(jobs.connection());
+  const auto reduced = site::store::reduced_years(jobs.connection());
   if (!reduced) return base::failure(reduced.error());
   fmt::print("{:>11} {:>12}   begins\n", "fiscal year", "jobs");
   for (const int year : *reduced) fmt::print("{:>11} {:>12}\n", year, "sums only");
-  for (const store::PartitionFacts& each : *facts) {
-    const auto begin_ns = store::fiscal_year_begin(each.fiscal_year, jobs.fiscal_month());
+  for (const site::store::PartitionFacts& each : *facts) {
+    const auto begin_ns = site::store::fiscal_year_begin(each.fiscal_year, jobs.fiscal_month());
     const std::string begin = begin_ns < 0 ? "before 1970" : base::date_time_text(begin_ns);
     fmt::print("{:>11} {:>12}   {}\n", each.fiscal_year, each.jobs, begin.substr(0, 11));
     all += each.jobs;
@@ -54,25 +55,25 @@ base::Status print_years(store::JobStore& jobs, int64_t& all) {
 }
 
 /// What jobs say that cannot be, and what hooks saw of jobs that are not there.
-int check(store::JobStore& jobs, int64_t seen) {
+int check(site::store::JobStore& jobs, int64_t seen) {
   if (seen > 0) {
     const auto lone = jobs.lone_sightings();
     if (!lone) return report_error(lone.error());
     fmt::print("{} of them are of jobs that the store does not have\n", *lone);
   }
-  records::RecordTable table;
+  site::records::RecordTable table;
   const auto read = jobs.read({}, table);
   if (!read) return report_error(read.error());
-  const records::GpuOverlaps overlaps = records::find_gpu_overlaps(table);
+  const site::records::GpuOverlaps overlaps = site::records::find_gpu_overlaps(table);
   fmt::print("{} times two jobs held one GPU that was not shared\n", overlaps.count);
-  for (const records::GpuOverlap& each : overlaps.first) {
-    fmt::print("  {}\n", records::overlap_text(table, each));
+  for (const site::records::GpuOverlap& each : overlaps.first) {
+    fmt::print("  {}\n", site::records::overlap_text(table, each));
   }
   return 0;
 }
 
 int status(const StatusArguments& arguments) {
-  auto jobs = store::JobStore::open(arguments.store, false);
+  auto jobs = site::store::JobStore::open(arguments.store, false);
   if (!jobs) return report_error(jobs.error());
   int64_t all = 0;
   if (auto printed = print_years(*jobs, all); !printed) return report_error(printed.error());
@@ -111,7 +112,7 @@ struct PruneArguments {
 };
 
 int prune(const PruneArguments& arguments) {
-  auto jobs = store::JobStore::open(arguments.store, false);
+  auto jobs = site::store::JobStore::open(arguments.store, false);
   if (!jobs) return report_error(jobs.error());
   if (arguments.before > 0) {
     const auto dropped = jobs->drop_before(arguments.before);
@@ -172,7 +173,7 @@ bool confirm(const std::string& question) {
 base::Result<std::optional<uint32_t>> uid_of(const ForgetArguments& arguments) {
   if (arguments.state.empty()) return std::nullopt;
   if (arguments.uid) return arguments.uid;
-  const auto owner = service::find_user(arguments.user);
+  const auto owner = serve::api::find_user(arguments.user);
   if (owner) return std::optional(owner->uid);
   return base::usage_error(owner.error().message, "give the number that the user had: --uid");
 }
@@ -180,9 +181,9 @@ base::Result<std::optional<uint32_t>> uid_of(const ForgetArguments& arguments) {
 int forget(const ForgetArguments& arguments) {
   const auto uid = uid_of(arguments);
   if (!uid) return report_error(uid.error());
-  auto jobs = store::JobStore::open(arguments.store, false);
+  auto jobs = site::store::JobStore::open(arguments.store, false);
   if (!jobs) return report_error(jobs.error());
-  const auto found = store::find_user_records(jobs->connection(), arguments.user);
+  const auto found = site::store::find_user_records(jobs->connection(), arguments.user);
   if (!found) return report_error(found.error());
   const bool has_records = found->jobs + found->days > 0;
   if (!has_records && !*uid) {
@@ -198,7 +199,7 @@ int forget(const ForgetArguments& arguments) {
                             .value());
   }
   if (*uid) {
-    const auto files = service::forget_in_state(arguments.state, **uid);
+    const auto files = serve::daemon::forget_in_state(arguments.state, **uid);
     if (!files) return report_error(files.error());
     fmt::print("{} job profiles are removed, {} entries on GPUs are nobody's now\n",
                files->profiles, files->voices);
@@ -239,22 +240,22 @@ struct SumsArguments {
 };
 
 int print_sums(const SumsArguments& arguments) {
-  auto jobs = store::JobStore::open(arguments.store, false);
+  auto jobs = site::store::JobStore::open(arguments.store, false);
   if (!jobs) return report_error(jobs.error());
   auto names = open_pseudonyms(*jobs, arguments.plain, arguments.salt_file);
   if (!names) return report_error(names.error());
   fmt::print("day,user,account,partition,resource_type,state,jobs,ran,gpu_h,node_h,wait_h\n");
-  const auto status = jobs->daily_sums([&names](const store::DailySum& sum) {
-    records::AccountingRecord who;
+  const auto status = jobs->daily_sums([&names](const site::store::DailySum& sum) {
+    site::records::AccountingRecord who;
     who.user = sum.user;
     who.account = sum.account;
     if (*names) who = (*names)->hide(who);
-    const auto state = static_cast<records::JobState>(
-        sum.state < static_cast<int64_t>(records::kNumJobStates) ? sum.state : 0);
+    const auto state = static_cast<site::records::JobState>(
+        sum.state < static_cast<int64_t>(site::records::kNumJobStates) ? sum.state : 0);
     constexpr base::TimeNs kDayNs = int64_t{86'400} * base::kSecond;
     std::string line = base::date_time_text(sum.day * kDayNs).substr(0, 10);
     for (const std::string_view text : {who.user, who.account, sum.partition, sum.resource_type,
-                                        records::job_state_name(state)}) {
+                                        site::records::job_state_name(state)}) {
       line += ',';
       base::append_csv_field(line, text);
     }

@@ -1,16 +1,17 @@
-#include "cli/reading_options.hpp"
+#include "cli/site/reading_options.hpp"
 
 #include <map>
 #include <string>
 
-#include "records/record_format.hpp"
-#include "store/job_store.hpp"
+#include "site/records/record_format.hpp"
+#include "site/store/job_store.hpp"
 
 namespace goban::cli {
 
 void add_reading_options(CLI::App& c, ReadingArguments& arguments) {
-  c.add_option("--format", arguments.format,
-               "Format; told by the first line if left out: " + records::list_record_formats());
+  c.add_option(
+      "--format", arguments.format,
+      "Format; told by the first line if left out: " + site::records::list_record_formats());
   c.add_option("--procs-per-gpu", arguments.procs_per_gpu,
                "Format swf: processors that stand for one GPU")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
@@ -21,28 +22,30 @@ void add_reading_options(CLI::App& c, ReadingArguments& arguments) {
   c.add_option("--ru-wallclock", arguments.site.run_time,
                "Format grid-engine: run times are ru_wallclock, in 's' or 'ms', not end - start")
       ->transform(CLI::CheckedTransformer(
-          std::map<std::string, records::GridRunTime>{
-              {"s", records::GridRunTime::WallclockSeconds},
-              {"ms", records::GridRunTime::WallclockMilliseconds}},
+          std::map<std::string, site::records::GridRunTime>{
+              {"s", site::records::GridRunTime::WallclockSeconds},
+              {"ms", site::records::GridRunTime::WallclockMilliseconds}},
           CLI::ignore_case));
   c.add_option("--gpus-per-node", arguments.site.gpus_per_node,
                "Format slurm, where accounting counts no GPUs: PARTITION=GPUS of a node");
 }
 
-base::Result<records::ReadSummary> read_records_input(const std::string& location,
-                                                      const records::ReadOptions& options,
-                                                      records::RecordSink& sink) {
-  if (!store::is_store_location(location)) return records::read_records(location, options, sink);
-  auto jobs = store::JobStore::open(location, false);
+base::Result<site::records::ReadSummary> read_records_input(
+    const std::string& location, const site::records::ReadOptions& options,
+    site::records::RecordSink& sink) {
+  if (!site::store::is_store_location(location))
+    return site::records::read_records(location, options, sink);
+  auto jobs = site::store::JobStore::open(location, false);
   if (!jobs) return base::failure(jobs.error());
   return jobs->read({}, sink, options.rejects_path);
 }
 
-base::Result<history::ReadResult> read_history_input(const std::string& location,
-                                                     const history::ReadOptions& options) {
-  if (!store::is_store_location(location)) return history::read_jobs(location, options);
-  return history::read_jobs(
-      [&](records::RecordSink& sink) { return read_records_input(location, options, sink); },
+base::Result<study::history::ReadResult> read_history_input(
+    const std::string& location, const study::history::ReadOptions& options) {
+  if (!site::store::is_store_location(location))
+    return study::history::read_jobs(location, options);
+  return study::history::read_jobs(
+      [&](site::records::RecordSink& sink) { return read_records_input(location, options, sink); },
       options);
 }
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "history/job_reader.hpp"
-#include "records/record_reader.hpp"
+#include "site/records/record_reader.hpp"
+#include "study/history/job_reader.hpp"
 
 namespace goban::cli {
 
@@ -14,9 +14,9 @@ namespace goban::cli {
 struct ReadingArguments {
   std::string format;  ///< "" = told by the first line
   int64_t procs_per_gpu = 1;
-  records::SiteOptions site;
+  site::records::SiteOptions site;
 
-  void apply(records::ReadOptions& options) const {
+  void apply(site::records::ReadOptions& options) const {
     options.format = format;
     options.procs_per_gpu = procs_per_gpu;
     options.site = site;
@@ -27,13 +27,14 @@ struct ReadingArguments {
 void add_reading_options(CLI::App& c, ReadingArguments& arguments);
 
 /// Gives the records of a file, a folder, standard input or a store to a sink. Errors: those of
-/// records::read_records and store::JobStore::open.
-[[nodiscard]] base::Result<records::ReadSummary> read_records_input(
-    const std::string& location, const records::ReadOptions& options, records::RecordSink& sink);
+/// site::records::read_records and site::store::JobStore::open.
+[[nodiscard]] base::Result<site::records::ReadSummary> read_records_input(
+    const std::string& location, const site::records::ReadOptions& options,
+    site::records::RecordSink& sink);
 
 /// Reads a history from a file, a folder, standard input or a store. Errors: those of
-/// history::read_jobs and store::JobStore::open.
-[[nodiscard]] base::Result<history::ReadResult> read_history_input(
-    const std::string& location, const history::ReadOptions& options);
+/// study::history::read_jobs and site::store::JobStore::open.
+[[nodiscard]] base::Result<study::history::ReadResult> read_history_input(
+    const std::string& location, const study::history::ReadOptions& options);
 
 }  // namespace goban::cli

@@ -1,5 +1,5 @@
 // goban series: the store of GPU and node metrics.
-#include "cli/series_commands.hpp"
+#include "cli/site/series_commands.hpp"
 
 namespace goban::cli {
 

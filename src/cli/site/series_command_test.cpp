@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/test_shell.hpp"
+#include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
 namespace {

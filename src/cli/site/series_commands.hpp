@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/command.hpp"
+#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 

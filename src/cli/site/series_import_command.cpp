@@ -10,19 +10,19 @@
 #include "base/output_file.hpp"
 #include "base/printable.hpp"
 #include "base/text_file.hpp"
-#include "cli/moment.hpp"
-#include "cli/progress.hpp"
-#include "cli/series_commands.hpp"
-#include "series/input/import_file.hpp"
-#include "series/store_writer.hpp"
-#include "telemetry/prometheus.hpp"
+#include "cli/shell/moment.hpp"
+#include "cli/shell/progress.hpp"
+#include "cli/site/series_commands.hpp"
+#include "site/series/input/import_file.hpp"
+#include "site/series/store_writer.hpp"
+#include "site/telemetry/prometheus.hpp"
 
 namespace goban::cli {
 namespace {
 
-using series::ImportOptions;
-using series::InputCounts;
-using series::Intake;
+using site::series::ImportOptions;
+using site::series::InputCounts;
+using site::series::Intake;
 
 struct ImportArguments {
   std::vector<std::string> files;
@@ -45,22 +45,22 @@ struct ImportArguments {
   std::string matchers;
   uint32_t nodes_per_query = 64;
   double block_h = 6;
-  telemetry::HttpOptions http;
+  base::http::HttpOptions http;
 };
 
-const std::map<std::string, series::FileFormat>& formats() {
-  static const std::map<std::string, series::FileFormat> known{
-      {"auto", series::FileFormat::Auto},
-      {"openmetrics", series::FileFormat::OpenMetrics},
-      {"nvidia-smi", series::FileFormat::NvidiaSmi},
-      {"philly", series::FileFormat::PhillyUtil}};
+const std::map<std::string, site::series::FileFormat>& formats() {
+  static const std::map<std::string, site::series::FileFormat> known{
+      {"auto", site::series::FileFormat::Auto},
+      {"openmetrics", site::series::FileFormat::OpenMetrics},
+      {"nvidia-smi", site::series::FileFormat::NvidiaSmi},
+      {"philly", site::series::FileFormat::PhillyUtil}};
   return known;
 }
 
-base::Result<std::vector<series::Metric>> metrics_of(const std::vector<std::string>& names) {
-  std::vector<series::Metric> metrics;
+base::Result<std::vector<site::series::Metric>> metrics_of(const std::vector<std::string>& names) {
+  std::vector<site::series::Metric> metrics;
   for (const std::string& name : names) {
-    const auto metric = series::parse_metric(name);
+    const auto metric = site::series::parse_metric(name);
     if (!metric) return base::failure(metric.error());
     metrics.push_back(*metric);
   }
@@ -68,7 +68,7 @@ base::Result<std::vector<series::Metric>> metrics_of(const std::vector<std::stri
 }
 
 base::Status add_adapter_files(const std::vector<std::string>& files,
-                               series::AdapterTable& adapters) {
+                               site::series::AdapterTable& adapters) {
   constexpr size_t kAdapterBytesMax = size_t{1} << 20;
   for (const std::string& file : files) {
     const auto text = base::read_text_file(file, kAdapterBytesMax);
@@ -112,7 +112,7 @@ class RejectsFile {
     file_->buffer() = "file,line,reason,text\n";
     return {};
   }
-  void add(const series::Reject& reject) {
+  void add(const site::series::Reject& reject) {
     constexpr size_t kTextMax = 4096;
     std::string& out = file_->buffer();
     base::append_csv_field(out, reject.file);
@@ -164,8 +164,8 @@ class Import {
     const auto to = parse_moment_ms("--to", arguments_.to, INT64_MAX);
     if (!to) return base::failure(to.error());
     constexpr uint32_t kSecond_ms = 1000;
-    auto writer = series::StoreWriter::open(arguments_.store,
-                                            {arguments_.step_s * kSecond_ms, !arguments_.no_sync});
+    auto writer = site::series::StoreWriter::open(
+        arguments_.store, {arguments_.step_s * kSecond_ms, !arguments_.no_sync});
     if (!writer) return base::failure(writer.error());
     writer_ = std::move(*writer);
     if (!arguments_.rejects.empty()) {
@@ -176,7 +176,7 @@ class Import {
     intake_->interrupted = &interrupted();
     intake_->from_ms = *from;
     intake_->to_ms = *to;
-    intake_->on_reject = [this](const series::Reject& reject) { take_reject(reject); };
+    intake_->on_reject = [this](const site::series::Reject& reject) { take_reject(reject); };
     if (auto read = read_files(*options); !read || arguments_.server.empty()) return read;
     return read_server(*options);
   }
@@ -186,7 +186,7 @@ class Import {
       return base::usage_error("--prometheus needs a time", "add --from and --to");
     }
     constexpr double kHour_ms = 3'600'000;
-    telemetry::PrometheusOptions server;
+    site::telemetry::PrometheusOptions server;
     server.url = arguments_.server;
     server.matchers = arguments_.matchers;
     server.adapters = options.adapters;
@@ -200,7 +200,7 @@ class Import {
     server.http = arguments_.http;
     ProgressBar bar("reading Prometheus", 1);
     intake_->on_progress = [&bar](int64_t done, int64_t total) { bar.update(done, total); };
-    auto read = telemetry::read_prometheus(server, *intake_);
+    auto read = site::telemetry::read_prometheus(server, *intake_);
     if (!read) return base::failure(read.error());
     server_ = std::move(*read);
     return {};
@@ -211,7 +211,7 @@ class Import {
     constexpr size_t kShown = 5;
     constexpr int64_t kMilli_ns = 1'000'000;
     for (size_t i = 0; i < std::min(kShown, server_->gaps.size()); ++i) {
-      const telemetry::Gap& gap = server_->gaps[i];
+      const site::telemetry::Gap& gap = server_->gaps[i];
       fmt::print(stderr, "goban: warning: no {} of {} nodes from {} on, {} to {} UTC: {}\n",
                  gap.metric, gap.nodes, base::printable(gap.first_node),
                  base::date_time_text(gap.from_ms * kMilli_ns),
@@ -231,14 +231,14 @@ class Import {
                           : fmt::format("importing {} of {}", i + 1, arguments_.files.size()),
                       1);
       intake_->on_progress = [&bar](int64_t done, int64_t total) { bar.update(done, total); };
-      if (auto read = series::import_file(arguments_.files[i], options, *intake_); !read) {
+      if (auto read = site::series::import_file(arguments_.files[i], options, *intake_); !read) {
         return read;
       }
     }
     return {};
   }
 
-  void take_reject(const series::Reject& reject) {
+  void take_reject(const site::series::Reject& reject) {
     constexpr size_t kExamples = 3;
     if (!arguments_.rejects.empty()) rejects_.add(reject);
     if (examples_.size() < kExamples) {
@@ -255,7 +255,7 @@ class Import {
 
   void print() const {
     const InputCounts& in = intake_->counts;
-    const series::WriteCounts& out = writer_->counts();
+    const site::series::WriteCounts& out = writer_->counts();
     fmt::print("read     {} lines, {} samples ({} not available, {} stale)\n", in.lines, in.samples,
                in.not_available, in.stale);
     fmt::print("written  {} to {}; {} were there already, {} shared a slot with another\n",
@@ -296,9 +296,9 @@ class Import {
   }
 
   const ImportArguments& arguments_;
-  std::unique_ptr<series::StoreWriter> writer_;
+  std::unique_ptr<site::series::StoreWriter> writer_;
   std::optional<Intake> intake_;
-  std::optional<telemetry::PrometheusReport> server_;
+  std::optional<site::telemetry::PrometheusReport> server_;
   RejectsFile rejects_;
   std::vector<std::string> examples_;
 };

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "base/date_time.hpp"
-#include "cli/series_commands.hpp"
-#include "series/prune.hpp"
+#include "cli/site/series_commands.hpp"
+#include "site/series/prune.hpp"
 
 namespace goban::cli {
 namespace {
@@ -27,15 +27,16 @@ base::Result<int64_t> month_ms(std::string_view option, const std::string& text)
           .value());
 }
 
-base::Result<std::vector<series::Metric>> metrics_of(const std::vector<std::string>& names) {
-  std::vector<series::Metric> metrics;
+base::Result<std::vector<site::series::Metric>> metrics_of(const std::vector<std::string>& names) {
+  std::vector<site::series::Metric> metrics;
   for (const std::string& name : names) {
-    const auto metric = series::parse_metric(name);
+    const auto metric = site::series::parse_metric(name);
     if (!metric) return base::failure(metric.error());
     metrics.push_back(*metric);
   }
   if (!names.empty()) return metrics;
-  for (const series::MetricInfo& each : series::metrics()) metrics.push_back(each.metric);
+  for (const site::series::MetricInfo& each : site::series::metrics())
+    metrics.push_back(each.metric);
   return metrics;
 }
 
@@ -46,17 +47,17 @@ int prune(const PruneArguments& arguments) {
   if (!hourly) return report_error(hourly.error());
   const auto before = month_ms("--before", arguments.before);
   if (!before) return report_error(before.error());
-  for (const series::Metric metric : *metrics) {
-    const auto done = series::prune(arguments.store, metric,
-                                    {.drop_before_ms = *before, .hourly_before_ms = *hourly});
+  for (const site::series::Metric metric : *metrics) {
+    const auto done = site::series::prune(arguments.store, metric,
+                                          {.drop_before_ms = *before, .hourly_before_ms = *hourly});
     if (!done) return report_error(done.error());
     if (done->months_dropped + done->months_reduced == 0) continue;
     fmt::print("{}: {} months made hourly, {} removed; {} bytes are {} now\n",
-               series::info(metric).name, done->months_reduced, done->months_dropped,
+               site::series::info(metric).name, done->months_reduced, done->months_dropped,
                done->bytes_before, done->bytes_after);
     if (done->damaged_blocks > 0) {
       fmt::print(stderr, "goban: warning: {}: {} damaged blocks, their samples are missing now\n",
-                 series::info(metric).name, done->damaged_blocks);
+                 site::series::info(metric).name, done->damaged_blocks);
     }
   }
   return 0;

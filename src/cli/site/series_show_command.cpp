@@ -8,15 +8,15 @@
 
 #include "base/date_time.hpp"
 #include "base/number.hpp"
-#include "cli/moment.hpp"
-#include "cli/series_commands.hpp"
-#include "series/store_reader.hpp"
+#include "cli/shell/moment.hpp"
+#include "cli/site/series_commands.hpp"
+#include "site/series/store_reader.hpp"
 
 namespace goban::cli {
 namespace {
 
-using series::MetricInfo;
-using series::StoreReader;
+using site::series::MetricInfo;
+using site::series::StoreReader;
 
 constexpr int64_t kMilli_ns = 1'000'000;
 
@@ -37,18 +37,18 @@ struct Holding {
   int64_t first_ms = INT64_MAX;
   int64_t last_ms = INT64_MIN;
   uint32_t step_ms = 0;
-  std::vector<series::StoreDamage> damage;
+  std::vector<site::series::StoreDamage> damage;
 
   [[nodiscard]] uint64_t samples() const { return values + not_available + stale; }
 };
 
-void add_block(Holding& holding, const series::BlockRef& block) {
+void add_block(Holding& holding, const site::series::BlockRef& block) {
   ++holding.blocks;
   holding.first_ms = std::min(holding.first_ms, block.head.start_ms);
   holding.last_ms = std::max(holding.last_ms, block.head.last_ms());
   uint64_t known = 0;
   const auto view = StoreReader::view(block);
-  const bool good = view && view->for_each_hour([&](const series::Hour& hour) {
+  const bool good = view && view->for_each_hour([&](const site::series::Hour& hour) {
     holding.values += hour.values;
     holding.not_available += hour.not_available;
     holding.stale += hour.stale;
@@ -69,9 +69,9 @@ base::Result<Holding> holding_of(const std::string& store, const MetricInfo& met
   holding.step_ms = reader->step_ms();
   holding.damage = reader->damage();
   std::vector<std::string_view> nodes;
-  for (const series::Track& track : reader->tracks()) {
+  for (const site::series::Track& track : reader->tracks()) {
     nodes.push_back(track.device.node);
-    for (const series::BlockRef& block : track.blocks) add_block(holding, block);
+    for (const site::series::BlockRef& block : track.blocks) add_block(holding, block);
   }
   std::ranges::sort(nodes);
   holding.nodes = static_cast<size_t>(std::ranges::unique(nodes).begin() - nodes.begin());
@@ -88,7 +88,7 @@ void print_json(const std::vector<Holding>& holdings) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const Holding& h : holdings) {
     out.push_back({{"metric", h.metric->name},
-                   {"unit", series::name(h.metric->unit)},
+                   {"unit", site::series::name(h.metric->unit)},
                    {"quantum", h.metric->quantum},
                    {"nodes", h.nodes},
                    {"devices", h.devices},
@@ -112,15 +112,15 @@ void print_table(const std::vector<Holding>& holdings) {
              "B/smp");
   for (const Holding& h : holdings) {
     fmt::print("{:<23}{:<9}{:>6}{:>8}  {:<20}{:<20}{:>13}{:>8}{:>8}{:>9}{:>7.2f}\n", h.metric->name,
-               series::name(h.metric->unit), h.nodes, h.devices, moment_text(h.first_ms),
+               site::series::name(h.metric->unit), h.nodes, h.devices, moment_text(h.first_ms),
                moment_text(h.last_ms), h.values, h.not_available, h.stale, h.missing,
                bytes_a_sample(h));
   }
 }
 
 int print_metrics() {
-  for (const MetricInfo& metric : series::metrics()) {
-    fmt::print("{:<23}{:<8} in steps of {:<5g} {}\n", metric.name, series::name(metric.unit),
+  for (const MetricInfo& metric : site::series::metrics()) {
+    fmt::print("{:<23}{:<8} in steps of {:<5g} {}\n", metric.name, site::series::name(metric.unit),
                metric.quantum, metric.meaning);
   }
   return 0;
@@ -129,7 +129,7 @@ int print_metrics() {
 int info(const std::string& store, bool json) {
   if (store.empty()) return print_metrics();
   std::vector<Holding> holdings;
-  for (const MetricInfo& metric : series::metrics()) {
+  for (const MetricInfo& metric : site::series::metrics()) {
     auto holding = holding_of(store, metric);
     if (!holding) return report_error(holding.error());
     if (holding->blocks > 0 || !holding->damage.empty()) holdings.push_back(std::move(*holding));
@@ -143,7 +143,7 @@ int info(const std::string& store, bool json) {
   }
   bool damaged = false;
   for (const Holding& h : holdings) {
-    for (const series::StoreDamage& damage : h.damage) {
+    for (const site::series::StoreDamage& damage : h.damage) {
       fmt::print(stderr, "goban: warning: {}: {} bytes of a write cut off, {} damaged bytes\n",
                  damage.file, damage.torn_bytes, damage.damaged_bytes);
     }
@@ -165,27 +165,27 @@ struct ShowArguments {
   std::string to;
 };
 
-bool wanted(const ShowArguments& arguments, const series::DeviceKey& device) {
+bool wanted(const ShowArguments& arguments, const site::series::DeviceKey& device) {
   return (arguments.node.empty() || device.node == arguments.node) &&
          (arguments.device.empty() || device.device == arguments.device ||
           device.uuid == arguments.device);
 }
 
-void print_codes(const StoreReader& reader, const series::DeviceKey& device,
+void print_codes(const StoreReader& reader, const site::series::DeviceKey& device,
                  const std::vector<StoreReader::Code>& codes) {
   for (const StoreReader::Code& code : codes) {
-    const series::State state = series::state_of(code.code);
-    const std::string value = state == series::State::Value
+    const site::series::State state = site::series::state_of(code.code);
+    const std::string value = state == site::series::State::Value
                                   ? base::number_text(code.code * reader.metric().quantum)
-                              : state == series::State::Stale ? "stale"
-                                                              : "N/A";
+                              : state == site::series::State::Stale ? "stale"
+                                                                    : "N/A";
     fmt::print("{},{},{},{},{}\n", device.node, device.device, device.uuid,
                base::number_text(static_cast<double>(code.time_ms) / 1000), value);
   }
 }
 
 int show(const ShowArguments& arguments) {
-  const auto metric = series::parse_metric(arguments.metric);
+  const auto metric = site::series::parse_metric(arguments.metric);
   if (!metric) return report_error(metric.error());
   const auto from = parse_moment_ms("--from", arguments.from, INT64_MIN / 2);
   if (!from) return report_error(from.error());
@@ -193,8 +193,8 @@ int show(const ShowArguments& arguments) {
   if (!to) return report_error(to.error());
   const auto reader = StoreReader::open(arguments.store, *metric, *from, *to);
   if (!reader) return report_error(reader.error());
-  std::vector<const series::Track*> tracks;
-  for (const series::Track& track : reader->tracks()) {
+  std::vector<const site::series::Track*> tracks;
+  for (const site::series::Track& track : reader->tracks()) {
     if (wanted(arguments, track.device)) tracks.push_back(&track);
   }
   if (tracks.empty()) {
@@ -202,11 +202,11 @@ int show(const ShowArguments& arguments) {
                                      "goban series info lists what it has")
                             .value());
   }
-  std::ranges::sort(tracks, {}, [](const series::Track* track) { return track->device; });
+  std::ranges::sort(tracks, {}, [](const site::series::Track* track) { return track->device; });
   catch_interrupts();
   fmt::print("node,device,uuid,time_s,{}\n", reader->metric().name);
   std::vector<StoreReader::Code> codes;
-  for (const series::Track* track : tracks) {
+  for (const site::series::Track* track : tracks) {
     if (interrupted()) return kExitInterrupted;
     codes.clear();
     const auto visit = reader->read(std::span(&track, 1), *from, *to - 1, codes);

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include "cli/test_shell.hpp"
+#include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
 namespace {

@@ -1,20 +1,20 @@
-#include "cli/analyze_sizing.hpp"
+#include "cli/study/analyze_sizing.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
 
-#include "cli/command.hpp"
-#include "engine/simulated/simulation.hpp"
-#include "history/history_builder.hpp"
-#include "model/cluster_presets.hpp"
+#include "cli/shell/command.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/history/history_builder.hpp"
+#include "study/simulator/simulation.hpp"
 
 namespace goban::cli {
 namespace {
 
-using analysis::Context;
-using analysis::Job;
+using site::analysis::Context;
+using site::analysis::Job;
 
 constexpr std::string_view kSection = "what_if";
 constexpr std::string_view kPolicy = "fifo+skip+packed";
@@ -28,14 +28,14 @@ struct Trial {
 };
 
 /// All jobs of the population that hold GPUs, as the simulator takes them.
-model::JobHistory history_of(const analysis::Population& population) {
-  history::HistoryBuilder builder(nullptr, population.jobs.size() + 1);
-  records::RecordTable::RecordBuffers buffers;
+core::model::JobHistory history_of(const site::analysis::Population& population) {
+  study::history::HistoryBuilder builder(nullptr, population.jobs.size() + 1);
+  site::records::RecordTable::RecordBuffers buffers;
   uint32_t last = UINT32_MAX;
   for (const Job& job : population.jobs) {
     if (job.row == last || job.gpus <= 0) continue;
     last = job.row;
-    records::AccountingRecord record = population.table->record(job.row, buffers);
+    site::records::AccountingRecord record = population.table->record(job.row, buffers);
     record.resource_type = {};
     record.instances = 0;
     if (record.submit_ns < 0) continue;
@@ -45,9 +45,9 @@ model::JobHistory history_of(const analysis::Population& population) {
 }
 
 /// GPUs held at once if nobody ever waited: what a cloud would have to give.
-int64_t most_at_once(const model::JobHistory& history) {
+int64_t most_at_once(const core::model::JobHistory& history) {
   std::map<base::TimeNs, int64_t> changes;
-  for (const model::Job& job : history.jobs) {
+  for (const core::model::Job& job : history.jobs) {
     changes[job.request.submit_ns] += job.request.num_gpus;
     changes[base::add_saturating(job.request.submit_ns, base::from_seconds(job.work_s))] -=
         job.request.num_gpus;
@@ -58,19 +58,19 @@ int64_t most_at_once(const model::JobHistory& history) {
   return most;
 }
 
-base::Result<Trial> try_nodes(const model::JobHistory& history, int64_t nodes, int32_t gpus,
+base::Result<Trial> try_nodes(const core::model::JobHistory& history, int64_t nodes, int32_t gpus,
                               const SizingTarget& target) {
-  const auto cluster = model::make_preset(fmt::format("{}x{}", nodes, gpus));
+  const auto cluster = core::model::make_preset(fmt::format("{}x{}", nodes, gpus));
   if (!cluster) return base::failure(cluster.error());
-  const auto composition = policy::compose(kPolicy);
+  const auto composition = core::policy::compose(kPolicy);
   if (!composition) return base::failure(composition.error());
-  const profile::PmScores scores = profile::PmScores::uniform(cluster->num_gpus());
-  const profile::LocalityPenalties penalties(*cluster, 1.0);
-  engine::SimulationOptions options;
+  const core::knowledge::PmScores scores = core::knowledge::PmScores::uniform(cluster->num_gpus());
+  const core::knowledge::LocalityPenalties penalties(*cluster, 1.0);
+  study::simulator::SimulationOptions options;
   options.settings = composition->settings;
   options.cancel = &interrupted();
   const auto result =
-      engine::simulate(history, {&*cluster, &scores, &penalties}, *composition, options);
+      study::simulator::simulate(history, {&*cluster, &scores, &penalties}, *composition, options);
   if (!result) return base::failure(result.error());
   std::vector<double> waits;
   for (size_t i = 0; i < history.jobs.size(); ++i) {
@@ -79,25 +79,26 @@ base::Result<Trial> try_nodes(const model::JobHistory& history, int64_t nodes, i
   }
   std::ranges::sort(waits);
   Trial trial{.nodes = nodes};
-  trial.mean_wait_h = statistics::mean(waits).value_or(0);
+  trial.mean_wait_h = base::statistics::mean(waits).value_or(0);
   trial.target_wait_h =
-      statistics::quantile(waits, target.share, statistics::QuantileRule::NearestRank).value_or(0);
+      base::statistics::quantile(waits, target.share, base::statistics::QuantileRule::NearestRank)
+          .value_or(0);
   const double span_s = base::to_seconds(result->end_ns - history.jobs.front().request.submit_ns);
   if (span_s > 0) trial.utilization = result->busy_gpu_s / span_s / cluster->num_gpus();
   return trial;
 }
 
 /// Nodes that the largest job needs, and that the work needs at the least.
-int64_t fewest_nodes(const model::JobHistory& history, int32_t gpus) {
+int64_t fewest_nodes(const core::model::JobHistory& history, int32_t gpus) {
   int64_t most = 1;
-  for (const model::Job& job : history.jobs) {
+  for (const core::model::Job& job : history.jobs) {
     most = std::max<int64_t>(most, (job.request.num_gpus + gpus - 1) / gpus);
   }
   return most;
 }
 
 /// Doubles until the target is met, then halves the gap.
-base::Result<std::map<int64_t, Trial>> search(const model::JobHistory& history, int32_t gpus,
+base::Result<std::map<int64_t, Trial>> search(const core::model::JobHistory& history, int32_t gpus,
                                               const SizingTarget& target) {
   std::map<int64_t, Trial> trials;
   const auto meets = [&](int64_t nodes) -> base::Result<bool> {
@@ -127,7 +128,7 @@ base::Result<std::map<int64_t, Trial>> search(const model::JobHistory& history, 
 }  // namespace
 
 base::Status add_sizing(const Context& context, const SizingTarget& target) {
-  const model::JobHistory history = history_of(context.population);
+  const core::model::JobHistory history = history_of(context.population);
   if (history.jobs.empty()) {
     add_absent(context, "sizing", kSection, {}, "reason.no_jobs");
     return {};
@@ -135,7 +136,7 @@ base::Status add_sizing(const Context& context, const SizingTarget& target) {
   const int32_t gpus = context.population.site.gpus_per_node;
   const auto trials = search(history, gpus, target);
   if (!trials) return base::failure(trials.error());
-  analysis::Table table = make_table(context, "sizing", kSection);
+  site::analysis::Table table = make_table(context, "sizing", kSection);
   table.text = context.labels.with("text.sizing_model", 100 * target.share, target.wait_h, kPolicy);
   table.columns = columns(context, {"nodes", "gpus"});
   table.columns.push_back(column(context, "mean_wait", "h"));

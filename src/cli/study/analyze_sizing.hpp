@@ -2,8 +2,8 @@
 // and more nodes until its jobs wait no longer than wanted.
 #pragma once
 
-#include "analysis/build.hpp"
 #include "base/result.hpp"
+#include "site/analysis/build.hpp"
 
 namespace goban::cli {
 
@@ -15,6 +15,7 @@ struct SizingTarget {
 /// Adds the table `sizing` and its scalars to the report of the context. The simulator runs FIFO
 /// with skipping, packed: later jobs may pass one that does not fit. Errors: those of simulate;
 /// Failed if interrupted.
-[[nodiscard]] base::Status add_sizing(const analysis::Context& context, const SizingTarget& target);
+[[nodiscard]] base::Status add_sizing(const site::analysis::Context& context,
+                                      const SizingTarget& target);
 
 }  // namespace goban::cli

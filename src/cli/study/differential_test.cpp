@@ -8,12 +8,12 @@
 #include "base/number.hpp"
 #include "base/test_shared.hpp"
 #include "base/text_file.hpp"
-#include "engine/simulated/simulation.hpp"
-#include "history/fillers.hpp"
-#include "history/job_reader.hpp"
-#include "model/cluster_presets.hpp"
-#include "profile/scores_file.hpp"
-#include "report/decision_log.hpp"
+#include "core/knowledge/scores_file.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/history/fillers.hpp"
+#include "study/history/job_reader.hpp"
+#include "study/results/decision_log.hpp"
+#include "study/simulator/simulation.hpp"
 
 namespace goban::cli {
 namespace {
@@ -56,31 +56,35 @@ TEST_P(ArtifactTest, EveryDecisionAndEveryJctAreEqual) {
   const std::string stem = fmt::format("{}/reference/{}_{}_{}_lp1.7", *pal, reference.trace,
                                        reference.order, reference.placement);
 
-  const model::Cluster cluster = model::make_preset("sia-64").value();
-  history::ReadOptions read;
+  const core::model::Cluster cluster = core::model::make_preset("sia-64").value();
+  study::history::ReadOptions read;
   read.cluster = &cluster;
-  const auto jobs = history::read_jobs(*pal + "/traces/" + reference.trace + ".csv", read).value();
+  const auto jobs =
+      study::history::read_jobs(*pal + "/traces/" + reference.trace + ".csv", read).value();
   ASSERT_EQ(jobs.rejected, 0);
   const auto scores =
-      profile::read_scores(*pal + "/reference/gpu_scores_16x4_binned_code_K2.csv", 64).value();
+      core::knowledge::read_scores(*pal + "/reference/gpu_scores_16x4_binned_code_K2.csv", 64)
+          .value();
   const auto fillers =
-      history::FillerSource::read(*pal + "/reference/replay_interarrivals_seed1_load2.csv").value();
+      study::history::FillerSource::read(*pal + "/reference/replay_interarrivals_seed1_load2.csv")
+          .value();
   const auto order =
       reference.order == "Las" ? std::optional<std::string_view>("las") : std::nullopt;
-  const auto composition = policy::compose(preset_of(reference.placement), order).value();
-  const profile::LocalityPenalties penalties(cluster, composition.settings.locality_penalty);
+  const auto composition = core::policy::compose(preset_of(reference.placement), order).value();
+  const core::knowledge::LocalityPenalties penalties(cluster,
+                                                     composition.settings.locality_penalty);
   const std::string log_path = testing::TempDir() + "goban_decisions_" +
                                std::to_string(GetParam().trace.back()) + GetParam().order +
                                GetParam().placement;
   std::filesystem::create_directories(std::filesystem::path(log_path).parent_path());
-  report::DecisionLog log(base::OutputFile::create(log_path).value(),
-                          base::from_seconds(composition.settings.round_s));
-  engine::SimulationOptions options;
+  study::results::DecisionLog log(base::OutputFile::create(log_path).value(),
+                                  base::from_seconds(composition.settings.round_s));
+  study::simulator::SimulationOptions options;
   options.settings = composition.settings;
   options.fillers = [&](size_t k) { return fillers.job(k, jobs.history); };
   options.observer = &log;
-  const auto result =
-      engine::simulate(jobs.history, {&cluster, &scores, &penalties}, composition, options);
+  const auto result = study::simulator::simulate(jobs.history, {&cluster, &scores, &penalties},
+                                                 composition, options);
   ASSERT_TRUE(result) << result.error().text();
   ASSERT_TRUE(log.commit());
 
@@ -90,7 +94,7 @@ TEST_P(ArtifactTest, EveryDecisionAndEveryJctAreEqual) {
   const size_t jct = csv.require("jct").value();
   size_t index = 0;
   for (; csv.next(); ++index) {
-    const engine::JobOutcome& outcome = result->outcomes.at(index);
+    const study::simulator::JobOutcome& outcome = result->outcomes.at(index);
     const base::TimeNs mine = outcome.finish_ns - jobs.history.jobs[index].request.submit_ns;
     EXPECT_EQ(base::to_seconds(mine), base::parse_double(csv.field(jct))) << "job " << index;
   }
@@ -131,12 +135,12 @@ INSTANTIATE_TEST_SUITE_P(References, ArtifactTest,
 TEST(StrictFifo, AgreesWithIndependentSimulators) {
   const auto path = base::shared_path("data/sim/fifo-10k.csv");
   if (!path) GTEST_SKIP() << "no shared data folder";
-  const model::Cluster cluster = model::make_preset("32x8").value();
-  history::ReadOptions read;
+  const core::model::Cluster cluster = core::model::make_preset("32x8").value();
+  study::history::ReadOptions read;
   read.cluster = &cluster;
-  const auto jobs = history::read_jobs(*path, read).value();
+  const auto jobs = study::history::read_jobs(*path, read).value();
   ASSERT_EQ(jobs.history.jobs.size(), 10000u);
-  const profile::PmScores scores = profile::PmScores::uniform(cluster.num_gpus());
+  const core::knowledge::PmScores scores = core::knowledge::PmScores::uniform(cluster.num_gpus());
   struct Answer {
     const char* policy;
     double wait_s;
@@ -145,17 +149,18 @@ TEST(StrictFifo, AgreesWithIndependentSimulators) {
   // The answers of shared/data/sim/SOURCES.txt, rounded there to 0.01 s.
   for (const Answer& answer : {Answer{"fifo-packed-strict", 6.52, 1929.37},
                                Answer{"fifo-fungible-strict", 1.44, 1924.29}}) {
-    const auto composition = policy::compose(answer.policy).value();
-    const profile::LocalityPenalties penalties(cluster, composition.settings.locality_penalty);
-    engine::SimulationOptions options;
+    const auto composition = core::policy::compose(answer.policy).value();
+    const core::knowledge::LocalityPenalties penalties(cluster,
+                                                       composition.settings.locality_penalty);
+    study::simulator::SimulationOptions options;
     options.settings = composition.settings;
-    const auto result =
-        engine::simulate(jobs.history, {&cluster, &scores, &penalties}, composition, options);
+    const auto result = study::simulator::simulate(jobs.history, {&cluster, &scores, &penalties},
+                                                   composition, options);
     ASSERT_TRUE(result) << result.error().text();
     double jct_s = 0;
     double held_s = 0;
     for (size_t i = 0; i < result->outcomes.size(); ++i) {
-      const engine::JobOutcome& outcome = result->outcomes[i];
+      const study::simulator::JobOutcome& outcome = result->outcomes[i];
       jct_s += base::to_seconds(outcome.finish_ns - jobs.history.jobs[i].request.submit_ns);
       held_s += base::to_seconds(outcome.held_ns);
     }

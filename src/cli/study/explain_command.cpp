@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/command.hpp"
-#include "cli/live_client.hpp"
-#include "cli/run_record.hpp"
-#include "cli/simulate_runs.hpp"
-#include "engine/simulated/explainer.hpp"
-#include "report/explain_text.hpp"
+#include "cli/jobs/live_client.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/study/run_record.hpp"
+#include "cli/study/simulate_runs.hpp"
+#include "study/results/explain_text.hpp"
+#include "study/simulator/explainer.hpp"
 
 namespace goban::cli {
 namespace {
@@ -29,7 +29,7 @@ Result<std::string> explain_live(const ExplainArguments& arguments) {
     return base::failure(std::move(client.error()));
   }
   const auto answer =
-      get_json(*client, fmt::format("/v1/jobs/{}/explain", service::url_part(arguments.job)));
+      get_json(*client, fmt::format("/v1/jobs/{}/explain", serve::api::url_part(arguments.job)));
   if (!answer) {
     base::Error error = answer.error();
     if (client->last_status() == 0) {
@@ -49,18 +49,19 @@ Result<std::string> explain_live(const ExplainArguments& arguments) {
   return text;
 }
 
-Result<model::JobId> find_job(const model::JobHistory& history, const std::string& name) {
+Result<core::model::JobId> find_job(const core::model::JobHistory& history,
+                                    const std::string& name) {
   for (size_t i = 0; i < history.jobs.size(); ++i) {
-    if (history.job_names[i] == name) return model::JobId(i);
+    if (history.job_names[i] == name) return core::model::JobId(i);
   }
   return base::usage_error(
       fmt::format("no job is named {}", name),
       fmt::format("names are those of the job history, such as {}", history.job_names[0]));
 }
 
-std::optional<policy::PalOptions> pal_options(const policy::Composition& composition) {
-  if (composition.placement == "pal") return policy::PalOptions{};
-  if (composition.placement == "pal-paper") return policy::PalOptions{.two_levels = true};
+std::optional<core::policy::PalOptions> pal_options(const core::policy::Composition& composition) {
+  if (composition.placement == "pal") return core::policy::PalOptions{};
+  if (composition.placement == "pal-paper") return core::policy::PalOptions{.two_levels = true};
   return {};
 }
 
@@ -73,20 +74,20 @@ Result<std::string> explain(const ExplainArguments& arguments) {
   if (!policies) return base::failure(policies.error());
   const auto inputs = load_inputs(options->files, "", options->seed);
   if (!inputs) return base::failure(inputs.error());
-  const model::JobHistory& history = inputs->jobs.history;
+  const core::model::JobHistory& history = inputs->jobs.history;
   const auto job = find_job(history, arguments.job);
   if (!job) return base::failure(job.error());
 
   RunPlan plan(*options, *inputs, *policies);
-  engine::BatchRun& run = plan.runs.front();
-  engine::Explainer explainer(history, run.speed, *job, options->seed,
-                              pal_options(run.composition));
+  study::simulator::BatchRun& run = plan.runs.front();
+  study::simulator::Explainer explainer(history, run.speed, *job, options->seed,
+                                        pal_options(run.composition));
   explainer.attach(run.options);
-  const auto result = engine::simulate(history, run.speed, run.composition, run.options);
+  const auto result = study::simulator::simulate(history, run.speed, run.composition, run.options);
   if (!result && !explainer.done()) return base::failure(result.error());
-  const report::ExplainContext context{&history, &inputs->cluster, &run.composition, *job};
-  return arguments.json ? report::explain_json(context, explainer.story())
-                        : report::explain_text(context, explainer.story());
+  const study::results::ExplainContext context{&history, &inputs->cluster, &run.composition, *job};
+  return arguments.json ? study::results::explain_json(context, explainer.story())
+                        : study::results::explain_text(context, explainer.story());
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "base/csv.hpp"
-#include "cli/test_shell.hpp"
+#include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
 namespace {

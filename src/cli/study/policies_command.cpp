@@ -2,27 +2,27 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/command.hpp"
-#include "policy/compose.hpp"
+#include "cli/shell/command.hpp"
+#include "core/policy/compose.hpp"
 
 namespace goban::cli {
 namespace {
 
-const char* preemption_name(policy::Preemption preemption) {
+const char* preemption_name(core::policy::Preemption preemption) {
   switch (preemption) {
-    case policy::Preemption::None:
+    case core::policy::Preemption::None:
       return "non-preemptive";
-    case policy::Preemption::Sticky:
+    case core::policy::Preemption::Sticky:
       return "sticky";
-    case policy::Preemption::NonSticky:
+    case core::policy::Preemption::NonSticky:
       return "non-sticky";
-    case policy::Preemption::ByPriority:
+    case core::policy::Preemption::ByPriority:
       return "by-priority";
   }
   return "";
 }
 
-std::string parts_of(const policy::Composition& c) {
+std::string parts_of(const core::policy::Composition& c) {
   std::string parts =
       fmt::format("{}+{}+{}+{}", c.order, c.select, c.placement, preemption_name(c.preemption));
   if (c.sharing != "exclusive") parts += "+" + c.sharing;
@@ -34,8 +34,8 @@ std::string parts_of(const policy::Composition& c) {
 int print_json() {
   nlohmann::ordered_json document{{"presets", nlohmann::json::array()},
                                   {"parts", nlohmann::json::array()}};
-  for (const policy::Preset& preset : policy::presets()) {
-    const policy::Composition& c = preset.composition;
+  for (const core::policy::Preset& preset : core::policy::presets()) {
+    const core::policy::Composition& c = preset.composition;
     document["presets"].push_back({{"name", c.name},
                                    {"description", preset.description},
                                    {"parts", parts_of(c)},
@@ -43,7 +43,7 @@ int print_json() {
                                    {"restart_cost_s", c.settings.restart_cost_s},
                                    {"round_s", c.settings.round_s}});
   }
-  for (const policy::Part& part : policy::parts()) {
+  for (const core::policy::Part& part : core::policy::parts()) {
     document["parts"].push_back(
         {{"kind", part.kind}, {"name", part.name}, {"description", part.description}});
   }
@@ -56,14 +56,14 @@ int print_text() {
       "A policy is a preset, or parts joined by '+', at most one of a kind. What is left\n"
       "out: fifo, prefix, packed, exclusive, on; las and srtf are sticky, others are\n"
       "non-preemptive. Example: easy-backfill+pal, las+pal, srtf+skip+spread.\n\nPresets\n");
-  for (const policy::Preset& preset : policy::presets()) {
-    const policy::Composition& c = preset.composition;
+  for (const core::policy::Preset& preset : core::policy::presets()) {
+    const core::policy::Composition& c = preset.composition;
     fmt::print("  {:26} {}\n  {:26} = {}, L {}, restart {} s{}\n", c.name, preset.description, "",
                parts_of(c), c.settings.locality_penalty, c.settings.restart_cost_s,
                c.settings.round_s > 0 ? fmt::format(", rounds of {} s", c.settings.round_s) : "");
   }
   std::string_view kind;
-  for (const policy::Part& part : policy::parts()) {
+  for (const core::policy::Part& part : core::policy::parts()) {
     if (part.kind != kind) fmt::print("\n{}\n", part.kind);
     kind = part.kind;
     fmt::print("  {:26} {}\n", part.name, part.description);

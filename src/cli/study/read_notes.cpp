@@ -1,4 +1,4 @@
-#include "cli/read_notes.hpp"
+#include "cli/study/read_notes.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -9,11 +9,11 @@
 
 namespace goban::cli {
 
-std::vector<report::Note> read_notes(const history::ReadResult& read, const std::string& path,
-                                     const std::string& rejects) {
-  std::vector<report::Note> notes;
+std::vector<study::results::Note> read_notes(const study::history::ReadResult& read,
+                                             const std::string& path, const std::string& rejects) {
+  std::vector<study::results::Note> notes;
   const auto note = [&](const std::string& text) {
-    notes.push_back({report::NoteLevel::Info, path + ": " + text});
+    notes.push_back({study::results::NoteLevel::Info, path + ": " + text});
   };
   if (read.unsorted) note("was not in submit order");
   if (read.ignored_columns.size() == 1) {
@@ -48,22 +48,22 @@ std::vector<report::Note> read_notes(const history::ReadResult& read, const std:
                                  rejects.empty() ? "" : ", see ", rejects);
   constexpr size_t kShown = 3;
   for (size_t i = 0; i < std::min(kShown, read.first_rejections.size()); ++i) {
-    const history::Rejection& rejection = read.first_rejections[i];
+    const study::history::Rejection& rejection = read.first_rejections[i];
     text += fmt::format("\n  {}:{}: {}", path, rejection.line, rejection.reason);
   }
-  notes.push_back({report::NoteLevel::Warning, std::move(text)});
+  notes.push_back({study::results::NoteLevel::Warning, std::move(text)});
   return notes;
 }
 
-void print_notes(const std::vector<report::Note>& notes) {
-  for (const report::Note& note : notes) {
+void print_notes(const std::vector<study::results::Note>& notes) {
+  for (const study::results::Note& note : notes) {
     fmt::print(stderr, "goban: {}: {}\n",
-               note.level == report::NoteLevel::Info ? "note" : "warning",
+               note.level == study::results::NoteLevel::Info ? "note" : "warning",
                base::printable(note.text));
   }
 }
 
-void print_read_notes(const history::ReadResult& read, const std::string& path,
+void print_read_notes(const study::history::ReadResult& read, const std::string& path,
                       const std::string& rejects) {
   print_notes(read_notes(read, path, rejects));
 }

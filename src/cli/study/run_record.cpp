@@ -1,4 +1,4 @@
-#include "cli/run_record.hpp"
+#include "cli/study/run_record.hpp"
 
 #include <algorithm>
 #include <array>

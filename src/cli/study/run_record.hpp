@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/file_checksum.hpp"
-#include "cli/simulate_options.hpp"
+#include "cli/study/simulate_options.hpp"
 
 namespace goban::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/simulate_backtest.hpp"
+#include "cli/study/simulate_backtest.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -38,11 +38,12 @@ void add_site_policy(SimulateOptions& options) {
   options.policies.insert(options.policies.begin(), *options.backtest);
 }
 
-Result<report::Comparison> compare_runs(const SimulateOptions& options,
-                                        const SimulateInputs& inputs, const FinishedRuns& runs) {
-  report::Comparison out;
+Result<study::results::Comparison> compare_runs(const SimulateOptions& options,
+                                                const SimulateInputs& inputs,
+                                                const FinishedRuns& runs) {
+  study::results::Comparison out;
   out.runs = runs.metrics;
-  const model::JobHistory& history = inputs.jobs.history;
+  const core::model::JobHistory& history = inputs.jobs.history;
   if (!out.runs.empty() && out.runs.front().jobs == 0) {
     return base::usage_error("--warmup leaves no job to count", "give a shorter one");
   }
@@ -52,7 +53,7 @@ Result<report::Comparison> compare_runs(const SimulateOptions& options,
         std::ranges::find(options.policies, *options.backtest) - options.policies.begin();
     out.reference = static_cast<size_t>(site);
   }
-  out.backtest = report::backtest(
+  out.backtest = study::results::backtest(
       out.runs[out.reference].policy, history, runs.results[out.reference].simulation,
       {.warmup_ns = options.warmup_ns, .seed = options.seed, .resamples = 1000});
   if (out.backtest->jobs == 0) {

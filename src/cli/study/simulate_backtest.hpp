@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/simulate_options.hpp"
-#include "cli/simulate_runs.hpp"
-#include "report/simulate_report.hpp"
+#include "cli/study/simulate_options.hpp"
+#include "cli/study/simulate_runs.hpp"
+#include "study/results/simulate_report.hpp"
 
 namespace goban::cli {
 
@@ -18,8 +18,8 @@ void add_site_policy(SimulateOptions& options);
 
 /// Gains of the runs against the site's policy, with the back-test if one was asked for.
 /// Errors: BadData if no job with a recorded start is left to compare with.
-[[nodiscard]] base::Result<report::Comparison> compare_runs(const SimulateOptions& options,
-                                                            const SimulateInputs& inputs,
-                                                            const FinishedRuns& runs);
+[[nodiscard]] base::Result<study::results::Comparison> compare_runs(const SimulateOptions& options,
+                                                                    const SimulateInputs& inputs,
+                                                                    const FinishedRuns& runs);
 
 }  // namespace goban::cli

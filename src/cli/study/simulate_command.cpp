@@ -1,16 +1,16 @@
 // goban simulate: replays a job history under several policies and compares them.
 #include <fmt/format.h>
 
-#include "cli/command.hpp"
-#include "cli/run_record.hpp"
-#include "cli/simulate_backtest.hpp"
-#include "cli/simulate_html.hpp"
-#include "cli/simulate_inputs.hpp"
-#include "cli/simulate_notes.hpp"
-#include "cli/simulate_options.hpp"
-#include "cli/simulate_runs.hpp"
-#include "report/html_report.hpp"
-#include "report/simulate_report.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/study/run_record.hpp"
+#include "cli/study/simulate_backtest.hpp"
+#include "cli/study/simulate_html.hpp"
+#include "cli/study/simulate_inputs.hpp"
+#include "cli/study/simulate_notes.hpp"
+#include "cli/study/simulate_options.hpp"
+#include "cli/study/simulate_runs.hpp"
+#include "site/page/html_report.hpp"
+#include "study/results/simulate_report.hpp"
 
 namespace goban::cli {
 namespace {
@@ -21,7 +21,7 @@ int simulate(SimulateOptions options) {
     return report_error(
         base::usage_error("--decisions has no place to write to", "give --out DIR").value());
   }
-  if (const base::Status status = report::html_available(); !options.html.empty() && !status) {
+  if (const base::Status status = site::page::html_available(); !options.html.empty() && !status) {
     return report_error(status.error());
   }
   add_site_policy(options);
@@ -29,7 +29,7 @@ int simulate(SimulateOptions options) {
   if (!policies) return report_error(policies.error());
   const auto inputs = load_inputs(options.files, options.out, options.seed);
   if (!inputs) return report_error(inputs.error());
-  const std::vector<report::Note> notes = simulate_notes(options.files, *inputs, *policies);
+  const std::vector<study::results::Note> notes = simulate_notes(options.files, *inputs, *policies);
   print_notes(notes);
   SimulateHtml html(options, *inputs, notes);
   const auto runs = run_policies(options, *inputs, *policies, html);
@@ -42,14 +42,16 @@ int simulate(SimulateOptions options) {
   }
 
   if (options.json) {
-    fmt::print("{}", report::simulate_json(*comparison));
+    fmt::print("{}", study::results::simulate_json(*comparison));
     return 0;
   }
   fmt::print("{} on {} ({} GPUs)\n\n{}", options.files.jobs, inputs->cluster.name(),
-             inputs->cluster.num_gpus(), report::comparison_table(*comparison));
-  fmt::print("{}{}{}", report::energy_table(*comparison), report::service_table(runs->metrics),
-             report::worst_account_lines(runs->metrics));
-  if (comparison->backtest) fmt::print("\n{}", report::backtest_text(*comparison->backtest));
+             inputs->cluster.num_gpus(), study::results::comparison_table(*comparison));
+  fmt::print("{}{}{}", study::results::energy_table(*comparison),
+             study::results::service_table(runs->metrics),
+             study::results::worst_account_lines(runs->metrics));
+  if (comparison->backtest)
+    fmt::print("\n{}", study::results::backtest_text(*comparison->backtest));
   if (!options.out.empty()) fmt::print("Per-job results: {}/<policy>/jobs.csv\n", options.out);
   if (!options.html.empty()) fmt::print("Report for a browser: {}\n", options.html);
   return 0;

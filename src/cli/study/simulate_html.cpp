@@ -1,9 +1,9 @@
-#include "cli/simulate_html.hpp"
+#include "cli/study/simulate_html.hpp"
 
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "report/html_report.hpp"
+#include "site/page/html_report.hpp"
 
 namespace goban::cli {
 
@@ -13,8 +13,9 @@ constexpr size_t kHeatRowsMax = 256;
 
 std::string seconds_text(double seconds) { return base::number_text(seconds) + " s"; }
 
-std::vector<std::pair<std::string, std::string>> settings_of(const engine::BatchRun& run) {
-  const policy::RunSettings& settings = run.options.settings;
+std::vector<std::pair<std::string, std::string>> settings_of(
+    const study::simulator::BatchRun& run) {
+  const core::policy::RunSettings& settings = run.options.settings;
   return {{"decides", settings.round_s > 0 ? "every " + seconds_text(settings.round_s)
                                            : std::string("at events")},
           {"restart cost", seconds_text(settings.restart_cost_s)},
@@ -24,13 +25,13 @@ std::vector<std::pair<std::string, std::string>> settings_of(const engine::Batch
 }  // namespace
 
 SimulateHtml::SimulateHtml(const SimulateOptions& options, const SimulateInputs& inputs,
-                           std::vector<report::Note> notes)
+                           std::vector<study::results::Note> notes)
     : path_(options.html) {
   if (path_.empty()) return;
   report_.notes = std::move(notes);
   report_.warmup_ns = options.warmup_ns;
   const SimulateFiles& files = options.files;
-  rows_ = report::heat_rows(inputs.cluster, kHeatRowsMax);
+  rows_ = study::results::heat_rows(inputs.cluster, kHeatRowsMax);
   report_.title = fmt::format("{} on {}", files.jobs, inputs.cluster.name());
   report_.goban_version = GOBAN_VERSION;
   report_.cluster = &inputs.cluster;
@@ -62,20 +63,21 @@ SimulateHtml::SimulateHtml(const SimulateOptions& options, const SimulateInputs&
   setting("seed", std::to_string(options.seed));
 }
 
-void SimulateHtml::watch(engine::BatchRun& run) {
+void SimulateHtml::watch(study::simulator::BatchRun& run) {
   if (path_.empty()) return;
   recorders_.push_back(
-      std::make_unique<report::RunRecorder>(*report_.history, rows_, run.options.observer));
+      std::make_unique<study::results::RunRecorder>(*report_.history, rows_, run.options.observer));
   run.options.observer = recorders_.back().get();
   if (report_.knowledge != nullptr) {
     pairs_.push_back(
-        std::make_unique<report::PairRecorder>(*report_.cluster, run.options.observer));
+        std::make_unique<study::results::PairRecorder>(*report_.cluster, run.options.observer));
     run.options.observer = pairs_.back().get();
   }
   report_.runs.push_back({.settings = settings_of(run)});
 }
 
-base::Status SimulateHtml::write(const report::Comparison& comparison, const FinishedRuns& runs) {
+base::Status SimulateHtml::write(const study::results::Comparison& comparison,
+                                 const FinishedRuns& runs) {
   if (path_.empty()) return {};
   report_.comparison = comparison;
   for (size_t i = 0; i < report_.runs.size(); ++i) {
@@ -84,7 +86,7 @@ base::Status SimulateHtml::write(const report::Comparison& comparison, const Fin
     if (!runs.energy.empty()) report_.runs[i].energy = runs.energy[i].get();
     if (!pairs_.empty()) report_.runs[i].pairs = pairs_[i].get();
   }
-  return report::write_html(path_, report::report_document(report_));
+  return site::page::write_html(path_, study::results::report_document(report_));
 }
 
 }  // namespace goban::cli

@@ -5,22 +5,23 @@
 #include <string>
 #include <vector>
 
-#include "cli/simulate_inputs.hpp"
-#include "cli/simulate_options.hpp"
-#include "engine/simulated/batch.hpp"
-#include "report/energy_recorder.hpp"
-#include "report/pair_recorder.hpp"
-#include "report/report_document.hpp"
-#include "report/sharing_recorder.hpp"
+#include "cli/study/simulate_inputs.hpp"
+#include "cli/study/simulate_options.hpp"
+#include "study/results/energy_recorder.hpp"
+#include "study/results/pair_recorder.hpp"
+#include "study/results/report_document.hpp"
+#include "study/results/sharing_recorder.hpp"
+#include "study/simulator/batch.hpp"
 
 namespace goban::cli {
 
 /// Finished runs in the order of the policies.
 struct FinishedRuns {
-  std::vector<report::RunMetrics> metrics;
-  std::vector<engine::BatchResult> results;
-  std::vector<std::unique_ptr<report::EnergyRecorder>> energy;    ///< empty without watts
-  std::vector<std::unique_ptr<report::SharingRecorder>> sharing;  ///< empty if not asked for
+  std::vector<study::results::RunMetrics> metrics;
+  std::vector<study::simulator::BatchResult> results;
+  std::vector<std::unique_ptr<study::results::EnergyRecorder>> energy;  ///< empty without watts
+  std::vector<std::unique_ptr<study::results::SharingRecorder>>
+      sharing;  ///< empty if not asked for
 };
 
 /// Without a path it does nothing.
@@ -28,20 +29,21 @@ class SimulateHtml {
  public:
   /// `inputs` outlives this.
   SimulateHtml(const SimulateOptions& options, const SimulateInputs& inputs,
-               std::vector<report::Note> notes);
+               std::vector<study::results::Note> notes);
 
   /// Lets the next run be watched; its own observer stays in place.
-  void watch(engine::BatchRun& run);
+  void watch(study::simulator::BatchRun& run);
 
   /// Writes the file; the runs are in the order of watch(). Errors: Failed if it cannot be written.
-  [[nodiscard]] base::Status write(const report::Comparison& comparison, const FinishedRuns& runs);
+  [[nodiscard]] base::Status write(const study::results::Comparison& comparison,
+                                   const FinishedRuns& runs);
 
  private:
   std::string path_;
-  report::HeatRows rows_;
-  report::ReportInput report_;
-  std::vector<std::unique_ptr<report::RunRecorder>> recorders_;
-  std::vector<std::unique_ptr<report::PairRecorder>> pairs_;  ///< empty without knowledge
+  study::results::HeatRows rows_;
+  study::results::ReportInput report_;
+  std::vector<std::unique_ptr<study::results::RunRecorder>> recorders_;
+  std::vector<std::unique_ptr<study::results::PairRecorder>> pairs_;  ///< empty without knowledge
 };
 
 }  // namespace goban::cli

@@ -1,22 +1,22 @@
-#include "cli/simulate_inputs.hpp"
+#include "cli/study/simulate_inputs.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
 
 #include "base/number.hpp"
+#include "base/reports/job_profile.hpp"
 #include "base/text_file.hpp"
-#include "cli/progress.hpp"
-#include "cli/simulate_knowledge.hpp"
-#include "history/incidents.hpp"
-#include "model/cluster_presets.hpp"
-#include "model/site_rules_file.hpp"
-#include "profile/app_class.hpp"
-#include "profile/energy/power_presets.hpp"
-#include "profile/penalty_model.hpp"
-#include "profile/scores_file.hpp"
-#include "scheduler/accounts.hpp"
-#include "wire/job_profile.hpp"
+#include "cli/shell/progress.hpp"
+#include "cli/study/simulate_knowledge.hpp"
+#include "core/knowledge/app_class.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
+#include "core/knowledge/penalty_model.hpp"
+#include "core/knowledge/scores_file.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "core/model/site_rules_file.hpp"
+#include "core/scheduler/accounts.hpp"
+#include "study/history/incidents.hpp"
 
 namespace goban::cli {
 
@@ -26,7 +26,7 @@ using base::usage_error;
 namespace {
 
 /// A penalty given on the command line, `kind:name[@min_gpus]=value`.
-Result<PenaltyOption> parse_penalty(const std::string& text, const model::Cluster& cluster,
+Result<PenaltyOption> parse_penalty(const std::string& text, const core::model::Cluster& cluster,
                                     const base::NameTable& models) {
   const auto bad = [&](const std::string& why) {
     return usage_error(fmt::format("--penalty {}: {}", text, why),
@@ -51,15 +51,15 @@ Result<PenaltyOption> parse_penalty(const std::string& text, const model::Cluste
     name.resize(at);
   }
   if (kind == "class") {
-    const auto app_class = profile::parse_app_class(name);
+    const auto app_class = core::knowledge::parse_app_class(name);
     if (!app_class) return bad("classes are A, B, ...");
     option.app_class = *app_class;
   } else if (kind == "model") {
-    option.model = model::ModelId(models.find(name));
+    option.model = core::model::ModelId(models.find(name));
     if (!option.model->valid()) return bad(fmt::format("no job has model {}", name));
   } else if (kind == "level") {
     const auto levels = cluster.levels();
-    const auto found = std::ranges::find(levels, name, &model::TopologyLevel::name);
+    const auto found = std::ranges::find(levels, name, &core::model::TopologyLevel::name);
     if (found == levels.end()) return bad(fmt::format("the cluster has no level {}", name));
     option.level = static_cast<size_t>(found - levels.begin());
   } else {
@@ -72,15 +72,15 @@ Result<PenaltyOption> parse_penalty(const std::string& text, const model::Cluste
 base::Status add_job_profile(const std::string& path, SimulateInputs& inputs) {
   const auto text = base::read_text_file(path);
   if (!text) return base::failure(text.error());
-  const auto profile = wire::parse_job_profile(*text, path);
+  const auto profile = base::reports::parse_job_profile(*text, path);
   if (!profile) return base::failure(profile.error());
-  const model::ModelId model(inputs.jobs.history.models.find(profile->model));
+  const core::model::ModelId model(inputs.jobs.history.models.find(profile->model));
   if (!model.valid()) {
     fmt::print(stderr, "goban: note: no job has model {} of {}\n", profile->model, path);
     return {};
   }
   for (uint32_t gpus = 2; gpus <= inputs.cluster.num_gpus(); gpus *= 2) {
-    auto levels = profile::derived_penalties(*profile, inputs.cluster, gpus);
+    auto levels = core::knowledge::derived_penalties(*profile, inputs.cluster, gpus);
     if (!levels) {
       fmt::print(stderr,
                  "goban: note: {} gives no penalty: it needs bytes_per_step and sync_interval_s, "
@@ -99,20 +99,21 @@ base::Status add_job_profile(const std::string& path, SimulateInputs& inputs) {
 
 /// The rules of the site; no job may ask for more than its account may ever hold.
 base::Status add_rules(const std::string& path, SimulateInputs& inputs) {
-  model::JobHistory& history = inputs.jobs.history;
-  auto rules = model::read_site_rules(path, history);
+  core::model::JobHistory& history = inputs.jobs.history;
+  auto rules = core::model::read_site_rules(path, history);
   if (!rules) return base::failure(rules.error());
-  scheduler::Accounts nobody_runs(*rules);
+  core::scheduler::Accounts nobody_runs(*rules);
   size_t too_large = 0;
   size_t first = 0;
   for (size_t i = 0; i < history.jobs.size(); ++i) {
-    const model::JobRequest& request = history.jobs[i].request;
+    const core::model::JobRequest& request = history.jobs[i].request;
     const uint32_t association = nobody_runs.association(request.account, request.user);
-    if (nobody_runs.blocking(association, request.num_gpus) == scheduler::Accounts::kNone) continue;
+    if (nobody_runs.blocking(association, request.num_gpus) == core::scheduler::Accounts::kNone)
+      continue;
     if (too_large++ == 0) first = i;
   }
   if (too_large > 0) {
-    const model::JobRequest& request = history.jobs[first].request;
+    const core::model::JobRequest& request = history.jobs[first].request;
     return base::bad_data(
         {path, 0, 0, ""},
         fmt::format("{} jobs ask for more than their account or user may ever hold; the first is "
@@ -121,19 +122,20 @@ base::Status add_rules(const std::string& path, SimulateInputs& inputs) {
                     history.users[request.user.index()], history.accounts[request.account.index()]),
         "raise the limit, or take the jobs out of the history");
   }
-  inputs.rules = std::make_shared<model::SiteRules>(std::move(*rules));
+  inputs.rules = std::make_shared<core::model::SiteRules>(std::move(*rules));
   return {};
 }
 
-std::string why_empty(const history::ReadResult& read) {
+std::string why_empty(const study::history::ReadResult& read) {
   if (read.rejected > 0) return "the first reasons: " + read.first_rejections[0].reason;
   if (read.counts.cpu_jobs_left_out == 0) return "the history is empty";
   return "all jobs are CPU-only, and the cluster has no resource type without GPUs";
 }
 
-Result<history::ReadResult> read_history(SimulateFiles& files, const model::Cluster& cluster,
-                                         const std::string& out) {
-  history::ReadOptions options;
+Result<study::history::ReadResult> read_history(SimulateFiles& files,
+                                                const core::model::Cluster& cluster,
+                                                const std::string& out) {
+  study::history::ReadOptions options;
   files.reading.apply(options);
   options.cluster = &cluster;
   const bool rejects_named = !files.rejects.empty();
@@ -151,24 +153,24 @@ Result<history::ReadResult> read_history(SimulateFiles& files, const model::Clus
 
 std::vector<std::string> SimulateFiles::input_paths() const {
   std::vector<std::string> paths;
-  if (model::is_cluster_file(cluster)) paths.push_back(cluster);
+  if (core::model::is_cluster_file(cluster)) paths.push_back(cluster);
   for (const std::string* path : {&jobs, &scores, &fillers, &accounts, &incidents, &colocation}) {
     if (!path->empty()) paths.push_back(*path);
   }
-  if (profile::is_power_file(energy)) paths.push_back(energy);
+  if (core::knowledge::is_power_file(energy)) paths.push_back(energy);
   if (is_deadline_file(deadlines)) paths.push_back(deadlines);
   paths.insert(paths.end(), job_profiles.begin(), job_profiles.end());
   return paths;
 }
 
-profile::LocalityPenalties SimulateInputs::penalties_for(const policy::Composition& composition,
-                                                         std::optional<double> across_nodes) const {
+core::knowledge::LocalityPenalties SimulateInputs::penalties_for(
+    const core::policy::Composition& composition, std::optional<double> across_nodes) const {
   if (composition.settings.ideal_speed && !across_nodes) {
-    profile::LocalityPenalties ideal(cluster, 1.0);
+    core::knowledge::LocalityPenalties ideal(cluster, 1.0);
     ideal.set_across_nodes(1.0);
     return ideal;
   }
-  profile::LocalityPenalties result(cluster, composition.settings.locality_penalty);
+  core::knowledge::LocalityPenalties result(cluster, composition.settings.locality_penalty);
   if (across_nodes) result.set_across_nodes(*across_nodes);
   for (const PenaltyOption& option : penalties) {
     if (option.model && !option.by_level.empty()) {
@@ -184,13 +186,13 @@ profile::LocalityPenalties SimulateInputs::penalties_for(const policy::Compositi
   return result;
 }
 
-engine::FillerSource SimulateInputs::filler_source() const {
+study::simulator::FillerSource SimulateInputs::filler_source() const {
   if (!fillers) return {};
   return [this](size_t k) { return fillers->job(k, jobs.history); };
 }
 
 Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out, uint64_t seed) {
-  auto cluster = model::resolve_cluster(files.cluster);
+  auto cluster = core::model::resolve_cluster(files.cluster);
   if (!cluster) return base::failure(cluster.error());
   auto jobs = read_history(files, *cluster, out);
   if (!jobs) return base::failure(jobs.error());
@@ -199,15 +201,15 @@ Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out,
                           fmt::format("no job is left of {} records", jobs->records),
                           why_empty(*jobs));
   }
-  profile::PmScores ideal = profile::PmScores::uniform(cluster->num_gpus());
+  core::knowledge::PmScores ideal = core::knowledge::PmScores::uniform(cluster->num_gpus());
   SimulateInputs inputs{
       std::move(*cluster), std::move(*jobs), std::move(ideal), {}, {}, {}, {}, {}, {}};
   if (auto status = add_knowledge(files, seed, inputs); !status) {
     return base::failure(status.error());
   }
-  inputs.rules = std::make_shared<model::SiteRules>();
+  inputs.rules = std::make_shared<core::model::SiteRules>();
   if (!files.scores.empty()) {
-    auto scores = profile::read_scores(files.scores, inputs.cluster.num_gpus());
+    auto scores = core::knowledge::read_scores(files.scores, inputs.cluster.num_gpus());
     if (!scores) return base::failure(scores.error());
     inputs.scores = std::move(*scores);
   }
@@ -217,12 +219,13 @@ Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out,
     }
   }
   if (!files.fillers.empty()) {
-    auto fillers = history::FillerSource::read(files.fillers);
+    auto fillers = study::history::FillerSource::read(files.fillers);
     if (!fillers) return base::failure(fillers.error());
     inputs.fillers = std::move(*fillers);
   }
   if (!files.incidents.empty()) {
-    auto incidents = history::read_incidents(files.incidents, inputs.cluster, inputs.jobs.history);
+    auto incidents =
+        study::history::read_incidents(files.incidents, inputs.cluster, inputs.jobs.history);
     if (!incidents) return base::failure(incidents.error());
     inputs.incidents = std::move(*incidents);
   }

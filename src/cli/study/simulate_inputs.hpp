@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cli/reading_options.hpp"
-#include "engine/simulated/simulation.hpp"
-#include "history/fillers.hpp"
-#include "history/job_reader.hpp"
-#include "model/cluster.hpp"
-#include "policy/knowledge.hpp"
-#include "profile/locality.hpp"
-#include "profile/pm_scores.hpp"
-#include "report/note.hpp"
+#include "cli/site/reading_options.hpp"
+#include "core/knowledge/locality.hpp"
+#include "core/knowledge/pm_scores.hpp"
+#include "core/model/cluster.hpp"
+#include "core/policy/knowledge.hpp"
+#include "study/history/fillers.hpp"
+#include "study/history/job_reader.hpp"
+#include "study/results/note.hpp"
+#include "study/simulator/simulation.hpp"
 
 namespace goban::cli {
 
@@ -41,8 +41,8 @@ struct SimulateFiles {
 
 /// One penalty beyond the general one; which field is set says what it is for.
 struct PenaltyOption {
-  std::optional<model::AppClass> app_class;
-  std::optional<model::ModelId> model;
+  std::optional<core::model::AppClass> app_class;
+  std::optional<core::model::ModelId> model;
   std::optional<size_t> level;
   int32_t min_gpus = 1;  ///< of a model
   double penalty = 1;
@@ -50,21 +50,21 @@ struct PenaltyOption {
 };
 
 struct SimulateInputs {
-  model::Cluster cluster;
-  history::ReadResult jobs;
-  profile::PmScores scores;
-  std::shared_ptr<const model::SiteRules> rules;  ///< never null
-  std::vector<model::Event> incidents;
-  std::optional<history::FillerSource> fillers;
+  core::model::Cluster cluster;
+  study::history::ReadResult jobs;
+  core::knowledge::PmScores scores;
+  std::shared_ptr<const core::model::SiteRules> rules;  ///< never null
+  std::vector<core::model::Event> incidents;
+  std::optional<study::history::FillerSource> fillers;
   std::vector<PenaltyOption> penalties;
-  std::shared_ptr<const policy::SiteKnowledge> knowledge;  ///< null: nothing was given
-  std::vector<report::Note> knowledge_notes;               ///< about it and the deadlines
+  std::shared_ptr<const core::policy::SiteKnowledge> knowledge;  ///< null: nothing was given
+  std::vector<study::results::Note> knowledge_notes;             ///< about it and the deadlines
 
   /// Penalties of one run: its own default, `across_nodes` over it, the site's over that.
-  [[nodiscard]] profile::LocalityPenalties penalties_for(const policy::Composition& composition,
-                                                         std::optional<double> across_nodes) const;
+  [[nodiscard]] core::knowledge::LocalityPenalties penalties_for(
+      const core::policy::Composition& composition, std::optional<double> across_nodes) const;
   /// A source of its own for one run, or none.
-  [[nodiscard]] engine::FillerSource filler_source() const;
+  [[nodiscard]] study::simulator::FillerSource filler_source() const;
 };
 
 /// Loads all files. Fills in `files.rejects` if records were refused and no place was named.

@@ -1,13 +1,13 @@
-#include "cli/simulate_knowledge.hpp"
+#include "cli/study/simulate_knowledge.hpp"
 
 #include <fmt/format.h>
 
 #include "base/text_file.hpp"
-#include "history/deadlines.hpp"
-#include "policy/make_knowledge.hpp"
-#include "profile/colocation/colocation_file.hpp"
-#include "profile/colocation/gavel_throughputs.hpp"
-#include "profile/energy/power_presets.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/gavel_throughputs.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
+#include "core/policy/make_knowledge.hpp"
+#include "study/history/deadlines.hpp"
 
 namespace goban::cli {
 namespace {
@@ -31,26 +31,28 @@ std::string some_of(const std::vector<std::string>& names) {
 
 class Notes {
  public:
-  explicit Notes(std::vector<report::Note>& notes) : notes_(notes) {}
-  void info(std::string text) { notes_.push_back({report::NoteLevel::Info, std::move(text)}); }
+  explicit Notes(std::vector<study::results::Note>& notes) : notes_(notes) {}
+  void info(std::string text) {
+    notes_.push_back({study::results::NoteLevel::Info, std::move(text)});
+  }
   void warning(std::string text) {
-    notes_.push_back({report::NoteLevel::Warning, std::move(text)});
+    notes_.push_back({study::results::NoteLevel::Warning, std::move(text)});
   }
 
  private:
-  std::vector<report::Note>& notes_;
+  std::vector<study::results::Note>& notes_;
 };
 
 /// A CSV, or Gavel's JSON, which begins with a brace.
-Result<profile::ColocationHistory> read_history(const std::string& path, Notes& notes) {
+Result<core::knowledge::ColocationHistory> read_history(const std::string& path, Notes& notes) {
   const auto text = base::read_text_file(path, kColocationBytesMax);
   if (!text) return base::failure(text.error());
   const std::string name = base::input_name(path);
   const size_t first = text->find_first_not_of(" \t\r\n");
   if (first == std::string::npos || (*text)[first] != '{') {
-    return profile::parse_colocation(*text, name);
+    return core::knowledge::parse_colocation(*text, name);
   }
-  auto import = profile::parse_gavel_throughputs(*text, name);
+  auto import = core::knowledge::parse_gavel_throughputs(*text, name);
   if (!import) return base::failure(import.error());
   notes.info(fmt::format(
       "{}: {} applications alone, {} pairs, {} pairs of rate zero that are never packed; left out: "
@@ -60,7 +62,8 @@ Result<profile::ColocationHistory> read_history(const std::string& path, Notes& 
   return std::move(import->history);
 }
 
-void note_gaps(const policy::KnowledgeGaps& gaps, bool colocation, bool energy, Notes& notes) {
+void note_gaps(const core::policy::KnowledgeGaps& gaps, bool colocation, bool energy,
+               Notes& notes) {
   if (!gaps.unmeasured_gpus.empty()) {
     notes.warning(fmt::format(
         "nothing was measured on the GPU model {}: slowdowns there come from utilisation, or are "
@@ -96,18 +99,18 @@ void note_gaps(const policy::KnowledgeGaps& gaps, bool colocation, bool energy, 
 }
 
 Status set_deadlines(const std::string& spec, uint64_t seed, SimulateInputs& inputs, Notes& notes) {
-  model::JobHistory& history = inputs.jobs.history;
+  core::model::JobHistory& history = inputs.jobs.history;
   int64_t& impossible = inputs.jobs.counts.impossible_deadlines;
   if (spec == kNone) {
-    history::clear_deadlines(history);
+    study::history::clear_deadlines(history);
     impossible = 0;
     return {};
   }
   if (spec == kGavel) {
-    impossible = history::draw_gavel_deadlines(history, seed).impossible;
+    impossible = study::history::draw_gavel_deadlines(history, seed).impossible;
     return {};
   }
-  const auto counts = history::read_deadlines(spec, history);
+  const auto counts = study::history::read_deadlines(spec, history);
   if (!counts) return base::failure(counts.error());
   impossible = counts->impossible;
   if (counts->unknown_jobs > 0) {
@@ -135,21 +138,21 @@ Status add_knowledge(const SimulateFiles& files, uint64_t seed, SimulateInputs& 
     if (Status set = set_deadlines(files.deadlines, seed, inputs, notes); !set) return set;
   }
   if (files.energy.empty() && files.colocation.empty()) return {};
-  policy::KnowledgeSources sources;
+  core::policy::KnowledgeSources sources;
   if (!files.colocation.empty()) {
     auto history = read_history(files.colocation, notes);
     if (!history) return base::failure(history.error());
     sources.colocation = std::move(*history);
   }
   if (!files.energy.empty()) {
-    auto power = profile::resolve_power(files.energy);
+    auto power = core::knowledge::resolve_power(files.energy);
     if (!power) return base::failure(power.error());
     sources.power = std::move(*power);
   }
-  auto made = policy::make_knowledge(std::move(sources), inputs.cluster, inputs.jobs.history);
+  auto made = core::policy::make_knowledge(std::move(sources), inputs.cluster, inputs.jobs.history);
   if (!made) return base::failure(made.error());
   note_gaps(made->gaps, !files.colocation.empty(), !files.energy.empty(), notes);
-  inputs.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
+  inputs.knowledge = std::make_shared<core::policy::SiteKnowledge>(std::move(made->knowledge));
   return {};
 }
 

@@ -1,7 +1,7 @@
 // The part of `goban simulate` that reads power models, co-location histories and deadlines.
 #pragma once
 
-#include "cli/simulate_inputs.hpp"
+#include "cli/study/simulate_inputs.hpp"
 
 namespace goban::cli {
 

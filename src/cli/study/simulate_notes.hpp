@@ -3,15 +3,15 @@
 
 #include <vector>
 
-#include "cli/read_notes.hpp"
-#include "cli/simulate_inputs.hpp"
+#include "cli/study/read_notes.hpp"
+#include "cli/study/simulate_inputs.hpp"
 
 namespace goban::cli {
 
 /// Notes about the history, and about policies that were told more than a live scheduler would
 /// know.
-[[nodiscard]] std::vector<report::Note> simulate_notes(
+[[nodiscard]] std::vector<study::results::Note> simulate_notes(
     const SimulateFiles& files, const SimulateInputs& inputs,
-    const std::vector<policy::Composition>& policies);
+    const std::vector<core::policy::Composition>& policies);
 
 }  // namespace goban::cli

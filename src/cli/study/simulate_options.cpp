@@ -1,13 +1,13 @@
-#include "cli/simulate_options.hpp"
+#include "cli/study/simulate_options.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
 #include <thread>
 
-#include "cli/reading_options.hpp"
-#include "cli/simulate_backtest.hpp"
-#include "policy/sharing/eaco_settings.hpp"
+#include "cli/site/reading_options.hpp"
+#include "cli/study/simulate_backtest.hpp"
+#include "core/policy/sharing/eaco_settings.hpp"
 
 namespace goban::cli {
 
@@ -103,21 +103,21 @@ void add_simulate_options(CLI::App& command, SimulateOptions& options) {
   add_output_options(command, options);
 }
 
-Result<std::vector<policy::Composition>> compositions(const SimulateOptions& options) {
-  std::vector<policy::Composition> out;
+Result<std::vector<core::policy::Composition>> compositions(const SimulateOptions& options) {
+  std::vector<core::policy::Composition> out;
   std::set<std::string> names;
   for (const std::string& name : options.policies) {
-    auto composition = policy::compose(name, options.order);
+    auto composition = core::policy::compose(name, options.order);
     if (!composition) return base::failure(composition.error());
     if (!names.insert(composition->name).second) {
       return base::usage_error(fmt::format("policy {} is given twice", name),
                                "name each policy once");
     }
-    policy::RunSettings& settings = composition->settings;
+    core::policy::RunSettings& settings = composition->settings;
     if (options.round_s) settings.round_s = *options.round_s;
     if (options.restart_cost_s) settings.restart_cost_s = *options.restart_cost_s;
     for (const std::string& setting : options.sharing) {
-      if (base::Status set = policy::set_eaco(composition->eaco, setting); !set) {
+      if (base::Status set = core::policy::set_eaco(composition->eaco, setting); !set) {
         return base::failure(set.error());
       }
     }

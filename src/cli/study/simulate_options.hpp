@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cli/simulate_inputs.hpp"
-#include "policy/compose.hpp"
+#include "cli/study/simulate_inputs.hpp"
+#include "core/policy/compose.hpp"
 
 namespace goban::cli {
 
@@ -43,7 +43,7 @@ struct SimulateOptions {
 void add_simulate_options(CLI::App& command, SimulateOptions& options);
 
 /// The policies by name, with the settings that the options replace. Errors: Usage.
-[[nodiscard]] base::Result<std::vector<policy::Composition>> compositions(
+[[nodiscard]] base::Result<std::vector<core::policy::Composition>> compositions(
     const SimulateOptions& options);
 
 }  // namespace goban::cli

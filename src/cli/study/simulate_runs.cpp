@@ -1,14 +1,14 @@
-#include "cli/simulate_runs.hpp"
+#include "cli/study/simulate_runs.hpp"
 
 #include <memory>
 
-#include "cli/command.hpp"
-#include "cli/progress.hpp"
-#include "cli/run_record.hpp"
-#include "report/decision_log.hpp"
-#include "report/failures_csv.hpp"
-#include "report/history_csv.hpp"
-#include "report/simulate_report.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/shell/progress.hpp"
+#include "cli/study/run_record.hpp"
+#include "study/results/decision_log.hpp"
+#include "study/results/failures_csv.hpp"
+#include "study/results/history_csv.hpp"
+#include "study/results/simulate_report.hpp"
 
 namespace goban::cli {
 
@@ -16,13 +16,13 @@ using base::Result;
 using base::Status;
 
 RunPlan::RunPlan(const SimulateOptions& options, const SimulateInputs& inputs,
-                 const std::vector<policy::Composition>& policies)
-    : ideal(profile::PmScores::uniform(inputs.cluster.num_gpus())) {
-  for (const policy::Composition& composition : policies) {
+                 const std::vector<core::policy::Composition>& policies)
+    : ideal(core::knowledge::PmScores::uniform(inputs.cluster.num_gpus())) {
+  for (const core::policy::Composition& composition : policies) {
     penalties.push_back(inputs.penalties_for(composition, options.locality_penalty));
   }
   for (size_t i = 0; i < policies.size(); ++i) {
-    engine::BatchRun& each = runs.emplace_back();
+    study::simulator::BatchRun& each = runs.emplace_back();
     each.composition = policies[i];
     each.composition.rules = inputs.rules;
     each.speed = {&inputs.cluster, policies[i].settings.ideal_speed ? &ideal : &inputs.scores,
@@ -32,7 +32,7 @@ RunPlan::RunPlan(const SimulateOptions& options, const SimulateInputs& inputs,
     each.options.seed = options.seed;
     if (options.contention) {
       each.options.contention =
-          engine::ContentionSettings{*options.contention, options.uplink_ratio};
+          study::simulator::ContentionSettings{*options.contention, options.uplink_ratio};
     }
     each.options.incidents = inputs.incidents;
     each.options.knowledge = inputs.knowledge;
@@ -49,20 +49,22 @@ std::string run_folder(const std::string& out, const std::string& policy) {
 namespace {
 
 Status write_run_files(const std::string& folder, const SimulateInputs& inputs,
-                       const engine::SimulationResult& result, const report::JobColumns& columns) {
-  const model::JobHistory& history = inputs.jobs.history;
-  if (Status status = report::write_jobs_csv(folder + "/jobs.csv", history, result, columns);
+                       const study::simulator::SimulationResult& result,
+                       const study::results::JobColumns& columns) {
+  const core::model::JobHistory& history = inputs.jobs.history;
+  if (Status status =
+          study::results::write_jobs_csv(folder + "/jobs.csv", history, result, columns);
       !status) {
     return status;
   }
-  if (Status status =
-          report::write_history_csv(folder + "/history.csv", history, inputs.cluster, result);
+  if (Status status = study::results::write_history_csv(folder + "/history.csv", history,
+                                                        inputs.cluster, result);
       !status) {
     return status;
   }
   return result.breakages.empty()
              ? Status{}
-             : report::write_failures_csv(folder + "/failures.csv", history, result);
+             : study::results::write_failures_csv(folder + "/failures.csv", history, result);
 }
 
 /// Figures of energy and sharing go to those who asked for something of the kind.
@@ -73,40 +75,41 @@ bool asks_for_service(const SimulateOptions& options) {
 
 /// Lets a run be watched for what its metrics need; its own observer stays in place.
 void watch_service(const SimulateOptions& options, const SimulateInputs& inputs,
-                   engine::BatchRun& run, FinishedRuns& finished) {
-  const model::JobHistory& history = inputs.jobs.history;
-  engine::Observer*& observer = run.options.observer;
+                   study::simulator::BatchRun& run, FinishedRuns& finished) {
+  const core::model::JobHistory& history = inputs.jobs.history;
+  study::simulator::Observer*& observer = run.options.observer;
   if (asks_for_service(options)) {
     finished.sharing.push_back(
-        std::make_unique<report::SharingRecorder>(history.jobs.size(), observer));
+        std::make_unique<study::results::SharingRecorder>(history.jobs.size(), observer));
     observer = finished.sharing.back().get();
   }
   if (inputs.knowledge == nullptr || inputs.knowledge->power.empty()) return;
   const bool orders_rests = run.composition.power != "on";
-  finished.energy.push_back(std::make_unique<report::EnergyRecorder>(
+  finished.energy.push_back(std::make_unique<study::results::EnergyRecorder>(
       history, inputs.cluster, inputs.knowledge, orders_rests, observer));
   observer = finished.energy.back().get();
 }
 
 /// Figures of one run, and where its per-job columns come from.
-report::JobColumns measure_run(const SimulateOptions& options, const SimulateInputs& inputs,
-                               size_t run, const std::string& policy, FinishedRuns& finished) {
-  const model::JobHistory& history = inputs.jobs.history;
-  const engine::BatchResult& result = finished.results[run];
-  report::RunMetrics& metrics = finished.metrics.emplace_back(report::measure(
+study::results::JobColumns measure_run(const SimulateOptions& options, const SimulateInputs& inputs,
+                                       size_t run, const std::string& policy,
+                                       FinishedRuns& finished) {
+  const core::model::JobHistory& history = inputs.jobs.history;
+  const study::simulator::BatchResult& result = finished.results[run];
+  study::results::RunMetrics& metrics = finished.metrics.emplace_back(study::results::measure(
       policy, history, inputs.cluster.num_gpus(), result.simulation, options.warmup_ns));
   metrics.wall_s = result.wall_s;
   metrics.rejected = inputs.jobs.rejected;
-  report::JobColumns columns;
+  study::results::JobColumns columns;
   if (!finished.sharing.empty()) {
     columns.sharing = finished.sharing[run].get();
     metrics.service =
-        report::measure_service(history, result.simulation, columns.sharing,
-                                history.jobs.front().request.submit_ns + options.warmup_ns);
+        study::results::measure_service(history, result.simulation, columns.sharing,
+                                        history.jobs.front().request.submit_ns + options.warmup_ns);
   }
   if (!finished.energy.empty()) {
     columns.energy = &finished.energy[run]->account();
-    metrics.energy = report::energy_metrics(*columns.energy, history.jobs.size());
+    metrics.energy = study::results::energy_metrics(*columns.energy, history.jobs.size());
   }
   return columns;
 }
@@ -114,12 +117,12 @@ report::JobColumns measure_run(const SimulateOptions& options, const SimulateInp
 }  // namespace
 
 Result<FinishedRuns> run_policies(const SimulateOptions& options, const SimulateInputs& inputs,
-                                  const std::vector<policy::Composition>& policies,
+                                  const std::vector<core::policy::Composition>& policies,
                                   SimulateHtml& html) {
-  const model::JobHistory& history = inputs.jobs.history;
+  const core::model::JobHistory& history = inputs.jobs.history;
   ProgressBar progress("simulating", static_cast<int64_t>(history.jobs.size() * policies.size()));
   RunPlan plan(options, inputs, policies);
-  std::vector<std::unique_ptr<report::DecisionLog>> logs;
+  std::vector<std::unique_ptr<study::results::DecisionLog>> logs;
   FinishedRuns finished;
   for (size_t i = 0; i < policies.size(); ++i) {
     plan.runs[i].options.finished_count = &progress.done;
@@ -127,7 +130,7 @@ Result<FinishedRuns> run_policies(const SimulateOptions& options, const Simulate
       auto file =
           base::OutputFile::create(run_folder(options.out, policies[i].name) + "/decisions.jsonl");
       if (!file) return base::failure(file.error());
-      logs.push_back(std::make_unique<report::DecisionLog>(
+      logs.push_back(std::make_unique<study::results::DecisionLog>(
           std::move(*file), base::from_seconds(policies[i].settings.round_s)));
       plan.runs[i].options.observer = logs.back().get();
     }
@@ -135,7 +138,7 @@ Result<FinishedRuns> run_policies(const SimulateOptions& options, const Simulate
     html.watch(plan.runs[i]);
   }
 
-  auto results = engine::simulate_all(history, plan.runs, options.threads);
+  auto results = study::simulator::simulate_all(history, plan.runs, options.threads);
   if (!results) return base::failure(results.error());
   for (const auto& log : logs) {
     if (Status status = log->commit(); !status) return base::failure(status.error());
@@ -148,7 +151,8 @@ Result<FinishedRuns> run_policies(const SimulateOptions& options, const Simulate
   }
   finished.results = std::move(*results);
   for (size_t i = 0; i < policies.size(); ++i) {
-    const report::JobColumns columns = measure_run(options, inputs, i, policies[i].name, finished);
+    const study::results::JobColumns columns =
+        measure_run(options, inputs, i, policies[i].name, finished);
     if (options.out.empty()) continue;
     const std::string folder = run_folder(options.out, policies[i].name);
     Status status = write_run_files(folder, inputs, finished.results[i].simulation, columns);

@@ -4,24 +4,24 @@
 #include <string>
 #include <vector>
 
-#include "cli/simulate_html.hpp"
-#include "cli/simulate_inputs.hpp"
-#include "cli/simulate_options.hpp"
-#include "engine/simulated/batch.hpp"
-#include "report/run_metrics.hpp"
+#include "cli/study/simulate_html.hpp"
+#include "cli/study/simulate_inputs.hpp"
+#include "cli/study/simulate_options.hpp"
+#include "study/results/run_metrics.hpp"
+#include "study/simulator/batch.hpp"
 
 namespace goban::cli {
 
 /// One run a policy, ready to go. Refers to the inputs, which outlive it.
 struct RunPlan {
   RunPlan(const SimulateOptions& options, const SimulateInputs& inputs,
-          const std::vector<policy::Composition>& policies);
+          const std::vector<core::policy::Composition>& policies);
   RunPlan(const RunPlan&) = delete;
   RunPlan& operator=(const RunPlan&) = delete;
 
-  profile::PmScores ideal;
-  std::vector<profile::LocalityPenalties> penalties;
-  std::vector<engine::BatchRun> runs;  ///< add observers before running them
+  core::knowledge::PmScores ideal;
+  std::vector<core::knowledge::LocalityPenalties> penalties;
+  std::vector<study::simulator::BatchRun> runs;  ///< add observers before running them
 };
 
 /// Folder of one run's files; composition names hold '+', which every file system takes.
@@ -31,6 +31,6 @@ struct RunPlan {
 /// watches. Errors: those of simulate and of writing.
 [[nodiscard]] base::Result<FinishedRuns> run_policies(
     const SimulateOptions& options, const SimulateInputs& inputs,
-    const std::vector<policy::Composition>& policies, SimulateHtml& html);
+    const std::vector<core::policy::Composition>& policies, SimulateHtml& html);
 
 }  // namespace goban::cli

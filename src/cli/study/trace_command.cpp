@@ -5,14 +5,14 @@
 #include <optional>
 
 #include "base/output_file.hpp"
-#include "cli/command.hpp"
-#include "cli/progress.hpp"
-#include "history/generate/abci.hpp"
-#include "history/generate/gavel.hpp"
-#include "history/generate/philly.hpp"
-#include "history/generate/poisson.hpp"
-#include "model/cluster_presets.hpp"
-#include "synthetic/abci_series.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/shell/progress.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/history/generate/abci.hpp"
+#include "study/history/generate/gavel.hpp"
+#include "study/history/generate/philly.hpp"
+#include "study/history/generate/poisson.hpp"
+#include "study/history/generate/series/abci_series.hpp"
 
 namespace goban::cli {
 namespace {
@@ -27,63 +27,64 @@ struct GenerateArguments {
   std::string population = "dl";
   std::string series_folder;
   int32_t nodes = 1088;
-  history::PoissonOptions poisson;
+  study::history::PoissonOptions poisson;
   /// Options given that only some kinds have, and those kinds.
   std::vector<std::pair<const CLI::Option*, std::vector<std::string>>> special;
 };
 
-using Generator = std::function<base::Status(const GenerateArguments&, const history::TextSink&,
-                                             const history::WorkProgress&)>;
+using Generator =
+    std::function<base::Status(const GenerateArguments&, const study::history::TextSink&,
+                               const study::history::WorkProgress&)>;
 
-base::Status like_poisson(const GenerateArguments& arguments, const history::TextSink& sink,
-                          const history::WorkProgress& progress) {
-  history::PoissonOptions options = arguments.poisson;
+base::Status like_poisson(const GenerateArguments& arguments, const study::history::TextSink& sink,
+                          const study::history::WorkProgress& progress) {
+  study::history::PoissonOptions options = arguments.poisson;
   options.seed = arguments.seed;
   options.num_jobs = arguments.num_jobs.value_or(options.num_jobs);
   if (!arguments.cluster.empty()) {
-    const auto cluster = model::resolve_cluster(arguments.cluster);
+    const auto cluster = core::model::resolve_cluster(arguments.cluster);
     if (!cluster) return base::failure(cluster.error());
     options.cluster_gpus = cluster->num_gpus();
   }
-  return history::generate_poisson(options, sink, progress);
+  return study::history::generate_poisson(options, sink, progress);
 }
 
-history::AbciOptions abci_options(const GenerateArguments& arguments) {
-  history::AbciOptions options;
+study::history::AbciOptions abci_options(const GenerateArguments& arguments) {
+  study::history::AbciOptions options;
   options.seed = arguments.seed;
   options.num_jobs = arguments.num_jobs.value_or(0);
   options.days = arguments.days.value_or(0);
-  if (arguments.population == "all") options.population = history::AbciPopulation::All;
+  if (arguments.population == "all") options.population = study::history::AbciPopulation::All;
   return options;
 }
 
-base::Status like_abci(const GenerateArguments& arguments, const history::TextSink& sink,
-                       const history::WorkProgress& progress) {
-  return history::generate_abci(abci_options(arguments), sink, progress);
+base::Status like_abci(const GenerateArguments& arguments, const study::history::TextSink& sink,
+                       const study::history::WorkProgress& progress) {
+  return study::history::generate_abci(abci_options(arguments), sink, progress);
 }
 
-base::Status like_philly(const GenerateArguments& arguments, const history::TextSink& sink,
-                         const history::WorkProgress& progress) {
-  history::PhillyOptions options;
+base::Status like_philly(const GenerateArguments& arguments, const study::history::TextSink& sink,
+                         const study::history::WorkProgress& progress) {
+  study::history::PhillyOptions options;
   options.seed = arguments.seed;
   options.num_jobs = arguments.num_jobs.value_or(0);
   options.days = arguments.days.value_or(0);
-  return history::generate_philly(options, sink, progress);
+  return study::history::generate_philly(options, sink, progress);
 }
 
-base::Status like_gavel(const GenerateArguments& arguments, const history::TextSink& sink,
-                        const history::WorkProgress& progress) {
-  history::GavelOptions options;
+base::Status like_gavel(const GenerateArguments& arguments, const study::history::TextSink& sink,
+                        const study::history::WorkProgress& progress) {
+  study::history::GavelOptions options;
   options.seed = arguments.seed;
   options.num_jobs = arguments.num_jobs.value_or(options.num_jobs);
   options.load = arguments.poisson.load;
   options.cluster_gpus = arguments.poisson.cluster_gpus;
   if (!arguments.cluster.empty()) {
-    const auto cluster = model::resolve_cluster(arguments.cluster);
+    const auto cluster = core::model::resolve_cluster(arguments.cluster);
     if (!cluster) return base::failure(cluster.error());
     options.cluster_gpus = cluster->num_gpus();
   }
-  return history::generate_gavel(options, sink, progress);
+  return study::history::generate_gavel(options, sink, progress);
 }
 
 const std::map<std::string, Generator, std::less<>>& generators() {
@@ -136,13 +137,13 @@ int generate_series(const GenerateArguments& arguments) {
   }
   ProgressBar bar("generating", 1);
   catch_interrupts();
-  synthetic::SeriesYearOptions options;
+  study::history::SeriesYearOptions options;
   options.abci = abci_options(arguments);
   options.folder = arguments.series_folder;
   options.nodes = arguments.nodes;
   options.interrupted = &interrupted();
   options.on_progress = [&bar](int64_t done, int64_t total) { bar.update(done, total); };
-  const auto made = synthetic::generate_series_year(options);
+  const auto made = study::history::generate_series_year(options);
   if (!made) {
     if (interrupted()) {
       fmt::print(stderr, "goban: interrupted; {}/series is incomplete: remove it\n",
@@ -177,7 +178,7 @@ int generate(const GenerateArguments& arguments) {
 }
 
 void add_poisson_options(CLI::App* c, GenerateArguments& arguments) {
-  history::PoissonOptions& poisson = arguments.poisson;
+  study::history::PoissonOptions& poisson = arguments.poisson;
   std::vector<CLI::Option*> added;
   CLI::Option* gpus = c->add_option("--gpus", poisson.cluster_gpus, "GPUs of the cluster it is for")
                           ->check(CLI::Range(int64_t{1}, int64_t{1} << 24))

@@ -10,23 +10,23 @@
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
 #include "base/units.hpp"
-#include "cli/command.hpp"
-#include "cli/progress.hpp"
-#include "cli/read_notes.hpp"
-#include "cli/reading_options.hpp"
-#include "history/job_reader.hpp"
-#include "history/summary.hpp"
-#include "history/write_generic.hpp"
-#include "model/cluster_presets.hpp"
+#include "cli/shell/command.hpp"
+#include "cli/shell/progress.hpp"
+#include "cli/site/reading_options.hpp"
+#include "cli/study/read_notes.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/history/job_reader.hpp"
+#include "study/history/summary.hpp"
+#include "study/history/write_generic.hpp"
 
 namespace goban::cli {
 namespace {
 
 using base::human_seconds;
-using history::Consumers;
-using history::Distribution;
-using history::ReadResult;
-using history::Summary;
+using study::history::Consumers;
+using study::history::Distribution;
+using study::history::ReadResult;
+using study::history::Summary;
 using Json = nlohmann::ordered_json;
 
 constexpr std::array kEndNames = {"unknown",   "completed", "failed",
@@ -43,22 +43,22 @@ struct TraceArguments {
 };
 
 struct Loaded {
-  std::optional<model::Cluster> cluster;
+  std::optional<core::model::Cluster> cluster;
   ReadResult read;
 };
 
 base::Result<Loaded> load(const TraceArguments& arguments) {
   Loaded loaded;
-  history::ReadOptions options;
+  study::history::ReadOptions options;
   if (!arguments.cluster.empty()) {
-    auto cluster = model::resolve_cluster(arguments.cluster);
+    auto cluster = core::model::resolve_cluster(arguments.cluster);
     if (!cluster) return base::failure(cluster.error());
     loaded.cluster.emplace(std::move(*cluster));
     options.cluster = &*loaded.cluster;
   }
   arguments.reading.apply(options);
   options.rejects_path = arguments.rejects;
-  options.cpu_jobs = history::CpuJobs::Keep;
+  options.cpu_jobs = study::history::CpuJobs::Keep;
   ProgressBar progress("reading", 1);
   options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
   auto read = read_history_input(arguments.file, options);
@@ -81,7 +81,7 @@ Json json_of(const Distribution& values) {
   out["mean"] = values.mean;
   out["sd"] = values.sd;
   for (size_t q = 0; q < values.quantiles.size(); ++q) {
-    out[fmt::format("p{}", history::kQuantilesPercent[q])] = values.quantiles[q];
+    out[fmt::format("p{}", study::history::kQuantilesPercent[q])] = values.quantiles[q];
   }
   return out;
 }
@@ -91,7 +91,7 @@ Json json_of(const Consumers& consumers) {
               {"top_6_percent_share", consumers.top_6_percent_share},
               {"gini", consumers.gini},
               {"top", Json::array()}};
-  for (const history::Share& share : consumers.top) {
+  for (const study::history::Share& share : consumers.top) {
     out["top"].push_back(
         {{"name", share.name}, {"jobs", share.jobs}, {"gpu_hours", share.gpu_hours}});
   }
@@ -100,7 +100,7 @@ Json json_of(const Consumers& consumers) {
 
 Json json_of(const ReadResult& read) {
   Json rejections = Json::array();
-  for (const history::Rejection& rejection : read.first_rejections) {
+  for (const study::history::Rejection& rejection : read.first_rejections) {
     rejections.push_back({{"line", rejection.line}, {"reason", rejection.reason}});
   }
   return {{"format", read.format},
@@ -125,7 +125,7 @@ void print_json(const Summary& summary, const Loaded& loaded) {
   out["accounts"] = json_of(summary.accounts);
   out["partitions"] = json_of(summary.partitions);
   out["sizes"] = Json::array();
-  for (const history::SizeShare& size : summary.sizes) {
+  for (const study::history::SizeShare& size : summary.sizes) {
     out["sizes"].push_back(
         {{"num_gpus", size.num_gpus}, {"jobs", size.jobs}, {"gpu_hours", size.gpu_hours}});
   }
@@ -158,7 +158,7 @@ void print_consumers(const char* label, const Consumers& consumers, double gpu_h
                percent(consumers.top_6_percent_share, 1), consumers.gini);
   }
   fmt::print("\n");
-  for (const history::Share& share : consumers.top) {
+  for (const study::history::Share& share : consumers.top) {
     fmt::print("{:<12}   {:<24} {:>9} jobs {:>12.1f} GPU-hours {:>6}\n", "", share.name, share.jobs,
                share.gpu_hours, percent(share.gpu_hours, gpu_hours));
   }
@@ -173,7 +173,7 @@ void print_times(const char* label, const Distribution& values) {
 
 void print_quantiles(const Summary& summary) {
   fmt::print("\n{:<12}", "quantiles");
-  for (const int q : history::kQuantilesPercent) fmt::print(" {:>9}%", q);
+  for (const int q : study::history::kQuantilesPercent) fmt::print(" {:>9}%", q);
   fmt::print("\n");
   print_times("duration", summary.duration_s);
   print_times("wait", summary.wait_s);
@@ -186,12 +186,12 @@ void print_quantiles(const Summary& summary) {
 
 void print_sizes(const Summary& summary) {
   constexpr size_t kShown = 12;
-  std::vector<history::SizeShare> shown = summary.sizes;
-  std::ranges::stable_sort(shown, std::ranges::greater{}, &history::SizeShare::jobs);
+  std::vector<study::history::SizeShare> shown = summary.sizes;
+  std::ranges::stable_sort(shown, std::ranges::greater{}, &study::history::SizeShare::jobs);
   shown.resize(std::min(shown.size(), kShown));
-  std::ranges::sort(shown, {}, &history::SizeShare::num_gpus);
+  std::ranges::sort(shown, {}, &study::history::SizeShare::num_gpus);
   fmt::print("\n{:>8} {:>10} {:>7} {:>12} {:>7}\n", "GPUs", "jobs", "", "GPU-hours", "");
-  for (const history::SizeShare& size : shown) {
+  for (const study::history::SizeShare& size : shown) {
     fmt::print("{:>8} {:>10} {:>7} {:>12.1f} {:>7}\n", size.num_gpus, size.jobs,
                percent(static_cast<double>(size.jobs), static_cast<double>(summary.jobs)),
                size.gpu_hours, percent(size.gpu_hours, summary.gpu_hours));
@@ -260,7 +260,7 @@ int inspect(const TraceArguments& arguments) {
   const auto loaded = load(arguments);
   if (!loaded) return report_error(loaded.error());
   print_read_notes(loaded->read, arguments.file, arguments.rejects);
-  const Summary summary = history::summarise(loaded->read.history);
+  const Summary summary = study::history::summarise(loaded->read.history);
   if (arguments.json) {
     print_json(summary, *loaded);
   } else {
@@ -273,7 +273,7 @@ int convert(const TraceArguments& arguments) {
   const auto loaded = load(arguments);
   if (!loaded) return report_error(loaded.error());
   print_read_notes(loaded->read, arguments.file, arguments.rejects);
-  const history::ReadResult& read = loaded->read;
+  const study::history::ReadResult& read = loaded->read;
   if (read.history.jobs.empty() && read.rejected > 0) {
     return report_error(
         base::Error{.code = base::ErrorCode::BadData,
@@ -281,16 +281,16 @@ int convert(const TraceArguments& arguments) {
                     .place = {arguments.file, 0, 0, ""},
                     .remedy = "the first reason: " + read.first_rejections.front().reason});
   }
-  const model::Cluster* cluster = loaded->cluster ? &*loaded->cluster : nullptr;
+  const core::model::Cluster* cluster = loaded->cluster ? &*loaded->cluster : nullptr;
   if (arguments.out == "-") {
-    history::write_generic(loaded->read.history, cluster, [](std::string_view text) {
+    study::history::write_generic(loaded->read.history, cluster, [](std::string_view text) {
       std::fwrite(text.data(), 1, text.size(), stdout);
     });
     return 0;
   }
   auto file = base::OutputFile::create(arguments.out);
   if (!file) return report_error(file.error());
-  history::write_generic(loaded->read.history, cluster, [&file](std::string_view text) {
+  study::history::write_generic(loaded->read.history, cluster, [&file](std::string_view text) {
     file->buffer() += text;
     file->write_out();
   });

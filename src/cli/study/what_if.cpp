@@ -1,4 +1,4 @@
-#include "cli/what_if.hpp"
+#include "cli/study/what_if.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "cli/simulate_knowledge.hpp"
-#include "cli/simulate_runs.hpp"
-#include "live/job/json_fields.hpp"
-#include "model/site_rules_file.hpp"
-#include "report/energy_recorder.hpp"
-#include "store/job_store.hpp"
+#include "base/json_fields.hpp"
+#include "cli/study/simulate_knowledge.hpp"
+#include "cli/study/simulate_runs.hpp"
+#include "core/model/site_rules_file.hpp"
+#include "site/store/job_store.hpp"
+#include "study/results/energy_recorder.hpp"
 
 namespace goban::cli {
 
@@ -30,13 +30,13 @@ constexpr base::TimeNs kDay = 86'400 * base::kSecond;
 constexpr int kNice = 10;  ///< jobs and the daemon go first
 
 /// What was recorded, in the figures of a replay. Null: the records do not say when jobs started.
-json recorded_figures(const model::JobHistory& history) {
+json recorded_figures(const core::model::JobHistory& history) {
   std::vector<double> jct_s;
   double wait_s = 0;
   base::TimeNs first_ns = base::kNever;
   base::TimeNs last_ns = 0;
   for (size_t i = 0; i < history.recorded.size(); ++i) {
-    const model::Recorded& was = history.recorded[i];
+    const core::model::Recorded& was = history.recorded[i];
     if (was.start_ns < 0 || was.finish_ns < 0) continue;
     const base::TimeNs submit_ns = history.jobs[i].request.submit_ns;
     jct_s.push_back(base::to_seconds(was.finish_ns - submit_ns));
@@ -51,13 +51,13 @@ json recorded_figures(const model::JobHistory& history) {
   return {{"policy", "as recorded"},
           {"jobs", jct_s.size()},
           {"avg_jct_s", sum_s / count},
-          {"p50_jct_s", report::percentile(jct_s, 50)},
-          {"p99_jct_s", report::percentile(jct_s, 99)},
+          {"p50_jct_s", study::results::percentile(jct_s, 50)},
+          {"p99_jct_s", study::results::percentile(jct_s, 99)},
           {"avg_wait_s", wait_s / count},
           {"makespan_s", base::to_seconds(last_ns - first_ns)}};
 }
 
-json figures_of(const report::RunMetrics& run) {
+json figures_of(const study::results::RunMetrics& run) {
   json out = {{"policy", run.policy},
               {"jobs", run.jobs},
               {"avg_jct_s", run.avg_jct_s},
@@ -75,14 +75,14 @@ json figures_of(const report::RunMetrics& run) {
 
 }  // namespace
 
-WhatIf::WhatIf(const service::ServeConfig& config, const live::Site& site,
-               std::function<profile::PmScores()> scores, WhatIfLimits limits)
+WhatIf::WhatIf(const serve::daemon::ServeConfig& config, const live::controller::Site& site,
+               std::function<core::knowledge::PmScores()> scores, WhatIfLimits limits)
     : config_(config), cluster_(site.cluster), scores_(std::move(scores)), limits_(limits) {}
 
 Result<WhatIf::Question> WhatIf::parse(const std::string& text) const {
   const json body = json::parse(text, nullptr, false);
   Question question;
-  live::FieldReader in(body, "");
+  base::FieldReader in(body, "");
   in.field("days", question.days, 0.0, limits_.days_max);
   if (const json* const list = in.find("policies"); list != nullptr && list->is_array()) {
     for (const json& each : *list) {
@@ -103,13 +103,15 @@ Result<WhatIf::Question> WhatIf::parse(const std::string& text) const {
 
 Result<SimulateInputs> WhatIf::load(const Question& question) const {
   const base::TimeNs now = wall_clock ? wall_clock() : base::wall_ns();
-  auto store = store::JobStore::open(config_.store, false);
+  auto store = site::store::JobStore::open(config_.store, false);
   if (!store) return base::failure(store.error());
   const auto span_ns = static_cast<base::TimeNs>(question.days * static_cast<double>(kDay));
-  history::ReadOptions options;
+  study::history::ReadOptions options;
   options.cluster = &cluster_;
-  auto jobs = history::read_jobs(
-      [&](records::RecordSink& sink) { return store->read({.from_ns = now - span_ns}, sink); },
+  auto jobs = study::history::read_jobs(
+      [&](site::records::RecordSink& sink) {
+        return store->read({.from_ns = now - span_ns}, sink);
+      },
       options);
   if (!jobs) return base::failure(jobs.error());
   if (jobs->history.jobs.empty()) {
@@ -126,13 +128,13 @@ Result<SimulateInputs> WhatIf::load(const Question& question) const {
   if (auto status = add_knowledge(files, config_.seed, inputs); !status) {
     return base::failure(status.error());
   }
-  model::SiteRules rules;
+  core::model::SiteRules rules;
   if (!config_.accounts.empty()) {
-    auto read = model::read_site_rules(config_.accounts, inputs.jobs.history);
+    auto read = core::model::read_site_rules(config_.accounts, inputs.jobs.history);
     if (!read) return base::failure(read.error());
     rules = std::move(*read);
   }
-  inputs.rules = std::make_shared<model::SiteRules>(std::move(rules));
+  inputs.rules = std::make_shared<core::model::SiteRules>(std::move(rules));
   return inputs;
 }
 
@@ -143,32 +145,33 @@ Result<std::string> WhatIf::replay(const Question& question,
   options.seed = config_.seed;
   auto policies = compositions(options);
   if (!policies) return base::failure(policies.error());
-  for (policy::Composition& each : *policies) {
-    if (auto status = service::set_sharing(config_, each.eaco); !status) {
+  for (core::policy::Composition& each : *policies) {
+    if (auto status = serve::daemon::set_sharing(config_, each.eaco); !status) {
       return base::failure(status.error());
     }
   }
   const auto inputs = load(question);
   if (!inputs) return base::failure(inputs.error());
-  const model::JobHistory& history = inputs->jobs.history;
+  const core::model::JobHistory& history = inputs->jobs.history;
   RunPlan plan(options, *inputs, *policies);
-  std::vector<std::unique_ptr<report::EnergyRecorder>> energy;
+  std::vector<std::unique_ptr<study::results::EnergyRecorder>> energy;
   const bool has_watts = inputs->knowledge != nullptr && !inputs->knowledge->power.empty();
-  for (engine::BatchRun& run : plan.runs) {
+  for (study::simulator::BatchRun& run : plan.runs) {
     run.options.cancel = &cancel;
     if (!has_watts) continue;
-    energy.push_back(std::make_unique<report::EnergyRecorder>(
+    energy.push_back(std::make_unique<study::results::EnergyRecorder>(
         history, inputs->cluster, inputs->knowledge, run.composition.power != "on", nullptr));
     run.options.observer = energy.back().get();
   }
-  auto results = engine::simulate_all(history, plan.runs, 1);
+  auto results = study::simulator::simulate_all(history, plan.runs, 1);
   if (!results) return base::failure(results.error());
   json rows = json::array();
   if (json was = recorded_figures(history); !was.is_null()) rows.push_back(std::move(was));
   for (size_t i = 0; i < results->size(); ++i) {
-    report::RunMetrics run = report::measure(question.policies[i], history,
-                                             inputs->cluster.num_gpus(), (*results)[i].simulation);
-    if (has_watts) run.energy = report::energy_metrics(energy[i]->account(), history.jobs.size());
+    study::results::RunMetrics run = study::results::measure(
+        question.policies[i], history, inputs->cluster.num_gpus(), (*results)[i].simulation);
+    if (has_watts)
+      run.energy = study::results::energy_metrics(energy[i]->account(), history.jobs.size());
     rows.push_back(figures_of(run));
   }
   const json out = {{"days", question.days},

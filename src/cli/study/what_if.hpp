@@ -9,9 +9,9 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "cli/simulate_inputs.hpp"
+#include "cli/study/simulate_inputs.hpp"
 #include "live/controller/controller.hpp"
-#include "service/serve_config.hpp"
+#include "serve/daemon/serve_config.hpp"
 
 namespace goban::cli {
 
@@ -25,8 +25,8 @@ class WhatIf {
  public:
   /// `config` with its defaults filled in; of `site` only the cluster is kept. `scores` is asked
   /// for every answer: they may be measured while the daemon runs.
-  WhatIf(const service::ServeConfig& config, const live::Site& site,
-         std::function<profile::PmScores()> scores, WhatIfLimits limits = {});
+  WhatIf(const serve::daemon::ServeConfig& config, const live::controller::Site& site,
+         std::function<core::knowledge::PmScores()> scores, WhatIfLimits limits = {});
 
   /// `{"policies": ["fifo", ...], "days": 7}` to the figures of each, beside those that were
   /// recorded. One question at a time; from any thread. Errors: BadData and Usage if the question
@@ -48,9 +48,9 @@ class WhatIf {
   [[nodiscard]] base::Result<std::string> replay(const Question& question,
                                                  const std::atomic<bool>& cancel) const;
 
-  service::ServeConfig config_;
-  model::Cluster cluster_;
-  std::function<profile::PmScores()> scores_;
+  serve::daemon::ServeConfig config_;
+  core::model::Cluster cluster_;
+  std::function<core::knowledge::PmScores()> scores_;
   WhatIfLimits limits_;
   std::atomic<bool> ending_ = false;
 };

@@ -1,4 +1,4 @@
-#include "cli/what_if.hpp"
+#include "cli/study/what_if.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "store/job_store.hpp"
+#include "site/store/job_store.hpp"
 
 namespace goban::cli {
 namespace {
@@ -23,31 +23,31 @@ struct WhatIfTest : testing::Test {
     std::string pattern = (std::filesystem::temp_directory_path() / "goban_if_XXXXXX").string();
     folder = ::mkdtemp(pattern.data());
     config.store = folder + "/store.sqlite";
-    model::ClusterBuilder builder("here");
+    core::model::ClusterBuilder builder("here");
     builder.add_gpu_model({.name = "virtual"});
-    model::ClusterBuilder::Placed placed;
+    core::model::ClusterBuilder::Placed placed;
     placed.node.name = "n0";
     placed.node.num_gpus = 2;
     builder.add_node(std::move(placed));
     site.cluster = builder.build().value();
-    site.scores = profile::PmScores::uniform(2);
+    site.scores = core::knowledge::PmScores::uniform(2);
   }
   ~WhatIfTest() override { std::filesystem::remove_all(folder); }
 
   /// A job that held both GPUs for 100 s and waited for `wait_s`.
   void put(int number, double days_ago, double wait_s, const std::string& model = {}) {
     const std::string id = std::to_string(number);
-    records::AccountingRecord record;
+    site::records::AccountingRecord record;
     record.id = id;
     record.job_number = number;
     record.user = "ann";
     record.submit_ns = kNow - static_cast<base::TimeNs>(days_ago * static_cast<double>(kDay));
     record.start_ns = record.submit_ns + base::from_seconds(wait_s);
     record.end_ns = record.start_ns + 100 * base::kSecond;
-    record.state = records::JobState::Completed;
+    record.state = site::records::JobState::Completed;
     record.num_gpus = 2;
     record.model = model;
-    auto store = store::JobStore::open(config.store, true);
+    auto store = site::store::JobStore::open(config.store, true);
     ASSERT_TRUE(store) << store.error().text();
     const auto written = store->append({&record, 1}, "test");
     ASSERT_TRUE(written) << written.error().text();
@@ -59,8 +59,8 @@ struct WhatIfTest : testing::Test {
   }
 
   std::string folder;
-  service::ServeConfig config;
-  live::Site site;
+  serve::daemon::ServeConfig config;
+  live::controller::Site site;
 };
 
 TEST_F(WhatIfTest, ReplaysTheLastDays) {

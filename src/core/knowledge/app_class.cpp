@@ -1,6 +1,6 @@
-#include "profile/app_class.hpp"
+#include "core/knowledge/app_class.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 std::optional<KnownModel> find_known_model(std::string_view name) {
   for (const KnownModel& known : kKnownModels) {
     if (known.name == name) return known;
@@ -33,4 +33,4 @@ std::optional<model::AppClass> parse_app_class(std::string_view letter) {
   return model::AppClass{static_cast<uint8_t>(letter[0] - 'A')};
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "model/ids.hpp"
+#include "core/model/ids.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// A model of PAL's evaluation.
 struct KnownModel {
@@ -38,4 +38,4 @@ inline constexpr std::array kKnownModels = {
 /// "A" to "Z" as a class, such as in a job profile; nothing for any other text.
 [[nodiscard]] std::optional<model::AppClass> parse_app_class(std::string_view letter);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

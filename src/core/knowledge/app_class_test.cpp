@@ -1,8 +1,8 @@
-#include "profile/app_class.hpp"
+#include "core/knowledge/app_class.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 TEST(AppClass, ModelsOfTheSpec) {
@@ -29,4 +29,4 @@ TEST(AppClass, ClassesHaveLetters) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

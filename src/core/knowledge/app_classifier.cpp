@@ -1,12 +1,12 @@
-#include "profile/app_classifier.hpp"
+#include "core/knowledge/app_classifier.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "profile/app_class.hpp"
+#include "core/knowledge/app_class.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 bool is_percent(double value) { return value >= 0 && value <= 100; }  // false for NaN
@@ -20,7 +20,7 @@ bool more_compute_bound(const Point2& a, const Point2& b) {
 
 }  // namespace
 
-std::optional<AppFeatures> features_of(const wire::JobProfile& profile) {
+std::optional<AppFeatures> features_of(const base::reports::JobProfile& profile) {
   if (!profile.dram_utilisation_pct || !profile.fu_utilisation_pct) return std::nullopt;
   return AppFeatures{profile.dram_utilisation_pct->value, profile.fu_utilisation_pct->value};
 }
@@ -66,4 +66,4 @@ AppClass AppClassifier::classify(std::string_view model) const {
   return class_of_model(model);
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

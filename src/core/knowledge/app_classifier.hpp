@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/reports/job_profile.hpp"
 #include "base/result.hpp"
-#include "profile/kmeans.hpp"
-#include "profile/pm_scores.hpp"
-#include "wire/job_profile.hpp"
+#include "core/knowledge/kmeans.hpp"
+#include "core/knowledge/pm_scores.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Utilisation in percent of peak.
 struct AppFeatures {
@@ -25,7 +25,7 @@ struct AppFeatures {
 };
 
 /// The features a job profile states, if it states both.
-[[nodiscard]] std::optional<AppFeatures> features_of(const wire::JobProfile& profile);
+[[nodiscard]] std::optional<AppFeatures> features_of(const base::reports::JobProfile& profile);
 
 struct ClassifierOptions {
   size_t num_classes = 3;
@@ -57,4 +57,4 @@ class AppClassifier {
   std::map<std::string, AppClass, std::less<>> overrides_;
 };
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

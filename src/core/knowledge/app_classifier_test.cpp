@@ -1,4 +1,4 @@
-#include "profile/app_classifier.hpp"
+#include "core/knowledge/app_classifier.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 const std::vector<AppFeatures> kApps = {
@@ -56,7 +56,7 @@ TEST(AppClassifier, RefusesWhatItCannotLearnFrom) {
 }
 
 TEST(AppClassifier, FeaturesComeFromJobProfiles) {
-  wire::JobProfile profile;
+  base::reports::JobProfile profile;
   EXPECT_FALSE(features_of(profile));
   profile.dram_utilisation_pct = {30, 0};
   EXPECT_FALSE(features_of(profile));
@@ -82,4 +82,4 @@ RC_GTEST_PROP(AppClassifier, ClassesAreOrderedBySensitivity, ()) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

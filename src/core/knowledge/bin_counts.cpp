@@ -1,8 +1,8 @@
-#include "profile/bin_counts.hpp"
+#include "core/knowledge/bin_counts.hpp"
 
 #include <algorithm>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 using model::CountBuckets;
 using model::DomainSet;
@@ -61,4 +61,4 @@ uint32_t BinCounts::fullest_domain(size_t bin, size_t level, int32_t least) cons
   return *most >= least ? static_cast<uint32_t>(most - counts.begin()) : DomainSet::kNone;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

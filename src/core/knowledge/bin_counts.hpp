@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/cluster.hpp"
-#include "model/count_buckets.hpp"
-#include "profile/pm_scores.hpp"
+#include "core/knowledge/pm_scores.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/count_buckets.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// For one class: free GPUs per (bin, node), and per (bin <= v, domain of every level).
 /// Starts with no free GPU.
@@ -45,4 +45,4 @@ class BinCounts {
   std::vector<int32_t> totals_;  ///< [bin]
 };
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,12 +1,12 @@
 // The counts against counting.
-#include "profile/bin_counts.hpp"
+#include "core/knowledge/bin_counts.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include "base/random.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 model::Cluster racks(uint64_t seed) {
@@ -71,4 +71,4 @@ TEST(BinCountsProperty, AgreeWithCounting) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

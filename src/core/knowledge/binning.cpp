@@ -1,15 +1,15 @@
-#include "profile/binning.hpp"
+#include "core/knowledge/binning.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "profile/kmeans1d.hpp"
-#include "profile/median.hpp"
-#include "profile/silhouette.hpp"
+#include "core/knowledge/kmeans1d.hpp"
+#include "core/knowledge/median.hpp"
+#include "core/knowledge/silhouette.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 constexpr double kOutlierSds = 3;
@@ -103,4 +103,4 @@ PmScores bin_classes(std::vector<std::vector<double>> raw_by_class, const Binnin
   return PmScores(std::move(classes));
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

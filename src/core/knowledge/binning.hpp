@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "profile/pm_scores.hpp"
+#include "core/knowledge/pm_scores.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// How K1, the number of bins for the GPUs that are no outliers, is chosen.
 enum class K1Rule : uint8_t {
@@ -50,4 +50,4 @@ struct Binning {
 [[nodiscard]] PmScores bin_classes(std::vector<std::vector<double>> raw_by_class,
                                    const BinningOptions& options = {});
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

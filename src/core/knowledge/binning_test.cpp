@@ -1,4 +1,4 @@
-#include "profile/binning.hpp"
+#include "core/knowledge/binning.hpp"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -8,9 +8,9 @@
 
 #include "base/test_shared.hpp"
 #include "base/text_file.hpp"
-#include "profile/scores_file.hpp"
+#include "core/knowledge/scores_file.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using testing::DoubleEq;
@@ -170,4 +170,4 @@ TEST(Binning, SilhouetteChoosesTheSpecsK1) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/kmeans.hpp"
+#include "core/knowledge/kmeans.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "base/check.hpp"
 #include "base/random.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 double distance2(const Point2& a, const Point2& b) {
@@ -110,4 +110,4 @@ Clusters2 kmeans(std::span<const Point2> points, const KmeansOptions& options) {
   return best;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

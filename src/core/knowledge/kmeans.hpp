@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// A point in the plane of two features.
 using Point2 = std::array<double, 2>;
@@ -33,4 +33,4 @@ struct KmeansOptions {
 /// Index of the nearest centroid, the lowest on a tie; at least one centroid.
 [[nodiscard]] uint32_t nearest(std::span<const Point2> centroids, const Point2& point);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/kmeans1d.hpp"
+#include "core/knowledge/kmeans1d.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 /// The distinct values, ascending, with prefix sums over how often each occurs.
@@ -155,4 +155,4 @@ std::vector<Clusters1d> kmeans1d_up_to(std::span<const double> values, size_t cl
   return result;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

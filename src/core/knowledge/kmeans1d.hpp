@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// A clustering of numbers; clusters are numbered by ascending centroid.
 struct Clusters1d {
@@ -27,4 +27,4 @@ struct Clusters1d {
 [[nodiscard]] std::vector<Clusters1d> kmeans1d_up_to(std::span<const double> values,
                                                      size_t clusters_max);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

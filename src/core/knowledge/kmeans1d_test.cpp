@@ -1,4 +1,4 @@
-#include "profile/kmeans1d.hpp"
+#include "core/knowledge/kmeans1d.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using testing::ElementsAre;
@@ -124,4 +124,4 @@ RC_GTEST_PROP(Kmeans1d, IsConsistent, ()) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

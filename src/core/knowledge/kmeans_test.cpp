@@ -1,4 +1,4 @@
-#include "profile/kmeans.hpp"
+#include "core/knowledge/kmeans.hpp"
 
 #include <algorithm>
 #include <gmock/gmock.h>
@@ -7,9 +7,9 @@
 #include <rapidcheck/gtest.h>
 #include <vector>
 
-#include "profile/kmeans1d.hpp"
+#include "core/knowledge/kmeans1d.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using testing::UnorderedElementsAre;
@@ -58,4 +58,4 @@ RC_GTEST_PROP(Kmeans, PointsBelongToTheirNearestCentroid, ()) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

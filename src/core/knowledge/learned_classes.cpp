@@ -1,21 +1,21 @@
-#include "profile/learned_classes.hpp"
+#include "core/knowledge/learned_classes.hpp"
 
 #include <vector>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 /// A classifier of many applications is made again when so many have changed.
 constexpr double kChangedShare = 0.05;
 
-std::optional<AppFeatures> time_features_of(const wire::JobProfile& profile) {
+std::optional<AppFeatures> time_features_of(const base::reports::JobProfile& profile) {
   if (!profile.memory_busy_pct || !profile.utilisation_pct) return std::nullopt;
   return AppFeatures{profile.memory_busy_pct->value, profile.utilisation_pct->value};
 }
 
 }  // namespace
 
-void LearnedClasses::put(const std::string& application, const wire::JobProfile& profile) {
+void LearnedClasses::put(const std::string& application, const base::reports::JobProfile& profile) {
   put(of_peak_, application, features_of(profile));
   put(of_time_, application, time_features_of(profile));
 }
@@ -46,7 +46,7 @@ void LearnedClasses::put(Kind& kind, const std::string& application,
   kind.changes = 0;
 }
 
-std::optional<AppClass> LearnedClasses::of(const wire::JobProfile& profile) const {
+std::optional<AppClass> LearnedClasses::of(const base::reports::JobProfile& profile) const {
   const auto peak = features_of(profile);
   if (peak && of_peak_.classifier) return of_peak_.classifier->classify(profile.model, *peak);
   const auto time = time_features_of(profile);
@@ -54,4 +54,4 @@ std::optional<AppClass> LearnedClasses::of(const wire::JobProfile& profile) cons
   return std::nullopt;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "profile/app_classifier.hpp"
-#include "wire/job_profile.hpp"
+#include "base/reports/job_profile.hpp"
+#include "core/knowledge/app_classifier.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 class LearnedClasses {
  public:
@@ -20,10 +20,10 @@ class LearnedClasses {
 
   /// Takes what is known of an application, in place of what was; a profile without features takes
   /// it out. Cost: that of K-means over all, unless they are many and few are new.
-  void put(const std::string& application, const wire::JobProfile& profile);
+  void put(const std::string& application, const base::reports::JobProfile& profile);
 
   /// None: the profile has no features, or too few applications are known.
-  [[nodiscard]] std::optional<AppClass> of(const wire::JobProfile& profile) const;
+  [[nodiscard]] std::optional<AppClass> of(const base::reports::JobProfile& profile) const;
 
  private:
   /// Applications with features of one kind.
@@ -39,4 +39,4 @@ class LearnedClasses {
   Kind of_time_{};  ///< by how long memory and kernels were at work
 };
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,12 +1,12 @@
-#include "profile/learned_classes.hpp"
+#include "core/knowledge/learned_classes.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
-wire::JobProfile used(double dram_pct, double fu_pct) {
-  wire::JobProfile out;
+base::reports::JobProfile used(double dram_pct, double fu_pct) {
+  base::reports::JobProfile out;
   out.model = "m";
   out.dram_utilisation_pct = {.value = dram_pct};
   out.fu_utilisation_pct = {.value = fu_pct};
@@ -52,4 +52,4 @@ TEST(LearnedClasses, OfManyAreMadeAgainWhenSomeHaveChanged) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,8 +1,8 @@
-#include "profile/locality.hpp"
+#include "core/knowledge/locality.hpp"
 
 #include "base/check.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 LocalityPenalties::LocalityPenalties(const model::Cluster& cluster, double across_nodes)
     : node_level_(cluster.node_level()), by_level_(cluster.levels().size(), 1.0) {
@@ -68,4 +68,4 @@ double LocalityPenalties::at(size_t level, const model::JobRequest& job) const {
   return by_level_[level];
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

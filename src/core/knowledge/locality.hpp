@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "model/cluster.hpp"
-#include "model/job.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 using model::AppClass;
 using model::ModelId;
@@ -46,4 +46,4 @@ class LocalityPenalties {
   std::map<ModelId, std::map<int32_t, std::vector<double>>> model_levels_;
 };
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,10 +1,10 @@
-#include "profile/locality.hpp"
+#include "core/knowledge/locality.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/check.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 // Two racks of two nodes: the levels node, rack and cluster; the rack states a penalty if asked.
@@ -72,4 +72,4 @@ TEST(LocalityPenalties, ClassThenModelThenLevelsOfTheModel) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

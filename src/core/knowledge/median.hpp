@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Median of at least one value. Cost: linear.
 [[nodiscard]] inline double median(std::vector<double> values) {
@@ -18,4 +18,4 @@ namespace goban::profile {
   return below + (*middle - below) / 2;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,11 +1,11 @@
-#include "profile/penalty_model.hpp"
+#include "core/knowledge/penalty_model.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/check.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 double ring_all_reduce_s(uint32_t num_gpus, double bytes, double latency_s,
                          double bandwidth_bytes_per_s) {
@@ -15,7 +15,7 @@ double ring_all_reduce_s(uint32_t num_gpus, double bytes, double latency_s,
   return 2 * (n - 1) * latency_s + 2 * (n - 1) / n * bytes / bandwidth_bytes_per_s;
 }
 
-std::optional<std::vector<double>> derived_penalties(const wire::JobProfile& profile,
+std::optional<std::vector<double>> derived_penalties(const base::reports::JobProfile& profile,
                                                      const model::Cluster& cluster,
                                                      uint32_t num_gpus) {
   if (!profile.bytes_per_step || !profile.sync_interval_s) return std::nullopt;
@@ -41,4 +41,4 @@ std::optional<std::vector<double>> derived_penalties(const wire::JobProfile& pro
   return penalties;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

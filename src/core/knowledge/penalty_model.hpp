@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "model/cluster.hpp"
-#include "wire/job_profile.hpp"
+#include "base/reports/job_profile.hpp"
+#include "core/model/cluster.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Seconds of one ring all-reduce of `bytes` among `num_gpus` GPUs whose slowest link has this
 /// latency and bandwidth: 2 (n - 1) steps, each of them moving bytes / n over every link,
@@ -26,8 +26,7 @@ namespace goban::profile {
 /// the links say. Ready for LocalityPenalties::set_model_levels.
 /// Nothing if the profile lacks bytes_per_step or sync_interval_s, or if the bandwidth of a level
 /// is not known: the caller then keeps the penalties it has.
-[[nodiscard]] std::optional<std::vector<double>> derived_penalties(const wire::JobProfile& profile,
-                                                                   const model::Cluster& cluster,
-                                                                   uint32_t num_gpus);
+[[nodiscard]] std::optional<std::vector<double>> derived_penalties(
+    const base::reports::JobProfile& profile, const model::Cluster& cluster, uint32_t num_gpus);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/penalty_model.hpp"
+#include "core/knowledge/penalty_model.hpp"
 
 #include <algorithm>
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using testing::DoubleEq;
@@ -39,8 +39,8 @@ model::Cluster cluster_of(const std::vector<Link>& links) {
   return std::move(*cluster);
 }
 
-wire::JobProfile profile_of(double bytes, double interval_s) {
-  wire::JobProfile profile;
+base::reports::JobProfile profile_of(double bytes, double interval_s) {
+  base::reports::JobProfile profile;
   profile.bytes_per_step = {bytes, 0};
   profile.sync_interval_s = {interval_s, 0};
   return profile;
@@ -69,7 +69,7 @@ TEST(PenaltyModel, SilentJobsDoNotMindDistance) {
 
 TEST(PenaltyModel, SaysNothingWithoutTheNumbers) {
   const model::Cluster cluster = cluster_of({{10e9, 0}, {1e9, 0}, {0.5e9, 0}});
-  wire::JobProfile profile = profile_of(1e9, 1);
+  base::reports::JobProfile profile = profile_of(1e9, 1);
   profile.bytes_per_step.reset();
   EXPECT_FALSE(derived_penalties(profile, cluster, 8));
   profile = profile_of(1e9, 1);
@@ -95,4 +95,4 @@ RC_GTEST_PROP(PenaltyModel, NeverFallsWithDistance, ()) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

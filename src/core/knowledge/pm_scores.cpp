@@ -1,10 +1,10 @@
-#include "profile/pm_scores.hpp"
+#include "core/knowledge/pm_scores.hpp"
 
 #include <algorithm>
 
 #include "base/check.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 PmScores PmScores::uniform(uint32_t num_gpus) {
   const std::vector<double> ones(num_gpus, 1.0);
@@ -47,4 +47,4 @@ ClassScores class_from_values(std::vector<double> raw, std::span<const double> b
   return scores;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "model/ids.hpp"
+#include "core/model/ids.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 using model::AppClass;
 using model::GpuId;
@@ -57,4 +57,4 @@ class PmScores {
 /// At most 255 distinct values.
 ClassScores class_from_values(std::vector<double> raw, std::span<const double> bin_value_of_gpu);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,9 +1,9 @@
-#include "profile/pm_scores.hpp"
+#include "core/knowledge/pm_scores.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using testing::ElementsAre;
@@ -36,4 +36,4 @@ TEST(PmScores, UniformScoresAreOne) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

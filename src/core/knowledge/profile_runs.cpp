@@ -1,4 +1,4 @@
-#include "profile/profile_runs.hpp"
+#include "core/knowledge/profile_runs.hpp"
 
 #include <fmt/format.h>
 #include <unordered_map>
@@ -6,10 +6,10 @@
 #include "base/csv.hpp"
 #include "base/number.hpp"
 #include "base/text_file.hpp"
-#include "profile/median.hpp"
-#include "profile/scores_file.hpp"
+#include "core/knowledge/median.hpp"
+#include "core/knowledge/scores_file.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using base::bad_data;
@@ -95,4 +95,4 @@ std::vector<double> median_scores(const ProfileRuns& profile) {
   return scores;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

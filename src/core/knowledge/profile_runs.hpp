@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// The runs of one profile, by GPU in order of first appearance.
 struct ProfileRuns {
@@ -30,4 +30,4 @@ struct ProfileRuns {
 /// Score of each GPU as PAL defines it: the median over its runs.
 [[nodiscard]] std::vector<double> median_scores(const ProfileRuns& profile);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/profile_runs.hpp"
+#include "core/knowledge/profile_runs.hpp"
 
 #include <algorithm>
 #include <gmock/gmock.h>
@@ -6,7 +6,7 @@
 
 #include "base/test_shared.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using testing::ElementsAre;
@@ -82,4 +82,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

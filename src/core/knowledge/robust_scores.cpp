@@ -1,11 +1,11 @@
-#include "profile/robust_scores.hpp"
+#include "core/knowledge/robust_scores.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "profile/median.hpp"
+#include "core/knowledge/median.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 constexpr size_t kConfirmingRuns = 3;
@@ -86,4 +86,4 @@ std::vector<RobustScore> robust_scores(const ProfileRuns& profile) {
   return scores;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

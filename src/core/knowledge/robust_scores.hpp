@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "profile/profile_runs.hpp"
+#include "core/knowledge/profile_runs.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Score of one GPU with what it rests on.
 struct RobustScore {
@@ -30,4 +30,4 @@ struct RobustScore {
 ///    (of the scores between GPUs, at least 1 %), so that extremes have to be measured again.
 [[nodiscard]] std::vector<RobustScore> robust_scores(const ProfileRuns& profile);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

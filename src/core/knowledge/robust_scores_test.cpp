@@ -1,4 +1,4 @@
-#include "profile/robust_scores.hpp"
+#include "core/knowledge/robust_scores.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "base/test_shared.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 ProfileRuns profile_of(std::vector<std::vector<double>> runs) {
@@ -106,4 +106,4 @@ TEST(RobustScores, SingleRunsOfLonestar6AreFenced) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

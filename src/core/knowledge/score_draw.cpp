@@ -1,4 +1,4 @@
-#include "profile/score_draw.hpp"
+#include "core/knowledge/score_draw.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -6,9 +6,9 @@
 
 #include "base/check.hpp"
 #include "base/random.hpp"
-#include "profile/robust_scores.hpp"
+#include "core/knowledge/robust_scores.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using base::Random;
@@ -85,4 +85,4 @@ ScoreDraw draw_scores(uint32_t num_gpus, std::span<const ProfileRuns* const> by_
   return draw;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

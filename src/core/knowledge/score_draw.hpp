@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "profile/profile_runs.hpp"
+#include "core/knowledge/profile_runs.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// What of a profiled GPU becomes the score of the simulated one.
 enum class ScoreMode : uint8_t {
@@ -38,4 +38,4 @@ struct ScoreDraw {
 [[nodiscard]] ScoreDraw draw_scores(uint32_t num_gpus, std::span<const ProfileRuns* const> by_class,
                                     ScoreMode mode, uint64_t seed);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/score_draw.hpp"
+#include "core/knowledge/score_draw.hpp"
 
 #include <algorithm>
 #include <gmock/gmock.h>
@@ -6,9 +6,9 @@
 #include <set>
 
 #include "base/test_shared.hpp"
-#include "profile/binning.hpp"
+#include "core/knowledge/binning.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 ProfileRuns counted_profile(uint32_t num_gpus) {
@@ -87,4 +87,4 @@ TEST(ScoreDraw, LonghornsStragglerShowsInRunsOnly) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

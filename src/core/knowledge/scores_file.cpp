@@ -1,4 +1,4 @@
-#include "profile/scores_file.hpp"
+#include "core/knowledge/scores_file.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include "base/number.hpp"
 #include "base/text_file.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using base::bad_data;
@@ -213,4 +213,4 @@ std::string to_csv(const PmScores& scores) {
   return out;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

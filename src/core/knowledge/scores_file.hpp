@@ -9,10 +9,10 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "profile/binning.hpp"
-#include "profile/pm_scores.hpp"
+#include "core/knowledge/binning.hpp"
+#include "core/knowledge/pm_scores.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Scores that a table may hold: a GPU a million times slower or faster than the median one is a
 /// mistake. Bin values are ratios of scores and may reach further.
@@ -36,4 +36,4 @@ inline constexpr double kScoreMax = 1e6;
 /// The table of these scores, with bins; reads back equal.
 [[nodiscard]] std::string to_csv(const PmScores& scores);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,11 +1,11 @@
-#include "profile/scores_file.hpp"
+#include "core/knowledge/scores_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/test_shared.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using testing::ElementsAre;
@@ -113,4 +113,4 @@ TEST(ScoresFile, ReadsATableOfACluster) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/silhouette.hpp"
+#include "core/knowledge/silhouette.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 /// What the sweep over the ascending values has seen of a cluster.
@@ -62,4 +62,4 @@ double mean_silhouette(std::span<const double> values, std::span<const uint32_t>
   return total / static_cast<double>(values.size());
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

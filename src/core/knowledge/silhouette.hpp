@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Mean over all values of (b - a) / max(a, b), where a = mean distance to the others of the own
 /// cluster and b = least mean distance to another cluster. Between -1 and 1. As in scikit-learn, a
@@ -14,4 +14,4 @@ namespace goban::profile {
 [[nodiscard]] double mean_silhouette(std::span<const double> values,
                                      std::span<const uint32_t> cluster_of);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

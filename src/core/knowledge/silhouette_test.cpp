@@ -1,4 +1,4 @@
-#include "profile/silhouette.hpp"
+#include "core/knowledge/silhouette.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <rapidcheck/gtest.h>
 #include <vector>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 // The definition, over all pairs.
@@ -69,4 +69,4 @@ RC_GTEST_PROP(Silhouette, EqualsItsDefinition, ()) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,11 +1,11 @@
-#include "profile/synthetic_scores.hpp"
+#include "core/knowledge/synthetic_scores.hpp"
 
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
 #include "base/random.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 std::vector<std::vector<double>> synthetic_scores(const SyntheticScores& options) {
   base::Random random(options.seed);
@@ -26,4 +26,4 @@ std::vector<std::vector<double>> synthetic_scores(const SyntheticScores& options
   return raw;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

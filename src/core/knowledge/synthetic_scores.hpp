@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// How GPUs differ. The defaults have the shape that PAL reports of its V100 cluster by per-GPU
 /// medians: compute-bound applications differ most, memory-bound ones hardly at all.
@@ -23,4 +23,4 @@ struct SyntheticScores {
 /// class is slow for the others: one draw a GPU.
 [[nodiscard]] std::vector<std::vector<double>> synthetic_scores(const SyntheticScores& options);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

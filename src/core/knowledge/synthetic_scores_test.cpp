@@ -1,11 +1,11 @@
-#include "profile/synthetic_scores.hpp"
+#include "core/knowledge/synthetic_scores.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 
-#include "profile/median.hpp"
+#include "core/knowledge/median.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 TEST(SyntheticScores, ClassesDifferAsAskedAndStragglersStandOut) {
@@ -29,4 +29,4 @@ TEST(SyntheticScores, DependOnTheSeedAlone) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

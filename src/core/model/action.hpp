@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "model/ids.hpp"
+#include "core/model/ids.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// Why a job got these GPUs: the entry of the level x bin traversal that served it.
 struct PlacementReason {
   uint8_t level = 0;     ///< topology level the GPUs had to share
   double bin_value = 1;  ///< largest binned PM score that was allowed
   double product = 1;    ///< bin value x locality penalty of the level
-  /// profile::PredictionLevel behind a shared place; 0 = the GPUs were free.
+  /// knowledge::PredictionLevel behind a shared place; 0 = the GPUs were free.
   uint8_t prediction = 0;
 };
 
@@ -58,4 +58,4 @@ struct Breakage {
   bool out_of_memory = false;
 };
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -1,10 +1,10 @@
-#include "model/cluster.hpp"
+#include "core/model/cluster.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
-namespace goban::model {
+namespace goban::core::model {
 
 using base::bad_data;
 using base::Result;
@@ -176,4 +176,4 @@ Result<Cluster> ClusterBuilder::build() {
   return std::move(cluster_);
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

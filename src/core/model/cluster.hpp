@@ -10,9 +10,9 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "model/ids.hpp"
+#include "core/model/ids.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// Host resources beside GPUs: of a node, or asked by one instance of a job. Zero asks nothing.
 struct HostResources {
@@ -171,4 +171,4 @@ class ClusterBuilder {
   std::vector<std::pair<std::string, LinkSpec>> links_;
 };
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -1,4 +1,4 @@
-#include "model/cluster_file.hpp"
+#include "core/model/cluster_file.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -8,9 +8,9 @@
 #include "base/config.hpp"
 #include "base/number.hpp"
 #include "base/text_file.hpp"
-#include "model/name_pattern.hpp"
+#include "core/model/name_pattern.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 using base::ConfigProblems;
@@ -371,4 +371,4 @@ Result<Cluster> read_cluster_file(const std::string& path) {
   return parse_cluster(*text, base::input_name(path));
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

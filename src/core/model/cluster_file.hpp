@@ -44,9 +44,9 @@
 
 #include "base/config.hpp"
 #include "base/result.hpp"
-#include "model/cluster.hpp"
+#include "core/model/cluster.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// Most nodes of a cluster file or preset; node sizes end at 255 GPUs, clusters at 2^24.
 inline constexpr int64_t kNodesMax = 131'072;
@@ -68,4 +68,4 @@ inline constexpr int64_t kNodesMax = 131'072;
 /// zones and sites, which a Cluster does not keep.
 [[nodiscard]] std::string to_toml(const Cluster& cluster);
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -1,26 +1,26 @@
 // Any bytes are a cluster file: refused with a place, or a cluster that is written and read back.
-#include "model/cluster_file.hpp"
+#include "core/model/cluster_file.hpp"
 
 #include <cstdint>
 
 #include "base/check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace model = goban::model;
+  namespace model = goban::core::model;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto cluster = model::parse_cluster(text, "fuzz.toml");
+  const auto cluster = goban::core::model::parse_cluster(text, "fuzz.toml");
   if (!cluster) {
     GOBAN_CHECK(!cluster.error().message.empty() && cluster.error().place.file == "fuzz.toml");
     return 0;
   }
-  const std::string written = model::to_toml(*cluster);
-  const auto again = model::parse_cluster(written, "again.toml");
+  const std::string written = goban::core::model::to_toml(*cluster);
+  const auto again = goban::core::model::parse_cluster(written, "again.toml");
   GOBAN_CHECK(again.has_value(), again ? "" : again.error().text());
   GOBAN_CHECK(again->num_gpus() == cluster->num_gpus());
   GOBAN_CHECK(again->levels().size() == cluster->levels().size());
   for (size_t i = 0; i < cluster->levels().size(); ++i) {
     GOBAN_CHECK(again->levels()[i].first_gpu == cluster->levels()[i].first_gpu);
   }
-  GOBAN_CHECK(model::to_toml(*again) == written);
+  GOBAN_CHECK(goban::core::model::to_toml(*again) == written);
   return 0;
 }

@@ -1,13 +1,13 @@
-#include "model/cluster_file.hpp"
+#include "core/model/cluster_file.hpp"
 
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
 
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 Cluster parse_ok(std::string_view toml) {
@@ -337,4 +337,4 @@ TEST(ClusterFile, FilesAreResolvedBeforePresets) {
 }
 
 }  // namespace
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -1,4 +1,4 @@
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,10 +10,10 @@
 
 #include "base/check.hpp"
 #include "base/number.hpp"
-#include "model/cluster_file.hpp"
-#include "model/import/gpu_specs.hpp"
+#include "core/model/cluster_file.hpp"
+#include "core/model/import/gpu_specs.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 using base::Result;
@@ -279,4 +279,4 @@ Result<Cluster> resolve_cluster(const std::string& spec) {
   return is_cluster_file(spec) ? read_cluster_file(spec) : make_preset(spec);
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

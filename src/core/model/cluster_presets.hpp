@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "model/cluster.hpp"
+#include "core/model/cluster.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// A preset as a person sees it in a list.
 struct PresetInfo {
@@ -33,4 +33,4 @@ struct PresetInfo {
 /// Errors: those of read_cluster_file and make_preset.
 [[nodiscard]] base::Result<Cluster> resolve_cluster(const std::string& spec);
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -1,8 +1,8 @@
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 std::vector<std::string> level_names(const Cluster& cluster) {
@@ -114,4 +114,4 @@ TEST(Presets, NByMOutOfRangeIsRefused) {
 }
 
 }  // namespace
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -6,10 +6,10 @@
 
 #include "base/number.hpp"
 #include "base/units.hpp"
-#include "model/cluster_file.hpp"
-#include "model/name_pattern.hpp"
+#include "core/model/cluster_file.hpp"
+#include "core/model/name_pattern.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 std::string quoted(std::string_view text) {
@@ -230,4 +230,4 @@ std::string to_toml(const Cluster& cluster) {
   return out;
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/domain_set.hpp"
+#include "core/model/domain_set.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// Counts of 0..max per domain, and for each count the set of domains that have it.
 class CountBuckets {
@@ -54,4 +54,4 @@ class CountBuckets {
   std::vector<DomainSet> buckets_;
 };
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// Two-level bitset over [0, size). All operations but construction cost O(size / 4096) or less.
 class DomainSet {
@@ -60,4 +60,4 @@ class DomainSet {
   std::vector<uint64_t> summary_;
 };
 
-}  // namespace goban::model
+}  // namespace goban::core::model

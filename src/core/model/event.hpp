@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 
-#include "model/job.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 enum class EventKind : uint8_t {
   JobSubmitted,
@@ -52,4 +52,4 @@ struct Event {
   std::span<const NodeId> nodes{};  ///< NodesPromised; read during the call only
 };
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/cluster.hpp"
-#include "model/count_buckets.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/count_buckets.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// The free GPUs of a cluster. Starts empty; owners give and take GPUs one by one.
 class FreeGpus {
@@ -57,4 +57,4 @@ class FreeGpus {
   int32_t total_ = 0;
 };
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -3,7 +3,7 @@
 
 #include "base/id.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 using JobId = base::Id<struct JobTag>;
 using NodeId = base::Id<struct NodeTag>;
@@ -25,4 +25,4 @@ struct AppClass {
   [[nodiscard]] constexpr char letter() const { return static_cast<char>('A' + value); }
 };
 
-}  // namespace goban::model
+}  // namespace goban::core::model

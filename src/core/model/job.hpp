@@ -7,9 +7,9 @@
 
 #include "base/name_table.hpp"
 #include "base/time.hpp"
-#include "model/ids.hpp"
+#include "core/model/ids.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 using base::TimeNs;
 
@@ -88,4 +88,4 @@ struct JobHistory {
   bool has_walltime_limits = false;
 };
 
-}  // namespace goban::model
+}  // namespace goban::core::model

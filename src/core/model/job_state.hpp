@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "model/job.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 enum class JobPhase : uint8_t { Held, Waiting, Running };
 
@@ -54,4 +54,4 @@ class WorkOracle {
   [[nodiscard]] virtual double launch_cost_s(JobId job) const = 0;
 };
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -1,10 +1,10 @@
-#include "model/name_pattern.hpp"
+#include "core/model/name_pattern.hpp"
 
 #include <fmt/format.h>
 
 #include "base/number.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
@@ -76,4 +76,4 @@ std::string NamePattern::text() const {
   return out + with_doubled_braces(after_);
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// A text with at most one place for a number; `{{` and `}}` stand for braces.
 class NamePattern {
@@ -31,4 +31,4 @@ class NamePattern {
   int width_ = 0;  ///< digits at least, with leading zeros
 };
 
-}  // namespace goban::model
+}  // namespace goban::core::model

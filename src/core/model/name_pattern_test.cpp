@@ -1,8 +1,8 @@
-#include "model/name_pattern.hpp"
+#include "core/model/name_pattern.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 TEST(NamePattern, NamesNodes) {
@@ -26,4 +26,4 @@ TEST(NamePattern, IsFoundInAName) {
 }
 
 }  // namespace
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "model/job.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// What all jobs of one account or user may hold at a time. A job that would go beyond waits
 /// without standing in anybody's way.
@@ -68,4 +68,4 @@ struct SiteRules {
   }
 };
 
-}  // namespace goban::model
+}  // namespace goban::core::model

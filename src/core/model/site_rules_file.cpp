@@ -1,4 +1,4 @@
-#include "model/site_rules_file.hpp"
+#include "core/model/site_rules_file.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 #include "base/config.hpp"
 #include "base/text_file.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 using base::ConfigProblems;
@@ -183,4 +183,4 @@ Result<SiteRules> read_site_rules(const std::string& path, JobHistory& history) 
   return parse_site_rules(*text, base::input_name(path), history);
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

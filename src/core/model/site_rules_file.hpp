@@ -41,10 +41,10 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "model/job.hpp"
-#include "model/site_rules.hpp"
+#include "core/model/job.hpp"
+#include "core/model/site_rules.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// Reads a file, plain or gzip. Errors: Failed if it cannot be read, else as parse_site_rules.
 [[nodiscard]] base::Result<SiteRules> read_site_rules(const std::string& path, JobHistory& history);
@@ -56,4 +56,4 @@ namespace goban::model {
                                                        const std::string& file,
                                                        JobHistory& history);
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -1,8 +1,8 @@
-#include "model/site_rules_file.hpp"
+#include "core/model/site_rules_file.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 std::string problem(std::string_view toml) {
@@ -101,4 +101,4 @@ TEST(SiteRulesFile, ProblemsNameLineFieldAndRemedy) {
 }
 
 }  // namespace
-}  // namespace goban::model
+}  // namespace goban::core::model

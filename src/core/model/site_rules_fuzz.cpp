@@ -2,13 +2,13 @@
 #include <cstdint>
 
 #include "base/check.hpp"
-#include "model/site_rules_file.hpp"
+#include "core/model/site_rules_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace model = goban::model;
-  model::JobHistory history;
-  const auto rules =
-      model::parse_site_rules({reinterpret_cast<const char*>(data), size}, "fuzz.toml", history);
+  namespace model = goban::core::model;
+  goban::core::model::JobHistory history;
+  const auto rules = goban::core::model::parse_site_rules(
+      {reinterpret_cast<const char*>(data), size}, "fuzz.toml", history);
   if (!rules) {
     GOBAN_CHECK(!rules.error().message.empty() && rules.error().place.file == "fuzz.toml");
     return 0;

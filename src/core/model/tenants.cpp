@@ -1,10 +1,10 @@
-#include "model/tenants.hpp"
+#include "core/model/tenants.hpp"
 
 #include <algorithm>
 
 #include "base/check.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 Tenants::Tenants(const Cluster& cluster) : cluster_(&cluster), group_of_gpu_(cluster.num_gpus()) {}
 
@@ -276,4 +276,4 @@ void Tenants::mark_recapped(const Group& group) {
   recapped_.insert(recapped_.end(), group.gpus.begin(), group.gpus.end());
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "model/cluster.hpp"
-#include "model/job.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 using GroupId = base::Id<struct GroupTag>;
 using TraitsId = base::Id<struct TraitsTag>;
@@ -139,4 +139,4 @@ class Tenants {
   std::vector<GpuId> recapped_;
 };
 
-}  // namespace goban::model
+}  // namespace goban::core::model

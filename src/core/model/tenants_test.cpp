@@ -1,4 +1,4 @@
-#include "model/tenants.hpp"
+#include "core/model/tenants.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 using testing::ElementsAre;
@@ -180,4 +180,4 @@ TEST(TenantsPropertyTest, GroupsAreTheClassesOfGpusWithTheSameJobs) {
 }
 
 }  // namespace
-}  // namespace goban::model
+}  // namespace goban::core::model

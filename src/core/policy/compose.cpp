@@ -1,4 +1,4 @@
-#include "policy/compose.hpp"
+#include "core/policy/compose.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 using base::usage_error;
 
@@ -356,4 +356,4 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
   return c;
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "policy/knowledge.hpp"
-#include "policy/policy_set.hpp"
+#include "core/policy/knowledge.hpp"
+#include "core/policy/policy_set.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// One registered part of a policy.
 struct Part {
@@ -88,4 +88,4 @@ inline constexpr double kLevelsStarvation_s = 24.0 * 3600;
 /// How many waiting jobs conservative backfill gives reservations to.
 inline constexpr int32_t kConservativeDepth = 1000;
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,9 +1,9 @@
-#include "policy/compose.hpp"
+#include "core/policy/compose.hpp"
 
 #include <gtest/gtest.h>
 #include <set>
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 TEST(Compose, NodesAreEmptiedOnlyToSleep) {
@@ -117,4 +117,4 @@ TEST(Compose, EveryPartAndPresetCanBeMade) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,6 +1,6 @@
-#include "policy/knowledge.hpp"
+#include "core/policy/knowledge.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 SiteKnowledge SiteKnowledge::none(const model::Cluster& cluster) {
   SiteKnowledge knowledge;
@@ -8,4 +8,4 @@ SiteKnowledge SiteKnowledge::none(const model::Cluster& cluster) {
   return knowledge;
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

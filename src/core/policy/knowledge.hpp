@@ -4,20 +4,20 @@
 #include <memory>
 #include <vector>
 
-#include "model/cluster.hpp"
-#include "model/job_state.hpp"
-#include "profile/colocation/colocation_predictor.hpp"
-#include "profile/energy/power_model.hpp"
+#include "core/knowledge/colocation/colocation_predictor.hpp"
+#include "core/knowledge/energy/power_model.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/job_state.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// One site's measurements, by index of Cluster::gpu_models where they differ by GPU model.
 struct SiteKnowledge {
-  profile::ColocationHistory colocation;  ///< H as it is at the beginning
-  profile::PredictorOptions predictor;
-  std::vector<profile::GpuTypeId> gpu_types;  ///< in `colocation`; invalid: never measured
+  knowledge::ColocationHistory colocation;  ///< H as it is at the beginning
+  knowledge::PredictorOptions predictor;
+  std::vector<knowledge::GpuTypeId> gpu_types;  ///< in `colocation`; invalid: never measured
   /// Empty if no power model was given; else one for each GPU model.
-  std::vector<profile::PowerModel> power;
+  std::vector<knowledge::PowerModel> power;
 
   /// Knowledge of nothing for a cluster: jobs without a history, no watts.
   static SiteKnowledge none(const model::Cluster& cluster);
@@ -31,4 +31,4 @@ struct RunContext {
   double round_s = 0;  ///< > 0: orders compare exactly, for the rounds are the quantum
 };
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

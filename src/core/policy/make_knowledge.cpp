@@ -1,30 +1,30 @@
-#include "policy/make_knowledge.hpp"
+#include "core/policy/make_knowledge.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using base::Result;
+using knowledge::AppId;
+using knowledge::ColocationHistory;
+using knowledge::MeasuredSet;
 using model::JobRequest;
-using profile::AppId;
-using profile::ColocationHistory;
-using profile::MeasuredSet;
 
 /// One power model for each GPU model that a node has.
-Result<std::vector<profile::PowerModel>> power_by_gpu_model(const profile::PowerCatalog& catalog,
-                                                            const model::Cluster& cluster) {
-  std::vector<profile::PowerModel> out;
+Result<std::vector<knowledge::PowerModel>> power_by_gpu_model(
+    const knowledge::PowerCatalog& catalog, const model::Cluster& cluster) {
+  std::vector<knowledge::PowerModel> out;
   for (const model::GpuModel& gpu : cluster.gpu_models()) {
-    const profile::PowerModel* found = catalog.find(gpu.name);
+    const knowledge::PowerModel* found = catalog.find(gpu.name);
     if (found != nullptr) {
       out.push_back(*found);
       continue;
     }
     std::string known;
-    for (const profile::PowerModel& each : catalog.models) {
+    for (const knowledge::PowerModel& each : catalog.models) {
       known += (known.empty() ? "" : ", ") + each.gpu_model;
     }
     return base::usage_error(
@@ -66,7 +66,7 @@ class Maker {
 
   void find_gpu_types() {
     for (const model::GpuModel& gpu : cluster_.gpu_models()) {
-      profile::GpuTypeId type = colocation().find_gpu_type(gpu.name);
+      knowledge::GpuTypeId type = colocation().find_gpu_type(gpu.name);
       if (!type.valid() && measured_) out_.gaps.unmeasured_gpus.push_back(gpu.name);
       if (!type.valid()) type = colocation().add_gpu_type(gpu.name);
       out_.knowledge.gpu_types.push_back(type);
@@ -84,7 +84,7 @@ class Maker {
     const model::TrainingFacts said = facts(job);
     const auto [known, is_new] = app_of_.try_emplace({request.model.value, said.batch_size});
     if (is_new) {
-      const std::string input = profile::batch_input(said.batch_size);
+      const std::string input = knowledge::batch_input(said.batch_size);
       known->second = colocation().find_app(model, input);
       if (!known->second.valid()) {
         known->second = colocation().add_app(model, input);
@@ -103,17 +103,17 @@ class Maker {
 
   void add_declared() {
     const uint32_t source = colocation().add_source("declared by its jobs");
-    std::vector<profile::GpuTypeId> types = out_.knowledge.gpu_types;
+    std::vector<knowledge::GpuTypeId> types = out_.knowledge.gpu_types;
     std::ranges::sort(types);
     types.erase(std::ranges::unique(types).begin(), types.end());
     for (const auto& [app, declared] : declared_) {
-      for (const profile::GpuTypeId type : types) {
+      for (const knowledge::GpuTypeId type : types) {
         if (type.valid()) add_alone(type, app, declared, source);
       }
     }
   }
 
-  void add_alone(profile::GpuTypeId type, AppId app, const Declared& declared, uint32_t source) {
+  void add_alone(knowledge::GpuTypeId type, AppId app, const Declared& declared, uint32_t source) {
     const MeasuredSet* known = colocation().find_alone(type, app);
     if (known != nullptr && known->never) return;
     MeasuredSet alone;
@@ -137,7 +137,7 @@ class Maker {
       if (request.num_gpus == 0) continue;
       bool util = facts(i).gpu_util_pct >= 0;
       bool mem = facts(i).gpu_mem_bytes > 0;
-      for (const profile::GpuTypeId type : out_.knowledge.gpu_types) {
+      for (const knowledge::GpuTypeId type : out_.knowledge.gpu_types) {
         const MeasuredSet* alone = request.app.valid() && type.valid()
                                        ? colocation().find_alone(type, request.app)
                                        : nullptr;
@@ -163,7 +163,7 @@ class Maker {
 
 Result<MadeKnowledge> make_knowledge(KnowledgeSources sources, const model::Cluster& cluster,
                                      model::JobHistory& history) {
-  std::vector<profile::PowerModel> power;
+  std::vector<knowledge::PowerModel> power;
   if (sources.power) {
     auto found = power_by_gpu_model(*sources.power, cluster);
     if (!found) return base::failure(found.error());
@@ -174,4 +174,4 @@ Result<MadeKnowledge> make_knowledge(KnowledgeSources sources, const model::Clus
   return made;
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

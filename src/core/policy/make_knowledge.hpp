@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "policy/knowledge.hpp"
+#include "core/policy/knowledge.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// Either may be absent.
 struct KnowledgeSources {
-  std::optional<profile::ColocationHistory> colocation;
-  std::optional<profile::PowerCatalog> power;
+  std::optional<knowledge::ColocationHistory> colocation;
+  std::optional<knowledge::PowerCatalog> power;
 };
 
 /// What nobody measured.
@@ -43,4 +43,4 @@ struct MadeKnowledge {
                                                          const model::Cluster& cluster,
                                                          model::JobHistory& history);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

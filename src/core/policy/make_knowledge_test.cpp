@@ -1,13 +1,13 @@
-#include "policy/make_knowledge.hpp"
+#include "core/policy/make_knowledge.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/cluster_presets.hpp"
-#include "profile/colocation/colocation_file.hpp"
-#include "profile/energy/power_presets.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
+#include "core/model/cluster_presets.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using testing::ElementsAre;
@@ -32,8 +32,8 @@ model::JobHistory jobs() {
   return history;
 }
 
-profile::ColocationHistory measured() {
-  return profile::parse_colocation(
+knowledge::ColocationHistory measured() {
+  return knowledge::parse_colocation(
              "gpu_type,members,slowdowns,util_pct,mem_bytes\n"
              "V100,ResNet@batch 16,,,\n"
              "V100,Other,,90,4 GiB\n"
@@ -47,7 +47,7 @@ TEST(MakeKnowledge, JobsFindTheirApplications) {
   const auto cluster = model::make_preset("1x4:V100-SXM2-16GB+1x4:K80").value();
   const MadeKnowledge made =
       make_knowledge({.colocation = measured(), .power = {}}, cluster, history).value();
-  const profile::ColocationHistory& known = made.knowledge.colocation;
+  const knowledge::ColocationHistory& known = made.knowledge.colocation;
   EXPECT_EQ(known.app_name(history.jobs[0].request.app), "ResNet@batch 16");
   EXPECT_EQ(history.jobs[1].request.app, history.jobs[0].request.app);
   EXPECT_EQ(known.app_name(history.jobs[2].request.app), "ResNet@batch 32");
@@ -78,25 +78,25 @@ TEST(MakeKnowledge, DeclarationsStandInForMeasurementsOnly) {
   EXPECT_EQ(alone(0, 3).mem_bytes, int64_t{4} << 30);
   EXPECT_EQ(alone(1, 3).util_pct, 60) << "nothing was measured on K80";
   // A measured pair stays measured; the same pair on K80 falls to the prior.
-  const profile::ColocationPredictor predictor(made.knowledge.colocation);
+  const knowledge::ColocationPredictor predictor(made.knowledge.colocation);
   const std::array pair = {history.jobs[0].request.app, history.jobs[3].request.app};
   EXPECT_EQ(predictor.predict(made.knowledge.gpu_types[0], pair).level,
-            profile::PredictionLevel::Measured);
+            knowledge::PredictionLevel::Measured);
   EXPECT_EQ(predictor.predict(made.knowledge.gpu_types[1], pair).level,
-            profile::PredictionLevel::Utilisation);
+            knowledge::PredictionLevel::Utilisation);
 }
 
 TEST(MakeKnowledge, EveryGpuModelNeedsItsWatts) {
   model::JobHistory history = jobs();
   const auto mixed = model::make_preset("1x8:V100+1x8:P100").value();
   const auto missing = make_knowledge(
-      {.colocation = {}, .power = profile::resolve_power("v100,k80").value()}, mixed, history);
+      {.colocation = {}, .power = knowledge::resolve_power("v100,k80").value()}, mixed, history);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().text(),
             "no power model says what nodes with the GPU model P100 draw (there are some for V100, "
             "K80; add one whose gpu_model begins that name)");
   const MadeKnowledge made =
-      make_knowledge({.colocation = {}, .power = profile::resolve_power("v100,p100").value()},
+      make_knowledge({.colocation = {}, .power = knowledge::resolve_power("v100,p100").value()},
                      mixed, history)
           .value();
   ASSERT_EQ(made.knowledge.power.size(), 2u);
@@ -105,4 +105,4 @@ TEST(MakeKnowledge, EveryGpuModelNeedsItsWatts) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

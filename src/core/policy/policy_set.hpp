@@ -4,14 +4,14 @@
 #include <memory>
 #include <string>
 
-#include "policy/migration/migration.hpp"
-#include "policy/order/order.hpp"
-#include "policy/placement/placement.hpp"
-#include "policy/power/power.hpp"
-#include "policy/select/select.hpp"
-#include "policy/sharing/sharing.hpp"
+#include "core/policy/migration/migration.hpp"
+#include "core/policy/order/order.hpp"
+#include "core/policy/placement/placement.hpp"
+#include "core/policy/power/power.hpp"
+#include "core/policy/select/select.hpp"
+#include "core/policy/sharing/sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// What the core runs. Made by policy/compose.hpp.
 struct PolicySet {
@@ -34,4 +34,4 @@ struct PolicySet {
   bool list_released = false;
 };
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -3,14 +3,14 @@
 
 #include <vector>
 
-#include "model/cluster.hpp"
-#include "model/free_gpus.hpp"
-#include "model/job_state.hpp"
-#include "profile/bin_counts.hpp"
-#include "profile/locality.hpp"
-#include "profile/pm_scores.hpp"
+#include "core/knowledge/bin_counts.hpp"
+#include "core/knowledge/locality.hpp"
+#include "core/knowledge/pm_scores.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/free_gpus.hpp"
+#include "core/model/job_state.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 using base::TimeNs;
 using model::AppClass;
@@ -21,8 +21,8 @@ using model::NodeId;
 /// How fast GPUs run jobs, by position and class.
 struct SpeedModel {
   const model::Cluster* cluster = nullptr;
-  const profile::PmScores* scores = nullptr;
-  const profile::LocalityPenalties* penalties = nullptr;
+  const knowledge::PmScores* scores = nullptr;
+  const knowledge::LocalityPenalties* penalties = nullptr;
 
   /// Slowdown against PM score 1 and locality penalty 1: worst raw score x penalty of the span.
   [[nodiscard]] double slowdown(const model::JobRequest& job, std::span<const GpuId> gpus) const {
@@ -37,11 +37,11 @@ struct PlacementView {
   const SpeedModel* speed = nullptr;
   const model::FreeGpus* free = nullptr;
   /// Free GPUs by bin, one entry a class; empty unless the placement says it uses bins.
-  const std::vector<profile::BinCounts>* bins = nullptr;
+  const std::vector<knowledge::BinCounts>* bins = nullptr;
 
-  [[nodiscard]] const profile::BinCounts& bins_of(AppClass app_class) const {
+  [[nodiscard]] const knowledge::BinCounts& bins_of(AppClass app_class) const {
     return (*bins)[speed->scores->index(app_class)];
   }
 };
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,4 +1,4 @@
-#include "scheduler/accounts.hpp"
+#include "core/scheduler/accounts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::AccountId;
 using model::HardLimits;
@@ -143,4 +143,4 @@ std::vector<double> Accounts::fair_share(TimeNs now) const {
   return policy::fair_tree(nodes, leaves_.size());
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

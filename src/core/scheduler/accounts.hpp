@@ -1,14 +1,14 @@
-// The books of accounts and users: who used how much, and who may hold what (model/site_rules.hpp).
+// The books of accounts and users: who used how much, and who may hold what (core/model/site_rules.hpp).
 #pragma once
 
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
-#include "model/site_rules.hpp"
-#include "policy/order/fair_tree.hpp"
+#include "core/model/site_rules.hpp"
+#include "core/policy/order/fair_tree.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using base::TimeNs;
 
@@ -62,7 +62,7 @@ class Accounts {
   [[nodiscard]] Node parent(Node node) const { return tree_[node].parent; }
   [[nodiscard]] bool has_limits() const { return has_limits_; }
 
-  /// The fair-share factor by association (policy/order/fair_tree.hpp).
+  /// The fair-share factor by association (core/policy/order/fair_tree.hpp).
   [[nodiscard]] std::vector<double> fair_share(TimeNs now) const;
   /// Decayed GPU-seconds of an association.
   [[nodiscard]] double usage_gpu_s(uint32_t association, TimeNs now) const {
@@ -104,4 +104,4 @@ class Accounts {
   bool has_limits_ = false;
 };
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -1,9 +1,9 @@
-#include "scheduler/accounts.hpp"
+#include "core/scheduler/accounts.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 namespace {
 
 using model::AccountId;
@@ -77,4 +77,4 @@ TEST(Accounts, LimitsHoldForUsersAccountsAndThoseAbove) {
 }
 
 }  // namespace
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

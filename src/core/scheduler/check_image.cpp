@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <set>
 
-#include "scheduler/core_image.hpp"
+#include "core/scheduler/core_image.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 namespace {
 
 using model::GroupId;
@@ -180,7 +180,7 @@ class Check {
       require(each.slowdowns.size() == each.jobs.size(), "an observation has no place a job");
     }
     for (const auto& set : sharing.memory.learned) {
-      require(set.size >= 1 && set.size <= profile::kSetMax && set.samples > 0,
+      require(set.size >= 1 && set.size <= knowledge::kSetMax && set.samples > 0,
               "a measured set has {} members", int{set.size});
     }
   }
@@ -202,4 +202,4 @@ base::Status check_image(const CoreImage& image, const model::Cluster& cluster,
                         "start with the cluster and the policy that it was kept under");
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

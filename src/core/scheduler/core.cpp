@@ -1,12 +1,12 @@
-#include "scheduler/core.hpp"
+#include "core/scheduler/core.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/check.hpp"
-#include "scheduler/evacuation.hpp"
+#include "core/scheduler/evacuation.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::ActionKind;
 using model::EventKind;
@@ -365,4 +365,4 @@ TimeNs Core::wake_ns() const {
   return wake;
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

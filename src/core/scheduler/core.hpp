@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "model/action.hpp"
-#include "model/event.hpp"
-#include "policy/policy_set.hpp"
-#include "scheduler/decision.hpp"
-#include "scheduler/state.hpp"
+#include "core/model/action.hpp"
+#include "core/model/event.hpp"
+#include "core/policy/policy_set.hpp"
+#include "core/scheduler/decision.hpp"
+#include "core/scheduler/state.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::Action;
 using model::Event;
@@ -138,4 +138,4 @@ class Core {
   uint64_t mark_ = 0;
 };
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -1,10 +1,10 @@
-#include "scheduler/core_image.hpp"
+#include "core/scheduler/core_image.hpp"
 
 #include <algorithm>
 
 #include "base/check.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::JobPhase;
 
@@ -212,4 +212,4 @@ base::Status Core::restore(const CoreImage& image) {
   return {};
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/core.hpp"
+#include "core/scheduler/core.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 struct CoreImage {
   struct Job {
@@ -65,7 +65,7 @@ struct CoreImage {
 /// `apps[old]` and `gpu_types[old]` are their numbers there. What has no new number is not known
 /// any more.
 void renumber(CoreImage& image, std::span<const model::AppId> apps,
-              std::span<const profile::GpuTypeId> gpu_types);
+              std::span<const knowledge::GpuTypeId> gpu_types);
 
 /// New numbers of what a site names, by the old ones.
 struct PeopleNumbers {
@@ -78,4 +78,4 @@ struct PeopleNumbers {
 /// The image under an accounts file that numbers its users, accounts, partitions and QOS otherwise.
 void renumber(CoreImage& image, const PeopleNumbers& numbers);
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "policy/sharing/tenant_set.hpp"
-#include "scheduler/core.hpp"
+#include "core/policy/sharing/tenant_set.hpp"
+#include "core/scheduler/core.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::ActionKind;
 using model::JobPhase;
@@ -106,7 +106,7 @@ std::string Core::redo_cap(const Action& action) {
   if (!books_) return {};
   const model::Cluster& cluster = *state_.speed().cluster;
   const uint32_t gpu_model = cluster.node(cluster.node_of(action.gpu)).gpu_model;
-  const profile::PowerModel* power = policy::power_model(*books_, gpu_model);
+  const knowledge::PowerModel* power = policy::power_model(*books_, gpu_model);
   if (action.cap >= 0 && (power == nullptr || action.cap >= std::ssize(power->caps))) {
     return fmt::format("there is no power limit {} for GPU {}", int{action.cap}, action.gpu.value);
   }
@@ -130,4 +130,4 @@ std::string Core::redo_node(const Action& action) {
   return {};
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 
-#include "model/cluster_presets.hpp"
-#include "policy/compose.hpp"
-#include "scheduler/core.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "core/policy/compose.hpp"
+#include "core/scheduler/core.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 namespace {
 
 using model::ActionKind;
@@ -15,8 +15,8 @@ using testing::HasSubstr;
 /// A core on two nodes of two GPUs: jobs 0 (2 GPUs) and 1 (1 GPU) run, 2 (2 GPUs) waits.
 struct Busy {
   model::Cluster cluster = model::make_preset("2x2").value();
-  profile::PmScores scores = profile::PmScores::uniform(4);
-  profile::LocalityPenalties penalties{cluster, 1.5};
+  knowledge::PmScores scores = knowledge::PmScores::uniform(4);
+  knowledge::LocalityPenalties penalties{cluster, 1.5};
   policy::RunContext context{};
   Core core{policy::SpeedModel{&cluster, &scores, &penalties},
             policy::compose("fifo").value().make(context), context, 1};
@@ -93,4 +93,4 @@ TEST(CoreRedo, WhatIsNoLegalStepIsAnError) {
 }
 
 }  // namespace
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

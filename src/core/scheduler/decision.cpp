@@ -1,10 +1,10 @@
-#include "scheduler/decision.hpp"
+#include "core/scheduler/decision.hpp"
 
 #include <algorithm>
 
 #include "base/check.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using policy::Gap;
 using policy::OrderKey;
@@ -319,4 +319,4 @@ void DecisionBoard::visit_ends(const std::function<void(TimeNs, int32_t)>& visit
   }
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

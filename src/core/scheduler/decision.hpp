@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/reservation.hpp"
-#include "scheduler/sharing_books.hpp"
-#include "scheduler/state.hpp"
+#include "core/scheduler/reservation.hpp"
+#include "core/scheduler/sharing_books.hpp"
+#include "core/scheduler/state.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 /// What feeds a placement that draws: differs by job and by decision.
 [[nodiscard]] inline uint64_t placement_seed(uint64_t seed, JobId job, TimeNs now) {
@@ -103,4 +103,4 @@ class DecisionBoard final : public policy::Board {
   std::optional<TypedReservation> typed_;  ///< likewise, for a typed job
 };
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

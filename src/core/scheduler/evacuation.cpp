@@ -1,12 +1,12 @@
-#include "scheduler/evacuation.hpp"
+#include "core/scheduler/evacuation.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "scheduler/decision.hpp"
+#include "core/scheduler/decision.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 namespace {
 
 using policy::Evacuation;
@@ -169,4 +169,4 @@ std::optional<Evacuation> find_evacuation(const State& state, const policy::Poli
   return Search(state, policies, books, seed).find();
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -3,11 +3,11 @@
 
 #include <optional>
 
-#include "policy/policy_set.hpp"
-#include "scheduler/sharing_books.hpp"
-#include "scheduler/state.hpp"
+#include "core/policy/policy_set.hpp"
+#include "core/scheduler/sharing_books.hpp"
+#include "core/scheduler/state.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 /// A node of which a part is used and whose jobs may all be moved, to other such nodes, where the
 /// placement policy would put them; and the migration policy says that this pays. The least used
@@ -19,4 +19,4 @@ namespace goban::scheduler {
                                                                 uint64_t seed);
 inline constexpr size_t kEvacuationsTried = 8;
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

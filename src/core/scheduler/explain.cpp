@@ -1,6 +1,6 @@
-#include "scheduler/explain.hpp"
+#include "core/scheduler/explain.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::JobPhase;
 
@@ -114,4 +114,4 @@ std::vector<JobId> waiting_before(const Core& core, JobId id, size_t most, size_
   return before;
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

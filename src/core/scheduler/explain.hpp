@@ -2,9 +2,9 @@
 // a replay.
 #pragma once
 
-#include "scheduler/core.hpp"
+#include "core/scheduler/core.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 enum class WaitCause : uint8_t {
   NotWaiting,     ///< it runs, or is not active
@@ -49,4 +49,4 @@ struct WaitReason {
 [[nodiscard]] std::vector<JobId> waiting_before(const Core& core, JobId id, size_t most,
                                                 size_t& count);
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

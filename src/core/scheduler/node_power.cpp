@@ -1,6 +1,6 @@
-#include "scheduler/node_power.hpp"
+#include "core/scheduler/node_power.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 NodePower::NodePower(const model::Cluster& cluster, const policy::Power& power,
                      const policy::SiteKnowledge* knowledge)
@@ -99,4 +99,4 @@ void NodePower::arrived(NodeId node, TimeNs now) {
   if (active_) set_idle(node, true, now);
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "policy/knowledge.hpp"
-#include "policy/power/power.hpp"
+#include "core/policy/knowledge.hpp"
+#include "core/policy/power/power.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using base::TimeNs;
 using model::NodeId;
@@ -69,4 +69,4 @@ class NodePower {
   bool active_ = false;
 };
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -1,4 +1,4 @@
-#include "scheduler/promised_nodes.hpp"
+#include "core/scheduler/promised_nodes.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 std::string PromisedNodes::problem(const Promise& promise) const {
   if (!promise.reservation.valid() || find(promise.reservation) != nullptr) {
@@ -87,4 +87,4 @@ std::vector<TimeNs> PromisedNodes::changes_after(TimeNs now) const {
   return times;
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "model/ids.hpp"
+#include "core/model/ids.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using base::TimeNs;
 using model::NodeId;
@@ -63,4 +63,4 @@ class PromisedNodes {
   void index();
 };
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -6,10 +6,10 @@
 #include <rapidcheck.h>
 
 #include "base/random.hpp"
-#include "engine/simulated/batch.hpp"
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/simulator/batch.hpp"
 
-namespace goban::engine {
+namespace goban::core::scheduler {
 namespace {
 
 using base::TimeNs;
@@ -19,11 +19,11 @@ using model::GpuId;
 struct Experiment {
   uint64_t seed = 0;
   std::unique_ptr<model::Cluster> cluster;
-  std::unique_ptr<profile::PmScores> scores;
-  std::unique_ptr<profile::LocalityPenalties> penalties;
+  std::unique_ptr<knowledge::PmScores> scores;
+  std::unique_ptr<knowledge::LocalityPenalties> penalties;
   model::JobHistory history;
   policy::Composition composition;
-  SimulationOptions options;
+  study::simulator::SimulationOptions options;
 
   [[nodiscard]] policy::SpeedModel speed() const {
     return {cluster.get(), scores.get(), penalties.get()};
@@ -74,7 +74,7 @@ Experiment draw(uint64_t seed, const Shape& shape) {
   e.cluster = std::make_unique<model::Cluster>(
       model::make_preset(fmt::format("{}x{}", nodes, per_node)).value());
   const uint32_t gpus = e.cluster->num_gpus();
-  std::vector<profile::ClassScores> classes;
+  std::vector<knowledge::ClassScores> classes;
   for (int c = 0; c < 3; ++c) {
     std::vector<double> raw;
     std::vector<double> bins;
@@ -82,10 +82,10 @@ Experiment draw(uint64_t seed, const Shape& shape) {
       bins.push_back(0.9 + 0.1 * static_cast<double>(random.below(4)));
       raw.push_back(shape.ideal_gpus ? 1.0 : bins.back() + 0.01 * random.uniform());
     }
-    classes.push_back(profile::class_from_values(raw, bins));
+    classes.push_back(knowledge::class_from_values(raw, bins));
   }
-  e.scores = std::make_unique<profile::PmScores>(std::move(classes));
-  e.penalties = std::make_unique<profile::LocalityPenalties>(
+  e.scores = std::make_unique<knowledge::PmScores>(std::move(classes));
+  e.penalties = std::make_unique<knowledge::LocalityPenalties>(
       *e.cluster, shape.ideal_gpus ? 1.0 : 1.0 + random.uniform());
 
   const uint64_t count = 1 + random.below(60);
@@ -120,11 +120,11 @@ Experiment draw(uint64_t seed, const Shape& shape) {
 }
 
 /// Follows who holds what, from the outside.
-class Books final : public Observer {
+class Books final : public study::simulator::Observer {
  public:
   explicit Books(const Experiment& e) : e_(e), owner_(e.cluster->num_gpus()) {}
 
-  void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) override {
+  void acted(TimeNs now, const model::Action& action, const Core& core) override {
     if (action.kind != model::ActionKind::Start) {
       leave(action.job, now);
       return;
@@ -147,15 +147,15 @@ class Books final : public Observer {
     }
     stays.push_back(std::move(stay));
   }
-  void job_ended(TimeNs now, JobId job, JobEnd) override { leave(job, now); }
+  void job_ended(TimeNs now, JobId job, study::simulator::JobEnd) override { leave(job, now); }
 
   /// Work done must be work asked, and no limit passed.
-  void check(const SimulationResult& result) const {
+  void check(const study::simulator::SimulationResult& result) const {
     const double round_s = e_.options.settings.credit_per_round ? e_.options.settings.round_s : 0;
     for (size_t i = 0; i < e_.history.jobs.size(); ++i) {
       const model::Job& job = e_.history.jobs[i];
-      const JobOutcome& outcome = result.outcomes[i];
-      RC_ASSERT(outcome.end != JobEnd::Pending);
+      const study::simulator::JobOutcome& outcome = result.outcomes[i];
+      RC_ASSERT(outcome.end != study::simulator::JobEnd::Pending);
       const std::vector<Stay>& stays = stays_.at(JobId(i));
       double done_s = 0;
       double step_s = 0;  // what one more nanosecond, or round, would do
@@ -170,7 +170,7 @@ class Books final : public Observer {
       RC_ASSERT(held == outcome.held_ns);
       const TimeNs limit = job.request.walltime_limit_ns;
       if (limit > 0 && round_s == 0) RC_ASSERT(held <= limit);
-      if (outcome.end == JobEnd::Finished) {
+      if (outcome.end == study::simulator::JobEnd::Finished) {
         RC_ASSERT(done_s >= job.work_s - 1e-6);
         RC_ASSERT(done_s <= job.work_s + step_s + 1e-6);
       } else if (round_s == 0) {
@@ -267,7 +267,7 @@ TEST(SimulationProperty, GpusAreExclusiveGangsWholeAndWorkAddsUp) {
     RC_TAG(e.composition.name);
     Books books(e);
     e.options.observer = &books;
-    const auto result = simulate(e.history, e.speed(), e.composition, e.options);
+    const auto result = study::simulator::simulate(e.history, e.speed(), e.composition, e.options);
     if (!result) RC_FAIL(result.error().message);
     books.check(*result);
   }));
@@ -278,7 +278,7 @@ TEST(SimulationProperty, NoJobOvertakesAnotherUnderFifoAndPrefix) {
     const Shape shape{.policies = {"fifo+packed", "fifo+pal", "fifo-packed-strict",
                                    "fifo-fungible-strict", "fifo+prefix+consolidated"}};
     const Experiment e = draw(*rc::gen::arbitrary<uint64_t>(), shape);
-    const auto result = simulate(e.history, e.speed(), e.composition, e.options);
+    const auto result = study::simulator::simulate(e.history, e.speed(), e.composition, e.options);
     RC_ASSERT(result.has_value());
     for (size_t i = 1; i < result->outcomes.size(); ++i) {
       RC_ASSERT(result->outcomes[i - 1].start_ns <= result->outcomes[i].start_ns);
@@ -288,10 +288,10 @@ TEST(SimulationProperty, NoJobOvertakesAnotherUnderFifoAndPrefix) {
 
 /// Computes, after each decision, when the first waiting job could start if nothing else did, from
 /// free GPUs and the ends of running jobs; keeps the best promise for each.
-class Promises final : public Observer {
+class Promises final : public study::simulator::Observer {
  public:
   explicit Promises(const Experiment& e) : e_(e) {}
-  void decided(const scheduler::Decision& decision, const scheduler::Core& core) override {
+  void decided(const Decision& decision, const Core& core) override {
     const auto* head = core.state().queue().first();
     if (head == nullptr) return;
     const model::JobState& job = core.state().job(head->slot);
@@ -330,7 +330,7 @@ TEST(SimulationProperty, BackfillNeverDelaysTheReservedJob) {
     e.composition.settings.round_s = e.options.settings.round_s = 0;
     Promises promises(e);
     e.options.observer = &promises;
-    const auto result = simulate(e.history, e.speed(), e.composition, e.options);
+    const auto result = study::simulator::simulate(e.history, e.speed(), e.composition, e.options);
     RC_ASSERT(result.has_value());
     if (e.composition.order == "priority") return;  // a later job may rightly go first
     for (const auto& [job, promised_ns] : promises.promised()) {
@@ -343,16 +343,16 @@ TEST(SimulationProperty, ResultsDependOnNothingButTheInput) {
   EXPECT_TRUE(rc::check([] {
     const uint64_t seed = *rc::gen::arbitrary<uint64_t>();
     const Experiment e = draw(seed, {.policies = kPolicies});
-    std::vector<BatchRun> runs;
+    std::vector<study::simulator::BatchRun> runs;
     for (const std::string& name : kPolicies) {
-      BatchRun& run = runs.emplace_back();
+      study::simulator::BatchRun& run = runs.emplace_back();
       run.composition = policy::compose(name).value();
       run.speed = e.speed();
       run.options.settings = run.composition.settings;
       run.options.seed = seed;
     }
-    const auto serial = simulate_all(e.history, runs, 1);
-    const auto parallel = simulate_all(e.history, runs, 4);
+    const auto serial = study::simulator::simulate_all(e.history, runs, 1);
+    const auto parallel = study::simulator::simulate_all(e.history, runs, 4);
     RC_ASSERT(serial.has_value() && parallel.has_value());
     for (size_t i = 0; i < runs.size(); ++i) {
       const auto& a = (*serial)[i].simulation;
@@ -398,11 +398,12 @@ TEST(SimulationProperty, NodeFailuresLoseNoJob) {
     }
     e.options.incidents = incidents;
     e.options.checkpoint_interval_s = 60;
-    const auto result = simulate(e.history, e.speed(), e.composition, e.options);
+    const auto result = study::simulator::simulate(e.history, e.speed(), e.composition, e.options);
     if (!result) RC_FAIL(e.composition.name + ": " + result.error().message);
-    for (const JobOutcome& outcome : result->outcomes) RC_ASSERT(outcome.end == JobEnd::Finished);
+    for (const study::simulator::JobOutcome& outcome : result->outcomes)
+      RC_ASSERT(outcome.end == study::simulator::JobEnd::Finished);
   }));
 }
 
 }  // namespace
-}  // namespace goban::engine
+}  // namespace goban::core::scheduler

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <map>
 
-#include "scheduler/core_image.hpp"
+#include "core/scheduler/core_image.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 namespace {
 
 template <typename Id>
@@ -12,8 +12,8 @@ Id new_number(std::span<const Id> numbers, Id old) {
 }
 
 /// Members ascending again, each with its slowdown. False: one of them is not known any more.
-bool renumber_set(profile::MeasuredSet& set, std::span<const model::AppId> apps,
-                  std::span<const profile::GpuTypeId> gpu_types) {
+bool renumber_set(knowledge::MeasuredSet& set, std::span<const model::AppId> apps,
+                  std::span<const knowledge::GpuTypeId> gpu_types) {
   std::vector<std::pair<model::AppId, double>> members;
   for (size_t i = 0; i < set.size; ++i) {
     members.emplace_back(new_number(apps, set.apps[i]), set.slowdown[i]);
@@ -28,9 +28,9 @@ bool renumber_set(profile::MeasuredSet& set, std::span<const model::AppId> apps,
 }
 
 void renumber_memory(policy::SharingMemory::Image& memory, std::span<const model::AppId> apps,
-                     std::span<const profile::GpuTypeId> gpu_types) {
+                     std::span<const knowledge::GpuTypeId> gpu_types) {
   std::erase_if(memory.learned,
-                [&](profile::MeasuredSet& set) { return !renumber_set(set, apps, gpu_types); });
+                [&](knowledge::MeasuredSet& set) { return !renumber_set(set, apps, gpu_types); });
   std::map<uint64_t, uint32_t> broken;
   for (const auto& [pair, times] : memory.broken) {
     const auto [one, other] = policy::SharingMemory::apps_of(pair);
@@ -45,7 +45,7 @@ void renumber_memory(policy::SharingMemory::Image& memory, std::span<const model
 }  // namespace
 
 void renumber(CoreImage& image, std::span<const model::AppId> apps,
-              std::span<const profile::GpuTypeId> gpu_types) {
+              std::span<const knowledge::GpuTypeId> gpu_types) {
   for (CoreImage::Job& job : image.jobs) {
     job.state.request.app = new_number(apps, job.state.request.app);
   }
@@ -73,4 +73,4 @@ void renumber(CoreImage& image, const PeopleNumbers& numbers) {
   for (Accounts::Usage& usage : image.usages.accounts) change(numbers.accounts, usage.account);
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

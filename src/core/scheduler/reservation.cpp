@@ -1,9 +1,9 @@
-#include "scheduler/reservation.hpp"
+#include "core/scheduler/reservation.hpp"
 
 #include <algorithm>
 #include <limits>
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::HostResources;
 using Room = Resources::NodeRoom;
@@ -86,4 +86,4 @@ bool TypedReservation::admit(const JobRequest& request, const Allocation& alloca
   return !broken;
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "scheduler/state.hpp"
+#include "core/scheduler/state.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 /// The promise to one typed job. Knows no maintenance windows.
 class TypedReservation {
@@ -35,4 +35,4 @@ class TypedReservation {
   TimeNs start_ns_ = base::kNever;
 };
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -1,12 +1,12 @@
 // Nodes that are promised to reservations: who may start where, and when.
 #include <gmock/gmock.h>
 
-#include "model/cluster_presets.hpp"
-#include "policy/compose.hpp"
-#include "scheduler/core_image.hpp"
-#include "scheduler/explain.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "core/policy/compose.hpp"
+#include "core/scheduler/core_image.hpp"
+#include "core/scheduler/explain.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 namespace {
 
 using model::ActionKind;
@@ -95,8 +95,8 @@ struct Site {
   WaitReason why(JobId job) { return why_waiting(core, job, now, 1); }
 
   model::Cluster cluster = model::make_preset("2x2").value();
-  profile::PmScores scores = profile::PmScores::uniform(4);
-  profile::LocalityPenalties penalties{cluster, 1.5};
+  knowledge::PmScores scores = knowledge::PmScores::uniform(4);
+  knowledge::LocalityPenalties penalties{cluster, 1.5};
   policy::RunContext context{};
   Core core;
   TimeNs now = 0;
@@ -228,4 +228,4 @@ TEST(Reservations, AnImageWithImpossiblePromisesIsRefused) {
 }
 
 }  // namespace
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -1,10 +1,10 @@
-#include "scheduler/resources.hpp"
+#include "core/scheduler/resources.hpp"
 
 #include <algorithm>
 
 #include "base/check.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::GpuId;
 using model::HostResources;
@@ -25,8 +25,8 @@ Resources::Resources(const policy::SpeedModel& speed, const policy::Placement& p
   for (uint32_t gpu = 0; gpu < cluster_->num_gpus(); ++gpu) give_gpu(GpuId(gpu));
 }
 
-std::vector<profile::BinCounts> Resources::empty_bins() const {
-  std::vector<profile::BinCounts> bins;
+std::vector<knowledge::BinCounts> Resources::empty_bins() const {
+  std::vector<knowledge::BinCounts> bins;
   if (!placement_->uses_bins()) return bins;
   for (size_t c = 0; c < speed_.scores->num_classes(); ++c) {
     bins.emplace_back(*cluster_, speed_.scores->of(model::AppClass{static_cast<uint8_t>(c)}));
@@ -78,7 +78,7 @@ Resources::Part Resources::part_of(std::span<const NodeId> nodes) const {
     for (uint32_t gpu = free_.first_from(node.first_gpu); gpu < node.end_gpu();
          gpu = free_.first_from(gpu + 1)) {
       part.free.give(GpuId(gpu));
-      for (profile::BinCounts& bins : part.bins) bins.give(GpuId(gpu));
+      for (knowledge::BinCounts& bins : part.bins) bins.give(GpuId(gpu));
     }
   }
   return part;
@@ -95,10 +95,10 @@ void Resources::sync(Part& part, const model::ResourceType& type, NodeId id,
     if (wanted == part.free.is_free(gpu)) continue;
     if (wanted) {
       part.free.give(gpu);
-      for (profile::BinCounts& bins : part.bins) bins.give(gpu);
+      for (knowledge::BinCounts& bins : part.bins) bins.give(gpu);
     } else {
       part.free.take(gpu);
-      for (profile::BinCounts& bins : part.bins) bins.take(gpu);
+      for (knowledge::BinCounts& bins : part.bins) bins.take(gpu);
     }
   }
 }
@@ -137,7 +137,7 @@ bool Resources::place_instances(const JobRequest& job, const model::ResourceType
     if (instance + 1 == job.instances) return true;
     for (const GpuId gpu : share.gpus) {
       part.free.take(gpu);
-      for (profile::BinCounts& bins : part.bins) bins.take(gpu);
+      for (knowledge::BinCounts& bins : part.bins) bins.take(gpu);
     }
     // The node stays on offer while its host has room for another.
     HostResources left = rooms_[id.index()].host;
@@ -149,7 +149,7 @@ bool Resources::place_instances(const JobRequest& job, const model::ResourceType
     for (uint32_t gpu = part.free.first_from(node.first_gpu); gpu < node.end_gpu();
          gpu = part.free.first_from(gpu + 1)) {
       part.free.take(GpuId(gpu));
-      for (profile::BinCounts& bins : part.bins) bins.take(GpuId(gpu));
+      for (knowledge::BinCounts& bins : part.bins) bins.take(GpuId(gpu));
     }
   }
   return true;
@@ -203,13 +203,13 @@ bool Resources::find_hosts(const JobRequest& job, const model::ResourceType& typ
 void Resources::give_gpu(GpuId gpu) {
   free_.give(gpu);
   ++rooms_[cluster_->node_of(gpu).index()].gpus;
-  for (profile::BinCounts& bins : bins_) bins.give(gpu);
+  for (knowledge::BinCounts& bins : bins_) bins.give(gpu);
 }
 
 void Resources::take_gpu(GpuId gpu) {
   free_.take(gpu);
   --rooms_[cluster_->node_of(gpu).index()].gpus;
-  for (profile::BinCounts& bins : bins_) bins.take(gpu);
+  for (knowledge::BinCounts& bins : bins_) bins.take(gpu);
 }
 
 bool Resources::can_take(const JobRequest& job, const Allocation& allocation) const {
@@ -314,4 +314,4 @@ void Resources::drain(NodeId node, TimeNs from) {
   num_limited_ += until != base::kNever ? 1 : 0;
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

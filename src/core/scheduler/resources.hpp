@@ -5,11 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "model/action.hpp"
-#include "policy/placement/placement.hpp"
-#include "scheduler/promised_nodes.hpp"
+#include "core/model/action.hpp"
+#include "core/policy/placement/placement.hpp"
+#include "core/scheduler/promised_nodes.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::Allocation;
 using model::JobRequest;
@@ -86,11 +86,11 @@ class Resources {
   /// Free GPUs and bins on some nodes only.
   struct Part {
     model::FreeGpus free;
-    std::vector<profile::BinCounts> bins;
+    std::vector<knowledge::BinCounts> bins;
   };
 
   [[nodiscard]] bool usable(NodeId node, const JobRequest& job, Hold hold) const;
-  [[nodiscard]] std::vector<profile::BinCounts> empty_bins() const;
+  [[nodiscard]] std::vector<knowledge::BinCounts> empty_bins() const;
   [[nodiscard]] Part part_of(std::span<const NodeId> nodes) const;
   /// Brings `part` up to date on one node: it offers the node's free GPUs if the node is open and
   /// has, with `left` of the host, room for an instance of `type`.
@@ -115,7 +115,7 @@ class Resources {
   const policy::Placement* placement_;
   const model::Cluster* cluster_;
   model::FreeGpus free_;
-  std::vector<profile::BinCounts> bins_;
+  std::vector<knowledge::BinCounts> bins_;
   std::vector<NodeRoom> rooms_;       ///< by node
   std::vector<TimeNs> usable_until_;  ///< by node
   PromisedNodes promised_;
@@ -126,4 +126,4 @@ class Resources {
   size_t num_limited_ = 0;  ///< nodes with usable_until < kNever
 };
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

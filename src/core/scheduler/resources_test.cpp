@@ -1,14 +1,14 @@
 // Host resources, instances and closed nodes.
-#include "scheduler/resources.hpp"
+#include "core/scheduler/resources.hpp"
 
 #include <gmock/gmock.h>
 #include <map>
 #include <rapidcheck.h>
 
 #include "base/random.hpp"
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 namespace {
 
 using model::GpuId;
@@ -18,7 +18,7 @@ using model::NodeId;
 struct Site {
   Site()
       : cluster(model::make_preset("abci").value()),
-        scores(profile::PmScores::uniform(cluster.num_gpus())),
+        scores(knowledge::PmScores::uniform(cluster.num_gpus())),
         penalties(cluster, 1.0),
         placement(policy::make_packed()),
         resources({&cluster, &scores, &penalties}, *placement) {}
@@ -37,8 +37,8 @@ struct Site {
   }
 
   model::Cluster cluster;
-  profile::PmScores scores;
-  profile::LocalityPenalties penalties;
+  knowledge::PmScores scores;
+  knowledge::LocalityPenalties penalties;
   std::unique_ptr<policy::Placement> placement;
   Resources resources;
 };
@@ -116,4 +116,4 @@ TEST(ResourcesProperty, NoNodeIsOvercommittedAndInstancesAreWhole) {
 }
 
 }  // namespace
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -9,13 +9,13 @@
 #include <sstream>
 
 #include "base/number.hpp"
-#include "engine/simulated/simulation.hpp"
-#include "model/cluster_file.hpp"
-#include "model/cluster_presets.hpp"
-#include "model/site_rules_file.hpp"
-#include "policy/sharing/eaco_settings.hpp"
+#include "core/model/cluster_file.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "core/model/site_rules_file.hpp"
+#include "core/policy/sharing/eaco_settings.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::engine {
+namespace goban::core::scheduler {
 namespace {
 
 using base::TimeNs;
@@ -27,14 +27,14 @@ struct Scenario {
   std::optional<double> round_s;
   double locality_penalty = 1;
   double checkpoint_interval_s = 0;
-  std::optional<ContentionSettings> contention;
+  std::optional<study::simulator::ContentionSettings> contention;
   std::vector<double> scores;
   model::JobHistory history;
   std::string rules;  ///< TOML, from the lines `rule`
   std::vector<model::Event> incidents;
   std::vector<std::string> expected;
   std::shared_ptr<policy::SiteKnowledge> knowledge;  ///< null: none of its lines is there
-  std::vector<profile::MeasuredSet> true_sets;
+  std::vector<knowledge::MeasuredSet> true_sets;
 };
 
 /// What is known of V100 nodes as soon as a scenario speaks of it: an idle node of N GPUs draws
@@ -43,7 +43,7 @@ policy::SiteKnowledge& knowledge_of(Scenario& s) {
   if (s.knowledge) return *s.knowledge;
   s.knowledge = std::make_shared<policy::SiteKnowledge>();
   s.knowledge->gpu_types = {s.knowledge->colocation.add_gpu_type("V100")};
-  profile::PowerModel power;
+  knowledge::PowerModel power;
   power.num_gpus = 1;
   power.host_idle_w = 100;
   power.gpu_idle_w = 30;
@@ -57,9 +57,9 @@ policy::SiteKnowledge& knowledge_of(Scenario& s) {
 }
 
 /// APP:SLOWDOWN ...
-profile::MeasuredSet read_set(Scenario& s, std::istringstream& words) {
-  profile::ColocationHistory& history = knowledge_of(s).colocation;
-  profile::MeasuredSet set;
+knowledge::MeasuredSet read_set(Scenario& s, std::istringstream& words) {
+  knowledge::ColocationHistory& history = knowledge_of(s).colocation;
+  knowledge::MeasuredSet set;
   set.gpu_type = s.knowledge->gpu_types[0];
   for (std::string word; words >> word; ++set.size) {
     const size_t colon = word.find(':');
@@ -70,16 +70,16 @@ profile::MeasuredSet read_set(Scenario& s, std::istringstream& words) {
 }
 
 /// What is known, but for the sets that are truly otherwise; null if there are none.
-std::shared_ptr<profile::ColocationHistory> true_history(const Scenario& s) {
+std::shared_ptr<knowledge::ColocationHistory> true_history(const Scenario& s) {
   if (s.true_sets.empty()) return nullptr;
-  const profile::ColocationHistory& known = s.knowledge->colocation;
-  auto truth = std::make_shared<profile::ColocationHistory>();
+  const knowledge::ColocationHistory& known = s.knowledge->colocation;
+  auto truth = std::make_shared<knowledge::ColocationHistory>();
   truth->add_gpu_type("V100");
   for (uint32_t app = 0; app < known.num_apps(); ++app) {
     truth->add_app(known.app_name(model::AppId(app)), "");
   }
-  for (const profile::MeasuredSet& set : s.true_sets) truth->merge(set);
-  for (const profile::MeasuredSet& set : known.sets()) {
+  for (const knowledge::MeasuredSet& set : s.true_sets) truth->merge(set);
+  for (const knowledge::MeasuredSet& set : known.sets()) {
     if (truth->find(set.gpu_type, set.members()) == nullptr) truth->merge(set);
   }
   return truth;
@@ -90,7 +90,7 @@ std::shared_ptr<profile::ColocationHistory> true_history(const Scenario& s) {
 bool read_knowledge(Scenario& s, const std::string& key, std::istringstream& words) {
   if (key == "app") {
     std::string name;
-    profile::MeasuredSet alone;
+    knowledge::MeasuredSet alone;
     words >> name >> alone.util_pct >> alone.power_w;
     alone.apps[0] = knowledge_of(s).colocation.add_app(name, "");
     alone.gpu_type = s.knowledge->gpu_types[0];
@@ -98,12 +98,12 @@ bool read_knowledge(Scenario& s, const std::string& key, std::istringstream& wor
     alone.slowdown[0] = 1;
     s.knowledge->colocation.merge(alone);
   } else if (key == "together") {
-    const profile::MeasuredSet set = read_set(s, words);
+    const knowledge::MeasuredSet set = read_set(s, words);
     s.knowledge->colocation.merge(set);
   } else if (key == "truly") {
     s.true_sets.push_back(read_set(s, words));
   } else if (key == "cap") {
-    profile::PowerCap cap;
+    knowledge::PowerCap cap;
     words >> cap.cap_w >> cap.energy_factor >> cap.time_factor;
     knowledge_of(s).power[0].caps.push_back(cap);
   } else if (key == "sharing") {
@@ -134,10 +134,10 @@ model::Cluster read_cluster(const std::string& name) {
 TimeNs time_of(const std::string& word) { return base::from_seconds(std::stod(word)); }
 
 /// Writes what happens, one line each, as the scenario expects it.
-class Timeline final : public Observer {
+class Timeline final : public study::simulator::Observer {
  public:
   explicit Timeline(const model::JobHistory& history) : history_(history) {}
-  void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) override {
+  void acted(TimeNs now, const model::Action& action, const Core& core) override {
     switch (action.kind) {
       case model::ActionKind::Start: {
         std::string gpus;
@@ -175,8 +175,8 @@ class Timeline final : public Observer {
   void awake(TimeNs now, model::NodeId node) override {
     add(now, fmt::format("awake n{}", node.value));
   }
-  void job_ended(TimeNs now, JobId job, JobEnd end) override {
-    add(now, end == JobEnd::TimedOut ? "timeout" : "finish", job, "");
+  void job_ended(TimeNs now, JobId job, study::simulator::JobEnd end) override {
+    add(now, end == study::simulator::JobEnd::TimedOut ? "timeout" : "finish", job, "");
   }
   std::vector<std::string> lines;
 
@@ -319,7 +319,7 @@ void read(const std::filesystem::path& path, Scenario& s) {
     } else if (key == "locality-penalty") {
       s.locality_penalty = std::stod(value);
     } else if (key == "contention") {
-      s.contention = ContentionSettings{std::stod(value), std::nullopt};
+      s.contention = study::simulator::ContentionSettings{std::stod(value), std::nullopt};
       if (double ratio = 0; words >> ratio) s.contention->uplink_ratio = ratio;
     } else if (key == "checkpoint-interval") {
       s.checkpoint_interval_s = std::stod(value);
@@ -340,12 +340,12 @@ TEST_P(ScenarioTest, TimelineIsAsWritten) {
   ASSERT_TRUE(rules) << rules.error().text();
   s.policy->rules = std::make_shared<model::SiteRules>(std::move(*rules));
   if (s.round_s) s.policy->settings.round_s = *s.round_s;
-  const profile::PmScores scores =
-      s.scores.empty() ? profile::PmScores::uniform(s.cluster->num_gpus())
-                       : profile::PmScores({profile::class_from_values(s.scores, s.scores)});
-  const profile::LocalityPenalties penalties(*s.cluster, s.locality_penalty);
+  const knowledge::PmScores scores =
+      s.scores.empty() ? knowledge::PmScores::uniform(s.cluster->num_gpus())
+                       : knowledge::PmScores({knowledge::class_from_values(s.scores, s.scores)});
+  const knowledge::LocalityPenalties penalties(*s.cluster, s.locality_penalty);
   Timeline timeline(s.history);
-  SimulationOptions options;
+  study::simulator::SimulationOptions options;
   options.settings = s.policy->settings;
   options.checkpoint_interval_s = s.checkpoint_interval_s;
   options.incidents = s.incidents;
@@ -353,7 +353,8 @@ TEST_P(ScenarioTest, TimelineIsAsWritten) {
   options.knowledge = s.knowledge;
   options.true_colocation = true_history(s);
   options.observer = &timeline;
-  const auto result = simulate(s.history, {&*s.cluster, &scores, &penalties}, *s.policy, options);
+  const auto result =
+      study::simulator::simulate(s.history, {&*s.cluster, &scores, &penalties}, *s.policy, options);
   if (!result) timeline.lines.push_back("error " + result.error().message);
   std::string expected;
   std::string actual;
@@ -376,4 +377,4 @@ INSTANTIATE_TEST_SUITE_P(Files, ScenarioTest, testing::ValuesIn(scenario_files()
                          [](const auto& each) { return each.param.stem().string(); });
 
 }  // namespace
-}  // namespace goban::engine
+}  // namespace goban::core::scheduler

@@ -1,13 +1,13 @@
-#include "scheduler/sharing_books.hpp"
+#include "core/scheduler/sharing_books.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/check.hpp"
-#include "policy/sharing/promises.hpp"
-#include "scheduler/decision.hpp"
+#include "core/policy/sharing/promises.hpp"
+#include "core/scheduler/decision.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::ActionKind;
 
@@ -148,7 +148,7 @@ void SharingBooks::observed(JobId job, double slowdown) {
 void SharingBooks::submitted(const JobState& job) {
   const model::AloneUse said{.gpu_util_pct = static_cast<double>(job.training.gpu_util_pct),
                              .gpu_mem_bytes = job.training.gpu_mem_bytes};
-  for (const profile::GpuTypeId type : knowledge_->gpu_types) {
+  for (const knowledge::GpuTypeId type : knowledge_->gpu_types) {
     memory_.declared(type, job.request.app, said);
   }
 }
@@ -329,4 +329,4 @@ TimeNs SharingBooks::next_deadline_ns() const {
   return next;
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/state.hpp"
+#include "core/scheduler/state.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::Action;
 using model::GroupId;
@@ -146,4 +146,4 @@ class SharingBooks final : public policy::SharingView {
   int64_t num_undone_ = 0;
 };
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

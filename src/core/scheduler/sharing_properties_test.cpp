@@ -7,9 +7,9 @@
 #include <rapidcheck.h>
 #include <set>
 
-#include "engine/simulated/test_sharing_run.hpp"
+#include "core/scheduler/test_sharing_run.hpp"
 
-namespace goban::engine {
+namespace goban::core::scheduler {
 namespace {
 
 using model::ActionKind;
@@ -27,7 +27,7 @@ int32_t jobs_per_gpu_max(const policy::Composition& composition) {
 }
 
 /// Follows who is where, how fast each goes, and what work is done.
-class Follower final : public Observer {
+class Follower final : public study::simulator::Observer {
  public:
   explicit Follower(const SharingRun& run)
       : run_(run),
@@ -39,7 +39,7 @@ class Follower final : public Observer {
     for (size_t i = 0; i < lives_.size(); ++i) lives_[i].left_s = run.history.jobs[i].work_s;
   }
 
-  void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) override {
+  void acted(TimeNs now, const model::Action& action, const Core& core) override {
     pass(now);
     note(fmt::format("{} {} {} {} {}", now, static_cast<int>(action.kind), action.job.value,
                      action.gpu.value, action.node.value));
@@ -78,10 +78,10 @@ class Follower final : public Observer {
     pass(now);
     asleep_[node.index()] = false;
   }
-  void job_ended(TimeNs now, JobId job, JobEnd end) override {
+  void job_ended(TimeNs now, JobId job, study::simulator::JobEnd end) override {
     pass(now);
     note(fmt::format("{} end {}", now, job.value));
-    RC_ASSERT(end == JobEnd::Finished);
+    RC_ASSERT(end == study::simulator::JobEnd::Finished);
     const Life& life = lives_[job.index()];
     // Nothing lost, nothing gained. The noise of true speeds is not computed here.
     const bool exact = run_.options.prediction_noise == 0;
@@ -90,7 +90,7 @@ class Follower final : public Observer {
     leave(job);
     lives_[job.index()].ended = true;
   }
-  void decided(const scheduler::Decision& decision, const scheduler::Core& core) override {
+  void decided(const Decision& decision, const Core& core) override {
     const model::Tenants& tenants = *core.tenants();
     for (uint32_t gpu = 0; gpu < on_gpu_.size(); ++gpu) {
       const model::GroupId group = tenants.group_of(GpuId(gpu));
@@ -203,7 +203,7 @@ class Follower final : public Observer {
     std::erase_if(provisional_, [&](const auto& each) { return each.second.until <= now; });
   }
 
-  void start(TimeNs now, const model::Action& action, const scheduler::Core& core) {
+  void start(TimeNs now, const model::Action& action, const Core& core) {
     Life& life = lives_[action.job.index()];
     const model::JobRequest& request = job(action.job).request;
     RC_ASSERT(life.gpus.empty() && !life.ended && now >= request.submit_ns);
@@ -290,7 +290,7 @@ class Follower final : public Observer {
     left_.emplace(id, node);
   }
   /// Whoever was moved runs again on one other node that was in use, and nobody is left behind.
-  void check_moves(const scheduler::Core& core) {
+  void check_moves(const Core& core) {
     std::set<model::NodeId> reached;
     for (const auto& [id, node] : left_) {
       const std::vector<GpuId>& now = lives_[id.index()].gpus;
@@ -344,7 +344,7 @@ class Follower final : public Observer {
   }
 
   const SharingRun& run_;
-  profile::ColocationPredictor predictor_;
+  knowledge::ColocationPredictor predictor_;
   std::vector<std::vector<JobId>> on_gpu_;  ///< in order of arrival
   std::vector<int8_t> cap_;
   std::vector<Life> lives_;
@@ -366,8 +366,8 @@ TEST(SharingProperty, BooksWorkAndRulesHoldUnderEveryPolicy) {
     Follower follower(run);
     const auto result = run.simulate(&follower);
     if (!result) RC_FAIL(run.composition.name + ": " + result.error().message);
-    for (const JobOutcome& outcome : result->outcomes) {
-      RC_ASSERT(outcome.end == JobEnd::Finished);
+    for (const study::simulator::JobOutcome& outcome : result->outcomes) {
+      RC_ASSERT(outcome.end == study::simulator::JobEnd::Finished);
       RC_ASSERT(outcome.undone + outcome.moved <= outcome.preemptions);
       moves += outcome.moved;
     }
@@ -402,10 +402,10 @@ TEST(SharingProperty, RunsAreReproducibleByteForByte) {
 }
 
 /// Where everybody started first.
-class FirstStarts final : public Observer {
+class FirstStarts final : public study::simulator::Observer {
  public:
   explicit FirstStarts(const SharingRun& run) : run_(run), end_ns_(run.history.jobs.size(), -1) {}
-  void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) override {
+  void acted(TimeNs now, const model::Action& action, const Core& core) override {
     if (action.kind != ActionKind::Start || end_ns_[action.job.index()] >= 0) return;
     const model::Job& job = run_.history.jobs[action.job.index()];
     const double slowdown = run_.speed().slowdown(job.request, core.allocation(action.job).gpus);
@@ -457,4 +457,4 @@ TEST(SharingProperty, WithAnExactPredictorEacoBreaksNoDeadline) {
 }
 
 }  // namespace
-}  // namespace goban::engine
+}  // namespace goban::core::scheduler

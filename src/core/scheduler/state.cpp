@@ -1,16 +1,16 @@
-#include "scheduler/state.hpp"
+#include "core/scheduler/state.hpp"
 
 #include <algorithm>
 
 #include "base/check.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::JobPhase;
 
 namespace {
 
-double lowest_score(const profile::PmScores& scores) {
+double lowest_score(const knowledge::PmScores& scores) {
   double lowest = std::numeric_limits<double>::infinity();
   for (size_t c = 0; c < scores.num_classes(); ++c) {
     lowest =
@@ -378,4 +378,4 @@ TimeNs State::next_starved_ns() const {
                           : base::add_saturating(waiters_.front().since, policies_->starvation_ns);
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -11,15 +11,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/event.hpp"
-#include "model/tenants.hpp"
-#include "policy/policy_set.hpp"
-#include "scheduler/accounts.hpp"
-#include "scheduler/node_power.hpp"
-#include "scheduler/resources.hpp"
-#include "scheduler/wait_queue.hpp"
+#include "core/model/event.hpp"
+#include "core/model/tenants.hpp"
+#include "core/policy/policy_set.hpp"
+#include "core/scheduler/accounts.hpp"
+#include "core/scheduler/node_power.hpp"
+#include "core/scheduler/resources.hpp"
+#include "core/scheduler/wait_queue.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using model::GpuId;
 using model::JobId;
@@ -188,4 +188,4 @@ class State {
   uint32_t arrivals_ = 0;
 };
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

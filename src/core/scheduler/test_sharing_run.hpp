@@ -1,5 +1,4 @@
-// Random sites on which jobs share GPUs, nodes sleep and power is limited, for property tests.
-// Everything follows from a seed.
+// For property tests: seeded random sites on which jobs share GPUs and nodes sleep.
 #pragma once
 
 #include <algorithm>
@@ -10,32 +9,26 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "engine/simulated/simulation.hpp"
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::engine {
+namespace goban::core::scheduler {
 
 inline constexpr int64_t kTestGib = int64_t{1} << 30;
 
 /// Every sharing policy, in presets and in compositions with what could get in its way.
 inline const std::vector<std::string>& sharing_policies() {
-  static const std::vector<std::string> names = {"goban",
-                                                 "eaco",
-                                                 "eaco-paper",
-                                                 "gandiva",
-                                                 "fifo-packed",
-                                                 "skip+share-eaco-similar+sleep",
-                                                 "skip+share-eaco-paper-complementary+spread",
-                                                 "las+share-eaco+sleep",
-                                                 "skip+packed+sleep+consolidate",
-                                                 "las+spread+share-packed+sleep+consolidate",
-                                                 "skip+sticky+share-worth",
-                                                 "srtf+share-gandiva+sleep",
-                                                 "priority+by-priority+share-eaco-paper+spread",
-                                                 "easy-backfill+share-eaco-complementary+sleep",
-                                                 "easy-backfill+share-packed",
-                                                 "conservative-backfill+share-gandiva",
-                                                 "fair-share+pal+share-eaco+sleep"};
+  // clang-format off
+  static const std::vector<std::string> names = {
+      "goban", "eaco", "eaco-paper", "gandiva", "fifo-packed", "skip+share-eaco-similar+sleep",
+      "skip+share-eaco-paper-complementary+spread", "las+share-eaco+sleep",
+      "skip+packed+sleep+consolidate", "las+spread+share-packed+sleep+consolidate",
+      "skip+sticky+share-worth", "srtf+share-gandiva+sleep",
+      "priority+by-priority+share-eaco-paper+spread",
+      "easy-backfill+share-eaco-complementary+sleep", "easy-backfill+share-packed",
+      "conservative-backfill+share-gandiva", "fair-share+pal+share-eaco+sleep",
+  };
+  // clang-format on
   return names;
 }
 
@@ -53,25 +46,26 @@ struct SharingShape {
 /// A random run, reproducible from its seed. Jobs of at most a node's GPUs.
 struct SharingRun {
   std::unique_ptr<model::Cluster> cluster;
-  std::unique_ptr<profile::PmScores> scores;
-  std::unique_ptr<profile::LocalityPenalties> penalties;
+  std::unique_ptr<knowledge::PmScores> scores;
+  std::unique_ptr<knowledge::LocalityPenalties> penalties;
   model::JobHistory history;
   policy::Composition composition;
   std::vector<model::Event> incidents;
-  SimulationOptions options;
+  study::simulator::SimulationOptions options;
 
   [[nodiscard]] policy::SpeedModel speed() const {
     return {cluster.get(), scores.get(), penalties.get()};
   }
-  [[nodiscard]] base::Result<SimulationResult> simulate(Observer* observer) {
+  [[nodiscard]] base::Result<study::simulator::SimulationResult> simulate(
+      study::simulator::Observer* observer) {
     options.observer = observer;
     options.incidents = incidents;
-    return engine::simulate(history, speed(), composition, options);
+    return study::simulator::simulate(history, speed(), composition, options);
   }
 };
 
-inline profile::PowerModel test_power(base::Random& random) {
-  profile::PowerModel power;
+inline knowledge::PowerModel test_power(base::Random& random) {
+  knowledge::PowerModel power;
   power.num_gpus = 4;
   power.host_idle_w = 100;
   power.gpu_idle_w = 30;
@@ -93,12 +87,12 @@ inline profile::PowerModel test_power(base::Random& random) {
 /// set, as measured ones may not.
 inline policy::SiteKnowledge draw_knowledge(base::Random& random, uint32_t apps, bool exact) {
   policy::SiteKnowledge site;
-  const profile::GpuTypeId type = site.colocation.add_gpu_type("V100");
+  const knowledge::GpuTypeId type = site.colocation.add_gpu_type("V100");
   site.gpu_types = {type};
   site.power = {test_power(random)};
   for (uint32_t a = 0; a < apps; ++a) site.colocation.add_app("app" + std::to_string(a), "");
   const auto add = [&](std::vector<uint32_t> members) {
-    profile::MeasuredSet set;
+    knowledge::MeasuredSet set;
     set.gpu_type = type;
     set.size = static_cast<uint8_t>(members.size());
     for (size_t i = 0; i < members.size(); ++i) {
@@ -218,10 +212,10 @@ inline SharingRun draw_sharing_run(uint64_t seed, const SharingShape& shape) {
   for (uint32_t i = 0; i < run.cluster->num_gpus(); ++i) {
     scores.push_back(random.below(2) == 0 ? 1.0 : 1.0 + 0.3 * random.uniform());
   }
-  run.scores =
-      std::make_unique<profile::PmScores>(std::vector{profile::class_from_values(scores, scores)});
+  run.scores = std::make_unique<knowledge::PmScores>(
+      std::vector{knowledge::class_from_values(scores, scores)});
   run.penalties =
-      std::make_unique<profile::LocalityPenalties>(*run.cluster, 1.0 + 0.5 * random.uniform());
+      std::make_unique<knowledge::LocalityPenalties>(*run.cluster, 1.0 + 0.5 * random.uniform());
   const auto apps = static_cast<uint32_t>(2 + random.below(4));
   run.options.knowledge =
       std::make_shared<policy::SiteKnowledge>(draw_knowledge(random, apps, shape.exact));
@@ -247,4 +241,4 @@ inline SharingRun draw_sharing_run(uint64_t seed, const SharingShape& shape) {
   return run;
 }
 
-}  // namespace goban::engine
+}  // namespace goban::core::scheduler

@@ -5,10 +5,10 @@
 #include <rapidcheck.h>
 
 #include "base/random.hpp"
-#include "engine/simulated/simulation.hpp"
-#include "model/cluster_file.hpp"
+#include "core/model/cluster_file.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::engine {
+namespace goban::core::scheduler {
 namespace {
 
 using base::TimeNs;
@@ -69,14 +69,14 @@ model::JobHistory typed_jobs(base::Random& random, const model::Cluster& cluster
 
 /// After each decision, computes the first waiting job's start by trying out every end of a running
 /// job on a copy of all books, and compares it with the counted reservation.
-class Promises final : public Observer {
+class Promises final : public study::simulator::Observer {
  public:
-  void decided(const scheduler::Decision& decision, const scheduler::Core& core) override {
+  void decided(const Decision& decision, const Core& core) override {
     const auto* head = core.state().queue().first();
     if (head == nullptr) return;
     const model::JobState& job = core.state().job(head->slot);
     const TimeNs tried = by_trial(core.state(), job);
-    const scheduler::TypedReservation counted(core.state(), job, decision.at_ns);
+    const TypedReservation counted(core.state(), job, decision.at_ns);
     RC_ASSERT(counted.start_ns() == tried);
     const auto [entry, is_new] = promised_.try_emplace(job.job, tried);
     if (!is_new) entry->second = std::min(entry->second, tried);
@@ -84,8 +84,8 @@ class Promises final : public Observer {
   [[nodiscard]] const std::map<JobId, TimeNs>& promised() const { return promised_; }
 
  private:
-  static TimeNs by_trial(const scheduler::State& state, const model::JobState& job) {
-    scheduler::Resources trial = state.resources();
+  static TimeNs by_trial(const State& state, const model::JobState& job) {
+    Resources trial = state.resources();
     for (const auto& [end, slot] : state.ends()) {
       trial.give(state.job(slot).request, state.allocation(slot));
       model::Allocation found;
@@ -101,14 +101,14 @@ TEST(TypedProperty, TheReservedJobStartsAsPromised) {
     base::Random random(*rc::gen::arbitrary<uint64_t>());
     const model::Cluster cluster = small_site(1 + random.below(5));
     const model::JobHistory history = typed_jobs(random, cluster);
-    const profile::PmScores scores = profile::PmScores::uniform(cluster.num_gpus());
-    const profile::LocalityPenalties penalties(cluster, 1.0);
+    const knowledge::PmScores scores = knowledge::PmScores::uniform(cluster.num_gpus());
+    const knowledge::LocalityPenalties penalties(cluster, 1.0);
     Promises promises;
-    SimulationOptions options;
+    study::simulator::SimulationOptions options;
     options.observer = &promises;
     const char* policy = random.below(2) == 0 ? "easy-backfill+packed" : "easy-backfill+spread";
-    const auto result = simulate(history, {&cluster, &scores, &penalties},
-                                 policy::compose(policy).value(), options);
+    const auto result = study::simulator::simulate(history, {&cluster, &scores, &penalties},
+                                                   policy::compose(policy).value(), options);
     RC_ASSERT(result.has_value());
     for (const auto& [job, promised_ns] : promises.promised()) {
       RC_ASSERT(result->outcomes[job.index()].start_ns <= promised_ns);
@@ -117,4 +117,4 @@ TEST(TypedProperty, TheReservedJobStartsAsPromised) {
 }
 
 }  // namespace
-}  // namespace goban::engine
+}  // namespace goban::core::scheduler

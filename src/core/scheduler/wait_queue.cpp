@@ -1,11 +1,11 @@
-#include "scheduler/wait_queue.hpp"
+#include "core/scheduler/wait_queue.hpp"
 
 #include <algorithm>
 #include <bit>
 
 #include "base/check.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using policy::Gap;
 
@@ -190,4 +190,4 @@ const WaitQueue::Entry* WaitQueue::after_fitting(const OrderKey& key, const Gap&
   return nullptr;
 }
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "policy/select/select.hpp"
+#include "core/policy/select/select.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 
 using base::TimeNs;
 using policy::OrderKey;
@@ -109,4 +109,4 @@ class WaitQueue {
   size_t without_gpus_ = 0;
 };
 
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

@@ -1,5 +1,5 @@
 // The blocked queue against an ordinary ordered map.
-#include "scheduler/wait_queue.hpp"
+#include "core/scheduler/wait_queue.hpp"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 
-namespace goban::scheduler {
+namespace goban::core::scheduler {
 namespace {
 
 using policy::Gap;
@@ -80,4 +80,4 @@ TEST(WaitQueueProperty, BehavesAsAnOrderedMap) {
 }
 
 }  // namespace
-}  // namespace goban::scheduler
+}  // namespace goban::core::scheduler

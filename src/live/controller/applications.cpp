@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "profile/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
-using model::AppId;
-using profile::GpuTypeId;
+using core::knowledge::GpuTypeId;
+using core::model::AppId;
 
 namespace {
 
 /// The name as a co-location file may have it.
 std::string file_name(std::string name) {
   std::ranges::replace_if(
-      name, [](char c) { return !profile::is_set_name({&c, 1}) && c != ' '; }, '_');
+      name, [](char c) { return !core::knowledge::is_set_name({&c, 1}) && c != ' '; }, '_');
   const size_t begin = std::min(name.find_first_not_of(' '), name.size());
   const size_t end = name.find_last_not_of(' ') + 1;
   return name.substr(begin, std::max(begin, end) - begin);
@@ -23,21 +23,21 @@ std::string file_name(std::string name) {
 
 }  // namespace
 
-Applications::Applications(const policy::SiteKnowledge* known) : known_(known) {
+Applications::Applications(const core::policy::SiteKnowledge* known) : known_(known) {
   if (known == nullptr) return;
-  const profile::ColocationHistory& history = known->colocation;
+  const core::knowledge::ColocationHistory& history = known->colocation;
   for (size_t i = 0; i < history.num_apps(); ++i) names_.intern(history.app_name(AppId(i)));
   for (size_t i = 0; i < history.num_gpu_types(); ++i) {
     gpu_types_.intern(history.gpu_type_name(GpuTypeId(i)));
   }
 }
 
-AppId Applications::of(const JobSpec& spec) {
+AppId Applications::of(const job::JobSpec& spec) {
   if (known_ == nullptr || spec.num_gpus < 1) return {};
   const auto batch = spec.model.empty() ? 0 : spec.training.batch_size;
   const std::string& program = spec.model.empty() ? spec.application : spec.model;
   if (program.empty()) return {};
-  const std::string input = profile::batch_input(batch);
+  const std::string input = core::knowledge::batch_input(batch);
   const AppId measured = known_->colocation.find_app(program, input);
   if (measured.valid()) return measured;
   std::string name = file_name(program);
@@ -66,17 +66,18 @@ Applications::Renumbering Applications::adopt(const std::vector<std::string>& ap
   return out;
 }
 
-profile::ColocationHistory Applications::named(const profile::ColocationHistory& learned) const {
-  profile::ColocationHistory out =
-      known_ == nullptr ? profile::ColocationHistory{} : known_->colocation;
+core::knowledge::ColocationHistory Applications::named(
+    const core::knowledge::ColocationHistory& learned) const {
+  core::knowledge::ColocationHistory out =
+      known_ == nullptr ? core::knowledge::ColocationHistory{} : known_->colocation;
   for (size_t i = 0; i < names_.size(); ++i) static_cast<void>(out.add_app(names_[i], ""));
   for (size_t i = 0; i < gpu_types_.size(); ++i) out.add_gpu_type(gpu_types_[i]);
-  for (const profile::MeasuredSet& set : learned.sets()) {
+  for (const core::knowledge::MeasuredSet& set : learned.sets()) {
     const bool has_names =
         set.gpu_type.index() < gpu_types_.size() &&
         std::ranges::all_of(set.members(), [&](AppId app) { return app.index() < names_.size(); });
     if (!has_names) continue;
-    profile::MeasuredSet named = set;
+    core::knowledge::MeasuredSet named = set;
     named.samples = std::max(1.0, set.samples);  // what was only declared counts less than that
     named.source = out.add_source(learned.source(set.source));
     out.put(named);
@@ -84,4 +85,4 @@ profile::ColocationHistory Applications::named(const profile::ColocationHistory&
   return out;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -3,11 +3,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "live/controller/reservation_json.hpp"
+#include "live/controller/run_report_json.hpp"
 #include "live/job/job_spec_json.hpp"
-#include "live/news_json.hpp"
-#include "live/reservation_json.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 using nlohmann::json;
 
@@ -22,7 +22,7 @@ json gpus_json(const std::vector<GpuId>& gpus) {
   return out;
 }
 
-void read_gpus(FieldReader& in, std::vector<GpuId>& gpus) {
+void read_gpus(base::FieldReader& in, std::vector<GpuId>& gpus) {
   const json* list = in.find("gpus");
   if (list == nullptr) return;
   if (!list->is_array()) return in.fail("gpus", "is no list");
@@ -33,13 +33,13 @@ void read_gpus(FieldReader& in, std::vector<GpuId>& gpus) {
 }
 
 template <typename Enum>
-void read_enum(FieldReader& in, const char* name, Enum& value, Enum last) {
+void read_enum(base::FieldReader& in, const char* name, Enum& value, Enum last) {
   auto number = static_cast<uint32_t>(value);
   in.field(name, number, uint32_t{0}, static_cast<uint32_t>(last));
   value = static_cast<Enum>(number);
 }
 
-void read_time(FieldReader& in, const char* name, TimeNs& value) {
+void read_time(base::FieldReader& in, const char* name, TimeNs& value) {
   in.field(name, value, TimeNs{-1}, kTimeMax);
 }
 
@@ -55,12 +55,12 @@ json past_json(const PastRun& run) {
   return out;
 }
 
-void read_past(FieldReader& in, PastRun& run) {
+void read_past(base::FieldReader& in, PastRun& run) {
   in.field("run", run.run, uint32_t{0}, kCountMax);
   read_time(in, "start", run.start_ns);
   read_time(in, "end", run.end_ns);
   read_gpus(in, run.gpus);
-  in.object("usage", [&](FieldReader& part) { read_usage(part, run.usage); });
+  in.object("usage", [&](base::FieldReader& part) { read_usage(part, run.usage); });
   read_ranks(in, run.ranks);
   read_pace(in, run.pace);
   in.field("shared", run.shared);
@@ -100,7 +100,7 @@ json job_json(const LiveJob& job) {
   return out;
 }
 
-void read_why(FieldReader& in, model::PlacementReason& why) {
+void read_why(base::FieldReader& in, core::model::PlacementReason& why) {
   constexpr uint8_t kMost = std::numeric_limits<uint8_t>::max();
   constexpr double kFactorMax = 1e12;
   in.field("level", why.level, uint8_t{0}, kMost);
@@ -109,10 +109,10 @@ void read_why(FieldReader& in, model::PlacementReason& why) {
   in.field("prediction", why.prediction, uint8_t{0}, kMost);
 }
 
-void read_job(FieldReader& in, LiveJob& job) {
+void read_job(base::FieldReader& in, LiveJob& job) {
   read_id(in, "job", job.job);
   if (const json* spec = in.find("spec")) {
-    auto read = job_spec_from_json(*spec);
+    auto read = job::job_spec_from_json(*spec);
     if (!read) return in.fail("spec." + read.error().place.field, read.error().message);
     job.spec = std::move(*read);
   }
@@ -127,15 +127,15 @@ void read_job(FieldReader& in, LiveJob& job) {
   in.field("runs", job.runs, uint32_t{0}, kCountMax);
   read_gpus(in, job.gpus);
   in.field("shares", job.shares);
-  in.object("why", [&](FieldReader& part) { read_why(part, job.why); });
+  in.object("why", [&](base::FieldReader& part) { read_why(part, job.why); });
   in.field("exit", job.exit_code, -1, 255);
   in.field("signal", job.signal, 0, 255);
   in.field("preemptions", job.preemptions, uint32_t{0}, kCountMax);
   in.field("breakages", job.breakages, uint32_t{0}, kCountMax);
-  in.object("progress", [&](FieldReader& part) { read_progress(part, job.progress); });
+  in.object("progress", [&](base::FieldReader& part) { read_progress(part, job.progress); });
   read_time(in, "progress_at", job.progress_ns);
-  in.object("usage", [&](FieldReader& part) { read_usage(part, job.usage); });
-  in.list("past", [&](FieldReader& part) { read_past(part, job.past.emplace_back()); });
+  in.object("usage", [&](base::FieldReader& part) { read_usage(part, job.usage); });
+  in.list("past", [&](base::FieldReader& part) { read_past(part, job.past.emplace_back()); });
   in.field("detail", job.detail);
   in.field("accounted", job.accounted);
 }
@@ -152,7 +152,7 @@ json run_json(const LiveRun& run) {
   return out;
 }
 
-void read_run(FieldReader& in, LiveRun& run) {
+void read_run(base::FieldReader& in, LiveRun& run) {
   read_id(in, "job", run.run.job);
   in.field("run", run.run.run, uint32_t{0}, kCountMax);
   read_enum(in, "stage", run.stage, LiveRun::Stage::Stopping);
@@ -179,16 +179,16 @@ json to_json(const JobBook& book) {
   return out;
 }
 
-void read_book(FieldReader& in, JobBook& book) {
+void read_book(base::FieldReader& in, JobBook& book) {
   in.field("next_job", book.next_job, uint32_t{0}, kCountMax);
-  in.list("jobs", [&](FieldReader& part) {
+  in.list("jobs", [&](base::FieldReader& part) {
     LiveJob job;
     read_job(part, job);
     if (!part.good()) return;
     if (job.job.value >= book.next_job) return part.fail("job", "is beyond next_job");
     book.jobs.emplace(job.job, std::move(job));
   });
-  in.list("runs", [&](FieldReader& part) {
+  in.list("runs", [&](base::FieldReader& part) {
     LiveRun run;
     read_run(part, run);
     if (!part.good()) return;
@@ -196,7 +196,7 @@ void read_book(FieldReader& in, JobBook& book) {
     book.runs.emplace(run.run, std::move(run));
   });
   in.field("next_reservation", book.next_reservation, uint32_t{0}, kCountMax);
-  in.list("reservations", [&](FieldReader& part) {
+  in.list("reservations", [&](base::FieldReader& part) {
     LiveReservation each;
     read_reservation(part, each);
     if (!part.good()) return;
@@ -222,9 +222,9 @@ json to_json(const ProgressObserver& observer) {
   return out;
 }
 
-void read_observer(FieldReader& in, const char* name, ProgressObserver& observer) {
+void read_observer(base::FieldReader& in, const char* name, ProgressObserver& observer) {
   constexpr double kMost = 1e300;
-  in.list(name, [&](FieldReader& part) {
+  in.list(name, [&](base::FieldReader& part) {
     JobId job;
     ProgressObserver::Track track;
     read_id(part, "job", job);
@@ -250,9 +250,9 @@ json paces_json(const ProgressObserver& observer) {
   return out;
 }
 
-void read_paces(FieldReader& in, const char* name, std::span<const model::AppId> apps,
+void read_paces(base::FieldReader& in, const char* name, std::span<const core::model::AppId> apps,
                 ProgressObserver& observer) {
-  in.list(name, [&](FieldReader& part) {
+  in.list(name, [&](base::FieldReader& part) {
     PaceKey key;
     double epoch_s = -1;
     read_id(part, "app", key.app);
@@ -265,4 +265,4 @@ void read_paces(FieldReader& in, const char* name, std::span<const model::AppId>
   });
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -6,30 +6,30 @@
 
 #include "base/check.hpp"
 #include "base/sha256.hpp"
+#include "core/knowledge/scores_file.hpp"
+#include "core/scheduler/core_image.hpp"
 #include "live/controller/controller_state.hpp"
-#include "profile/scores_file.hpp"
-#include "scheduler/core_image.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 using base::Status;
-using model::EventKind;
+using core::model::EventKind;
 
-Controller::State::State(Site configured, const model::ReportedProgress& reported)
+Controller::State::State(Site configured, const core::model::ReportedProgress& reported)
     : progress(reported),
       site(std::move(configured)),
-      configured_scores(base::hex(base::sha256(profile::to_csv(site.scores)))),
+      configured_scores(base::hex(base::sha256(core::knowledge::to_csv(site.scores)))),
       applications(site.knowledge.get()) {
   reset_core();
 }
 
 void Controller::State::reset_core() {
-  const policy::SpeedModel speed{
+  const core::policy::SpeedModel speed{
       .cluster = &site.cluster, .scores = &site.scores, .penalties = &site.penalties};
-  const policy::RunContext context{.progress = &progress, .knowledge = site.knowledge};
-  policy::PolicySet policies = site.composition.make(context);
+  const core::policy::RunContext context{.progress = &progress, .knowledge = site.knowledge};
+  core::policy::PolicySet policies = site.composition.make(context);
   caps_power = policies.sharing->caps_power();
-  core = std::make_unique<scheduler::Core>(speed, std::move(policies), context, site.seed);
+  core = std::make_unique<core::scheduler::Core>(speed, std::move(policies), context, site.seed);
 }
 
 Controller::Controller(Site site) : state_(std::make_unique<State>(std::move(site), *this)) {}
@@ -57,7 +57,7 @@ Status Controller::check(const Input& input) const {
       if (stage == JobStage::Waiting || stage == JobStage::Depends || stage == JobStage::Held) {
         return {};
       }
-      return base::failed(fmt::format("job {} runs, and cannot be held", job_number(each.job)),
+      return base::failed(fmt::format("job {} runs, and cannot be held", job::job_number(each.job)),
                           "requeue or cancel it");
     }
     Status operator()(const Release& each) const { return check_job(book, each.job, each.by); }
@@ -65,7 +65,7 @@ Status Controller::check(const Input& input) const {
       if (auto status = check_job(book, each.job, each.by); !status) return status;
       const JobStage stage = book.find(each.job)->stage;
       if (stage == JobStage::Running || stage == JobStage::Starting) return {};
-      return base::failed(fmt::format("job {} does not run", job_number(each.job)));
+      return base::failed(fmt::format("job {} does not run", job::job_number(each.job)));
     }
     Status operator()(const Drain& each) const { return node(each.node); }
     Status operator()(const Resume& each) const { return node(each.node); }
@@ -88,7 +88,7 @@ void Controller::apply(const TimedInput& input) {
 
 void Controller::State::take(const Submit& submit, TimeNs at) {
   const JobId first(book.next_job);
-  for (const JobSpec& spec : submit.jobs) {
+  for (const job::JobSpec& spec : submit.jobs) {
     LiveJob job{.job = JobId(book.next_job++), .spec = spec, .submit_ns = at};
     if (spec.array_task >= 0) job.spec.array_first = first;
     job.reservation = reservation_of(spec);
@@ -109,7 +109,7 @@ void Controller::State::take(const Cancel& cancel, TimeNs at) {
 bool Controller::State::core_has_waiting(JobId id) const {
   if (!in_core(id)) return false;
   const auto& state = core->state();
-  return state.job(state.slot_of(id)).phase != model::JobPhase::Running;
+  return state.job(state.slot_of(id)).phase != core::model::JobPhase::Running;
 }
 
 void Controller::State::take(const Hold& hold, TimeNs at) {
@@ -168,10 +168,10 @@ void Controller::State::take(const Accounted& accounted, TimeNs) {
 void Controller::State::take(const ScoresMeasured& scores, TimeNs) {
   // Configured anew since then: what was measured before does not count.
   if (scores.instead_of != configured_scores) return;
-  auto read = profile::parse_scores(scores.table, "scores", site.cluster.num_gpus());
+  auto read = core::knowledge::parse_scores(scores.table, "scores", site.cluster.num_gpus());
   if (!read) return;
   // The core and its policies hold what they derived from the old ones.
-  const scheduler::CoreImage image = core->image();
+  const core::scheduler::CoreImage image = core->image();
   site.scores = std::move(*read);
   measured_scores = scores.table;
   reset_core();
@@ -202,7 +202,7 @@ std::vector<Order> Controller::orders_to_repeat() const {
       found.emplace_back(StopRun{.run = id, .reason = run.stop});
     }
   }
-  const scheduler::NodePower& power = state_->core->state().node_power();
+  const core::scheduler::NodePower& power = state_->core->state().node_power();
   for (uint32_t i = 0; i < state_->site.cluster.nodes().size(); ++i) {
     if (power.is_waking(NodeId(i))) found.emplace_back(WakeNode{NodeId(i)});
   }
@@ -233,12 +233,12 @@ TimeNs Controller::wake_ns() const {
 
 TimeNs Controller::now_ns() const { return state_->clock_ns; }
 const JobBook& Controller::book() const { return state_->book; }
-const scheduler::Core& Controller::core() const { return *state_->core; }
+const core::scheduler::Core& Controller::core() const { return *state_->core; }
 const Site& Controller::site() const { return state_->site; }
 const std::string& Controller::configured_scores() const { return state_->configured_scores; }
-profile::ColocationHistory Controller::colocation() const {
-  const policy::SharingMemory* memory = state_->core->sharing_memory();
-  return state_->applications.named(memory == nullptr ? profile::ColocationHistory{}
+core::knowledge::ColocationHistory Controller::colocation() const {
+  const core::policy::SharingMemory* memory = state_->core->sharing_memory();
+  return state_->applications.named(memory == nullptr ? core::knowledge::ColocationHistory{}
                                                       : memory->history());
 }
 const std::map<NodeId, std::string>& Controller::drained() const { return state_->drained; }
@@ -258,7 +258,7 @@ double Controller::reported_left_s(JobId id, TimeNs now) const {
 double Controller::State::epoch_s(JobId id) const {
   const double own_s = observer.epoch_s(id);
   if (own_s > 0 || !in_core(id)) return own_s;
-  const model::JobRequest& request = core->state().job(core->state().slot_of(id)).request;
+  const core::model::JobRequest& request = core->state().job(core->state().slot_of(id)).request;
   const auto pace = observer.paces().find({request.app, request.num_gpus, PaceUnit::Epochs});
   return request.app.valid() && pace != observer.paces().end() ? pace->second : own_s;
 }
@@ -272,4 +272,4 @@ double Controller::reported_total_s(JobId id) const {
   return epochs > 0 ? epochs * epoch_s : -1;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -8,21 +8,21 @@
 #include <vector>
 
 #include "base/name_table.hpp"
+#include "core/knowledge/locality.hpp"
+#include "core/policy/compose.hpp"
+#include "core/scheduler/core.hpp"
+#include "live/controller/input.hpp"
 #include "live/controller/job_book.hpp"
-#include "live/input.hpp"
-#include "policy/compose.hpp"
-#include "profile/locality.hpp"
-#include "scheduler/core.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 /// The site, as configured. Values, so that a controller can be made again from it.
 struct Site {
-  model::Cluster cluster{};
-  profile::PmScores scores = profile::PmScores::uniform(1);
-  profile::LocalityPenalties penalties{model::Cluster{}, 1.0};
-  policy::Composition composition{};
-  std::shared_ptr<const policy::SiteKnowledge> knowledge{};  ///< null: nothing is known
+  core::model::Cluster cluster{};
+  core::knowledge::PmScores scores = core::knowledge::PmScores::uniform(1);
+  core::knowledge::LocalityPenalties penalties{core::model::Cluster{}, 1.0};
+  core::policy::Composition composition{};
+  std::shared_ptr<const core::policy::SiteKnowledge> knowledge{};  ///< null: nothing is known
   base::NameTable accounts{}, users{}, partitions{},
       qos{};  ///< as the composition's rules use them
   uint64_t seed = 1;
@@ -54,7 +54,7 @@ struct AccountFor {
 };
 using Order = std::variant<LaunchRun, StopRun, CapGpu, RestNode, WakeNode, AccountFor>;
 
-class Controller final : public model::ReportedProgress {
+class Controller final : public core::model::ReportedProgress {
  public:
   explicit Controller(Site site);
   ~Controller() override;
@@ -97,12 +97,12 @@ class Controller final : public model::ReportedProgress {
   [[nodiscard]] TimeNs now_ns() const;
 
   [[nodiscard]] const JobBook& book() const;
-  [[nodiscard]] const scheduler::Core& core() const;
+  [[nodiscard]] const core::scheduler::Core& core() const;
   [[nodiscard]] const Site& site() const;
   /// Names the scores that the site was configured with, however they were measured since.
   [[nodiscard]] const std::string& configured_scores() const;
   /// What is known of jobs that shared GPUs: the site's own history, and what was learned since.
-  [[nodiscard]] profile::ColocationHistory colocation() const;
+  [[nodiscard]] core::knowledge::ColocationHistory colocation() const;
   /// Nodes that are drained, with reasons.
   [[nodiscard]] const std::map<NodeId, std::string>& drained() const;
   /// The job that the next Submit will make, and the reservation that the next Reserve will.
@@ -123,4 +123,4 @@ class Controller final : public model::ReportedProgress {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -1,11 +1,11 @@
 // Decisions: made, or carried out again as the journal has them.
+#include "core/scheduler/core_image.hpp"
 #include "live/controller/controller_state.hpp"
-#include "scheduler/core_image.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 using base::Result;
-using model::ActionKind;
+using core::model::ActionKind;
 
 void Controller::State::before_decision(TimeNs at) {
   clock_ns = std::max(clock_ns, at);
@@ -20,7 +20,7 @@ void Controller::State::before_decision(TimeNs at) {
 }
 
 void Controller::State::after_decision(TimeNs at) {
-  carry_out(std::vector<model::Action>(core->last_decision().actions), at);
+  carry_out(std::vector<core::model::Action>(core->last_decision().actions), at);
   restart_disturbed(at);
   (void)core->take_broken();
   launch_pending(at);
@@ -35,13 +35,13 @@ std::string Controller::decide(TimeNs at) {
   return text;
 }
 
-void Controller::State::fill_reason(JobId job, model::Allocation& allocation) const {
+void Controller::State::fill_reason(JobId job, core::model::Allocation& allocation) const {
   const bool known = in_core(job) && std::ranges::all_of(allocation.gpus, [&](GpuId gpu) {
                        return gpu.value < site.cluster.num_gpus();
                      });
   if (!known || allocation.gpus.empty()) return;
   const auto& facts = core->state();
-  model::PlacementReason& reason = allocation.reason;
+  core::model::PlacementReason& reason = allocation.reason;
   reason.level = static_cast<uint8_t>(site.cluster.span_level(allocation.gpus));
   reason.product = facts.speed().slowdown(facts.job(facts.slot_of(job)).request, allocation.gpus);
 }
@@ -54,7 +54,7 @@ Result<bool> Controller::redo(std::string_view decided, bool compare) {
   const TimeNs at = state.clock_ns;
   bool same = !compare;
   if (compare) {
-    const scheduler::CoreImage image = state.core->image();
+    const core::scheduler::CoreImage image = state.core->image();
     same = decision_text(state.core->decide(at), *state.core) == decided;
     if (same) {
       state.after_decision(at);
@@ -64,7 +64,7 @@ Result<bool> Controller::redo(std::string_view decided, bool compare) {
     if (auto status = state.core->restore(image); !status) return base::failure(status.error());
   }
   size_t starts = 0;
-  for (const model::Action& action : recorded->actions) {
+  for (const core::model::Action& action : recorded->actions) {
     if (action.kind != ActionKind::Start) continue;
     state.fill_reason(action.job, recorded->allocations[starts++]);
   }
@@ -75,4 +75,4 @@ Result<bool> Controller::redo(std::string_view decided, bool compare) {
   return same;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

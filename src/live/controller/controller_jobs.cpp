@@ -4,38 +4,39 @@
 #include "base/check.hpp"
 #include "live/controller/controller_state.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
-using model::Action;
-using model::ActionKind;
-using model::Event;
-using model::EventKind;
+using core::model::Action;
+using core::model::ActionKind;
+using core::model::Event;
+using core::model::EventKind;
 
 void Controller::State::enter_core(LiveJob& job, TimeNs at) {
-  const JobSpec& spec = job.spec;
-  model::JobRequest request;
+  const job::JobSpec& spec = job.spec;
+  core::model::JobRequest request;
   request.submit_ns = at;
   request.walltime_limit_ns = spec.walltime_limit_ns;
   request.num_gpus = spec.num_gpus;
   request.priority = spec.priority;
   request.instances = spec.instances;
   request.stays = !spec.preemptible && spec.stop.signal == 0;
-  if (!spec.model.empty()) request.model = model::ModelId(models.intern(spec.model));
-  request.user = model::UserId(site.users.intern(spec.owner.user));
-  if (!spec.account.empty()) request.account = model::AccountId(site.accounts.intern(spec.account));
+  if (!spec.model.empty()) request.model = core::model::ModelId(models.intern(spec.model));
+  request.user = core::model::UserId(site.users.intern(spec.owner.user));
+  if (!spec.account.empty())
+    request.account = core::model::AccountId(site.accounts.intern(spec.account));
   if (!spec.partition.empty()) {
-    request.partition = model::PartitionId(site.partitions.intern(spec.partition));
+    request.partition = core::model::PartitionId(site.partitions.intern(spec.partition));
   }
-  if (!spec.qos.empty()) request.qos = model::QosId(site.qos.intern(spec.qos));
-  if (spec.array_first.valid()) request.array = model::ArrayId(spec.array_first.value);
+  if (!spec.qos.empty()) request.qos = core::model::QosId(site.qos.intern(spec.qos));
+  if (spec.array_first.valid()) request.array = core::model::ArrayId(spec.array_first.value);
   if (!spec.resource_type.empty()) {
     request.resource_type = site.cluster.find_resource_type(spec.resource_type);
   }
-  request.app_class = class_of(spec);
+  request.app_class = job::class_of(spec);
   request.reservation = job.reservation;
   request.app = applications.of(spec);
   // A deadline counts from the submission, wherever the job waited since.
-  model::TrainingFacts training = spec.training;
+  core::model::TrainingFacts training = spec.training;
   if (training.deadline_ns >= 0) {
     training.deadline_ns = std::max<TimeNs>(training.deadline_ns - (at - job.submit_ns), 0);
   }
@@ -93,7 +94,7 @@ void Controller::State::carry_out(std::span<const Action> actions, TimeNs at) {
 }
 
 void Controller::State::begin_run(LiveJob& job, TimeNs at) {
-  const model::Allocation& allocation = core->allocation(job.job);
+  const core::model::Allocation& allocation = core->allocation(job.job);
   ++job.runs;
   LiveRun run{.run = {.job = job.job, .run = job.runs}, .gpus = allocation.gpus, .ordered_ns = at};
   job.gpus = allocation.gpus;
@@ -108,7 +109,7 @@ void Controller::State::begin_run(LiveJob& job, TimeNs at) {
 }
 
 int8_t Controller::State::cap_of(GpuId gpu) const {
-  const model::Tenants* tenants = core->tenants();
+  const core::model::Tenants* tenants = core->tenants();
   return tenants != nullptr && caps_power ? tenants->cap_of(gpu) : int8_t{-1};
 }
 
@@ -221,7 +222,7 @@ void Controller::State::withdraw(LiveJob& job, StopReason reason, JobResult resu
 }
 
 void Controller::State::note_dependent(const LiveJob& job) {
-  for (const Dependency& each : job.spec.dependencies) {
+  for (const job::Dependency& each : job.spec.dependencies) {
     const LiveJob* other = book.find(each.job);
     if (other != nullptr && other->stage != JobStage::Done) dependents[each.job].insert(job.job);
   }
@@ -249,21 +250,21 @@ void Controller::State::settle_dependents(JobId id, TimeNs at) {
 
 void Controller::State::settle_dependencies(LiveJob& job, TimeNs at) {
   bool waits = false;
-  for (const Dependency& each : job.spec.dependencies) {
+  for (const job::Dependency& each : job.spec.dependencies) {
     const LiveJob* other = book.find(each.job);
     // Forgotten while this job waited: had it not ended as it must, the wait would be over.
     if (other == nullptr && job.stage == JobStage::Depends) continue;
     const bool wants_verdict =
-        each.kind == DependencyKind::AfterOk || each.kind == DependencyKind::AfterNotOk;
+        each.kind == job::DependencyKind::AfterOk || each.kind == job::DependencyKind::AfterNotOk;
     if (other == nullptr && wants_verdict) {
       job.detail =
-          "nobody knows any more how job " + std::to_string(job_number(each.job)) + " ended";
+          "nobody knows any more how job " + std::to_string(job::job_number(each.job)) + " ended";
       finish(job, JobResult::NeverRuns, at);
       return;
     }
     const bool over = other == nullptr || other->stage == JobStage::Done;
     const bool completed = other != nullptr && other->result == JobResult::Completed;
-    if (each.kind == DependencyKind::After) {
+    if (each.kind == job::DependencyKind::After) {
       waits = waits || (!over && other->first_start_ns < 0);
       continue;
     }
@@ -271,10 +272,10 @@ void Controller::State::settle_dependencies(LiveJob& job, TimeNs at) {
       waits = true;
       continue;
     }
-    const bool never = (each.kind == DependencyKind::AfterOk && !completed) ||
-                       (each.kind == DependencyKind::AfterNotOk && completed);
+    const bool never = (each.kind == job::DependencyKind::AfterOk && !completed) ||
+                       (each.kind == job::DependencyKind::AfterNotOk && completed);
     if (!never) continue;
-    job.detail = "job " + std::to_string(job_number(each.job)) +
+    job.detail = "job " + std::to_string(job::job_number(each.job)) +
                  (completed ? " completed" : " did not complete");
     finish(job, JobResult::NeverRuns, at);
     return;
@@ -343,4 +344,4 @@ void Controller::State::refresh(LiveJob& job) const {
   job.stage = stage;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -4,9 +4,9 @@
 
 #include "live/controller/controller_state.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
-using model::EventKind;
+using core::model::EventKind;
 
 namespace {
 
@@ -69,7 +69,7 @@ void Controller::State::take(const EngineReport& input, TimeNs at) {
 }
 
 bool Controller::State::shares_now(JobId id) const {
-  const scheduler::Core& mind = *core;
+  const core::scheduler::Core& mind = *core;
   if (mind.tenants() == nullptr) return false;
   const auto& gpus = mind.allocation(id).gpus;
   return std::ranges::any_of(mind.state().running(), [&](const auto& running) {
@@ -86,18 +86,18 @@ bool Controller::State::is_capped(const LiveJob& job) const {
 
 Standing Controller::State::standing_of(const LiveJob& job) const {
   const auto& state = core->state();
-  const model::JobRequest& request = state.job(state.slot_of(job.job)).request;
+  const core::model::JobRequest& request = state.job(state.slot_of(job.job)).request;
   return {.app = request.app,
           .num_gpus = request.num_gpus,
           .slowdown = state.speed().slowdown(request, job.gpus),
           .alone = !shares_now(job.job) && !is_capped(job)};
 }
 
-model::AloneUse Controller::State::use_alone(const LiveJob& job, const LiveRun& run,
-                                             const RunUsage& usage, TimeNs at) {
+core::model::AloneUse Controller::State::use_alone(const LiveJob& job, const LiveRun& run,
+                                                   const RunUsage& usage, TimeNs at) {
   const double held_s = run.started_ns < 0 ? 0 : base::to_seconds(at - run.started_ns);
   if (run.shared || held_s < kTellingRun_s || run.gpus.empty()) return {};
-  model::AloneUse out;
+  core::model::AloneUse out;
   if (usage.gpu_util_pct >= 0) out.gpu_util_pct = static_cast<double>(usage.gpu_util_pct);
   if (usage.energy_j > 0) {
     out.gpu_power_w = usage.energy_j / held_s / static_cast<double>(run.gpus.size());
@@ -240,4 +240,4 @@ void Controller::State::node_down(NodeId node, TimeNs at) {
   tell_core({.kind = EventKind::NodeLost, .at_ns = at, .node = node});
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -12,7 +12,7 @@
 #include "live/controller/controller.hpp"
 #include "live/controller/observer.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 /// A job whose runs were lost so often without its own fault is not started again.
 inline constexpr uint32_t kBreakagesMax = 5;
@@ -21,7 +21,7 @@ inline constexpr uint32_t kBreakagesMax = 5;
 inline constexpr double kTellingRun_s = 5;
 
 struct Controller::State {
-  State(Site configured, const model::ReportedProgress& reported);
+  State(Site configured, const core::model::ReportedProgress& reported);
   void reset_core();
 
   // Inputs, one function each (controller.cpp).
@@ -40,7 +40,7 @@ struct Controller::State {
 
   // Reservations (reservations.cpp).
   /// The reservation that a new job asks for, if it is open.
-  [[nodiscard]] ReservationId reservation_of(const JobSpec& spec) const;
+  [[nodiscard]] ReservationId reservation_of(const job::JobSpec& spec) const;
   /// Begins those whose time has come, and ends those whose time is over.
   void follow_reservations(TimeNs at);
   void begin_reservation(LiveReservation& reservation, TimeNs at);
@@ -68,29 +68,29 @@ struct Controller::State {
   [[nodiscard]] Standing standing_of(const LiveJob& job) const;
   /// What a run that is over says of its application, if it was long enough and never had
   /// neighbours.
-  [[nodiscard]] static model::AloneUse use_alone(const LiveJob& job, const LiveRun& run,
-                                                 const RunUsage& usage, TimeNs at);
+  [[nodiscard]] static core::model::AloneUse use_alone(const LiveJob& job, const LiveRun& run,
+                                                       const RunUsage& usage, TimeNs at);
   /// Tells the core what was observed of the job, if it asked and enough is known.
   void observe_rate(JobId id, TimeNs at);
   /// A run is gone without a word of its own: with its node, or with its supervisor.
   void lost(RunId id, const std::string& detail, TimeNs at);
-  void node_down(model::NodeId node, TimeNs at);
+  void node_down(core::model::NodeId node, TimeNs at);
   /// The node is there: it came back, or was woken.
-  void node_up(model::NodeId node, TimeNs at);
+  void node_up(core::model::NodeId node, TimeNs at);
 
   // Steps of decisions (controller_decisions.cpp).
   void before_decision(TimeNs at);
   void after_decision(TimeNs at);
   /// The reason of a recorded place, which the journal does not keep.
-  void fill_reason(JobId job, model::Allocation& allocation) const;
+  void fill_reason(JobId job, core::model::Allocation& allocation) const;
 
   // Steps of jobs (controller_jobs.cpp).
   /// The core hears of the job: it waits from now on.
   void enter_core(LiveJob& job, TimeNs at);
-  void tell_core(const model::Event& event);
+  void tell_core(const core::model::Event& event);
   /// Jobs that have other neighbours or limits now are observed from here on.
   void restart_disturbed(TimeNs at);
-  void carry_out(std::span<const model::Action> actions, TimeNs at);
+  void carry_out(std::span<const core::model::Action> actions, TimeNs at);
   /// The power limit of a GPU as of now: a number of the power model's, -1 = none.
   [[nodiscard]] int8_t cap_of(GpuId gpu) const;
   [[nodiscard]] CapGpu limit_order(GpuId gpu, int8_t cap) const;
@@ -122,7 +122,7 @@ struct Controller::State {
   /// When the run has used up the job's walltime; kNever = it has no limit.
   [[nodiscard]] TimeNs limit_ns(const LiveJob& job) const;
 
-  const model::ReportedProgress& progress;
+  const core::model::ReportedProgress& progress;
   Site site;
   std::string configured_scores;  ///< SHA-256 of their table
   std::string measured_scores;    ///< the table that counts instead; empty = none
@@ -133,7 +133,7 @@ struct Controller::State {
   std::map<JobId, std::set<JobId>> dependents;  ///< who waits for a job, and maybe more
   std::vector<std::vector<JobId>> to_settle;  ///< dependents whose turn comes, descending; a stack
   ProgressObserver observer;
-  std::unique_ptr<scheduler::Core> core;
+  std::unique_ptr<core::scheduler::Core> core;
   std::vector<Order> orders;
   std::map<NodeId, std::string> drained;
   std::set<NodeId> down;
@@ -154,21 +154,21 @@ struct Controller::State {
 [[nodiscard]] base::Status check_scores(const ScoresMeasured& scores, const Site& site);
 [[nodiscard]] base::Status check_job(const JobBook& book, JobId id, const Caller& by);
 /// Reservations (reservation_checks.cpp).
-[[nodiscard]] base::Status check_reservation_use(const JobSpec& spec, const Site& site,
+[[nodiscard]] base::Status check_reservation_use(const job::JobSpec& spec, const Site& site,
                                                  const JobBook& book);
 [[nodiscard]] base::Status check_cancel(const JobBook& book, const CancelReservation& cancel);
 
 /// The line of a decision for the journal: `{"decided":{"at":..,"actions":[..]}}`.
-[[nodiscard]] std::string decision_text(const scheduler::Decision& decision,
-                                        const scheduler::Core& core);
+[[nodiscard]] std::string decision_text(const core::scheduler::Decision& decision,
+                                        const core::scheduler::Core& core);
 
 /// What such a line says.
 struct RecordedDecision {
   TimeNs at_ns = 0;
-  std::vector<model::Action> actions{};
-  std::vector<model::Allocation> allocations{};  ///< one a Start
+  std::vector<core::model::Action> actions{};
+  std::vector<core::model::Allocation> allocations{};  ///< one a Start
 };
 /// Errors: BadData naming what is missing or wrong.
 [[nodiscard]] base::Result<RecordedDecision> parse_decision(std::string_view text);
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -8,22 +8,22 @@
 #include <tuple>
 #include <type_traits>
 
-namespace goban::live {
+namespace goban::live::controller {
 namespace {
 
-using model::Allocation;
-using model::JobRequest;
-using model::JobState;
-using model::PlacementReason;
-using model::Tenants;
-using model::TrainingFacts;
+using core::model::Allocation;
+using core::model::JobRequest;
+using core::model::JobState;
+using core::model::PlacementReason;
+using core::model::Tenants;
+using core::model::TrainingFacts;
+using core::policy::SharingMemory;
+using core::scheduler::Accounts;
+using core::scheduler::CoreImage;
+using core::scheduler::NodePower;
+using core::scheduler::PromisedNodes;
+using core::scheduler::SharingBooks;
 using nlohmann::json;
-using policy::SharingMemory;
-using scheduler::Accounts;
-using scheduler::CoreImage;
-using scheduler::NodePower;
-using scheduler::PromisedNodes;
-using scheduler::SharingBooks;
 
 /// What has promises is of version 2: a reader that knows none would give their nodes away.
 constexpr uint64_t kVersion = 2;
@@ -73,10 +73,10 @@ constexpr auto members_of(const JobState*) {
                     Member{"association", &JobState::association},
                     Member{"phase", &JobState::phase}, Member{"promoted", &JobState::promoted});
 }
-constexpr auto members_of(const policy::OrderKey*) {
-  return std::tuple(Member{"tier", &policy::OrderKey::tier},
-                    Member{"arrival", &policy::OrderKey::arrival},
-                    Member{"metric", &policy::OrderKey::metric});
+constexpr auto members_of(const core::policy::OrderKey*) {
+  return std::tuple(Member{"tier", &core::policy::OrderKey::tier},
+                    Member{"arrival", &core::policy::OrderKey::arrival},
+                    Member{"metric", &core::policy::OrderKey::metric});
 }
 constexpr auto members_of(const PlacementReason*) {
   return std::tuple(Member{"level", &PlacementReason::level},
@@ -128,8 +128,8 @@ constexpr auto members_of(const NodePower::Image*) {
   return std::tuple(Member{"states", &NodePower::Image::states},
                     Member{"due_ns", &NodePower::Image::due_ns});
 }
-constexpr auto members_of(const model::TenantTraits*) {
-  using Traits = model::TenantTraits;
+constexpr auto members_of(const core::model::TenantTraits*) {
+  using Traits = core::model::TenantTraits;
   return std::tuple(Member{"app", &Traits::app}, Member{"util_pct", &Traits::util_pct},
                     Member{"mem_bytes", &Traits::mem_bytes}, Member{"sharing", &Traits::sharing});
 }
@@ -155,8 +155,8 @@ constexpr auto members_of(const Tenants::Image*) {
                     Member{"groups_of_jobs", &Image::groups_of_jobs},
                     Member{"changed", &Image::changed}, Member{"recapped", &Image::recapped});
 }
-constexpr auto members_of(const profile::MeasuredSet*) {
-  using Set = profile::MeasuredSet;  // its source is the scheduler itself
+constexpr auto members_of(const core::knowledge::MeasuredSet*) {
+  using Set = core::knowledge::MeasuredSet;  // its source is the scheduler itself
   return std::tuple(Member{"gpu_type", &Set::gpu_type}, Member{"size", &Set::size},
                     Member{"never", &Set::never}, Member{"apps", &Set::apps},
                     Member{"slowdown", &Set::slowdown}, Member{"samples", &Set::samples},
@@ -180,8 +180,8 @@ constexpr auto members_of(const SharingBooks::Observation*) {
                     Member{"until_ns", &Observation::until_ns},
                     Member{"announced", &Observation::announced});
 }
-constexpr auto members_of(const model::Breakage*) {
-  using Breakage = model::Breakage;
+constexpr auto members_of(const core::model::Breakage*) {
+  using Breakage = core::model::Breakage;
   return std::tuple(Member{"at_ns", &Breakage::at_ns}, Member{"job", &Breakage::job},
                     Member{"beside", &Breakage::beside},
                     Member{"out_of_memory", &Breakage::out_of_memory});
@@ -217,8 +217,8 @@ concept IdLike = !Struct<T> && std::is_class_v<T> &&
 template <typename T>
 concept OptionalLike = requires(T value) { value.has_value(); };
 
-constexpr auto last_of(model::JobPhase) { return model::JobPhase::Running; }
-constexpr auto last_of(model::SharingWish) { return model::SharingWish::Yes; }
+constexpr auto last_of(core::model::JobPhase) { return core::model::JobPhase::Running; }
+constexpr auto last_of(core::model::SharingWish) { return core::model::SharingWish::Yes; }
 constexpr auto last_of(NodePower::NodeState) { return NodePower::NodeState::Waking; }
 
 json written(double value) {
@@ -416,4 +416,4 @@ base::Result<CoreImage> parse_core_image(const json& from) {
   return image;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

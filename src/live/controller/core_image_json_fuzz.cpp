@@ -10,11 +10,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded()) return 0;
-  const auto image = goban::live::parse_core_image(json);
+  const auto image = goban::live::controller::parse_core_image(json);
   if (!image) return 0;
-  const auto written = goban::live::to_json(*image);
+  const auto written = goban::live::controller::to_json(*image);
   // As it comes back from a file: whole numbers have no sign then.
-  const auto again = goban::live::parse_core_image(nlohmann::json::parse(written.dump()));
-  GOBAN_CHECK(again && goban::live::to_json(*again) == written);
+  const auto again =
+      goban::live::controller::parse_core_image(nlohmann::json::parse(written.dump()));
+  GOBAN_CHECK(again && goban::live::controller::to_json(*again) == written);
   return 0;
 }

@@ -4,38 +4,38 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "model/cluster_presets.hpp"
-#include "policy/compose.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "core/policy/compose.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 namespace {
 
+using core::scheduler::Core;
+using core::scheduler::CoreImage;
 using nlohmann::json;
-using scheduler::Core;
-using scheduler::CoreImage;
 using testing::HasSubstr;
 
 /// A core under a policy on two nodes of two GPUs.
 struct Site {
-  model::Cluster cluster = model::make_preset("2x2").value();
-  profile::PmScores scores = profile::PmScores::uniform(4);
-  profile::LocalityPenalties penalties{cluster, 1.5};
-  policy::RunContext context{};
+  core::model::Cluster cluster = core::model::make_preset("2x2").value();
+  core::knowledge::PmScores scores = core::knowledge::PmScores::uniform(4);
+  core::knowledge::LocalityPenalties penalties{cluster, 1.5};
+  core::policy::RunContext context{};
 
   [[nodiscard]] std::unique_ptr<Core> core(const std::string& policy) const {
-    return std::make_unique<Core>(policy::SpeedModel{&cluster, &scores, &penalties},
-                                  policy::compose(policy).value().make(context), context, 1);
+    return std::make_unique<Core>(core::policy::SpeedModel{&cluster, &scores, &penalties},
+                                  core::policy::compose(policy).value().make(context), context, 1);
   }
 };
 
 void submit(Core& core, uint32_t job, int32_t gpus, base::TimeNs at_ns) {
-  model::JobRequest request;
+  core::model::JobRequest request;
   request.submit_ns = at_ns;
   request.walltime_limit_ns = 100 * base::kSecond;
   request.num_gpus = gpus;
-  (void)core.apply({.kind = model::EventKind::JobSubmitted,
+  (void)core.apply({.kind = core::model::EventKind::JobSubmitted,
                     .at_ns = at_ns,
-                    .job = model::JobId(job),
+                    .job = core::model::JobId(job),
                     .request = &request});
 }
 
@@ -45,8 +45,8 @@ std::unique_ptr<Core> busy(const Site& site, const std::string& policy) {
   submit(*core, 0, 2, 0);
   submit(*core, 1, 1, 0);
   submit(*core, 2, 4, 0);
-  (void)core->apply({.kind = model::EventKind::NodeDrained,
-                     .node = model::NodeId(1U),
+  (void)core->apply({.kind = core::model::EventKind::NodeDrained,
+                     .node = core::model::NodeId(1U),
                      .until_ns = 500 * base::kSecond});
   (void)core->decide(0);
   return core;
@@ -98,7 +98,7 @@ TEST(CoreImage, ImageThatDoesNotFitIsRefused) {
     return status ? "taken" : status.error().text();
   };
   EXPECT_THAT(refused([](CoreImage& i) { i.num_gpus = 8; }), HasSubstr("this one has 2 and 4"));
-  EXPECT_THAT(refused([](CoreImage& i) { i.jobs[1].allocation.gpus[0] = model::GpuId(9U); }),
+  EXPECT_THAT(refused([](CoreImage& i) { i.jobs[1].allocation.gpus[0] = core::model::GpuId(9U); }),
               HasSubstr("GPU 9"));
   EXPECT_THAT(
       refused([](CoreImage& i) { i.jobs[1].allocation.gpus[0] = i.jobs[0].allocation.gpus[0]; }),
@@ -123,17 +123,18 @@ TEST(CoreImage, JobsKeepWhatTheyHoldUnderAnotherPolicy) {
     ASSERT_TRUE(restored) << restored.error().text();
     EXPECT_EQ(after->num_running(), 2U) << policy;
     EXPECT_EQ(after->num_waiting(), 1U);
-    EXPECT_EQ(after->allocation(model::JobId(0U)).gpus, before->allocation(model::JobId(0U)).gpus);
+    EXPECT_EQ(after->allocation(core::model::JobId(0U)).gpus,
+              before->allocation(core::model::JobId(0U)).gpus);
     for (const uint32_t job : {0U, 1U}) {
-      (void)after->apply({.kind = model::EventKind::JobFinished,
+      (void)after->apply({.kind = core::model::EventKind::JobFinished,
                           .at_ns = 50 * base::kSecond,
-                          .job = model::JobId(job)});
+                          .job = core::model::JobId(job)});
     }
     const auto& decision = after->decide(50 * base::kSecond);
     ASSERT_EQ(decision.placed.size(), 1U) << policy;
-    EXPECT_EQ(decision.placed[0], model::JobId(2U));
+    EXPECT_EQ(decision.placed[0], core::model::JobId(2U));
   }
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -6,22 +6,22 @@
 #include <rapidcheck.h>
 #include <set>
 
-#include "engine/simulated/test_sharing_run.hpp"
+#include "core/scheduler/core_image.hpp"
+#include "core/scheduler/test_sharing_run.hpp"
 #include "live/controller/core_image_json.hpp"
-#include "scheduler/core_image.hpp"
 
-namespace goban::engine {
+namespace goban::live::controller {
 namespace {
 
 using base::TimeNs;
-using model::Action;
-using model::ActionKind;
-using model::Event;
-using model::EventKind;
-using model::JobId;
-using model::JobPhase;
-using scheduler::Core;
-using scheduler::CoreImage;
+using core::model::Action;
+using core::model::ActionKind;
+using core::model::Event;
+using core::model::EventKind;
+using core::model::JobId;
+using core::model::JobPhase;
+using core::scheduler::Core;
+using core::scheduler::CoreImage;
 
 const std::vector<std::string>& policies() {
   static const std::vector<std::string> names = {"fifo",
@@ -44,11 +44,11 @@ const std::vector<std::string>& policies() {
 }
 
 /// What jobs say of themselves: some of them nothing.
-class Words final : public model::ReportedProgress {
+class Words final : public core::model::ReportedProgress {
  public:
-  explicit Words(const model::JobHistory& history) : history_(history) {}
+  explicit Words(const core::model::JobHistory& history) : history_(history) {}
   double reported_left_s(JobId job, TimeNs now) const override {
-    const model::Job& each = history_.jobs[job.index()];
+    const core::model::Job& each = history_.jobs[job.index()];
     if (job.value % 5 == 4) return -1;
     return std::max(1.0, each.work_s - 0.2 * base::to_seconds(now - each.request.submit_ns));
   }
@@ -57,24 +57,25 @@ class Words final : public model::ReportedProgress {
   }
 
  private:
-  const model::JobHistory& history_;
+  const core::model::JobHistory& history_;
 };
 
-SharingRun draw_run(uint64_t seed, base::Random& random) {
-  SharingRun run = draw_sharing_run(seed, {.policies = policies(), .incidents = false});
-  for (model::Job& job : run.history.jobs) {
-    if (random.below(3) == 0) job.request.array = model::ArrayId(random.below(3));
+core::scheduler::SharingRun draw_run(uint64_t seed, base::Random& random) {
+  core::scheduler::SharingRun run =
+      core::scheduler::draw_sharing_run(seed, {.policies = policies(), .incidents = false});
+  for (core::model::Job& job : run.history.jobs) {
+    if (random.below(3) == 0) job.request.array = core::model::ArrayId(random.below(3));
     if (random.below(2) == 0) {
       job.request.walltime_limit_ns =
           base::from_seconds(60 + static_cast<double>(random.below(4000)));
     }
-    job.request.account = model::AccountId(random.below(2));
+    job.request.account = core::model::AccountId(random.below(2));
   }
-  auto rules = std::make_shared<model::SiteRules>();
+  auto rules = std::make_shared<core::model::SiteRules>();
   rules->half_life_ns = base::from_seconds(500);
   rules->recalculate_ns = base::from_seconds(150);
   rules->accounts.resize(2);
-  rules->accounts[1].parent = model::AccountId(0U);
+  rules->accounts[1].parent = core::model::AccountId(0U);
   if (random.below(2) == 0) {
     rules->accounts[0].limits.max_gpus = static_cast<int32_t>(run.cluster->num_gpus());
     rules->accounts[1].limits.max_jobs = static_cast<int32_t>(1 + random.below(4));
@@ -125,7 +126,7 @@ class Twins {
     // Nobody outlives the walltime limit.
     std::vector<JobId> late;
     for (const auto& running : lives_on_->state().running()) {
-      const model::JobState& job = lives_on_->state().job(running.slot);
+      const core::model::JobState& job = lives_on_->state().job(running.slot);
       const TimeNs limit = job.request.walltime_limit_ns;
       if (limit > 0 && job.attained_ns(now_) >= limit) late.push_back(job.job);
     }
@@ -153,7 +154,7 @@ class Twins {
 
   void submit() {
     if (submitted_ == run_.history.jobs.size()) return;
-    model::JobRequest request = run_.history.jobs[submitted_].request;
+    core::model::JobRequest request = run_.history.jobs[submitted_].request;
     run_.history.jobs[submitted_].request.submit_ns = now_;
     request.submit_ns = now_;
     const auto promises = lives_on_->state().resources().promised().all();
@@ -182,7 +183,7 @@ class Twins {
   }
 
   void happen_to_node() {
-    const model::NodeId node(random_.below(run_.cluster->nodes().size()));
+    const core::model::NodeId node(random_.below(run_.cluster->nodes().size()));
     const std::array kinds = {EventKind::NodeLost, EventKind::NodeClosed, EventKind::NodeDrained,
                               EventKind::NodeRestored, EventKind::NodeRestored};
     Event event{.kind = kinds[random_.below(kinds.size())], .node = node};
@@ -196,10 +197,10 @@ class Twins {
       const auto gone = promised.all()[random_.below(promised.all().size())].reservation;
       return apply({.kind = EventKind::PromiseOver, .reservation = gone});
     }
-    const std::vector<model::NodeId> nodes = {
-        model::NodeId(random_.below(run_.cluster->nodes().size()))};
+    const std::vector<core::model::NodeId> nodes = {
+        core::model::NodeId(random_.below(run_.cluster->nodes().size()))};
     Event event{.kind = EventKind::NodesPromised,
-                .reservation = model::ReservationId(reservations_)};
+                .reservation = core::model::ReservationId(reservations_)};
     event.from_ns = now_ + base::from_seconds(static_cast<double>(random_.below(1000)));
     event.until_ns =
         event.from_ns + base::from_seconds(1 + static_cast<double>(random_.below(3000)));
@@ -214,7 +215,7 @@ class Twins {
     const auto& state = lives_on_->state();
     RC_ASSERT(state.strangers(now_).empty());
     for (const auto& running : state.running()) {
-      const model::ReservationId own = state.job(running.slot).request.reservation;
+      const core::model::ReservationId own = state.job(running.slot).request.reservation;
       const auto* promise = state.resources().promised().find(own);
       if (promise == nullptr || now_ >= promise->end_ns) continue;  // it is to be stopped
       ++in_reservations;
@@ -227,7 +228,7 @@ class Twins {
   /// What the core asked for.
   void answer() {
     if (!waking_.empty() && random_.below(2) == 0) {
-      const model::NodeId node = *waking_.begin();
+      const core::model::NodeId node = *waking_.begin();
       waking_.erase(node);
       apply({.kind = EventKind::NodeAwake, .node = node});
     }
@@ -268,11 +269,11 @@ class Twins {
     }
   }
 
-  void follow(const scheduler::Decision& decision) {
-    std::vector<model::Allocation> allocations;
+  void follow(const core::scheduler::Decision& decision) {
+    std::vector<core::model::Allocation> allocations;
     for (const Action& action : decision.actions) {
       if (action.kind != ActionKind::Start) continue;
-      const model::Allocation& whole = lives_on_->allocation(action.job);
+      const core::model::Allocation& whole = lives_on_->allocation(action.job);
       // As the journal keeps it: without the reason.
       allocations.push_back({.gpus = whole.gpus, .hosts = whole.hosts, .reason = {}});
     }
@@ -294,26 +295,26 @@ class Twins {
       for (const auto gpu : state.allocation(slot).gpus) out += fmt::format(" {}", gpu.value);
     }
     for (uint32_t node = 0; node < run_.cluster->nodes().size(); ++node) {
-      const model::NodeId id(node);
+      const core::model::NodeId id(node);
       out += fmt::format("\nnode {} {} {} {}", node, state.resources().rooms()[node].open,
                          state.node_power().is_resting(id), state.node_power().is_waking(id));
     }
     for (uint32_t gpu = 0; core.tenants() != nullptr && gpu < run_.cluster->num_gpus(); ++gpu) {
-      out += fmt::format("\ncap {}", core.tenants()->cap_of(model::GpuId(gpu)));
+      out += fmt::format("\ncap {}", core.tenants()->cap_of(core::model::GpuId(gpu)));
     }
     return out;
   }
 
   void replace() {
     ++replaced;
-    const std::string text = live::to_json(made_anew_->image()).dump();
-    expect_same(text, live::to_json(lives_on_->image()).dump());
-    const auto image = live::parse_core_image(nlohmann::json::parse(text));
+    const std::string text = to_json(made_anew_->image()).dump();
+    expect_same(text, to_json(lives_on_->image()).dump());
+    const auto image = parse_core_image(nlohmann::json::parse(text));
     if (!image) RC_FAIL(image.error().text());
     made_anew_ = fresh();
     const auto restored = made_anew_->restore(*image);
     if (!restored) RC_FAIL(restored.error().text());
-    expect_same(text, live::to_json(made_anew_->image()).dump());
+    expect_same(text, to_json(made_anew_->image()).dump());
   }
 
   static void expect_same(const std::string& one, const std::string& other) {
@@ -338,10 +339,10 @@ class Twins {
   }
 
   base::Random random_;
-  SharingRun run_;
+  core::scheduler::SharingRun run_;
   Words words_;
-  policy::RunContext context_;
-  policy::SpeedModel speed_;
+  core::policy::RunContext context_;
+  core::policy::SpeedModel speed_;
   std::unique_ptr<Core> lives_on_;
   std::unique_ptr<Core> made_anew_;
   std::unique_ptr<Core> follows_;  ///< carries out what the others decide
@@ -349,7 +350,7 @@ class Twins {
   size_t submitted_ = 0;
   uint32_t reservations_ = 0;
   std::set<JobId> awaited_;
-  std::set<model::NodeId> waking_;
+  std::set<core::model::NodeId> waking_;
 };
 
 TEST(CoreImageProperty, CoreMadeAnewDecidesLikeTheOneThatLivesOn) {
@@ -375,4 +376,4 @@ TEST(CoreImageProperty, CoreMadeAnewDecidesLikeTheOneThatLivesOn) {
 }
 
 }  // namespace
-}  // namespace goban::engine
+}  // namespace goban::live::controller

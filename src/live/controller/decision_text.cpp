@@ -3,13 +3,13 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.hpp"
 #include "live/controller/controller_state.hpp"
-#include "live/job/json_fields.hpp"
-#include "live/news_json.hpp"
+#include "live/controller/run_report_json.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
-using model::ActionKind;
+using core::model::ActionKind;
 using nlohmann::json;
 
 namespace {
@@ -24,11 +24,11 @@ json ids_json(const std::vector<Id>& ids) {
   return out;
 }
 
-json action_json(const model::Action& action, const scheduler::Core& core) {
+json action_json(const core::model::Action& action, const core::scheduler::Core& core) {
   json out{{"do", kActionNames[static_cast<size_t>(action.kind)]}};
   switch (action.kind) {
     case ActionKind::Start: {
-      const model::Allocation& allocation = core.allocation(action.job);
+      const core::model::Allocation& allocation = core.allocation(action.job);
       out["job"] = action.job.value;
       out["gpus"] = ids_json(allocation.gpus);
       if (!allocation.hosts.empty()) out["hosts"] = ids_json(allocation.hosts);
@@ -60,7 +60,7 @@ json action_json(const model::Action& action, const scheduler::Core& core) {
 }
 
 template <typename Id>
-void read_ids(FieldReader& in, const char* name, std::vector<Id>& ids) {
+void read_ids(base::FieldReader& in, const char* name, std::vector<Id>& ids) {
   const json* list = in.find(name);
   if (list == nullptr) return;
   if (!list->is_array()) return in.fail(name, "is no list");
@@ -72,19 +72,19 @@ void read_ids(FieldReader& in, const char* name, std::vector<Id>& ids) {
   }
 }
 
-void read_action(FieldReader& in, RecordedDecision& decision) {
+void read_action(base::FieldReader& in, RecordedDecision& decision) {
   constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
   constexpr uint8_t kLevelMax = std::numeric_limits<uint8_t>::max();
   std::string name;
   in.field("do", name);
   const auto found = std::ranges::find(kActionNames, name);
   if (found == kActionNames.end()) return in.fail("do", "is no action that this release knows");
-  model::Action& action = decision.actions.emplace_back();
+  core::model::Action& action = decision.actions.emplace_back();
   action.kind = static_cast<ActionKind>(found - kActionNames.begin());
   switch (action.kind) {
     case ActionKind::Start: {
       read_id(in, "job", action.job);
-      model::Allocation& allocation = decision.allocations.emplace_back();
+      core::model::Allocation& allocation = decision.allocations.emplace_back();
       read_ids(in, "gpus", allocation.gpus);
       read_ids(in, "hosts", allocation.hosts);
       in.field("beside", allocation.reason.prediction, uint8_t{0}, kLevelMax);
@@ -118,22 +118,23 @@ void read_action(FieldReader& in, RecordedDecision& decision) {
 base::Result<RecordedDecision> parse_decision(std::string_view text) {
   const json document = json::parse(text, nullptr, false);
   if (document.is_discarded()) return base::bad_data({}, "a decision of the journal is no JSON");
-  FieldReader in(document, "");
+  base::FieldReader in(document, "");
   RecordedDecision decision;
-  in.object("decided", [&](FieldReader& part) {
+  in.object("decided", [&](base::FieldReader& part) {
     part.field("at", decision.at_ns, TimeNs{0}, std::numeric_limits<TimeNs>::max());
-    part.list("actions", [&](FieldReader& each) { read_action(each, decision); });
+    part.list("actions", [&](base::FieldReader& each) { read_action(each, decision); });
   });
   if (auto status = in.status(); !status) return base::failure(status.error());
   return decision;
 }
 
-std::string decision_text(const scheduler::Decision& decision, const scheduler::Core& core) {
+std::string decision_text(const core::scheduler::Decision& decision,
+                          const core::scheduler::Core& core) {
   json actions = json::array();
-  for (const model::Action& action : decision.actions) {
+  for (const core::model::Action& action : decision.actions) {
     actions.push_back(action_json(action, core));
   }
   return json{{"decided", {{"at", decision.at_ns}, {"actions", std::move(actions)}}}}.dump();
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "live/controller/reservation.hpp"
 #include "live/engine.hpp"
 #include "live/job/job_spec.hpp"
-#include "live/reservation.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 /// Who asks. Operators may do everything; others only with their own jobs.
 struct Caller {
@@ -24,7 +24,7 @@ struct Caller {
 /// New jobs; several are one array and get numbers that follow each other. The payload lies in the
 /// folder of the first already.
 struct Submit {
-  std::vector<JobSpec> jobs{};
+  std::vector<job::JobSpec> jobs{};
 };
 struct Cancel {
   JobId job{};
@@ -62,8 +62,8 @@ struct Accounted {
   JobId job{};
 };
 
-/// The GPUs were measured: a scores table as profile::parse_scores reads it, for all of them. It
-/// counts from now on, until the configured scores are others.
+/// The GPUs were measured: a scores table as core::knowledge::parse_scores reads it, for all of
+/// them. It counts from now on, until the configured scores are others.
 struct ScoresMeasured {
   std::string table{};
   std::string instead_of{};  ///< Controller::configured_scores() then; Turns fills it in
@@ -97,4 +97,4 @@ struct TimedInput {
 /// release may read what a newer one wrote.
 [[nodiscard]] base::Result<TimedInput> parse_input(std::string_view text);
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

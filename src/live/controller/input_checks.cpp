@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/knowledge/scores_file.hpp"
 #include "live/controller/controller_state.hpp"
-#include "profile/scores_file.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 using base::Status;
 
@@ -19,7 +19,7 @@ Status refuse(const char* field, std::string message, std::string remedy = {}) {
                         std::move(remedy));
 }
 
-Status check_size(const JobSpec& spec, const Site& site) {
+Status check_size(const job::JobSpec& spec, const Site& site) {
   const auto all = static_cast<int32_t>(site.cluster.num_gpus());
   if (spec.num_gpus > all) {
     return refuse("num_gpus", fmt::format("asks for {} GPUs, and there are {}", spec.num_gpus, all),
@@ -51,7 +51,7 @@ Status check_size(const JobSpec& spec, const Site& site) {
   return {};
 }
 
-Status check_texts(const JobSpec& spec) {
+Status check_texts(const job::JobSpec& spec) {
   const std::pair<const char*, const std::string*> texts[] = {{"name", &spec.name},
                                                               {"account", &spec.account},
                                                               {"partition", &spec.partition},
@@ -72,12 +72,13 @@ Status check_texts(const JobSpec& spec) {
   return {};
 }
 
-Status check_dependencies(const JobSpec& spec, const JobBook& book) {
-  for (const Dependency& each : spec.dependencies) {
+Status check_dependencies(const job::JobSpec& spec, const JobBook& book) {
+  for (const job::Dependency& each : spec.dependencies) {
     if (book.find(each.job) != nullptr) continue;
-    return refuse("dependencies",
-                  fmt::format("job {} is not known, or is over for long", job_number(each.job)),
-                  "name jobs that goban queue or goban show lists");
+    return refuse(
+        "dependencies",
+        fmt::format("job {} is not known, or is over for long", job::job_number(each.job)),
+        "name jobs that goban queue or goban show lists");
   }
   return {};
 }
@@ -89,7 +90,7 @@ Status check_submit(const Submit& submit, const Site& site, const JobBook& book)
   if (submit.jobs.size() > kJobsMax) {
     return refuse("array", fmt::format("has over {} tasks", kJobsMax), "submit it in parts");
   }
-  for (const JobSpec& spec : submit.jobs) {
+  for (const job::JobSpec& spec : submit.jobs) {
     for (const Status& status :
          {check_size(spec, site), check_texts(spec), check_dependencies(spec, book),
           check_reservation_use(spec, site, book)}) {
@@ -102,7 +103,7 @@ Status check_submit(const Submit& submit, const Site& site, const JobBook& book)
 Status check_open_jobs(const Submit& submit, const std::map<uint32_t, size_t>& open, size_t most) {
   if (most == 0) return {};
   std::map<uint32_t, size_t> more;
-  for (const JobSpec& spec : submit.jobs) ++more[spec.owner.uid];
+  for (const job::JobSpec& spec : submit.jobs) ++more[spec.owner.uid];
   for (const auto& [uid, count] : more) {
     const auto found = open.find(uid);
     const size_t known = found == open.end() ? 0 : found->second;
@@ -116,23 +117,25 @@ Status check_open_jobs(const Submit& submit, const std::map<uint32_t, size_t>& o
 }
 
 Status check_scores(const ScoresMeasured& scores, const Site& site) {
-  const auto read = profile::parse_scores(scores.table, "scores", site.cluster.num_gpus());
+  const auto read = core::knowledge::parse_scores(scores.table, "scores", site.cluster.num_gpus());
   return read ? Status{} : base::failure(read.error());
 }
 
 Status check_job(const JobBook& book, JobId id, const Caller& by) {
   const LiveJob* job = book.find(id);
   if (job == nullptr) {
-    return refuse("job", fmt::format("job {} is not known, or is over for long", job_number(id)));
+    return refuse("job",
+                  fmt::format("job {} is not known, or is over for long", job::job_number(id)));
   }
   if (!by.is_operator && by.uid != job->spec.owner.uid) {
-    return base::failed(fmt::format("job {} belongs to {}", job_number(id), job->spec.owner.user),
-                        "ask its owner or an operator");
+    return base::failed(
+        fmt::format("job {} belongs to {}", job::job_number(id), job->spec.owner.user),
+        "ask its owner or an operator");
   }
   if (job->stage == JobStage::Done) {
-    return base::failed(fmt::format("job {} is over", job_number(id)));
+    return base::failed(fmt::format("job {} is over", job::job_number(id)));
   }
   return {};
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

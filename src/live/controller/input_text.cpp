@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
-#include "live/input.hpp"
+#include "base/json_fields.hpp"
+#include "live/controller/input.hpp"
+#include "live/controller/reservation_json.hpp"
+#include "live/controller/run_report_json.hpp"
 #include "live/job/job_spec_json.hpp"
-#include "live/job/json_fields.hpp"
-#include "live/news_json.hpp"
-#include "live/reservation_json.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 using base::Result;
 using nlohmann::json;
@@ -31,8 +31,8 @@ json caller_json(const Caller& by) {
   return {{"uid", by.uid}, {"user", by.user}, {"operator", by.is_operator}};
 }
 
-void read_caller(FieldReader& in, Caller& by) {
-  in.object("by", [&](FieldReader& part) {
+void read_caller(base::FieldReader& in, Caller& by) {
+  in.object("by", [&](base::FieldReader& part) {
     part.field("uid", by.uid, uint32_t{0}, kIdMax);
     part.field("user", by.user);
     part.field("operator", by.is_operator);
@@ -61,7 +61,7 @@ json report_json(const Report& report) {
   return out;
 }
 
-void read_report(FieldReader& in, Report& report) {
+void read_report(base::FieldReader& in, Report& report) {
   std::string kind;
   in.field("kind", kind);
   const auto found = std::ranges::find(kReportNames, kind);
@@ -79,10 +79,10 @@ void read_report(FieldReader& in, Report& report) {
   in.field("signal", report.signal, 0, 255);
   in.field("oom", report.out_of_memory);
   in.field("acknowledged", report.acknowledged);
-  in.object("usage", [&](FieldReader& part) { read_usage(part, report.usage); });
+  in.object("usage", [&](base::FieldReader& part) { read_usage(part, report.usage); });
   read_ranks(in, report.ranks);
   read_pace(in, report.pace);
-  in.object("progress", [&](FieldReader& part) { read_progress(part, report.progress); });
+  in.object("progress", [&](base::FieldReader& part) { read_progress(part, report.progress); });
   in.field("detail", report.detail);
 }
 
@@ -90,7 +90,7 @@ struct Writer {
   json& out;
   void operator()(const Submit& each) const {
     json jobs = json::array();
-    for (const JobSpec& spec : each.jobs) jobs.push_back(to_json(spec));
+    for (const job::JobSpec& spec : each.jobs) jobs.push_back(to_json(spec));
     out["jobs"] = std::move(jobs);
   }
   template <typename T>
@@ -123,12 +123,12 @@ struct Writer {
 };
 
 struct Reader {
-  FieldReader& in;
+  base::FieldReader& in;
   void operator()(Submit& each) const {
     const json* jobs = in.find("jobs");
     if (jobs == nullptr || !jobs->is_array()) return in.fail("jobs", "is no list");
     for (const json& one : *jobs) {
-      auto spec = job_spec_from_json(one);
+      auto spec = job::job_spec_from_json(one);
       if (!spec) {
         return in.fail("jobs." + spec.error().place.field, spec.error().message);
       }
@@ -149,7 +149,7 @@ struct Reader {
   }
   void operator()(Resume& each) const { read_id(in, "node", each.node); }
   void operator()(EngineReport& each) const {
-    in.object("report", [&](FieldReader& part) { read_report(part, each.report); });
+    in.object("report", [&](base::FieldReader& part) { read_report(part, each.report); });
   }
   void operator()(Accounted& each) const { read_id(in, "job", each.job); }
   void operator()(ScoresMeasured& each) const {
@@ -186,7 +186,7 @@ std::string to_text(const TimedInput& input) {
 Result<TimedInput> parse_input(std::string_view text) {
   const json document = json::parse(text, nullptr, false);
   if (document.is_discarded()) return base::bad_data({}, "an input of the journal is no JSON");
-  FieldReader in(document, "");
+  base::FieldReader in(document, "");
   TimedInput input;
   in.field("at", input.at_ns, TimeNs{0}, kTimeMax);
   std::string name;
@@ -201,4 +201,4 @@ Result<TimedInput> parse_input(std::string_view text) {
   return input;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

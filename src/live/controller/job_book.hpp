@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "core/model/action.hpp"
+#include "live/controller/reservation.hpp"
 #include "live/engine.hpp"
 #include "live/job/job_spec.hpp"
-#include "live/reservation.hpp"
-#include "model/action.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 enum class JobStage : uint8_t {
   Held,      ///< until somebody releases it
@@ -49,7 +49,7 @@ struct PastRun {
 /// A job in the book. Times are of the scheduler's clock, in ns since 1970; -1 = not yet.
 struct LiveJob {
   JobId job{};
-  JobSpec spec{};
+  job::JobSpec spec{};
   ReservationId reservation{};  ///< that it runs in; invalid: in none
   JobStage stage = JobStage::Waiting;
   JobResult result = JobResult::None;
@@ -57,11 +57,11 @@ struct LiveJob {
   TimeNs first_start_ns = -1;
   TimeNs run_start_ns = -1;  ///< of the current or last run
   TimeNs end_ns = -1;
-  TimeNs held_ns = 0;            ///< time it held GPUs in runs that are over
-  uint32_t runs = 0;             ///< launches so far
-  std::vector<GpuId> gpus{};     ///< of the current or last run
-  bool shares = false;           ///< others hold some of them, too
-  model::PlacementReason why{};  ///< of the current or last run
+  TimeNs held_ns = 0;                  ///< time it held GPUs in runs that are over
+  uint32_t runs = 0;                   ///< launches so far
+  std::vector<GpuId> gpus{};           ///< of the current or last run
+  bool shares = false;                 ///< others hold some of them, too
+  core::model::PlacementReason why{};  ///< of the current or last run
   int32_t exit_code = -1;
   int32_t signal = 0;
   uint32_t preemptions = 0;
@@ -110,4 +110,4 @@ struct JobBook {
   }
 };
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

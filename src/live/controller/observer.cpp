@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace goban::live {
+namespace goban::live::controller {
 namespace {
 
 /// Less of an epoch says nothing of its time.
@@ -110,4 +110,4 @@ std::vector<JobId> ProgressObserver::watched() const {
   return found;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -8,7 +8,7 @@
 
 #include "live/engine.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 /// What a job's work is counted in. Who says no epochs is measured by what he gets of his GPUs:
 /// his minutes of a GPU that he keeps busy all the time stand for epochs.
@@ -16,7 +16,7 @@ enum class PaceUnit : uint8_t { Epochs, BusyMinutes };
 
 /// Jobs of the same application on as many GPUs are as fast alone as each other.
 struct PaceKey {
-  model::AppId app{};
+  core::model::AppId app{};
   int32_t num_gpus = 0;
   PaceUnit unit = PaceUnit::Epochs;
   friend auto operator<=>(const PaceKey&, const PaceKey&) = default;
@@ -24,7 +24,7 @@ struct PaceKey {
 
 /// Where a running job stands.
 struct Standing {
-  model::AppId app{};  ///< invalid: nobody knows it
+  core::model::AppId app{};  ///< invalid: nobody knows it
   int32_t num_gpus = 0;
   double slowdown = 1;  ///< of its GPUs without neighbours, by their scores and places
   bool alone = true;    ///< it has no neighbours now, and its GPUs no power limit
@@ -75,4 +75,4 @@ class ProgressObserver {
   std::map<PaceKey, double> paces_;
 };
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

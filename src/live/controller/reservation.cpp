@@ -1,10 +1,10 @@
-#include "live/reservation.hpp"
+#include "live/controller/reservation.hpp"
 
 #include <array>
 
 #include "base/number.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 std::optional<ReservationId> parse_reservation_name(std::string_view name) {
   if (name.starts_with('R') || name.starts_with('r')) name.remove_prefix(1);
@@ -20,4 +20,4 @@ std::string_view reservation_state_name(ReservationState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -9,13 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "core/model/ids.hpp"
 #include "live/job/job_spec.hpp"
-#include "model/ids.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
-using model::NodeId;
-using model::ReservationId;
+using base::TimeNs;
+using core::model::NodeId;
+using core::model::ReservationId;
 
 /// What a site lets people reserve. It binds new reservations only.
 struct ReservationRules {
@@ -38,7 +39,7 @@ enum class ReservationState : uint8_t {
 
 /// Who has what, and when. Times are in ns since 1970.
 struct ReservationPlan {
-  Owner owner{};
+  job::Owner owner{};
   std::vector<std::string> users{};     ///< who may use it, beside its owner
   std::vector<std::string> accounts{};  ///< likewise, jobs of these accounts
   std::vector<NodeId> nodes{};
@@ -75,4 +76,4 @@ struct LiveReservation {
 /// "requested", "active", "ended", "cancelled".
 [[nodiscard]] std::string_view reservation_state_name(ReservationState state);
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

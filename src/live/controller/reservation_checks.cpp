@@ -6,7 +6,7 @@
 #include "base/units.hpp"
 #include "live/controller/controller_state.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 using base::Result;
 using base::Status;
@@ -72,7 +72,7 @@ Status check_rules(const Reserve& reserve, const ReservationRules& rules, TimeNs
 struct Facts {
   const Site& site;
   const JobBook& book;
-  const scheduler::State& core;
+  const core::scheduler::State& core;
   const std::map<NodeId, std::string>& drained;
   const std::set<NodeId>& down;
 };
@@ -110,9 +110,9 @@ class Obstacles {
     const Busy& busy = busy_[node.index()];
     if (!busy.job.valid() || busy.until_ns <= plan_.start_ns) return {};
     if (busy.until_ns == base::kNever) {
-      return fmt::format("runs job {}, which has no time limit", job_number(busy.job));
+      return fmt::format("runs job {}, which has no time limit", job::job_number(busy.job));
     }
-    return fmt::format("runs job {}, which may last until {}", job_number(busy.job),
+    return fmt::format("runs job {}, which may last until {}", job::job_number(busy.job),
                        utc(busy.until_ns));
   }
 
@@ -140,11 +140,13 @@ class Obstacles {
 };
 
 /// Tells which nodes are of a kind. Errors: BadData if there is no such kind.
-Result<std::vector<NodeId>> nodes_of_kind(const model::Cluster& cluster, const std::string& kind) {
+Result<std::vector<NodeId>> nodes_of_kind(const core::model::Cluster& cluster,
+                                          const std::string& kind) {
   std::vector<NodeId> nodes;
   const auto type = cluster.find_resource_type(kind);
   const auto models = cluster.gpu_models();
-  const bool is_model = std::ranges::find(models, kind, &model::GpuModel::name) != models.end();
+  const bool is_model =
+      std::ranges::find(models, kind, &core::model::GpuModel::name) != models.end();
   if (!kind.empty() && !type.valid() && !is_model) {
     return base::failure(refuse("kind",
                                 fmt::format("there is no GPU model or resource type {}", kind),
@@ -152,7 +154,7 @@ Result<std::vector<NodeId>> nodes_of_kind(const model::Cluster& cluster, const s
                              .error());
   }
   for (uint32_t i = 0; i < cluster.nodes().size(); ++i) {
-    const model::Node& node = cluster.nodes()[i];
+    const core::model::Node& node = cluster.nodes()[i];
     const bool of_model = is_model && models[node.gpu_model].name == kind;
     const bool of_type = type.valid() && node.host.covers(cluster.resource_type(type).host) &&
                          static_cast<int64_t>(node.num_gpus) >= cluster.resource_type(type).gpus;
@@ -203,7 +205,7 @@ Result<std::vector<NodeId>> first_nodes(const Facts& facts, const Reserve& reser
                       "take fewer nodes or another time");
 }
 
-int64_t instances_on(const model::Node& node, const model::ResourceType& type) {
+int64_t instances_on(const core::model::Node& node, const core::model::ResourceType& type) {
   int64_t fit = type.max_instances;
   const auto limit = [&fit](int64_t has, int64_t asks) {
     if (asks > 0) fit = std::min(fit, has / asks);
@@ -238,7 +240,7 @@ Result<std::vector<NodeId>> Controller::nodes_for(const Reserve& reserve, TimeNs
                    : first_nodes(facts, reserve, obstacles);
 }
 
-Status check_reservation_use(const JobSpec& spec, const Site& site, const JobBook& book) {
+Status check_reservation_use(const job::JobSpec& spec, const Site& site, const JobBook& book) {
   if (spec.reservation.empty()) return {};
   const auto id = parse_reservation_name(spec.reservation);
   const LiveReservation* found = id ? book.find(*id) : nullptr;
@@ -260,7 +262,7 @@ Status check_reservation_use(const JobSpec& spec, const Site& site, const JobBoo
   int64_t gpus = 0;
   int64_t instances = 0;
   for (const NodeId id_of_node : found->plan.nodes) {
-    const model::Node& node = site.cluster.node(id_of_node);
+    const core::model::Node& node = site.cluster.node(id_of_node);
     gpus += node.num_gpus;
     if (type.valid()) instances += instances_on(node, site.cluster.resource_type(type));
   }
@@ -287,4 +289,4 @@ Status check_cancel(const JobBook& book, const CancelReservation& cancel) {
   return {};
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

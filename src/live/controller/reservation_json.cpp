@@ -1,11 +1,11 @@
-#include "live/reservation_json.hpp"
+#include "live/controller/reservation_json.hpp"
 
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "live/news_json.hpp"
+#include "live/controller/run_report_json.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 using nlohmann::json;
 
@@ -14,7 +14,7 @@ namespace {
 constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
 constexpr uint32_t kIdMax = std::numeric_limits<uint32_t>::max();
 
-void read_nodes(FieldReader& in, std::vector<NodeId>& nodes) {
+void read_nodes(base::FieldReader& in, std::vector<NodeId>& nodes) {
   const json* list = in.find("nodes");
   if (list == nullptr || !list->is_array()) return in.fail("nodes", "is no list");
   for (const json& each : *list) {
@@ -38,8 +38,8 @@ void put_plan(const ReservationPlan& plan, json& out) {
   out["end"] = plan.end_ns;
 }
 
-void read_plan(FieldReader& in, ReservationPlan& plan) {
-  in.object("owner", [&](FieldReader& part) {
+void read_plan(base::FieldReader& in, ReservationPlan& plan) {
+  in.object("owner", [&](base::FieldReader& part) {
     part.field("uid", plan.owner.uid, uint32_t{0}, kIdMax);
     part.field("gid", plan.owner.gid, uint32_t{0}, kIdMax);
     part.field("user", plan.owner.user);
@@ -61,7 +61,7 @@ json to_json(const LiveReservation& reservation) {
   return out;
 }
 
-void read_reservation(FieldReader& in, LiveReservation& reservation) {
+void read_reservation(base::FieldReader& in, LiveReservation& reservation) {
   read_id(in, "reservation", reservation.id);
   auto state = static_cast<uint32_t>(reservation.state);
   in.field("state", state, uint32_t{0}, static_cast<uint32_t>(ReservationState::Cancelled));
@@ -72,4 +72,4 @@ void read_reservation(FieldReader& in, LiveReservation& reservation) {
   read_plan(in, reservation.plan);
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

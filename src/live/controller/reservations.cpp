@@ -4,9 +4,9 @@
 
 #include "live/controller/controller_state.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
-using model::EventKind;
+using core::model::EventKind;
 
 void Controller::State::take(const Reserve& reserve, TimeNs at) {
   const ReservationId id(book.next_reservation++);
@@ -37,7 +37,7 @@ void Controller::State::take(const CancelReservation& cancel, TimeNs at) {
                     at);
 }
 
-ReservationId Controller::State::reservation_of(const JobSpec& spec) const {
+ReservationId Controller::State::reservation_of(const job::JobSpec& spec) const {
   const auto id = parse_reservation_name(spec.reservation);
   const LiveReservation* found = id ? book.find(*id) : nullptr;
   return found != nullptr && found->is_open() ? *id : ReservationId{};
@@ -60,7 +60,7 @@ void Controller::State::begin_reservation(LiveReservation& reservation, TimeNs a
   reservation.state = ReservationState::Active;
   // They were to be over by now, and took longer to start than the core thought. Whoever else is
   // there goes back into the queue when the core decides.
-  for (const scheduler::Slot slot : core->state().strangers(at)) {
+  for (const core::scheduler::Slot slot : core->state().strangers(at)) {
     LiveJob& job = book.jobs.at(core->state().job(slot).job);
     if (job.stage != JobStage::Running || job.spec.walltime_limit_ns == 0) continue;
     job.detail =
@@ -96,4 +96,4 @@ TimeNs Controller::State::next_reservation_change_ns() const {
   return next;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

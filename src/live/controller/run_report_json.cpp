@@ -1,9 +1,9 @@
-#include "live/news_json.hpp"
+#include "live/controller/run_report_json.hpp"
 
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace goban::live {
+namespace goban::live::controller {
 
 using nlohmann::json;
 
@@ -19,7 +19,7 @@ json usage_json(const RunUsage& usage) {
   return out;
 }
 
-void read_usage(FieldReader& in, RunUsage& usage) {
+void read_usage(base::FieldReader& in, RunUsage& usage) {
   in.field("cpu_s", usage.cpu_s, -1, 1e18);
   in.field("mem", usage.mem_bytes_max, int64_t{-1}, INT64_MAX);
   in.field("gpu_mem", usage.gpu_mem_bytes_max, int64_t{-1}, INT64_MAX);
@@ -40,7 +40,7 @@ json progress_json(const ProgressNews& news) {
   return out;
 }
 
-void read_progress(FieldReader& in, ProgressNews& news) {
+void read_progress(base::FieldReader& in, ProgressNews& news) {
   constexpr double kMost = 1e300;
   in.field("epoch", news.epoch, -1, kMost);
   in.field("epochs", news.epochs, -1, kMost);
@@ -67,9 +67,9 @@ json ranks_json(const std::vector<RankTimes>& ranks) {
   return out;
 }
 
-void read_ranks(FieldReader& in, std::vector<RankTimes>& ranks) {
+void read_ranks(base::FieldReader& in, std::vector<RankTimes>& ranks) {
   constexpr double kMost_s = 1e15;
-  in.list("ranks", [&](FieldReader& part) {
+  in.list("ranks", [&](base::FieldReader& part) {
     RankTimes& each = ranks.emplace_back();
     part.field("rank", each.rank, 0, INT32_MAX);
     part.field("ranks", each.ranks, 0, INT32_MAX);
@@ -87,9 +87,9 @@ json pace_json(const RunPace& pace) {
           {"epochs_s", pace.epochs.over_s}};
 }
 
-void read_pace(FieldReader& in, RunPace& pace) {
+void read_pace(base::FieldReader& in, RunPace& pace) {
   constexpr double kMost = 1e15;
-  in.object("pace", [&](FieldReader& part) {
+  in.object("pace", [&](base::FieldReader& part) {
     part.field("steps", pace.steps.done, 0, kMost);
     part.field("steps_s", pace.steps.over_s, 0, kMost);
     part.field("epochs", pace.epochs.done, 0, kMost);
@@ -97,4 +97,4 @@ void read_pace(FieldReader& in, RunPace& pace) {
   });
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -3,26 +3,26 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "base/json_fields.hpp"
 #include "live/engine.hpp"
-#include "live/job/json_fields.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 [[nodiscard]] nlohmann::json usage_json(const RunUsage& usage);
-void read_usage(FieldReader& in, RunUsage& usage);
+void read_usage(base::FieldReader& in, RunUsage& usage);
 [[nodiscard]] nlohmann::json progress_json(const ProgressNews& news);
-void read_progress(FieldReader& in, ProgressNews& news);
+void read_progress(base::FieldReader& in, ProgressNews& news);
 [[nodiscard]] nlohmann::json ranks_json(const std::vector<RankTimes>& ranks);
 /// The list in the field `ranks`.
-void read_ranks(FieldReader& in, std::vector<RankTimes>& ranks);
+void read_ranks(base::FieldReader& in, std::vector<RankTimes>& ranks);
 [[nodiscard]] nlohmann::json pace_json(const RunPace& pace);
-void read_pace(FieldReader& in, RunPace& pace);
+void read_pace(base::FieldReader& in, RunPace& pace);
 
 /// A dense id, which has to be there.
 template <typename Id>
-void read_id(FieldReader& in, const char* name, Id& id) {
+void read_id(base::FieldReader& in, const char* name, Id& id) {
   in.field(name, id.value, uint32_t{0}, UINT32_MAX);
   if (!id.valid() && in.good()) in.fail(name, "is missing");
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

@@ -2,14 +2,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.hpp"
+#include "core/scheduler/core_image.hpp"
 #include "live/controller/book_json.hpp"
 #include "live/controller/controller_state.hpp"
 #include "live/controller/core_image_json.hpp"
-#include "live/job/json_fields.hpp"
-#include "live/news_json.hpp"
-#include "scheduler/core_image.hpp"
+#include "live/controller/run_report_json.hpp"
 
-namespace goban::live {
+namespace goban::live::controller {
 
 using base::Status;
 using nlohmann::json;
@@ -29,7 +29,7 @@ json names_json(const base::NameTable& names) {
 
 /// Adds the snapshot's names to those of the configuration. Returns their numbers now.
 template <typename Id>
-std::vector<Id> adopt_names(FieldReader& in, const char* name, base::NameTable& names) {
+std::vector<Id> adopt_names(base::FieldReader& in, const char* name, base::NameTable& names) {
   std::vector<std::string> of_snapshot;
   in.field(name, of_snapshot);
   std::vector<Id> numbers;
@@ -53,7 +53,7 @@ json numbers_json(const std::set<Id>& ids) {
 }
 
 template <typename Id>
-void read_numbers(FieldReader& in, const char* name, uint32_t below, std::set<Id>& ids) {
+void read_numbers(base::FieldReader& in, const char* name, uint32_t below, std::set<Id>& ids) {
   const json* list = in.find(name);
   if (list == nullptr) return;
   if (!list->is_array()) return in.fail(name, "is no list");
@@ -65,7 +65,7 @@ void read_numbers(FieldReader& in, const char* name, uint32_t below, std::set<Id
   }
 }
 
-void check_nodes(FieldReader& in, const JobBook& book, uint32_t num_nodes) {
+void check_nodes(base::FieldReader& in, const JobBook& book, uint32_t num_nodes) {
   for (const auto& [id, each] : book.reservations) {
     const bool fit =
         std::ranges::all_of(each.plan.nodes, [&](NodeId node) { return node.value < num_nodes; });
@@ -73,7 +73,7 @@ void check_nodes(FieldReader& in, const JobBook& book, uint32_t num_nodes) {
   }
 }
 
-void check_gpus(FieldReader& in, const JobBook& book, uint32_t num_gpus) {
+void check_gpus(base::FieldReader& in, const JobBook& book, uint32_t num_gpus) {
   const auto fit = [num_gpus](const std::vector<GpuId>& gpus) {
     return std::ranges::all_of(gpus, [num_gpus](GpuId gpu) { return gpu.value < num_gpus; });
   };
@@ -133,7 +133,7 @@ Status Controller::restore(std::string_view snapshot) {
   const json document = json::parse(snapshot, nullptr, false);
   if (document.is_discarded()) return base::bad_data({}, "the snapshot is no JSON");
   State& state = *state_;
-  FieldReader in(document, "snapshot");
+  base::FieldReader in(document, "snapshot");
   int32_t version = 0;
   in.field("version", version, 0, INT32_MAX);
   if (in.good() && (version < 1 || version > kVersion)) {
@@ -142,7 +142,7 @@ Status Controller::restore(std::string_view snapshot) {
         "start the goban that wrote it; nothing was changed");
   }
   const auto num_nodes = static_cast<uint32_t>(state.site.cluster.nodes().size());
-  in.object("cluster", [&](FieldReader& part) {
+  in.object("cluster", [&](base::FieldReader& part) {
     uint32_t gpus = 0;
     part.field("gpus", gpus, uint32_t{0}, UINT32_MAX);
     if (gpus == state.site.cluster.num_gpus()) return;
@@ -153,23 +153,24 @@ Status Controller::restore(std::string_view snapshot) {
   in.field("next_forget", state.next_forget_ns, TimeNs{0}, base::kNever);
   std::vector<std::string> apps;
   std::vector<std::string> gpu_types;
-  scheduler::PeopleNumbers people;
-  in.object("names", [&](FieldReader& part) {
-    (void)adopt_names<model::ModelId>(part, "models", state.models);
-    people.users = adopt_names<model::UserId>(part, "users", state.site.users);
-    people.accounts = adopt_names<model::AccountId>(part, "accounts", state.site.accounts);
-    people.partitions = adopt_names<model::PartitionId>(part, "partitions", state.site.partitions);
-    people.qos = adopt_names<model::QosId>(part, "qos", state.site.qos);
+  core::scheduler::PeopleNumbers people;
+  in.object("names", [&](base::FieldReader& part) {
+    (void)adopt_names<core::model::ModelId>(part, "models", state.models);
+    people.users = adopt_names<core::model::UserId>(part, "users", state.site.users);
+    people.accounts = adopt_names<core::model::AccountId>(part, "accounts", state.site.accounts);
+    people.partitions =
+        adopt_names<core::model::PartitionId>(part, "partitions", state.site.partitions);
+    people.qos = adopt_names<core::model::QosId>(part, "qos", state.site.qos);
     part.field("apps", apps);
     part.field("gpu_types", gpu_types);
   });
   const auto renumbering = state.applications.adopt(apps, gpu_types);
-  in.object("book", [&](FieldReader& part) { read_book(part, state.book); });
+  in.object("book", [&](base::FieldReader& part) { read_book(part, state.book); });
   check_gpus(in, state.book, state.site.cluster.num_gpus());
   check_nodes(in, state.book, num_nodes);
   read_observer(in, "observer", state.observer);
   read_paces(in, "paces", renumbering.apps, state.observer);
-  in.list("drained", [&](FieldReader& part) {
+  in.list("drained", [&](base::FieldReader& part) {
     NodeId node;
     std::string reason;
     part.field("node", node.value, uint32_t{0}, num_nodes - 1);
@@ -180,7 +181,7 @@ Status Controller::restore(std::string_view snapshot) {
   read_numbers(in, "watched", state.book.next_job, state.watched);
   read_numbers(in, "capped", state.site.cluster.num_gpus(), state.capped);
   ScoresMeasured scores;
-  in.object("scores", [&](FieldReader& part) {
+  in.object("scores", [&](base::FieldReader& part) {
     part.field("table", scores.table);
     part.field("instead_of", scores.instead_of);
   });
@@ -194,11 +195,11 @@ Status Controller::restore(std::string_view snapshot) {
   auto image = parse_core_image(*core);
   if (!image) return base::failure(image.error());
   if (renumbering.is_needed()) {
-    scheduler::renumber(*image, renumbering.apps, renumbering.gpu_types);
+    core::scheduler::renumber(*image, renumbering.apps, renumbering.gpu_types);
   }
   const bool others = are_other(people.users) || are_other(people.accounts) ||
                       are_other(people.partitions) || are_other(people.qos);
-  if (others) scheduler::renumber(*image, people);
+  if (others) core::scheduler::renumber(*image, people);
   for (const auto& [id, job] : state.book.jobs) {
     if (job.stage == JobStage::Depends) state.note_dependent(job);
     if (job.stage != JobStage::Done) ++state.open_jobs[job.spec.owner.uid];
@@ -206,4 +207,4 @@ Status Controller::restore(std::string_view snapshot) {
   return state.core->restore(*image);
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::controller

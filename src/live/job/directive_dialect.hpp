@@ -4,9 +4,9 @@
 #include <span>
 #include <string_view>
 
-#include "live/job/wish_setters.hpp"
+#include "live/job/request_setters.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 
 struct DirectiveOption {
   std::string_view names{};  ///< without dashes, a space between; one letter: short
@@ -28,4 +28,4 @@ struct Dialect {
 [[nodiscard]] const Dialect& grid_engine_dialect();
 [[nodiscard]] const Dialect& pbs_dialect();
 
-}  // namespace goban::live
+}  // namespace goban::live::job

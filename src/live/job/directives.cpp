@@ -8,7 +8,7 @@
 #include "live/job/directive_dialect.hpp"
 #include "live/job/submit_options.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 namespace {
 
 using base::Result;
@@ -257,4 +257,4 @@ Result<Directives> read_directives(std::string_view script, const std::string& n
   return out;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "live/job/job_wish.hpp"
+#include "live/job/job_request.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 
 /// A directive, or a part of one, that has no effect.
 struct UnreadDirective {
@@ -29,4 +29,4 @@ struct Directives {
 [[nodiscard]] base::Result<Directives> read_directives(std::string_view script,
                                                        const std::string& name);
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -6,7 +6,7 @@
 #include "base/number.hpp"
 #include "live/job/directive_dialect.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 namespace {
 
 using base::Status;
@@ -55,7 +55,7 @@ Status add_sge_resource(JobWish& wish, std::string_view item) {
     return set_memory_per<&JobWish::mem_per_core_bytes, 1>(wish, value);
   }
   if (name == "exclusive" || name == "excl") {
-    return set_sharing<model::SharingWish::No>(wish, {});
+    return set_sharing<core::model::SharingWish::No>(wish, {});
   }
   if (name.starts_with("rt_")) return set_resource_type(wish, name, value);
   wish.notes.push_back(fmt::format("the resource '{}' is not known", name));
@@ -262,4 +262,4 @@ const Dialect& pbs_dialect() {
   return kDialect;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -7,7 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  auto read = goban::live::read_directives(text, "job.sh");
+  auto read = goban::live::job::read_directives(text, "job.sh");
   if (!read) {
     GOBAN_CHECK(!read.error().message.empty() && read.error().place.line > 0);
     return 0;
@@ -18,12 +18,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     line = each.line;
   }
   GOBAN_CHECK(read->wish.notes.empty());
-  const auto made = goban::live::finish(std::move(read->wish));
+  const auto made = goban::live::job::finish(std::move(read->wish));
   if (!made) {
     GOBAN_CHECK(!made.error().message.empty());
     return 0;
   }
-  const goban::live::JobSpec& spec = made->spec;
+  const goban::live::job::JobSpec& spec = made->spec;
   GOBAN_CHECK(spec.num_gpus >= 0 && spec.instances >= 1 && spec.cores >= 0 && spec.mem_bytes >= 0);
   GOBAN_CHECK(spec.walltime_limit_ns >= 0 && spec.array_limit >= 0 && !spec.stdout_path.empty());
   for (size_t i = 1; i < made->array_tasks.size(); ++i) {

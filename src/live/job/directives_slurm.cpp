@@ -4,7 +4,7 @@
 
 #include "live/job/directive_dialect.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 namespace {
 
 using base::Status;
@@ -77,8 +77,8 @@ constexpr auto kOptions = std::to_array<DirectiveOption>({
     {"G gpus", 1, set_gpu_list<&JobWish::gpus>, {}},
     {"gpus-per-node", 1, set_gpu_list<&JobWish::gpus_per_node>, {}},
     {"gpus-per-task", 1, set_gpu_list<&JobWish::gpus_per_task>, {}},
-    {"exclusive", kOptional, set_sharing<model::SharingWish::No>, {}},
-    {"s oversubscribe share", 0, set_sharing<model::SharingWish::Yes>, {}},
+    {"exclusive", kOptional, set_sharing<core::model::SharingWish::No>, {}},
+    {"s oversubscribe share", 0, set_sharing<core::model::SharingWish::Yes>, {}},
     {"d dependency", 1, set_dependencies, {}},
     {"a array", 1, set_array, {}},
     {"o output", 1, set_output<&JobSpec::stdout_path, slurm_output>, {}},
@@ -136,4 +136,4 @@ const Dialect& slurm_dialect() {
   return kDialect;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -5,7 +5,7 @@
 
 #include "live/job/submit_options.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 namespace {
 
 using base::kSecond;
@@ -75,8 +75,8 @@ INSTANTIATE_TEST_SUITE_P(
         CASE("#SBATCH -t UNLIMITED", m.spec.walltime_limit_ns == 0),
         CASE("#SBATCH -A lab -q high --reservation=day",
              m.spec.account == "lab" && m.spec.qos == "high" && m.spec.reservation == "day"),
-        CASE("#SBATCH --exclusive", m.spec.training.sharing == model::SharingWish::No),
-        CASE("#SBATCH --exclusive=user", m.spec.training.sharing == model::SharingWish::No),
+        CASE("#SBATCH --exclusive", m.spec.training.sharing == core::model::SharingWish::No),
+        CASE("#SBATCH --exclusive=user", m.spec.training.sharing == core::model::SharingWish::No),
         CASE("#SBATCH -o out-%A_%a.txt", m.spec.stdout_path == "out-%A_%a.txt"),
         CASE("#SBATCH -o %u/%x-%J.out -e err-%j",
              m.spec.stdout_path == "%u/%x-%j.out" && m.spec.stderr_path == "err-%j"),
@@ -235,4 +235,4 @@ TEST(JobWish, TheCommandLineWins) {
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::job

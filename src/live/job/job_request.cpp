@@ -1,10 +1,10 @@
-#include "live/job/job_wish.hpp"
+#include "live/job/job_request.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 
-namespace goban::live {
+namespace goban::live::job {
 namespace {
 
 using base::Result;
@@ -105,4 +105,4 @@ Result<Submission> finish(JobWish wish) {
                     .dialect = std::move(wish.dialect)};
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::job

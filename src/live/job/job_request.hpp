@@ -10,7 +10,7 @@
 #include "base/result.hpp"
 #include "live/job/job_spec.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 
 /// Most tasks of one array.
 inline constexpr int32_t kArrayTasksMax = 10'000;
@@ -57,4 +57,4 @@ struct Submission {
 /// contradict each other or are too large.
 [[nodiscard]] base::Result<Submission> finish(JobWish wish);
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -4,7 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 
-namespace goban::live {
+namespace goban::live::job {
 
 namespace {
 
@@ -28,4 +28,4 @@ std::string job_name_of(JobId job, const JobSpec& spec) {
   return fmt::format("{}_{}", job_number(spec.array_first), spec.array_task);
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::job

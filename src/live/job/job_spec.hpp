@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "model/job.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 
 using base::TimeNs;
-using model::JobId;
+using core::model::JobId;
 
 /// The Unix user a job runs as.
 struct Owner {
@@ -76,7 +76,7 @@ struct JobSpec {
   int64_t mem_bytes = 0;  ///< host memory of each instance; 0 = no limit
   int32_t priority = 0;
   TimeNs walltime_limit_ns = 0;  ///< 0 = none
-  model::TrainingFacts training{};
+  core::model::TrainingFacts training{};
   std::vector<Dependency> dependencies{};
   JobId array_first{};      ///< of a task of an array: the array's first task; else invalid
   int32_t array_task = -1;  ///< its index; -1 = no task of an array
@@ -96,7 +96,7 @@ struct JobSpec {
 };
 
 /// A, the most sensitive one, if it is not known.
-[[nodiscard]] inline model::AppClass class_of(const JobSpec& spec) {
+[[nodiscard]] inline core::model::AppClass class_of(const JobSpec& spec) {
   return {static_cast<uint8_t>(std::max<int8_t>(0, spec.app_class))};
 }
 
@@ -104,4 +104,4 @@ struct JobSpec {
 [[nodiscard]] inline uint64_t job_number(JobId job) { return uint64_t{job.value} + 1; }
 [[nodiscard]] std::string job_name_of(JobId job, const JobSpec& spec);
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "live/job/json_fields.hpp"
+#include "base/json_fields.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 
 using base::Result;
 using nlohmann::json;
@@ -46,8 +46,8 @@ class FieldWriter {
   json out_ = json::object();
 };
 
-json training_json(const model::TrainingFacts& facts) {
-  const model::TrainingFacts normal;
+json training_json(const core::model::TrainingFacts& facts) {
+  const core::model::TrainingFacts normal;
   FieldWriter out;
   out.seconds("deadline_s", facts.deadline_ns, normal.deadline_ns);
   out.field("gpu_mem_bytes", facts.gpu_mem_bytes, normal.gpu_mem_bytes);
@@ -62,7 +62,7 @@ json training_json(const model::TrainingFacts& facts) {
   return out.take();
 }
 
-void read_training(FieldReader& in, model::TrainingFacts& facts) {
+void read_training(base::FieldReader& in, core::model::TrainingFacts& facts) {
   in.seconds("deadline_s", facts.deadline_ns);
   in.field("gpu_mem_bytes", facts.gpu_mem_bytes, int64_t{0}, kBytesMax);
   in.field("gpu_util_pct", facts.gpu_util_pct, 0, 100);
@@ -75,20 +75,20 @@ void read_training(FieldReader& in, model::TrainingFacts& facts) {
   if (!find_name(kShareNames, share, facts.sharing)) in.fail("share", "is neither yes nor no");
 }
 
-void read_owner(FieldReader& in, Owner& owner) {
+void read_owner(base::FieldReader& in, Owner& owner) {
   constexpr uint32_t kIdMax = std::numeric_limits<uint32_t>::max();
   in.field("uid", owner.uid, uint32_t{0}, kIdMax);
   in.field("gid", owner.gid, uint32_t{0}, kIdMax);
   in.field("user", owner.user);
 }
 
-void read_job_number(FieldReader& in, const char* name, JobId& job) {
+void read_job_number(base::FieldReader& in, const char* name, JobId& job) {
   uint32_t number = 0;
   in.field(name, number, uint32_t{1}, std::numeric_limits<uint32_t>::max() - 1);
   if (number > 0) job = JobId(number - 1);
 }
 
-void read_dependency(FieldReader& in, Dependency& dependency) {
+void read_dependency(base::FieldReader& in, Dependency& dependency) {
   std::string kind = "afterany";
   in.field("kind", kind);
   if (const auto known = parse_dependency_kind(kind)) {
@@ -100,7 +100,7 @@ void read_dependency(FieldReader& in, Dependency& dependency) {
   if (!dependency.job.valid()) in.fail("job", "is missing");
 }
 
-void read_class(FieldReader& in, JobSpec& spec) {
+void read_class(base::FieldReader& in, JobSpec& spec) {
   if (const json* given = in.find("app_class"); given != nullptr) {
     const std::string letter = given->is_string() ? given->get<std::string>() : "";
     if (letter.size() == 1 && letter[0] >= 'A' && letter[0] <= 'Z') {
@@ -116,12 +116,13 @@ void read_class(FieldReader& in, JobSpec& spec) {
   }
 }
 
-void read_parts(FieldReader& in, JobSpec& spec) {
-  in.object("owner", [&](FieldReader& part) { read_owner(part, spec.owner); });
-  in.object("training", [&](FieldReader& part) { read_training(part, spec.training); });
-  in.list("dependencies",
-          [&](FieldReader& part) { read_dependency(part, spec.dependencies.emplace_back()); });
-  in.object("stop", [&](FieldReader& part) {
+void read_parts(base::FieldReader& in, JobSpec& spec) {
+  in.object("owner", [&](base::FieldReader& part) { read_owner(part, spec.owner); });
+  in.object("training", [&](base::FieldReader& part) { read_training(part, spec.training); });
+  in.list("dependencies", [&](base::FieldReader& part) {
+    read_dependency(part, spec.dependencies.emplace_back());
+  });
+  in.object("stop", [&](base::FieldReader& part) {
     part.field("signal", spec.stop.signal, 0, 64);
     part.seconds("lead_s", spec.stop.lead_ns);
     part.seconds("grace_s", spec.stop.grace_ns);
@@ -185,7 +186,7 @@ json to_json(const JobSpec& spec) {
 
 Result<JobSpec> job_spec_from_json(const json& document, std::vector<std::string>* unknown) {
   JobSpec spec;
-  FieldReader in(document, "");
+  base::FieldReader in(document, "");
   in.field("name", spec.name);
   in.field("account", spec.account);
   in.field("partition", spec.partition);
@@ -216,4 +217,4 @@ Result<JobSpec> job_spec_from_json(const json& document, std::vector<std::string
   return spec;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -7,7 +7,7 @@
 #include "base/result.hpp"
 #include "live/job/job_spec.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 
 [[nodiscard]] nlohmann::json to_json(const JobSpec& spec);
 /// Errors: BadData naming the field, if one has the wrong type or a value that no job can have.
@@ -15,4 +15,4 @@ namespace goban::live {
 [[nodiscard]] base::Result<JobSpec> job_spec_from_json(const nlohmann::json& document,
                                                        std::vector<std::string>* unknown = nullptr);
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -3,7 +3,7 @@
 
 #include "live/job/job_spec_json.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 namespace {
 
 using nlohmann::json;
@@ -34,7 +34,7 @@ JobSpec full_spec() {
                    .batch_size = 64,
                    .max_slowdown = 1.5F,
                    .max_wait_ns = 7 * base::kSecond,
-                   .sharing = model::SharingWish::Yes};
+                   .sharing = core::model::SharingWish::Yes};
   spec.dependencies = {{.kind = DependencyKind::AfterOk, .job = JobId(2U)},
                        {.kind = DependencyKind::After, .job = JobId(0U)}};
   spec.array_first = JobId(6U);
@@ -107,4 +107,4 @@ TEST(JobNames, ArrayTasksNameTheirArray) {
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::job

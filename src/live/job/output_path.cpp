@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace goban::live {
+namespace goban::live::job {
 
 namespace {
 std::string without_slashes(std::string name) {
@@ -55,4 +55,4 @@ std::string output_path(JobId job, const JobSpec& spec, OutputStream stream) {
   return spec.work_folder + (spec.work_folder.ends_with('/') ? "" : "/") + path;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -6,7 +6,7 @@
 
 #include "live/job/job_spec.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 
 enum class OutputStream : uint8_t { Stdout, Stderr };
 
@@ -16,4 +16,4 @@ enum class OutputStream : uint8_t { Stdout, Stderr };
 /// become underscores. Without a pattern: stdout as `goban-%j.out`, stderr as stdout.
 [[nodiscard]] std::string output_path(JobId job, const JobSpec& spec, OutputStream stream);
 
-}  // namespace goban::live
+}  // namespace goban::live::job

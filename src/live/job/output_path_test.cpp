@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace goban::live {
+namespace goban::live::job {
 namespace {
 
 JobSpec spec_of(std::string stdout_path, std::string stderr_path = {}) {
@@ -37,4 +37,4 @@ TEST(OutputPath, NamesTasksOfArrays) {
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -3,9 +3,9 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "live/job/wish_values.hpp"
+#include "live/job/request_values.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 namespace {
 
 struct Variable {
@@ -68,4 +68,4 @@ std::string batch_output(JobWish& wish, std::string_view path) {
   return out;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::job

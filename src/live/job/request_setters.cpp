@@ -1,10 +1,10 @@
-#include "live/job/wish_setters.hpp"
+#include "live/job/request_setters.hpp"
 
 #include <fmt/format.h>
 
 #include "base/number.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 
 using base::Status;
 
@@ -67,4 +67,4 @@ Status set_resource_type(JobWish& wish, std::string_view name, std::string_view 
   return {};
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::job

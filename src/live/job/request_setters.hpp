@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-#include "live/job/wish_values.hpp"
+#include "live/job/request_values.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 
 /// Takes the value of an option; empty for flags. Errors: BadData without a place.
 using Setter = base::Status (*)(JobWish& wish, std::string_view value);
@@ -50,7 +50,7 @@ base::Status set_flag(JobWish& wish, std::string_view) {
   return {};
 }
 
-template <model::SharingWish Value>
+template <core::model::SharingWish Value>
 base::Status set_sharing(JobWish& wish, std::string_view) {
   wish.spec.training.sharing = Value;
   return {};
@@ -92,4 +92,4 @@ base::Status set_memory_per(JobWish& wish, std::string_view value) {
 [[nodiscard]] base::Status set_resource_type(JobWish& wish, std::string_view name,
                                              std::string_view count);
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -1,4 +1,4 @@
-#include "live/job/wish_values.hpp"
+#include "live/job/request_values.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include "base/number.hpp"
 #include "base/units.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 
 using base::Result;
 using base::Status;
@@ -310,4 +310,4 @@ Result<std::string> checked_text(std::string_view text) {
   return std::string(text);
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "live/job/job_wish.hpp"
+#include "live/job/job_request.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 
 /// Slurm: "90" (minutes), "MM:SS", "H:MM:SS", "D-HH", "D-HH:MM", "D-HH:MM:SS"; 0 = no limit
 /// ("UNLIMITED", "INFINITE", "0").
@@ -58,4 +58,4 @@ struct ArrayWish {
 [[nodiscard]] std::string slurm_output(JobWish& wish, std::string_view path);
 [[nodiscard]] std::string batch_output(JobWish& wish, std::string_view path);
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -6,12 +6,12 @@
 
 #include "base/number.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 namespace {
 
 using base::Status;
-using model::SharingWish;
-using model::TrainingFacts;
+using core::model::SharingWish;
+using core::model::TrainingFacts;
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 constexpr std::string_view kWhat = "What it needs";
@@ -162,4 +162,4 @@ const SubmitOption* find_submit_option(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::job

@@ -4,9 +4,9 @@
 #include <span>
 #include <string_view>
 
-#include "live/job/wish_setters.hpp"
+#include "live/job/request_setters.hpp"
 
-namespace goban::live {
+namespace goban::live::job {
 
 struct SubmitOption {
   std::string_view names{};  ///< as a command line has them: "-J,--name"
@@ -20,4 +20,4 @@ struct SubmitOption {
 /// The option with this name, such as "--name" or "-J"; null if there is none.
 [[nodiscard]] const SubmitOption* find_submit_option(std::string_view name);
 
-}  // namespace goban::live
+}  // namespace goban::live::job

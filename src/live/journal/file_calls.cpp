@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace goban::live {
+namespace goban::live::journal {
 namespace {
 
 std::string_view remedy_for(int error) {
@@ -111,4 +111,4 @@ tl::unexpected<base::Error> file_failure(std::string_view what, const std::strin
                       std::string(remedy_for(error)));
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

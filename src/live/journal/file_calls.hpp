@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 
 /// As the functions of POSIX: negative and errno on failure.
 class FileCalls {
@@ -53,4 +53,4 @@ class OpenFile {
 [[nodiscard]] tl::unexpected<base::Error> file_failure(std::string_view what,
                                                        const std::string& path);
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

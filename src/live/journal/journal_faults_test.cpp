@@ -10,7 +10,7 @@
 #include "live/journal/journal_file.hpp"
 #include "live/journal/test_folder.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 namespace {
 
 using testing::ElementsAreArray;
@@ -207,4 +207,4 @@ TEST(JournalFaults, KilledWritersLoseNothingAndInventNothing) {
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::journal

@@ -14,7 +14,7 @@
 #include "live/journal/journal_folder.hpp"
 #include "live/journal/state_lock.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 namespace {
 
 /// Writes a journal's header and these records, a commit each; the file is whole or not there.
@@ -303,4 +303,4 @@ base::Result<JournalContents> read_journal_contents(const std::string& path) {
                       "name the folder `journal` of a state folder, or a file in it");
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

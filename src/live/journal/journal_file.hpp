@@ -9,7 +9,7 @@
 #include "live/journal/journal_folder.hpp"
 #include "live/journal/record_log.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 
 struct JournalOptions {
   std::string build = "unknown";  ///< goban's version, for whoever reads the file
@@ -39,4 +39,4 @@ struct OpenJournal {
 /// The journals of a folder, oldest first. Errors: Failed if it cannot be read or has none.
 [[nodiscard]] base::Result<std::vector<std::string>> journals_in(const std::string& folder);
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

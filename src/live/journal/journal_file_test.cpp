@@ -11,7 +11,7 @@
 #include "live/journal/state_lock.hpp"
 #include "live/journal/test_folder.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 namespace {
 
 using testing::ElementsAre;
@@ -311,4 +311,4 @@ TEST(JournalFile, ReadsVersion1) {
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::journal

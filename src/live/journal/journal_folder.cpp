@@ -8,7 +8,7 @@
 
 #include "live/journal/file_calls.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 namespace {
 
 constexpr std::string_view kJournal = "journal-";
@@ -146,4 +146,4 @@ base::Result<std::string> parse_snapshot(std::string_view text, const std::strin
   return std::string(lines->records.front());
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

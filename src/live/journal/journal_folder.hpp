@@ -8,7 +8,7 @@
 #include "live/journal/journal_text.hpp"
 #include "live/journal/record_log.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 
 [[nodiscard]] std::string journal_path(const std::string& folder, Generation generation);
 [[nodiscard]] std::string snapshot_path(const std::string& folder, Generation generation);
@@ -38,4 +38,4 @@ void add_made_with(std::vector<MadeWith>& all, MadeWith next);
 [[nodiscard]] base::Result<std::string> parse_snapshot(std::string_view text,
                                                        const std::string& file);
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

@@ -9,7 +9,7 @@
 #include "base/check.hpp"
 #include "base/file_checksum.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 namespace {
 
 using Json = nlohmann::json;
@@ -200,4 +200,4 @@ base::Result<JournalLines> read_journal_text(std::string_view text, const std::s
   return lines;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

@@ -15,7 +15,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 
 /// Which journal or snapshot: epochs grow with every start of a daemon, generations with every
 /// snapshot.
@@ -76,4 +76,4 @@ struct JournalLines {
 [[nodiscard]] base::Result<JournalLines> read_journal_text(std::string_view text,
                                                            const std::string& file);
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

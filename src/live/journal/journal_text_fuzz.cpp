@@ -6,7 +6,7 @@
 #include "base/check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace goban::live;
+  using namespace goban::live::journal;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto check = [](std::string_view whole) {
     const auto lines = read_journal_text(whole, "fuzz.log");

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace goban::live {
+namespace goban::live::journal {
 namespace {
 
 using testing::ElementsAre;
@@ -127,4 +127,4 @@ TEST(JournalText, MissingLinesAreFound) {
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::journal

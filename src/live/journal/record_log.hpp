@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 
 class RecordLog {
  public:
@@ -33,4 +33,4 @@ struct Recovered {
   std::vector<std::string> notes{};    ///< such as a torn tail that was cut off, a sentence each
 };
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

@@ -6,7 +6,7 @@
 
 #include "live/journal/state_lock.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 
 HolderState HolderWatch::look(base::TimeNs now_ns) {
   const std::string path = lock_path(folder_);
@@ -26,4 +26,4 @@ HolderState HolderWatch::look(base::TimeNs now_ns) {
   return now_ns - beat_seen_ns_ < patience_ns_ ? HolderState::Lives : HolderState::Silent;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

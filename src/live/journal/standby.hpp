@@ -6,7 +6,7 @@
 
 #include "base/time.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 
 enum class HolderState : uint8_t {
   Gone,    ///< nobody holds the lock
@@ -37,4 +37,4 @@ class HolderWatch {
   base::TimeNs beat_seen_ns_ = -1;  ///< when it last moved, by ours
 };
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

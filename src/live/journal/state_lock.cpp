@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace goban::live {
+namespace goban::live::journal {
 namespace {
 
 std::string host_name() {
@@ -175,4 +175,4 @@ base::Result<uint64_t> raise_epoch(FileCalls& calls, const std::string& folder, 
   return epoch;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

@@ -8,7 +8,7 @@
 
 #include "live/journal/file_calls.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 
 /// Held while a daemon works on a state folder. The system takes it back when the process ends,
 /// however that happens. As long as the process runs, the time of the file moves on every second.
@@ -44,4 +44,4 @@ class StateLock {
 [[nodiscard]] base::Result<uint64_t> raise_epoch(FileCalls& calls, const std::string& folder,
                                                  uint64_t least);
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

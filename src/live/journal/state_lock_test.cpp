@@ -10,7 +10,7 @@
 #include "live/journal/standby.hpp"
 #include "live/journal/test_folder.hpp"
 
-namespace goban::live {
+namespace goban::live::journal {
 namespace {
 
 using testing::HasSubstr;
@@ -158,4 +158,4 @@ TEST(Epoch, GrowsAndIsNeverGuessed) {
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::journal

@@ -7,7 +7,7 @@
 #include <string>
 #include <unistd.h>
 
-namespace goban::live {
+namespace goban::live::journal {
 
 class TestFolder {
  public:
@@ -32,4 +32,4 @@ class TestFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace goban::live
+}  // namespace goban::live::journal

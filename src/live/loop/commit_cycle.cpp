@@ -1,10 +1,10 @@
-#include "live/turns.hpp"
+#include "live/loop/commit_cycle.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
-namespace goban::live {
+namespace goban::live::loop {
 
 using base::Result;
 using base::Status;
@@ -31,11 +31,11 @@ TimeNs decided_at(std::string_view line) {
 }
 
 /// Whether a task of the same array still needs the payload of this one.
-bool is_used_by_other_tasks(const JobBook& book, const LiveJob& job) {
+bool is_used_by_other_tasks(const controller::JobBook& book, const controller::LiveJob& job) {
   if (job.spec.array_task < 0) return false;
   const JobId first = job.spec.array_first;
   for (auto at = book.jobs.lower_bound(first); at != book.jobs.end(); ++at) {
-    const LiveJob& other = at->second;
+    const controller::LiveJob& other = at->second;
     if (other.spec.array_first != first) return false;
     if (other.job != job.job && !other.accounted) return true;
   }
@@ -54,20 +54,22 @@ void leave_out_words(Report& report) {
 
 }  // namespace
 
-Turns::Turns(Site site, RecordLog& log, Engine& engine)
-    : controller_(std::make_unique<Controller>(std::move(site))), log_(log), engine_(engine) {}
+Turns::Turns(controller::Site site, journal::RecordLog& log, Engine& engine)
+    : controller_(std::make_unique<controller::Controller>(std::move(site))),
+      log_(log),
+      engine_(engine) {}
 
-Status Turns::restore(const Recovered& recovered) {
+Status Turns::restore(const journal::Recovered& recovered) {
   if (recovered.snapshot.empty()) return {};
   return controller_->restore(recovered.snapshot);
 }
 
-Result<Turns::Fold> Turns::fold(const Recovered& recovered) {
-  Site fresh = controller_->site();
+Result<Turns::Fold> Turns::fold(const journal::Recovered& recovered) {
+  controller::Site fresh = controller_->site();
   controller_->set_forgets(false);
   auto fold = fold_alike(recovered);
   if (fold && fold->first_other >= 0) {
-    controller_ = std::make_unique<Controller>(std::move(fresh));
+    controller_ = std::make_unique<controller::Controller>(std::move(fresh));
     controller_->set_forgets(false);
     if (auto status = fold_recorded(recovered, *fold); !status) {
       return base::failure(status.error());
@@ -81,12 +83,12 @@ Result<Turns::Fold> Turns::fold(const Recovered& recovered) {
   return fold;
 }
 
-Result<Turns::Fold> Turns::fold_alike(const Recovered& recovered) {
+Result<Turns::Fold> Turns::fold_alike(const journal::Recovered& recovered) {
   if (auto status = restore(recovered); !status) return base::failure(status.error());
   Fold fold;
   for (const std::string& record : recovered.records) {
     if (!record.starts_with(kDecided)) {
-      auto input = parse_input(record);
+      auto input = controller::parse_input(record);
       if (!input) return base::failure(input.error());
       controller_->apply(*input);
     } else if (controller_->decide(decided_at(record)) == record) {
@@ -100,13 +102,13 @@ Result<Turns::Fold> Turns::fold_alike(const Recovered& recovered) {
   return fold;
 }
 
-Status Turns::fold_recorded(const Recovered& recovered, Fold& fold) {
+Status Turns::fold_recorded(const journal::Recovered& recovered, Fold& fold) {
   if (auto status = restore(recovered); !status) return status;
   fold.records = 0;
   size_t compared_jobs = 0;
   for (const std::string& record : recovered.records) {
     if (!record.starts_with(kDecided)) {
-      auto input = parse_input(record);
+      auto input = controller::parse_input(record);
       if (!input) return base::failure(input.error());
       controller_->apply(*input);
     } else if (fold.records < fold.first_other) {
@@ -131,7 +133,7 @@ void Turns::resume() {
   give_out(controller_->orders_to_repeat());
 }
 
-Turns::Answers Turns::turn(std::vector<Input> inputs, TimeNs now) {
+Turns::Answers Turns::turn(std::vector<controller::Input> inputs, TimeNs now) {
   Answers answers;
   if (stuck_ && !commit()) {
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -141,9 +143,9 @@ Turns::Answers Turns::turn(std::vector<Input> inputs, TimeNs now) {
     return answers;
   }
   now = std::max(now, controller_->now_ns());
-  for (Input& input : inputs) answers.push_back(take(std::move(input), now));
+  for (controller::Input& input : inputs) answers.push_back(take(std::move(input), now));
   for (Report& report : engine_.take_reports()) {
-    (void)take(EngineReport{std::move(report)}, now);
+    (void)take(controller::EngineReport{std::move(report)}, now);
   }
   if (changed_ || now >= controller_->wake_ns()) decide(now);
   if (commit()) return answers;
@@ -156,11 +158,11 @@ Turns::Answers Turns::turn(std::vector<Input> inputs, TimeNs now) {
   return answers;
 }
 
-Result<Answer> Turns::take(Input input, TimeNs now) {
-  if (auto* scores = std::get_if<ScoresMeasured>(&input)) {
+Result<Answer> Turns::take(controller::Input input, TimeNs now) {
+  if (auto* scores = std::get_if<controller::ScoresMeasured>(&input)) {
     scores->instead_of = controller_->configured_scores();
   }
-  if (auto* reserve = std::get_if<Reserve>(&input)) {
+  if (auto* reserve = std::get_if<controller::Reserve>(&input)) {
     auto nodes = controller_->nodes_for(*reserve, now);
     if (!nodes) return base::failure(nodes.error());
     reserve->plan.nodes = std::move(*nodes);
@@ -169,9 +171,10 @@ Result<Answer> Turns::take(Input input, TimeNs now) {
   Answer answer{.first_job = controller_->next_job(),
                 .reservation = controller_->next_reservation(),
                 .at_ns = now};
-  TimedInput timed{.at_ns = now, .input = std::move(input)};
+  controller::TimedInput timed{.at_ns = now, .input = std::move(input)};
   std::string text = to_text(timed);
-  if (auto* report = std::get_if<EngineReport>(&timed.input); report && !parse_input(text)) {
+  if (auto* report = std::get_if<controller::EngineReport>(&timed.input);
+      report && !controller::parse_input(text)) {
     leave_out_words(report->report);
     text = to_text(timed);
   }
@@ -203,25 +206,27 @@ bool Turns::commit() {
   return true;
 }
 
-void Turns::give_out(std::vector<Order> orders) {
-  for (Order& order : orders) {
-    if (auto* launch = std::get_if<LaunchRun>(&order)) engine_.launch(launch->order);
-    if (auto* stop = std::get_if<StopRun>(&order)) engine_.stop(stop->run, stop->reason);
-    if (auto* cap = std::get_if<CapGpu>(&order)) engine_.cap(cap->gpu, cap->watts);
-    if (auto* rest = std::get_if<RestNode>(&order)) engine_.rest(rest->node);
-    if (auto* wake = std::get_if<WakeNode>(&order)) engine_.wake(wake->node);
-    if (auto* account = std::get_if<AccountFor>(&order)) accounts_.push_back(account->job);
+void Turns::give_out(std::vector<controller::Order> orders) {
+  for (controller::Order& order : orders) {
+    if (auto* launch = std::get_if<controller::LaunchRun>(&order)) engine_.launch(launch->order);
+    if (auto* stop = std::get_if<controller::StopRun>(&order))
+      engine_.stop(stop->run, stop->reason);
+    if (auto* cap = std::get_if<controller::CapGpu>(&order)) engine_.cap(cap->gpu, cap->watts);
+    if (auto* rest = std::get_if<controller::RestNode>(&order)) engine_.rest(rest->node);
+    if (auto* wake = std::get_if<controller::WakeNode>(&order)) engine_.wake(wake->node);
+    if (auto* account = std::get_if<controller::AccountFor>(&order))
+      accounts_.push_back(account->job);
   }
 }
 
 std::vector<JobId> Turns::take_accounts() { return std::exchange(accounts_, {}); }
 
 void Turns::accounted(JobId id, TimeNs now) {
-  const LiveJob* job = controller_->book().find(id);
+  const controller::LiveJob* job = controller_->book().find(id);
   if (job == nullptr || job->accounted) return;
   const bool is_payload_needed = is_used_by_other_tasks(controller_->book(), *job);
   engine_.forget(id, is_payload_needed ? std::string{} : job->spec.payload);
-  (void)take(Accounted{id}, std::max(now, controller_->now_ns()));
+  (void)take(controller::Accounted{id}, std::max(now, controller_->now_ns()));
 }
 
 Status Turns::compact() {
@@ -231,4 +236,4 @@ Status Turns::compact() {
   return log_.compact(snapshot);
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::loop

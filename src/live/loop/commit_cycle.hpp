@@ -9,7 +9,9 @@
 #include "live/controller/controller.hpp"
 #include "live/journal/record_log.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
+
+using core::model::ReservationId;
 
 /// What became of an input.
 struct Answer {
@@ -21,7 +23,7 @@ struct Answer {
 class Turns {
  public:
   /// `log` and `engine` outlive this.
-  Turns(Site site, RecordLog& log, Engine& engine);
+  Turns(controller::Site site, journal::RecordLog& log, Engine& engine);
 
   /// What became of the decisions that the log held.
   struct Fold {
@@ -34,7 +36,7 @@ class Turns {
   /// Folds what the log held. Decisions are made again; from the first that comes out otherwise on
   /// (another release or configuration) they are carried out as recorded, for that is what
   /// happened. Errors: BadData if a record does not fit.
-  [[nodiscard]] base::Result<Fold> fold(const Recovered& recovered);
+  [[nodiscard]] base::Result<Fold> fold(const journal::Recovered& recovered);
   /// Asks the engine how the runs of the book stand, and repeats orders of which nobody knows
   /// whether they arrived. After fold(), and every minute.
   void resume();
@@ -45,7 +47,7 @@ class Turns {
   /// all of it safe. Answers are by input. If the journal cannot be written, nothing takes effect,
   /// answers are errors and is_stuck() is true; the next turn tries again.
   using Answers = std::vector<base::Result<Answer>>;
-  [[nodiscard]] Answers turn(std::vector<Input> inputs, TimeNs now);
+  [[nodiscard]] Answers turn(std::vector<controller::Input> inputs, TimeNs now);
   /// The journal cannot be written: nothing is taken until it can.
   [[nodiscard]] bool is_stuck() const { return stuck_; }
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -57,23 +59,23 @@ class Turns {
 
   /// Replaces the journal by a snapshot.
   [[nodiscard]] base::Status compact();
-  [[nodiscard]] const Controller& controller() const { return *controller_; }
+  [[nodiscard]] const controller::Controller& controller() const { return *controller_; }
   [[nodiscard]] int64_t num_inputs() const { return inputs_; }
   [[nodiscard]] int64_t num_decisions() const { return decisions_; }
 
  private:
-  [[nodiscard]] base::Status restore(const Recovered& recovered);
+  [[nodiscard]] base::Status restore(const journal::Recovered& recovered);
   /// Makes the decisions again, until one comes out otherwise.
-  [[nodiscard]] base::Result<Fold> fold_alike(const Recovered& recovered);
+  [[nodiscard]] base::Result<Fold> fold_alike(const journal::Recovered& recovered);
   /// Makes those before `fold.first_other` again and carries out the rest.
-  [[nodiscard]] base::Status fold_recorded(const Recovered& recovered, Fold& fold);
-  base::Result<Answer> take(Input input, TimeNs now);
+  [[nodiscard]] base::Status fold_recorded(const journal::Recovered& recovered, Fold& fold);
+  base::Result<Answer> take(controller::Input input, TimeNs now);
   void decide(TimeNs now);
-  void give_out(std::vector<Order> orders);
+  void give_out(std::vector<controller::Order> orders);
   [[nodiscard]] bool commit();
 
-  std::unique_ptr<Controller> controller_;
-  RecordLog& log_;
+  std::unique_ptr<controller::Controller> controller_;
+  journal::RecordLog& log_;
   Engine& engine_;
   std::vector<JobId> accounts_;
   bool stuck_ = false;
@@ -84,4 +86,4 @@ class Turns {
   int64_t decisions_ = 0;
 };
 
-}  // namespace goban::live
+}  // namespace goban::live::loop

@@ -1,10 +1,10 @@
 // What becomes of jobs that depend on others which the book has forgotten.
 #include <gtest/gtest.h>
 
-#include "live/test_site.hpp"
-#include "live/test_world.hpp"
+#include "live/loop/test_site.hpp"
+#include "live/loop/test_world.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 namespace {
 
 using base::kSecond;
@@ -12,8 +12,8 @@ using base::kSecond;
 /// Runs fail with this exit code.
 constexpr int32_t kFails = 1;
 
-Site site_that_keeps(TimeNs keep_ended_ns) {
-  Site site = test_site(1, 4, "fifo+packed");
+controller::Site site_that_keeps(TimeNs keep_ended_ns) {
+  controller::Site site = test_site(1, 4, "fifo+packed");
   site.keep_ended_ns = keep_ended_ns;
   return site;
 }
@@ -42,17 +42,17 @@ struct Dependencies : testing::Test {
     (void)submit(kSecond, 0);
     pass(2 * kSecond);
   }
-  JobId submit(TimeNs takes_ns, int32_t exit_code, std::vector<Dependency> dependencies = {}) {
+  JobId submit(TimeNs takes_ns, int32_t exit_code, std::vector<job::Dependency> dependencies = {}) {
     engine->fates[turns->controller().next_job()] = {.takes_ns = takes_ns, .exit_code = exit_code};
-    JobSpec spec;
+    job::JobSpec spec;
     spec.dependencies = std::move(dependencies);
-    const auto answers = turns->turn({Submit{.jobs = {spec}}}, now);
+    const auto answers = turns->turn({controller::Submit{.jobs = {spec}}}, now);
     EXPECT_TRUE(answers.front());
     return answers.front()->first_job;
   }
-  const LiveJob* find(JobId job) const { return turns->controller().book().find(job); }
+  const controller::LiveJob* find(JobId job) const { return turns->controller().book().find(job); }
 
-  model::Cluster cluster = site_that_keeps(0).cluster;
+  core::model::Cluster cluster = site_that_keeps(0).cluster;
   MemoryLog log;
   std::unique_ptr<FaultyEngine> engine;
   std::unique_ptr<Turns> turns;
@@ -64,41 +64,41 @@ TEST_F(Dependencies, AForgottenJobCountsAsItEnded) {
   const JobId failed = submit(kSecond, kFails);
   const JobId slow = submit(100 * kSecond, 0);
   const JobId after_failure = submit(kSecond, 0,
-                                     {{.kind = DependencyKind::AfterNotOk, .job = failed},
-                                      {.kind = DependencyKind::AfterOk, .job = slow}});
+                                     {{.kind = job::DependencyKind::AfterNotOk, .job = failed},
+                                      {.kind = job::DependencyKind::AfterOk, .job = slow}});
   const JobId after_success = submit(kSecond, 0,
-                                     {{.kind = DependencyKind::AfterOk, .job = failed},
-                                      {.kind = DependencyKind::AfterOk, .job = slow}});
+                                     {{.kind = job::DependencyKind::AfterOk, .job = failed},
+                                      {.kind = job::DependencyKind::AfterOk, .job = slow}});
   pass(5 * kSecond);
-  EXPECT_EQ(find(after_success)->result, JobResult::NeverRuns);
+  EXPECT_EQ(find(after_success)->result, controller::JobResult::NeverRuns);
   forget_after(50 * kSecond);
   ASSERT_EQ(find(failed), nullptr) << "it is not forgotten yet";
-  EXPECT_EQ(find(after_failure)->stage, JobStage::Depends);
+  EXPECT_EQ(find(after_failure)->stage, controller::JobStage::Depends);
   pass(50 * kSecond);
-  EXPECT_EQ(find(after_failure)->result, JobResult::Completed);
+  EXPECT_EQ(find(after_failure)->result, controller::JobResult::Completed);
 }
 
 // The daemon is killed and comes back with a configuration that forgets sooner.
 TEST_F(Dependencies, ALongChainEndsWithItsHead) {
-  Controller controller(site_that_keeps(kSecond));
-  const auto apply = [&](Input input) {
+  controller::Controller controller(site_that_keeps(kSecond));
+  const auto apply = [&](controller::Input input) {
     controller.apply({.at_ns = kSecond, .input = std::move(input)});
   };
   constexpr uint32_t kChain = 20'000;
-  apply(Submit{.jobs = {JobSpec{.held = true}}});
+  apply(controller::Submit{.jobs = {job::JobSpec{.held = true}}});
   for (uint32_t i = 1; i < kChain; ++i) {
-    JobSpec spec;
-    spec.dependencies = {{.kind = DependencyKind::AfterOk, .job = JobId(i - 1)}};
-    if (i == kChain / 2) spec.dependencies.front().kind = DependencyKind::AfterAny;
-    apply(Submit{.jobs = {spec}});
+    job::JobSpec spec;
+    spec.dependencies = {{.kind = job::DependencyKind::AfterOk, .job = JobId(i - 1)}};
+    if (i == kChain / 2) spec.dependencies.front().kind = job::DependencyKind::AfterAny;
+    apply(controller::Submit{.jobs = {spec}});
   }
-  Controller restored(site_that_keeps(kSecond));
+  controller::Controller restored(site_that_keeps(kSecond));
   ASSERT_TRUE(restored.restore(controller.snapshot()));
-  for (Controller* each : {&controller, &restored}) {
-    each->apply({.at_ns = kSecond, .input = Cancel{.job = JobId(0U), .by = {}}});
-    EXPECT_EQ(each->book().find(JobId(kChain / 2 - 1))->result, JobResult::NeverRuns);
-    EXPECT_EQ(each->book().find(JobId(kChain / 2))->stage, JobStage::Waiting);
-    EXPECT_EQ(each->book().find(JobId(kChain - 1))->stage, JobStage::Depends);
+  for (controller::Controller* each : {&controller, &restored}) {
+    each->apply({.at_ns = kSecond, .input = controller::Cancel{.job = JobId(0U), .by = {}}});
+    EXPECT_EQ(each->book().find(JobId(kChain / 2 - 1))->result, controller::JobResult::NeverRuns);
+    EXPECT_EQ(each->book().find(JobId(kChain / 2))->stage, controller::JobStage::Waiting);
+    EXPECT_EQ(each->book().find(JobId(kChain - 1))->stage, controller::JobStage::Depends);
   }
 }
 
@@ -107,16 +107,17 @@ TEST_F(Dependencies, AShorterMemoryDoesNotRewriteWhatHappened) {
   const JobId failed = submit(kSecond, kFails);
   const JobId fine = submit(kSecond, 0);
   pass(100 * kSecond);
-  const JobId after_failed = submit(kSecond, 0, {{.kind = DependencyKind::AfterOk, .job = failed}});
+  const JobId after_failed =
+      submit(kSecond, 0, {{.kind = job::DependencyKind::AfterOk, .job = failed}});
   const JobId after_fine =
-      submit(1'000 * kSecond, 0, {{.kind = DependencyKind::AfterOk, .job = fine}});
+      submit(1'000 * kSecond, 0, {{.kind = job::DependencyKind::AfterOk, .job = fine}});
   pass(5 * kSecond);
-  ASSERT_EQ(find(after_failed)->result, JobResult::NeverRuns);
-  ASSERT_EQ(find(after_fine)->stage, JobStage::Running);
+  ASSERT_EQ(find(after_failed)->result, controller::JobResult::NeverRuns);
+  ASSERT_EQ(find(after_fine)->stage, controller::JobStage::Running);
   start(10 * kSecond);
-  EXPECT_EQ(find(after_failed)->result, JobResult::NeverRuns);
+  EXPECT_EQ(find(after_failed)->result, controller::JobResult::NeverRuns);
   EXPECT_EQ(find(after_failed)->runs, 0U);
-  EXPECT_EQ(find(after_fine)->stage, JobStage::Running);
+  EXPECT_EQ(find(after_fine)->stage, controller::JobStage::Running);
   forget_after(20 * kSecond);
   EXPECT_EQ(find(failed), nullptr) << "the new configuration counts from here on";
 }
@@ -126,20 +127,20 @@ TEST_F(Dependencies, NobodyDependsOnWhatIsForgotten) {
   const JobId failed = submit(kSecond, kFails);
   forget_after(50 * kSecond);
   ASSERT_EQ(find(failed), nullptr);
-  JobSpec late;
-  late.dependencies = {{.kind = DependencyKind::AfterOk, .job = failed}};
-  const auto answers = turns->turn({Submit{.jobs = {late}}}, now);
+  job::JobSpec late;
+  late.dependencies = {{.kind = job::DependencyKind::AfterOk, .job = failed}};
+  const auto answers = turns->turn({controller::Submit{.jobs = {late}}}, now);
   ASSERT_FALSE(answers.front());
   EXPECT_EQ(answers.front().error().place.field, "dependencies");
   // As a journal would have it whose snapshot was lost: never as if it had completed.
   log.safe = {};
   late.dependencies.front().job = JobId(7U);
-  log.append(to_text({.at_ns = now, .input = Submit{.jobs = {late}}}));
+  log.append(controller::to_text({.at_ns = now, .input = controller::Submit{.jobs = {late}}}));
   ASSERT_TRUE(log.commit());
   start(10 * kSecond);
-  EXPECT_EQ(find(JobId(0U))->result, JobResult::NeverRuns);
+  EXPECT_EQ(find(JobId(0U))->result, controller::JobResult::NeverRuns);
   EXPECT_NE(find(JobId(0U))->detail.find("job 8 ended"), std::string::npos);
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::loop

@@ -3,24 +3,24 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 
-#include "live/test_site.hpp"
-#include "live/test_world.hpp"
+#include "live/loop/test_site.hpp"
+#include "live/loop/test_world.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 namespace {
 
 bool begins(std::string_view policy, std::string_view with) { return policy.starts_with(with); }
 
 /// `energy/` before the name of a policy: the watts of nodes are known, so that they may rest.
 /// `sharing/`: those, and jobs that want to may share GPUs.
-Site small_site(std::string policy) {
+controller::Site small_site(std::string policy) {
   const bool shares = begins(policy, "sharing/");
   const bool has_watts = shares || begins(policy, "energy/");
   if (has_watts) policy.erase(0, policy.find('/') + 1);
-  Site site = test_site(4, 4, policy, 1.5);
+  controller::Site site = test_site(4, 4, policy, 1.5);
   if (has_watts) add_knowledge(site);
   if (shares) {
-    site.composition.eaco.rules = policy::kLiveSharing;
+    site.composition.eaco.rules = core::policy::kLiveSharing;
     site.composition.eaco.min_residence_s = 5;
     site.composition.eaco.observe_max_s = 30;
     site.composition.eaco.cool_down_s = 30;
@@ -46,7 +46,7 @@ class World {
 
   void step() {
     now_ += static_cast<TimeNs>(random_.below(4 * uint64_t{base::kSecond}));
-    std::vector<Input> inputs;
+    std::vector<controller::Input> inputs;
     if (random_.below(3) == 0) inputs.push_back(someones_wish());
     disturb();
     engine_.advance(now_);
@@ -59,13 +59,14 @@ class World {
     engine_.loss = 0;
     for (uint32_t node = 0; node < 4; ++node) {
       engine_.mend_node(NodeId(node));
-      turn({Resume{NodeId(node)}});
+      turn({controller::Resume{NodeId(node)}});
     }
     for (int i = 0; i < 20'000 && !is_done(); ++i) {
       now_ += 10 * base::kSecond;
-      std::vector<Input> inputs;
+      std::vector<controller::Input> inputs;
       for (const auto& [id, job] : book().jobs) {
-        if (job.stage == JobStage::Held) inputs.emplace_back(Release{.job = id, .by = kRoot});
+        if (job.stage == controller::JobStage::Held)
+          inputs.emplace_back(controller::Release{.job = id, .by = kRoot});
       }
       if (i % 10 == 0) refresh();
       engine_.advance(now_);
@@ -75,7 +76,7 @@ class World {
 
   void check_end() const {
     for (const auto& [id, job] : book().jobs) {
-      EXPECT_EQ(job.stage, JobStage::Done) << "job " << job_number(id);
+      EXPECT_EQ(job.stage, controller::JobStage::Done) << "job " << job::job_number(id);
     }
     for (const auto& [id, run] : engine_.runs()) {
       EXPECT_NE(run.state, FaultyEngine::Run::State::Running) << "an orphan";
@@ -83,8 +84,8 @@ class World {
     EXPECT_TRUE(book().runs.empty());
     EXPECT_EQ(stored_.size(), submitted_) << "every job is accounted";
     for (const auto& [id, result] : stored_) {
-      if (result != JobResult::Completed) continue;
-      EXPECT_TRUE(ran_to_its_end(id)) << "job " << job_number(id);
+      if (result != controller::JobResult::Completed) continue;
+      EXPECT_TRUE(ran_to_its_end(id)) << "job " << job::job_number(id);
     }
     EXPECT_EQ(engine_.removed_payloads(), payloads_) << "of jobs that never ran, too";
   }
@@ -99,15 +100,15 @@ class World {
     return static_cast<size_t>(
         std::ranges::count_if(history.sets(), [](const auto& set) { return set.size > 1; }));
   }
-  [[nodiscard]] const std::map<JobId, JobResult>& stored() const { return stored_; }
+  [[nodiscard]] const std::map<JobId, controller::JobResult>& stored() const { return stored_; }
   [[nodiscard]] const FaultyEngine& engine() const { return engine_; }
 
  private:
-  inline static const Caller kRoot{.uid = 0, .user = "root", .is_operator = true};
+  inline static const controller::Caller kRoot{.uid = 0, .user = "root", .is_operator = true};
 
-  [[nodiscard]] const JobBook& book() const { return turns_->controller().book(); }
+  [[nodiscard]] const controller::JobBook& book() const { return turns_->controller().book(); }
 
-  Input someones_wish() {
+  controller::Input someones_wish() {
     const JobId job(static_cast<uint32_t>(random_.below(std::max<uint64_t>(book().next_job, 1))));
     switch (random_.below(16)) {
       case 12:
@@ -115,31 +116,33 @@ class World {
       case 14:
         return reservation();
       case 15:
-        return CancelReservation{.reservation = ReservationId(static_cast<uint32_t>(random_.below(
-                                     4 * std::max<uint64_t>(book().next_reservation, 1)))),
-                                 .by = kRoot};
+        return controller::CancelReservation{
+            .reservation = ReservationId(static_cast<uint32_t>(
+                random_.below(4 * std::max<uint64_t>(book().next_reservation, 1)))),
+            .by = kRoot};
       case 0:
-        return Cancel{.job = job, .by = kRoot};
+        return controller::Cancel{.job = job, .by = kRoot};
       case 1:
-        return Hold{.job = job, .by = kRoot};
+        return controller::Hold{.job = job, .by = kRoot};
       case 2:
       case 3:
-        return Release{.job = job, .by = kRoot};
+        return controller::Release{.job = job, .by = kRoot};
       case 4:
-        return Requeue{.job = job, .by = kRoot};
+        return controller::Requeue{.job = job, .by = kRoot};
       case 5:
-        return Drain{.node = NodeId(static_cast<uint32_t>(random_.below(4))),
-                     .from_ns = now_,
-                     .now = random_.below(2) == 0};
+        return controller::Drain{.node = NodeId(static_cast<uint32_t>(random_.below(4))),
+                                 .from_ns = now_,
+                                 .now = random_.below(2) == 0};
       case 6:
-        return Resume{NodeId(static_cast<uint32_t>(random_.below(4)))};
+        return controller::Resume{NodeId(static_cast<uint32_t>(random_.below(4)))};
       default:
         return submission();
     }
   }
 
-  Reserve reservation() {
-    Reserve reserve{.num_nodes = static_cast<int32_t>(1 + random_.below(2)), .by = kRoot};
+  controller::Reserve reservation() {
+    controller::Reserve reserve{.num_nodes = static_cast<int32_t>(1 + random_.below(2)),
+                                .by = kRoot};
     reserve.plan.start_ns = now_ + static_cast<TimeNs>(40 + random_.below(40)) * base::kSecond;
     reserve.plan.end_ns =
         reserve.plan.start_ns + static_cast<TimeNs>(1 + random_.below(200)) * base::kSecond;
@@ -149,12 +152,12 @@ class World {
     return reserve;
   }
 
-  Submit submission() {
-    Submit submit;
+  controller::Submit submission() {
+    controller::Submit submit;
     const uint64_t tasks = random_.below(6) == 0 ? 1 + random_.below(4) : 1;
     const std::string payload = "payload-" + std::to_string(submissions_++);
     for (uint64_t i = 0; i < tasks; ++i) {
-      JobSpec spec{.num_gpus = static_cast<int32_t>(1 + random_.below(6))};
+      job::JobSpec spec{.num_gpus = static_cast<int32_t>(1 + random_.below(6))};
       spec.priority = static_cast<int32_t>(random_.below(3));
       spec.preemptible = random_.below(2) == 0;
       if (random_.below(8) > 0) spec.walltime_limit_ns = 40 * base::kSecond;
@@ -163,17 +166,17 @@ class World {
       if (tasks > 1) spec.array_limit = 2;
       const bool wants_own = random_.below(4) > 0 && spec.num_gpus <= 4;
       for (const auto& [id, each] : book().reservations) {
-        if (wants_own && each.is_open()) spec.reservation = reservation_name(id);
+        if (wants_own && each.is_open()) spec.reservation = controller::reservation_name(id);
       }
       if (book().next_job > 0 && random_.below(8) == 0) {
         const JobId other(static_cast<uint32_t>(random_.below(book().next_job)));
-        const auto kind = static_cast<DependencyKind>(random_.below(4));
+        const auto kind = static_cast<job::DependencyKind>(random_.below(4));
         if (book().find(other) != nullptr) spec.dependencies = {{.kind = kind, .job = other}};
       }
       if (shares_) {
         spec.model = "m" + std::to_string(random_.below(3));
         spec.training = {.gpu_mem_bytes = int64_t{1} << 30, .gpu_util_pct = 30};
-        if (random_.below(4) != 0) spec.training.sharing = model::SharingWish::Yes;
+        if (random_.below(4) != 0) spec.training.sharing = core::model::SharingWish::Yes;
       }
       submit.jobs.push_back(std::move(spec));
     }
@@ -260,14 +263,14 @@ class World {
   /// The new life's book has the run, where it is.
   void check_still_known(RunId id, const std::vector<GpuId>& gpus) const {
     const auto found = book().runs.find(id);
-    ASSERT_NE(found, book().runs.end()) << "job " << job_number(id.job) << " is lost";
-    EXPECT_EQ(found->second.gpus, gpus) << "job " << job_number(id.job);
+    ASSERT_NE(found, book().runs.end()) << "job " << job::job_number(id.job) << " is lost";
+    EXPECT_EQ(found->second.gpus, gpus) << "job " << job::job_number(id.job);
   }
 
-  void turn(std::vector<Input> inputs) {
+  void turn(std::vector<controller::Input> inputs) {
     std::vector<size_t> sizes;
-    for (const Input& input : inputs) {
-      const auto* submit = std::get_if<Submit>(&input);
+    for (const controller::Input& input : inputs) {
+      const auto* submit = std::get_if<controller::Submit>(&input);
       sizes.push_back(submit == nullptr ? 0 : submit->jobs.size());
     }
     const JobId first = turns_->controller().next_job();
@@ -290,7 +293,7 @@ class World {
     check_gpus();
     check_reservations();
     for (const JobId job : turns_->take_accounts()) {
-      const LiveJob* record = book().find(job);
+      const controller::LiveJob* record = book().find(job);
       ASSERT_NE(record, nullptr);
       const auto known = stored_.emplace(job, record->result);
       if (!known.second) {
@@ -299,14 +302,14 @@ class World {
       if (random_.below(10) != 0) turns_->accounted(job, now_);
     }
     for (const auto& [id, job] : book().jobs) {
-      if (job.stage == JobStage::Done) continue;
+      if (job.stage == controller::JobStage::Done) continue;
       EXPECT_FALSE(engine_.removed_payloads().contains(job.spec.payload))
-          << "job " << job_number(id) << " still needs its payload";
+          << "job " << job::job_number(id) << " still needs its payload";
     }
   }
 
   [[nodiscard]] bool wants_neighbours(RunId id) const {
-    return book().find(id.job)->spec.training.sharing == model::SharingWish::Yes;
+    return book().find(id.job)->spec.training.sharing == core::model::SharingWish::Yes;
   }
 
   /// Nobody else runs on a run's GPUs, physically, unless both said that they may.
@@ -315,7 +318,8 @@ class World {
     std::set<JobId> running;
     for (const auto& [id, run] : engine_.runs()) {
       if (run.state != FaultyEngine::Run::State::Running) continue;
-      ASSERT_TRUE(running.insert(id.job).second) << "job " << job_number(id.job) << " runs twice";
+      ASSERT_TRUE(running.insert(id.job).second)
+          << "job " << job::job_number(id.job) << " runs twice";
       for (const GpuId gpu : run.gpus) {
         const auto [other, is_new] = holder.emplace(gpu, id);
         if (!is_new && shares_ && id.job != other->second.job && wants_neighbours(id) &&
@@ -324,7 +328,8 @@ class World {
           continue;
         }
         ASSERT_TRUE(is_new) << "GPU " << gpu.value << " is held by jobs "
-                            << job_number(other->second.job) << " and " << job_number(id.job);
+                            << job::job_number(other->second.job) << " and "
+                            << job::job_number(id.job);
       }
     }
   }
@@ -334,7 +339,7 @@ class World {
   void check_reservations() {
     const TimeNs now = turns_->controller().now_ns();
     for (const auto& [id, run] : book().runs) {
-      if (run.stage == LiveRun::Stage::Stopping) continue;
+      if (run.stage == controller::LiveRun::Stage::Stopping) continue;
       const ReservationId own = book().find(id.job)->reservation;
       for (const GpuId gpu : run.gpus) {
         ReservationId holder;
@@ -345,7 +350,7 @@ class World {
                              std::ranges::find(nodes, cluster_.node_of(gpu)) != nodes.end();
           if (holds) holder = reservation;
         }
-        ASSERT_EQ(holder, own) << "job " << job_number(id.job) << " on GPU " << gpu.value;
+        ASSERT_EQ(holder, own) << "job " << job::job_number(id.job) << " on GPU " << gpu.value;
       }
       ran_in_reservations_ += own.valid() ? 1 : 0;
     }
@@ -360,13 +365,13 @@ class World {
 
   [[nodiscard]] bool is_done() const {
     return std::ranges::all_of(book().jobs, [](const auto& each) {
-      return each.second.stage == JobStage::Done && each.second.accounted;
+      return each.second.stage == controller::JobStage::Done && each.second.accounted;
     });
   }
 
   std::vector<std::string> policies_;
   base::Random random_;
-  model::Cluster cluster_;
+  core::model::Cluster cluster_;
   MemoryLog log_;
   FaultyEngine engine_;
   std::unique_ptr<Turns> turns_;
@@ -379,7 +384,7 @@ class World {
   int64_t others_ = 0;
   bool shares_ = false;
   size_t met_ = 0;  ///< neighbours on a GPU, each step that they were
-  std::map<JobId, JobResult> stored_;
+  std::map<JobId, controller::JobResult> stored_;
 };
 
 class Faults : public testing::TestWithParam<const char*> {};
@@ -450,4 +455,4 @@ INSTANTIATE_TEST_SUITE_P(Policies, Faults,
                                          "sharing/goban"));
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::loop

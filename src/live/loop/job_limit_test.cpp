@@ -1,23 +1,23 @@
 // How many jobs that are not over one user may have.
 #include <gtest/gtest.h>
 
-#include "live/test_site.hpp"
+#include "live/loop/test_site.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 namespace {
 
 using base::kSecond;
 
 TEST(JobLimit, OneUserHasNotMoreJobsThanTheSiteAllows) {
-  Site site = test_site(1, 4, "fifo+packed");
+  controller::Site site = test_site(1, 4, "fifo+packed");
   site.jobs_per_user_max = 3;
-  Controller controller(site);
+  controller::Controller controller(site);
   const auto submission = [](uint32_t uid, size_t count) {
-    JobSpec spec;
+    job::JobSpec spec;
     spec.owner.uid = uid;
-    return Submit{.jobs = std::vector<JobSpec>(count, spec)};
+    return controller::Submit{.jobs = std::vector<job::JobSpec>(count, spec)};
   };
-  const auto apply = [](Controller& to, Input input) {
+  const auto apply = [](controller::Controller& to, controller::Input input) {
     to.apply({.at_ns = kSecond, .input = std::move(input)});
   };
   EXPECT_FALSE(controller.check(submission(1, 4)));
@@ -25,14 +25,14 @@ TEST(JobLimit, OneUserHasNotMoreJobsThanTheSiteAllows) {
   EXPECT_FALSE(controller.check(submission(1, 2)));
   EXPECT_TRUE(controller.check(submission(1, 1)));
   EXPECT_TRUE(controller.check(submission(2, 3))) << "somebody else";
-  Controller restored(site);
+  controller::Controller restored(site);
   ASSERT_TRUE(restored.restore(controller.snapshot()));
-  for (Controller* each : {&controller, &restored}) {
+  for (controller::Controller* each : {&controller, &restored}) {
     EXPECT_FALSE(each->check(submission(1, 2)));
-    apply(*each, Cancel{.job = JobId(0U), .by = {}});
+    apply(*each, controller::Cancel{.job = JobId(0U), .by = {}});
     EXPECT_TRUE(each->check(submission(1, 2))) << "one is over";
   }
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::loop

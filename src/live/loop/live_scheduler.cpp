@@ -1,4 +1,4 @@
-#include "live/daemon.hpp"
+#include "live/loop/live_scheduler.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,7 +15,7 @@
 
 #include "base/clock.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 
 using base::Result;
 using base::Status;
@@ -55,7 +55,7 @@ class Bookkeeper {
   Bookkeeper& operator=(const Bookkeeper&) = delete;
 
   /// Takes a job once, however often it is told.
-  void add(const LiveJob& job) {
+  void add(const controller::LiveJob& job) {
     {
       const std::scoped_lock lock(mutex_);
       if (!known_.insert(job.job).second) return;
@@ -75,14 +75,14 @@ class Bookkeeper {
     while (true) {
       wake_.wait(lock, [this] { return stops_ || !todo_.empty(); });
       if (stops_) return;  // what is left is accounted after the next start
-      std::vector<LiveJob> jobs = std::exchange(todo_, {});
+      std::vector<controller::LiveJob> jobs = std::exchange(todo_, {});
       lock.unlock();
       if (!is_ours_()) return;
       const Status status = accounting_->record(jobs);
       lock.lock();
       if (status) {
         failing_ = false;
-        for (const LiveJob& job : jobs) done_.push_back(job.job);
+        for (const controller::LiveJob& job : jobs) done_.push_back(job.job);
         continue;
       }
       std::ranges::move(todo_, std::back_inserter(jobs));
@@ -100,7 +100,7 @@ class Bookkeeper {
   std::function<bool()> is_ours_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<LiveJob> todo_;
+  std::vector<controller::LiveJob> todo_;
   std::vector<JobId> done_;
   std::set<JobId> known_;  ///< in todo_, on their way, or in done_
   bool stops_ = false;
@@ -128,12 +128,12 @@ double DaemonStats::decide_s(double share) const {
 
 struct Daemon::Work {
   struct Letter {
-    Input input;
+    controller::Input input;
     std::promise<Result<Answer>> answer;
   };
 
-  Work(Site site, std::unique_ptr<RecordLog> record_log, std::unique_ptr<Engine> launcher,
-       DaemonOptions chosen)
+  Work(controller::Site site, std::unique_ptr<journal::RecordLog> record_log,
+       std::unique_ptr<Engine> launcher, DaemonOptions chosen)
       : options(std::move(chosen)),
         log(std::move(record_log)),
         engine(std::move(launcher)),
@@ -147,7 +147,7 @@ struct Daemon::Work {
   void compact_if_due();
 
   DaemonOptions options;
-  std::unique_ptr<RecordLog> log;
+  std::unique_ptr<journal::RecordLog> log;
   std::unique_ptr<Engine> engine;
   mutable std::shared_mutex state;  ///< guards `turns`
   Turns turns;
@@ -198,7 +198,7 @@ void Daemon::Work::one_turn() {
     const std::scoped_lock lock(mail);
     taken = std::exchange(letters, {});
   }
-  std::vector<Input> inputs;
+  std::vector<controller::Input> inputs;
   inputs.reserve(taken.size());
   for (Letter& letter : taken) inputs.push_back(std::move(letter.input));
   Turns::Answers answers;
@@ -211,7 +211,7 @@ void Daemon::Work::one_turn() {
     answers = turns.turn(std::move(inputs), options.wall_clock());
     for (const JobId job : turns.take_accounts()) {
       // What resume() repeated may have been accounted, and forgotten, since.
-      const LiveJob* found = turns.controller().book().find(job);
+      const controller::LiveJob* found = turns.controller().book().find(job);
       if (found != nullptr && !found->accounted) bookkeeper->add(*found);
     }
     if (from >= next_resume && !turns.is_stuck()) {
@@ -268,8 +268,9 @@ void Daemon::Work::note(double seconds, int64_t decisions) {
 
 Daemon::Daemon(std::unique_ptr<Work> work) : work_(std::move(work)) {}
 
-Result<std::unique_ptr<Daemon>> Daemon::start(Site site, const Recovered& recovered,
-                                              std::unique_ptr<RecordLog> log,
+Result<std::unique_ptr<Daemon>> Daemon::start(controller::Site site,
+                                              const journal::Recovered& recovered,
+                                              std::unique_ptr<journal::RecordLog> log,
                                               std::unique_ptr<Engine> engine,
                                               std::unique_ptr<Accounting> accounting,
                                               DaemonOptions options) {
@@ -316,7 +317,7 @@ Daemon::~Daemon() {
   }
 }
 
-Result<Answer> Daemon::ask(Input input) {
+Result<Answer> Daemon::ask(controller::Input input) {
   std::future<Result<Answer>> answer;
   {
     const std::scoped_lock lock(work_->mail);
@@ -328,7 +329,7 @@ Result<Answer> Daemon::ask(Input input) {
   return answer.get();
 }
 
-void Daemon::look(const std::function<void(const Controller&)>& see) const {
+void Daemon::look(const std::function<void(const controller::Controller&)>& see) const {
   const std::shared_lock lock(work_->state);
   see(work_->turns.controller());
 }
@@ -352,4 +353,4 @@ uint64_t Daemon::wait_for_change(uint64_t seen, TimeNs timeout_ns) const {
   return work_->version;
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::loop

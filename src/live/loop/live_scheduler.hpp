@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "live/turns.hpp"
+#include "live/loop/commit_cycle.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 
 /// Takes the records of jobs that are over. Called from a thread of its own.
 class Accounting {
  public:
   virtual ~Accounting() = default;
   /// Writes them, again if need be. Errors: Failed; all of them are tried again later.
-  [[nodiscard]] virtual base::Status record(const std::vector<LiveJob>& jobs) = 0;
+  [[nodiscard]] virtual base::Status record(const std::vector<controller::LiveJob>& jobs) = 0;
 };
 
 struct DaemonOptions {
@@ -50,18 +50,17 @@ class Daemon {
   /// Folds what was recovered, asks the engine how the runs of the book stand, and starts to work.
   /// Errors: BadData if a record does not fit. Notes go to `say`.
   [[nodiscard]] static base::Result<std::unique_ptr<Daemon>> start(
-      Site site, const Recovered& recovered, std::unique_ptr<RecordLog> log,
-      std::unique_ptr<Engine> engine, std::unique_ptr<Accounting> accounting,
-      DaemonOptions options);
+      controller::Site site, const journal::Recovered& recovered,
+      std::unique_ptr<journal::RecordLog> log, std::unique_ptr<Engine> engine,
+      std::unique_ptr<Accounting> accounting, DaemonOptions options);
   /// Stops working; jobs go on. Writes a snapshot.
   ~Daemon();
 
-  using Answer = live::Answer;
   /// Hands in an input and waits until it is safe. From any thread. Errors: those of
   /// Controller::check(); Failed if the journal cannot be written.
-  [[nodiscard]] base::Result<Answer> ask(Input input);
+  [[nodiscard]] base::Result<Answer> ask(controller::Input input);
   /// Looks at the state; nobody changes it meanwhile, so be quick. From any thread.
-  void look(const std::function<void(const Controller&)>& see) const;
+  void look(const std::function<void(const controller::Controller&)>& see) const;
   [[nodiscard]] DaemonStats stats() const;
   /// Another daemon works on the state now. From any thread.
   [[nodiscard]] bool was_taken_over() const;
@@ -76,4 +75,4 @@ class Daemon {
   std::unique_ptr<Work> work_;
 };
 
-}  // namespace goban::live
+}  // namespace goban::live::loop

@@ -1,4 +1,4 @@
-#include "live/daemon.hpp"
+#include "live/loop/live_scheduler.hpp"
 
 #include <atomic>
 #include <gmock/gmock.h>
@@ -6,10 +6,10 @@
 #include <thread>
 #include <unistd.h>
 
-#include "live/test_site.hpp"
-#include "live/test_world.hpp"
+#include "live/loop/test_site.hpp"
+#include "live/loop/test_world.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 namespace {
 
 using testing::HasSubstr;
@@ -33,7 +33,7 @@ class InstantEngine final : public Engine {
 };
 
 /// A MemoryLog whose records outlive the daemon.
-class SharedLog final : public RecordLog {
+class SharedLog final : public journal::RecordLog {
  public:
   explicit SharedLog(MemoryLog& log) : log_(log) {}
   void append(std::string_view record) override { log_.append(record); }
@@ -51,9 +51,9 @@ class SharedLog final : public RecordLog {
 class Ledger final : public Accounting {
  public:
   explicit Ledger(std::vector<JobId>& out, int failures) : out_(out), failures_(failures) {}
-  base::Status record(const std::vector<LiveJob>& jobs) override {
+  base::Status record(const std::vector<controller::LiveJob>& jobs) override {
     if (failures_-- > 0) return base::failed("no store");
-    for (const LiveJob& job : jobs) out_.push_back(job.job);
+    for (const controller::LiveJob& job : jobs) out_.push_back(job.job);
     return {};
   }
 
@@ -66,7 +66,7 @@ struct DaemonTest : testing::Test {
   MemoryLog log;
   std::vector<JobId> stored;
   std::atomic<int> shut_outs = 0;
-  TimeNs keep_ended_ns = Site{}.keep_ended_ns;
+  TimeNs keep_ended_ns = controller::Site{}.keep_ended_ns;
   TimeNs resume_ns = DaemonOptions{}.resume_ns;
   std::mutex said_mutex;
   std::string said;
@@ -75,7 +75,7 @@ struct DaemonTest : testing::Test {
   void kill_with_job_on(const std::string& gpus) {
     {
       const auto daemon = start();
-      ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{}}}));
+      ASSERT_TRUE(daemon->ask(controller::Submit{.jobs = {job::JobSpec{}}}));
       ASSERT_TRUE(settle(*daemon));
       log.keeps_records = true;  // as if it had been killed
     }
@@ -86,7 +86,7 @@ struct DaemonTest : testing::Test {
     }
   }
   base::Result<std::unique_ptr<Daemon>> try_start(int store_failures = 0) {
-    Site site = test_site(1, 4, "fifo+packed");
+    controller::Site site = test_site(1, 4, "fifo+packed");
     site.keep_ended_ns = keep_ended_ns;
     DaemonOptions options{.poll_ns = 1'000'000, .resume_ns = resume_ns};
     options.shut_out = [this] { ++shut_outs; };
@@ -108,7 +108,7 @@ struct DaemonTest : testing::Test {
   static bool settle(const Daemon& daemon) {
     for (int i = 0; i < 5'000; ++i) {
       bool done = true;
-      daemon.look([&](const Controller& controller) {
+      daemon.look([&](const controller::Controller& controller) {
         for (const auto& [id, job] : controller.book().jobs) done = done && job.accounted;
       });
       if (done) return true;
@@ -120,7 +120,8 @@ struct DaemonTest : testing::Test {
 
 TEST_F(DaemonTest, JobsRunAndAreAccounted) {
   const auto daemon = start();
-  const auto answer = daemon->ask(Submit{.jobs = {JobSpec{}, JobSpec{.num_gpus = 4}}});
+  const auto answer =
+      daemon->ask(controller::Submit{.jobs = {job::JobSpec{}, job::JobSpec{.num_gpus = 4}}});
   ASSERT_TRUE(answer) << answer.error().text();
   EXPECT_EQ(answer->first_job, JobId(0U));
   ASSERT_TRUE(settle(*daemon));
@@ -130,11 +131,11 @@ TEST_F(DaemonTest, JobsRunAndAreAccounted) {
 
 TEST_F(DaemonTest, RefusesWhatCannotRun) {
   const auto daemon = start();
-  const auto answer = daemon->ask(Submit{.jobs = {JobSpec{.num_gpus = 5}}});
+  const auto answer = daemon->ask(controller::Submit{.jobs = {job::JobSpec{.num_gpus = 5}}});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().place.field, "num_gpus");
-  EXPECT_FALSE(daemon->ask(Submit{.jobs = {JobSpec{.num_gpus = 0}}}));
-  const auto cancel = daemon->ask(Cancel{.job = JobId(7U)});
+  EXPECT_FALSE(daemon->ask(controller::Submit{.jobs = {job::JobSpec{.num_gpus = 0}}}));
+  const auto cancel = daemon->ask(controller::Cancel{.job = JobId(7U)});
   ASSERT_FALSE(cancel);
   EXPECT_THAT(cancel.error().text(), HasSubstr("job 8 is not known"));
 }
@@ -146,7 +147,8 @@ TEST_F(DaemonTest, ManyCallersAtOnce) {
   callers.reserve(8);
   for (int i = 0; i < 8; ++i) {
     callers.emplace_back([&] {
-      for (int j = 0; j < 50; ++j) good += daemon->ask(Submit{.jobs = {JobSpec{}}}) ? 1 : 0;
+      for (int j = 0; j < 50; ++j)
+        good += daemon->ask(controller::Submit{.jobs = {job::JobSpec{}}}) ? 1 : 0;
     });
   }
   for (std::thread& caller : callers) caller.join();
@@ -158,14 +160,15 @@ TEST_F(DaemonTest, ManyCallersAtOnce) {
 TEST_F(DaemonTest, ARestartGoesOnWhereItWas) {
   {
     const auto daemon = start();
-    ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{.name = "kept", .held = true}}}));
+    ASSERT_TRUE(
+        daemon->ask(controller::Submit{.jobs = {job::JobSpec{.name = "kept", .held = true}}}));
   }
   const auto daemon = start();
-  ASSERT_TRUE(daemon->ask(Release{.job = JobId(0U), .by = {.is_operator = true}}));
+  ASSERT_TRUE(daemon->ask(controller::Release{.job = JobId(0U), .by = {.is_operator = true}}));
   ASSERT_TRUE(settle(*daemon));
-  daemon->look([](const Controller& controller) {
+  daemon->look([](const controller::Controller& controller) {
     EXPECT_EQ(controller.book().find(JobId(0U))->spec.name, "kept");
-    EXPECT_EQ(controller.book().find(JobId(0U))->result, JobResult::Completed);
+    EXPECT_EQ(controller.book().find(JobId(0U))->result, controller::JobResult::Completed);
   });
 }
 
@@ -176,7 +179,7 @@ TEST_F(DaemonTest, AJournalThatComesOutOtherwiseIsRedone) {
     const auto daemon = start();
     EXPECT_THAT(said, HasSubstr("1 decisions of the journal come out otherwise"));
     EXPECT_THAT(log.safe.snapshot, HasSubstr("\"gpus\":[3]"));
-    daemon->look([](const Controller& controller) {
+    daemon->look([](const controller::Controller& controller) {
       EXPECT_THAT(controller.book().find(JobId(0U))->gpus, testing::ElementsAre(GpuId(3U)));
     });
   }
@@ -195,7 +198,7 @@ TEST_F(DaemonTest, ADecisionThatCannotBeStopsTheStart) {
 
 TEST_F(DaemonTest, AStoreThatFailsIsTriedAgain) {
   const auto daemon = start(1);
-  ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{}}}));
+  ASSERT_TRUE(daemon->ask(controller::Submit{.jobs = {job::JobSpec{}}}));
   ASSERT_TRUE(settle(*daemon));
   EXPECT_EQ(stored.size(), 1U);
   EXPECT_THAT(said, HasSubstr("no store"));
@@ -206,9 +209,9 @@ TEST_F(DaemonTest, AStoreThatWasDownGetsEachJobOnce) {
   keep_ended_ns = 1'000'000;
   const auto daemon = start(2);
   constexpr size_t kJobs = 20;
-  ASSERT_TRUE(daemon->ask(Submit{.jobs = std::vector<JobSpec>(kJobs)}));
+  ASSERT_TRUE(daemon->ask(controller::Submit{.jobs = std::vector<job::JobSpec>(kJobs)}));
   ASSERT_TRUE(settle(*daemon));
-  ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{}}})) << "the daemon is there";
+  ASSERT_TRUE(daemon->ask(controller::Submit{.jobs = {job::JobSpec{}}})) << "the daemon is there";
   ASSERT_TRUE(settle(*daemon));
   EXPECT_EQ(stored.size(), kJobs + 1);
 }
@@ -216,10 +219,10 @@ TEST_F(DaemonTest, AStoreThatWasDownGetsEachJobOnce) {
 TEST_F(DaemonTest, NothingStartsWhileTheJournalCannotBeWritten) {
   const auto daemon = start();
   SharedLog::full = true;
-  const auto refused = daemon->ask(Submit{.jobs = {JobSpec{}}});
+  const auto refused = daemon->ask(controller::Submit{.jobs = {job::JobSpec{}}});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(), HasSubstr("disk full"));
-  EXPECT_FALSE(daemon->ask(Submit{.jobs = {JobSpec{}}}));
+  EXPECT_FALSE(daemon->ask(controller::Submit{.jobs = {job::JobSpec{}}}));
   EXPECT_TRUE(stored.empty());
   SharedLog::full = false;
   ASSERT_TRUE(settle(*daemon));
@@ -228,14 +231,14 @@ TEST_F(DaemonTest, NothingStartsWhileTheJournalCannotBeWritten) {
 
 TEST_F(DaemonTest, WhoIsShutOutWritesAndOrdersNothing) {
   auto daemon = start();
-  ASSERT_TRUE(daemon->ask(Submit{.jobs = {JobSpec{.name = "before"}}}));
+  ASSERT_TRUE(daemon->ask(controller::Submit{.jobs = {job::JobSpec{.name = "before"}}}));
   ASSERT_TRUE(settle(*daemon));
   const size_t records = log.safe.records.size();
   SharedLog::taken_over = true;
   for (int i = 0; i < 5'000 && shut_outs == 0; ++i) ::usleep(2'000);
   EXPECT_EQ(shut_outs, 1);
   EXPECT_TRUE(daemon->was_taken_over());
-  EXPECT_FALSE(daemon->ask(Submit{.jobs = {JobSpec{.name = "after"}}}));
+  EXPECT_FALSE(daemon->ask(controller::Submit{.jobs = {job::JobSpec{.name = "after"}}}));
   daemon.reset();
   SharedLog::taken_over = false;
   EXPECT_EQ(log.safe.records.size(), records);
@@ -244,4 +247,4 @@ TEST_F(DaemonTest, WhoIsShutOutWritesAndOrdersNothing) {
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::loop

@@ -1,15 +1,15 @@
 // What ranks said of their time stays with the run: in the journal, in the book, in a snapshot.
 #include <gtest/gtest.h>
 
-#include "live/test_site.hpp"
-#include "live/test_world.hpp"
+#include "live/loop/test_site.hpp"
+#include "live/loop/test_world.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 namespace {
 
 constexpr TimeNs kSecond = base::kSecond;
 
-Site site() { return test_site(1, 2, "fifo+packed"); }
+controller::Site site() { return test_site(1, 2, "fifo+packed"); }
 
 const std::vector<RankTimes> kRanks = {
     {.rank = 0, .ranks = 2, .steps = 100, .busy_s = 41.2, .wait_s = 6.1, .data_s = 1.3},
@@ -19,13 +19,15 @@ const RunPace kPace = {.steps = {.done = 99, .over_s = 33.1},
                        .epochs = {.done = 0.75, .over_s = 0.1 + 0.2}};
 
 TEST(RankTimes, StayWithTheRunThroughJournalAndSnapshot) {
-  Controller controller(site());
+  controller::Controller controller(site());
   const RunId run{.job = JobId(0U), .run = 1};
-  controller.apply({.at_ns = kSecond, .input = Submit{.jobs = {JobSpec{.num_gpus = 2}}}});
+  controller.apply(
+      {.at_ns = kSecond, .input = controller::Submit{.jobs = {job::JobSpec{.num_gpus = 2}}}});
   (void)controller.decide(kSecond);
   const auto report = [&](Report news, TimeNs at) {
     news.run = run;
-    const auto read = parse_input(to_text({.at_ns = at, .input = EngineReport{std::move(news)}}));
+    const auto read = controller::parse_input(
+        controller::to_text({.at_ns = at, .input = controller::EngineReport{std::move(news)}}));
     ASSERT_TRUE(read) << read.error().text();
     controller.apply(*read);
   };
@@ -37,7 +39,7 @@ TEST(RankTimes, StayWithTheRunThroughJournalAndSnapshot) {
   EXPECT_EQ(controller.book().find(run.job)->past[0].ranks, kRanks);
   EXPECT_EQ(controller.book().find(run.job)->past[0].pace, kPace);
   EXPECT_EQ(controller.book().find(run.job)->progress.input_stall_pct, 12.5);
-  Controller again(site());
+  controller::Controller again(site());
   const auto restored = again.restore(controller.snapshot());
   ASSERT_TRUE(restored) << restored.error().text();
   EXPECT_EQ(again.book().find(run.job)->past[0].ranks, kRanks);
@@ -47,4 +49,4 @@ TEST(RankTimes, StayWithTheRunThroughJournalAndSnapshot) {
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::loop

@@ -2,9 +2,9 @@
 // the daemon's death.
 #include <gmock/gmock.h>
 
-#include "live/test_world.hpp"
+#include "live/loop/test_world.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 namespace {
 
 using testing::Each;
@@ -13,28 +13,28 @@ using testing::HasSubstr;
 
 constexpr TimeNs kHour = 3600 * base::kSecond;
 constexpr TimeNs kDay = 24 * kHour;
-const Caller kRoot{.uid = 0, .user = "root", .is_operator = true};
-const Caller kAda{.uid = 7, .user = "ada"};
-const Owner kAdaOwner{.uid = 7, .gid = 7, .user = "ada"};
-const Owner kBobOwner{.uid = 8, .gid = 8, .user = "bob"};
+const controller::Caller kRoot{.uid = 0, .user = "root", .is_operator = true};
+const controller::Caller kAda{.uid = 7, .user = "ada"};
+const job::Owner kAdaOwner{.uid = 7, .gid = 7, .user = "ada"};
+const job::Owner kBobOwner{.uid = 8, .gid = 8, .user = "bob"};
 
 struct ReservationTest : testing::Test {
-  static Site make_site() {
-    model::ClusterBuilder builder("test");
+  static controller::Site make_site() {
+    core::model::ClusterBuilder builder("test");
     const uint32_t old_gpu = builder.add_gpu_model({.name = "V100"});
     const uint32_t new_gpu = builder.add_gpu_model({.name = "H200"});
     for (uint32_t i = 0; i < 3; ++i) {
-      model::ClusterBuilder::Placed placed;
+      core::model::ClusterBuilder::Placed placed;
       placed.node.name = "n" + std::to_string(i);
       placed.node.num_gpus = 2;
       placed.node.gpu_model = i == 2 ? new_gpu : old_gpu;
       builder.add_node(placed);
     }
-    Site site;
+    controller::Site site;
     site.cluster = *builder.build();
-    site.scores = profile::PmScores::uniform(6);
-    site.penalties = profile::LocalityPenalties(site.cluster, 1);
-    site.composition = *policy::compose("easy-backfill");
+    site.scores = core::knowledge::PmScores::uniform(6);
+    site.penalties = core::knowledge::LocalityPenalties(site.cluster, 1);
+    site.composition = *core::policy::compose("easy-backfill");
     site.reservations.by_users = true;
     site.keep_ended_ns = 100 * kDay;
     return site;
@@ -48,8 +48,10 @@ struct ReservationTest : testing::Test {
     ASSERT_TRUE(fold) << fold.error().text();
     EXPECT_EQ(fold->other, 0);
   }
-  base::Result<Answer> ask(Input input) { return turns->turn({std::move(input)}, now)[0]; }
-  std::string refusal(const Input& input) {
+  base::Result<Answer> ask(controller::Input input) {
+    return turns->turn({std::move(input)}, now)[0];
+  }
+  std::string refusal(const controller::Input& input) {
     const auto answer = ask(input);
     return answer ? "taken" : answer.error().text();
   }
@@ -61,22 +63,22 @@ struct ReservationTest : testing::Test {
       (void)turns->turn({}, now);
     }
   }
-  Reserve day(int32_t nodes, int32_t days = 1) const {
-    Reserve reserve{.num_nodes = nodes, .by = kAda};
+  controller::Reserve day(int32_t nodes, int32_t days = 1) const {
+    controller::Reserve reserve{.num_nodes = nodes, .by = kAda};
     reserve.plan.owner = kAdaOwner;
     reserve.plan.start_ns = now + kDay;
     reserve.plan.end_ns = now + kDay + days * kDay;
     return reserve;
   }
-  JobId submit(const JobSpec& spec, TimeNs takes = 100 * kDay) {
-    const auto answer = ask(Submit{.jobs = {spec}});
+  JobId submit(const job::JobSpec& spec, TimeNs takes = 100 * kDay) {
+    const auto answer = ask(controller::Submit{.jobs = {spec}});
     EXPECT_TRUE(answer) << answer.error().text();
     if (!answer) return {};
     engine.fates[answer->first_job] = {.takes_ns = takes};
     return answer->first_job;
   }
-  const LiveJob& job(JobId id) const { return *turns->controller().book().find(id); }
-  const LiveReservation& reservation(uint32_t number) const {
+  const controller::LiveJob& job(JobId id) const { return *turns->controller().book().find(id); }
+  const controller::LiveReservation& reservation(uint32_t number) const {
     return *turns->controller().book().find(ReservationId(number - 1));
   }
   std::vector<uint32_t> nodes_of(JobId id) const {
@@ -85,7 +87,7 @@ struct ReservationTest : testing::Test {
     return nodes;
   }
 
-  Site site = make_site();
+  controller::Site site = make_site();
   MemoryLog log;
   FaultyEngine engine{site.cluster, 1};
   std::unique_ptr<Turns> turns;
@@ -93,16 +95,16 @@ struct ReservationTest : testing::Test {
 };
 
 TEST_F(ReservationTest, NamesAreReadAsPeopleWriteThem) {
-  EXPECT_EQ(reservation_name(ReservationId(6U)), "R7");
+  EXPECT_EQ(controller::reservation_name(ReservationId(6U)), "R7");
   for (const char* name : {"R7", "r7", "7"})
-    EXPECT_EQ(parse_reservation_name(name), ReservationId(6U));
+    EXPECT_EQ(controller::parse_reservation_name(name), ReservationId(6U));
   for (const char* name : {"", "R", "R0", "week", "R-1", "+7", "7 ", "R4294967296", "RR7"}) {
-    EXPECT_EQ(parse_reservation_name(name), std::nullopt) << name;
+    EXPECT_EQ(controller::parse_reservation_name(name), std::nullopt) << name;
   }
 }
 
 TEST_F(ReservationTest, SiteRulesBind) {
-  Reserve wrong = day(1);
+  controller::Reserve wrong = day(1);
   wrong.plan.end_ns -= kHour;
   EXPECT_THAT(refusal(wrong), HasSubstr("a reservation of 23h is no multiple of 1d"));
   EXPECT_THAT(refusal(day(1, 31)), HasSubstr("31d is over the longest reservation, 30d"));
@@ -124,20 +126,20 @@ TEST_F(ReservationTest, SiteRulesBind) {
   site.reservations = {.nodes_max = 1};
   restart();
   EXPECT_THAT(refusal(day(1)), HasSubstr("only operators make reservations here"));
-  Reserve two = day(2);
+  controller::Reserve two = day(2);
   two.by = kRoot;
   EXPECT_THAT(refusal(two), HasSubstr("asks for 2 nodes, and 1 are the most"));
 }
 
 TEST_F(ReservationTest, NodesThatCannotBePromisedAreRefused) {
   const JobId endless = submit({.num_gpus = 2});
-  JobSpec ends_late{.num_gpus = 2};
+  job::JobSpec ends_late{.num_gpus = 2};
   ends_late.walltime_limit_ns = 30 * kHour;
   (void)submit(ends_late);
   EXPECT_THAT(refusal(day(2)),
               HasSubstr("1 of 3 nodes can be promised then, and 2 are asked for; n0 runs job 1, "
                         "which has no time limit"));
-  Reserve named = day(0);
+  controller::Reserve named = day(0);
   named.plan.nodes = {NodeId(1U)};
   EXPECT_THAT(refusal(named),
               HasSubstr("node n1 runs job 2, which may last until 2024-10-05 06:00"));
@@ -148,10 +150,10 @@ TEST_F(ReservationTest, NodesThatCannotBePromisedAreRefused) {
   named.plan.start_ns += kDay / 2;
   named.plan.end_ns += kDay / 2;
   EXPECT_THAT(refusal(named), HasSubstr("node n1 is promised to reservation R1 from 2024-10-06"));
-  ASSERT_TRUE(ask(Drain{.node = NodeId(2U), .from_ns = now + 30 * kHour}));
+  ASSERT_TRUE(ask(controller::Drain{.node = NodeId(2U), .from_ns = now + 30 * kHour}));
   EXPECT_THAT(refusal(day(1)), HasSubstr("0 of 3 nodes"));
-  ASSERT_TRUE(ask(Resume{NodeId(2U)}));
-  Reserve kind = day(1);
+  ASSERT_TRUE(ask(controller::Resume{NodeId(2U)}));
+  controller::Reserve kind = day(1);
   kind.kind = "V100";
   EXPECT_THAT(refusal(kind), HasSubstr("0 of 2 nodes can be promised"));
   kind.kind = "T4";
@@ -161,28 +163,32 @@ TEST_F(ReservationTest, NodesThatCannotBePromisedAreRefused) {
   EXPECT_THAT(reservation(2).plan.nodes, ElementsAre(NodeId(2U)));
   named.plan.nodes = {NodeId(9U)};
   EXPECT_THAT(refusal(named), HasSubstr("no such node"));
-  ASSERT_TRUE(ask(Cancel{.job = endless, .by = kRoot}));
+  ASSERT_TRUE(ask(controller::Cancel{.job = endless, .by = kRoot}));
 }
 
 TEST_F(ReservationTest, OnlyWhoMayUsesIt) {
-  Reserve reserve = day(1);
+  controller::Reserve reserve = day(1);
   reserve.plan.users = {"eve"};
   reserve.plan.accounts = {"lab"};
   ASSERT_EQ(refusal(reserve), "taken");
-  JobSpec spec{.owner = kBobOwner, .reservation = "R1"};
-  EXPECT_THAT(refusal(Submit{.jobs = {spec}}), HasSubstr("reservation R1 belongs to ada"));
+  job::JobSpec spec{.owner = kBobOwner, .reservation = "R1"};
+  EXPECT_THAT(refusal(controller::Submit{.jobs = {spec}}),
+              HasSubstr("reservation R1 belongs to ada"));
   spec.account = "lab";
-  EXPECT_EQ(refusal(Submit{.jobs = {spec}}), "taken");
+  EXPECT_EQ(refusal(controller::Submit{.jobs = {spec}}), "taken");
   spec = {.owner = {.uid = 9, .user = "eve"}, .reservation = "r1"};
-  EXPECT_EQ(refusal(Submit{.jobs = {spec}}), "taken");
+  EXPECT_EQ(refusal(controller::Submit{.jobs = {spec}}), "taken");
   EXPECT_EQ(job(JobId(1U)).spec.reservation, "R1") << "as the records name it";
   spec.num_gpus = 3;
-  EXPECT_THAT(refusal(Submit{.jobs = {spec}}), HasSubstr("1 nodes with 2 GPUs, too few"));
+  EXPECT_THAT(refusal(controller::Submit{.jobs = {spec}}),
+              HasSubstr("1 nodes with 2 GPUs, too few"));
   spec.reservation = "week";
-  EXPECT_THAT(refusal(Submit{.jobs = {spec}}), HasSubstr("there is no reservation week"));
-  EXPECT_THAT(refusal(CancelReservation{.reservation = ReservationId(0U), .by = {.uid = 8}}),
-              HasSubstr("belongs to ada"));
-  EXPECT_THAT(refusal(CancelReservation{.reservation = ReservationId(5U), .by = kRoot}),
+  EXPECT_THAT(refusal(controller::Submit{.jobs = {spec}}),
+              HasSubstr("there is no reservation week"));
+  EXPECT_THAT(
+      refusal(controller::CancelReservation{.reservation = ReservationId(0U), .by = {.uid = 8}}),
+      HasSubstr("belongs to ada"));
+  EXPECT_THAT(refusal(controller::CancelReservation{.reservation = ReservationId(5U), .by = kRoot}),
               HasSubstr("there is no reservation R6"));
 }
 
@@ -190,34 +196,34 @@ TEST_F(ReservationTest, BeginsAndEndsByTheClockAlsoOverRestarts) {
   ASSERT_EQ(refusal(day(1)), "taken");
   const JobId mine = submit({.owner = kAdaOwner, .reservation = "R1", .num_gpus = 1});
   const JobId late = submit({.owner = kAdaOwner, .reservation = "R1", .num_gpus = 2});
-  JobSpec other{.num_gpus = 2};
+  job::JobSpec other{.num_gpus = 2};
   other.walltime_limit_ns = 10 * kDay;
   const JobId foreign = submit(other);
   EXPECT_THAT(nodes_of(foreign), Each(1U)) << "the first node is promised from tomorrow on";
   pass(kDay - kHour);
-  EXPECT_EQ(job(mine).stage, JobStage::Waiting);
-  EXPECT_EQ(reservation(1).state, ReservationState::Requested);
+  EXPECT_EQ(job(mine).stage, controller::JobStage::Waiting);
+  EXPECT_EQ(reservation(1).state, controller::ReservationState::Requested);
   ASSERT_TRUE(turns->compact());
   restart();
   pass(2 * kHour);
-  EXPECT_EQ(reservation(1).state, ReservationState::Active);
-  EXPECT_EQ(job(mine).stage, JobStage::Running);
+  EXPECT_EQ(reservation(1).state, controller::ReservationState::Active);
+  EXPECT_EQ(job(mine).stage, controller::JobStage::Running);
   EXPECT_THAT(nodes_of(mine), Each(0U));
   restart();
   turns->resume();
   pass(kHour);
-  EXPECT_EQ(job(mine).stage, JobStage::Running) << "a daemon's death is not its end";
+  EXPECT_EQ(job(mine).stage, controller::JobStage::Running) << "a daemon's death is not its end";
   EXPECT_THAT(nodes_of(submit({.num_gpus = 2})), Each(2U));
   ASSERT_TRUE(turns->compact());
   restart();
   turns->resume();
   pass(kDay);
-  EXPECT_EQ(reservation(1).state, ReservationState::Ended);
-  EXPECT_EQ(job(mine).result, JobResult::TimedOut);
+  EXPECT_EQ(reservation(1).state, controller::ReservationState::Ended);
+  EXPECT_EQ(job(mine).result, controller::JobResult::TimedOut);
   EXPECT_EQ(job(mine).detail, "reservation R1 is over");
-  EXPECT_EQ(job(late).result, JobResult::NeverRuns);
-  EXPECT_EQ(job(foreign).stage, JobStage::Running);
-  EXPECT_THAT(refusal(Submit{.jobs = {{.owner = kAdaOwner, .reservation = "R1"}}}),
+  EXPECT_EQ(job(late).result, controller::JobResult::NeverRuns);
+  EXPECT_EQ(job(foreign).stage, controller::JobStage::Running);
+  EXPECT_THAT(refusal(controller::Submit{.jobs = {{.owner = kAdaOwner, .reservation = "R1"}}}),
               HasSubstr("reservation R1 is over"));
 }
 
@@ -227,59 +233,60 @@ TEST_F(ReservationTest, ADaemonThatSleptThroughItEndsIt) {
   now += 5 * kDay;
   restart();
   (void)turns->turn({}, now);
-  EXPECT_EQ(reservation(1).state, ReservationState::Ended);
-  EXPECT_EQ(job(mine).result, JobResult::NeverRuns);
+  EXPECT_EQ(reservation(1).state, controller::ReservationState::Ended);
+  EXPECT_EQ(job(mine).result, controller::JobResult::NeverRuns);
 }
 
 TEST_F(ReservationTest, CancellingEndsItAtOnce) {
   ASSERT_EQ(refusal(day(1)), "taken");
   const JobId mine = submit({.owner = kAdaOwner, .reservation = "R1"});
   pass(kDay + kHour);
-  ASSERT_EQ(job(mine).stage, JobStage::Running);
-  const CancelReservation cancel{.reservation = ReservationId(0U), .by = kAda};
+  ASSERT_EQ(job(mine).stage, controller::JobStage::Running);
+  const controller::CancelReservation cancel{.reservation = ReservationId(0U), .by = kAda};
   ASSERT_EQ(refusal(cancel), "taken");
-  EXPECT_EQ(job(mine).stage, JobStage::Stopping);
+  EXPECT_EQ(job(mine).stage, controller::JobStage::Stopping);
   pass(base::kSecond * 100);
-  EXPECT_EQ(job(mine).result, JobResult::TimedOut);
+  EXPECT_EQ(job(mine).result, controller::JobResult::TimedOut);
   EXPECT_EQ(job(mine).detail, "reservation R1 was cancelled by ada");
-  EXPECT_EQ(reservation(1).state, ReservationState::Cancelled);
+  EXPECT_EQ(reservation(1).state, controller::ReservationState::Cancelled);
   EXPECT_THAT(refusal(cancel), HasSubstr("reservation R1 was cancelled by ada"));
   EXPECT_EQ(submit({.num_gpus = 6}), JobId(1U));
   EXPECT_EQ(job(JobId(1U)).gpus.size(), 6U) << "all nodes are everybody's again";
 }
 
 TEST_F(ReservationTest, WhoeverStartedTooLateToEndInTimeIsStopped) {
-  JobSpec spec{.num_gpus = 2};
+  job::JobSpec spec{.num_gpus = 2};
   spec.walltime_limit_ns = kDay;
   const JobId slow = submit(spec);  // placed, and not started yet
-  Reserve reserve = day(0);
+  controller::Reserve reserve = day(0);
   reserve.plan.nodes = {NodeId(0U)};
   ASSERT_EQ(refusal(reserve), "taken");
   pass(kDay);
-  EXPECT_EQ(job(slow).stage, JobStage::Stopping);
+  EXPECT_EQ(job(slow).stage, controller::JobStage::Stopping);
   pass(100 * base::kSecond);
-  EXPECT_EQ(job(slow).result, JobResult::TimedOut);
+  EXPECT_EQ(job(slow).result, controller::JobResult::TimedOut);
   EXPECT_EQ(job(slow).detail, "reservation R1 begins on its nodes");
 }
 
 TEST_F(ReservationTest, TextsOfTheJournalComeBack) {
-  Reserve reserve = day(1);
+  controller::Reserve reserve = day(1);
   reserve.plan.users = {"eve", "bob"};
   reserve.plan.accounts = {"lab"};
   reserve.plan.nodes = {NodeId(2U), NodeId(0U)};
-  const auto back = parse_input(to_text({.at_ns = 5, .input = reserve}));
+  const auto back = controller::parse_input(controller::to_text({.at_ns = 5, .input = reserve}));
   ASSERT_TRUE(back) << back.error().text();
-  EXPECT_EQ(std::get<Reserve>(back->input).plan, reserve.plan);
-  EXPECT_EQ(std::get<Reserve>(back->input).by, kAda);
-  const auto cancel = parse_input(to_text(
-      {.at_ns = 6, .input = CancelReservation{.reservation = ReservationId(3U), .by = kAda}}));
+  EXPECT_EQ(std::get<controller::Reserve>(back->input).plan, reserve.plan);
+  EXPECT_EQ(std::get<controller::Reserve>(back->input).by, kAda);
+  const auto cancel = controller::parse_input(controller::to_text(
+      {.at_ns = 6,
+       .input = controller::CancelReservation{.reservation = ReservationId(3U), .by = kAda}}));
   ASSERT_TRUE(cancel) << cancel.error().text();
-  EXPECT_EQ(std::get<CancelReservation>(cancel->input).reservation, ReservationId(3U));
+  EXPECT_EQ(std::get<controller::CancelReservation>(cancel->input).reservation, ReservationId(3U));
   for (const char* text :
        {R"({"at":1,"take":"reserve"})", R"({"at":1,"take":"reserve","nodes":[-1]})",
         R"({"at":1,"take":"reserve","nodes":[0],"users":[7]})",
         R"({"at":1,"take":"cancel_reservation"})"}) {
-    EXPECT_FALSE(parse_input(text)) << text;
+    EXPECT_FALSE(controller::parse_input(text)) << text;
   }
 }
 
@@ -293,4 +300,4 @@ TEST_F(ReservationTest, OlderReadersRefuseSnapshotsWithOpenOnes) {
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::loop

@@ -1,10 +1,10 @@
 // A daemon that starts again finds another configuration, or what the one before left behind.
 #include <gtest/gtest.h>
 
-#include "live/test_site.hpp"
-#include "live/test_world.hpp"
+#include "live/loop/test_site.hpp"
+#include "live/loop/test_world.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 namespace {
 
 constexpr TimeNs kSecond = base::kSecond;
@@ -13,15 +13,15 @@ constexpr JobId kFirst{0U};
 constexpr JobId kSecondJob{1U};
 
 /// One GPU with a power model; limits cost nothing.
-Site limited_site(const char* policy) {
-  Site site = test_site(1, 1, policy);
+controller::Site limited_site(const char* policy) {
+  controller::Site site = test_site(1, 1, policy);
   add_knowledge(site);
   site.composition.eaco.cap_price_w = 0;
   return site;
 }
 
-JobSpec deadline_job() {
-  JobSpec spec{.name = "r", .model = "resnet"};
+job::JobSpec deadline_job() {
+  job::JobSpec spec{.name = "r", .model = "resnet"};
   spec.training.gpu_mem_bytes = 2 * kGiB;
   spec.training.epochs = 1000;
   spec.training.gpu_util_pct = 90;
@@ -31,17 +31,17 @@ JobSpec deadline_job() {
 
 /// The scheduler of one life of the daemon.
 struct Life {
-  explicit Life(Site site) : controller(std::move(site)) {}
-  void apply(Input input) {
+  explicit Life(controller::Site site) : controller(std::move(site)) {}
+  void apply(controller::Input input) {
     controller.apply({.at_ns = now, .input = std::move(input)});
     (void)controller.decide(now);
-    for (const Order& order : controller.take_orders()) {
-      if (const auto* cap = std::get_if<CapGpu>(&order)) watts = cap->watts;
+    for (const controller::Order& order : controller.take_orders()) {
+      if (const auto* cap = std::get_if<controller::CapGpu>(&order)) watts = cap->watts;
     }
   }
   void report(JobId job, Report news) {
     news.run = {.job = job, .run = 1};
-    apply(EngineReport{.report = std::move(news)});
+    apply(controller::EngineReport{.report = std::move(news)});
   }
   /// The job goes on at 20 s an epoch, then at `later_s`.
   void train(JobId job, int steps, double epoch_s) {
@@ -53,14 +53,14 @@ struct Life {
   }
   /// A job under a power limit.
   void limit_a_job() {
-    apply(Submit{.jobs = {deadline_job()}});
+    apply(controller::Submit{.jobs = {deadline_job()}});
     report(kFirst, {.kind = ReportKind::Started});
     train(kFirst, 10, 20);
-    apply(Submit{.jobs = {deadline_job()}});
-    apply(Cancel{.job = kSecondJob, .by = {.is_operator = true}});
+    apply(controller::Submit{.jobs = {deadline_job()}});
+    apply(controller::Cancel{.job = kSecondJob, .by = {.is_operator = true}});
   }
 
-  Controller controller;
+  controller::Controller controller;
   TimeNs now = kSecond;
   double epochs = 0;
   double watts = -1;  ///< of the last order; negative = none
@@ -72,17 +72,17 @@ TEST(Restart, PowerLimitsAreSetAgainOrLifted) {
   ASSERT_GT(before.watts, 0) << "the job has no limit: this tests nothing";
   const std::string snapshot = before.controller.snapshot();
   for (const char* policy : {"eaco", "fifo+packed"}) {
-    Controller after(limited_site(policy));
+    controller::Controller after(limited_site(policy));
     ASSERT_TRUE(after.restore(snapshot));
     const auto orders = after.limits_to_repeat();
     ASSERT_EQ(orders.size(), 1U) << policy;
-    const auto& cap = std::get<CapGpu>(orders.front());
+    const auto& cap = std::get<controller::CapGpu>(orders.front());
     EXPECT_EQ(cap.watts, std::string_view(policy) == "eaco" ? before.watts : 0) << policy;
   }
   // Then they are nobody's any more.
-  Controller lifted(limited_site("fifo+packed"));
+  controller::Controller lifted(limited_site("fifo+packed"));
   ASSERT_TRUE(lifted.restore(snapshot));
-  Controller later(limited_site("fifo+packed"));
+  controller::Controller later(limited_site("fifo+packed"));
   ASSERT_TRUE(later.restore(lifted.snapshot()));
   EXPECT_TRUE(later.limits_to_repeat().empty());
 }
@@ -98,12 +98,12 @@ TEST(Restart, APaceUnderAPowerLimitIsNoPaceAlone) {
 }
 
 TEST(Restart, AJournalWithPowerLimitsIsReadWithoutAPowerModel) {
-  Site site = limited_site("eaco");
-  auto known = std::make_shared<policy::SiteKnowledge>(*site.knowledge);
+  controller::Site site = limited_site("eaco");
+  auto known = std::make_shared<core::policy::SiteKnowledge>(*site.knowledge);
   known->power.clear();
   site.knowledge = known;
-  Controller controller(std::move(site));
-  controller.apply({.at_ns = 1, .input = Submit{.jobs = {JobSpec{.name = "a"}}}});
+  controller::Controller controller(std::move(site));
+  controller.apply({.at_ns = 1, .input = controller::Submit{.jobs = {job::JobSpec{.name = "a"}}}});
   const auto redone = controller.redo(
       R"({"decided":{"at":1,"actions":[{"do":"start","job":0,"gpus":[0]},{"do":"cap","gpu":0,"cap":1}]}})",
       true);
@@ -113,21 +113,21 @@ TEST(Restart, AJournalWithPowerLimitsIsReadWithoutAPowerModel) {
 
 TEST(Restart, NodesThatMayNotRestAnyMoreWakeNobody) {
   const auto resting_site = [](const char* policy) {
-    Site site = test_site(4, 2, policy);
+    controller::Site site = test_site(4, 2, policy);
     add_knowledge(site);
     return site;
   };
   Life before(resting_site("goban"));
-  before.apply(Submit{.jobs = {JobSpec{.name = "a"}}});
+  before.apply(controller::Submit{.jobs = {job::JobSpec{.name = "a"}}});
   ASSERT_LT(before.controller.wake_ns(), base::kNever) << "nobody would rest: this tests nothing";
-  Controller after(resting_site("fifo+packed"));
+  controller::Controller after(resting_site("fifo+packed"));
   ASSERT_TRUE(after.restore(before.controller.snapshot()));
   (void)after.decide(2 * kSecond);
   EXPECT_EQ(after.wake_ns(), base::kNever);
 }
 
-Site site_with_users(const std::vector<const char*>& users) {
-  Site site = test_site(1, 2, "las+packed");
+controller::Site site_with_users(const std::vector<const char*>& users) {
+  controller::Site site = test_site(1, 2, "las+packed");
   for (const char* user : users) site.users.intern(user);
   return site;
 }
@@ -135,9 +135,9 @@ Site site_with_users(const std::vector<const char*>& users) {
 TEST(Restart, TheAccountsFileMayNameMoreThanBefore) {
   Life before(site_with_users({"alice"}));
   for (const char* user : {"bob", "alice", "bob"}) {
-    JobSpec spec{.name = "a", .account = "chem"};
+    job::JobSpec spec{.name = "a", .account = "chem"};
     spec.owner.user = user;
-    before.apply(Submit{.jobs = {spec}});
+    before.apply(controller::Submit{.jobs = {spec}});
   }
   const std::string snapshot = before.controller.snapshot();
   for (const auto& users : std::vector<std::vector<const char*>>{
@@ -156,27 +156,29 @@ TEST(Restart, TheAccountsFileMayNameMoreThanBefore) {
 TEST(Restart, WhatAJobSaysNeverMakesAJournalThatCannotBeRead) {
   for (const double absurd : {1e305, -1e305, 1e300}) {
     MemoryLog log;
-    const Site site = test_site(1, 2, "fifo+packed");
+    const controller::Site site = test_site(1, 2, "fifo+packed");
     FaultyEngine engine(site.cluster, 1);
     Turns turns(site, log, engine);
-    (void)turns.turn({Submit{.jobs = {JobSpec{.name = "a"}}}}, kSecond);
+    (void)turns.turn({controller::Submit{.jobs = {job::JobSpec{.name = "a"}}}}, kSecond);
     Report news{.kind = ReportKind::Progress, .run = {.job = kFirst, .run = 1}};
     news.progress = {.epoch = 1, .epochs = absurd, .loss = absurd};
     const Report end{.kind = ReportKind::Ended,
                      .run = {.job = kFirst, .run = 1},
                      .exit_code = 0,
                      .ranks = {{.ranks = 1, .steps = 1, .busy_s = absurd}}};
-    (void)turns.turn({EngineReport{.report = news}, EngineReport{.report = end}}, 2 * kSecond);
-    EXPECT_EQ(turns.controller().book().find(kFirst)->stage, JobStage::Done);
+    (void)turns.turn(
+        {controller::EngineReport{.report = news}, controller::EngineReport{.report = end}},
+        2 * kSecond);
+    EXPECT_EQ(turns.controller().book().find(kFirst)->stage, controller::JobStage::Done);
     FaultyEngine other(site.cluster, 1);
     Turns next(site, log, other);
     const auto fold = next.fold(log.safe);
     EXPECT_TRUE(fold) << absurd << ": " << fold.error().text();
     ASSERT_TRUE(turns.compact());
-    Controller from_snapshot(site);
+    controller::Controller from_snapshot(site);
     EXPECT_TRUE(from_snapshot.restore(log.safe.snapshot));
   }
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::loop

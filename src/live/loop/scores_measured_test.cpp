@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "live/test_site.hpp"
-#include "live/test_world.hpp"
-#include "profile/scores_file.hpp"
+#include "core/knowledge/scores_file.hpp"
+#include "live/loop/test_site.hpp"
+#include "live/loop/test_world.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 namespace {
 
 using testing::ElementsAre;
@@ -22,9 +22,9 @@ std::string table(double slow_first, double slow_last) {
 }
 
 struct ScoresTest : testing::Test {
-  static Site site(double slow_first = 1) {
-    Site out = test_site(1, 4, "fifo+pal");
-    out.scores = *profile::parse_scores(table(slow_first, 1), "", 4);
+  static controller::Site site(double slow_first = 1) {
+    controller::Site out = test_site(1, 4, "fifo+pal");
+    out.scores = *core::knowledge::parse_scores(table(slow_first, 1), "", 4);
     return out;
   }
   void start(double configured_slow_first = 1) {
@@ -34,17 +34,17 @@ struct ScoresTest : testing::Test {
     ASSERT_TRUE(fold) << fold.error().text();
     EXPECT_EQ(fold->other, 0);
   }
-  base::Result<Answer> ask(Input input) {
+  base::Result<Answer> ask(controller::Input input) {
     now += base::kSecond;
     return turns->turn({std::move(input)}, now)[0];
   }
   std::vector<GpuId> gpus_of_new_job() {
-    const auto answer = ask(Submit{.jobs = {JobSpec{.num_gpus = 1}}});
+    const auto answer = ask(controller::Submit{.jobs = {job::JobSpec{.num_gpus = 1}}});
     return turns->controller().book().find(answer->first_job)->gpus;
   }
   double score(uint32_t gpu) const { return turns->controller().site().scores.of({0}).raw[gpu]; }
 
-  model::Cluster cluster = site().cluster;
+  core::model::Cluster cluster = site().cluster;
   MemoryLog log;
   FaultyEngine engine{cluster, 1};
   std::unique_ptr<Turns> turns;
@@ -55,7 +55,7 @@ struct ScoresTest : testing::Test {
 TEST_F(ScoresTest, CountFromThenOn) {
   start();
   EXPECT_THAT(gpus_of_new_job(), ElementsAre(GpuId(0U)));
-  ASSERT_TRUE(ask(ScoresMeasured{.table = table(1, 0.5)}));
+  ASSERT_TRUE(ask(controller::ScoresMeasured{.table = table(1, 0.5)}));
   EXPECT_THAT(gpus_of_new_job(), ElementsAre(GpuId(3U))) << "the fast one";
   EXPECT_THAT(turns->controller().book().find(JobId(0U))->gpus, ElementsAre(GpuId(0U)))
       << "what runs, runs on";
@@ -65,7 +65,7 @@ TEST_F(ScoresTest, CountFromThenOn) {
 TEST_F(ScoresTest, ComeBackFromTheJournalAndFromASnapshot) {
   start();
   (void)gpus_of_new_job();
-  ASSERT_TRUE(ask(ScoresMeasured{.table = table(1, 0.5)}));
+  ASSERT_TRUE(ask(controller::ScoresMeasured{.table = table(1, 0.5)}));
   (void)gpus_of_new_job();
   start();
   EXPECT_EQ(fold->reproduced, 3);
@@ -80,7 +80,7 @@ TEST_F(ScoresTest, ComeBackFromTheJournalAndFromASnapshot) {
 // Whoever configures other scores means them.
 TEST_F(ScoresTest, ConfiguredAnewTheyAreForgotten) {
   start();
-  ASSERT_TRUE(ask(ScoresMeasured{.table = table(1, 0.5)}));
+  ASSERT_TRUE(ask(controller::ScoresMeasured{.table = table(1, 0.5)}));
   start(2);
   EXPECT_EQ(score(0), 2);
   EXPECT_EQ(score(3), 1);
@@ -92,11 +92,11 @@ TEST_F(ScoresTest, ConfiguredAnewTheyAreForgotten) {
 
 TEST_F(ScoresTest, OfAnotherClusterAreRefused) {
   start();
-  const auto refused = ask(ScoresMeasured{.table = "GPU_ID,PerfVar_classA\n0,1\n"});
+  const auto refused = ask(controller::ScoresMeasured{.table = "GPU_ID,PerfVar_classA\n0,1\n"});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(), HasSubstr("GPU"));
   EXPECT_TRUE(log.safe.records.empty());
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::loop

@@ -2,65 +2,66 @@
 // it keeps it.
 #include <gtest/gtest.h>
 
-#include "live/test_site.hpp"
-#include "live/test_world.hpp"
-#include "profile/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "live/loop/test_site.hpp"
+#include "live/loop/test_world.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 namespace {
 
 constexpr TimeNs kSecond = base::kSecond;
 constexpr int64_t kGiB = int64_t{1} << 30;
 
 /// One GPU; `measured`: a co-location file.
-Site site(const std::string& measured = {}) {
-  model::ClusterBuilder builder("test");
+controller::Site site(const std::string& measured = {}) {
+  core::model::ClusterBuilder builder("test");
   const uint32_t gpu = builder.add_gpu_model({.name = "V100", .mem_bytes = 16 * kGiB});
-  model::ClusterBuilder::Placed placed;
+  core::model::ClusterBuilder::Placed placed;
   placed.node.name = "n0";
   placed.node.num_gpus = 1;
   placed.node.gpu_model = gpu;
   builder.add_node(placed);
-  Site out;
+  controller::Site out;
   out.cluster = *builder.build();
-  out.scores = profile::PmScores::uniform(1);
-  out.penalties = profile::LocalityPenalties(out.cluster, 1);
-  std::optional<profile::ColocationHistory> known;
-  if (!measured.empty()) known = *profile::parse_colocation(measured, "measured");
+  out.scores = core::knowledge::PmScores::uniform(1);
+  out.penalties = core::knowledge::LocalityPenalties(out.cluster, 1);
+  std::optional<core::knowledge::ColocationHistory> known;
+  if (!measured.empty()) known = *core::knowledge::parse_colocation(measured, "measured");
   add_knowledge(out, std::move(known));
-  out.composition = *policy::compose("eaco");
-  out.composition.eaco.rules = policy::kLiveSharing;
+  out.composition = *core::policy::compose("eaco");
+  out.composition.eaco.rules = core::policy::kLiveSharing;
   out.composition.eaco.min_residence_s = 0;
   return out;
 }
 
 /// What it says of its memory is what it is held to: nobody joins a job that says nothing.
-JobSpec job(const std::string& model) {
-  JobSpec spec{.name = model, .model = model};
+job::JobSpec job(const std::string& model) {
+  job::JobSpec spec{.name = model, .model = model};
   spec.training.gpu_mem_bytes = 2 * kGiB;
-  spec.training.sharing = model::SharingWish::Yes;
+  spec.training.sharing = core::model::SharingWish::Yes;
   return spec;
 }
 
 /// A controller whose inputs go through their text, as a journal has them.
 struct Sharing : testing::Test {
-  Controller controller{site()};
+  controller::Controller controller{site()};
   TimeNs now = 0;
 
-  void apply(Input input) {
-    const auto read = parse_input(to_text({.at_ns = now, .input = std::move(input)}));
+  void apply(controller::Input input) {
+    const auto read =
+        controller::parse_input(controller::to_text({.at_ns = now, .input = std::move(input)}));
     ASSERT_TRUE(read) << read.error().text();
     controller.apply(*read);
     (void)controller.decide(now);
   }
-  JobId submit(JobSpec spec) {
+  JobId submit(job::JobSpec spec) {
     const JobId id = controller.next_job();
-    apply(Submit{.jobs = {std::move(spec)}});
+    apply(controller::Submit{.jobs = {std::move(spec)}});
     return id;
   }
   void report(JobId id, Report news) {
     news.run = {.job = id, .run = controller.book().find(id)->runs};
-    apply(EngineReport{std::move(news)});
+    apply(controller::EngineReport{std::move(news)});
   }
   void start(JobId id) { report(id, {.kind = ReportKind::Started}); }
   void finish(JobId id, const RunUsage& usage = {}) {
@@ -87,7 +88,7 @@ struct Sharing : testing::Test {
     }
   }
   /// Runs it alone once, so that its application is known.
-  void profile(const JobSpec& spec, double epoch_s, float util_pct) {
+  void profile(const job::JobSpec& spec, double epoch_s, float util_pct) {
     const JobId id = submit(spec);
     start(id);
     if (epoch_s > 0) run({{id, epoch_s}}, 100);
@@ -105,8 +106,12 @@ struct Sharing : testing::Test {
     start(joined);
     return {resident, joined};
   }
-  [[nodiscard]] std::string learned() const { return profile::to_csv(controller.colocation()); }
-  [[nodiscard]] JobStage stage(JobId id) const { return controller.book().find(id)->stage; }
+  [[nodiscard]] std::string learned() const {
+    return core::knowledge::to_csv(controller.colocation());
+  }
+  [[nodiscard]] controller::JobStage stage(JobId id) const {
+    return controller.book().find(id)->stage;
+  }
   std::map<JobId, double> done;
 };
 
@@ -114,7 +119,7 @@ TEST_F(Sharing, AnApplicationThatRanAloneIsKnownFromThen) {
   const JobId stranger = submit(job("resnet"));
   start(stranger);
   const JobId waits = submit(job("bert"));
-  EXPECT_EQ(stage(waits), JobStage::Waiting) << "nobody knows what they take of a GPU";
+  EXPECT_EQ(stage(waits), controller::JobStage::Waiting) << "nobody knows what they take of a GPU";
   run({{stranger, 20}}, 100);
   finish(stranger, {.gpu_mem_bytes_max = 2 * kGiB, .gpu_util_pct = 40, .energy_j = 100 * 90.0});
   const auto history = controller.colocation();
@@ -134,18 +139,19 @@ TEST_F(Sharing, TwoJobsThatShareAreMeasuredAndRememberedBySnapshots) {
   start(resident);
   run({{resident, 20}}, 100);
   const JobId joiner = submit(job("bert"));
-  ASSERT_EQ(stage(joiner), JobStage::Starting) << "joins at once";
+  ASSERT_EQ(stage(joiner), controller::JobStage::Starting) << "joins at once";
   EXPECT_TRUE(controller.book().find(joiner)->shares);
   start(joiner);
   // The joiner was never alone: others of its application were.
   run({{resident, 24}, {joiner, 55}}, 120);
-  const auto pair = [](const profile::ColocationHistory& history) {
-    std::vector<model::AppId> apps = {history.find_app("resnet", ""), history.find_app("bert", "")};
+  const auto pair = [](const core::knowledge::ColocationHistory& history) {
+    std::vector<core::model::AppId> apps = {history.find_app("resnet", ""),
+                                            history.find_app("bert", "")};
     std::ranges::sort(apps);
     return history.find(history.find_gpu_type("V100"), apps);
   };
   const auto history = controller.colocation();
-  const profile::MeasuredSet* set = pair(history);
+  const core::knowledge::MeasuredSet* set = pair(history);
   ASSERT_NE(set, nullptr) << learned();
   const size_t resnet = history.app_name(set->apps[0]) == "resnet" ? 0 : 1;
   EXPECT_NEAR(set->slowdown[resnet], 1.2, 0.02);
@@ -153,25 +159,25 @@ TEST_F(Sharing, TwoJobsThatShareAreMeasuredAndRememberedBySnapshots) {
 
   // A later life of the daemon has another co-location file, which numbers everything anew.
   const std::string snapshot = controller.snapshot();
-  Controller again(
+  controller::Controller again(
       site("gpu_type,members,slowdowns\nA100,zebra + bert,1.5 + 1.2\n"
            "V100,vgg + bert,1.3 + 1.1\n"));
   const auto restored = again.restore(snapshot);
   ASSERT_TRUE(restored) << restored.error().text();
   const auto later = again.colocation();
-  const profile::MeasuredSet* kept = pair(later);
-  ASSERT_NE(kept, nullptr) << profile::to_csv(later);
+  const core::knowledge::MeasuredSet* kept = pair(later);
+  ASSERT_NE(kept, nullptr) << core::knowledge::to_csv(later);
   EXPECT_EQ(kept->size, 2);
   const size_t bert = later.app_name(kept->apps[0]) == "bert" ? 0 : 1;
   EXPECT_DOUBLE_EQ(kept->slowdown[bert], set->slowdown[1 - resnet]);
   // Nothing is lost on the way back, and a file of it can be read.
-  const auto file = profile::parse_colocation(profile::to_csv(later), "learned");
+  const auto file = core::knowledge::parse_colocation(core::knowledge::to_csv(later), "learned");
   ASSERT_TRUE(file) << file.error().text();
   EXPECT_NE(pair(*file), nullptr);
 }
 
 TEST_F(Sharing, WhoSaysNothingIsMeasuredByWhatHeGetsOfTheGpu) {
-  JobSpec silent = job("");
+  job::JobSpec silent = job("");
   silent.application = "program-1234";
   profile(silent, 0, 40);
   profile(job("bert"), 50, 25);
@@ -179,7 +185,7 @@ TEST_F(Sharing, WhoSaysNothingIsMeasuredByWhatHeGetsOfTheGpu) {
   start(resident);
   keep_busy({{resident, 0.4}}, 100);
   const JobId joiner = submit(job("bert"));
-  ASSERT_EQ(stage(joiner), JobStage::Starting);
+  ASSERT_EQ(stage(joiner), controller::JobStage::Starting);
   start(joiner);
   for (int i = 0; i < 20; ++i) {
     keep_busy({{resident, 0.32}}, 10);
@@ -188,8 +194,8 @@ TEST_F(Sharing, WhoSaysNothingIsMeasuredByWhatHeGetsOfTheGpu) {
   }
   EXPECT_NE(learned().find("program-1234"), std::string::npos);
   const auto history = controller.colocation();
-  std::vector<model::AppId> apps = {history.find_app("program-1234", ""),
-                                    history.find_app("bert", "")};
+  std::vector<core::model::AppId> apps = {history.find_app("program-1234", ""),
+                                          history.find_app("bert", "")};
   std::ranges::sort(apps);
   const auto* set = history.find(history.find_gpu_type("V100"), apps);
   ASSERT_NE(set, nullptr) << learned();
@@ -201,11 +207,11 @@ TEST_F(Sharing, AWatchOfAJobThatDoesNotRunEnds) {
   const auto [resident, joined] = share_a_gpu();
   ASSERT_TRUE(controller.book().find(joined)->shares) << "nobody is watched: this tests nothing";
   now += 5 * kSecond;
-  apply(Requeue{.job = joined, .by = {}});
-  apply(Hold{.job = joined, .by = {}});
+  apply(controller::Requeue{.job = joined, .by = {}});
+  apply(controller::Hold{.job = joined, .by = {}});
   report(joined, {.kind = ReportKind::Ended, .signal = 15});
-  apply(Hold{.job = joined, .by = {}});
-  ASSERT_EQ(stage(joined), JobStage::Held);
+  apply(controller::Hold{.job = joined, .by = {}});
+  ASSERT_EQ(stage(joined), controller::JobStage::Held);
   now += 4 * 3600 * kSecond;
   (void)controller.decide(now);
   EXPECT_GT(controller.wake_ns(), now);
@@ -219,7 +225,7 @@ TEST_F(Sharing, WhatIsSaidInTheTurnThatANeighbourLeavesIsNotOfTheTimeAlone) {
   const double left_s = controller.reported_left_s(resident, now);
   const auto tell = [&](JobId id, Report news) {
     news.run = {.job = id, .run = controller.book().find(id)->runs};
-    controller.apply({.at_ns = now, .input = EngineReport{.report = std::move(news)}});
+    controller.apply({.at_ns = now, .input = controller::EngineReport{.report = std::move(news)}});
   };
   tell(joined, {.kind = ReportKind::Ended, .exit_code = 0});
   done[resident] += 10 / 24.0;
@@ -230,7 +236,7 @@ TEST_F(Sharing, WhatIsSaidInTheTurnThatANeighbourLeavesIsNotOfTheTimeAlone) {
 }
 
 TEST_F(Sharing, WhatASubmitterDeclaresCountsUntilSomebodyMeasures) {
-  JobSpec spec = job("resnet");
+  job::JobSpec spec = job("resnet");
   spec.training.gpu_util_pct = 5;
   spec.training.gpu_mem_bytes = kGiB;
   const JobId first = submit(spec);
@@ -250,13 +256,13 @@ TEST_F(Sharing, WhatASubmitterDeclaresCountsUntilSomebodyMeasures) {
 }
 
 TEST_F(Sharing, ANameThatNoFileCouldHoldIsMadeFit) {
-  JobSpec spec = job(" a+b,c@d\"\n");
+  job::JobSpec spec = job(" a+b,c@d\"\n");
   spec.training.gpu_util_pct = 5;
   spec.training.batch_size = 32;
   submit(spec);
   EXPECT_TRUE(controller.colocation().find_app("a_b_c_d__", "batch 32").valid()) << learned();
-  EXPECT_TRUE(profile::parse_colocation(learned(), "learned"));
+  EXPECT_TRUE(core::knowledge::parse_colocation(learned(), "learned"));
 }
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::loop

@@ -7,41 +7,43 @@
 #include <string_view>
 #include <utility>
 
+#include "core/knowledge/energy/power_presets.hpp"
+#include "core/policy/make_knowledge.hpp"
 #include "live/controller/controller.hpp"
-#include "policy/make_knowledge.hpp"
-#include "profile/energy/power_presets.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 
 /// Nodes n0, n1, ... with so many GPUs each; all scores are 1. `between_nodes` is the locality
 /// penalty.
-inline Site test_site(int nodes, int gpus_each, std::string_view policy, double between_nodes = 1) {
-  model::ClusterBuilder builder("test");
+inline controller::Site test_site(int nodes, int gpus_each, std::string_view policy,
+                                  double between_nodes = 1) {
+  core::model::ClusterBuilder builder("test");
   const uint32_t gpu = builder.add_gpu_model({.name = "test", .mem_bytes = int64_t{16} << 30});
   for (int i = 0; i < nodes; ++i) {
-    model::ClusterBuilder::Placed placed;
+    core::model::ClusterBuilder::Placed placed;
     placed.node.name = fmt::format("n{}", i);
     placed.node.num_gpus = static_cast<decltype(placed.node.num_gpus)>(gpus_each);
     placed.node.gpu_model = gpu;
     builder.add_node(placed);
   }
-  Site site;
+  controller::Site site;
   site.cluster = *builder.build();
-  site.scores = profile::PmScores::uniform(site.cluster.num_gpus());
-  site.penalties = profile::LocalityPenalties(site.cluster, between_nodes);
-  site.composition = *policy::compose(std::string(policy));
+  site.scores = core::knowledge::PmScores::uniform(site.cluster.num_gpus());
+  site.penalties = core::knowledge::LocalityPenalties(site.cluster, between_nodes);
+  site.composition = *core::policy::compose(std::string(policy));
   return site;
 }
 
 /// Watts of V100 nodes, and what a co-location history says.
-inline void add_knowledge(Site& site,
-                          std::optional<profile::ColocationHistory> colocation = std::nullopt) {
-  policy::KnowledgeSources sources;
+inline void add_knowledge(
+    controller::Site& site,
+    std::optional<core::knowledge::ColocationHistory> colocation = std::nullopt) {
+  core::policy::KnowledgeSources sources;
   sources.colocation = std::move(colocation);
-  sources.power = *profile::resolve_power("v100");
-  model::JobHistory no_jobs;
-  auto made = policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
-  site.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
+  sources.power = *core::knowledge::resolve_power("v100");
+  core::model::JobHistory no_jobs;
+  auto made = core::policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
+  site.knowledge = std::make_shared<core::policy::SiteKnowledge>(std::move(made->knowledge));
 }
 
-}  // namespace goban::live
+}  // namespace goban::live::loop

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "live/turns.hpp"
+#include "live/loop/commit_cycle.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 
 /// Keeps records in memory; commit fails while `full`.
-class MemoryLog final : public RecordLog {
+class MemoryLog final : public journal::RecordLog {
  public:
   void append(std::string_view record) override { pending_.emplace_back(record); }
   base::Status commit() override {
@@ -35,7 +35,7 @@ class MemoryLog final : public RecordLog {
   /// The process died.
   void crash() { pending_.clear(); }
 
-  Recovered safe;
+  journal::Recovered safe;
   bool full = false;
   bool keeps_records = false;  ///< snapshots go nowhere
 
@@ -62,7 +62,8 @@ class FaultyEngine final : public Engine {
     bool stopped = false;
   };
 
-  FaultyEngine(const model::Cluster& cluster, uint64_t seed) : cluster_(cluster), random_(seed) {}
+  FaultyEngine(const core::model::Cluster& cluster, uint64_t seed)
+      : cluster_(cluster), random_(seed) {}
 
   void launch(const LaunchOrder& order) override {
     send([this, order] { start(order); });
@@ -216,7 +217,7 @@ class FaultyEngine final : public Engine {
     return std::ranges::any_of(run.gpus, [&](GpuId gpu) { return cluster_.node_of(gpu) == node; });
   }
 
-  const model::Cluster& cluster_;
+  const core::model::Cluster& cluster_;
   base::Random random_;
   TimeNs now_ = 0;
   std::deque<std::pair<TimeNs, Message>> orders_;
@@ -229,4 +230,4 @@ class FaultyEngine final : public Engine {
   size_t rests_ = 0;
 };
 
-}  // namespace goban::live
+}  // namespace goban::live::loop

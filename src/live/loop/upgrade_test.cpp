@@ -7,16 +7,16 @@
 
 #include "live/journal/journal_file.hpp"
 #include "live/journal/test_folder.hpp"
-#include "live/test_site.hpp"
-#include "live/turns.hpp"
+#include "live/loop/commit_cycle.hpp"
+#include "live/loop/test_site.hpp"
 
-namespace goban::live {
+namespace goban::live::loop {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-Site two_nodes(const std::string& policy) { return test_site(2, 4, policy, 1.5); }
+controller::Site two_nodes(const std::string& policy) { return test_site(2, 4, policy, 1.5); }
 
 /// Starts what it is told to, and ends it when the test says so.
 class PatientEngine final : public Engine {
@@ -40,7 +40,7 @@ class PatientEngine final : public Engine {
 };
 
 /// The book as text, a line a job.
-std::string describe(const JobBook& book) {
+std::string describe(const controller::JobBook& book) {
   constexpr std::array<const char*, 7> kStages = {"held",    "depends",  "waiting", "starting",
                                                   "running", "stopping", "done"};
   std::string out;
@@ -50,7 +50,7 @@ std::string describe(const JobBook& book) {
     if (run != book.runs.end()) {
       for (const GpuId gpu : run->second.gpus) gpus += fmt::format(" {}", gpu.value);
     }
-    out += fmt::format("job {} {} {} runs {} epoch {} gpus{}\n", job_number(id), job.spec.name,
+    out += fmt::format("job {} {} {} runs {} epoch {} gpus{}\n", job::job_number(id), job.spec.name,
                        kStages[static_cast<size_t>(job.stage)], job.runs, job.progress.epoch, gpus);
   }
   return out;
@@ -63,57 +63,60 @@ std::string read_file(const fs::path& path) {
 }
 
 constexpr TimeNs kBegin = 1'700'000'000 * base::kSecond;
-const Owner kAnn{.uid = 1001, .gid = 1001, .user = "ann"};
-const Caller kRoot{.uid = 0, .user = "root", .is_operator = true};
+const job::Owner kAnn{.uid = 1001, .gid = 1001, .user = "ann"};
+const controller::Caller kRoot{.uid = 0, .user = "root", .is_operator = true};
 
-JobSpec spec(std::string name, int32_t num_gpus) {
+job::JobSpec spec(std::string name, int32_t num_gpus) {
   return {.name = std::move(name), .owner = kAnn, .num_gpus = num_gpus, .payload = "p"};
 }
 
 /// Jobs of every stage before the snapshot, and more of them behind it.
 void write_sample(const fs::path& folder) {
-  auto journal = open_journal(folder / "journal", {.build = "sample"});
+  auto journal = journal::open_journal(folder / "journal", {.build = "sample"});
   ASSERT_TRUE(journal) << journal.error().text();
   PatientEngine engine;
   Turns turns(two_nodes("easy-backfill+pal"), *journal->log, engine);
   TimeNs now = kBegin;
-  const auto turn = [&](std::vector<Input> inputs) {
+  const auto turn = [&](std::vector<controller::Input> inputs) {
     now += base::kSecond;
     for (const auto& answer : turns.turn(std::move(inputs), now)) {
       ASSERT_TRUE(answer) << answer.error().text();
     }
   };
-  JobSpec long_one = spec("long", 4);
+  job::JobSpec long_one = spec("long", 4);
   long_one.walltime_limit_ns = 86'400 * base::kSecond;
   long_one.model = "resnet50";
   long_one.training.epochs = 90;
-  JobSpec stopped = spec("stopped", 2);
+  job::JobSpec stopped = spec("stopped", 2);
   stopped.preemptible = true;
   stopped.account = "physics";
-  JobSpec held = spec("held", 1);
+  job::JobSpec held = spec("held", 1);
   held.held = true;
-  turn({Submit{.jobs = {long_one}}, Submit{.jobs = {spec("done", 2)}}, Submit{.jobs = {stopped}},
-        Submit{.jobs = {held}}, Submit{.jobs = {spec("wide", 8)}}});
+  turn({controller::Submit{.jobs = {long_one}}, controller::Submit{.jobs = {spec("done", 2)}},
+        controller::Submit{.jobs = {stopped}}, controller::Submit{.jobs = {held}},
+        controller::Submit{.jobs = {spec("wide", 8)}}});
   turn({});
   engine.report(ReportKind::Ended, {.job = JobId(1U), .run = 1});
   turn({});
   turns.accounted(JobId(1U), now);
-  JobSpec after = spec("after", 1);
-  after.dependencies = {{.kind = DependencyKind::AfterOk, .job = JobId(0U)}};
-  turn({Submit{.jobs = {after}}, Drain{.node = NodeId(1U), .from_ns = now, .reason = "fan"}});
+  job::JobSpec after = spec("after", 1);
+  after.dependencies = {{.kind = job::DependencyKind::AfterOk, .job = JobId(0U)}};
+  turn({controller::Submit{.jobs = {after}},
+        controller::Drain{.node = NodeId(1U), .from_ns = now, .reason = "fan"}});
   ASSERT_TRUE(turns.compact());
-  turn({EngineReport{{.kind = ReportKind::Progress,
-                      .run = {.job = JobId(0U), .run = 1},
-                      .progress = {.epoch = 2.5, .epochs = 90, .step = 12'345}}},
-        Resume{NodeId(1U)}, Requeue{.job = JobId(2U), .by = kRoot}});
+  turn({controller::EngineReport{{.kind = ReportKind::Progress,
+                                  .run = {.job = JobId(0U), .run = 1},
+                                  .progress = {.epoch = 2.5, .epochs = 90, .step = 12'345}}},
+        controller::Resume{NodeId(1U)}, controller::Requeue{.job = JobId(2U), .by = kRoot}});
   turn({});
-  JobSpec task = spec("array", 1);
+  job::JobSpec task = spec("array", 1);
   task.array_task = 0;
   task.array_limit = 1;
-  JobSpec next = task;
+  job::JobSpec next = task;
   next.array_task = 1;
-  turn({Submit{.jobs = {task, next}}, Submit{.jobs = {spec("cancelled", 1)}}});
-  turn({Cancel{.job = JobId(8U), .by = kRoot}});
+  turn({controller::Submit{.jobs = {task, next}},
+        controller::Submit{.jobs = {spec("cancelled", 1)}}});
+  turn({controller::Cancel{.job = JobId(8U), .by = kRoot}});
   turn({});
   std::ofstream(folder / "book.txt") << describe(turns.controller().book());
 }
@@ -122,7 +125,7 @@ struct Upgrade : testing::TestWithParam<fs::path> {
   /// A copy of the sample, opened by a daemon with this policy.
   void open(const std::string& policy) {
     fs::copy(GetParam() / "journal", folder / "journal", fs::copy_options::recursive);
-    auto opened = open_journal(folder / "journal", {.build = "test"});
+    auto opened = journal::open_journal(folder / "journal", {.build = "test"});
     ASSERT_TRUE(opened) << opened.error().text();
     journal = std::move(*opened);
     turns = std::make_unique<Turns>(two_nodes(policy), *journal.log, engine);
@@ -131,14 +134,14 @@ struct Upgrade : testing::TestWithParam<fs::path> {
     EXPECT_GT(fold->reproduced + fold->other, 2);
     now = turns->controller().now_ns();
   }
-  const JobBook& book() const { return turns->controller().book(); }
-  void turn(std::vector<Input> inputs = {}) {
+  const controller::JobBook& book() const { return turns->controller().book(); }
+  void turn(std::vector<controller::Input> inputs = {}) {
     now += base::kSecond;
     for (const auto& answer : turns->turn(std::move(inputs), now)) EXPECT_TRUE(answer);
   }
 
-  TestFolder folder;
-  OpenJournal journal;
+  journal::TestFolder folder;
+  journal::OpenJournal journal;
   PatientEngine engine;
   std::unique_ptr<Turns> turns;
   TimeNs now = 0;
@@ -163,22 +166,22 @@ TEST_P(Upgrade, WorkGoesOnUnderAnotherPolicy) {
     EXPECT_EQ(describe(book()), read_file(GetParam() / "book.txt"));
     std::set<RunId> known;
     for (const auto& [id, run] : book().runs) {
-      if (run.stage != LiveRun::Stage::Ordered) known.insert(id);
+      if (run.stage != controller::LiveRun::Stage::Ordered) known.insert(id);
     }
     turns->resume();
-    turn({Release{.job = JobId(3U), .by = kRoot}});
+    turn({controller::Release{.job = JobId(3U), .by = kRoot}});
     for (int i = 0; i < 100; ++i) {
       for (const auto& [id, run] : book().runs) engine.report(ReportKind::Ended, id);
       turn();
       for (const JobId job : turns->take_accounts()) turns->accounted(job, now);
     }
     for (const auto& [id, job] : book().jobs) {
-      EXPECT_EQ(job.stage, JobStage::Done) << job.spec.name;
+      EXPECT_EQ(job.stage, controller::JobStage::Done) << job.spec.name;
     }
     const std::set<RunId> launched(engine.launched.begin(), engine.launched.end());
     EXPECT_EQ(launched.size(), engine.launched.size()) << "a run was launched twice";
     for (const RunId id : known) {
-      EXPECT_FALSE(launched.contains(id)) << "job " << job_number(id.job) << " ran already";
+      EXPECT_FALSE(launched.contains(id)) << "job " << job::job_number(id.job) << " ran already";
     }
   }
 }
@@ -187,7 +190,7 @@ TEST_P(Upgrade, ASnapshotOfAnotherFormatSaysSo) {
   open("easy-backfill+pal");
   if (HasFatalFailure()) return;
   for (const char* version : {"0", "3"}) {
-    Recovered other = journal.recovered;
+    journal::Recovered other = journal.recovered;
     const std::string mine = "\"version\":1,\"watched\"";
     const size_t at = other.snapshot.find(mine);
     ASSERT_NE(at, std::string::npos);
@@ -224,4 +227,4 @@ INSTANTIATE_TEST_SUITE_P(Releases, Upgrade, testing::ValuesIn(samples()), [](con
 });
 
 }  // namespace
-}  // namespace goban::live
+}  // namespace goban::live::loop

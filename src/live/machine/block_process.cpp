@@ -1,4 +1,4 @@
-#include "engine/measure/block_process.hpp"
+#include "live/machine/block_process.hpp"
 
 #include <array>
 #include <cerrno>
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -30,7 +30,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }
 
 /// Our environment, and for a real GPU what makes it device 0 and the only one.
-std::vector<std::string> environment_for(const local::LocalGpu& gpu) {
+std::vector<std::string> environment_for(const base::gpus::LocalGpu& gpu) {
   std::vector<std::string> out;
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view entry = *each;
@@ -101,7 +101,7 @@ bool read_both(Pipe& out, Pipe& err, std::string& out_text, std::string& err_tex
 
 }  // namespace
 
-std::vector<std::string> block_arguments(const local::LocalGpu& gpu, int runs) {
+std::vector<std::string> block_arguments(const base::gpus::LocalGpu& gpu, int runs) {
   std::vector<std::string> out{"--runs", std::to_string(runs)};
   if (!gpu.is_virtual) {
     out.emplace_back("--cuda");
@@ -114,7 +114,7 @@ std::vector<std::string> block_arguments(const local::LocalGpu& gpu, int runs) {
   return out;
 }
 
-base::Result<KernelRuns> run_block(const local::LocalGpu& gpu, const BlockOptions& options,
+base::Result<KernelRuns> run_block(const base::gpus::LocalGpu& gpu, const BlockOptions& options,
                                    const std::atomic<bool>& interrupted) {
   const auto problem = [&](const std::string& what) {
     return base::failed(fmt::format("GPU {} ({}): {}", gpu.index, gpu.uuid, what),
@@ -154,4 +154,4 @@ base::Result<KernelRuns> run_block(const local::LocalGpu& gpu, const BlockOption
 
 void die_with_parent() { ::prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

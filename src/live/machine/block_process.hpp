@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/local/local_gpu.hpp"
-#include "engine/measure/kernel_runs.hpp"
+#include "base/gpus/gpu.hpp"
+#include "live/machine/kernel_runs.hpp"
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 
 struct BlockOptions {
   /// What to start: the words before the arguments of the block, `goban measure-block`.
@@ -18,16 +18,16 @@ struct BlockOptions {
 };
 
 /// What run_block() hands to the process: `--runs 3 --cpus 0,1 --slowness 1`, or `--runs 3 --cuda`.
-[[nodiscard]] std::vector<std::string> block_arguments(const local::LocalGpu& gpu, int runs);
+[[nodiscard]] std::vector<std::string> block_arguments(const base::gpus::LocalGpu& gpu, int runs);
 
 /// Measures on this GPU; a real one is the only one that the process sees. Ends early, killing the
 /// process, when `interrupted`. Errors: Failed with what the process wrote to stderr, its signal,
 /// or that it took too long.
-[[nodiscard]] base::Result<KernelRuns> run_block(const local::LocalGpu& gpu,
+[[nodiscard]] base::Result<KernelRuns> run_block(const base::gpus::LocalGpu& gpu,
                                                  const BlockOptions& options,
                                                  const std::atomic<bool>& interrupted);
 
 /// In that process, first of all: it does not outlive whoever started it.
 void die_with_parent();
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

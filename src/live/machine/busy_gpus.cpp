@@ -1,4 +1,4 @@
-#include "engine/measure/busy_gpus.hpp"
+#include "live/machine/busy_gpus.hpp"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -6,10 +6,8 @@
 #include <sstream>
 #include <thread>
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 namespace {
-
-using local::MachineGpus;
 
 struct CoreTicks {
   int64_t busy = 0;
@@ -74,4 +72,4 @@ BusyGpus busy_by_use(const MachineGpus& machine) {
   return out;
 }
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

@@ -4,9 +4,9 @@
 #include <map>
 #include <string>
 
-#include "engine/local/machine_gpus.hpp"
+#include "live/machine/machine_gpus.hpp"
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 
 /// By index of a GPU: why it is busy. One that is not there is idle.
 using BusyGpus = std::map<int32_t, std::string>;
@@ -17,6 +17,6 @@ inline constexpr double kIdleCoresPctMax = 50;
 
 /// By the driver: processes that compute on it, utilisation. Of virtual GPUs: how busy their cores
 /// are, looked at for a fifth of a second.
-[[nodiscard]] BusyGpus busy_by_use(const local::MachineGpus& machine);
+[[nodiscard]] BusyGpus busy_by_use(const MachineGpus& machine);
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

@@ -1,4 +1,4 @@
-#include "engine/local/cgroup.hpp"
+#include "live/machine/cgroup.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/field_splitter.hpp"
+#include "base/files.hpp"
 #include "base/number.hpp"
-#include "engine/local/files.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::machine {
 namespace {
 
 /// Lines of a text, each split at blanks, to a function.
@@ -29,13 +29,13 @@ void each_line(const std::string& text, See see) {
 }
 
 std::string read_or_empty(const std::string& path) {
-  auto text = read_small_file(path);
+  auto text = base::read_small_file(path);
   return text ? std::move(*text) : std::string{};
 }
 
 bool put(const std::string& path, std::string_view text) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  return file && write_all(file.get(), text);
+  const base::Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return file && base::write_all(file.get(), text);
 }
 
 /// Where the hierarchy of version 2 is mounted; empty: nowhere.
@@ -134,4 +134,4 @@ int64_t Cgroup::memory_kills() const {
 
 void Cgroup::remove() const { ::rmdir(path_.c_str()); }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::machine

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <vector>
 
-namespace goban::engine::local {
+namespace goban::live::machine {
 
 class Cgroup {
  public:
@@ -40,4 +40,4 @@ class Cgroup {
   std::string path_;
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::machine

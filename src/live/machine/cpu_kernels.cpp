@@ -1,4 +1,4 @@
-#include "engine/measure/cpu_kernels.hpp"
+#include "live/machine/cpu_kernels.hpp"
 
 #include <atomic>
 #include <barrier>
@@ -9,10 +9,10 @@
 #include <sched.h>
 #include <thread>
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 namespace {
 
-using profile::Kernel;
+using core::knowledge::Kernel;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMatrix = 96;  ///< 3 x 36 KiB: stays in a core's cache
@@ -95,7 +95,7 @@ base::Result<KernelRuns> run_cpu_kernels(const std::vector<int32_t>& cpus, doubl
   const auto work = [&](size_t me) {
     if (!pin_to(cpus[me])) refused = cpus[me];
     Workspace space;
-    for (const Kernel kernel : profile::kKernels) {
+    for (const Kernel kernel : core::knowledge::kKernels) {
       for (int run = 0; run <= runs; ++run) {
         together.arrive_and_wait();
         const auto begin = Clock::now();
@@ -118,4 +118,4 @@ base::Result<KernelRuns> run_cpu_kernels(const std::vector<int32_t>& cpus, doubl
   return out;
 }
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

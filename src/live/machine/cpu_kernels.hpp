@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/measure/kernel_runs.hpp"
+#include "live/machine/kernel_runs.hpp"
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 
 /// Runs each kernel `runs` times on these cores and takes the wall clock, from when all threads
 /// begin until the last has ended. Compute-bound: products of matrices that fit a core's cache;
@@ -16,4 +16,4 @@ namespace goban::engine::measure {
 [[nodiscard]] base::Result<KernelRuns> run_cpu_kernels(const std::vector<int32_t>& cpus,
                                                        double slowness, int runs);
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

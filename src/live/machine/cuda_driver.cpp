@@ -1,10 +1,10 @@
-#include "engine/measure/cuda_driver.hpp"
+#include "live/machine/cuda_driver.hpp"
 
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 namespace {
 
 /// Null, or the name of a function that the library lacks.
@@ -73,4 +73,4 @@ base::Status CudaDriver::check(int code, const char* what) const {
                       "nvidia-smi shows what is wrong with the GPU");
 }
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 
 using CudaPointer = unsigned long long;
 using CudaHandle = void*;  ///< of a context, module, function or event
@@ -56,4 +56,4 @@ class CudaDriver {
   CudaFunctions f_{};
 };
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

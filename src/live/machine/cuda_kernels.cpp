@@ -1,13 +1,13 @@
-#include "engine/measure/cuda_kernels.hpp"
+#include "live/machine/cuda_kernels.hpp"
 
 #include <array>
 #include <cstdint>
 #include <fmt/format.h>
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 namespace {
 
-using profile::Kernel;
+using core::knowledge::Kernel;
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kGroups = 1024;
@@ -129,9 +129,9 @@ struct Launch {
   const char* name;
   int passes;
 };
-constexpr std::array<Launch, profile::kNumKernels> kLaunches{Launch{"goban_compute", 1},
-                                                             Launch{"goban_mixed", kMixedPasses},
-                                                             Launch{"goban_memory", kMemoryPasses}};
+constexpr std::array<Launch, core::knowledge::kNumKernels> kLaunches{
+    Launch{"goban_compute", 1}, Launch{"goban_mixed", kMixedPasses},
+    Launch{"goban_memory", kMemoryPasses}};
 
 /// The device's side of a measurement. Its calls say by a Status what failed.
 class Bench {
@@ -202,7 +202,7 @@ base::Result<KernelRuns> run_cuda_kernels(const CudaDriver& driver, int runs) {
   Bench bench(driver);
   if (auto status = bench.prepare(); !status) return base::failure(status.error());
   KernelRuns out;
-  for (const Kernel kernel : profile::kKernels) {
+  for (const Kernel kernel : core::knowledge::kKernels) {
     for (int run = 0; run <= runs; ++run) {
       const auto passed_s = bench.run_s(kernel);
       if (!passed_s) return base::failure(passed_s.error());
@@ -212,4 +212,4 @@ base::Result<KernelRuns> run_cuda_kernels(const CudaDriver& driver, int runs) {
   return out;
 }
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

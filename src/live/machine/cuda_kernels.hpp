@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "engine/measure/cuda_driver.hpp"
-#include "engine/measure/kernel_runs.hpp"
+#include "live/machine/cuda_driver.hpp"
+#include "live/machine/kernel_runs.hpp"
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 
 /// Runs each kernel `runs` times on the driver's device and takes its time by events. The work is
 /// the same on every GPU: fused multiply-adds in single precision (compute), a[i] = b[i] + s * c[i]
@@ -17,4 +17,4 @@ namespace goban::engine::measure {
 /// The text of the kernels goban_compute, goban_memory and goban_mixed.
 [[nodiscard]] std::string kernel_ptx();
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

@@ -1,18 +1,18 @@
-#include "engine/measure/kernel_runs.hpp"
+#include "live/machine/kernel_runs.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/number.hpp"
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 
-using profile::Kernel;
+using core::knowledge::Kernel;
 
 std::string to_text(const KernelRuns& runs) {
   std::string out;
-  for (const Kernel kernel : profile::kKernels) {
-    out += profile::kernel_name(kernel);
+  for (const Kernel kernel : core::knowledge::kKernels) {
+    out += core::knowledge::kernel_name(kernel);
     for (const double run_s : runs[static_cast<size_t>(kernel)]) out += fmt::format(" {}", run_s);
     out += '\n';
   }
@@ -29,7 +29,7 @@ base::Result<KernelRuns> parse_runs(std::string_view text) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     size_t blank = line.find(' ');
-    const auto kernel = profile::parse_kernel(line.substr(0, blank));
+    const auto kernel = core::knowledge::parse_kernel(line.substr(0, blank));
     if (!kernel) return wrong(line);
     while (blank < line.size()) {
       const size_t end = std::min(line.find(' ', blank + 1), line.size());
@@ -45,4 +45,4 @@ base::Result<KernelRuns> parse_runs(std::string_view text) {
   return out;
 }
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "profile/measure/estimate.hpp"
+#include "core/knowledge/measure/estimate.hpp"
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 
-/// By profile::Kernel: seconds of each run, after one that does not count.
-using KernelRuns = std::array<std::vector<double>, profile::kNumKernels>;
+/// By core::knowledge::Kernel: seconds of each run, after one that does not count.
+using KernelRuns = std::array<std::vector<double>, core::knowledge::kNumKernels>;
 
 /// A line a kernel: `compute 0.0201 0.02`.
 [[nodiscard]] std::string to_text(const KernelRuns& runs);
 /// Errors: Failed, quoting what is there instead.
 [[nodiscard]] base::Result<KernelRuns> parse_runs(std::string_view text);
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "engine/local/nvml.hpp"
+#include "base/gpus/nvml.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::machine {
 
 struct MachineGpus {
-  std::vector<LocalGpu> gpus{};
-  std::shared_ptr<const NvmlLibrary> nvml{};  ///< null: they are virtual
-  std::string driver{};                       ///< its version; empty = virtual
+  std::vector<base::gpus::LocalGpu> gpus{};
+  std::shared_ptr<const base::gpus::NvmlLibrary> nvml{};  ///< null: they are virtual
+  std::string driver{};                                   ///< its version; empty = virtual
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::machine

@@ -2,14 +2,14 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "engine/measure/block_process.hpp"
-#include "engine/measure/cpu_kernels.hpp"
-#include "engine/measure/cuda_kernels.hpp"
+#include "live/machine/block_process.hpp"
+#include "live/machine/cpu_kernels.hpp"
+#include "live/machine/cuda_kernels.hpp"
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 namespace {
 
-using profile::Kernel;
+using core::knowledge::Kernel;
 using testing::Each;
 using testing::Gt;
 using testing::HasSubstr;
@@ -33,7 +33,7 @@ BlockOptions options_of(std::vector<std::string> program) {
 BlockOptions goban() { return options_of({GOBAN_BINARY_DIR "/bin/goban", "measure-block"}); }
 BlockOptions shell(const std::string& script) { return options_of({"/bin/sh", "-c", script}); }
 
-local::LocalGpu virtual_gpu(double slowness = 1) {
+base::gpus::LocalGpu virtual_gpu(double slowness = 1) {
   return {.uuid = "VIRTUAL-0", .is_virtual = true, .cpus = {0}, .slowness = slowness};
 }
 
@@ -96,7 +96,7 @@ TEST(BlockProcess, SaysWhatWentWrong) {
 /// The stand-in of CUDA's driver, by its path in the environment.
 struct FakeCuda : testing::Test {
   Variable path{"GOBAN_CUDA", GOBAN_FAKE_CUDA};
-  local::LocalGpu gpu{.uuid = "GPU-a"};
+  base::gpus::LocalGpu gpu{.uuid = "GPU-a"};
 };
 
 TEST_F(FakeCuda, LaunchesTheKernelsAndTakesTheirTime) {
@@ -139,4 +139,4 @@ TEST(CudaDriver, ALibraryThatIsNotThereIsNamed) {
 }
 
 }  // namespace
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

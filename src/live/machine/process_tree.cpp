@@ -1,4 +1,4 @@
-#include "engine/local/process_tree.hpp"
+#include "live/machine/process_tree.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -10,10 +10,10 @@
 #include <unordered_map>
 
 #include "base/field_splitter.hpp"
+#include "base/files.hpp"
 #include "base/number.hpp"
-#include "engine/local/files.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::machine {
 namespace {
 
 constexpr size_t kProcFileMax = size_t{1} << 20;
@@ -39,7 +39,7 @@ std::vector<pid_t> numbers_in(const std::string& folder) {
 }
 
 std::string proc_text(pid_t process, const char* name) {
-  auto text = read_small_file(fmt::format("/proc/{}/{}", process, name), kProcFileMax);
+  auto text = base::read_small_file(fmt::format("/proc/{}/{}", process, name), kProcFileMax);
   return text ? std::move(*text) : std::string{};
 }
 
@@ -47,7 +47,8 @@ std::string proc_text(pid_t process, const char* name) {
 bool add_children(pid_t process, std::vector<pid_t>& out) {
   bool listed = false;
   for (const pid_t thread : numbers_in(fmt::format("/proc/{}/task", process))) {
-    const auto text = read_small_file(fmt::format("/proc/{}/task/{}/children", process, thread));
+    const auto text =
+        base::read_small_file(fmt::format("/proc/{}/task/{}/children", process, thread));
     if (!text) continue;
     listed = true;
     base::FieldSplitter fields;
@@ -171,4 +172,4 @@ bool has_environment(pid_t process, const std::string& entry) {
   return text.find('\0' + entry + '\0') != std::string::npos;
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::machine

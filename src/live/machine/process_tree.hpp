@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <vector>
 
-namespace goban::engine::local {
+namespace goban::live::machine {
 
 /// Children, their children and so on, without `root`. A subreaper is root of all its descendants,
 /// those that left by setsid and double fork, too.
@@ -32,4 +32,4 @@ namespace goban::engine::local {
 /// Every process of the machine.
 [[nodiscard]] std::vector<pid_t> all_processes();
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::machine

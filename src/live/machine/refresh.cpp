@@ -1,25 +1,25 @@
-#include "engine/measure/refresh.hpp"
+#include "live/machine/refresh.hpp"
 
 #include <algorithm>
 #include <filesystem>
 
-#include "profile/measure/findings.hpp"
-#include "profile/measure/refresh_plan.hpp"
+#include "core/knowledge/measure/findings.hpp"
+#include "core/knowledge/measure/refresh_plan.hpp"
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 
-base::Result<profile::MeasureBook> read_book_beside(const std::string& scores_path) {
-  const std::string path = profile::book_path(scores_path);
+base::Result<core::knowledge::MeasureBook> read_book_beside(const std::string& scores_path) {
+  const std::string path = core::knowledge::book_path(scores_path);
   std::error_code error;
-  if (!std::filesystem::exists(path, error) && !error) return profile::MeasureBook{};
-  return profile::read_book(path);
+  if (!std::filesystem::exists(path, error) && !error) return core::knowledge::MeasureBook{};
+  return core::knowledge::read_book(path);
 }
 
-std::optional<size_t> due_gpu(const local::MachineGpus& machine, const RefreshWish& wish,
-                              profile::MeasureBook& book, int64_t now_unix_s) {
+std::optional<size_t> due_gpu(const MachineGpus& machine, const RefreshWish& wish,
+                              core::knowledge::MeasureBook& book, int64_t now_unix_s) {
   if (book.since_unix_s == 0) book.since_unix_s = now_unix_s;
-  const auto scores = profile::scores_of(book, gpus_now(machine), now_unix_s);
-  std::vector<profile::RefreshGpu> gpus;
+  const auto scores = core::knowledge::scores_of(book, gpus_now(machine), now_unix_s);
+  std::vector<core::knowledge::RefreshGpu> gpus;
   for (size_t i = 0; i < machine.gpus.size(); ++i) {
     const auto* last = scores.gpus[i].last;
     gpus.push_back(
@@ -29,13 +29,13 @@ std::optional<size_t> due_gpu(const local::MachineGpus& machine, const RefreshWi
          .age_s = static_cast<double>(now_unix_s - (last == nullptr ? 0 : last->unix_s))});
   }
   const auto passed_s = static_cast<double>(std::max<int64_t>(now_unix_s - book.since_unix_s, 0));
-  return profile::next_to_refresh(
+  return core::knowledge::next_to_refresh(
       gpus, {.gpu_seconds = passed_s * static_cast<double>(gpus.size()), .spent_s = book.spent_s},
       {.cost_s = wish.cost_s});
 }
 
 std::vector<bool> keep_sessions(SessionResult& result, const SessionPlan& plan,
-                                const local::MachineGpus& machine, profile::MeasureBook& book,
+                                const MachineGpus& machine, core::knowledge::MeasureBook& book,
                                 int64_t now_unix_s) {
   std::vector<bool> measured(machine.gpus.size(), false);
   if (book.since_unix_s == 0) book.since_unix_s = now_unix_s;
@@ -44,9 +44,10 @@ std::vector<bool> keep_sessions(SessionResult& result, const SessionPlan& plan,
   for (size_t i = 0; i < plan.gpus.size(); ++i) {
     if (!result.problems[i].empty()) continue;
     measured[plan.gpus[i]] = true;
-    profile::add_session(book.of(machine.gpus[plan.gpus[i]].uuid), std::move(result.sessions[i]));
+    core::knowledge::add_session(book.of(machine.gpus[plan.gpus[i]].uuid),
+                                 std::move(result.sessions[i]));
   }
   return measured;
 }
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "engine/measure/session.hpp"
-#include "profile/measure/measure_book.hpp"
+#include "core/knowledge/measure/measure_book.hpp"
+#include "live/machine/session.hpp"
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 
 /// Seconds that one refresh takes, if nobody says otherwise.
 inline constexpr double kRefreshSeconds = 10;
@@ -16,8 +16,9 @@ inline constexpr double kRefreshSeconds = 10;
 inline constexpr int kBlocks = 16;
 
 /// The book of this score table; an empty one if there is none yet. Errors: those of
-/// profile::read_book().
-[[nodiscard]] base::Result<profile::MeasureBook> read_book_beside(const std::string& scores_path);
+/// core::knowledge::read_book().
+[[nodiscard]] base::Result<core::knowledge::MeasureBook> read_book_beside(
+    const std::string& scores_path);
 
 /// Positions in MachineGpus.
 struct RefreshWish {
@@ -26,15 +27,15 @@ struct RefreshWish {
   double cost_s = kRefreshSeconds;
 };
 
-/// The one GPU that is due, or none (profile::next_to_refresh()). Begins the book if it is new.
-[[nodiscard]] std::optional<size_t> due_gpu(const local::MachineGpus& machine,
-                                            const RefreshWish& wish, profile::MeasureBook& book,
-                                            int64_t now_unix_s);
+/// The one GPU that is due, or none (core::knowledge::next_to_refresh()). Begins the book if it is
+/// new.
+[[nodiscard]] std::optional<size_t> due_gpu(const MachineGpus& machine, const RefreshWish& wish,
+                                            core::knowledge::MeasureBook& book, int64_t now_unix_s);
 
 /// Puts what was measured into the book, with its cost. Returns by GPU of the machine whether it
 /// was measured; the problems of `result` say why not.
 std::vector<bool> keep_sessions(SessionResult& result, const SessionPlan& plan,
-                                const local::MachineGpus& machine, profile::MeasureBook& book,
+                                const MachineGpus& machine, core::knowledge::MeasureBook& book,
                                 int64_t now_unix_s);
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

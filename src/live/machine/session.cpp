@@ -1,21 +1,21 @@
-#include "engine/measure/session.hpp"
+#include "live/machine/session.hpp"
 
 #include <chrono>
 #include <ctime>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "profile/median.hpp"
+#include "core/knowledge/median.hpp"
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using local::MachineGpus;
-using profile::GpuSession;
+using core::knowledge::GpuSession;
 
 /// A virtual GPU is what its cores are.
-profile::GpuCondition condition_of(const MachineGpus& machine, const local::LocalGpu& gpu) {
+core::knowledge::GpuCondition condition_of(const MachineGpus& machine,
+                                           const base::gpus::LocalGpu& gpu) {
   if (machine.nvml == nullptr) {
     return {.firmware = fmt::format("cores {}", fmt::join(gpu.cpus, ","))};
   }
@@ -57,7 +57,7 @@ class Session {
       return;
     }
     for (size_t k = 0; k < runs->size(); ++k) {
-      result_.sessions[i].block_s[k].push_back(profile::median((*runs)[k]));
+      result_.sessions[i].block_s[k].push_back(core::knowledge::median((*runs)[k]));
     }
   }
 
@@ -83,7 +83,9 @@ class Session {
   }
 
  private:
-  [[nodiscard]] const local::LocalGpu& gpu(size_t i) const { return machine_.gpus[plan_.gpus[i]]; }
+  [[nodiscard]] const base::gpus::LocalGpu& gpu(size_t i) const {
+    return machine_.gpus[plan_.gpus[i]];
+  }
   const MachineGpus& machine_;
   const SessionPlan& plan_;
   const std::atomic<bool>& interrupted_;
@@ -116,10 +118,10 @@ SessionResult measure_gpus(const MachineGpus& machine, const SessionPlan& plan,
   return session.finish(now);
 }
 
-std::vector<profile::GpuNow> gpus_now(const MachineGpus& machine) {
-  std::vector<profile::GpuNow> out;
+std::vector<core::knowledge::GpuNow> gpus_now(const MachineGpus& machine) {
+  std::vector<core::knowledge::GpuNow> out;
   for (const auto& gpu : machine.gpus) out.push_back({gpu.uuid, condition_of(machine, gpu)});
   return out;
 }
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

@@ -5,11 +5,11 @@
 #include <functional>
 #include <vector>
 
-#include "engine/measure/block_process.hpp"
-#include "engine/measure/busy_gpus.hpp"
-#include "profile/measure/findings.hpp"
+#include "core/knowledge/measure/findings.hpp"
+#include "live/machine/block_process.hpp"
+#include "live/machine/busy_gpus.hpp"
 
-namespace goban::engine::measure {
+namespace goban::live::machine {
 
 struct SessionPlan {
   std::vector<size_t> gpus{};  ///< positions in MachineGpus
@@ -21,21 +21,21 @@ struct SessionPlan {
 
 struct SessionResult {
   /// By position in the plan.
-  std::vector<profile::GpuSession> sessions{};  ///< without blocks: nothing was measured
-  std::vector<std::string> problems{};          ///< why; or empty
-  double spent_s = 0;                           ///< GPU seconds
+  std::vector<core::knowledge::GpuSession> sessions{};  ///< without blocks: nothing was measured
+  std::vector<std::string> problems{};                  ///< why; or empty
+  double spent_s = 0;                                   ///< GPU seconds
 };
 
 /// Measures the GPUs one after the other, block by block, so that whatever slows the machine for a
 /// while meets all alike. A GPU that two blocks failed on, or that a job came to in the meantime,
 /// is given up. `busy` is asked before each round and at the end; `step` is called after each
 /// block. Ends early when `interrupted`.
-[[nodiscard]] SessionResult measure_gpus(const local::MachineGpus& machine, const SessionPlan& plan,
+[[nodiscard]] SessionResult measure_gpus(const MachineGpus& machine, const SessionPlan& plan,
                                          const std::function<BusyGpus()>& busy,
                                          const std::function<void()>& step,
                                          const std::atomic<bool>& interrupted);
 
-/// The GPUs as they are now, for profile::scores_of(). The driver is asked.
-[[nodiscard]] std::vector<profile::GpuNow> gpus_now(const local::MachineGpus& machine);
+/// The GPUs as they are now, for core::knowledge::scores_of(). The driver is asked.
+[[nodiscard]] std::vector<core::knowledge::GpuNow> gpus_now(const MachineGpus& machine);
 
-}  // namespace goban::engine::measure
+}  // namespace goban::live::machine

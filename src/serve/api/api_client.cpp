@@ -1,4 +1,4 @@
-#include "service/api_client.hpp"
+#include "serve/api/api_client.hpp"
 
 #include <chrono>
 #include <cstdlib>
@@ -9,17 +9,15 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/http/http_message.hpp"
 #include "base/text_file.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 namespace {
 constexpr long kConnect_ms = 10'000;
 constexpr size_t kAnswerBytesMax = size_t{256} << 20;
 constexpr size_t kTokenFileBytesMax = 4096;
-constexpr long kBadRequest = 400;
-constexpr long kTooLarge = 413;
-constexpr long kTooManyRequests = 429;
 constexpr long kBusyMax_s = 60;
 constexpr long kFine = 200;
 constexpr long kRedirect = 300;
@@ -223,8 +221,9 @@ base::Error ApiClient::Handle::silence(CURLcode code) const {
 }
 
 base::Error ApiClient::Handle::refusal() const {
-  base::Error error{.code = status == kBadRequest || status == kTooLarge ? base::ErrorCode::BadData
-                                                                         : base::ErrorCode::Failed,
+  base::Error error{.code = status == base::http::kBadRequest || status == base::http::kTooLarge
+                                ? base::ErrorCode::BadData
+                                : base::ErrorCode::Failed,
                     .message = {},
                     .place = {},
                     .remedy = {}};
@@ -274,7 +273,7 @@ base::Status ApiClient::Handle::request(const char* method, const std::string& p
     curl_off_t wait_s = 0;
     curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &wait_s);
     waited_s += wait_s;
-    if (stopped || code != CURLE_OK || status != kTooManyRequests) break;
+    if (stopped || code != CURLE_OK || status != base::http::kTooManyRequests) break;
     if (wait_s < 1 || waited_s > kBusyMax_s) break;
     pause(wait_s);
     if (stopped) return {};
@@ -347,4 +346,4 @@ void ApiClient::set_timeout(double timeout_s) {
 
 const std::string& ApiClient::server_name() const { return handle_->name; }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 /// Where a daemon listens, and how to show who asks.
 struct ServerAddress {
@@ -71,4 +71,4 @@ class ApiClient {
   std::unique_ptr<Handle> handle_;
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

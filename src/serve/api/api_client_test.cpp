@@ -1,4 +1,4 @@
-#include "service/api_client.hpp"
+#include "serve/api/api_client.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using testing::HasSubstr;
@@ -207,4 +207,4 @@ TEST(UrlPart, EscapesAllButPlainLetters) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -6,12 +6,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/http/http_uri.hpp"
 #include "base/random.hpp"
-#include "service/api_client.hpp"
-#include "service/http_uri.hpp"
-#include "service/test_service.hpp"
+#include "serve/api/api_client.hpp"
+#include "serve/api/test_service.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using base::Random;
@@ -106,13 +106,13 @@ std::string damaged(std::string text, Random& random) {
 }
 
 /// An operation of the description with parameters and a body.
-Request make_request(Random& random) {
+base::http::Request make_request(Random& random) {
   const json& paths = openapi()["paths"];
   auto path = paths.begin();
   std::advance(path, random.below(paths.size()));
   auto method = path->begin();
   std::advance(method, random.below(path->size()));
-  Request request{.method = method.key()};
+  base::http::Request request{.method = method.key()};
   for (char& c : request.method) c = static_cast<char>(c & ~0x20);
   if (random.below(30) == 0) request.method = pick(random, {"GET", "POST", "DELETE"});
   for (std::string_view rest = path.key(); !rest.empty();) {
@@ -159,9 +159,9 @@ TEST_F(ApiFuzz, EveryAnswerIsDescribed) {
   Random random(kSeed);
   std::map<int, int> counts;
   for (int i = 0; i < kRequests; ++i) {
-    Request request = make_request(random);
+    base::http::Request request = make_request(random);
     request.token = pick(random, {kAlice, kAlice, kBob, kManager, kViewer, kOperator, "", "x"});
-    const Response response = service->answer(request);
+    const base::http::Response response = service->answer(request);
     ++counts[response.status];
     ASSERT_NE(response.status, 500) << request.method << ' ' << request.path << '\n'
                                     << request.body;
@@ -187,7 +187,7 @@ TEST_F(ApiFuzz, DamagedBytesOnTheSocketEndNothing) {
   address.sun_family = AF_UNIX;
   options.socket.copy(address.sun_path, sizeof address.sun_path - 1);
   for (int i = 0; i < 400; ++i) {
-    const Request request = make_request(random);
+    const base::http::Request request = make_request(random);
     std::string text = request.method + " " + request.path + " HTTP/1.1\r\nHost: x\r\n" +
                        "Content-Length: " + std::to_string(request.body.size()) + "\r\n\r\n" +
                        request.body;
@@ -202,4 +202,4 @@ TEST_F(ApiFuzz, DamagedBytesOnTheSocketEndNothing) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -8,28 +8,28 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/http/reply.hpp"
 #include "base/number.hpp"
-#include "service/api.hpp"
-#include "service/cpu_jobs.hpp"
-#include "service/job_view.hpp"
-#include "service/membership.hpp"
-#include "service/reply.hpp"
-#include "service/typed_jobs.hpp"
+#include "serve/api/api.hpp"
+#include "serve/api/cpu_jobs.hpp"
+#include "serve/api/job_view.hpp"
+#include "serve/api/membership.hpp"
+#include "serve/api/typed_jobs.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
-using live::LiveJob;
+using live::controller::LiveJob;
 using nlohmann::json;
 
 namespace {
 constexpr int64_t kPageDefault = 1000;
 constexpr int64_t kPageMax = 10'000;
 
-live::Caller caller_of(const Identity& who, bool may) {
+live::controller::Caller caller_of(const Identity& who, bool may) {
   return {.uid = who.owner.uid, .user = who.owner.user, .is_operator = may};
 }
 
-std::string home_of(const live::Owner& owner) {
+std::string home_of(const live::job::Owner& owner) {
   std::vector<char> room(64 << 10);
   passwd entry{};
   passwd* found = nullptr;
@@ -39,14 +39,14 @@ std::string home_of(const live::Owner& owner) {
 }
 
 /// Whose the new job is. Errors: Usage if it may not be so.
-base::Result<live::Owner> owner_for(const Call& call, const ApiContext& context,
-                                    const std::string& user) {
-  live::Owner owner = call.who.owner;
+base::Result<live::job::Owner> owner_for(const Call& call, const ApiContext& context,
+                                         const std::string& user) {
+  live::job::Owner owner = call.who.owner;
   if (!user.empty() && user != owner.user) {
     if (!call.who.is_operator()) {
       return base::usage_error("only operators submit for somebody else", "leave out user");
     }
-    base::Result<live::Owner> found = find_user(user);
+    base::Result<live::job::Owner> found = find_user(user);
     if (!found) return found;
     owner = std::move(*found);
   }
@@ -61,37 +61,40 @@ base::Result<live::Owner> owner_for(const Call& call, const ApiContext& context,
   return owner;
 }
 
-Response submit(const Call& call, const ApiContext& context, const model::Cluster& cluster) {
-  if (!call.who.may_submit()) return refusal(kForbidden, "viewers submit no jobs");
+base::http::Response submit(const Call& call, const ApiContext& context,
+                            const core::model::Cluster& cluster) {
+  if (!call.who.may_submit())
+    return base::http::refusal(base::http::kForbidden, "viewers submit no jobs");
   base::Result<Submission> wish = parse_submission(call.request.body, context.limits);
-  if (!wish) return refusal(kBadRequest, wish.error());
-  base::Result<live::Owner> owner = owner_for(call, context, wish->user);
-  if (!owner) return refusal(kForbidden, owner.error());
-  for (const live::JobSpec& job : wish->jobs) {
+  if (!wish) return base::http::refusal(base::http::kBadRequest, wish.error());
+  base::Result<live::job::Owner> owner = owner_for(call, context, wish->user);
+  if (!owner) return base::http::refusal(base::http::kForbidden, owner.error());
+  for (const live::job::JobSpec& job : wish->jobs) {
     if (job.priority <= call.who.priority_max) continue;
-    return refusal(kForbidden,
-                   {.code = base::ErrorCode::Usage,
-                    .message = fmt::format("priority {} is above {}, the most that you may ask for",
-                                           job.priority, call.who.priority_max),
-                    .place = {.file = {}, .line = 0, .column = 0, .field = "priority"},
-                    .remedy = "leave it out, or ask an operator"});
+    return base::http::refusal(
+        base::http::kForbidden,
+        {.code = base::ErrorCode::Usage,
+         .message = fmt::format("priority {} is above {}, the most that you may ask for",
+                                job.priority, call.who.priority_max),
+         .place = {.file = {}, .line = 0, .column = 0, .field = "priority"},
+         .remedy = "leave it out, or ask an operator"});
   }
   base::Status belongs;
   context.desk.look([&](const Scene& scene) {
     belongs = check_membership(wish->jobs.front().account, call.who, *owner, scene.site);
   });
-  if (!belongs) return refusal(kForbidden, belongs.error());
-  for (live::JobSpec& job : wish->jobs) {
+  if (!belongs) return base::http::refusal(base::http::kForbidden, belongs.error());
+  for (live::job::JobSpec& job : wish->jobs) {
     auto fits = fit_into_type(job, cluster);
     if (fits) fits = fit_into_slots(job, cluster);
     if (!fits) {
-      return refusal(kBadRequest, fits.error());
+      return base::http::refusal(base::http::kBadRequest, fits.error());
     }
   }
   base::Result<std::string> payload = context.payloads.write(wish->payload);
-  if (!payload) return refusal(kUnavailable, payload.error());
+  if (!payload) return base::http::refusal(base::http::kUnavailable, payload.error());
   // Tasks of an array differ in their index alone.
-  live::JobSpec& first_job = wish->jobs.front();
+  live::job::JobSpec& first_job = wish->jobs.front();
   first_job.owner = *owner;
   first_job.payload = *payload;
   if (first_job.work_folder.empty()) first_job.work_folder = home_of(*owner);
@@ -102,26 +105,27 @@ Response submit(const Call& call, const ApiContext& context, const model::Cluste
     wish->jobs[i].array_task = task;
   }
   const size_t count = wish->jobs.size();
-  const auto answer = context.desk.ask(live::Submit{.jobs = std::move(wish->jobs)});
+  const auto answer = context.desk.ask(live::controller::Submit{.jobs = std::move(wish->jobs)});
   if (!answer) {
     // After a time-out the job may exist all the same: then its payload stays, and what turns out
     // to be nobody's goes at the next start.
     if (answer.error().code != base::ErrorCode::Failed) context.payloads.discard(*payload);
     const bool broken = answer.error().code == base::ErrorCode::Failed;
-    return refusal(broken ? kUnavailable : kBadRequest, answer.error());
+    return base::http::refusal(broken ? base::http::kUnavailable : base::http::kBadRequest,
+                               answer.error());
   }
-  const uint64_t first = live::job_number(answer->first_job);
+  const uint64_t first = live::job::job_number(answer->first_job);
   json numbers = json::array();
   for (size_t i = 0; i < count; ++i) numbers.push_back(first + i);
-  Response response = reply({{"job", first}, {"jobs", std::move(numbers)}});
-  response.status = kCreated;
+  base::http::Response response = base::http::reply({{"job", first}, {"jobs", std::move(numbers)}});
+  response.status = base::http::kCreated;
   return response;
 }
 
 /// What a list is to hold.
 struct Filter {
-  std::vector<live::JobStage> stages{};  ///< empty: all
-  std::string user{};                    ///< empty: everybody
+  std::vector<live::controller::JobStage> stages{};  ///< empty: all
+  std::string user{};                                ///< empty: everybody
   int64_t limit = kPageDefault;
   int64_t after = 0;  ///< job number
 
@@ -131,7 +135,7 @@ struct Filter {
   }
 };
 
-base::Status read_stages(std::string_view text, std::vector<live::JobStage>& out) {
+base::Status read_stages(std::string_view text, std::vector<live::controller::JobStage>& out) {
   while (!text.empty()) {
     const size_t end = std::min(text.find(','), text.size());
     const auto stage = find_stage(text.substr(0, end));
@@ -170,20 +174,20 @@ base::Result<Filter> filter_of(const Call& call) {
   return filter;
 }
 
-Response list(const Call& call, const ApiContext& context) {
+base::http::Response list(const Call& call, const ApiContext& context) {
   const base::Result<Filter> filter = filter_of(call);
-  if (!filter) return refusal(kBadRequest, filter.error());
+  if (!filter) return base::http::refusal(base::http::kBadRequest, filter.error());
   std::vector<LiveJob> jobs;
   int64_t total = 0;
-  const model::Cluster* cluster = nullptr;
-  std::map<live::JobId, int64_t> positions;
+  const core::model::Cluster* cluster = nullptr;
+  std::map<core::model::JobId, int64_t> positions;
   context.desk.look([&](const Scene& scene) {
     cluster = &scene.site.cluster;
     if (scene.core != nullptr) positions = queue_positions(*scene.core);
     for (const auto& [id, job] : scene.book.jobs) {
       if (!filter->takes(job)) continue;
       ++total;
-      if (live::job_number(id) <= static_cast<uint64_t>(filter->after)) continue;
+      if (live::job::job_number(id) <= static_cast<uint64_t>(filter->after)) continue;
       if (static_cast<int64_t>(jobs.size()) < filter->limit) jobs.push_back(job);
     }
   });
@@ -197,18 +201,19 @@ Response list(const Call& call, const ApiContext& context) {
     }
     shown.push_back(std::move(each));
   }
-  return reply({{"jobs", std::move(shown)}, {"total", total}});
+  return base::http::reply({{"jobs", std::move(shown)}, {"total", total}});
 }
 
-Response no_job(const std::string& name) {
-  return refusal(kNotFound, fmt::format("there is no job {} any more", name),
-                 "goban history shows jobs that are over");
+base::http::Response no_job(const std::string& name) {
+  return base::http::refusal(base::http::kNotFound,
+                             fmt::format("there is no job {} any more", name),
+                             "goban history shows jobs that are over");
 }
 
-Response show(const Call& call, const ApiContext& context) {
+base::http::Response show(const Call& call, const ApiContext& context) {
   LiveJob job;
   bool found = false;
-  const model::Cluster* cluster = nullptr;
+  const core::model::Cluster* cluster = nullptr;
   context.desk.look([&](const Scene& scene) {
     cluster = &scene.site.cluster;
     const LiveJob* const named = find_job(scene.book, call.names[0]);
@@ -218,18 +223,20 @@ Response show(const Call& call, const ApiContext& context) {
   });
   if (!found) return no_job(call.names[0]);
   if (!call.who.may_see(job.spec.owner, job.spec.account)) {
-    return refusal(kForbidden, "the job is somebody else's", "the list shows what all may know");
+    return base::http::refusal(base::http::kForbidden, "the job is somebody else's",
+                               "the list shows what all may know");
   }
   json details = job_details(job, *cluster);
   // Who may see a job need not be who may type into it: the socket lets in its owner and root.
   const uint32_t uid = call.who.owner.uid;
   const bool may_attach = call.who.may_submit() && (uid == job.spec.owner.uid || uid == 0);
-  if (job.spec.interactive && job.stage == live::JobStage::Running && may_attach &&
+  if (job.spec.interactive && job.stage == live::controller::JobStage::Running && may_attach &&
       context.terminal_socket) {
     const std::string socket = context.terminal_socket({.job = job.job, .run = job.runs});
     if (!socket.empty()) details["terminal"] = socket;
   }
-  const bool runs = job.stage == live::JobStage::Running || job.stage == live::JobStage::Stopping;
+  const bool runs = job.stage == live::controller::JobStage::Running ||
+                    job.stage == live::controller::JobStage::Stopping;
   if (runs && context.rank_times) {
     const auto ranks = context.rank_times({.job = job.job, .run = job.runs});
     if (!ranks.empty()) details["ranks"] = ranks_json(ranks);
@@ -238,13 +245,13 @@ Response show(const Call& call, const ApiContext& context) {
     const std::string profile = context.profiles->find(job);
     if (!profile.empty()) details["profile"] = json::parse(profile, nullptr, false);
   }
-  return reply(details);
+  return base::http::reply(details);
 }
 
 /// The jobs that a change is for: one, or with array=1 all tasks of its array that are not over,
 /// from the last to the first: otherwise tasks that wait would start where others end.
 struct Targets {
-  std::vector<live::JobId> jobs{};
+  std::vector<core::model::JobId> jobs{};
   bool found = false;
   bool allowed = false;
 };
@@ -258,14 +265,14 @@ Targets targets_of(const Call& call, const ApiContext& context, const Fits& fits
     if (named == nullptr) return;
     out.found = true;
     out.allowed = call.who.may_touch(named->spec.owner, named->spec.account);
-    const live::JobId array = named->spec.array_first;
+    const core::model::JobId array = named->spec.array_first;
     if (call.query("array") != "1" || !array.valid()) {
       if (fits(*named)) out.jobs.push_back(named->job);
       return;
     }
     for (auto at = scene.book.jobs.lower_bound(array); at != scene.book.jobs.end(); ++at) {
       if (at->second.spec.array_first != array) break;
-      if (at->second.stage != live::JobStage::Done && fits(at->second))
+      if (at->second.stage != live::controller::JobStage::Done && fits(at->second))
         out.jobs.push_back(at->first);
     }
   });
@@ -274,69 +281,70 @@ Targets targets_of(const Call& call, const ApiContext& context, const Fits& fits
 }
 
 struct Change {
-  std::function<live::Input(live::JobId, const live::Caller&)> make;
+  std::function<live::controller::Input(core::model::JobId, const live::controller::Caller&)> make;
   Fits fits;
   const char* unfit;  ///< why nothing is to be done
 };
 
-Response change(const Call& call, const ApiContext& context, const Change& wish) {
+base::http::Response change(const Call& call, const ApiContext& context, const Change& wish) {
   const Targets targets = targets_of(call, context, wish.fits);
   if (!targets.found) return no_job(call.names[0]);
-  if (!targets.allowed) return refusal(kForbidden, "the job is somebody else's");
-  if (targets.jobs.empty() && wish.unfit != nullptr) return refusal(kConflict, wish.unfit);
+  if (!targets.allowed)
+    return base::http::refusal(base::http::kForbidden, "the job is somebody else's");
+  if (targets.jobs.empty() && wish.unfit != nullptr)
+    return base::http::refusal(base::http::kConflict, wish.unfit);
   std::vector<uint64_t> done;
   json left = json::array();
-  std::optional<Response> refused;
-  for (const live::JobId job : targets.jobs) {
+  std::optional<base::http::Response> refused;
+  for (const core::model::JobId job : targets.jobs) {
     // An account manager may, though the job is not theirs: that was found out above.
     const bool may = call.who.role >= Role::AccountManager;
-    const live::Input input = wish.make(job, caller_of(call.who, may));
+    const live::controller::Input input = wish.make(job, caller_of(call.who, may));
     const auto answer = context.desk.ask(input);
     if (answer) {
-      done.push_back(live::job_number(job));
+      done.push_back(live::job::job_number(job));
       continue;
     }
-    left.push_back({{"job", live::job_number(job)}, {"message", answer.error().message}});
-    const int why = status_of_refusal(context.desk, input, answer.error(), kConflict);
-    if (!refused) refused = refusal(why, answer.error());
-    if (why == kUnavailable) break;
+    left.push_back({{"job", live::job::job_number(job)}, {"message", answer.error().message}});
+    const int why = status_of_refusal(context.desk, input, answer.error(), base::http::kConflict);
+    if (!refused) refused = base::http::refusal(why, answer.error());
+    if (why == base::http::kUnavailable) break;
   }
   if (done.empty() && refused) return std::move(*refused);
   std::reverse(done.begin(), done.end());
   json out{{"jobs", std::move(done)}};
   if (!left.empty()) out["left"] = std::move(left);
-  return reply(out);
+  return base::http::reply(out);
 }
 
 template <typename Input>
 Change changer() {
-  return {.make = [](live::JobId job, const live::Caller& by) -> live::Input {
-            return Input{.job = job, .by = by};
-          },
+  return {.make = [](core::model::JobId job, const live::controller::Caller& by)
+              -> live::controller::Input { return Input{.job = job, .by = by}; },
           .fits = [](const LiveJob&) { return true; },
           .unfit = nullptr};
 }
 
 Change releaser() {
-  Change out = changer<live::Release>();
+  Change out = changer<live::controller::Release>();
   out.fits = [](const LiveJob& job) {
-    return job.stage != live::JobStage::Done &&
-           (job.spec.held || job.stage == live::JobStage::Held);
+    return job.stage != live::controller::JobStage::Done &&
+           (job.spec.held || job.stage == live::controller::JobStage::Held);
   };
   out.unfit = "it is not held";
   return out;
 }
 }  // namespace
 
-int status_of_refusal(const Desk& desk, const live::Input& input, const base::Error& error,
-                      int wrong) {
+int status_of_refusal(const Desk& desk, const live::controller::Input& input,
+                      const base::Error& error, int wrong) {
   const bool fits = error.code == base::ErrorCode::Failed && desk.check(input).has_value();
-  return fits ? kUnavailable : wrong;
+  return fits ? base::http::kUnavailable : wrong;
 }
 
 void add_job_routes(Router& router, const ApiContext& context) {
   // A submission looks at nothing that changes, so that none waits for a turn but its own.
-  const model::Cluster* cluster = nullptr;
+  const core::model::Cluster* cluster = nullptr;
   context.desk.look([&](const Scene& scene) { cluster = &scene.site.cluster; });
   router.add("POST", "/v1/jobs", Access::Known, {},
              [&context, cluster](const Call& call) { return submit(call, context, *cluster); });
@@ -350,10 +358,10 @@ void add_job_routes(Router& router, const ApiContext& context) {
                  return change(call, context, wish);
                });
   };
-  add_change("DELETE", "/v1/jobs/{}", changer<live::Cancel>());
-  add_change("POST", "/v1/jobs/{}/hold", changer<live::Hold>());
+  add_change("DELETE", "/v1/jobs/{}", changer<live::controller::Cancel>());
+  add_change("POST", "/v1/jobs/{}/hold", changer<live::controller::Hold>());
   add_change("POST", "/v1/jobs/{}/release", releaser());
-  add_change("POST", "/v1/jobs/{}/requeue", changer<live::Requeue>());
+  add_change("POST", "/v1/jobs/{}/requeue", changer<live::controller::Requeue>());
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -2,10 +2,10 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
-#include "service/caller.hpp"
-#include "service/test_service.hpp"
+#include "serve/api/caller.hpp"
+#include "serve/api/test_service.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using nlohmann::json;
@@ -18,7 +18,7 @@ class ApiJobs : public ServiceTest {
   static constexpr const char* kJob =
       R"({"script":"#!/bin/sh\necho secret-script\n","name":"secret-name","num_gpus":2,
           "account":"vision","env":{"SECRET":"secret-value"},"work_folder":"/tmp"})";
-  json parsed(const Response& response) { return json::parse(response.body); }
+  json parsed(const base::http::Response& response) { return json::parse(response.body); }
   /// Every file under the folder of payloads.
   std::vector<std::string> files() {
     std::vector<std::string> found;
@@ -30,7 +30,7 @@ class ApiJobs : public ServiceTest {
 };
 
 TEST_F(ApiJobs, SubmitKeepsThePayloadAside) {
-  const Response response = ask(kAlice, "POST", "/v1/jobs", kJob);
+  const base::http::Response response = ask(kAlice, "POST", "/v1/jobs", kJob);
   EXPECT_EQ(response.status, 201);
   EXPECT_EQ(parsed(response), json::parse(R"({"job":1,"jobs":[1]})"));
   ASSERT_EQ(files().size(), 1u);
@@ -41,7 +41,7 @@ TEST_F(ApiJobs, SubmitKeepsThePayloadAside) {
   const json payload = json::parse(in);
   EXPECT_EQ(payload["script"], "#!/bin/sh\necho secret-script\n");
   EXPECT_EQ(payload["env"]["SECRET"], "secret-value");
-  desk.edit(1, [&](live::LiveJob& job) {
+  desk.edit(1, [&](live::controller::LiveJob& job) {
     EXPECT_THAT(files()[0], HasSubstr("/" + job.spec.payload + "/payload.json"));
     EXPECT_EQ(job.spec.owner, find_user("daemon").value());
     EXPECT_EQ(job.spec.num_gpus, 2);
@@ -59,7 +59,7 @@ TEST_F(ApiJobs, TheOwnerIsWhoAsks) {
   EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","user":"root"})"), 403);
   EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","user":"daemon"})"), 201);
   EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", R"({"script":"x","user":"nobody"})"), 201);
-  desk.edit(2, [](live::LiveJob& job) { EXPECT_EQ(job.spec.owner.user, "nobody"); });
+  desk.edit(2, [](live::controller::LiveJob& job) { EXPECT_EQ(job.spec.owner.user, "nobody"); });
   EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", R"({"script":"x","user":"no-such-user"})"), 403);
   EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", R"({"script":"x"})"), 403);
   EXPECT_EQ(status(kViewer, "POST", "/v1/jobs", R"({"script":"x"})"), 403);
@@ -71,7 +71,7 @@ TEST_F(ApiJobs, PriorityHasALimitByRole) {
   };
   EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks(0)), 201);
   EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks(-5)), 201);
-  const Response refused = ask(kAlice, "POST", "/v1/jobs", asks(1));
+  const base::http::Response refused = ask(kAlice, "POST", "/v1/jobs", asks(1));
   EXPECT_EQ(refused.status, 403);
   EXPECT_THAT(refused.body, HasSubstr("priority 1 is above 0"));
   EXPECT_EQ(files().size(), 2U) << "nothing is kept of what is refused";
@@ -93,29 +93,29 @@ TEST_F(ApiJobs, WithAnAccountsFileUsersNameOnlyAccountsOfTheirs) {
   };
   EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks("anything")), 201) << "without a file";
   std::string alice;
-  desk.edit(1, [&](live::LiveJob& job) { alice = job.spec.owner.user; });
-  desk.edit_site([&](live::Site& site) {
-    model::SiteRules rules;
+  desk.edit(1, [&](live::controller::LiveJob& job) { alice = job.spec.owner.user; });
+  desk.edit_site([&](live::controller::Site& site) {
+    core::model::SiteRules rules;
     rules.accounts.resize(3);
     for (const char* name : {"physics", "vision", "open"}) site.accounts.intern(name);
-    rules.users = {{.account = model::AccountId(0U),
-                    .user = model::UserId(site.users.intern(alice)),
+    rules.users = {{.account = core::model::AccountId(0U),
+                    .user = core::model::UserId(site.users.intern(alice)),
                     .shares = 1,
                     .limits = {}},
-                   {.account = model::AccountId(1U),
-                    .user = model::UserId(site.users.intern("somebody")),
+                   {.account = core::model::AccountId(1U),
+                    .user = core::model::UserId(site.users.intern("somebody")),
                     .shares = 1,
                     .limits = {}}};
-    site.composition.rules = std::make_shared<model::SiteRules>(std::move(rules));
+    site.composition.rules = std::make_shared<core::model::SiteRules>(std::move(rules));
     site.accounts.intern("brought by a job");
   });
   for (const char* fine : {"physics", "open", ""}) {
     EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks(fine)), 201) << fine;
   }
-  const Response other = ask(kAlice, "POST", "/v1/jobs", asks("vision"));
+  const base::http::Response other = ask(kAlice, "POST", "/v1/jobs", asks("vision"));
   EXPECT_EQ(other.status, 403);
   EXPECT_THAT(other.body, HasSubstr("does not belong to account 'vision'"));
-  const Response unknown = ask(kAlice, "POST", "/v1/jobs", asks("fysics"));
+  const base::http::Response unknown = ask(kAlice, "POST", "/v1/jobs", asks("fysics"));
   EXPECT_EQ(unknown.status, 403);
   EXPECT_THAT(unknown.body, HasSubstr("did you mean physics?"));
   EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks("brought by a job")), 403);
@@ -135,7 +135,7 @@ TEST_F(ApiJobs, TheTerminalIsForItsOwnerAndRoot) {
     return parsed(ask(token, "GET", "/v1/jobs/1")).value("terminal", "none");
   };
   EXPECT_EQ(terminal(kAlice), "none");  // it waits
-  desk.run(1, {live::GpuId(0U)});
+  desk.run(1, {core::model::GpuId(0U)});
   EXPECT_EQ(terminal(kAlice), "/run/1");
   EXPECT_EQ(terminal(kRoot), "/run/1");
   EXPECT_EQ(terminal(kOperator), "none") << "the socket lets nobody else in";
@@ -153,14 +153,14 @@ TEST_F(ApiJobs, RanksAreShownWhileTheyRunAndAfterwards) {
   };
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
   EXPECT_FALSE(parsed(ask(kAlice, "GET", "/v1/jobs/1")).contains("ranks")) << "it waits";
-  desk.run(1, {live::GpuId(0U), live::GpuId(1U)});
+  desk.run(1, {core::model::GpuId(0U), core::model::GpuId(1U)});
   const json ranks = json::parse(
       R"([{"rank":0,"ranks":2,"steps":8,"busy_s":4.0,"wait_s":2.0,"data_s":0.5},
           {"rank":1,"ranks":2,"steps":8,"busy_s":5.0,"wait_s":1.0}])");
   EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/jobs/1"))["ranks"], ranks);
   EXPECT_EQ(status(kBob, "GET", "/v1/jobs/1"), 403);
-  desk.edit(1, [&](live::LiveJob& job) {
-    job.stage = live::JobStage::Done;
+  desk.edit(1, [&](live::controller::LiveJob& job) {
+    job.stage = live::controller::JobStage::Done;
     job.past = {{.run = 1, .ranks = said, .pace = {.steps = {.done = 8, .over_s = 2}}}};
   });
   const json over = parsed(ask(kAlice, "GET", "/v1/jobs/1"));
@@ -171,14 +171,14 @@ TEST_F(ApiJobs, RanksAreShownWhileTheyRunAndAfterwards) {
 
 TEST_F(ApiJobs, ADaemonOfOneUserRunsNobodyElsesJobs) {
   options.many_users = false;
-  const Response response = ask(kAlice, "POST", "/v1/jobs", kJob);
+  const base::http::Response response = ask(kAlice, "POST", "/v1/jobs", kJob);
   EXPECT_EQ(response.status, 403);
   EXPECT_EQ(desk.num_asked, 0);
 }
 
 TEST_F(ApiJobs, WhatIsWrongIsNamed) {
   const auto problem = [&](const std::string& body) {
-    const Response response = ask(kAlice, "POST", "/v1/jobs", body);
+    const base::http::Response response = ask(kAlice, "POST", "/v1/jobs", body);
     EXPECT_EQ(response.status, 400) << body;
     const json error = parsed(response)["error"];
     return error.value("field", "") + ": " + error.value("remedy", "");
@@ -205,7 +205,7 @@ TEST_F(ApiJobs, WhatIsWrongIsNamed) {
 TEST_F(ApiJobs, AFullDiskIsNoJob) {
   start();
   desk.broken = true;
-  const Response response = ask(kAlice, "POST", "/v1/jobs", kJob);
+  const base::http::Response response = ask(kAlice, "POST", "/v1/jobs", kJob);
   EXPECT_EQ(response.status, 503);
   EXPECT_EQ(parsed(response)["error"]["remedy"], "make room");
 }
@@ -216,7 +216,7 @@ TEST_F(ApiJobs, OthersSeeNoDetailsAndChangeNothing) {
   EXPECT_EQ(json::parse(list)["jobs"][0]["user"], "daemon");
   EXPECT_THAT(list, Not(HasSubstr("secret")));
   for (const char* path : {"/v1/jobs/1", "/v1/jobs/1/log", "/v1/jobs/1/explain"}) {
-    const Response response = ask(kBob, "GET", path);
+    const base::http::Response response = ask(kBob, "GET", path);
     EXPECT_EQ(response.status, 403) << path;
     EXPECT_THAT(response.body, Not(HasSubstr("secret")));
   }
@@ -265,13 +265,13 @@ TEST_F(ApiJobs, ListsByStateUserAndPage) {
 }
 
 TEST_F(ApiJobs, ArraysAreChangedAsAWhole) {
-  const Response response =
+  const base::http::Response response =
       ask(kAlice, "POST", "/v1/jobs", R"({"script":"x","array_tasks":[3,5,7],"array_limit":2})");
   EXPECT_EQ(parsed(response), json::parse(R"({"job":1,"jobs":[1,2,3]})"));
   EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/jobs/1_5"))["job"], 2);
   EXPECT_EQ(status(kAlice, "GET", "/v1/jobs/1_4"), 404);
   EXPECT_EQ(status(kAlice, "DELETE", "/v1/jobs/1_5"), 200);
-  const Response rest = ask(kAlice, "DELETE", "/v1/jobs/1", "", {{"array", "1"}});
+  const base::http::Response rest = ask(kAlice, "DELETE", "/v1/jobs/1", "", {{"array", "1"}});
   EXPECT_EQ(parsed(rest), json::parse(R"({"jobs":[1,3]})"));
   EXPECT_EQ(desk.changed, (std::vector<uint32_t>{2, 3, 1})) << "the last task first";
 }
@@ -281,14 +281,15 @@ TEST_F(ApiJobs, OnlyWhatIsHeldIsReleased) {
   EXPECT_EQ(status(kAlice, "POST", "/v1/jobs/2/release"), 409);
   EXPECT_EQ(status(kAlice, "POST", "/v1/jobs/1/release", "", {{"array", "1"}}), 409);
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs/2/hold"), 200);
-  const Response released = ask(kAlice, "POST", "/v1/jobs/1/release", "", {{"array", "1"}});
+  const base::http::Response released =
+      ask(kAlice, "POST", "/v1/jobs/1/release", "", {{"array", "1"}});
   EXPECT_EQ(parsed(released), json::parse(R"({"jobs":[2]})"));
 }
 
 TEST_F(ApiJobs, TasksThatCannotBeChangedAreNamed) {
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","array_tasks":[0,1,2]})"), 201);
   desk.refused = {3};
-  const Response held = ask(kAlice, "POST", "/v1/jobs/1/hold", "", {{"array", "1"}});
+  const base::http::Response held = ask(kAlice, "POST", "/v1/jobs/1/hold", "", {{"array", "1"}});
   EXPECT_EQ(parsed(held)["jobs"], json::parse("[1,2]")) << "also those behind the first refusal";
   EXPECT_EQ(parsed(held)["left"][0]["job"], 3);
   desk.refused = {1, 2, 3};
@@ -306,8 +307,8 @@ TEST_F(ApiJobs, OutputFilesAreShownAsTheyAreCalled) {
 
 TEST_F(ApiJobs, ShowsWhatRuns) {
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
-  desk.run(1, {live::GpuId(5u), live::GpuId(6u)});
-  desk.edit(1, [](live::LiveJob& job) {
+  desk.run(1, {core::model::GpuId(5u), core::model::GpuId(6u)});
+  desk.edit(1, [](live::controller::LiveJob& job) {
     job.progress = {.epoch = 1.5, .loss = 0.25};
     job.progress_ns = 5 * base::kSecond;
     job.usage.energy_j = 3;
@@ -338,4 +339,4 @@ TEST_F(ApiJobs, UnusedPayloadsAreSweptAway) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

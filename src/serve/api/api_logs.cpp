@@ -2,21 +2,21 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "base/http/reply.hpp"
 #include "base/number.hpp"
 #include "live/job/output_path.hpp"
-#include "service/api.hpp"
-#include "service/job_view.hpp"
-#include "service/log_file.hpp"
-#include "service/reply.hpp"
+#include "serve/api/api.hpp"
+#include "serve/api/job_view.hpp"
+#include "serve/api/log_file.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 namespace {
 constexpr int64_t kAtOnceMax = 4 << 20;
 constexpr const char* kText = "text/plain; charset=utf-8";
 
 struct Wish {
-  live::OutputStream stream = live::OutputStream::Stdout;
+  live::job::OutputStream stream = live::job::OutputStream::Stdout;
   int64_t offset = 0;  ///< negative: so many bytes before the end
   int64_t limit = 1 << 20;
   bool follow = false;
@@ -28,7 +28,7 @@ base::Result<Wish> wish_of(const Call& call) {
   };
   Wish wish;
   const std::string_view stream = call.query("stream");
-  if (stream == "stderr") wish.stream = live::OutputStream::Stderr;
+  if (stream == "stderr") wish.stream = live::job::OutputStream::Stderr;
   if (!stream.empty() && stream != "stderr" && stream != "stdout") {
     return wrong("stream", "is neither stdout nor stderr");
   }
@@ -59,9 +59,10 @@ int64_t begin_of(const Wish& wish, int64_t size) {
 }
 
 /// Follows the file until the job is over and all of it was sent.
-class LogStream final : public BodyStream {
+class LogStream final : public base::http::BodyStream {
  public:
-  LogStream(const Desk& desk, live::JobId job, live::Owner owner, std::string path, Wish wish)
+  LogStream(const Desk& desk, core::model::JobId job, live::job::Owner owner, std::string path,
+            Wish wish)
       : desk_(desk), job_(job), owner_(std::move(owner)), path_(std::move(path)), wish_(wish) {}
 
   bool fill(std::string& out, size_t bytes_max) override {
@@ -83,47 +84,49 @@ class LogStream final : public BodyStream {
   [[nodiscard]] bool is_over() const {
     bool over = true;
     desk_.look([&](const Scene& scene) {
-      const live::LiveJob* const job = scene.book.find(job_);
-      over = job == nullptr || job->stage == live::JobStage::Done;
+      const live::controller::LiveJob* const job = scene.book.find(job_);
+      over = job == nullptr || job->stage == live::controller::JobStage::Done;
     });
     return over;
   }
   const Desk& desk_;
-  live::JobId job_;
-  live::Owner owner_;
+  core::model::JobId job_;
+  live::job::Owner owner_;
   std::string path_;
   Wish wish_;
   LogFile file_;
   int64_t at_ = 0;
 };
 
-Response show_log(const Call& call, const ApiContext& context) {
+base::http::Response show_log(const Call& call, const ApiContext& context) {
   const base::Result<Wish> wish = wish_of(call);
-  if (!wish) return refusal(kBadRequest, wish.error());
-  live::JobId job;
-  live::JobSpec spec;
+  if (!wish) return base::http::refusal(base::http::kBadRequest, wish.error());
+  core::model::JobId job;
+  live::job::JobSpec spec;
   context.desk.look([&](const Scene& scene) {
-    if (const live::LiveJob* const named = find_job(scene.book, call.names[0])) {
+    if (const live::controller::LiveJob* const named = find_job(scene.book, call.names[0])) {
       job = named->job;
       spec = named->spec;
     }
   });
-  if (!job.valid()) return refusal(kNotFound, "there is no such job any more");
+  if (!job.valid())
+    return base::http::refusal(base::http::kNotFound, "there is no such job any more");
   if (!call.who.may_see(spec.owner, spec.account)) {
-    return refusal(kForbidden, "the job is somebody else's");
+    return base::http::refusal(base::http::kForbidden, "the job is somebody else's");
   }
-  const std::string path = live::output_path(job, spec, wish->stream);
+  const std::string path = live::job::output_path(job, spec, wish->stream);
   base::Result<LogFile> file = LogFile::open(spec.owner, path);
-  if (!file) return refusal(kForbidden, file.error());
+  if (!file) return base::http::refusal(base::http::kForbidden, file.error());
   if (wish->follow) {
-    Response response{.content_type = kText};
+    base::http::Response response{.content_type = kText};
     response.stream = std::make_unique<LogStream>(context.desk, job, spec.owner, path, *wish);
     return response;
   }
-  if (!file->there()) return refusal(kNotFound, "the job has written nothing yet");
+  if (!file->there())
+    return base::http::refusal(base::http::kNotFound, "the job has written nothing yet");
   const int64_t size = file->size();
   const int64_t begin = std::min(begin_of(*wish, size), size);
-  Response response{.content_type = kText};
+  base::http::Response response{.content_type = kText};
   const int64_t count = file->read(begin, static_cast<size_t>(wish->limit), response.body);
   response.headers = {{"X-Goban-Offset", fmt::format("{}", begin + count)},
                       {"X-Goban-Size", fmt::format("{}", size)}};
@@ -136,4 +139,4 @@ void add_log_routes(Router& router, const ApiContext& context) {
              [&context](const Call& call) { return show_log(call, context); });
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -2,39 +2,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "service/caller.hpp"
-#include "service/log_file.hpp"
-#include "service/test_service.hpp"
+#include "serve/api/caller.hpp"
+#include "serve/api/log_file.hpp"
+#include "serve/api/test_service.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
 
-live::Owner myself() { return {.uid = ::geteuid(), .gid = ::getegid(), .user = "me"}; }
+live::job::Owner myself() { return {.uid = ::geteuid(), .gid = ::getegid(), .user = "me"}; }
 
 class ApiLogs : public ServiceTest {
  public:
   /// Job 1, of whoever runs the test.
   void SetUp() override {
     start();
-    live::JobSpec spec;
+    live::job::JobSpec spec;
     spec.owner = myself();
     spec.work_folder = folder;
-    ASSERT_TRUE(desk.ask(live::Submit{.jobs = {spec}}));
+    ASSERT_TRUE(desk.ask(live::controller::Submit{.jobs = {spec}}));
     log = folder + "/goban-1.out";
   }
   void write(const std::string& path, const std::string& text) {
     std::ofstream(path, std::ios::app) << text;
   }
   void point_at(const std::string& path) {
-    desk.edit(1, [&](live::LiveJob& job) { job.spec.stdout_path = path; });
+    desk.edit(1, [&](live::controller::LiveJob& job) { job.spec.stdout_path = path; });
   }
-  Response read(std::map<std::string, std::string> query = {}) {
+  base::http::Response read(std::map<std::string, std::string> query = {}) {
     return ask(kOperator, "GET", "/v1/jobs/1/log", "", std::move(query));
   }
-  std::string header(const Response& response, const std::string& name) {
+  std::string header(const base::http::Response& response, const std::string& name) {
     for (const auto& [each, value] : response.headers) {
       if (each == name) return value;
     }
@@ -47,7 +47,7 @@ TEST_F(ApiLogs, ReadsFromAnOffset) {
   EXPECT_EQ(read().status, 404);
   write(log, "one\ntwo\nthree\n");
   EXPECT_EQ(read().body, "one\ntwo\nthree\n");
-  const Response part = read({{"offset", "4"}, {"limit", "4"}});
+  const base::http::Response part = read({{"offset", "4"}, {"limit", "4"}});
   EXPECT_EQ(part.body, "two\n");
   EXPECT_EQ(header(part, "X-Goban-Offset"), "8");
   EXPECT_EQ(header(part, "X-Goban-Size"), "14");
@@ -62,7 +62,7 @@ TEST_F(ApiLogs, ReadsFromAnOffset) {
 }
 
 TEST_F(ApiLogs, StderrHasItsOwnFile) {
-  desk.edit(1, [&](live::LiveJob& job) { job.spec.stderr_path = "err-%j"; });
+  desk.edit(1, [&](live::controller::LiveJob& job) { job.spec.stderr_path = "err-%j"; });
   write(folder + "/err-1", "broken\n");
   EXPECT_EQ(read({{"stream", "stderr"}}).body, "broken\n");
 }
@@ -70,20 +70,21 @@ TEST_F(ApiLogs, StderrHasItsOwnFile) {
 TEST_F(ApiLogs, LinksAreNotFollowed) {
   write(folder + "/target", "secret\n");
   ASSERT_EQ(::symlink((folder + "/target").c_str(), log.c_str()), 0);
-  const Response response = read();
+  const base::http::Response response = read();
   EXPECT_EQ(response.status, 403);
   EXPECT_THAT(response.body, Not(HasSubstr("secret")));
 }
 
 TEST_F(ApiLogs, FilesOfOthersAreNotShown) {
   point_at("/etc/passwd");
-  desk.edit(1, [](live::LiveJob& job) { job.spec.owner = find_user("nobody").value(); });
+  desk.edit(1,
+            [](live::controller::LiveJob& job) { job.spec.owner = find_user("nobody").value(); });
   EXPECT_EQ(read().status, 403);
   // The file is readable for its owner only; the job's owner is another.
   write(log, "secret\n");
   point_at(log);
   ASSERT_EQ(::chmod(log.c_str(), 0600), 0);
-  const Response response = read();
+  const base::http::Response response = read();
   EXPECT_EQ(response.status, 403);
   EXPECT_THAT(response.body, Not(HasSubstr("secret")));
   // Through a folder that is a link, too.
@@ -111,7 +112,7 @@ TEST_F(ApiLogs, OtherUsersReadNothing) {
 }
 
 TEST_F(ApiLogs, FollowsUntilTheJobIsOver) {
-  const Response response = read({{"follow", "1"}});
+  const base::http::Response response = read({{"follow", "1"}});
   ASSERT_NE(response.stream, nullptr);
   std::string got;
   EXPECT_TRUE(response.stream->fill(got, 100));
@@ -121,7 +122,8 @@ TEST_F(ApiLogs, FollowsUntilTheJobIsOver) {
   EXPECT_TRUE(response.stream->fill(got, 100));
   EXPECT_EQ(got, "one\n");
   write(log, "two\n");
-  desk.edit(1, [](live::LiveJob& job) { job.stage = live::JobStage::Done; });
+  desk.edit(1,
+            [](live::controller::LiveJob& job) { job.stage = live::controller::JobStage::Done; });
   EXPECT_TRUE(response.stream->fill(got, 100));
   EXPECT_FALSE(response.stream->fill(got, 100));
   EXPECT_EQ(got, "one\ntwo\n");
@@ -139,7 +141,7 @@ TEST(LogFile, RootReadsWithTheOwnersRights) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become others";
   char pattern[] = "/tmp/goban_log_XXXXXX";
   const std::string folder = ::mkdtemp(pattern);
-  const live::Owner nobody = find_user("nobody").value();
+  const live::job::Owner nobody = find_user("nobody").value();
   const std::string path = folder + "/log";
   std::ofstream(path) << "text\n";
   ASSERT_EQ(::chown(path.c_str(), nobody.uid, nobody.gid), 0);
@@ -157,4 +159,4 @@ TEST(LogFile, RootReadsWithTheOwnersRights) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -7,17 +7,17 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "live/job/json_fields.hpp"
-#include "profile/colocation/colocation_file.hpp"
-#include "profile/scores_file.hpp"
-#include "service/api.hpp"
-#include "service/cluster_view.hpp"
-#include "service/explain.hpp"
-#include "service/http_uri.hpp"
-#include "service/job_view.hpp"
-#include "service/reply.hpp"
+#include "base/http/http_uri.hpp"
+#include "base/http/reply.hpp"
+#include "base/json_fields.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "core/knowledge/scores_file.hpp"
+#include "serve/api/api.hpp"
+#include "serve/api/cluster_view.hpp"
+#include "serve/api/explain.hpp"
+#include "serve/api/job_view.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 using nlohmann::json;
 
@@ -34,10 +34,10 @@ ScoreReport scores_of(const ApiContext& context) {
 }
 
 json node_json(const ClusterView& view, size_t index, const ScoreReport& scores) {
-  const model::Node& node = view.cluster->nodes()[index];
+  const core::model::Node& node = view.cluster->nodes()[index];
   std::set<uint64_t> jobs;
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
-    for (const live::JobId job : view.holders[gpu]) jobs.insert(live::job_number(job));
+    for (const core::model::JobId job : view.holders[gpu]) jobs.insert(live::job::job_number(job));
   }
   json out = {{"node", node.name},
               {"state", view.node_state(index)},
@@ -64,27 +64,29 @@ json node_json(const ClusterView& view, size_t index, const ScoreReport& scores)
                      {"measured", count([](const auto& gpu) { return gpu.measured_unix_s > 0; })}};
   }
   for (const ClusterView::Promise& each : view.promises[index]) {
-    out["reservations"].push_back({{"reservation", live::reservation_name(each.reservation)},
-                                   {"start_s", base::to_seconds(each.start_ns)},
-                                   {"end_s", base::to_seconds(each.end_ns)}});
+    out["reservations"].push_back(
+        {{"reservation", live::controller::reservation_name(each.reservation)},
+         {"start_s", base::to_seconds(each.start_ns)},
+         {"end_s", base::to_seconds(each.end_ns)}});
   }
   return out;
 }
 
-Response list_nodes(const ApiContext& context) {
+base::http::Response list_nodes(const ApiContext& context) {
   const ClusterView view = view_of(context, false);
   const ScoreReport scores = scores_of(context);
   json nodes = json::array();
   for (size_t i = 0; i < view.cluster->nodes().size(); ++i) {
     nodes.push_back(node_json(view, i, scores));
   }
-  return reply({{"nodes", std::move(nodes)}});
+  return base::http::reply({{"nodes", std::move(nodes)}});
 }
 
-json gpu_json(const ClusterView& view, live::GpuId gpu, const std::vector<GpuReading>& readings,
-              const ScoreReport& known) {
+json gpu_json(const ClusterView& view, core::model::GpuId gpu,
+              const std::vector<GpuReading>& readings, const ScoreReport& known) {
   json jobs = json::array();
-  for (const live::JobId job : view.holders[gpu.index()]) jobs.push_back(live::job_number(job));
+  for (const core::model::JobId job : view.holders[gpu.index()])
+    jobs.push_back(live::job::job_number(job));
   json scores = json::array();
   for (const auto& of_class : view.scores) scores.push_back(of_class[gpu.index()]);
   json out = {{"gpu", gpu.value},
@@ -92,7 +94,7 @@ json gpu_json(const ClusterView& view, live::GpuId gpu, const std::vector<GpuRea
               {"jobs", std::move(jobs)},
               {"scores", std::move(scores)}};
   if (gpu.index() < known.gpus.size()) {
-    const profile::ScoreFacts& facts = known.gpus[gpu.index()];
+    const core::knowledge::ScoreFacts& facts = known.gpus[gpu.index()];
     if (facts.expired) out["score_expired"] = true;
     if (facts.suspect) out["score_suspect"] = true;
     if (facts.measured_unix_s > 0) out["measured_s"] = facts.measured_unix_s;
@@ -108,24 +110,24 @@ json gpu_json(const ClusterView& view, live::GpuId gpu, const std::vector<GpuRea
 }
 
 /// Index of the level that stands just above the nodes and has a name of its own; 0 = none.
-size_t rack_level(const model::Cluster& cluster) {
+size_t rack_level(const core::model::Cluster& cluster) {
   const size_t above = cluster.node_level() + 1;
   return above + 1 < cluster.levels().size() ? above : 0;
 }
 
-Response show_cluster(const ApiContext& context) {
+base::http::Response show_cluster(const ApiContext& context) {
   const ClusterView view = view_of(context, true);
   const GpuReadings readings = context.gpu_readings ? context.gpu_readings() : GpuReadings{};
   const ScoreReport scores = scores_of(context);
-  const model::Cluster& cluster = *view.cluster;
+  const core::model::Cluster& cluster = *view.cluster;
   const size_t level = rack_level(cluster);
   json racks = json::array();
   uint32_t last = UINT32_MAX;
   for (size_t i = 0; i < cluster.nodes().size(); ++i) {
-    const model::Node& node = cluster.nodes()[i];
+    const core::model::Node& node = cluster.nodes()[i];
     const uint32_t rack = level == 0 || node.num_gpus == 0
                               ? 0
-                              : cluster.domain_of(level, live::GpuId(node.first_gpu));
+                              : cluster.domain_of(level, core::model::GpuId(node.first_gpu));
     if (racks.empty() || rack != last) {
       racks.push_back(
           {{"rack", fmt::format("{}{}", level == 0 ? "" : cluster.levels()[level].name, rack)},
@@ -135,99 +137,110 @@ Response show_cluster(const ApiContext& context) {
     json each = node_json(view, i, scores);
     json gpus = json::array();
     for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
-      gpus.push_back(gpu_json(view, live::GpuId(gpu), readings.gpus, scores));
+      gpus.push_back(gpu_json(view, core::model::GpuId(gpu), readings.gpus, scores));
     }
     each["gpus"] = std::move(gpus);
     racks.back()["nodes"].push_back(std::move(each));
   }
   json out = {{"name", cluster.name()}, {"num_gpus", cluster.num_gpus()}, {"racks", racks}};
   if (readings.at_ns > 0) out["readings_s"] = base::to_seconds(readings.at_ns);
-  return reply(out);
+  return base::http::reply(out);
 }
 
 /// The node that a path names. Nothing: there is none.
-std::optional<live::NodeId> node_of(const Call& call, const ApiContext& context) {
-  std::optional<live::NodeId> node;
+std::optional<core::model::NodeId> node_of(const Call& call, const ApiContext& context) {
+  std::optional<core::model::NodeId> node;
   context.desk.look(
       [&](const Scene& scene) { node = scene.site.cluster.find_node(call.names[0]); });
   return node;
 }
 
-Response take(const ApiContext& context, const std::string& node, const live::Input& input) {
+base::http::Response take(const ApiContext& context, const std::string& node,
+                          const live::controller::Input& input) {
   const auto answer = context.desk.ask(input);
-  if (answer) return reply({{"node", node}});
-  return refusal(status_of_refusal(context.desk, input, answer.error(), kConflict), answer.error());
+  if (answer) return base::http::reply({{"node", node}});
+  return base::http::refusal(
+      status_of_refusal(context.desk, input, answer.error(), base::http::kConflict),
+      answer.error());
 }
 
-Response drain(const Call& call, const ApiContext& context) {
+base::http::Response drain(const Call& call, const ApiContext& context) {
   const auto node = node_of(call, context);
-  if (!node) return refusal(kNotFound, "there is no such node", "GET /v1/nodes lists them");
-  live::Drain input{.node = *node};
+  if (!node)
+    return base::http::refusal(base::http::kNotFound, "there is no such node",
+                               "GET /v1/nodes lists them");
+  live::controller::Drain input{.node = *node};
   constexpr size_t kReasonBytesMax = 1000;
   if (!call.request.body.empty()) {
     if (const base::Status valid = check_json(call.request.body); !valid) {
-      return refusal(kBadRequest, valid.error());
+      return base::http::refusal(base::http::kBadRequest, valid.error());
     }
     const json body = json::parse(call.request.body);
-    live::FieldReader in(body, "");
+    base::FieldReader in(body, "");
     in.field("reason", input.reason);
     in.field("now", input.now);
     in.seconds("from_s", input.from_ns);
-    if (in.good() && (input.reason.size() > kReasonBytesMax || !is_plain_text(input.reason))) {
+    if (in.good() &&
+        (input.reason.size() > kReasonBytesMax || !base::http::is_plain_text(input.reason))) {
       in.fail("reason", "is longer than 1000 bytes or holds control characters");
     }
     if (in.good() && !in.unknown().empty()) in.fail(in.unknown().front(), "no such field");
-    if (const base::Status read = in.status(); !read) return refusal(kBadRequest, read.error());
+    if (const base::Status read = in.status(); !read)
+      return base::http::refusal(base::http::kBadRequest, read.error());
   }
   return take(context, call.names[0], input);
 }
 
-Response resume(const Call& call, const ApiContext& context) {
+base::http::Response resume(const Call& call, const ApiContext& context) {
   const auto node = node_of(call, context);
-  if (!node) return refusal(kNotFound, "there is no such node", "GET /v1/nodes lists them");
-  return take(context, call.names[0], live::Resume{.node = *node});
+  if (!node)
+    return base::http::refusal(base::http::kNotFound, "there is no such node",
+                               "GET /v1/nodes lists them");
+  return take(context, call.names[0], live::controller::Resume{.node = *node});
 }
 
-Response take_scores(const Call& call, const ApiContext& context) {
+base::http::Response take_scores(const Call& call, const ApiContext& context) {
   uint32_t num_gpus = 0;
   context.desk.look([&](const Scene& scene) { num_gpus = scene.site.cluster.num_gpus(); });
-  const auto scores = profile::parse_scores(call.request.body, "", num_gpus);
-  if (!scores) return refusal(kBadRequest, scores.error());
-  const live::ScoresMeasured input{.table = profile::to_csv(*scores), .instead_of = {}};
+  const auto scores = core::knowledge::parse_scores(call.request.body, "", num_gpus);
+  if (!scores) return base::http::refusal(base::http::kBadRequest, scores.error());
+  const live::controller::ScoresMeasured input{.table = core::knowledge::to_csv(*scores),
+                                               .instead_of = {}};
   if (const auto answer = context.desk.ask(input); !answer) {
-    return refusal(status_of_refusal(context.desk, input, answer.error(), kConflict),
-                   answer.error());
+    return base::http::refusal(
+        status_of_refusal(context.desk, input, answer.error(), base::http::kConflict),
+        answer.error());
   }
   json bins = json::array();
   for (size_t i = 0; i < scores->num_classes(); ++i) {
     bins.push_back(scores->of({static_cast<uint8_t>(i)}).bin_values.size());
   }
-  return reply({{"num_gpus", num_gpus}, {"bins", std::move(bins)}});
+  return base::http::reply({{"num_gpus", num_gpus}, {"bins", std::move(bins)}});
 }
 
-Response show_stats(const ApiContext& context) {
+base::http::Response show_stats(const ApiContext& context) {
   std::array<int64_t, 7> stages{};
   int64_t waiting_gpus = 0;
   ClusterView view;
-  live::TimeNs now = 0;
+  base::TimeNs now = 0;
   context.desk.look([&](const Scene& scene) {
     now = scene.now_ns;
     view = view_cluster(scene, false);
     for (const auto& [id, job] : scene.book.jobs) {
       ++stages[static_cast<size_t>(job.stage)];
-      if (job.stage == live::JobStage::Waiting) waiting_gpus += job.spec.num_gpus;
+      if (job.stage == live::controller::JobStage::Waiting) waiting_gpus += job.spec.num_gpus;
     }
   });
   json jobs = json::object();
   for (size_t i = 0; i < stages.size(); ++i) {
-    jobs[std::string(stage_name(static_cast<live::JobStage>(i)))] = stages[i];
+    jobs[std::string(stage_name(static_cast<live::controller::JobStage>(i)))] = stages[i];
   }
   json gpus = {{"free", 0}, {"busy", 0}, {"shared", 0}, {"drained", 0}, {"asleep", 0}, {"down", 0}};
   for (uint32_t gpu = 0; gpu < view.cluster->num_gpus(); ++gpu) {
-    json& count = gpus[view.gpu_state(live::GpuId(gpu))];
+    json& count = gpus[view.gpu_state(core::model::GpuId(gpu))];
     count = count.get<int64_t>() + 1;
   }
-  const live::DaemonStats stats = context.desk.stats();
+  const live::loop::DaemonStats stats = context.desk.stats();
   json out = {{"now_s", base::to_seconds(now)},
               {"jobs", std::move(jobs)},
               {"gpus", std::move(gpus)},
@@ -241,54 +254,57 @@ Response show_stats(const ApiContext& context) {
     out["decide_s"] = {
         {"p50", stats.decide_s(0.5)}, {"p99", stats.decide_s(0.99)}, {"max", stats.decide_s(1)}};
   }
-  return reply(out);
+  return base::http::reply(out);
 }
 
-Response explain(const Call& call, const ApiContext& context) {
+base::http::Response explain(const Call& call, const ApiContext& context) {
   json out;
   bool found = false;
   bool allowed = false;
   context.desk.look([&](const Scene& scene) {
-    const live::LiveJob* const job = find_job(scene.book, call.names[0]);
+    const live::controller::LiveJob* const job = find_job(scene.book, call.names[0]);
     if (job == nullptr) return;
     found = true;
     allowed = call.who.may_see(job->spec.owner, job->spec.account);
     if (allowed) out = explain_job(scene, *job);
   });
-  if (!found) return refusal(kNotFound, "there is no such job any more");
-  if (!allowed) return refusal(kForbidden, "the job is somebody else's");
-  return reply(out);
+  if (!found) return base::http::refusal(base::http::kNotFound, "there is no such job any more");
+  if (!allowed) return base::http::refusal(base::http::kForbidden, "the job is somebody else's");
+  return base::http::reply(out);
 }
 
-Response what_if(const Call& call, const ApiContext& context, std::atomic<bool>& is_busy) {
+base::http::Response what_if(const Call& call, const ApiContext& context,
+                             std::atomic<bool>& is_busy) {
   if (!call.who.is_operator() && call.who.role != Role::Viewer) {
-    return refusal(kForbidden, "what-if questions are answered from everybody's jobs",
-                   "ask an operator or a viewer");
+    return base::http::refusal(base::http::kForbidden,
+                               "what-if questions are answered from everybody's jobs",
+                               "ask an operator or a viewer");
   }
   if (!context.what_if) {
-    return refusal(kUnavailable, "this daemon answers no what-if questions",
-                   "goban simulate does, on a history of goban history export");
+    return base::http::refusal(base::http::kUnavailable, "this daemon answers no what-if questions",
+                               "goban simulate does, on a history of goban history export");
   }
   if (const base::Status valid = check_json(call.request.body); !valid) {
-    return refusal(kBadRequest, valid.error());
+    return base::http::refusal(base::http::kBadRequest, valid.error());
   }
   if (is_busy.exchange(true)) {
-    return refusal(kTooManyRequests, "another what-if question is being answered",
-                   "wait for its answer");
+    return base::http::refusal(base::http::kTooManyRequests,
+                               "another what-if question is being answered", "wait for its answer");
   }
   base::Result<std::string> answer = context.what_if(call.request.body);
   is_busy = false;
   if (answer) return {.body = std::move(*answer)};
   const bool broken = answer.error().code == base::ErrorCode::Failed;
-  return refusal(broken ? kUnavailable : kBadRequest, answer.error());
+  return base::http::refusal(broken ? base::http::kUnavailable : base::http::kBadRequest,
+                             answer.error());
 }
 
-Response export_colocation(const ApiContext& context) {
-  profile::ColocationHistory history;
+base::http::Response export_colocation(const ApiContext& context) {
+  core::knowledge::ColocationHistory history;
   context.desk.look([&](const Scene& scene) {
     if (scene.colocation) history = scene.colocation();
   });
-  return {.content_type = "text/csv; charset=utf-8", .body = profile::to_csv(history)};
+  return {.content_type = "text/csv; charset=utf-8", .body = core::knowledge::to_csv(history)};
 }
 
 }  // namespace
@@ -317,4 +333,4 @@ void add_node_routes(Router& router, const ApiContext& context) {
              });
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

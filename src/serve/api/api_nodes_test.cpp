@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "service/test_service.hpp"
+#include "serve/api/test_service.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using nlohmann::json;
@@ -13,7 +13,7 @@ using testing::Not;
 class ApiNodes : public ServiceTest {
  public:
   json get(const std::string& path) {
-    const Response response = ask(kAlice, "GET", path);
+    const base::http::Response response = ask(kAlice, "GET", path);
     EXPECT_EQ(response.status, 200) << path;
     return json::parse(response.body);
   }
@@ -22,8 +22,8 @@ class ApiNodes : public ServiceTest {
     for (int i = 0; i < 2; ++i) {
       ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","name":"secret"})"), 201);
     }
-    desk.run(1, {live::GpuId(0u), live::GpuId(1u)});
-    desk.run(2, {live::GpuId(1u)});
+    desk.run(1, {core::model::GpuId(0u), core::model::GpuId(1u)});
+    desk.run(2, {core::model::GpuId(1u)});
   }
 };
 
@@ -57,7 +57,7 @@ TEST_F(ApiNodes, OnlyOperatorsDrain) {
 TEST_F(ApiNodes, OperatorsReadWhatIsKnownOfSharing) {
   EXPECT_EQ(status(kAlice, "GET", "/v1/colocation"), 403) << "it names applications of others";
   EXPECT_EQ(status(kViewer, "GET", "/v1/colocation"), 403);
-  const Response response = ask(kOperator, "GET", "/v1/colocation");
+  const base::http::Response response = ask(kOperator, "GET", "/v1/colocation");
   EXPECT_EQ(response.status, 200);
   EXPECT_THAT(response.content_type, HasSubstr("text/csv"));
   EXPECT_THAT(response.body, HasSubstr("gpu_type,members,slowdowns"));
@@ -70,11 +70,11 @@ TEST_F(ApiNodes, OperatorsSendScores) {
   }
   EXPECT_EQ(status(kAlice, "POST", "/v1/scores", table), 403);
   EXPECT_EQ(desk.num_asked, 0);
-  const Response taken = ask(kOperator, "POST", "/v1/scores", table);
+  const base::http::Response taken = ask(kOperator, "POST", "/v1/scores", table);
   EXPECT_EQ(taken.body, R"({"bins":[2,1],"num_gpus":16})");
   EXPECT_EQ(desk.num_asked, 1);
   table.resize(table.rfind("15,"));
-  const Response refused = ask(kOperator, "POST", "/v1/scores", table);
+  const base::http::Response refused = ask(kOperator, "POST", "/v1/scores", table);
   EXPECT_EQ(refused.status, 400);
   EXPECT_THAT(refused.body, HasSubstr("GPU"));
   EXPECT_EQ(status(kOperator, "POST", "/v1/scores", ""), 400);
@@ -145,7 +145,7 @@ TEST_F(ApiNodes, WhatIfIsAskedWhereItIsOffered) {
 }
 
 TEST_F(ApiNodes, EventsTellWhatChanged) {
-  const Response response = ask(kAlice, "GET", "/v1/events");
+  const base::http::Response response = ask(kAlice, "GET", "/v1/events");
   ASSERT_NE(response.stream, nullptr);
   std::string got;
   EXPECT_TRUE(response.stream->fill(got, 1 << 20));
@@ -155,7 +155,7 @@ TEST_F(ApiNodes, EventsTellWhatChanged) {
   EXPECT_EQ(got, "");
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","name":"secret"})"), 201);
   // Another listener makes the feed look.
-  const Response other = ask(kBob, "GET", "/v1/events");
+  const base::http::Response other = ask(kBob, "GET", "/v1/events");
   EXPECT_TRUE(response.stream->fill(got, 1 << 20));
   EXPECT_EQ(got,
             "id: 2\nevent: change\n"
@@ -165,7 +165,7 @@ TEST_F(ApiNodes, EventsTellWhatChanged) {
 TEST_F(ApiNodes, PagesArePublicAndClosed) {
   extras.pages["/"] = {.content_type = "text/html; charset=utf-8", .body = "<p>hello</p>"};
   start();
-  const Response page = service->answer({.method = "GET", .path = "/"});
+  const base::http::Response page = service->answer({.method = "GET", .path = "/"});
   EXPECT_EQ(page.body, "<p>hello</p>");
   EXPECT_THAT(page.headers, testing::Contains(testing::Pair("X-Frame-Options", "DENY")));
   EXPECT_EQ(ask("", "GET", "/v1/openapi.json").status, 200);
@@ -176,11 +176,11 @@ TEST_F(ApiNodes, TooManyRequestsAreToldToWait) {
   options.requests_per_s = 0.001;
   options.requests_burst = 3;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(status(kAlice, "GET", "/v1/stats"), 200);
-  const Response refused = ask(kAlice, "GET", "/v1/stats");
+  const base::http::Response refused = ask(kAlice, "GET", "/v1/stats");
   EXPECT_EQ(refused.status, 429);
   EXPECT_THAT(refused.headers, testing::Contains(testing::Key("Retry-After")));
   EXPECT_EQ(status(kBob, "GET", "/v1/stats"), 200);
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "live/job/json_fields.hpp"
-#include "service/api.hpp"
-#include "service/http_uri.hpp"
-#include "service/reply.hpp"
+#include "base/http/http_uri.hpp"
+#include "base/http/reply.hpp"
+#include "base/json_fields.hpp"
+#include "serve/api/api.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 using nlohmann::json;
 
@@ -16,17 +16,17 @@ namespace {
 constexpr size_t kTextBytesMax = 256;
 
 /// What somebody who may see a job of its owner sees of it, and what everybody does.
-json reservation_json(const live::LiveReservation& each, const model::Cluster& cluster,
-                      const Identity& who) {
+json reservation_json(const live::controller::LiveReservation& each,
+                      const core::model::Cluster& cluster, const Identity& who) {
   json nodes = json::array();
   int64_t num_gpus = 0;
-  for (const live::NodeId node : each.plan.nodes) {
+  for (const core::model::NodeId node : each.plan.nodes) {
     if (node.index() >= cluster.nodes().size()) continue;
     nodes.push_back(cluster.node(node).name);
     num_gpus += cluster.node(node).num_gpus;
   }
-  json out = {{"reservation", live::reservation_name(each.id)},
-              {"state", live::reservation_state_name(each.state)},
+  json out = {{"reservation", live::controller::reservation_name(each.id)},
+              {"state", live::controller::reservation_state_name(each.state)},
               {"user", each.plan.owner.user},
               {"nodes", std::move(nodes)},
               {"num_gpus", num_gpus},
@@ -41,39 +41,40 @@ json reservation_json(const live::LiveReservation& each, const model::Cluster& c
   return out;
 }
 
-Response list(const Call& call, const ApiContext& context) {
+base::http::Response list(const Call& call, const ApiContext& context) {
   json out = json::array();
   context.desk.look([&](const Scene& scene) {
     for (const auto& [id, each] : scene.book.reservations) {
       out.push_back(reservation_json(each, scene.site.cluster, call.who));
     }
   });
-  return reply({{"reservations", std::move(out)}});
+  return base::http::reply({{"reservations", std::move(out)}});
 }
 
 /// The reservation that a path names; null: there is none.
-const live::LiveReservation* named(const Call& call, const live::JobBook& book) {
-  const auto id = live::parse_reservation_name(call.names[0]);
+const live::controller::LiveReservation* named(const Call& call,
+                                               const live::controller::JobBook& book) {
+  const auto id = live::controller::parse_reservation_name(call.names[0]);
   return id ? book.find(*id) : nullptr;
 }
 
-Response no_such() {
-  return refusal(kNotFound, "there is no such reservation any more",
-                 "GET /v1/reservations lists them");
+base::http::Response no_such() {
+  return base::http::refusal(base::http::kNotFound, "there is no such reservation any more",
+                             "GET /v1/reservations lists them");
 }
 
-Response show(const Call& call, const ApiContext& context) {
+base::http::Response show(const Call& call, const ApiContext& context) {
   json out;
   context.desk.look([&](const Scene& scene) {
-    const live::LiveReservation* const each = named(call, scene.book);
+    const live::controller::LiveReservation* const each = named(call, scene.book);
     if (each != nullptr) out = reservation_json(*each, scene.site.cluster, call.who);
   });
-  return out.is_null() ? no_such() : reply(out);
+  return out.is_null() ? no_such() : base::http::reply(out);
 }
 
 /// What a body asks for.
 struct Wish {
-  live::Reserve reserve{};
+  live::controller::Reserve reserve{};
   std::vector<std::string> nodes{};
   std::string user{};
 };
@@ -81,9 +82,9 @@ struct Wish {
 base::Result<Wish> parse_wish(const std::string& text) {
   if (base::Status valid = check_json(text); !valid) return base::failure(std::move(valid.error()));
   const json body = json::parse(text);
-  live::FieldReader in(body, "");
+  base::FieldReader in(body, "");
   Wish wish;
-  live::ReservationPlan& plan = wish.reserve.plan;
+  live::controller::ReservationPlan& plan = wish.reserve.plan;
   in.field("nodes", wish.nodes);
   in.field("num_nodes", wish.reserve.num_nodes, 0, INT32_MAX);
   in.field("kind", wish.reserve.kind);
@@ -96,7 +97,7 @@ base::Result<Wish> parse_wish(const std::string& text) {
   plan.start_ns -= plan.start_ns % base::kSecond;
   plan.end_ns -= plan.end_ns % base::kSecond;
   for (const auto& [name, value] : {std::pair{"kind", &wish.reserve.kind}, {"user", &wish.user}}) {
-    if (in.good() && (value->size() > kTextBytesMax || !is_plain_text(*value))) {
+    if (in.good() && (value->size() > kTextBytesMax || !base::http::is_plain_text(*value))) {
       in.fail(name, "is longer than 256 bytes or holds control characters");
     }
   }
@@ -108,26 +109,31 @@ base::Result<Wish> parse_wish(const std::string& text) {
   return wish;
 }
 
-int status_of(const ApiContext& context, const live::Input& input, const base::Error& error) {
+int status_of(const ApiContext& context, const live::controller::Input& input,
+              const base::Error& error) {
   const bool is_wrong = error.code == base::ErrorCode::BadData;
-  return status_of_refusal(context.desk, input, error, is_wrong ? kBadRequest : kConflict);
+  return status_of_refusal(context.desk, input, error,
+                           is_wrong ? base::http::kBadRequest : base::http::kConflict);
 }
 
-Response reserve(const Call& call, const ApiContext& context) {
+base::http::Response reserve(const Call& call, const ApiContext& context) {
   bool by_users = false;
   context.desk.look([&](const Scene& scene) { by_users = scene.site.reservations.by_users; });
   const bool may = call.who.is_operator() || (by_users && call.who.may_submit());
-  if (!may) return refusal(kForbidden, "only operators make reservations here", "ask an operator");
+  if (!may)
+    return base::http::refusal(base::http::kForbidden, "only operators make reservations here",
+                               "ask an operator");
   base::Result<Wish> wish = parse_wish(call.request.body);
-  if (!wish) return refusal(kBadRequest, wish.error());
-  live::Reserve& input = wish->reserve;
+  if (!wish) return base::http::refusal(base::http::kBadRequest, wish.error());
+  live::controller::Reserve& input = wish->reserve;
   input.plan.owner = call.who.owner;
   if (!wish->user.empty() && wish->user != call.who.owner.user) {
     if (!call.who.is_operator()) {
-      return refusal(kForbidden, "only operators reserve for somebody else", "leave out user");
+      return base::http::refusal(base::http::kForbidden, "only operators reserve for somebody else",
+                                 "leave out user");
     }
-    base::Result<live::Owner> found = find_user(wish->user);
-    if (!found) return refusal(kBadRequest, found.error());
+    base::Result<live::job::Owner> found = find_user(wish->user);
+    if (!found) return base::http::refusal(base::http::kBadRequest, found.error());
     input.plan.owner = std::move(*found);
   }
   input.by = {.uid = call.who.owner.uid,
@@ -142,37 +148,42 @@ Response reserve(const Call& call, const ApiContext& context) {
     }
   });
   if (!unknown.empty()) {
-    return refusal(kBadRequest, "there is no such node", "GET /v1/nodes lists them", "nodes");
+    return base::http::refusal(base::http::kBadRequest, "there is no such node",
+                               "GET /v1/nodes lists them", "nodes");
   }
   const auto answer = context.desk.ask(input);
-  if (!answer) return refusal(status_of(context, input, answer.error()), answer.error());
+  if (!answer)
+    return base::http::refusal(status_of(context, input, answer.error()), answer.error());
   json out;
   context.desk.look([&](const Scene& scene) {
     const auto* made = scene.book.find(answer->reservation);
     if (made != nullptr) out = reservation_json(*made, scene.site.cluster, call.who);
   });
-  Response response = reply(out);
-  response.status = kCreated;
+  base::http::Response response = base::http::reply(out);
+  response.status = base::http::kCreated;
   return response;
 }
 
-Response cancel(const Call& call, const ApiContext& context) {
-  const live::Caller by{.uid = call.who.owner.uid,
-                        .user = call.who.owner.user,
-                        .is_operator = call.who.is_operator()};
-  live::CancelReservation input{.reservation = {}, .by = by};
+base::http::Response cancel(const Call& call, const ApiContext& context) {
+  const live::controller::Caller by{.uid = call.who.owner.uid,
+                                    .user = call.who.owner.user,
+                                    .is_operator = call.who.is_operator()};
+  live::controller::CancelReservation input{.reservation = {}, .by = by};
   bool may = false;
   context.desk.look([&](const Scene& scene) {
-    const live::LiveReservation* const found = named(call, scene.book);
+    const live::controller::LiveReservation* const found = named(call, scene.book);
     if (found == nullptr) return;
     input.reservation = found->id;
     may = call.who.may_submit() && (by.is_operator || found->plan.owner.uid == by.uid);
   });
   if (!input.reservation.valid()) return no_such();
-  if (!may) return refusal(kForbidden, "the reservation is somebody else's");
+  if (!may)
+    return base::http::refusal(base::http::kForbidden, "the reservation is somebody else's");
   const auto answer = context.desk.ask(input);
-  if (!answer) return refusal(status_of(context, input, answer.error()), answer.error());
-  return reply({{"reservation", live::reservation_name(input.reservation)}});
+  if (!answer)
+    return base::http::refusal(status_of(context, input, answer.error()), answer.error());
+  return base::http::reply(
+      {{"reservation", live::controller::reservation_name(input.reservation)}});
 }
 }  // namespace
 
@@ -187,4 +198,4 @@ void add_reservation_routes(Router& router, const ApiContext& context) {
              [&context](const Call& call) { return cancel(call, context); });
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

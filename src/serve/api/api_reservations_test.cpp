@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "service/test_service.hpp"
+#include "serve/api/test_service.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using nlohmann::json;
@@ -12,10 +12,10 @@ using testing::HasSubstr;
 class ApiReservations : public ServiceTest {
  public:
   ApiReservations() {
-    desk.edit_site([](live::Site& site) { site.reservations.by_users = true; });
+    desk.edit_site([](live::controller::Site& site) { site.reservations.by_users = true; });
   }
   json made(const char* token, const char* body) {
-    const Response response = ask(token, "POST", "/v1/reservations", body);
+    const base::http::Response response = ask(token, "POST", "/v1/reservations", body);
     EXPECT_EQ(response.status, 201) << response.body;
     return json::parse(response.body);
   }
@@ -51,7 +51,7 @@ TEST_F(ApiReservations, NamedNodesAndConflicts) {
   const json nodes = json::parse(ask(kAlice, "GET", "/v1/nodes").body)["nodes"];
   EXPECT_FALSE(nodes[2].contains("reservations"));
   EXPECT_EQ(nodes[3]["reservations"][0]["reservation"], "R1");
-  const Response refused = ask(kAlice, "POST", "/v1/reservations", body);
+  const base::http::Response refused = ask(kAlice, "POST", "/v1/reservations", body);
   EXPECT_EQ(refused.status, 409);
   EXPECT_THAT(refused.body, HasSubstr("n3"));
 }
@@ -64,7 +64,7 @@ TEST_F(ApiReservations, WhoMay) {
   EXPECT_EQ(made(kOperator, for_other)["user"], "root");
   const char* nobody = R"({"num_nodes":1,"start_s":1,"end_s":2,"user":"no-such-user"})";
   EXPECT_EQ(status(kOperator, "POST", "/v1/reservations", nobody), 400);
-  desk.edit_site([](live::Site& site) { site.reservations.by_users = false; });
+  desk.edit_site([](live::controller::Site& site) { site.reservations.by_users = false; });
   EXPECT_EQ(status(kAlice, "POST", "/v1/reservations", two), 403);
   EXPECT_EQ(status(kOperator, "POST", "/v1/reservations", two), 201);
 }
@@ -74,11 +74,11 @@ TEST_F(ApiReservations, WrongBodiesAreRefused) {
        {"", "[]", "{", R"({"nodes":"n1"})", R"({"nodes":[1]})", R"({"nodes":["n9"]})",
         R"({"num_nodes":-1})", R"({"num_nodes":1,"nodes":["n1"]})", R"({"kind":"\u001b"})",
         R"({"start_s":"tomorrow"})", R"({"users":"eve"})", R"({"owner":"eve"})"}) {
-    const Response refused = ask(kAlice, "POST", "/v1/reservations", body);
+    const base::http::Response refused = ask(kAlice, "POST", "/v1/reservations", body);
     EXPECT_EQ(refused.status, 400) << body;
   }
   EXPECT_EQ(desk.num_asked, 0);
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/http/reply.hpp"
 #include "base/number.hpp"
-#include "service/api.hpp"
-#include "service/job_view.hpp"
-#include "service/reply.hpp"
+#include "serve/api/api.hpp"
+#include "serve/api/job_view.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 using nlohmann::json;
 
@@ -22,13 +22,14 @@ struct SeenRun {
   GpuWindow window{};
 };
 
-SeenRun run_of(const live::LiveJob& job, live::TimeNs now_ns) {
+SeenRun run_of(const live::controller::LiveJob& job, base::TimeNs now_ns) {
   if (job.run_start_ns >= 0) {
     return {.run = job.runs,
             .window = {.gpus = job.gpus, .from_ns = job.run_start_ns, .to_ns = now_ns}};
   }
-  const auto last = std::find_if(job.past.rbegin(), job.past.rend(),
-                                 [](const live::PastRun& run) { return run.start_ns >= 0; });
+  const auto last =
+      std::find_if(job.past.rbegin(), job.past.rend(),
+                   [](const live::controller::PastRun& run) { return run.start_ns >= 0; });
   if (last == job.past.rend()) return {};
   return {.run = last->run,
           .window = {.gpus = last->gpus, .from_ns = last->start_ns, .to_ns = last->end_ns}};
@@ -42,43 +43,44 @@ json point_json(const GpuPoint& point) {
   return out;
 }
 
-Response show_series(const Call& call, const ApiContext& context) {
+base::http::Response show_series(const Call& call, const ApiContext& context) {
   SeenRun seen;
-  live::JobId id{};
+  core::model::JobId id{};
   bool found = false;
   bool allowed = false;
-  const model::Cluster* cluster = nullptr;
+  const core::model::Cluster* cluster = nullptr;
   context.desk.look([&](const Scene& scene) {
     cluster = &scene.site.cluster;
-    const live::LiveJob* const job = find_job(scene.book, call.names[0]);
+    const live::controller::LiveJob* const job = find_job(scene.book, call.names[0]);
     if (job == nullptr) return;
     found = true;
     allowed = call.who.may_see(job->spec.owner, job->spec.account);
     id = job->job;
     if (allowed) seen = run_of(*job, scene.now_ns);
   });
-  if (!found) return refusal(kNotFound, "there is no such job any more");
-  if (!allowed) return refusal(kForbidden, "the job is somebody else's");
+  if (!found) return base::http::refusal(base::http::kNotFound, "there is no such job any more");
+  if (!allowed) return base::http::refusal(base::http::kForbidden, "the job is somebody else's");
   int64_t points = kPointsDefault;
   if (const std::string_view text = call.query("points"); !text.empty()) {
     const auto value = base::parse_int(text);
     if (!value || *value < 1 || *value > kPointsMax) {
-      return refusal(kBadRequest, {.code = base::ErrorCode::BadData,
-                                   .message = "is not from 1 to 1000",
-                                   .place = {.file = {}, .line = 0, .column = 0, .field = "points"},
-                                   .remedy = {}});
+      return base::http::refusal(base::http::kBadRequest,
+                                 {.code = base::ErrorCode::BadData,
+                                  .message = "is not from 1 to 1000",
+                                  .place = {.file = {}, .line = 0, .column = 0, .field = "points"},
+                                  .remedy = {}});
     }
     points = *value;
   }
   GpuWindow& window = seen.window;
   window.gpus.resize(std::min(window.gpus.size(), kGpusMax));
   window.points_max = static_cast<size_t>(points);
-  json out = {{"job", live::job_number(id)}, {"run", seen.run}, {"gpus", json::array()}};
-  if (seen.run == 0) return reply(out);
+  json out = {{"job", live::job::job_number(id)}, {"run", seen.run}, {"gpus", json::array()}};
+  if (seen.run == 0) return base::http::reply(out);
   GpuCurves curves;
   if (context.gpu_curves) {
     auto drawn = context.gpu_curves(window);
-    if (!drawn) return refusal(kUnavailable, drawn.error());
+    if (!drawn) return base::http::refusal(base::http::kUnavailable, drawn.error());
     curves = std::move(*drawn);
   }
   out["from_s"] = base::to_seconds(window.from_ns);
@@ -92,7 +94,7 @@ Response show_series(const Call& call, const ApiContext& context) {
     }
     out["gpus"][i]["points"] = std::move(points_of);
   }
-  return reply(out);
+  return base::http::reply(out);
 }
 }  // namespace
 
@@ -101,4 +103,4 @@ void add_series_route(Router& router, const ApiContext& context) {
              [&context](const Call& call) { return show_series(call, context); });
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

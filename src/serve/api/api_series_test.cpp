@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "service/test_service.hpp"
+#include "serve/api/test_service.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using nlohmann::json;
@@ -35,7 +35,7 @@ class ApiSeries : public ServiceTest {
 
 TEST_F(ApiSeries, IsOfTheRunThatHoldsGpusFromItsStartToNow) {
   submit();
-  desk.run(1, {live::GpuId(5U), live::GpuId(2U)});
+  desk.run(1, {core::model::GpuId(5U), core::model::GpuId(2U)});
   desk.now_ns += 60 * base::kSecond;
   EXPECT_EQ(series(),
             json::parse(R"({"job":1,"run":1,"from_s":1.7e9,"to_s":1.70000006e9,"step_s":10.0,
@@ -56,14 +56,14 @@ TEST_F(ApiSeries, IsOfTheRunThatHoldsGpusFromItsStartToNow) {
 TEST_F(ApiSeries, IsOfTheLastRunThatRanOnceTheJobIsOver) {
   submit();
   EXPECT_EQ(series(), json::parse(R"({"job":1,"run":0,"gpus":[]})")) << "it waits";
-  desk.edit(1, [](live::LiveJob& job) {
-    job.stage = live::JobStage::Done;
+  desk.edit(1, [](live::controller::LiveJob& job) {
+    job.stage = live::controller::JobStage::Done;
     job.runs = 3;
     job.past = {{.run = 1, .start_ns = base::kSecond, .end_ns = 2 * base::kSecond},
                 {.run = 2,
                  .start_ns = 3 * base::kSecond,
                  .end_ns = 9 * base::kSecond,
-                 .gpus = std::vector<live::GpuId>(40, live::GpuId(3U))},
+                 .gpus = std::vector<core::model::GpuId>(40, core::model::GpuId(3U))},
                 {.run = 3, .end_ns = 10 * base::kSecond}};
   });
   const json last = series();
@@ -75,7 +75,7 @@ TEST_F(ApiSeries, IsOfTheLastRunThatRanOnceTheJobIsOver) {
 
 TEST_F(ApiSeries, IsForThoseWhoMaySeeTheJob) {
   submit();
-  desk.run(1, {live::GpuId(0U)});
+  desk.run(1, {core::model::GpuId(0U)});
   for (const char* who : {kAlice, kManager, kViewer, kOperator}) {
     EXPECT_EQ(status(who, "GET", "/v1/jobs/1/series"), status(who, "GET", "/v1/jobs/1")) << who;
   }
@@ -90,9 +90,9 @@ TEST_F(ApiSeries, IsForThoseWhoMaySeeTheJob) {
 TEST_F(ApiSeries, WithoutAnythingWrittenDownThereAreNoPoints) {
   extras.gpu_curves = nullptr;
   submit();
-  desk.run(1, {live::GpuId(0U)});
+  desk.run(1, {core::model::GpuId(0U)});
   EXPECT_EQ(series()["gpus"], json::parse(R"([{"gpu":0,"node":"n0","index":0,"points":[]}])"));
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -1,4 +1,4 @@
-#include "service/caller.hpp"
+#include "serve/api/caller.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
-namespace goban::service {
+namespace goban::serve::api {
 
 namespace {
 constexpr int64_t kRemember_s = 30;
@@ -24,12 +24,12 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-live::Owner owner_of(const passwd& entry) {
+live::job::Owner owner_of(const passwd& entry) {
   return {.uid = entry.pw_uid, .gid = entry.pw_gid, .user = entry.pw_name};
 }
 
 /// By the user database; without an entry there, such as in a container: "uid1000".
-live::Owner owner_by_id(uint32_t uid, uint32_t gid) {
+live::job::Owner owner_by_id(uint32_t uid, uint32_t gid) {
   std::vector<char> room(kEntryBytes);
   passwd entry{};
   passwd* found = nullptr;
@@ -61,7 +61,7 @@ bool is_in_group(const std::vector<uint32_t>& groups, const std::string& name) {
 }
 }  // namespace
 
-base::Result<live::Owner> find_user(const std::string& name) {
+base::Result<live::job::Owner> find_user(const std::string& name) {
   std::vector<char> room(kEntryBytes);
   passwd entry{};
   passwd* found = nullptr;
@@ -72,7 +72,7 @@ base::Result<live::Owner> find_user(const std::string& name) {
   return owner_of(entry);
 }
 
-std::vector<uint32_t> groups_of(const live::Owner& owner) {
+std::vector<uint32_t> groups_of(const live::job::Owner& owner) {
   constexpr int kFirstGuess = 64;
   int count = kFirstGuess;
   std::vector<gid_t> groups(kFirstGuess);
@@ -84,7 +84,7 @@ std::vector<uint32_t> groups_of(const live::Owner& owner) {
   return {groups.begin(), groups.end()};
 }
 
-bool Identity::may_touch(const live::Owner& of, const std::string& account) const {
+bool Identity::may_touch(const live::job::Owner& of, const std::string& account) const {
   if (role == Role::Operator) return true;
   if (role == Role::Viewer) return false;
   if (of.uid == owner.uid && of.user == owner.user) return true;
@@ -106,7 +106,7 @@ base::Result<std::unique_ptr<Callers>> Callers::create(CallerOptions options) {
   return callers;
 }
 
-base::Result<Identity> Callers::by_credentials(const Peer& peer) {
+base::Result<Identity> Callers::by_credentials(const base::http::Peer& peer) {
   {
     const std::scoped_lock lock(mutex_);
     const auto found = known_.find(peer.uid);
@@ -124,9 +124,9 @@ base::Result<Identity> Callers::by_credentials(const Peer& peer) {
     return base::usage_error(fmt::format("user id {} has no name on this machine", peer.uid));
   }
   Identity who;
-  who.owner =
-      named ? owner_of(entry)
-            : live::Owner{.uid = peer.uid, .gid = peer.gid, .user = fmt::format("uid{}", peer.uid)};
+  who.owner = named ? owner_of(entry)
+                    : live::job::Owner{
+                          .uid = peer.uid, .gid = peer.gid, .user = fmt::format("uid{}", peer.uid)};
   const std::string& user = who.owner.user;
   const auto manages = options_.account_managers.find(user);
   const auto in_operator_group = [&] {
@@ -149,7 +149,7 @@ base::Result<Identity> Callers::by_credentials(const Peer& peer) {
   return who;
 }
 
-base::Result<Identity> Callers::identify(const Request& request) {
+base::Result<Identity> Callers::identify(const base::http::Request& request) {
   if (request.token.empty() && !request.peer.is_local) {
     return base::usage_error("over TCP a token says who asks",
                              "send it as Authorization: Bearer TOKEN");
@@ -170,7 +170,7 @@ base::Result<Identity> Callers::by_token(const std::string& text) {
     token = *found;
   }
   Identity who{.owner = {}, .role = token.role, .accounts = std::move(token.accounts)};
-  base::Result<live::Owner> owner = find_user(token.user);
+  base::Result<live::job::Owner> owner = find_user(token.user);
   if (owner) {
     who.owner = std::move(*owner);
   } else if (token.role == Role::Viewer || token.role == Role::Operator) {
@@ -182,4 +182,4 @@ base::Result<Identity> Callers::by_token(const std::string& text) {
   return who;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

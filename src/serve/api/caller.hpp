@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "base/http/http_message.hpp"
 #include "base/result.hpp"
-#include "live/input.hpp"
-#include "service/http_message.hpp"
-#include "service/token_file.hpp"
+#include "live/controller/input.hpp"
+#include "serve/api/token_file.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 /// Somebody known.
 struct Identity {
-  live::Owner owner{};
+  live::job::Owner owner{};
   Role role = Role::User;
   std::vector<std::string> accounts{};  ///< that an account manager manages
   int32_t priority_max = INT32_MAX;     ///< of the jobs they submit
@@ -26,9 +26,9 @@ struct Identity {
   [[nodiscard]] bool is_operator() const { return role == Role::Operator; }
   [[nodiscard]] bool may_submit() const { return role != Role::Viewer; }
   /// May see and change a job of that owner and account.
-  [[nodiscard]] bool may_touch(const live::Owner& of, const std::string& account) const;
+  [[nodiscard]] bool may_touch(const live::job::Owner& of, const std::string& account) const;
   /// May see all of it, changing nothing: the same, and viewers.
-  [[nodiscard]] bool may_see(const live::Owner& of, const std::string& account) const {
+  [[nodiscard]] bool may_see(const live::job::Owner& of, const std::string& account) const {
     return role == Role::Viewer || may_touch(of, account);
   }
 };
@@ -60,11 +60,11 @@ class Callers {
 
   /// Errors: Usage, nobody known: no token over TCP, a wrong one, an uid without a name. A token
   /// counts before the credentials of a connection. The token is in no message.
-  [[nodiscard]] base::Result<Identity> identify(const Request& request);
+  [[nodiscard]] base::Result<Identity> identify(const base::http::Request& request);
 
  private:
   explicit Callers(CallerOptions options) : options_(std::move(options)) {}
-  [[nodiscard]] base::Result<Identity> by_credentials(const Peer& peer);
+  [[nodiscard]] base::Result<Identity> by_credentials(const base::http::Peer& peer);
   [[nodiscard]] base::Result<Identity> by_token(const std::string& text);
 
   CallerOptions options_;
@@ -79,8 +79,8 @@ class Callers {
 };
 
 /// A user of this machine. Errors: Usage if there is none of that name.
-[[nodiscard]] base::Result<live::Owner> find_user(const std::string& name);
+[[nodiscard]] base::Result<live::job::Owner> find_user(const std::string& name);
 /// The groups a user is in.
-[[nodiscard]] std::vector<uint32_t> groups_of(const live::Owner& owner);
+[[nodiscard]] std::vector<uint32_t> groups_of(const live::job::Owner& owner);
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

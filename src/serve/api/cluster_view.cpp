@@ -1,9 +1,9 @@
-#include "service/cluster_view.hpp"
+#include "serve/api/cluster_view.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 ClusterView view_cluster(const Scene& scene, bool with_scores) {
-  const model::Cluster& cluster = scene.site.cluster;
+  const core::model::Cluster& cluster = scene.site.cluster;
   ClusterView view;
   view.cluster = &cluster;
   view.holders.resize(cluster.num_gpus());
@@ -12,15 +12,15 @@ ClusterView view_cluster(const Scene& scene, bool with_scores) {
   view.is_open.assign(cluster.nodes().size(), true);
   view.is_asleep.assign(cluster.nodes().size(), false);
   for (const auto& [id, run] : scene.book.runs) {
-    if (run.stage == live::LiveRun::Stage::Pending) continue;
-    for (const live::GpuId gpu : run.gpus) {
+    if (run.stage == live::controller::LiveRun::Stage::Pending) continue;
+    for (const core::model::GpuId gpu : run.gpus) {
       if (gpu.index() < view.holders.size()) view.holders[gpu.index()].push_back(id.job);
     }
   }
   view.promises.resize(cluster.nodes().size());
   for (const auto& [id, each] : scene.book.reservations) {
     if (!each.is_open()) continue;
-    for (const live::NodeId node : each.plan.nodes) {
+    for (const core::model::NodeId node : each.plan.nodes) {
       if (node.index() >= view.promises.size()) continue;
       view.promises[node.index()].push_back({id, each.plan.start_ns, each.plan.end_ns});
     }
@@ -34,20 +34,21 @@ ClusterView view_cluster(const Scene& scene, bool with_scores) {
     const auto& state = scene.core->state();
     const auto rooms = state.resources().rooms();
     for (uint32_t i = 0; i < rooms.size() && i < view.is_open.size(); ++i) {
-      const live::NodeId node(i);
+      const core::model::NodeId node(i);
       view.is_open[i] = rooms[i].open;
       view.is_asleep[i] = state.node_power().is_resting(node) || state.node_power().is_waking(node);
     }
   }
   if (with_scores) {
     for (size_t i = 0; i < scene.site.scores.num_classes(); ++i) {
-      view.scores.push_back(scene.site.scores.of(model::AppClass{static_cast<uint8_t>(i)}).raw);
+      view.scores.push_back(
+          scene.site.scores.of(core::model::AppClass{static_cast<uint8_t>(i)}).raw);
     }
   }
   return view;
 }
 
-const char* ClusterView::gpu_state(live::GpuId gpu) const {
+const char* ClusterView::gpu_state(core::model::GpuId gpu) const {
   const size_t node = cluster->node_of(gpu).index();
   const size_t count = holders[gpu.index()].size();
   if (count > 1) return "shared";
@@ -64,7 +65,7 @@ const char* ClusterView::node_state(size_t node) const {
 }
 
 uint32_t ClusterView::held_gpus(size_t node) const {
-  const model::Node& each = cluster->nodes()[node];
+  const core::model::Node& each = cluster->nodes()[node];
   uint32_t count = 0;
   for (uint32_t gpu = each.first_gpu; gpu < each.end_gpu(); ++gpu) {
     count += holders[gpu].empty() ? 0 : 1;
@@ -72,4 +73,4 @@ uint32_t ClusterView::held_gpus(size_t node) const {
   return count;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -5,27 +5,27 @@
 #include <string>
 #include <vector>
 
-#include "service/desk.hpp"
+#include "serve/api/scheduler_client.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 struct ClusterView {
-  const model::Cluster* cluster = nullptr;
-  std::vector<std::vector<live::JobId>> holders{};  ///< by GPU: jobs that run or start there
-  std::vector<std::string> drain_reason{};          ///< by node; "" = none
-  std::vector<bool> is_drained{};                   ///< by node
-  std::vector<bool> is_open{};                      ///< by node: neither down nor asleep
-  std::vector<bool> is_asleep{};                    ///< by node: rests, or is on its way back
+  const core::model::Cluster* cluster = nullptr;
+  std::vector<std::vector<core::model::JobId>> holders{};  ///< by GPU: jobs that run or start there
+  std::vector<std::string> drain_reason{};                 ///< by node; "" = none
+  std::vector<bool> is_drained{};                          ///< by node
+  std::vector<bool> is_open{};                             ///< by node: neither down nor asleep
+  std::vector<bool> is_asleep{};  ///< by node: rests, or is on its way back
   struct Promise {
-    live::ReservationId reservation{};
-    live::TimeNs start_ns = 0;
-    live::TimeNs end_ns = 0;
+    core::model::ReservationId reservation{};
+    base::TimeNs start_ns = 0;
+    base::TimeNs end_ns = 0;
   };
   std::vector<std::vector<Promise>> promises{};  ///< by node: open reservations, by their numbers
   std::vector<std::vector<double>> scores{};     ///< by class, by GPU
 
   /// "free", "busy", "shared" (several holders), "drained", "asleep" or "down" of a GPU.
-  [[nodiscard]] const char* gpu_state(live::GpuId gpu) const;
+  [[nodiscard]] const char* gpu_state(core::model::GpuId gpu) const;
   /// "up", "drained", "draining" (drained, jobs still run), "asleep" (the scheduler let it rest,
   /// and wakes it when a job needs it) or "down" of a node.
   [[nodiscard]] const char* node_state(size_t node) const;
@@ -34,4 +34,4 @@ struct ClusterView {
 
 [[nodiscard]] ClusterView view_cluster(const Scene& scene, bool with_scores);
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

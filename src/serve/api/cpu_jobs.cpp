@@ -1,27 +1,27 @@
-#include "service/cpu_jobs.hpp"
+#include "serve/api/cpu_jobs.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 int64_t ceil_div(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
 }  // namespace
 
-model::ResourceType core_slots(const model::HostResources& host) {
+core::model::ResourceType core_slots(const core::model::HostResources& host) {
   const int32_t cores = std::max(host.cores, 1);
   return {.name = kSlots,
           .host = {.cores = 1, .mem_bytes = host.mem_bytes / cores},
           .max_instances = cores};
 }
 
-base::Status fit_into_slots(live::JobSpec& spec, const model::Cluster& cluster) {
+base::Status fit_into_slots(live::job::JobSpec& spec, const core::model::Cluster& cluster) {
   if (spec.num_gpus != 0 || !spec.resource_type.empty()) return {};
   const auto id = cluster.find_resource_type(kSlots);
   if (!id.valid()) return {};
-  const model::ResourceType& slot = cluster.resource_type(id);
+  const core::model::ResourceType& slot = cluster.resource_type(id);
   const int64_t parts = std::max(spec.instances, 1);
   const int64_t cores = parts * std::max(spec.cores, 1);
   const int64_t slot_bytes = std::max<int64_t>(slot.host.mem_bytes, 1);
@@ -43,4 +43,4 @@ base::Status fit_into_slots(live::JobSpec& spec, const model::Cluster& cluster) 
   return {};
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

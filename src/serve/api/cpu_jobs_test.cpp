@@ -1,17 +1,17 @@
 // Jobs without GPUs as slots of one core.
-#include "service/cpu_jobs.hpp"
+#include "serve/api/cpu_jobs.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 constexpr int64_t kGiB = int64_t{1} << 30;
 
-model::Cluster machine(bool sells_slots = true) {
-  model::ClusterBuilder builder("here");
+core::model::Cluster machine(bool sells_slots = true) {
+  core::model::ClusterBuilder builder("here");
   builder.add_gpu_model({.name = "virtual"});
-  model::ClusterBuilder::Placed placed;
+  core::model::ClusterBuilder::Placed placed;
   placed.node.name = "here";
   placed.node.num_gpus = 2;
   placed.node.host = {.cores = 8, .mem_bytes = 32 * kGiB};
@@ -20,8 +20,8 @@ model::Cluster machine(bool sells_slots = true) {
   return builder.build().value();
 }
 
-live::JobSpec job(int32_t cores, int64_t mem_bytes) {
-  live::JobSpec spec;
+live::job::JobSpec job(int32_t cores, int64_t mem_bytes) {
+  live::job::JobSpec spec;
   spec.num_gpus = 0;
   spec.cores = cores;
   spec.mem_bytes = mem_bytes;
@@ -70,4 +70,4 @@ TEST(CpuJobs, OthersAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

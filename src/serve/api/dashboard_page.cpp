@@ -1,13 +1,13 @@
-#include "service/dashboard_page.hpp"
+#include "serve/api/dashboard_page.hpp"
 
 #include <string_view>
 
 #include "base/check.hpp"
-#include "policy/compose.hpp"
-#include "report/json_text.hpp"
-#include "report/report_page.hpp"
+#include "core/policy/compose.hpp"
+#include "site/page/json_text.hpp"
+#include "site/page/report_page.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 namespace {
 
@@ -24,15 +24,15 @@ constexpr std::string_view kWithout =
 
 /// Its texts cannot end the element that they stand in.
 std::string document_of(const DashboardFacts& facts) {
-  std::string out = R"({"schema":"goban-live/1","goban":)" + report::json_quoted(facts.version);
-  out += ",\"policy\":" + report::json_quoted(facts.policy);
+  std::string out = R"({"schema":"goban-live/1","goban":)" + site::page::json_quoted(facts.version);
+  out += ",\"policy\":" + site::page::json_quoted(facts.policy);
   out += facts.what_if ? ",\"what_if\":true" : ",\"what_if\":false";
   out += ",\"policies\":[";
   const char* separator = "";
-  for (const policy::Preset& preset : policy::presets()) {
+  for (const core::policy::Preset& preset : core::policy::presets()) {
     out += separator;
-    out += "{\"name\":" + report::json_quoted(preset.composition.name);
-    out += ",\"description\":" + report::json_quoted(preset.description) + "}";
+    out += "{\"name\":" + site::page::json_quoted(preset.composition.name);
+    out += ",\"description\":" + site::page::json_quoted(preset.description) + "}";
     separator = ",";
   }
   return out + "]}";
@@ -47,7 +47,7 @@ size_t after(std::string_view page, std::string_view text) {
 }  // namespace
 
 std::string dashboard_page(const DashboardFacts& facts) {
-  const std::string_view page = report::report_page();
+  const std::string_view page = site::page::report_page();
   if (page.empty()) return std::string(kWithout);
   const size_t policy = after(page, kNothing);
   const size_t data = after(page, kDataElement);
@@ -61,4 +61,4 @@ std::string dashboard_page(const DashboardFacts& facts) {
   return out;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

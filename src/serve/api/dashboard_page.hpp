@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace goban::service {
+namespace goban::serve::api {
 
 struct DashboardFacts {
   std::string version{};  ///< of the program
@@ -15,4 +15,4 @@ struct DashboardFacts {
 /// was built without GOBAN_WEB has a page that says so.
 [[nodiscard]] std::string dashboard_page(const DashboardFacts& facts);
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

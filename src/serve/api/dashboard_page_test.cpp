@@ -1,13 +1,13 @@
-#include "service/dashboard_page.hpp"
+#include "serve/api/dashboard_page.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "policy/compose.hpp"
-#include "report/report_page.hpp"
+#include "core/policy/compose.hpp"
+#include "site/page/report_page.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using nlohmann::json;
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 TEST(DashboardPage, HoldsItsFactsAndAsksItsServerOnly) {
   const std::string page =
       dashboard_page({.version = "1.2", .policy = "las+</script><b>", .what_if = true});
-  if (report::report_page().empty()) {
+  if (site::page::report_page().empty()) {
     EXPECT_THAT(page, HasSubstr("without its dashboard"));
     return;
   }
@@ -28,18 +28,18 @@ TEST(DashboardPage, HoldsItsFactsAndAsksItsServerOnly) {
   EXPECT_EQ(document["goban"], "1.2");
   EXPECT_EQ(document["policy"], "las+</script><b>");
   EXPECT_EQ(document["what_if"], true);
-  ASSERT_EQ(document["policies"].size(), policy::presets().size());
-  EXPECT_EQ(document["policies"][0]["name"], policy::presets()[0].composition.name);
+  ASSERT_EQ(document["policies"].size(), core::policy::presets().size());
+  EXPECT_EQ(document["policies"][0]["name"], core::policy::presets()[0].composition.name);
   EXPECT_NE(document["policies"][0]["description"], "");
   EXPECT_THAT(page,
               HasSubstr("content=\"default-src 'none'; connect-src 'self'; script-src 'sha256-"));
-  EXPECT_EQ(page.size(), report::report_page().size() + data.size() +
+  EXPECT_EQ(page.size(), site::page::report_page().size() + data.size() +
                              std::string("connect-src 'self'; ").size());
 }
 
 TEST(DashboardPage, DoesNotOpenReportsToTheNetwork) {
-  EXPECT_EQ(report::report_page().find("connect-src"), std::string_view::npos);
+  EXPECT_EQ(site::page::report_page().find("connect-src"), std::string_view::npos);
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

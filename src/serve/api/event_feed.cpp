@@ -1,4 +1,4 @@
-#include "service/event_feed.hpp"
+#include "serve/api/event_feed.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "service/cluster_view.hpp"
+#include "serve/api/cluster_view.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 using nlohmann::json;
 
 namespace {
-constexpr live::TimeNs kWait_ns = 250'000'000;
+constexpr base::TimeNs kWait_ns = 250'000'000;
 constexpr std::chrono::milliseconds kLeast(100);
 constexpr std::chrono::seconds kHeartbeat(15);
 constexpr size_t kNamedMax = 200;
@@ -26,7 +26,7 @@ std::string event(const char* name, uint64_t version, const std::string& data) {
 }  // namespace
 
 /// Sends the version it begins with, then every change; a sign of life in between.
-class EventFeed::Listener final : public BodyStream {
+class EventFeed::Listener final : public base::http::BodyStream {
  public:
   explicit Listener(EventFeed& feed) : feed_(feed) {}
 
@@ -60,7 +60,7 @@ class EventFeed::Listener final : public BodyStream {
   Clock::time_point last_{};
 };
 
-uint64_t EventFeed::fingerprint(const live::LiveJob& job) {
+uint64_t EventFeed::fingerprint(const live::controller::LiveJob& job) {
   constexpr uint64_t kPrime = 0x100000001b3;
   uint64_t sum = 0xcbf29ce484222325;
   for (const uint64_t each :
@@ -76,13 +76,13 @@ void EventFeed::look_around() {
   bool nodes_changed = false;
   // The version before the look: what changes meanwhile is told again.
   const uint64_t version = desk_.version();
-  std::map<live::JobId, uint64_t> jobs;
+  std::map<core::model::JobId, uint64_t> jobs;
   desk_.look([&](const Scene& scene) {
     for (const auto& [id, job] : scene.book.jobs) {
       jobs.emplace_hint(jobs.end(), id, fingerprint(job));
     }
     ClusterView view = view_cluster(scene, false);
-    std::map<live::ReservationId, live::ReservationState> reservations;
+    std::map<core::model::ReservationId, live::controller::ReservationState> reservations;
     for (const auto& [id, each] : scene.book.reservations) reservations.emplace(id, each.state);
     nodes_changed = drained_ != scene.drained || open_ != view.is_open ||
                     asleep_ != view.is_asleep || reservations_ != reservations;
@@ -94,10 +94,10 @@ void EventFeed::look_around() {
   });
   for (const auto& [id, mark] : jobs) {
     const auto known = jobs_.find(id);
-    if (known == jobs_.end() || known->second != mark) changed.push_back(live::job_number(id));
+    if (known == jobs_.end() || known->second != mark) changed.push_back(live::job::job_number(id));
   }
   for (const auto& [id, mark] : jobs_) {
-    if (!jobs.contains(id)) changed.push_back(live::job_number(id));
+    if (!jobs.contains(id)) changed.push_back(live::job::job_number(id));
   }
   const bool all = !has_looked_ || changed.size() > kNamedMax;
   if (all) changed.clear();
@@ -128,11 +128,11 @@ void EventFeed::wait() {
   last_ = Clock::now();
 }
 
-std::unique_ptr<BodyStream> EventFeed::listen() {
+std::unique_ptr<base::http::BodyStream> EventFeed::listen() {
   const std::scoped_lock lock(mutex_);
   // After a time without listeners, nobody looked.
   if (desk_.version() != seen_) look_around();
   return std::make_unique<Listener>(*this);
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "service/desk.hpp"
-#include "service/http_message.hpp"
+#include "base/http/http_message.hpp"
+#include "serve/api/scheduler_client.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 /// One feed for all listeners. Its listeners' fill() and its wait() belong to one thread, the
 /// server's; listen() to any.
@@ -27,14 +27,14 @@ class EventFeed {
   /// busy scheduler does not make a busy server. Looks what changed.
   void wait();
   /// A body of events from now on. The feed outlives it.
-  [[nodiscard]] std::unique_ptr<BodyStream> listen();
+  [[nodiscard]] std::unique_ptr<base::http::BodyStream> listen();
 
  private:
   class Listener;
   using Clock = std::chrono::steady_clock;
   /// A change between two versions, as the text of an event's data.
   void look_around();
-  static uint64_t fingerprint(const live::LiveJob& job);
+  static uint64_t fingerprint(const live::controller::LiveJob& job);
 
   const Desk& desk_;
   Clock::time_point last_{};
@@ -42,12 +42,12 @@ class EventFeed {
   uint64_t seen_ = 0;     ///< guarded by mutex_, like all below
   uint64_t before_ = 0;   ///< the version before that
   std::string change_{};  ///< data of the event from before_ to seen_
-  std::map<live::JobId, uint64_t> jobs_{};
-  std::map<live::NodeId, std::string> drained_{};
+  std::map<core::model::JobId, uint64_t> jobs_{};
+  std::map<core::model::NodeId, std::string> drained_{};
   std::vector<bool> open_{};    ///< by node
   std::vector<bool> asleep_{};  ///< by node
-  std::map<live::ReservationId, live::ReservationState> reservations_{};
+  std::map<core::model::ReservationId, live::controller::ReservationState> reservations_{};
   bool has_looked_ = false;
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -1,19 +1,19 @@
-#include "service/explain.hpp"
+#include "serve/api/explain.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/date_time.hpp"
-#include "scheduler/explain.hpp"
-#include "service/job_view.hpp"
+#include "core/scheduler/explain.hpp"
+#include "serve/api/job_view.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
-using live::JobStage;
-using live::LiveJob;
+using core::scheduler::WaitCause;
+using live::controller::JobStage;
+using live::controller::LiveJob;
 using nlohmann::json;
-using scheduler::WaitCause;
 
 namespace {
 struct CauseWords {
@@ -54,12 +54,13 @@ CauseWords words_of(WaitCause cause) {
 void explain_dependencies(const Scene& scene, const LiveJob& job, json& out) {
   std::string words;
   json open = json::array();
-  for (const live::Dependency& each : job.spec.dependencies) {
+  for (const live::job::Dependency& each : job.spec.dependencies) {
     const LiveJob* const other = scene.book.find(each.job);
-    json entry = {{"kind", live::dependency_name(each.kind)}, {"job", live::job_number(each.job)}};
+    json entry = {{"kind", live::job::dependency_name(each.kind)},
+                  {"job", live::job::job_number(each.job)}};
     if (other != nullptr) entry["state"] = stage_name(other->stage);
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", live::dependency_name(each.kind),
-                         live::job_number(each.job));
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ",
+                         live::job::dependency_name(each.kind), live::job::job_number(each.job));
     open.push_back(std::move(entry));
   }
   out["dependencies"] = std::move(open);
@@ -72,13 +73,13 @@ void explain_waiting(const Scene& scene, const LiveJob& job, json& out) {
     return;
   }
   constexpr size_t kBeforeMax = 20;
-  const scheduler::WaitReason reason =
-      scheduler::why_waiting(*scene.core, job.job, scene.now_ns, scene.site.seed);
+  const core::scheduler::WaitReason reason =
+      core::scheduler::why_waiting(*scene.core, job.job, scene.now_ns, scene.site.seed);
   const CauseWords words = words_of(reason.cause);
   size_t count = 0;
   json before = json::array();
-  for (const live::JobId each : waiting_before(*scene.core, job.job, kBeforeMax, count)) {
-    before.push_back(live::job_number(each));
+  for (const core::model::JobId each : waiting_before(*scene.core, job.job, kBeforeMax, count)) {
+    before.push_back(live::job::job_number(each));
   }
   json waiting = {{"cause", words.name},
                   {"free_gpus", reason.free_gpus},
@@ -86,11 +87,11 @@ void explain_waiting(const Scene& scene, const LiveJob& job, json& out) {
                   {"first_before", std::move(before)}};
   std::string text = words.text;
   if (reason.is_behind && reason.head.valid()) {
-    waiting["head"] = live::job_number(reason.head);
-    text += fmt::format("; job {} is first in the queue", live::job_number(reason.head));
+    waiting["head"] = live::job::job_number(reason.head);
+    text += fmt::format("; job {} is first in the queue", live::job::job_number(reason.head));
   }
   if (reason.reservation.valid()) {
-    const std::string name = live::reservation_name(reason.reservation);
+    const std::string name = live::controller::reservation_name(reason.reservation);
     waiting["reservation"] = name;
     waiting["reservation_start_s"] = base::to_seconds(reason.reservation_ns);
     text += fmt::format("; reservation {} {} at {} UTC", name,
@@ -105,7 +106,7 @@ void explain_waiting(const Scene& scene, const LiveJob& job, json& out) {
 }
 
 void explain_place(const Scene& scene, const LiveJob& job, json& out) {
-  const model::Cluster& cluster = scene.site.cluster;
+  const core::model::Cluster& cluster = scene.site.cluster;
   // Of the GPUs, not of the reason: not every placement looks at levels.
   const std::string& level = cluster.levels()[cluster.span_level(job.gpus)].name;
   json place = {{"gpus", gpu_list(job.gpus, cluster)},
@@ -123,7 +124,7 @@ void explain_place(const Scene& scene, const LiveJob& job, json& out) {
 }  // namespace
 
 json explain_job(const Scene& scene, const LiveJob& job) {
-  json out = {{"job", live::job_number(job.job)}, {"state", stage_name(job.stage)}};
+  json out = {{"job", live::job::job_number(job.job)}, {"state", stage_name(job.stage)}};
   switch (job.stage) {
     case JobStage::Held:
       out["text"] = "it is held until somebody releases it";
@@ -147,4 +148,4 @@ json explain_job(const Scene& scene, const LiveJob& job) {
   return out;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

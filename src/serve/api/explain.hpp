@@ -3,11 +3,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "service/desk.hpp"
+#include "serve/api/scheduler_client.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 /// While the scheduler waits. Cost: a placement search at most.
-[[nodiscard]] nlohmann::json explain_job(const Scene& scene, const live::LiveJob& job);
+[[nodiscard]] nlohmann::json explain_job(const Scene& scene, const live::controller::LiveJob& job);
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -1,8 +1,8 @@
-#include "service/gpu_curves.hpp"
+#include "serve/api/gpu_curves.hpp"
 
 #include <algorithm>
 
-namespace goban::service {
+namespace goban::serve::api {
 
 using base::TimeNs;
 
@@ -53,4 +53,4 @@ GpuCurves CurveSums::take() const {
   return out;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

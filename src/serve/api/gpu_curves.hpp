@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "model/ids.hpp"
-#include "service/gpu_reading.hpp"
+#include "core/model/ids.hpp"
+#include "serve/api/gpu_reading.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 struct GpuWindow {
-  std::vector<model::GpuId> gpus{};
+  std::vector<core::model::GpuId> gpus{};
   base::TimeNs from_ns = 0;  ///< since 1970
   base::TimeNs to_ns = 0;
   size_t points_max = 300;  ///< of each GPU; 1 at least
@@ -56,4 +56,4 @@ class CurveSums {
   std::vector<std::vector<Bin>> gpus_{};
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -1,14 +1,14 @@
-#include "service/gpu_curves.hpp"
+#include "serve/api/gpu_curves.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using base::kSecond;
 
 TEST(GpuCurves, APointIsTheMeanOfItsTime) {
-  const GpuWindow window{.gpus = {model::GpuId(0U), model::GpuId(1U)},
+  const GpuWindow window{.gpus = {core::model::GpuId(0U), core::model::GpuId(1U)},
                          .from_ns = 100 * kSecond,
                          .to_ns = 400 * kSecond,
                          .points_max = 3};
@@ -34,13 +34,14 @@ TEST(GpuCurves, APointIsTheMeanOfItsTime) {
 }
 
 TEST(GpuCurves, AShortWindowHasFewerPoints) {
-  const GpuWindow window{.gpus = {model::GpuId(0U)}, .to_ns = 25 * kSecond, .points_max = 1000};
+  const GpuWindow window{
+      .gpus = {core::model::GpuId(0U)}, .to_ns = 25 * kSecond, .points_max = 1000};
   CurveSums sums(window, 10 * kSecond);
   for (int64_t at_s = 0; at_s < 25; ++at_s) sums.add(0, at_s * 1000, {.util_pct = 1});
   EXPECT_EQ(sums.take().gpus[0].size(), 3U);
-  const GpuWindow empty{.gpus = {model::GpuId(0U)}, .from_ns = kSecond, .to_ns = kSecond};
+  const GpuWindow empty{.gpus = {core::model::GpuId(0U)}, .from_ns = kSecond, .to_ns = kSecond};
   EXPECT_TRUE(CurveSums(empty, kSecond).take().gpus[0].empty());
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace goban::service {
+namespace goban::serve::api {
 
 /// What an instrument says of a GPU now; negative = not known.
 struct GpuReading {
@@ -13,4 +13,4 @@ struct GpuReading {
   double temperature_c = -1;
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -10,10 +10,10 @@
 #include <thread>
 #include <unistd.h>
 
-#include "service/api_client.hpp"
-#include "service/test_service.hpp"
+#include "serve/api/api_client.hpp"
+#include "serve/api/test_service.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using testing::HasSubstr;
@@ -66,7 +66,7 @@ TEST_F(HttpServerTest, KnowsWhoAsksByTheSocket) {
   start();
   ApiClient me = client();
   EXPECT_EQ(me.post("/v1/jobs", R"({"script":"x"})").value(), R"({"job":1,"jobs":[1]})");
-  desk.edit(1, [](live::LiveJob& job) { EXPECT_EQ(job.spec.owner.uid, ::geteuid()); });
+  desk.edit(1, [](live::controller::LiveJob& job) { EXPECT_EQ(job.spec.owner.uid, ::geteuid()); });
   EXPECT_TRUE(me.post("/v1/nodes/n0/drain", R"({"reason":"fan"})").has_value());
   EXPECT_EQ(me.get("/v1/jobs/9").error().message, "there is no job 9 any more");
   EXPECT_EQ(me.last_status(), 404);
@@ -177,7 +177,8 @@ TEST_F(HttpServerTest, LogsAreFollowed) {
     std::ofstream(folder + "/goban-1.out") << "one\n";
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     std::ofstream(folder + "/goban-1.out", std::ios::app) << "two\n";
-    desk.edit(1, [](live::LiveJob& each) { each.stage = live::JobStage::Done; });
+    desk.edit(
+        1, [](live::controller::LiveJob& each) { each.stage = live::controller::JobStage::Done; });
   });
   std::string got;
   ApiClient me = client();
@@ -281,11 +282,11 @@ TEST_F(HttpServerTest, SpeaksTls) {
 
 TEST_F(HttpServerTest, OneDaemonASocket) {
   start();
-  const auto second = ListenSocket::unix_at(options.socket, 0600);
+  const auto second = base::http::ListenSocket::unix_at(options.socket, 0600);
   ASSERT_FALSE(second.has_value());
   EXPECT_THAT(second.error().text(), HasSubstr("another daemon listens"));
   std::ofstream(folder + "/file") << "text";
-  EXPECT_FALSE(ListenSocket::unix_at(folder + "/file", 0600).has_value());
+  EXPECT_FALSE(base::http::ListenSocket::unix_at(folder + "/file", 0600).has_value());
   service.reset();
   EXPECT_FALSE(std::filesystem::exists(options.socket));
   // A socket that a killed daemon left behind is replaced.
@@ -300,4 +301,4 @@ TEST_F(HttpServerTest, OneDaemonASocket) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

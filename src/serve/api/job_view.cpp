@@ -1,4 +1,4 @@
-#include "service/job_view.hpp"
+#include "serve/api/job_view.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include "live/job/job_spec_json.hpp"
 #include "live/job/output_path.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 using nlohmann::json;
 
@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 8> kResults = {"none",        "completed"
                                                       "cancelled",   "timed_out", "out_of_memory",
                                                       "node_failed", "never_runs"};
 
-void put_time(json& out, const char* name, live::TimeNs time_ns) {
+void put_time(json& out, const char* name, base::TimeNs time_ns) {
   if (time_ns >= 0) out[name] = base::to_seconds(time_ns);
 }
 
@@ -55,9 +55,9 @@ json usage_json(const live::RunUsage& usage) {
   return out;
 }
 
-json past_json(const live::LiveJob& job, const model::Cluster& cluster) {
+json past_json(const live::controller::LiveJob& job, const core::model::Cluster& cluster) {
   json out = json::array();
-  for (const live::PastRun& run : job.past) {
+  for (const live::controller::PastRun& run : job.past) {
     json each = {{"run", run.run}, {"gpus", gpu_list(run.gpus, cluster)}};
     put_time(each, "start_s", run.start_ns);
     put_time(each, "end_s", run.end_ns);
@@ -68,24 +68,26 @@ json past_json(const live::LiveJob& job, const model::Cluster& cluster) {
   return out;
 }
 
-bool has_run(const live::LiveJob& job) { return job.runs > 0; }
+bool has_run(const live::controller::LiveJob& job) { return job.runs > 0; }
 }  // namespace
 
-std::string_view stage_name(live::JobStage stage) { return kStages[static_cast<size_t>(stage)]; }
-std::string_view result_name(live::JobResult result) {
+std::string_view stage_name(live::controller::JobStage stage) {
+  return kStages[static_cast<size_t>(stage)];
+}
+std::string_view result_name(live::controller::JobResult result) {
   return kResults[static_cast<size_t>(result)];
 }
 
-std::optional<live::JobStage> find_stage(std::string_view name) {
+std::optional<live::controller::JobStage> find_stage(std::string_view name) {
   const auto* const found = std::find(kStages.begin(), kStages.end(), name);
   if (found == kStages.end()) return std::nullopt;
-  return static_cast<live::JobStage>(found - kStages.begin());
+  return static_cast<live::controller::JobStage>(found - kStages.begin());
 }
 
-std::map<live::JobId, int64_t> queue_positions(const scheduler::Core& core) {
-  std::map<live::JobId, int64_t> positions;
-  const scheduler::State& state = core.state();
-  const auto count = [&](const scheduler::WaitQueue& queue) {
+std::map<core::model::JobId, int64_t> queue_positions(const core::scheduler::Core& core) {
+  std::map<core::model::JobId, int64_t> positions;
+  const core::scheduler::State& state = core.state();
+  const auto count = [&](const core::scheduler::WaitQueue& queue) {
     int64_t position = 0;
     for (const auto* entry = queue.first(); entry != nullptr; entry = queue.after(entry->key)) {
       positions.emplace(state.job(entry->slot).job, ++position);
@@ -110,27 +112,27 @@ json ranks_json(const std::vector<live::RankTimes>& ranks) {
   return out;
 }
 
-json gpu_list(const std::vector<live::GpuId>& gpus, const model::Cluster& cluster) {
+json gpu_list(const std::vector<core::model::GpuId>& gpus, const core::model::Cluster& cluster) {
   json list = json::array();
-  for (const live::GpuId gpu : gpus) {
+  for (const core::model::GpuId gpu : gpus) {
     if (gpu.index() >= cluster.num_gpus()) continue;
-    const model::Node& node = cluster.node(cluster.node_of(gpu));
+    const core::model::Node& node = cluster.node(cluster.node_of(gpu));
     list.push_back(
         {{"gpu", gpu.value}, {"node", node.name}, {"index", gpu.value - node.first_gpu}});
   }
   return list;
 }
 
-json job_summary(const live::LiveJob& job, const model::Cluster& cluster) {
-  json out = {{"job", live::job_number(job.job)},
-              {"id", live::job_name_of(job.job, job.spec)},
+json job_summary(const live::controller::LiveJob& job, const core::model::Cluster& cluster) {
+  json out = {{"job", live::job::job_number(job.job)},
+              {"id", live::job::job_name_of(job.job, job.spec)},
               {"user", job.spec.owner.user},
               {"state", stage_name(job.stage)},
               {"num_gpus", job.spec.num_gpus},
               {"priority", job.spec.priority},
               {"runs", job.runs},
               {"held_s", base::to_seconds(job.held_ns)}};
-  if (job.result != live::JobResult::None) out["result"] = result_name(job.result);
+  if (job.result != live::controller::JobResult::None) out["result"] = result_name(job.result);
   if (!job.spec.account.empty()) out["account"] = job.spec.account;
   if (!job.spec.partition.empty()) out["partition"] = job.spec.partition;
   if (!job.spec.reservation.empty()) out["reservation"] = job.spec.reservation;
@@ -149,13 +151,13 @@ json job_summary(const live::LiveJob& job, const model::Cluster& cluster) {
   return out;
 }
 
-json job_details(const live::LiveJob& job, const model::Cluster& cluster) {
+json job_details(const live::controller::LiveJob& job, const core::model::Cluster& cluster) {
   json out = job_summary(job, cluster);
   if (!job.spec.name.empty()) out["name"] = job.spec.name;
-  out["spec"] = live::to_json(job.spec);
+  out["spec"] = live::job::to_json(job.spec);
   if (!job.spec.interactive) {
-    out["stdout_file"] = live::output_path(job.job, job.spec, live::OutputStream::Stdout);
-    out["stderr_file"] = live::output_path(job.job, job.spec, live::OutputStream::Stderr);
+    out["stdout_file"] = live::job::output_path(job.job, job.spec, live::job::OutputStream::Stdout);
+    out["stderr_file"] = live::job::output_path(job.job, job.spec, live::job::OutputStream::Stderr);
   }
   out["preemptions"] = job.preemptions;
   out["breakages"] = job.breakages;
@@ -165,7 +167,7 @@ json job_details(const live::LiveJob& job, const model::Cluster& cluster) {
                   {"product", job.why.product},
                   {"prediction", job.why.prediction}};
   }
-  if (job.stage == live::JobStage::Done) {
+  if (job.stage == live::controller::JobStage::Done) {
     put_known(out, "exit_code", job.exit_code);
     if (job.signal > 0) out["signal"] = job.signal;
   }
@@ -179,21 +181,22 @@ json job_details(const live::LiveJob& job, const model::Cluster& cluster) {
   return out;
 }
 
-const live::LiveJob* find_job(const live::JobBook& book, std::string_view name) {
+const live::controller::LiveJob* find_job(const live::controller::JobBook& book,
+                                          std::string_view name) {
   const size_t split = name.find('_');
   const auto number = base::parse_int(name.substr(0, split));
   if (!number || *number < 1 || *number > UINT32_MAX) return nullptr;
-  const live::JobId first(static_cast<uint32_t>(*number - 1));
+  const core::model::JobId first(static_cast<uint32_t>(*number - 1));
   if (split == std::string_view::npos) return book.find(first);
   const auto task = base::parse_int(name.substr(split + 1));
   if (!task) return nullptr;
   // The tasks of an array follow each other; the first may be forgotten already.
   for (auto at = book.jobs.lower_bound(first); at != book.jobs.end(); ++at) {
-    const live::JobSpec& spec = at->second.spec;
+    const live::job::JobSpec& spec = at->second.spec;
     if (at->first != first && spec.array_first != first) return nullptr;
     if (spec.array_first == first && spec.array_task == *task) return &at->second;
   }
   return nullptr;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

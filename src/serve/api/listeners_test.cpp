@@ -3,13 +3,13 @@
 #include <grp.h>
 #include <unistd.h>
 
+#include "base/http/http_uri.hpp"
 #include "base/sha256.hpp"
-#include "service/http_uri.hpp"
-#include "service/rate_limit.hpp"
-#include "service/test_service.hpp"
-#include "service/token_file.hpp"
+#include "serve/api/rate_limit.hpp"
+#include "serve/api/test_service.hpp"
+#include "serve/api/token_file.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using testing::ElementsAre;
@@ -17,23 +17,23 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(HttpUri, SplitsAndDecodes) {
-  const auto target = parse_target("/v1/jobs?a=1+2&b=%C3%A9&c&a=3");
+  const auto target = base::http::parse_target("/v1/jobs?a=1+2&b=%C3%A9&c&a=3");
   ASSERT_TRUE(target);
   EXPECT_EQ(target->path, "/v1/jobs");
   EXPECT_THAT(target->query, ElementsAre(testing::Pair("a", "3"), testing::Pair("b", "\xc3\xa9"),
                                          testing::Pair("c", "")));
   for (const char* wrong : {"/?a=%", "/?a=%1", "/?a=%zz", "/?a=%00", "/?a=%ff", "/?%0a=1",
                             "/?a=%C0%AF", "/?a=%ED%A0%80", "/?a=%C2%80"}) {
-    EXPECT_FALSE(parse_target(wrong)) << wrong;
+    EXPECT_FALSE(base::http::parse_target(wrong)) << wrong;
   }
 }
 
 TEST(HttpUri, SegmentsHaveNoWayUp) {
-  EXPECT_THAT(*path_segments("/v1/jobs/7"), ElementsAre("v1", "jobs", "7"));
-  EXPECT_THAT(*path_segments("/"), ElementsAre(""));
-  EXPECT_THAT(*path_segments("/a%20b"), ElementsAre("a b"));
+  EXPECT_THAT(*base::http::path_segments("/v1/jobs/7"), ElementsAre("v1", "jobs", "7"));
+  EXPECT_THAT(*base::http::path_segments("/"), ElementsAre(""));
+  EXPECT_THAT(*base::http::path_segments("/a%20b"), ElementsAre("a b"));
   for (const char* wrong : {"", "a", "/..", "/a/../b", "/%2e%2e", "/a%2fb", "/%00", "/."}) {
-    EXPECT_FALSE(path_segments(wrong)) << wrong;
+    EXPECT_FALSE(base::http::path_segments(wrong)) << wrong;
   }
 }
 
@@ -60,7 +60,7 @@ TEST(TokenFile, NewTokensAreLongAndDifferent) {
   const std::string one = make_token().value();
   EXPECT_EQ(one.size(), 43u);
   EXPECT_NE(one, make_token().value());
-  EXPECT_TRUE(is_plain_text(one));
+  EXPECT_TRUE(base::http::is_plain_text(one));
 }
 
 TEST_F(ServiceTest, TokenFilesOfEverybodyAreRefused) {
@@ -87,7 +87,7 @@ TEST(Callers, CredentialsOfTheConnectionCount) {
   };
   EXPECT_EQ(who({}, ::geteuid())->role, Role::Operator);
   EXPECT_EQ(who({}, 0)->role, Role::Operator);
-  const live::Owner daemon = find_user("daemon").value();
+  const live::job::Owner daemon = find_user("daemon").value();
   if (daemon.uid == ::geteuid()) GTEST_SKIP();
   EXPECT_EQ(who({}, daemon.uid)->owner, daemon);
   EXPECT_EQ(who({}, daemon.uid)->role, Role::User);
@@ -123,12 +123,13 @@ TEST(RateLimit, FillsAgain) {
 }
 
 TEST(ListenSocket, KnowsLoopback) {
-  for (const char* near : {"127.0.0.1", "127.8.9.1", "::1"}) EXPECT_TRUE(is_loopback_address(near));
+  for (const char* near : {"127.0.0.1", "127.8.9.1", "::1"})
+    EXPECT_TRUE(base::http::is_loopback_address(near));
   for (const char* far : {"0.0.0.0", "::", "128.0.0.1", "localhost", "10.0.0.1"}) {
-    EXPECT_FALSE(is_loopback_address(far)) << far;
+    EXPECT_FALSE(base::http::is_loopback_address(far)) << far;
   }
-  EXPECT_FALSE(ListenSocket::tcp_at("localhost", 0).has_value());
-  EXPECT_FALSE(ListenSocket::unix_at("/" + std::string(200, 'x'), 0600).has_value());
+  EXPECT_FALSE(base::http::ListenSocket::tcp_at("localhost", 0).has_value());
+  EXPECT_FALSE(base::http::ListenSocket::unix_at("/" + std::string(200, 'x'), 0600).has_value());
 }
 
 TEST(ServiceOptions, AreReadFromTheConfiguration) {
@@ -160,4 +161,4 @@ accounts = ["vision"]
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -1,4 +1,4 @@
-#include "service/log_file.hpp"
+#include "serve/api/log_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,16 +12,16 @@
 #include <utility>
 #include <vector>
 
-#include "service/caller.hpp"
+#include "serve/api/caller.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 namespace {
 /// Makes this thread open files as the owner does, if the process is root. glibc's setgroups()
 /// would change all threads; the system call changes this one.
 class OwnersEyes {
  public:
-  explicit OwnersEyes(const live::Owner& owner) : good_(put_on(owner)) {}
+  explicit OwnersEyes(const live::job::Owner& owner) : good_(put_on(owner)) {}
   OwnersEyes(const OwnersEyes&) = delete;
   OwnersEyes& operator=(const OwnersEyes&) = delete;
   ~OwnersEyes() {
@@ -33,7 +33,7 @@ class OwnersEyes {
   [[nodiscard]] bool good() const { return good_; }
 
  private:
-  bool put_on(const live::Owner& owner) {
+  bool put_on(const live::job::Owner& owner) {
     if (::geteuid() != 0 || owner.uid == 0) return true;
     const int count = ::getgroups(0, nullptr);
     before_.resize(static_cast<size_t>(std::max(count, 0)));
@@ -54,7 +54,7 @@ class OwnersEyes {
 };
 }  // namespace
 
-base::Result<LogFile> LogFile::open(const live::Owner& owner, const std::string& path) {
+base::Result<LogFile> LogFile::open(const live::job::Owner& owner, const std::string& path) {
   LogFile file;
   int problem = 0;
   {
@@ -109,4 +109,4 @@ int64_t LogFile::read(int64_t offset, size_t bytes_max, std::string& out) const 
   return count;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -8,7 +8,7 @@
 #include "base/result.hpp"
 #include "live/job/job_spec.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 class LogFile {
  public:
@@ -19,7 +19,7 @@ class LogFile {
 
   /// A LogFile that is not there() if nothing was written yet. Errors: Failed if it may not be
   /// shown: a link, a device, somebody else's, not readable.
-  [[nodiscard]] static base::Result<LogFile> open(const live::Owner& owner,
+  [[nodiscard]] static base::Result<LogFile> open(const live::job::Owner& owner,
                                                   const std::string& path);
   [[nodiscard]] bool there() const { return descriptor_ >= 0; }
   [[nodiscard]] int64_t size() const;
@@ -30,4 +30,4 @@ class LogFile {
   int descriptor_ = -1;
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

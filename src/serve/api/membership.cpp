@@ -1,12 +1,12 @@
-#include "service/membership.hpp"
+#include "serve/api/membership.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/nearest.hpp"
-#include "model/site_rules.hpp"
+#include "core/model/site_rules.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 base::Status refuse(std::string message, std::string remedy) {
@@ -19,12 +19,12 @@ base::Status refuse(std::string message, std::string remedy) {
 }  // namespace
 
 base::Status check_membership(const std::string& account, const Identity& who,
-                              const live::Owner& owner, const live::Site& site) {
+                              const live::job::Owner& owner, const live::controller::Site& site) {
   const bool has_file =
       site.composition.rules != nullptr && !site.composition.rules->accounts.empty();
   if (account.empty() || !has_file || who.is_operator()) return {};
   if (std::ranges::find(who.accounts, account) != who.accounts.end()) return {};
-  const model::SiteRules& rules = *site.composition.rules;
+  const core::model::SiteRules& rules = *site.composition.rules;
   // Names that jobs brought are numbered behind those of the file.
   const uint32_t number = site.accounts.find(account);
   if (number >= rules.accounts.size()) {
@@ -36,7 +36,7 @@ base::Status check_membership(const std::string& account, const Identity& who,
                                : fmt::format("did you mean {}?", near));
   }
   bool is_open = true;
-  for (const model::UserRule& rule : rules.users) {
+  for (const core::model::UserRule& rule : rules.users) {
     if (rule.account.value != number) continue;
     if (site.users[rule.user.index()] == owner.user) return {};
     is_open = false;
@@ -46,4 +46,4 @@ base::Status check_membership(const std::string& account, const Identity& who,
                 "name an account that lists you, or ask an operator");
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

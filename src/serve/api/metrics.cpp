@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "service/api.hpp"
-#include "service/job_view.hpp"
-#include "service/metrics_page.hpp"
+#include "serve/api/api.hpp"
+#include "serve/api/job_view.hpp"
+#include "serve/api/metrics_page.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 namespace {
 /// Nodes with series of their own at most.
@@ -30,7 +30,7 @@ Figures figures_of(const Desk& desk) {
     for (const auto& [id, job] : scene.book.jobs) {
       ++out.stages[static_cast<size_t>(job.stage)];
       out.deadlines.add(job, scene.now_ns);
-      if (job.stage != live::JobStage::Waiting) continue;
+      if (job.stage != live::controller::JobStage::Waiting) continue;
       out.waiting_gpus += job.spec.num_gpus;
       out.wait_s_max = std::max(out.wait_s_max, base::to_seconds(scene.now_ns - job.submit_ns));
     }
@@ -42,7 +42,7 @@ void write_queue(MetricsPage& page, const Figures& figures) {
   page.family("goban_jobs", "gauge", "Jobs in the book by state.");
   for (size_t i = 0; i < figures.stages.size(); ++i) {
     page.value(static_cast<double>(figures.stages[i]),
-               metric_labels({{"state", stage_name(static_cast<live::JobStage>(i))}}));
+               metric_labels({{"state", stage_name(static_cast<live::controller::JobStage>(i))}}));
   }
   page.single("goban_waiting_gpus", "gauge", "GPUs that waiting jobs ask for.",
               static_cast<double>(figures.waiting_gpus));
@@ -56,7 +56,7 @@ void write_cluster(MetricsPage& page, const ClusterView& view) {
                                                   "drained", "asleep", "down"};
   std::array<int64_t, kStates.size()> counts{};
   for (uint32_t gpu = 0; gpu < view.cluster->num_gpus(); ++gpu) {
-    const std::string_view state = view.gpu_state(live::GpuId(gpu));
+    const std::string_view state = view.gpu_state(core::model::GpuId(gpu));
     for (size_t i = 0; i < kStates.size(); ++i) counts[i] += state == kStates[i] ? 1 : 0;
   }
   page.family("goban_gpus", "gauge", "GPUs by state.");
@@ -86,7 +86,7 @@ void write_cluster(MetricsPage& page, const ClusterView& view) {
               static_cast<double>(nodes.size() - shown));
 }
 
-void write_daemon(MetricsPage& page, const live::DaemonStats& stats) {
+void write_daemon(MetricsPage& page, const live::loop::DaemonStats& stats) {
   page.single("goban_inputs_total", "counter", "Inputs taken since the start.",
               static_cast<double>(stats.inputs));
   page.single("goban_turns_total", "counter", "Turns of the scheduler since the start.",
@@ -105,7 +105,7 @@ void write_daemon(MetricsPage& page, const live::DaemonStats& stats) {
   page.value(static_cast<double>(stats.decisions), {}, "_count");
 }
 
-void write_http(MetricsPage& page, const HttpStats& stats) {
+void write_http(MetricsPage& page, const base::http::HttpStats& stats) {
   page.single("goban_http_requests_total", "counter", "HTTP requests since the start.",
               static_cast<double>(stats.requests));
   page.single("goban_http_refused_total", "counter", "Requests refused by a limit of the server.",
@@ -128,9 +128,9 @@ void add_metrics_route(Router& router, const ApiContext& context) {
     if (context.scores) write_scores(page, figures.view, context.scores());
     write_daemon(page, context.desk.stats());
     if (context.http_stats) write_http(page, context.http_stats());
-    return Response{.content_type = "text/plain; version=0.0.4; charset=utf-8",
-                    .body = page.take()};
+    return base::http::Response{.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                                .body = page.take()};
   });
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

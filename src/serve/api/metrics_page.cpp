@@ -1,11 +1,11 @@
-#include "service/metrics_page.hpp"
+#include "serve/api/metrics_page.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/number.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 namespace {
 
@@ -23,7 +23,8 @@ std::vector<GpuName> gpu_names(const ClusterView& view) {
   const size_t count = std::min<size_t>(view.cluster->num_gpus(), kGpusMax);
   out.reserve(count);
   for (uint32_t gpu = 0; gpu < count; ++gpu) {
-    const model::Node& node = view.cluster->node(view.cluster->node_of(live::GpuId(gpu)));
+    const core::model::Node& node =
+        view.cluster->node(view.cluster->node_of(core::model::GpuId(gpu)));
     out.push_back({.node = node.name, .index = fmt::format("{}", gpu - node.first_gpu)});
   }
   return out;
@@ -44,9 +45,9 @@ void write_reading(MetricsPage& page, const char* name, const char* help,
 }
 
 /// Seconds of work left by the job's own progress, else by its time limit; negative = not known.
-double left_s(const live::LiveJob& job, live::TimeNs now_ns) {
-  const bool runs = job.stage == live::JobStage::Running;
-  const live::TimeNs run_ns = runs && job.run_start_ns >= 0 ? now_ns - job.run_start_ns : 0;
+double left_s(const live::controller::LiveJob& job, base::TimeNs now_ns) {
+  const bool runs = job.stage == live::controller::JobStage::Running;
+  const base::TimeNs run_ns = runs && job.run_start_ns >= 0 ? now_ns - job.run_start_ns : 0;
   const double held_s = base::to_seconds(job.held_ns + run_ns);
   const live::ProgressNews& said = job.progress;
   if (said.epoch > 0 && said.epochs > 0) return held_s * (said.epochs - said.epoch) / said.epoch;
@@ -98,8 +99,8 @@ std::string metric_labels(
   return out + "}";
 }
 
-void DeadlineCounts::add(const live::LiveJob& job, live::TimeNs now_ns) {
-  if (job.spec.training.deadline_ns < 0 || job.stage == live::JobStage::Done) return;
+void DeadlineCounts::add(const live::controller::LiveJob& job, base::TimeNs now_ns) {
+  if (job.spec.training.deadline_ns < 0 || job.stage == live::controller::JobStage::Done) return;
   const double time_s = base::to_seconds(job.submit_ns + job.spec.training.deadline_ns - now_ns);
   if (time_s < 0) {
     ++missed;
@@ -165,12 +166,12 @@ void write_scores(MetricsPage& page, const ClusterView& view, const ScoreReport&
   by_gpu("goban_gpu_score_expired",
          "1 if what was measured of a GPU does not hold any more: its score is 1 until it is "
          "measured again.",
-         [](const profile::ScoreFacts& each) { return each.expired; });
+         [](const core::knowledge::ScoreFacts& each) { return each.expired; });
   by_gpu("goban_gpu_score_suspect", "1 if jobs disagree with the score of a GPU.",
-         [](const profile::ScoreFacts& each) { return each.suspect; });
+         [](const core::knowledge::ScoreFacts& each) { return each.suspect; });
   by_gpu("goban_gpu_measured_time_seconds",
          "When a GPU was measured last, since 1970; 0 = nothing of it holds.",
-         [](const profile::ScoreFacts& each) { return each.measured_unix_s; });
+         [](const core::knowledge::ScoreFacts& each) { return each.measured_unix_s; });
   page.single("goban_measurements_total", "counter", "Measurements of GPUs since the start.",
               static_cast<double>(report.measurements));
   page.single("goban_scores_moved_by_jobs_total", "counter",
@@ -182,4 +183,4 @@ void write_scores(MetricsPage& page, const ClusterView& view, const ScoreReport&
               "GPU time that measuring again may have come to by now.", report.budget_s);
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "service/api.hpp"
-#include "service/cluster_view.hpp"
+#include "serve/api/api.hpp"
+#include "serve/api/cluster_view.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 /// Families of metrics in Prometheus' text format, one after the other.
 class MetricsPage {
@@ -37,7 +37,7 @@ struct DeadlineCounts {
   int64_t missed = 0;  ///< the moment is over
   int64_t in_danger = 0;
   int64_t in_time = 0;  ///< nothing known says otherwise
-  void add(const live::LiveJob& job, live::TimeNs now_ns);
+  void add(const live::controller::LiveJob& job, base::TimeNs now_ns);
 };
 void write_deadlines(MetricsPage& page, const DeadlineCounts& counts);
 
@@ -47,4 +47,4 @@ void write_gpus(MetricsPage& page, const ClusterView& view, const GpuReadings& r
 /// What is known of the scores of GPUs, and what measuring them cost. Without GPUs: nothing.
 void write_scores(MetricsPage& page, const ClusterView& view, const ScoreReport& report);
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -1,4 +1,4 @@
-#include "service/metrics_page.hpp"
+#include "serve/api/metrics_page.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -6,9 +6,9 @@
 #include <set>
 #include <sstream>
 
-#include "service/test_service.hpp"
+#include "serve/api/test_service.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using testing::HasSubstr;
@@ -71,9 +71,9 @@ TEST(MetricLabels, AreQuoted) {
   EXPECT_EQ(metric_labels({{"a", "x\"y\\z\n"}, {"b", ""}}), R"({a="x\"y\\z\n",b=""})");
 }
 
-live::LiveJob job_with_deadline(double deadline_s) {
-  live::LiveJob job;
-  job.stage = live::JobStage::Running;
+live::controller::LiveJob job_with_deadline(double deadline_s) {
+  live::controller::LiveJob job;
+  job.stage = live::controller::JobStage::Running;
   job.submit_ns = 0;
   job.run_start_ns = 100 * base::kSecond;
   job.spec.training.deadline_ns = base::from_seconds(deadline_s);
@@ -81,9 +81,9 @@ live::LiveJob job_with_deadline(double deadline_s) {
 }
 
 TEST(Deadlines, AreInDangerByProgressThenByTheLimit) {
-  const live::TimeNs now = 200 * base::kSecond;
+  const base::TimeNs now = 200 * base::kSecond;
   DeadlineCounts counts;
-  live::LiveJob job = job_with_deadline(1000);
+  live::controller::LiveJob job = job_with_deadline(1000);
   counts.add(job, now);
   EXPECT_EQ(counts.in_time, 1) << "nothing is known";
   job.spec.walltime_limit_ns = 901 * base::kSecond;  // 801 s are left, and 800 s until the deadline
@@ -97,9 +97,9 @@ TEST(Deadlines, AreInDangerByProgressThenByTheLimit) {
   EXPECT_EQ(counts.in_danger, 2);
   counts.add(job_with_deadline(150), now);
   EXPECT_EQ(counts.missed, 1);
-  job.stage = live::JobStage::Done;
+  job.stage = live::controller::JobStage::Done;
   counts.add(job, now);
-  counts.add(live::LiveJob{}, now);
+  counts.add(live::controller::LiveJob{}, now);
   EXPECT_EQ(counts.missed + counts.in_danger + counts.in_time, 5) << "over, or without a deadline";
 }
 
@@ -147,4 +147,4 @@ TEST_F(MetricsTest, AlertsAndDashboardNameNoOthers) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

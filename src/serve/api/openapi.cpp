@@ -1,4 +1,4 @@
-#include "service/openapi.hpp"
+#include "serve/api/openapi.hpp"
 
 // GOBAN_OPENAPI is the path of openapi.json; the assembler takes it in byte for byte.
 #ifndef GOBAN_OPENAPI
@@ -20,8 +20,8 @@ extern const char goban_openapi[];
 extern const char goban_openapi_end[];
 }
 
-namespace goban::service {
+namespace goban::serve::api {
 
 std::string_view openapi_document() { return {goban_openapi, goban_openapi_end}; }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -1,10 +1,10 @@
-// The description of the API, src/service/openapi.json, as it is compiled in.
+// The description of the API, src/serve/api/openapi.json, as it is compiled in.
 #pragma once
 
 #include <string_view>
 
-namespace goban::service {
+namespace goban::serve::api {
 
 [[nodiscard]] std::string_view openapi_document();
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

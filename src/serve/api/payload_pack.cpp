@@ -1,4 +1,4 @@
-#include "service/payload_pack.hpp"
+#include "serve/api/payload_pack.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,16 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "base/http/worker_pool.hpp"
 #include "live/journal/file_calls.hpp"
 #include "live/journal/journal_text.hpp"
-#include "service/worker_pool.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 namespace fs = std::filesystem;
 using base::Result;
 using base::Status;
-using live::OpenFile;
+using live::journal::OpenFile;
 
 namespace {
 
@@ -34,9 +34,9 @@ constexpr size_t kFilesOneByOne = 100;
 /// apart.
 std::string header_line() {
   std::string line;
-  live::append_line(
+  live::journal::append_line(
       line, {},
-      live::to_text(
+      live::journal::to_text(
           {.kind = "payloads", .build = "goban", .generation = {.epoch = 1, .number = 1}}));
   return line;
 }
@@ -54,14 +54,15 @@ std::vector<fs::path> packs_in(const std::string& folder) {
 }
 
 Status restore_pack(const std::string& path, const PayloadPack::Restore& restore) {
-  const auto text = live::read_whole(path);
+  const auto text = live::journal::read_whole(path);
   if (!text) return base::failure(text.error());
   // A torn header was never synced, so nobody was told that anything behind it is safe.
   const size_t end = text->find('\n');
-  if (end == std::string::npos || !live::read_journal_text(text->substr(0, end + 1), path)) {
+  if (end == std::string::npos ||
+      !live::journal::read_journal_text(text->substr(0, end + 1), path)) {
     return {};
   }
-  const auto lines = live::read_journal_text(*text, path);
+  const auto lines = live::journal::read_journal_text(*text, path);
   if (!lines) return base::failure(lines.error());
   for (const std::string_view record : lines->records) {
     const size_t space = record.find(' ');
@@ -111,13 +112,13 @@ struct PayloadPack::Work {
 Status PayloadPack::Work::begin_file() {
   path = fmt::format("{}/{}{}{}", folder, kPrefix, ++number, kEnd);
   OpenFile fresh(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  live::FileCalls& calls = live::system_files();
+  live::journal::FileCalls& calls = live::journal::system_files();
   const std::string header = header_line();
-  if (!fresh.is_open() || !live::write_all(calls, fresh.fd(), header, 0) ||
+  if (!fresh.is_open() || !live::journal::write_all(calls, fresh.fd(), header, 0) ||
       calls.sync(fresh.fd()) != 0) {
-    return live::file_failure("write", path);
+    return live::journal::file_failure("write", path);
   }
-  if (auto safe = live::sync_folder(calls, folder); !safe) return safe;
+  if (auto safe = live::journal::sync_folder(calls, folder); !safe) return safe;
   file = std::move(fresh);
   good_bytes = static_cast<int64_t>(header.size());
   commits = 0;
@@ -131,11 +132,12 @@ Status PayloadPack::Work::write(const Batch& batch) {
   std::string lines;
   uint64_t index = 0;
   for (const std::string& record : batch.records) {
-    live::append_line(lines, {.commit = commits + 1, .index = index++}, record);
+    live::journal::append_line(lines, {.commit = commits + 1, .index = index++}, record);
   }
-  live::FileCalls& calls = live::system_files();
-  if (!live::write_all(calls, file.fd(), lines, good_bytes) || calls.sync(file.fd()) != 0) {
-    auto failure = live::file_failure("write", path);
+  live::journal::FileCalls& calls = live::journal::system_files();
+  if (!live::journal::write_all(calls, file.fd(), lines, good_bytes) ||
+      calls.sync(file.fd()) != 0) {
+    auto failure = live::journal::file_failure("write", path);
     // What follows would stand behind remains: a file of its own for it.
     if (calls.truncate(file.fd(), good_bytes) != 0) file = OpenFile();
     return failure;
@@ -160,17 +162,18 @@ void PayloadPack::Work::lead(std::unique_lock<std::mutex>& lock) {
 
 Status PayloadPack::Work::sync_files(const std::vector<std::string>& some) const {
   const OpenFile all(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!all.is_open()) return live::file_failure("open", folder);
+  if (!all.is_open()) return live::journal::file_failure("open", folder);
   const bool one_by_one = some.size() <= kFilesOneByOne;
   for (const std::string& name : some) {
     if (!one_by_one) break;
     for (const std::string& path_below : {name + "/" + kPayloadFile, name}) {
       const OpenFile each(::openat(all.fd(), path_below.c_str(), O_RDONLY | O_CLOEXEC));
-      if (each.is_open() && ::fsync(each.fd()) != 0) return live::file_failure("write", path_below);
+      if (each.is_open() && ::fsync(each.fd()) != 0)
+        return live::journal::file_failure("write", path_below);
     }
   }
   const int synced = one_by_one ? ::fsync(all.fd()) : ::syncfs(all.fd());
-  if (synced != 0) return live::file_failure("write", folder);
+  if (synced != 0) return live::journal::file_failure("write", folder);
   return {};
 }
 
@@ -221,7 +224,7 @@ Result<std::unique_ptr<PayloadPack>> PayloadPack::open(const std::string& folder
     }
   }
   if (auto settled = work->settle(); !settled) return base::failure(settled.error());
-  work->thread = quiet_thread([&on = *work] { on.run(); });
+  work->thread = base::http::quiet_thread([&on = *work] { on.run(); });
   return std::unique_ptr<PayloadPack>(new PayloadPack(std::move(work)));
 }
 
@@ -252,4 +255,4 @@ Status PayloadPack::add(std::string_view name, std::string_view payload) {
 
 Status PayloadPack::settle() { return work_->settle(); }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -1,4 +1,4 @@
-#include "service/payload_store.hpp"
+#include "serve/api/payload_store.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 
 #include "live/journal/file_calls.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 namespace {
 constexpr std::string_view kPrefix = "payload-";
@@ -76,7 +76,7 @@ base::Status cannot_keep(const std::string& folder, int problem) {
 
 /// Whether the file has this text already.
 bool is_there(const std::string& path, std::string_view payload) {
-  const auto text = live::read_whole(path);
+  const auto text = live::journal::read_whole(path);
   return text && *text == payload;
 }
 }  // namespace
@@ -147,4 +147,4 @@ size_t PayloadStore::sweep(const std::set<std::string>& used) const {
   return unused.size();
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

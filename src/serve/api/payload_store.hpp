@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "service/payload_pack.hpp"
+#include "serve/api/payload_pack.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 class PayloadStore {
  public:
@@ -39,4 +39,4 @@ class PayloadStore {
   std::unique_ptr<PayloadPack> pack_;
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

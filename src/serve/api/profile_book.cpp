@@ -1,4 +1,4 @@
-#include "service/profile_book.hpp"
+#include "serve/api/profile_book.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/files.hpp"
+#include "base/reports/job_profile.hpp"
 #include "base/sha256.hpp"
-#include "engine/local/files.hpp"
-#include "profile/app_class.hpp"
-#include "wire/job_profile.hpp"
+#include "core/knowledge/app_class.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using nlohmann::json;
@@ -46,7 +46,7 @@ std::optional<uint32_t> user_of(std::string_view name) {
 }
 
 /// Name of the file of an application, such as `1000-0123...cdef.json`; empty: it cannot be told.
-std::string file_name(const live::JobSpec& spec, std::string_view payload) {
+std::string file_name(const live::job::JobSpec& spec, std::string_view payload) {
   std::string program;
   if (spec.model.empty()) {
     program = program_of(payload);
@@ -59,12 +59,12 @@ std::string file_name(const live::JobSpec& spec, std::string_view payload) {
   return fmt::format("{}-{}.json", spec.owner.uid, base::hex(base::sha256(text)).substr(0, 32));
 }
 
-std::optional<wire::JobProfile> read_profile(const std::string& path) {
-  const auto text = engine::local::read_small_file(path);
+std::optional<base::reports::JobProfile> read_profile(const std::string& path) {
+  const auto text = base::read_small_file(path);
   if (!text) return std::nullopt;
-  auto profile = wire::parse_job_profile(*text, path);
+  auto profile = base::reports::parse_job_profile(*text, path);
   if (!profile) return std::nullopt;
-  return std::optional<wire::JobProfile>(std::move(*profile));
+  return std::optional<base::reports::JobProfile>(std::move(*profile));
 }
 
 /// Seconds of one; negative = not known. Lines that cover little of a run say little of it.
@@ -75,7 +75,8 @@ double seconds_each(const live::Pace& pace, double done_in_all, double held_s) {
 }
 
 /// Per cent of its time that a run waited for input: as its ranks say, else as its progress does.
-double stall_pct(const live::LiveJob& job, const live::PastRun& run, double held_s) {
+double stall_pct(const live::controller::LiveJob& job, const live::controller::PastRun& run,
+                 double held_s) {
   constexpr double kPossible = 1.1;  // of the time that it ran
   double data_s = 0;
   double all_s = 0;
@@ -89,23 +90,27 @@ double stall_pct(const live::LiveJob& job, const live::PastRun& run, double held
 }
 
 /// Nothing, if it was no whole run alone.
-std::optional<wire::JobProfile> measured(const live::LiveJob& job, const std::string& gpu_type) {
-  const live::JobSpec& spec = job.spec;
+std::optional<base::reports::JobProfile> measured(const live::controller::LiveJob& job,
+                                                  const std::string& gpu_type) {
+  const live::job::JobSpec& spec = job.spec;
   const double held_s = base::to_seconds(job.held_ns);
-  const bool shared = job.shares || std::ranges::any_of(job.past, &live::PastRun::shared);
-  const bool whole = job.result == live::JobResult::Completed && job.runs == 1 && !shared;
+  const bool shared =
+      job.shares || std::ranges::any_of(job.past, &live::controller::PastRun::shared);
+  const bool whole =
+      job.result == live::controller::JobResult::Completed && job.runs == 1 && !shared;
   if (!whole || spec.num_gpus < 1 || held_s < ProfileBook::kShortest_s) return std::nullopt;
-  wire::JobProfile out;
+  base::reports::JobProfile out;
   out.model = !spec.model.empty() ? spec.model : spec.name.empty() ? "unnamed" : spec.name;
   out.input = fmt::format(
       "{}{} GPU{}",
       spec.training.batch_size > 0 ? fmt::format("batch {}, ", spec.training.batch_size) : "",
       spec.num_gpus, spec.num_gpus == 1 ? "" : "s");
   out.gpu_type = gpu_type;
-  out.source = fmt::format("goban serve, job {}", live::job_number(job.job));
+  out.source = fmt::format("goban serve, job {}", live::job::job_number(job.job));
   const live::RunUsage& usage = job.usage;
-  const live::PastRun run = job.past.empty() ? live::PastRun{} : job.past.back();
-  const auto put = [](std::optional<wire::Measured>& field, bool known, double value) {
+  const live::controller::PastRun run =
+      job.past.empty() ? live::controller::PastRun{} : job.past.back();
+  const auto put = [](std::optional<base::reports::Measured>& field, bool known, double value) {
     if (known && std::isfinite(value)) field = {.value = value};
   };
   const double epoch_s = seconds_each(run.pace.epochs, job.progress.epoch, held_s);
@@ -117,7 +122,7 @@ std::optional<wire::JobProfile> measured(const live::LiveJob& job, const std::st
   put(out.input_stall_pct, stalled_pct >= 0, stalled_pct);
   put(out.peak_mem_bytes, usage.gpu_mem_bytes_max > 0,
       static_cast<double>(usage.gpu_mem_bytes_max));
-  const auto put_pct = [&put](std::optional<wire::Measured>& field, float value_pct) {
+  const auto put_pct = [&put](std::optional<base::reports::Measured>& field, float value_pct) {
     put(field, value_pct >= 0, std::min(static_cast<double>(value_pct), 100.0));
   };
   put_pct(out.utilisation_pct, usage.gpu_util_pct);
@@ -129,7 +134,7 @@ std::optional<wire::JobProfile> measured(const live::LiveJob& job, const std::st
 }
 
 /// What a later run adds: a higher peak, and what nobody measured before. False: nothing.
-bool add_to(wire::JobProfile& known, const wire::JobProfile& seen) {
+bool add_to(base::reports::JobProfile& known, const base::reports::JobProfile& seen) {
   bool news = false;
   const double before = known.peak_mem_bytes ? known.peak_mem_bytes->value : 0;
   if (seen.peak_mem_bytes && seen.peak_mem_bytes->value > before) {
@@ -137,9 +142,10 @@ bool add_to(wire::JobProfile& known, const wire::JobProfile& seen) {
     news = true;
   }
   for (const auto field :
-       {&wire::JobProfile::iteration_s, &wire::JobProfile::epoch_s,
-        &wire::JobProfile::input_stall_pct, &wire::JobProfile::memory_busy_pct,
-        &wire::JobProfile::dram_utilisation_pct, &wire::JobProfile::fu_utilisation_pct}) {
+       {&base::reports::JobProfile::iteration_s, &base::reports::JobProfile::epoch_s,
+        &base::reports::JobProfile::input_stall_pct, &base::reports::JobProfile::memory_busy_pct,
+        &base::reports::JobProfile::dram_utilisation_pct,
+        &base::reports::JobProfile::fu_utilisation_pct}) {
     if (known.*field || !(seen.*field)) continue;
     known.*field = seen.*field;
     news = true;
@@ -178,26 +184,27 @@ void ProfileBook::read_classes() {
   }
 }
 
-std::optional<model::AppClass> ProfileBook::class_of(const wire::JobProfile& profile) const {
+std::optional<core::model::AppClass> ProfileBook::class_of(
+    const base::reports::JobProfile& profile) const {
   if (profile.gpu_type != gpu_type_) return std::nullopt;
   const std::scoped_lock lock(mutex_);
   return classes_.of(profile);
 }
 
-void ProfileBook::fill_class(live::JobSpec& spec,
-                             const std::optional<wire::JobProfile>& known) const {
-  spec.class_from = live::ClassSource::Submission;
+void ProfileBook::fill_class(live::job::JobSpec& spec,
+                             const std::optional<base::reports::JobProfile>& known) const {
+  spec.class_from = live::job::ClassSource::Submission;
   if (spec.app_class >= 0) return;
   if (const auto measured = known ? class_of(*known) : std::nullopt) {
     spec.app_class = static_cast<int8_t>(measured->value);
-    spec.class_from = live::ClassSource::Measured;
-  } else if (const auto model = profile::find_known_model(spec.model)) {
+    spec.class_from = live::job::ClassSource::Measured;
+  } else if (const auto model = core::knowledge::find_known_model(spec.model)) {
     spec.app_class = static_cast<int8_t>(model->app_class.value);
-    spec.class_from = live::ClassSource::Model;
+    spec.class_from = live::job::ClassSource::Model;
   }
 }
 
-void ProfileBook::fill(live::JobSpec& spec, std::string_view payload) const {
+void ProfileBook::fill(live::job::JobSpec& spec, std::string_view payload) const {
   spec.application.clear();
   if (spec.num_gpus < 1) return;
   const std::string name = file_name(spec, payload);
@@ -208,7 +215,7 @@ void ProfileBook::fill(live::JobSpec& spec, std::string_view payload) const {
   const auto known = read(name);
   fill_class(spec, known);
   if (!known) return;
-  model::TrainingFacts& facts = spec.training;
+  core::model::TrainingFacts& facts = spec.training;
   if (facts.gpu_mem_bytes == 0 && known->peak_mem_bytes) {
     facts.gpu_mem_bytes = static_cast<int64_t>(known->peak_mem_bytes->value * kMemoryReserve);
   }
@@ -217,7 +224,7 @@ void ProfileBook::fill(live::JobSpec& spec, std::string_view payload) const {
   }
 }
 
-std::optional<wire::JobProfile> ProfileBook::read(const std::string& name) const {
+std::optional<base::reports::JobProfile> ProfileBook::read(const std::string& name) const {
   std::error_code none;
   const std::string path = folder_ + "/" + name;
   const std::string before = fmt::format("{}/{}", folder_, digits_of(name));
@@ -238,14 +245,14 @@ size_t forget_profiles(const std::string& folder, uint32_t uid) {
   return count;
 }
 
-std::string ProfileBook::file_of(const live::LiveJob& job) {
+std::string ProfileBook::file_of(const live::controller::LiveJob& job) {
   const std::scoped_lock lock(mutex_);
   if (const auto found = files_.find(job.job); found != files_.end()) return found->second;
   std::string payload;
   const std::string& folder = job.spec.payload;
   if (job.spec.model.empty() && !folder.empty() && folder.find('/') == std::string::npos) {
-    auto text = engine::local::read_small_file(fmt::format("{}/{}/payload.json", payloads_, folder),
-                                               kPayloadBytesMax);
+    auto text = base::read_small_file(fmt::format("{}/{}/payload.json", payloads_, folder),
+                                      kPayloadBytesMax);
     if (text) payload = std::move(*text);
   }
   std::string name = file_name(job.spec, payload);
@@ -255,7 +262,7 @@ std::string ProfileBook::file_of(const live::LiveJob& job) {
   return name;
 }
 
-base::Status ProfileBook::learn(const live::LiveJob& job) {
+base::Status ProfileBook::learn(const live::controller::LiveJob& job) {
   auto seen = measured(job, gpu_type_);
   const std::string name = file_of(job);
   if (!seen || name.empty()) return {};
@@ -267,11 +274,10 @@ base::Status ProfileBook::learn(const live::LiveJob& job) {
     const std::scoped_lock lock(mutex_);
     classes_.put(name, *seen);
   }
-  return engine::local::replace_file(folder_, name, wire::to_json(*seen),
-                                     engine::local::Durable::No);
+  return base::replace_file(folder_, name, base::reports::to_json(*seen), base::Durable::No);
 }
 
-uint32_t ProfileBook::application_of(const live::LiveJob& job) {
+uint32_t ProfileBook::application_of(const live::controller::LiveJob& job) {
   constexpr size_t kDigits = 8;
   const std::string name = file_of(job);
   const std::string_view digits = digits_of(name).substr(0, kDigits);
@@ -280,7 +286,7 @@ uint32_t ProfileBook::application_of(const live::LiveJob& job) {
   return out;
 }
 
-std::string ProfileBook::find(const live::LiveJob& job) {
+std::string ProfileBook::find(const live::controller::LiveJob& job) {
   const std::string name = job.spec.num_gpus < 1 ? std::string{} : file_of(job);
   if (name.empty()) return {};
   auto profile = read(name);
@@ -288,7 +294,7 @@ std::string ProfileBook::find(const live::LiveJob& job) {
   if (const auto measured = class_of(*profile)) {
     profile->app_class = std::string(1, measured->letter());
   }
-  return wire::to_json(*profile);
+  return base::reports::to_json(*profile);
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

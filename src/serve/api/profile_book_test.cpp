@@ -1,5 +1,5 @@
 // Job profiles that make themselves.
-#include "service/profile_book.hpp"
+#include "serve/api/profile_book.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "wire/job_profile.hpp"
+#include "base/reports/job_profile.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 using testing::HasSubstr;
@@ -27,15 +27,15 @@ class Profiles : public testing::Test {
     return opened ? std::move(*opened) : nullptr;
   }
   /// A whole run of 100 s alone on its GPUs.
-  live::LiveJob job(uint32_t number, const std::string& script = "train") const {
-    live::LiveJob out;
-    out.job = live::JobId(number - 1);
+  live::controller::LiveJob job(uint32_t number, const std::string& script = "train") const {
+    live::controller::LiveJob out;
+    out.job = core::model::JobId(number - 1);
     out.spec.name = "bert";
     out.spec.owner = {.uid = 1000, .gid = 1000, .user = "anna"};
     out.spec.num_gpus = 2;
     out.spec.payload = "p" + std::to_string(number);
-    out.result = live::JobResult::Completed;
-    out.stage = live::JobStage::Done;
+    out.result = live::controller::JobResult::Completed;
+    out.stage = live::controller::JobStage::Done;
     out.runs = 1;
     out.held_ns = 100 * base::kSecond;
     out.progress.epoch = 4;
@@ -52,14 +52,14 @@ class Profiles : public testing::Test {
   static std::string payload(const std::string& script) {
     return R"({"script":")" + script + R"(","args":["-x"],"env":{"SECRET":"s3cret"}})";
   }
-  live::JobSpec filled(live::JobSpec spec, const std::string& script = "train") const {
+  live::job::JobSpec filled(live::job::JobSpec spec, const std::string& script = "train") const {
     book->fill(spec, payload(script));
     spec.application.clear();
     return spec;
   }
-  wire::JobProfile found(const live::LiveJob& of) const {
-    const auto parsed = wire::parse_job_profile(book->find(of), "found");
-    return parsed ? *parsed : wire::JobProfile{};
+  base::reports::JobProfile found(const live::controller::LiveJob& of) const {
+    const auto parsed = base::reports::parse_job_profile(book->find(of), "found");
+    return parsed ? *parsed : base::reports::JobProfile{};
   }
   size_t count() const {
     const std::filesystem::directory_iterator files(folder + "/profiles");
@@ -74,7 +74,7 @@ TEST_F(Profiles, TheFirstWholeRunIsTheProfile) {
   const auto first = job(1);
   EXPECT_EQ(filled(first.spec), first.spec);
   ASSERT_TRUE(book->learn(first));
-  const wire::JobProfile profile = found(first);
+  const base::reports::JobProfile profile = found(first);
   EXPECT_EQ(profile.model, "bert");
   EXPECT_EQ(profile.input, "2 GPUs");
   EXPECT_EQ(profile.gpu_type, "virtual GPU");
@@ -171,7 +171,7 @@ TEST_F(Profiles, OfTheReleaseBeforeAreFoundUnderTheirOldNames) {
 TEST_F(Profiles, LaterSubmissionsGetWhatTheyDoNotSay) {
   ASSERT_TRUE(book->learn(job(1)));
   book = open();  // as after a restart
-  live::JobSpec silent = job(2).spec;
+  live::job::JobSpec silent = job(2).spec;
   EXPECT_EQ(filled(silent).training.gpu_mem_bytes, 1200);
   EXPECT_EQ(filled(silent).training.gpu_util_pct, 60);
   silent.training.gpu_mem_bytes = 5;
@@ -181,16 +181,16 @@ TEST_F(Profiles, LaterSubmissionsGetWhatTheyDoNotSay) {
 
 TEST_F(Profiles, OtherApplicationsGetNothing) {
   ASSERT_TRUE(book->learn(job(1)));
-  const live::JobSpec same = job(2).spec;
+  const live::job::JobSpec same = job(2).spec;
   EXPECT_EQ(filled(same, "another script"), same);
-  for (const auto& change : std::vector<std::function<void(live::JobSpec&)>>{
-           [](live::JobSpec& spec) { spec.owner.uid = 1001; },
-           [](live::JobSpec& spec) { spec.name = "gpt"; },
-           [](live::JobSpec& spec) { spec.model = "bert"; },
-           [](live::JobSpec& spec) { spec.num_gpus = 4; },
-           [](live::JobSpec& spec) { spec.num_gpus = 0; },
-           [](live::JobSpec& spec) { spec.training.batch_size = 64; }}) {
-    live::JobSpec other = same;
+  for (const auto& change : std::vector<std::function<void(live::job::JobSpec&)>>{
+           [](live::job::JobSpec& spec) { spec.owner.uid = 1001; },
+           [](live::job::JobSpec& spec) { spec.name = "gpt"; },
+           [](live::job::JobSpec& spec) { spec.model = "bert"; },
+           [](live::job::JobSpec& spec) { spec.num_gpus = 4; },
+           [](live::job::JobSpec& spec) { spec.num_gpus = 0; },
+           [](live::job::JobSpec& spec) { spec.training.batch_size = 64; }}) {
+    live::job::JobSpec other = same;
     change(other);
     EXPECT_EQ(filled(other), other);
   }
@@ -206,8 +206,8 @@ class Classes : public Profiles {
     (of_peak ? each.usage.fu_util_pct : each.usage.gpu_util_pct) = units_pct;
     ASSERT_TRUE(book->learn(each));
   }
-  live::JobSpec spec_of(uint32_t number) const {
-    live::JobSpec spec = job(number).spec;
+  live::job::JobSpec spec_of(uint32_t number) const {
+    live::job::JobSpec spec = job(number).spec;
     spec.model = "model " + std::to_string(number);
     return filled(spec);
   }
@@ -218,7 +218,7 @@ TEST_F(Classes, AreLearnedFromWhatGpusDid) {
   EXPECT_EQ(spec_of(1).app_class, -1) << "too few applications";
   run_of(6, 45, 50);
   EXPECT_EQ(spec_of(1).app_class, 0);
-  EXPECT_EQ(spec_of(1).class_from, live::ClassSource::Measured);
+  EXPECT_EQ(spec_of(1).class_from, live::job::ClassSource::Measured);
   EXPECT_EQ(spec_of(6).app_class, 1);
   EXPECT_EQ(spec_of(5).app_class, 2);
   EXPECT_EQ(spec_of(7).app_class, -1) << "never ran";
@@ -231,15 +231,15 @@ TEST_F(Classes, AreLearnedFromWhatGpusDid) {
 
 TEST_F(Classes, OfTheSubmissionComeFirstAndThoseOfKnownModelsLast) {
   for (uint32_t i = 1; i <= 6; ++i) run_of(i, i < 4 ? 10 : 80, i < 4 ? 90 : 20);
-  live::JobSpec said = job(5).spec;
+  live::job::JobSpec said = job(5).spec;
   said.model = "model 5";
   said.app_class = 0;
   EXPECT_EQ(filled(said).app_class, 0);
-  EXPECT_EQ(filled(said).class_from, live::ClassSource::Submission);
+  EXPECT_EQ(filled(said).class_from, live::job::ClassSource::Submission);
   said.model = "vgg19";
   said.app_class = -1;
   EXPECT_EQ(filled(said).app_class, 2);
-  EXPECT_EQ(filled(said).class_from, live::ClassSource::Model);
+  EXPECT_EQ(filled(said).class_from, live::job::ClassSource::Model);
 }
 
 TEST_F(Classes, OfTimesAndOfPeaksAreNotMixed) {
@@ -260,14 +260,15 @@ TEST_F(Profiles, ANamedModelIsKnownWhateverItsScript) {
 }
 
 TEST_F(Profiles, WhatIsNoWholeRunAloneIsIgnored) {
-  for (const auto& change : std::vector<std::function<void(live::LiveJob&)>>{
-           [](live::LiveJob& one) { one.result = live::JobResult::Failed; },
-           [](live::LiveJob& one) { one.runs = 2; }, [](live::LiveJob& one) { one.shares = true; },
-           [](live::LiveJob& one) { one.past = {{.run = 1, .shared = true}}; },
-           [](live::LiveJob& one) { one.spec.num_gpus = 0; },
-           [](live::LiveJob& one) { one.held_ns = base::kSecond; },
-           [](live::LiveJob& one) { one.spec.payload = "../p1"; }}) {
-    live::LiveJob other = job(1);
+  for (const auto& change : std::vector<std::function<void(live::controller::LiveJob&)>>{
+           [](live::controller::LiveJob& one) { one.result = live::controller::JobResult::Failed; },
+           [](live::controller::LiveJob& one) { one.runs = 2; },
+           [](live::controller::LiveJob& one) { one.shares = true; },
+           [](live::controller::LiveJob& one) { one.past = {{.run = 1, .shared = true}}; },
+           [](live::controller::LiveJob& one) { one.spec.num_gpus = 0; },
+           [](live::controller::LiveJob& one) { one.held_ns = base::kSecond; },
+           [](live::controller::LiveJob& one) { one.spec.payload = "../p1"; }}) {
+    live::controller::LiveJob other = job(1);
     change(other);
     EXPECT_TRUE(book->learn(other));
     book = open();
@@ -308,4 +309,4 @@ TEST_F(Profiles, WrongFilesAreNoProfiles) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

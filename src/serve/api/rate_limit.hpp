@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-namespace goban::service {
+namespace goban::serve::api {
 
 class RateLimit {
  public:
@@ -46,4 +46,4 @@ class RateLimit {
   std::map<std::string, Bucket> buckets_;
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

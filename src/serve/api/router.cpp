@@ -1,15 +1,15 @@
-#include "service/router.hpp"
+#include "serve/api/router.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <exception>
 #include <fmt/format.h>
 
+#include "base/http/http_uri.hpp"
+#include "base/http/reply.hpp"
 #include "base/nearest.hpp"
-#include "service/http_uri.hpp"
-#include "service/reply.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 void Router::add(std::string method, std::string_view path, Access access,
                  std::vector<std::string> query, Handler handler) {
@@ -30,27 +30,29 @@ bool Router::fits(const Route& route, const std::vector<std::string>& segments) 
                     });
 }
 
-Response Router::run(const Route& route, const Call& call) {
+base::http::Response Router::run(const Route& route, const Call& call) {
   for (const auto& [name, value] : call.request.query) {
     if (std::find(route.query.begin(), route.query.end(), name) != route.query.end()) continue;
     const std::vector<std::string_view> known(route.query.begin(), route.query.end());
     const std::string_view meant = base::nearest_name(name, known);
-    return refusal(kBadRequest, "no such parameter of this address",
-                   meant.empty() ? std::string{} : fmt::format("is it {}?", meant), name);
+    return base::http::refusal(base::http::kBadRequest, "no such parameter of this address",
+                               meant.empty() ? std::string{} : fmt::format("is it {}?", meant),
+                               name);
   }
   try {
     return route.handler(call);
   } catch (const std::exception&) {
     // A bug of ours. What it says may hold parts of the request, so only its place is told.
-    return refusal(kBroken, "the server met a bug of its own",
-                   "please report it with the request that you sent");
+    return base::http::refusal(base::http::kBroken, "the server met a bug of its own",
+                               "please report it with the request that you sent");
   }
 }
 
-Response Router::answer(const Request& request, const Identify& identify,
-                        const Admit& admit) const {
-  const auto segments = path_segments(request.path);
-  if (!segments) return refusal(kBadRequest, "no such path", "see /v1/openapi.json");
+base::http::Response Router::answer(const base::http::Request& request, const Identify& identify,
+                                    const Admit& admit) const {
+  const auto segments = base::http::path_segments(request.path);
+  if (!segments)
+    return base::http::refusal(base::http::kBadRequest, "no such path", "see /v1/openapi.json");
   const Route* route = nullptr;
   std::string allowed;
   for (const Route& each : routes_) {
@@ -59,9 +61,11 @@ Response Router::answer(const Request& request, const Identify& identify,
     allowed += each.method;
     if (each.method == request.method) route = &each;
   }
-  if (allowed.empty()) return refusal(kNotFound, "no such path", "see /v1/openapi.json");
+  if (allowed.empty())
+    return base::http::refusal(base::http::kNotFound, "no such path", "see /v1/openapi.json");
   if (route == nullptr) {
-    Response response = refusal(kMethodNotAllowed, "no such method here", allowed);
+    base::http::Response response =
+        base::http::refusal(base::http::kMethodNotAllowed, "no such method here", allowed);
     response.headers.emplace_back("Allow", allowed);
     return response;
   }
@@ -69,20 +73,21 @@ Response Router::answer(const Request& request, const Identify& identify,
   if (route->access != Access::Public) {
     base::Result<Identity> known = identify(request);
     if (!known) {
-      Response response = refusal(kUnauthorized, known.error());
+      base::http::Response response = base::http::refusal(base::http::kUnauthorized, known.error());
       response.headers.emplace_back("WWW-Authenticate", "Bearer");
       return response;
     }
     who = std::move(*known);
   }
   if (const double wait_s = admit(who.owner.user); wait_s > 0) {
-    Response response = refusal(kTooManyRequests, "too many requests in a short time",
-                                fmt::format("wait {:.1f} s", wait_s));
+    base::http::Response response =
+        base::http::refusal(base::http::kTooManyRequests, "too many requests in a short time",
+                            fmt::format("wait {:.1f} s", wait_s));
     response.headers.emplace_back("Retry-After", fmt::format("{}", std::ceil(wait_s)));
     return response;
   }
   if (route->access == Access::Operator && !who.is_operator()) {
-    return refusal(kForbidden, "only operators may do that");
+    return base::http::refusal(base::http::kForbidden, "only operators may do that");
   }
   Call call{.request = request, .who = who};
   for (size_t i = 0; i < segments->size(); ++i) {
@@ -91,4 +96,4 @@ Response Router::answer(const Request& request, const Identify& identify,
   return run(*route, call);
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "service/caller.hpp"
-#include "service/http_message.hpp"
+#include "base/http/http_message.hpp"
+#include "serve/api/caller.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 /// A request with all that its handler needs.
 struct Call {
-  const Request& request;
+  const base::http::Request& request;
   const Identity& who;
   std::vector<std::string> names{};  ///< what stood for {} in the path, in order
   /// A parameter of the query, or nothing.
@@ -23,7 +23,7 @@ struct Call {
   }
 };
 
-using Handler = std::function<Response(const Call&)>;
+using Handler = std::function<base::http::Response(const Call&)>;
 
 enum class Access : uint8_t {
   Public,    ///< everybody who can connect
@@ -39,12 +39,12 @@ class Router {
            Handler handler);
 
   /// Tells who asks; errors become 401.
-  using Identify = std::function<base::Result<Identity>(const Request&)>;
+  using Identify = std::function<base::Result<Identity>(const base::http::Request&)>;
   /// Null, or why somebody has to wait; asked once for each request, public ones without a name.
   using Admit = std::function<double(const std::string& user)>;
   /// The answer; 401, 403, 404, 405, 429 and 500 are made here.
-  [[nodiscard]] Response answer(const Request& request, const Identify& identify,
-                                const Admit& admit) const;
+  [[nodiscard]] base::http::Response answer(const base::http::Request& request,
+                                            const Identify& identify, const Admit& admit) const;
 
  private:
   struct Route {
@@ -55,8 +55,8 @@ class Router {
     Handler handler{};
   };
   [[nodiscard]] static bool fits(const Route& route, const std::vector<std::string>& segments);
-  [[nodiscard]] static Response run(const Route& route, const Call& call);
+  [[nodiscard]] static base::http::Response run(const Route& route, const Call& call);
   std::vector<Route> routes_;
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

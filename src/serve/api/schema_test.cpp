@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "service/http_uri.hpp"
-#include "service/openapi.hpp"
-#include "service/test_schema.hpp"
+#include "base/http/http_uri.hpp"
+#include "serve/api/openapi.hpp"
+#include "serve/api/test_schema.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 using nlohmann::json;
 
@@ -57,10 +57,10 @@ std::string object_problem(const json& schema, const json& value, const std::str
 
 /// The path of the description that fits, such as /v1/jobs/{job}; empty: none.
 std::string described_path(const std::string& path) {
-  const auto given = path_segments(path);
+  const auto given = base::http::path_segments(path);
   if (!given) return {};
   for (const auto& [name, methods] : openapi().at("paths").items()) {
-    const auto wanted = path_segments(name);
+    const auto wanted = base::http::path_segments(name);
     const bool fits = std::equal(wanted->begin(), wanted->end(), given->begin(), given->end(),
                                  [](const std::string& want, const std::string& have) {
                                    return want.starts_with('{') ? !have.empty() : want == have;
@@ -96,7 +96,8 @@ std::string schema_problem(const json& reference, const json& value, const std::
   return value.is_object() ? object_problem(schema, value, where) : std::string{};
 }
 
-std::string answer_problem(const Request& request, const Response& response) {
+std::string answer_problem(const base::http::Request& request,
+                           const base::http::Response& response) {
   const std::string path = described_path(request.path);
   const std::string status = std::to_string(response.status);
   const std::string about = request.method + " " + request.path + ": " + status + ": ";
@@ -139,7 +140,7 @@ TEST(Schema, FindsWhatDoesNotFit) {
 }
 
 TEST(Schema, KnowsPathsAndStatus) {
-  Response response{.body = R"({"jobs":[7]})"};
+  base::http::Response response{.body = R"({"jobs":[7]})"};
   EXPECT_EQ(answer_problem({.method = "DELETE", .path = "/v1/jobs/7"}, response), "");
   EXPECT_NE(answer_problem({.method = "GET", .path = "/v1/jobs/7"}, response), "");
   EXPECT_NE(answer_problem({.method = "PUT", .path = "/v1/jobs/7"}, response), "");
@@ -158,4 +159,4 @@ TEST(Schema, AllReferencesResolve) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -1,4 +1,4 @@
-#include "service/service.hpp"
+#include "serve/api/service.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -6,15 +6,15 @@
 #include <mutex>
 #include <utility>
 
+#include "base/http/reply.hpp"
 #include "base/number.hpp"
 #include "base/text_file.hpp"
-#include "service/event_feed.hpp"
-#include "service/openapi.hpp"
-#include "service/rate_limit.hpp"
-#include "service/reply.hpp"
-#include "service/router.hpp"
+#include "serve/api/event_feed.hpp"
+#include "serve/api/openapi.hpp"
+#include "serve/api/rate_limit.hpp"
+#include "serve/api/router.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 namespace {
 constexpr double kOperatorFactor = 10;
@@ -45,31 +45,32 @@ base::Result<HostPort> parse_listen(const std::string& text) {
   return HostPort{std::move(address), static_cast<uint16_t>(*port)};
 }
 
-base::Result<std::vector<ListenSocket>> open_sockets(const ServiceOptions& options) {
-  std::vector<ListenSocket> sockets;
+base::Result<std::vector<base::http::ListenSocket>> open_sockets(const ServiceOptions& options) {
+  std::vector<base::http::ListenSocket> sockets;
   if (!options.socket.empty()) {
-    base::Result<ListenSocket> local =
-        ListenSocket::unix_at(options.socket, options.socket_mode, options.replaces_socket);
+    base::Result<base::http::ListenSocket> local = base::http::ListenSocket::unix_at(
+        options.socket, options.socket_mode, options.replaces_socket);
     if (!local) return base::failure(std::move(local.error()));
     sockets.push_back(std::move(*local));
   }
   if (!options.listen.empty()) {
     const base::Result<HostPort> where = parse_listen(options.listen);
     if (!where) return base::failure(where.error());
-    if (!is_loopback_address(where->address) && options.key_file.empty()) {
+    if (!base::http::is_loopback_address(where->address) && options.key_file.empty()) {
       return base::usage_error(
           fmt::format("{}: tokens would travel unencrypted", options.listen),
           "set certificate and key in [service], or listen on 127.0.0.1 or ::1");
     }
-    base::Result<ListenSocket> tcp = ListenSocket::tcp_at(where->address, where->port);
+    base::Result<base::http::ListenSocket> tcp =
+        base::http::ListenSocket::tcp_at(where->address, where->port);
     if (!tcp) return base::failure(std::move(tcp.error()));
     sockets.push_back(std::move(*tcp));
   }
   return sockets;
 }
 
-base::Result<TlsIdentity> read_tls(const ServiceOptions& options) {
-  TlsIdentity tls;
+base::Result<base::http::TlsIdentity> read_tls(const ServiceOptions& options) {
+  base::http::TlsIdentity tls;
   if (options.certificate_file.empty() != options.key_file.empty()) {
     return base::usage_error("certificate and key belong together", "set both in [service]");
   }
@@ -79,7 +80,7 @@ base::Result<TlsIdentity> read_tls(const ServiceOptions& options) {
   if (!certificate) return base::failure(std::move(certificate.error()));
   base::Result<std::string> key = base::read_text_file(options.key_file, kPemBytesMax);
   if (!key) return base::failure(std::move(key.error()));
-  return TlsIdentity{.certificate = std::move(*certificate), .key = std::move(*key)};
+  return base::http::TlsIdentity{.certificate = std::move(*certificate), .key = std::move(*key)};
 }
 
 /// Who may ask, with the token of the daemon's own user where there are no others.
@@ -89,7 +90,7 @@ base::Result<std::unique_ptr<Callers>> make_callers(const ServiceOptions& option
   const auto where = options.listen.empty() ? HostPort{} : parse_listen(options.listen);
   if (!where) return base::failure(where.error());
   const bool has_own = callers.token_file.empty() && !options.own_token_folder.empty() &&
-                       is_loopback_address(where->address);
+                       base::http::is_loopback_address(where->address);
   if (has_own) {
     auto own = own_token(options.own_token_folder);
     if (!own) return base::failure(std::move(own.error()));
@@ -101,7 +102,7 @@ base::Result<std::unique_ptr<Callers>> make_callers(const ServiceOptions& option
 
 void add_page(Router& router, const std::string& path, StaticPage page) {
   router.add("GET", path, Access::Public, {}, [page = std::move(page)](const Call&) {
-    Response response{.content_type = page.content_type, .body = page.body};
+    base::http::Response response{.content_type = page.content_type, .body = page.body};
     // Everything of the page is in the page; it talks to this server alone.
     response.headers = {
         {"Content-Security-Policy",
@@ -132,8 +133,8 @@ struct Service::Parts {
                 .what_if = std::move(extras.what_if),
                 .http_stats =
                     [this] {
-                      const HttpServer* const server = running;
-                      return server != nullptr ? server->stats() : HttpStats{};
+                      const base::http::HttpServer* const server = running;
+                      return server != nullptr ? server->stats() : base::http::HttpStats{};
                     },
                 .terminal_socket = std::move(extras.terminal_socket),
                 .rank_times = std::move(extras.rank_times),
@@ -144,21 +145,22 @@ struct Service::Parts {
     add_reservation_routes(router, context);
     add_series_route(router, context);
     add_metrics_route(router, context);
-    router.add("GET", "/v1/openapi.json", Access::Public, {},
-               [](const Call&) { return Response{.body = std::string(openapi_document())}; });
+    router.add("GET", "/v1/openapi.json", Access::Public, {}, [](const Call&) {
+      return base::http::Response{.body = std::string(openapi_document())};
+    });
     router.add("GET", "/v1/events", Access::Known, {}, [this](const Call&) {
-      Response response{.content_type = "text/event-stream"};
+      base::http::Response response{.content_type = "text/event-stream"};
       response.stream = feed.listen();
       return response;
     });
     for (auto& [path, page] : extras.pages) add_page(router, path, std::move(page));
   }
 
-  [[nodiscard]] Response answer(const Request& request) {
+  [[nodiscard]] base::http::Response answer(const base::http::Request& request) {
     bool is_operator = false;
     return router.answer(
         request,
-        [&](const Request& asked) {
+        [&](const base::http::Request& asked) {
           base::Result<Identity> who = known_callers()->identify(asked);
           is_operator = who.has_value() && who->is_operator();
           return who;
@@ -187,8 +189,8 @@ struct Service::Parts {
   ApiContext context;
   Router router;
   uint16_t port = 0;
-  std::atomic<const HttpServer*> running = nullptr;  ///< http, once it is complete
-  std::unique_ptr<HttpServer> http;                  ///< last: it stops before what it calls goes
+  std::atomic<const base::http::HttpServer*> running = nullptr;  ///< http, once it is complete
+  std::unique_ptr<base::http::HttpServer> http;  ///< last: it stops before what it calls goes
 };
 
 ServiceOptions read_service_options(base::TableReader& table, ServiceOptions defaults) {
@@ -249,17 +251,18 @@ base::Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& opti
   base::Result<std::unique_ptr<Callers>> callers = make_callers(options, token);
   if (!callers) return base::failure(std::move(callers.error()));
   parts->replace(std::move(*callers), token);
-  base::Result<TlsIdentity> tls = read_tls(options);
+  base::Result<base::http::TlsIdentity> tls = read_tls(options);
   if (!tls) return base::failure(std::move(tls.error()));
-  base::Result<std::vector<ListenSocket>> sockets = open_sockets(options);
+  base::Result<std::vector<base::http::ListenSocket>> sockets = open_sockets(options);
   if (!sockets) return base::failure(std::move(sockets.error()));
-  for (const ListenSocket& socket : *sockets) {
+  for (const base::http::ListenSocket& socket : *sockets) {
     if (!socket.is_unix()) parts->port = socket.port();
   }
   Parts* const raw = parts.get();
-  auto http = HttpServer::start(
+  auto http = base::http::HttpServer::start(
       std::move(*sockets), std::move(*tls), options.limits,
-      [raw](const Request& request) { return raw->answer(request); }, [raw] { raw->feed.wait(); });
+      [raw](const base::http::Request& request) { return raw->answer(request); },
+      [raw] { raw->feed.wait(); });
   if (!http) return base::failure(std::move(http.error()));
   parts->http = std::move(*http);
   parts->running = parts->http.get();
@@ -271,19 +274,21 @@ std::string Service::own_token() const {
   const std::scoped_lock lock(parts_->callers_mutex);
   return parts_->own_token;
 }
-HttpStats Service::stats() const {
-  return parts_->http != nullptr ? parts_->http->stats() : HttpStats{};
+base::http::HttpStats Service::stats() const {
+  return parts_->http != nullptr ? parts_->http->stats() : base::http::HttpStats{};
 }
 base::Status Service::reload(const ServiceOptions& options) {
   std::string token;
   base::Result<std::unique_ptr<Callers>> callers = make_callers(options, token);
   if (!callers) return base::failure(std::move(callers.error()));
-  const base::Result<TlsIdentity> tls = read_tls(options);
+  const base::Result<base::http::TlsIdentity> tls = read_tls(options);
   if (!tls) return base::failure(tls.error());
   if (base::Status renewed = parts_->http->renew(*tls); !renewed) return renewed;
   parts_->replace(std::move(*callers), token);
   return {};
 }
-Response Service::answer(const Request& request) const { return parts_->answer(request); }
+base::http::Response Service::answer(const base::http::Request& request) const {
+  return parts_->answer(request);
+}
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "base/http/http_server.hpp"
 #include "base/result.hpp"
-#include "service/api.hpp"
-#include "service/caller.hpp"
-#include "service/http_server.hpp"
+#include "serve/api/api.hpp"
+#include "serve/api/caller.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 /// A page without secrets that everybody may load, such as the dashboard.
 struct StaticPage {
@@ -32,7 +32,7 @@ struct ServiceOptions {
   /// Where own_token() keeps a token for the daemon's own user, if TCP listens on loopback and no
   /// tokens are configured: whoever may read that folder gets in. Empty = there is none.
   std::string own_token_folder{};
-  HttpLimits limits{};
+  base::http::HttpLimits limits{};
   SubmissionLimits submissions{};
   double requests_per_s = 200;  ///< of each user, for good
   double requests_burst = 2000;
@@ -71,13 +71,13 @@ class Service {
   [[nodiscard]] uint16_t port() const;
   /// The token of the daemon's own user; empty = there is none. A secret: not for logs.
   [[nodiscard]] std::string own_token() const;
-  [[nodiscard]] HttpStats stats() const;
+  [[nodiscard]] base::http::HttpStats stats() const;
   /// Reads the files of tokens, certificate and key again; from then on `options` says who may do
   /// what. All else of them stays as it was. One caller at a time. Errors: those of reading; then
   /// everything counts on as it was.
   [[nodiscard]] base::Status reload(const ServiceOptions& options);
   /// The answer to a request, without a network: for tests and fuzzing.
-  [[nodiscard]] Response answer(const Request& request) const;
+  [[nodiscard]] base::http::Response answer(const base::http::Request& request) const;
 
  private:
   struct Parts;
@@ -85,4 +85,4 @@ class Service {
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

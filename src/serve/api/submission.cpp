@@ -1,4 +1,4 @@
-#include "service/submission.hpp"
+#include "serve/api/submission.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/http/http_uri.hpp"
 #include "base/nearest.hpp"
 #include "live/job/job_spec_json.hpp"
-#include "service/http_uri.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 using base::Status;
 using nlohmann::json;
@@ -79,7 +79,7 @@ Status check_environment(const json& body, const SubmissionLimits& limits) {
   return {};
 }
 
-Status check_texts(const live::JobSpec& spec, const SubmissionLimits& limits) {
+Status check_texts(const live::job::JobSpec& spec, const SubmissionLimits& limits) {
   const auto names = std::to_array<std::pair<const char*, const std::string*>>({
       {"name", &spec.name},
       {"account", &spec.account},
@@ -93,7 +93,7 @@ Status check_texts(const live::JobSpec& spec, const SubmissionLimits& limits) {
     if (text->size() > limits.text_bytes_max) {
       return wrong(field, fmt::format("is longer than {} bytes", limits.text_bytes_max));
     }
-    if (!is_plain_text(*text)) return wrong(field, "holds control characters");
+    if (!base::http::is_plain_text(*text)) return wrong(field, "holds control characters");
   }
   const auto paths = std::to_array<std::pair<const char*, const std::string*>>({
       {"work_folder", &spec.work_folder},
@@ -104,7 +104,7 @@ Status check_texts(const live::JobSpec& spec, const SubmissionLimits& limits) {
     if (text->size() > limits.path_bytes_max) {
       return wrong(field, fmt::format("is longer than {} bytes", limits.path_bytes_max));
     }
-    if (!is_plain_text(*text)) return wrong(field, "holds control characters");
+    if (!base::http::is_plain_text(*text)) return wrong(field, "holds control characters");
   }
   if (!spec.work_folder.empty() && spec.work_folder.front() != '/') {
     return wrong("work_folder", "is no absolute path", "it begins with /");
@@ -115,8 +115,9 @@ Status check_texts(const live::JobSpec& spec, const SubmissionLimits& limits) {
   return {};
 }
 
-Status check_array_bytes(const live::JobSpec& spec, size_t tasks, const SubmissionLimits& limits) {
-  const size_t bytes = tasks > 1 ? tasks * live::to_json(spec).dump().size() : 0;
+Status check_array_bytes(const live::job::JobSpec& spec, size_t tasks,
+                         const SubmissionLimits& limits) {
+  const size_t bytes = tasks > 1 ? tasks * live::job::to_json(spec).dump().size() : 0;
   if (bytes <= limits.array_bytes_max) return {};
   return wrong("array_tasks",
                fmt::format("{} tasks with these names and paths are {} bytes, over {}", tasks,
@@ -203,7 +204,7 @@ base::Result<Submission> parse_submission(std::string_view body, const Submissio
     document.erase(field);
   }
   if (const auto user = document.find("user"); user != document.end()) {
-    if (!user->is_string() || !is_plain_text(user->get_ref<const std::string&>())) {
+    if (!user->is_string() || !base::http::is_plain_text(user->get_ref<const std::string&>())) {
       return wrong("user", "is no name");
     }
     out.user = user->get<std::string>();
@@ -211,7 +212,7 @@ base::Result<Submission> parse_submission(std::string_view body, const Submissio
   }
   document.erase("array_tasks");
   std::vector<std::string> unknown;
-  base::Result<live::JobSpec> spec = live::job_spec_from_json(document, &unknown);
+  base::Result<live::job::JobSpec> spec = live::job::job_spec_from_json(document, &unknown);
   if (Status fields = check_fields(document, unknown); !fields)
     return base::failure(fields.error());
   if (!spec) return base::failure(std::move(spec.error()));
@@ -232,4 +233,4 @@ base::Result<Submission> parse_submission(std::string_view body, const Submissio
   return out;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -8,7 +8,7 @@
 #include "base/result.hpp"
 #include "live/job/job_spec.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 struct SubmissionLimits {
   size_t script_bytes_max = size_t{1} << 20;
@@ -23,9 +23,9 @@ struct SubmissionLimits {
 };
 
 struct Submission {
-  std::vector<live::JobSpec> jobs{};  ///< one, or the tasks of an array; without owner
-  std::string payload{};              ///< {"script", "args", "env", "dialect"}
-  std::string user{};                 ///< whose it shall be; empty = who asks
+  std::vector<live::job::JobSpec> jobs{};  ///< one, or the tasks of an array; without owner
+  std::string payload{};                   ///< {"script", "args", "env", "dialect"}
+  std::string user{};                      ///< whose it shall be; empty = who asks
 };
 
 /// Errors: BadData naming the field: what is unknown, missing, too large, of a wrong type; what
@@ -37,4 +37,4 @@ struct Submission {
 /// Errors: BadData; the text is in no message.
 [[nodiscard]] base::Status check_json(std::string_view text);
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

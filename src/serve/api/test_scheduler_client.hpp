@@ -8,16 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "service/desk.hpp"
+#include "serve/api/scheduler_client.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 /// Two racks of two nodes of four GPUs.
-inline model::Cluster test_cluster() {
-  model::ClusterBuilder builder("test");
+inline core::model::Cluster test_cluster() {
+  core::model::ClusterBuilder builder("test");
   builder.add_gpu_model({.name = "H200", .mem_bytes = int64_t{141} << 30});
   for (int i = 0; i < 4; ++i) {
-    model::ClusterBuilder::Placed placed;
+    core::model::ClusterBuilder::Placed placed;
     placed.node.name = "n" + std::to_string(i);
     placed.node.num_gpus = 4;
     placed.node.host.cores = 32;
@@ -31,26 +31,26 @@ class TestDesk final : public Desk {
  public:
   TestDesk() {
     site_.cluster = test_cluster();
-    site_.scores = profile::PmScores::uniform(site_.cluster.num_gpus());
+    site_.scores = core::knowledge::PmScores::uniform(site_.cluster.num_gpus());
   }
 
-  base::Result<live::Daemon::Answer> ask(live::Input input) override {
+  base::Result<live::loop::Answer> ask(live::controller::Input input) override {
     const std::scoped_lock lock(mutex_);
     if (broken) return base::failed("the disk is full", "make room");
     ++num_asked;
-    live::Daemon::Answer answer;
+    live::loop::Answer answer;
     base::Status done = std::visit([&](auto& each) { return take(each, answer); }, input);
     if (!done) return base::failure(std::move(done.error()));
     ++version_;
     news_.notify_all();
     return answer;
   }
-  base::Status check(const live::Input&) const override { return {}; }
+  base::Status check(const live::controller::Input&) const override { return {}; }
   void look(const std::function<void(const Scene&)>& see) const override {
     const std::scoped_lock lock(mutex_);
     see({.book = book_, .site = site_, .drained = drained_, .now_ns = now_ns});
   }
-  live::DaemonStats stats() const override {
+  live::loop::DaemonStats stats() const override {
     return {
         .inputs = num_asked, .decisions = 3, .decide_s_sum = 0.6, .decide_s_last = {0.1, 0.3, 0.2}};
   }
@@ -58,31 +58,32 @@ class TestDesk final : public Desk {
     const std::scoped_lock lock(mutex_);
     return version_;
   }
-  uint64_t wait_for_change(uint64_t seen, live::TimeNs timeout_ns) const override {
+  uint64_t wait_for_change(uint64_t seen, base::TimeNs timeout_ns) const override {
     std::unique_lock lock(mutex_);
     news_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [&] { return version_ != seen; });
     return version_;
   }
   /// Changes a job behind the API's back.
-  void edit(uint32_t number, const std::function<void(live::LiveJob&)>& change) {
+  void edit(uint32_t number, const std::function<void(live::controller::LiveJob&)>& change) {
     const std::scoped_lock lock(mutex_);
-    change(book_.jobs.at(live::JobId(number - 1)));
+    change(book_.jobs.at(core::model::JobId(number - 1)));
     ++version_;
     news_.notify_all();
   }
-  void edit_site(const std::function<void(live::Site&)>& change) {
+  void edit_site(const std::function<void(live::controller::Site&)>& change) {
     const std::scoped_lock lock(mutex_);
     change(site_);
   }
   /// Lets a job run on these GPUs.
-  void run(uint32_t number, std::vector<live::GpuId> gpus) {
-    edit(number, [&](live::LiveJob& job) {
-      job.stage = live::JobStage::Running;
+  void run(uint32_t number, std::vector<core::model::GpuId> gpus) {
+    edit(number, [&](live::controller::LiveJob& job) {
+      job.stage = live::controller::JobStage::Running;
       job.runs = 1;
       job.first_start_ns = job.run_start_ns = now_ns;
       job.gpus = gpus;
-      book_.runs[{.job = job.job, .run = 1}] = {
-          .run = {.job = job.job, .run = 1}, .stage = live::LiveRun::Stage::Running, .gpus = gpus};
+      book_.runs[{.job = job.job, .run = 1}] = {.run = {.job = job.job, .run = 1},
+                                                .stage = live::controller::LiveRun::Stage::Running,
+                                                .gpus = gpus};
     });
   }
 
@@ -90,49 +91,54 @@ class TestDesk final : public Desk {
   std::atomic<int64_t> num_asked = 0;
   std::vector<uint32_t> changed{};  ///< numbers of jobs, as they were changed
   std::set<uint32_t> refused{};     ///< numbers of jobs that cannot be changed
-  live::TimeNs now_ns = 1'700'000'000 * base::kSecond;
+  base::TimeNs now_ns = 1'700'000'000 * base::kSecond;
 
  private:
   template <typename Input>
-  base::Status take(Input&, live::Daemon::Answer&) {
+  base::Status take(Input&, live::loop::Answer&) {
     return {};
   }
-  base::Status take(live::Submit& submit, live::Daemon::Answer& answer) {
-    answer.first_job = live::JobId(book_.next_job);
-    for (live::JobSpec& spec : submit.jobs) {
-      const live::JobId id(book_.next_job++);
+  base::Status take(live::controller::Submit& submit, live::loop::Answer& answer) {
+    answer.first_job = core::model::JobId(book_.next_job);
+    for (live::job::JobSpec& spec : submit.jobs) {
+      const core::model::JobId id(book_.next_job++);
       if (spec.array_task >= 0) spec.array_first = answer.first_job;
-      const auto stage = spec.held ? live::JobStage::Held : live::JobStage::Waiting;
+      const auto stage =
+          spec.held ? live::controller::JobStage::Held : live::controller::JobStage::Waiting;
       book_.jobs[id] = {.job = id, .spec = std::move(spec), .stage = stage, .submit_ns = now_ns};
     }
     return {};
   }
-  base::Status take(live::Cancel& cancel, live::Daemon::Answer&) {
-    return change(cancel.job, [&](live::LiveJob& job) {
-      job.stage = live::JobStage::Done;
-      job.result = live::JobResult::Cancelled;
+  base::Status take(live::controller::Cancel& cancel, live::loop::Answer&) {
+    return change(cancel.job, [&](live::controller::LiveJob& job) {
+      job.stage = live::controller::JobStage::Done;
+      job.result = live::controller::JobResult::Cancelled;
       job.end_ns = now_ns;
       job.detail = "cancelled by " + cancel.by.user;
     });
   }
-  base::Status take(live::Hold& hold, live::Daemon::Answer&) {
-    return change(hold.job, [](live::LiveJob& job) { job.stage = live::JobStage::Held; });
+  base::Status take(live::controller::Hold& hold, live::loop::Answer&) {
+    return change(hold.job, [](live::controller::LiveJob& job) {
+      job.stage = live::controller::JobStage::Held;
+    });
   }
-  base::Status take(live::Release& release, live::Daemon::Answer&) {
-    return change(release.job, [](live::LiveJob& job) { job.stage = live::JobStage::Waiting; });
+  base::Status take(live::controller::Release& release, live::loop::Answer&) {
+    return change(release.job, [](live::controller::LiveJob& job) {
+      job.stage = live::controller::JobStage::Waiting;
+    });
   }
-  base::Status take(live::Drain& drain, live::Daemon::Answer&) {
+  base::Status take(live::controller::Drain& drain, live::loop::Answer&) {
     drained_[drain.node] = drain.reason;
     return {};
   }
-  base::Status take(live::Resume& resume, live::Daemon::Answer&) {
+  base::Status take(live::controller::Resume& resume, live::loop::Answer&) {
     drained_.erase(resume.node);
     return {};
   }
-  base::Status take(live::Reserve& reserve, live::Daemon::Answer& answer) {
-    live::ReservationPlan& plan = reserve.plan;
+  base::Status take(live::controller::Reserve& reserve, live::loop::Answer& answer) {
+    live::controller::ReservationPlan& plan = reserve.plan;
     for (const auto& [id, other] : book_.reservations) {
-      for (const live::NodeId node : plan.nodes) {
+      for (const core::model::NodeId node : plan.nodes) {
         if (!other.is_open() || std::ranges::count(other.plan.nodes, node) == 0) continue;
         return base::usage_error("node " + site_.cluster.node(node).name + " is promised");
       }
@@ -141,22 +147,23 @@ class TestDesk final : public Desk {
     for (int32_t i = 0; i < std::min(reserve.num_nodes, nodes); ++i) {
       plan.nodes.emplace_back(static_cast<uint32_t>(i));
     }
-    answer.reservation = live::ReservationId(book_.next_reservation++);
+    answer.reservation = core::model::ReservationId(book_.next_reservation++);
     book_.reservations[answer.reservation] = {
         .id = answer.reservation, .plan = plan, .made_ns = now_ns};
     return {};
   }
-  base::Status take(live::CancelReservation& cancel, live::Daemon::Answer&) {
-    live::LiveReservation& found = book_.reservations.at(cancel.reservation);
+  base::Status take(live::controller::CancelReservation& cancel, live::loop::Answer&) {
+    live::controller::LiveReservation& found = book_.reservations.at(cancel.reservation);
     if (!found.is_open()) return base::usage_error("it is over");
-    found.state = live::ReservationState::Cancelled;
+    found.state = live::controller::ReservationState::Cancelled;
     found.closed_ns = now_ns;
     return {};
   }
-  base::Status change(live::JobId id, const std::function<void(live::LiveJob&)>& make) {
-    live::LiveJob& job = book_.jobs.at(id);
-    const auto number = static_cast<uint32_t>(live::job_number(id));
-    if (job.stage == live::JobStage::Done) return base::usage_error("the job is over");
+  base::Status change(core::model::JobId id,
+                      const std::function<void(live::controller::LiveJob&)>& make) {
+    live::controller::LiveJob& job = book_.jobs.at(id);
+    const auto number = static_cast<uint32_t>(live::job::job_number(id));
+    if (job.stage == live::controller::JobStage::Done) return base::usage_error("the job is over");
     if (refused.contains(number)) return base::usage_error("it cannot be changed");
     make(job);
     changed.push_back(number);
@@ -165,10 +172,10 @@ class TestDesk final : public Desk {
 
   mutable std::mutex mutex_;
   mutable std::condition_variable news_;
-  live::Site site_;
-  live::JobBook book_;
-  std::map<live::NodeId, std::string> drained_;
+  live::controller::Site site_;
+  live::controller::JobBook book_;
+  std::map<core::model::NodeId, std::string> drained_;
   uint64_t version_ = 1;
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

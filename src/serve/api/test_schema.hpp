@@ -5,9 +5,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "service/http_message.hpp"
+#include "base/http/http_message.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 /// openapi.json, parsed once.
 [[nodiscard]] const nlohmann::json& openapi();
@@ -18,6 +18,7 @@ namespace goban::service {
                                          const std::string& where = "");
 /// Empty if the answer is one that the description knows for this request. Paths it does not know
 /// must be answered with 404 or 400, methods it does not know with 405.
-[[nodiscard]] std::string answer_problem(const Request& request, const Response& response);
+[[nodiscard]] std::string answer_problem(const base::http::Request& request,
+                                         const base::http::Response& response);
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

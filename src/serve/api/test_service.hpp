@@ -7,11 +7,11 @@
 #include <fstream>
 
 #include "base/sha256.hpp"
-#include "service/service.hpp"
-#include "service/test_desk.hpp"
-#include "service/test_schema.hpp"
+#include "serve/api/service.hpp"
+#include "serve/api/test_scheduler_client.hpp"
+#include "serve/api/test_schema.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 /// Tokens are the names of roles; alice and bob are the system's users daemon and nobody, which
 /// every Debian has.
@@ -55,12 +55,13 @@ class ServiceTest : public testing::Test {
     service = std::move(*started);
   }
   /// The answer, which has to be one that openapi.json describes.
-  Response ask(const std::string& token, const std::string& method, const std::string& path,
-               const std::string& body = {}, std::map<std::string, std::string> query = {}) {
+  base::http::Response ask(const std::string& token, const std::string& method,
+                           const std::string& path, const std::string& body = {},
+                           std::map<std::string, std::string> query = {}) {
     if (!service) start();
-    const Request request{
+    const base::http::Request request{
         .method = method, .path = path, .query = std::move(query), .token = token, .body = body};
-    Response response = service->answer(request);
+    base::http::Response response = service->answer(request);
     EXPECT_EQ(answer_problem(request, response), "");
     for (const char* each : {kAlice, kBob, kManager, kViewer, kOperator}) {
       EXPECT_EQ(response.body.find(each), std::string::npos) << "a token leaks";
@@ -80,4 +81,4 @@ class ServiceTest : public testing::Test {
   std::unique_ptr<Service> service;
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

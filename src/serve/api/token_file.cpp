@@ -1,4 +1,4 @@
-#include "service/token_file.hpp"
+#include "serve/api/token_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/field_splitter.hpp"
+#include "base/files.hpp"
 #include "base/gzip.hpp"
 #include "base/text_file.hpp"
-#include "engine/local/files.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 namespace {
 constexpr std::array<std::string_view, 4> kRoles = {"viewer", "user", "account_manager",
@@ -137,17 +137,16 @@ base::Result<std::string> own_token(const std::string& folder) {
       return base::failed(fmt::format("{}: others than the daemon's user may know it", path),
                           "remove it: the next start makes another one");
     }
-    auto text = engine::local::read_small_file(path);
+    auto text = base::read_small_file(path);
     if (!text) return text;
     if (text->ends_with('\n')) text->pop_back();
     if (text->size() == kTokenLetters) return text;
   }
   auto token = make_token();
   if (!token) return token;
-  const auto written =
-      engine::local::replace_file(folder, kOwnToken, *token + '\n', engine::local::Durable::No);
+  const auto written = base::replace_file(folder, kOwnToken, *token + '\n', base::Durable::No);
   if (!written) return base::failure(written.error());
   return token;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

@@ -14,7 +14,7 @@
 #include "base/result.hpp"
 #include "base/sha256.hpp"
 
-namespace goban::service {
+namespace goban::serve::api {
 
 enum class Role : uint8_t {
   Viewer,          ///< sees everything, changes nothing
@@ -47,4 +47,4 @@ struct Token {
 /// is none yet. Errors: Failed if it cannot be written, or others than its owner may read it.
 [[nodiscard]] base::Result<std::string> own_token(const std::string& folder);
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

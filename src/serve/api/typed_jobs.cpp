@@ -1,9 +1,9 @@
-#include "service/typed_jobs.hpp"
+#include "serve/api/typed_jobs.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 base::Status refuse(const char* field, std::string message, std::string remedy) {
@@ -13,11 +13,11 @@ base::Status refuse(const char* field, std::string message, std::string remedy) 
 
 }  // namespace
 
-base::Status fit_into_type(live::JobSpec& spec, const model::Cluster& cluster) {
+base::Status fit_into_type(live::job::JobSpec& spec, const core::model::Cluster& cluster) {
   if (spec.resource_type.empty()) return {};
   const auto id = cluster.find_resource_type(spec.resource_type);
   if (!id.valid()) return {};
-  const model::ResourceType& type = cluster.resource_type(id);
+  const core::model::ResourceType& type = cluster.resource_type(id);
   const int32_t instances = std::max(spec.instances, 1);
   // One GPU is what a job gets that says nothing of GPUs.
   if (spec.num_gpus == 1 && instances <= type.max_instances) spec.num_gpus = type.gpus * instances;
@@ -49,4 +49,4 @@ base::Status fit_into_type(live::JobSpec& spec, const model::Cluster& cluster) {
   return {};
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::api

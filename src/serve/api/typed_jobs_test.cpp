@@ -1,17 +1,17 @@
 // Jobs of a resource type get what the type has.
-#include "service/typed_jobs.hpp"
+#include "serve/api/typed_jobs.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::service {
+namespace goban::serve::api {
 namespace {
 
 constexpr int64_t kGiB = int64_t{1} << 30;
 
-model::Cluster machine() {
-  model::ClusterBuilder builder("here");
+core::model::Cluster machine() {
+  core::model::ClusterBuilder builder("here");
   builder.add_gpu_model({.name = "virtual"});
-  model::ClusterBuilder::Placed placed;
+  core::model::ClusterBuilder::Placed placed;
   placed.node.name = "here";
   placed.node.num_gpus = 4;
   placed.node.host = {.cores = 8, .mem_bytes = 32 * kGiB};
@@ -25,8 +25,8 @@ model::Cluster machine() {
   return builder.build().value();
 }
 
-live::JobSpec job(const std::string& type, int32_t instances = 1) {
-  live::JobSpec spec;
+live::job::JobSpec job(const std::string& type, int32_t instances = 1) {
+  live::job::JobSpec spec;
   spec.resource_type = type;
   spec.instances = instances;
   return spec;
@@ -51,8 +51,8 @@ TEST(TypedJobs, WhatIsNotSaidFollowsFromTheType) {
 }
 
 TEST(TypedJobs, MoreThanTheTypeHasIsNamed) {
-  const auto field = [](const live::JobSpec& asked) {
-    live::JobSpec spec = asked;
+  const auto field = [](const live::job::JobSpec& asked) {
+    live::job::JobSpec spec = asked;
     const auto fits = fit_into_type(spec, machine());
     return fits ? "" : fits.error().place.field;
   };
@@ -77,4 +77,4 @@ TEST(TypedJobs, OthersAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::api

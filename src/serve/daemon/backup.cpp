@@ -1,4 +1,4 @@
-#include "service/backup.hpp"
+#include "serve/daemon/backup.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -11,9 +11,9 @@
 
 #include "live/journal/file_calls.hpp"
 #include "live/journal/journal_file.hpp"
-#include "store/sqlite_copy.hpp"
+#include "site/store/sqlite_copy.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 namespace fs = std::filesystem;
 using base::Result;
@@ -53,7 +53,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
 }
 
 /// Snapshots before the rest: a generation that begins meanwhile is whole, or can be left out.
-Result<live::Recovered> copy_journal_once(const fs::path& from, const fs::path& to) {
+Result<live::journal::Recovered> copy_journal_once(const fs::path& from, const fs::path& to) {
   std::error_code ignored;
   fs::remove_all(to, ignored);
   if (auto made = make_private(to); !made) return base::failure(made.error());
@@ -64,11 +64,11 @@ Result<live::Recovered> copy_journal_once(const fs::path& from, const fs::path& 
       if (auto copied = copy_one(file, to / name); !copied) return base::failure(copied.error());
     }
   }
-  return live::read_journal(to.string());
+  return live::journal::read_journal(to.string());
 }
 
 /// Several generations may begin during one copy.
-Result<live::Recovered> copy_journal(const fs::path& from, const fs::path& to) {
+Result<live::journal::Recovered> copy_journal(const fs::path& from, const fs::path& to) {
   constexpr int kTries = 5;
   auto copied = copy_journal_once(from, to);
   for (int i = 1; i < kTries && !copied; ++i) copied = copy_journal_once(from, to);
@@ -116,7 +116,8 @@ Status copy_store(const ServeConfig& config, const fs::path& to, BackupSummary& 
     return {};
   }
   if (!fs::exists(config.store, ignored)) return {};
-  if (auto copied = store::copy_sqlite(config.store, (to / "store.sqlite").string()); !copied) {
+  if (auto copied = site::store::copy_sqlite(config.store, (to / "store.sqlite").string());
+      !copied) {
     return copied;
   }
   fs::permissions(to / "store.sqlite", fs::perms::owner_read | fs::perms::owner_write, ignored);
@@ -139,12 +140,12 @@ Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to) 
                         "name a folder of its own for each back-up");
   }
   if (auto made = make_private(target); !made) return base::failure(made.error());
-  // While it is locked, the daemon removes no payload (engine/local/run_folder.hpp), so all jobs of
+  // While it is locked, the daemon removes no payload (live/engine/local/run_folder.hpp), so all jobs of
   // the journal that are not over have theirs.
-  const live::OpenFile payloads(
+  const live::journal::OpenFile payloads(
       ::open((state / "payloads").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!payloads.is_open() || ::flock(payloads.fd(), LOCK_EX) != 0) {
-    return live::file_failure("lock", (state / "payloads").string());
+    return live::journal::file_failure("lock", (state / "payloads").string());
   }
   BackupSummary summary;
   const auto journal = copy_journal(state / "journal", target / "journal");
@@ -161,9 +162,10 @@ Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to) 
   if (auto copied = copy_store(config, target, summary); !copied) {
     return base::failure(copied.error());
   }
-  const live::OpenFile folder(::open(target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open() || ::syncfs(folder.fd()) != 0) return live::file_failure("write", to);
+  const live::journal::OpenFile folder(::open(target.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open() || ::syncfs(folder.fd()) != 0)
+    return live::journal::file_failure("write", to);
   return summary;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "service/serve_config.hpp"
+#include "serve/daemon/serve_config.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 struct BackupSummary {
   int64_t records = 0;   ///< of the journal since its snapshot
@@ -22,4 +22,4 @@ struct BackupSummary {
 /// in it, if there is no journal, or a disk is full; BadData if the journal is damaged.
 [[nodiscard]] base::Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to);
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,21 +1,22 @@
-#include "service/daemon_desk.hpp"
+#include "serve/daemon/daemon_client.hpp"
 
 #include <utility>
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
-base::Result<live::Daemon::Answer> DaemonDesk::ask(live::Input input) {
+base::Result<live::loop::Answer> DaemonDesk::ask(live::controller::Input input) {
   return daemon_.ask(std::move(input));
 }
 
-base::Status DaemonDesk::check(const live::Input& input) const {
+base::Status DaemonDesk::check(const live::controller::Input& input) const {
   base::Status status;
-  daemon_.look([&](const live::Controller& controller) { status = controller.check(input); });
+  daemon_.look(
+      [&](const live::controller::Controller& controller) { status = controller.check(input); });
   return status;
 }
 
-void DaemonDesk::look(const std::function<void(const Scene&)>& see) const {
-  daemon_.look([&](const live::Controller& controller) {
+void DaemonDesk::look(const std::function<void(const api::Scene&)>& see) const {
+  daemon_.look([&](const live::controller::Controller& controller) {
     see({.book = controller.book(),
          .site = controller.site(),
          .drained = controller.drained(),
@@ -25,10 +26,10 @@ void DaemonDesk::look(const std::function<void(const Scene&)>& see) const {
   });
 }
 
-live::DaemonStats DaemonDesk::stats() const { return daemon_.stats(); }
+live::loop::DaemonStats DaemonDesk::stats() const { return daemon_.stats(); }
 uint64_t DaemonDesk::version() const { return daemon_.version(); }
-uint64_t DaemonDesk::wait_for_change(uint64_t seen, live::TimeNs timeout_ns) const {
+uint64_t DaemonDesk::wait_for_change(uint64_t seen, base::TimeNs timeout_ns) const {
   return daemon_.wait_for_change(seen, timeout_ns);
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,23 +1,23 @@
 // The desk of a real daemon.
 #pragma once
 
-#include "service/desk.hpp"
+#include "serve/api/scheduler_client.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
-class DaemonDesk final : public Desk {
+class DaemonDesk final : public api::Desk {
  public:
   /// `daemon` outlives the desk.
-  explicit DaemonDesk(live::Daemon& daemon) : daemon_(daemon) {}
-  base::Result<live::Daemon::Answer> ask(live::Input input) override;
-  base::Status check(const live::Input& input) const override;
-  void look(const std::function<void(const Scene&)>& see) const override;
-  live::DaemonStats stats() const override;
+  explicit DaemonDesk(live::loop::Daemon& daemon) : daemon_(daemon) {}
+  base::Result<live::loop::Answer> ask(live::controller::Input input) override;
+  base::Status check(const live::controller::Input& input) const override;
+  void look(const std::function<void(const api::Scene&)>& see) const override;
+  live::loop::DaemonStats stats() const override;
   uint64_t version() const override;
-  uint64_t wait_for_change(uint64_t seen, live::TimeNs timeout_ns) const override;
+  uint64_t wait_for_change(uint64_t seen, base::TimeNs timeout_ns) const override;
 
  private:
-  live::Daemon& daemon_;
+  live::loop::Daemon& daemon_;
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,18 +1,18 @@
 // The API on a real scheduler: what it decides is what the answers say.
-#include "service/daemon_desk.hpp"
+#include "serve/daemon/daemon_client.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <unistd.h>
 
-#include "live/test_world.hpp"
-#include "policy/compose.hpp"
-#include "policy/make_knowledge.hpp"
-#include "profile/energy/power_presets.hpp"
-#include "service/test_service.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
+#include "core/policy/compose.hpp"
+#include "core/policy/make_knowledge.hpp"
+#include "live/loop/test_world.hpp"
+#include "serve/api/test_service.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 namespace {
 
 using nlohmann::json;
@@ -27,8 +27,8 @@ class ObedientEngine final : public live::Engine {
     reports_.push_back({.kind = live::ReportKind::Ended, .run = run, .signal = 15});
   }
   void resume(const live::LaunchOrder&) override {}
-  void forget(live::JobId, const std::string&) override {}
-  void wake(live::NodeId node) override {
+  void forget(core::model::JobId, const std::string&) override {}
+  void wake(core::model::NodeId node) override {
     reports_.push_back({.kind = live::ReportKind::NodeUp, .node = node});
   }
   std::vector<live::Report> take_reports() override { return std::exchange(reports_, {}); }
@@ -37,30 +37,31 @@ class ObedientEngine final : public live::Engine {
   std::vector<live::Report> reports_;
 };
 
-class NoAccounting final : public live::Accounting {
+class NoAccounting final : public live::loop::Accounting {
  public:
-  base::Status record(const std::vector<live::LiveJob>&) override { return {}; }
+  base::Status record(const std::vector<live::controller::LiveJob>&) override { return {}; }
 };
 
-class DaemonDeskTest : public ServiceTest {
+class DaemonDeskTest : public api::ServiceTest {
  public:
-  virtual live::Site site() const {
-    live::Site site;
-    site.cluster = test_cluster();
-    site.scores = profile::PmScores::uniform(site.cluster.num_gpus());
-    site.penalties = profile::LocalityPenalties(site.cluster, 1.5);
-    site.composition = *policy::compose("fifo+packed");
+  virtual live::controller::Site site() const {
+    live::controller::Site site;
+    site.cluster = api::test_cluster();
+    site.scores = core::knowledge::PmScores::uniform(site.cluster.num_gpus());
+    site.penalties = core::knowledge::LocalityPenalties(site.cluster, 1.5);
+    site.composition = *core::policy::compose("fifo+packed");
     return site;
   }
   void SetUp() override {
-    auto started = live::Daemon::start(site(), {}, std::make_unique<live::MemoryLog>(),
-                                       std::make_unique<ObedientEngine>(),
-                                       std::make_unique<NoAccounting>(), {.poll_ns = 1'000'000});
+    auto started = live::loop::Daemon::start(
+        site(), {}, std::make_unique<live::loop::MemoryLog>(), std::make_unique<ObedientEngine>(),
+        std::make_unique<NoAccounting>(), {.poll_ns = 1'000'000});
     ASSERT_TRUE(started.has_value()) << started.error().text();
     daemon = std::move(*started);
     real = std::make_unique<DaemonDesk>(*daemon);
-    payloads = std::make_unique<PayloadStore>(PayloadStore::open(folder + "/jobs").value());
-    service = std::move(*Service::start(options, *real, *payloads, {}));
+    payloads =
+        std::make_unique<api::PayloadStore>(api::PayloadStore::open(folder + "/jobs").value());
+    service = std::move(*api::Service::start(options, *real, *payloads, {}));
   }
   void TearDown() override { service.reset(); }
 
@@ -76,23 +77,23 @@ class DaemonDeskTest : public ServiceTest {
     return job;
   }
 
-  std::unique_ptr<live::Daemon> daemon;
+  std::unique_ptr<live::loop::Daemon> daemon;
   std::unique_ptr<DaemonDesk> real;
 };
 
 /// Nodes rest after a second without work, and say that they are awake when they are told to.
 class SleepyDeskTest : public DaemonDeskTest {
  public:
-  live::Site site() const override {
-    live::Site site = DaemonDeskTest::site();
-    profile::PowerCatalog power = profile::resolve_power("v100").value();
+  live::controller::Site site() const override {
+    live::controller::Site site = DaemonDeskTest::site();
+    core::knowledge::PowerCatalog power = core::knowledge::resolve_power("v100").value();
     power.models.front().sleep = {.enter_s = 0.5, .wake_s = 0.5};
-    policy::KnowledgeSources sources;
+    core::policy::KnowledgeSources sources;
     sources.power = power;
-    model::JobHistory no_jobs;
-    auto made = policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
-    site.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
-    site.composition = *policy::compose("fifo+packed+sleep");
+    core::model::JobHistory no_jobs;
+    auto made = core::policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
+    site.knowledge = std::make_shared<core::policy::SiteKnowledge>(std::move(made->knowledge));
+    site.composition = *core::policy::compose("fifo+packed+sleep");
     return site;
   }
 };
@@ -145,7 +146,7 @@ TEST_F(DaemonDeskTest, SubmitRunWaitCancel) {
 }
 
 TEST_F(DaemonDeskTest, WhatNobodyCanRunIsRefused) {
-  const Response response =
+  const base::http::Response response =
       ask(kAlice, "POST", "/v1/jobs", R"({"script":"x","num_gpus":17,"work_folder":"/tmp"})");
   EXPECT_EQ(response.status, 400);
   service.reset();
@@ -168,4 +169,4 @@ TEST_F(DaemonDeskTest, DrainedNodesStayEmpty) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,15 +1,15 @@
-#include "service/forget_user.hpp"
+#include "serve/daemon/forget_user.hpp"
 
 #include <filesystem>
 #include <fmt/format.h>
 #include <random>
 
-#include "engine/local/files.hpp"
+#include "base/files.hpp"
+#include "core/knowledge/measure/learned_scores_file.hpp"
 #include "live/journal/state_lock.hpp"
-#include "profile/measure/learned_scores_file.hpp"
-#include "service/profile_book.hpp"
+#include "serve/api/profile_book.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 namespace {
 
@@ -23,7 +23,7 @@ uint32_t nobody() {
   return std::uniform_int_distribution<uint32_t>(kFirst, kLast)(source);
 }
 
-size_t rename_user(profile::ScoreLearner::Image& learner, uint32_t uid, uint32_t other) {
+size_t rename_user(core::knowledge::ScoreLearner::Image& learner, uint32_t uid, uint32_t other) {
   size_t count = 0;
   for (auto& of_class : learner.places) {
     for (auto& place : of_class) {
@@ -50,7 +50,7 @@ base::Result<ForgottenFiles> forget_in_state(const std::string& state, uint32_t 
     return base::failed(fmt::format("{} is no state folder: it has no journal", state),
                         "name the daemon's");
   }
-  const auto lock = live::StateLock::take(state);
+  const auto lock = live::journal::StateLock::take(state);
   if (!lock) {
     base::Error error = lock.error();
     error.remedy = "end the daemon for the moment: its jobs go on, and it finds them again";
@@ -58,20 +58,20 @@ base::Result<ForgottenFiles> forget_in_state(const std::string& state, uint32_t 
   }
   ForgottenFiles out;
   const std::string path = state + "/" + kLearnedFile;
-  if (engine::local::exists(path)) {
-    const auto text = engine::local::read_small_file(path);
+  if (base::exists(path)) {
+    const auto text = base::read_small_file(path);
     if (!text) return base::failure(text.error());
-    auto image = profile::parse_learned_scores(*text, path);
+    auto image = core::knowledge::parse_learned_scores(*text, path);
     if (!image) return base::failure(image.error());
     out.voices = rename_user(image->learner, uid, nobody());
     if (out.voices > 0) {
-      auto written = engine::local::replace_file(state, kLearnedFile, profile::to_json(*image),
-                                                 engine::local::Durable::Yes);
+      auto written = base::replace_file(state, kLearnedFile, core::knowledge::to_json(*image),
+                                        base::Durable::Yes);
       if (!written) return base::failure(written.error());
     }
   }
-  out.profiles = forget_profiles(state + "/profiles", uid);
+  out.profiles = api::forget_profiles(state + "/profiles", uid);
   return out;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

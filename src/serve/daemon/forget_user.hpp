@@ -6,7 +6,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 struct ForgottenFiles {
   size_t profiles = 0;  ///< files of applications that are gone
@@ -18,4 +18,4 @@ struct ForgottenFiles {
 /// folder, or if a file cannot be read or written; BadData for a file that is none.
 [[nodiscard]] base::Result<ForgottenFiles> forget_in_state(const std::string& state, uint32_t uid);
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,5 +1,5 @@
 // A user's wish to be forgotten: nothing in the state folder tells of him, and scores stay.
-#include "service/forget_user.hpp"
+#include "serve/daemon/forget_user.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -7,13 +7,13 @@
 #include <sstream>
 #include <unistd.h>
 
+#include "core/knowledge/measure/learned_scores_file.hpp"
 #include "live/journal/state_lock.hpp"
-#include "profile/measure/learned_scores_file.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 namespace {
 
-using profile::LearnedScores;
+using core::knowledge::LearnedScores;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -39,7 +39,7 @@ class ForgetUser : public testing::Test {
   ~ForgetUser() override { std::filesystem::remove_all(state); }
 
   void write(const LearnedScores::Image& image) const {
-    std::ofstream(state + "/scores.learned.json") << profile::to_json(image);
+    std::ofstream(state + "/scores.learned.json") << core::knowledge::to_json(image);
   }
   std::string learned_text() const {
     std::ostringstream text;
@@ -50,7 +50,7 @@ class ForgetUser : public testing::Test {
 };
 
 TEST_F(ForgetUser, WhatHisJobsSaidIsNobodysAndItsWeightStays) {
-  const auto before = profile::parse_learned_scores(learned_text(), "").value();
+  const auto before = core::knowledge::parse_learned_scores(learned_text(), "").value();
   const auto done = forget_in_state(state, kAnna);
   ASSERT_TRUE(done) << done.error().text();
   EXPECT_EQ(done->profiles, 1U);
@@ -58,7 +58,7 @@ TEST_F(ForgetUser, WhatHisJobsSaidIsNobodysAndItsWeightStays) {
   EXPECT_FALSE(std::filesystem::exists(state + "/profiles/51234-aa.json"));
   EXPECT_TRUE(std::filesystem::exists(state + "/profiles/51235-bb.json"));
   EXPECT_THAT(learned_text(), Not(HasSubstr("51234")));
-  auto after = profile::parse_learned_scores(learned_text(), "").value();
+  auto after = core::knowledge::parse_learned_scores(learned_text(), "").value();
   auto& votes = after.learner.places[0][1].votes;
   ASSERT_EQ(votes.size(), 3U);
   EXPECT_EQ(votes[0].user, votes[2].user) << "one voice as before";
@@ -73,7 +73,7 @@ TEST_F(ForgetUser, WhatHisJobsSaidIsNobodysAndItsWeightStays) {
 }
 
 TEST_F(ForgetUser, NotUnderADaemonThatWorks) {
-  const auto daemon = live::StateLock::take(state);
+  const auto daemon = live::journal::StateLock::take(state);
   ASSERT_TRUE(daemon);
   const auto refused = forget_in_state(state, kAnna);
   ASSERT_FALSE(refused);
@@ -91,4 +91,4 @@ TEST_F(ForgetUser, WhatIsBrokenIsNamedAndNothingElseIsAState) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

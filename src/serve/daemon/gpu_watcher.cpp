@@ -1,4 +1,4 @@
-#include "service/gpu_watcher.hpp"
+#include "serve/daemon/gpu_watcher.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "series/codes.hpp"
-#include "series/store_reader.hpp"
-#include "series/store_writer.hpp"
+#include "site/series/codes.hpp"
+#include "site/series/store_reader.hpp"
+#include "site/series/store_writer.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 using base::TimeNs;
-using series::Metric;
+using site::series::Metric;
 
 namespace {
 
@@ -26,26 +26,26 @@ constexpr TimeNs kKeptWithoutStore = 3600 * base::kSecond;
 /// Readings that are older are not given out: a driver that hangs must not pass for a steady GPU.
 constexpr TimeNs kStale = 30 * base::kSecond;
 
-std::vector<engine::local::HoldingRun> holding_runs(const Desk& desk) {
-  std::vector<engine::local::HoldingRun> out;
-  desk.look([&](const Scene& scene) {
+std::vector<live::engine::local::HoldingRun> holding_runs(const api::Desk& desk) {
+  std::vector<live::engine::local::HoldingRun> out;
+  desk.look([&](const api::Scene& scene) {
     for (const auto& [id, run] : scene.book.runs) {
-      if (run.stage == live::LiveRun::Stage::Pending) continue;
-      engine::local::HoldingRun& held = out.emplace_back();
+      if (run.stage == live::controller::LiveRun::Stage::Pending) continue;
+      live::engine::local::HoldingRun& held = out.emplace_back();
       held.run = id;
-      for (const live::GpuId gpu : run.gpus) held.gpus.push_back(gpu.index());
+      for (const core::model::GpuId gpu : run.gpus) held.gpus.push_back(gpu.index());
     }
   });
   return out;
 }
 
 /// Names of the GPUs as the accounting has them: node, and index there.
-std::vector<series::DeviceKey> device_keys(const Desk& desk) {
-  std::vector<series::DeviceKey> out;
-  desk.look([&](const Scene& scene) {
-    const model::Cluster& cluster = scene.site.cluster;
+std::vector<site::series::DeviceKey> device_keys(const api::Desk& desk) {
+  std::vector<site::series::DeviceKey> out;
+  desk.look([&](const api::Scene& scene) {
+    const core::model::Cluster& cluster = scene.site.cluster;
     for (uint32_t gpu = 0; gpu < cluster.num_gpus(); ++gpu) {
-      const model::Node& node = cluster.node(cluster.node_of(live::GpuId(gpu)));
+      const core::model::Node& node = cluster.node(cluster.node_of(core::model::GpuId(gpu)));
       out.push_back(
           {.node = node.name, .device = fmt::format("{}", gpu - node.first_gpu), .uuid = {}});
     }
@@ -60,15 +60,15 @@ struct Kept {
   double value = -1;
 };
 
-std::array<Kept, 4> kept_of(const GpuReading& reading) {
+std::array<Kept, 4> kept_of(const api::GpuReading& reading) {
   return {{{Metric::GpuUtilization, reading.util_pct},
            {Metric::GpuMemoryUsed, static_cast<double>(reading.mem_used_bytes) / kMebibyte},
            {Metric::GpuPower, reading.power_w},
            {Metric::GpuTemperature, reading.temperature_c}}};
 }
 
-GpuReading reading_of(Metric metric, double value) {
-  GpuReading out;
+api::GpuReading reading_of(Metric metric, double value) {
+  api::GpuReading out;
   if (metric == Metric::GpuUtilization) out.util_pct = value;
   if (metric == Metric::GpuPower) out.power_w = value;
   if (metric == Metric::GpuMemoryUsed) out.mem_used_bytes = static_cast<int64_t>(value * kMebibyte);
@@ -77,19 +77,19 @@ GpuReading reading_of(Metric metric, double value) {
 
 /// What a store has of the window's GPUs.
 base::Status add_stored(const std::string& store, Metric metric,
-                        const std::vector<series::DeviceKey>& keys, const GpuWindow& window,
-                        CurveSums& sums) {
+                        const std::vector<site::series::DeviceKey>& keys,
+                        const api::GpuWindow& window, api::CurveSums& sums) {
   const int64_t from_ms = window.from_ns / 1'000'000;
   const int64_t to_ms = window.to_ns / 1'000'000;
-  const auto reader = series::StoreReader::open(store, metric, from_ms, to_ms);
+  const auto reader = site::series::StoreReader::open(store, metric, from_ms, to_ms);
   if (!reader) return base::failure(reader.error());
-  std::vector<series::StoreReader::Code> codes;
+  std::vector<site::series::StoreReader::Code> codes;
   for (size_t i = 0; i < window.gpus.size(); ++i) {
     if (window.gpus[i].index() >= keys.size()) continue;
     codes.clear();
     (void)reader->read(reader->find(keys[window.gpus[i].index()]), from_ms, to_ms, codes);
     for (const auto& each : codes) {
-      if (!series::is_value(each.code)) continue;
+      if (!site::series::is_value(each.code)) continue;
       sums.add(i, each.time_ms, reading_of(metric, each.code * reader->metric().quantum));
     }
   }
@@ -98,7 +98,8 @@ base::Status add_stored(const std::string& store, Metric metric,
 
 }  // namespace
 
-GpuWatcher::GpuWatcher(engine::local::GpuWatch watch, const Desk& desk, GpuWatcherOptions options)
+GpuWatcher::GpuWatcher(live::engine::local::GpuWatch watch, const api::Desk& desk,
+                       GpuWatcherOptions options)
     : watch_(std::move(watch)), desk_(desk), options_(std::move(options)) {
   next_keep_ns_ = now_ns() + options_.keep_every_ns;
   next_write_ns_ = now_ns() + options_.write_every_ns;
@@ -121,7 +122,7 @@ TimeNs GpuWatcher::now_ns() const {
   return base::wall_ns();
 }
 
-GpuReadings GpuWatcher::latest() const {
+api::GpuReadings GpuWatcher::latest() const {
   const std::scoped_lock lock(mutex_);
   if (now_ns() - latest_.at_ns > kStale) return {.at_ns = latest_.at_ns};
   return latest_;
@@ -140,8 +141,8 @@ void GpuWatcher::work() {
 
 void GpuWatcher::look() {
   const TimeNs now = now_ns();
-  const std::vector<engine::local::GpuReading> read = watch_.read(holding_runs(desk_), now);
-  GpuReadings found{.at_ns = now, .gpus = std::vector<GpuReading>(read.size())};
+  const std::vector<base::gpus::GpuReading> read = watch_.read(holding_runs(desk_), now);
+  api::GpuReadings found{.at_ns = now, .gpus = std::vector<api::GpuReading>(read.size())};
   sums_.resize(read.size());
   for (size_t i = 0; i < read.size(); ++i) {
     found.gpus[i] = {.util_pct = read[i].util_pct,
@@ -172,7 +173,7 @@ void GpuWatcher::keep(TimeNs now) {
   if (sums_.empty()) return;
   Sample sample{.time_ms = now / 1'000'000, .gpus = {}};
   for (const Sum& sum : sums_) {
-    GpuReading& each = sample.gpus.emplace_back(sum.last);
+    api::GpuReading& each = sample.gpus.emplace_back(sum.last);
     each.util_pct = sum.num_util > 0 ? sum.util_pct / static_cast<double>(sum.num_util) : -1;
     each.power_w = sum.num_power > 0 ? sum.power_w / static_cast<double>(sum.num_power) : -1;
   }
@@ -202,15 +203,16 @@ void GpuWatcher::write() {
 }
 
 base::Status GpuWatcher::write_samples() {
-  const std::vector<series::DeviceKey> keys = device_keys(desk_);
+  const std::vector<site::series::DeviceKey> keys = device_keys(desk_);
   const auto step_ms = static_cast<uint32_t>(options_.keep_every_ns / 1'000'000);
-  auto writer = series::StoreWriter::open(options_.series, {.step_ms = step_ms});
+  auto writer = site::series::StoreWriter::open(options_.series, {.step_ms = step_ms});
   if (!writer) return base::failure(writer.error());
   for (const Sample& sample : samples_) {
     for (size_t i = 0; i < std::min(keys.size(), sample.gpus.size()); ++i) {
       for (const Kept& kept : kept_of(sample.gpus[i])) {
         if (kept.value < 0) continue;  // not known: no sample
-        const series::Reading reading{.state = series::State::Value, .value = kept.value};
+        const site::series::Reading reading{.state = site::series::State::Value,
+                                            .value = kept.value};
         auto status = (*writer)->add(keys[i], kept.metric, sample.time_ms, reading);
         if (!status) return status;
       }
@@ -219,8 +221,8 @@ base::Status GpuWatcher::write_samples() {
   return (*writer)->finish();
 }
 
-base::Result<GpuCurves> GpuWatcher::curves(const GpuWindow& window) const {
-  CurveSums sums(window, options_.keep_every_ns);
+base::Result<api::GpuCurves> GpuWatcher::curves(const api::GpuWindow& window) const {
+  api::CurveSums sums(window, options_.keep_every_ns);
   {
     // Before the store, so that what is written meanwhile is met at least once.
     const std::scoped_lock lock(mutex_);
@@ -233,7 +235,7 @@ base::Result<GpuCurves> GpuWatcher::curves(const GpuWindow& window) const {
   }
   std::error_code none;  // the store is made by the first write
   if (!std::filesystem::is_directory(options_.series, none)) return sums.take();
-  const std::vector<series::DeviceKey> keys = device_keys(desk_);
+  const std::vector<site::series::DeviceKey> keys = device_keys(desk_);
   for (const Metric metric : {Metric::GpuUtilization, Metric::GpuMemoryUsed, Metric::GpuPower}) {
     const base::Status read = add_stored(options_.series, metric, keys, window, sums);
     if (!read) return base::failure(read.error());
@@ -241,4 +243,4 @@ base::Result<GpuCurves> GpuWatcher::curves(const GpuWindow& window) const {
   return sums.take();
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

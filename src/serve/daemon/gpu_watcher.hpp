@@ -10,11 +10,11 @@
 #include <thread>
 #include <vector>
 
-#include "engine/local/gpu_watch.hpp"
-#include "service/api.hpp"
-#include "service/gpu_curves.hpp"
+#include "live/engine/local/gpu_watch.hpp"
+#include "serve/api/api.hpp"
+#include "serve/api/gpu_curves.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 struct GpuWatcherOptions {
   base::TimeNs every_ns = base::kSecond;
@@ -30,27 +30,27 @@ struct GpuWatcherOptions {
 class GpuWatcher {
  public:
   /// `desk` outlives it: it knows which runs hold which GPUs.
-  GpuWatcher(engine::local::GpuWatch watch, const Desk& desk, GpuWatcherOptions options);
+  GpuWatcher(live::engine::local::GpuWatch watch, const api::Desk& desk, GpuWatcherOptions options);
   ~GpuWatcher();
   GpuWatcher(const GpuWatcher&) = delete;
   GpuWatcher& operator=(const GpuWatcher&) = delete;
 
   /// The last readings, by GPU. From any thread.
-  [[nodiscard]] GpuReadings latest() const;
+  [[nodiscard]] api::GpuReadings latest() const;
   /// What GPUs did in a window, from the store and from what is not written yet; without a store
   /// from the last hour. From any thread. Errors: those of the store.
-  [[nodiscard]] base::Result<GpuCurves> curves(const GpuWindow& window) const;
+  [[nodiscard]] base::Result<api::GpuCurves> curves(const api::GpuWindow& window) const;
 
  private:
   /// What goes into the store for one GPU: means of utilisation and watts since the last sample.
   struct Sum {
     double util_pct = 0, power_w = 0;
     int64_t num_util = 0, num_power = 0;
-    GpuReading last{};
+    api::GpuReading last{};
   };
   struct Sample {
     int64_t time_ms = 0;
-    std::vector<GpuReading> gpus{};
+    std::vector<api::GpuReading> gpus{};
   };
 
   void work();
@@ -60,8 +60,8 @@ class GpuWatcher {
   [[nodiscard]] base::Status write_samples();
   [[nodiscard]] base::TimeNs now_ns() const;
 
-  engine::local::GpuWatch watch_;
-  const Desk& desk_;
+  live::engine::local::GpuWatch watch_;
+  const api::Desk& desk_;
   GpuWatcherOptions options_;
   std::vector<Sum> sums_{};
   base::TimeNs next_keep_ns_ = 0;
@@ -70,10 +70,10 @@ class GpuWatcher {
 
   mutable std::mutex mutex_{};
   std::condition_variable wake_{};
-  GpuReadings latest_{};
+  api::GpuReadings latest_{};
   std::vector<Sample> samples_{};  ///< to be written; changed by the thread alone
   bool ending_ = false;
   std::thread thread_{};
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,4 +1,4 @@
-#include "service/gpu_watcher.hpp"
+#include "serve/daemon/gpu_watcher.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -7,14 +7,14 @@
 #include <thread>
 #include <unistd.h>
 
-#include "series/store_reader.hpp"
-#include "service/test_desk.hpp"
+#include "serve/api/test_scheduler_client.hpp"
+#include "site/series/store_reader.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 namespace {
 
-using engine::local::GpuWatch;
-using engine::local::LocalGpu;
+using base::gpus::LocalGpu;
+using live::engine::local::GpuWatch;
 
 constexpr base::TimeNs kStart = 1'700'000'000 * base::kSecond;
 
@@ -53,13 +53,13 @@ struct GpuWatcherTest : testing::Test {
   std::atomic<base::TimeNs> clock = kStart;
   std::atomic<base::TimeNs> step = base::kSecond / 4;
   GpuWatcherOptions options;
-  TestDesk desk;
+  api::TestDesk desk;
 };
 
 TEST_F(GpuWatcherTest, ReadingsAreThoseOfTheGpus) {
   const GpuWatcher watcher(GpuWatch(folder, gpus()), desk, options);
   ASSERT_TRUE(wait_for(watcher, [](const auto& now) { return now.gpus.size() == 16; }));
-  const GpuReadings now = watcher.latest();
+  const api::GpuReadings now = watcher.latest();
   EXPECT_GE(now.at_ns, kStart);
   EXPECT_EQ(now.gpus[3].util_pct, 0);
   EXPECT_EQ(now.gpus[3].power_w, 30);
@@ -83,25 +83,27 @@ TEST_F(GpuWatcherTest, TheStoreHasThem) {
     ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
   }
   EXPECT_EQ(said, "");
-  const auto reader = series::StoreReader::open(options.series, series::Metric::GpuPower);
+  const auto reader =
+      site::series::StoreReader::open(options.series, site::series::Metric::GpuPower);
   ASSERT_TRUE(reader) << reader.error().text();
   EXPECT_EQ(reader->step_ms(), 1000U);
   const auto tracks = reader->find({.node = "n1", .device = "2", .uuid = {}});
   ASSERT_EQ(tracks.size(), 1U);
-  std::vector<series::StoreReader::Code> codes;
+  std::vector<site::series::StoreReader::Code> codes;
   static_cast<void>(reader->read(tracks, INT64_MIN, INT64_MAX, codes));
-  EXPECT_GE(std::ranges::count(codes, 30, &series::StoreReader::Code::code), 3);
-  const auto none = series::StoreReader::open(options.series, series::Metric::GpuTemperature);
+  EXPECT_GE(std::ranges::count(codes, 30, &site::series::StoreReader::Code::code), 3);
+  const auto none =
+      site::series::StoreReader::open(options.series, site::series::Metric::GpuTemperature);
   ASSERT_TRUE(none);
   EXPECT_TRUE(none->tracks().empty()) << "what is not known is not written";
 }
 
 TEST_F(GpuWatcherTest, CurvesAreOfTheStoreAndOfWhatIsNotWrittenYet) {
   options.series = folder + "/series";
-  const GpuWindow window{.gpus = {live::GpuId(6U), live::GpuId(99U)},
-                         .from_ns = kStart,
-                         .to_ns = kStart + 40 * base::kSecond,
-                         .points_max = 8};
+  const api::GpuWindow window{.gpus = {core::model::GpuId(6U), core::model::GpuId(99U)},
+                              .from_ns = kStart,
+                              .to_ns = kStart + 40 * base::kSecond,
+                              .points_max = 8};
   {
     const GpuWatcher before(GpuWatch(folder, gpus()), desk, options);
     ASSERT_TRUE(
@@ -116,12 +118,12 @@ TEST_F(GpuWatcherTest, CurvesAreOfTheStoreAndOfWhatIsNotWrittenYet) {
   EXPECT_EQ(curves->step_s, 5);
   ASSERT_EQ(curves->gpus.size(), 2U);
   EXPECT_TRUE(curves->gpus[1].empty()) << "there is no such GPU";
-  const std::vector<GpuPoint>& points = curves->gpus[0];
+  const std::vector<api::GpuPoint>& points = curves->gpus[0];
   ASSERT_GE(points.size(), 6U);
   ASSERT_LE(points.size(), 8U);
   EXPECT_LT(points.front().at_s, base::to_seconds(written_ns)) << "from the store";
   EXPECT_GT(points.back().at_s, base::to_seconds(kStart) + 35) << "from memory";
-  for (const GpuPoint& point : points) {
+  for (const api::GpuPoint& point : points) {
     EXPECT_EQ(point.mean.power_w, 30);
     EXPECT_EQ(point.mean.util_pct, 0);
     EXPECT_EQ(point.mean.mem_used_bytes, 0);
@@ -133,7 +135,8 @@ TEST_F(GpuWatcherTest, BeforeTheFirstWriteCurvesAreOfWhatIsInMemory) {
   const GpuWatcher watcher(GpuWatch(folder, gpus()), desk, options);
   const base::TimeNs end = kStart + 20 * base::kSecond;
   ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
-  const auto curves = watcher.curves({.gpus = {live::GpuId(0U)}, .from_ns = kStart, .to_ns = end});
+  const auto curves =
+      watcher.curves({.gpus = {core::model::GpuId(0U)}, .from_ns = kStart, .to_ns = end});
   ASSERT_TRUE(curves) << curves.error().text();
   EXPECT_GT(curves->gpus[0].size(), 3U);
 }
@@ -144,7 +147,7 @@ TEST_F(GpuWatcherTest, WithoutAStoreCurvesAreOfTheLastHour) {
   const base::TimeNs end = kStart + 3 * 3600 * base::kSecond;
   ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
   const auto curves =
-      watcher.curves({.gpus = {live::GpuId(0U)}, .from_ns = kStart, .to_ns = clock});
+      watcher.curves({.gpus = {core::model::GpuId(0U)}, .from_ns = kStart, .to_ns = clock});
   ASSERT_TRUE(curves);
   EXPECT_FALSE(curves->gpus[0].empty());
   EXPECT_FALSE(std::filesystem::exists(folder + "/n0"));
@@ -163,4 +166,4 @@ TEST_F(GpuWatcherTest, AStoreThatCannotBeWrittenIsSaidOnce) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

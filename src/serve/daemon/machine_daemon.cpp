@@ -1,4 +1,4 @@
-#include "service/machine_daemon.hpp"
+#include "serve/daemon/machine_daemon.hpp"
 
 #include <cstring>
 #include <filesystem>
@@ -9,22 +9,22 @@
 #include <unistd.h>
 #include <utility>
 
-#include "engine/local/files.hpp"
-#include "engine/local/local_engine.hpp"
-#include "engine/local/run_folder.hpp"
+#include "base/files.hpp"
+#include "live/engine/local/local_engine.hpp"
+#include "live/engine/local/run_folder.hpp"
 #include "live/journal/journal_file.hpp"
 #include "live/journal/state_lock.hpp"
-#include "service/api_client.hpp"
-#include "service/daemon_desk.hpp"
-#include "service/dashboard_page.hpp"
-#include "service/gpu_watcher.hpp"
-#include "service/machine_gpus.hpp"
-#include "service/made_with.hpp"
-#include "service/score_keeper.hpp"
-#include "service/site.hpp"
-#include "service/store_accounting.hpp"
+#include "serve/api/api_client.hpp"
+#include "serve/api/dashboard_page.hpp"
+#include "serve/daemon/daemon_client.hpp"
+#include "serve/daemon/gpu_watcher.hpp"
+#include "serve/daemon/machine_gpus.hpp"
+#include "serve/daemon/made_with.hpp"
+#include "serve/daemon/score_keeper.hpp"
+#include "serve/daemon/site.hpp"
+#include "serve/daemon/store_accounting.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 using base::Result;
 using base::Status;
@@ -76,7 +76,7 @@ struct MachineDaemon::Parts {
   Status start();
   Status start_daemon();
   void sweep_payloads();
-  [[nodiscard]] profile::PmScores scores_now() const;
+  [[nodiscard]] core::knowledge::PmScores scores_now() const;
   Status open_doors();
   [[nodiscard]] std::string dashboard() const;  ///< its address; empty = there is none
   [[nodiscard]] Status write_link() const;
@@ -84,32 +84,32 @@ struct MachineDaemon::Parts {
   ServeConfig config;
   std::function<void(const std::string&)> say;
   WhatIfMaker make_what_if;
-  decltype(ServiceExtras::what_if) what_if;
+  decltype(api::ServiceExtras::what_if) what_if;
   std::function<void()> shut_out;
   uint64_t epoch = 0;  ///< of the journal
-  std::optional<live::StateLock> lock;
+  std::optional<live::journal::StateLock> lock;
   MachineGpus machine;
-  model::Cluster cluster;  ///< accounting reads it from its own thread
-  std::unique_ptr<ProfileBook> profiles;
+  core::model::Cluster cluster;  ///< accounting reads it from its own thread
+  std::unique_ptr<api::ProfileBook> profiles;
   EvidenceBox evidence;
   std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
-  std::unique_ptr<live::Daemon> daemon;
+  std::unique_ptr<live::loop::Daemon> daemon;
   std::unique_ptr<DaemonDesk> desk;
-  std::optional<PayloadStore> payloads;
+  std::optional<api::PayloadStore> payloads;
   std::unique_ptr<GpuWatcher> gpus;
   std::unique_ptr<ScoreKeeper> scores;
-  std::unique_ptr<Service> doors;
+  std::unique_ptr<api::Service> doors;
 };
 
 Status MachineDaemon::Parts::start() {
   add_defaults(config);
   if (auto status = make_private_folder(config.state); !status) return status;
   if (!lock) {
-    auto taken = live::StateLock::take(config.state);
+    auto taken = live::journal::StateLock::take(config.state);
     if (!taken) return base::failure(taken.error());
     lock.emplace(std::move(*taken));
   }
-  auto store = PayloadStore::open(config.state + "/payloads");
+  auto store = api::PayloadStore::open(config.state + "/payloads");
   if (!store) return base::failure(store.error());
   payloads.emplace(std::move(*store));
   if (auto status = start_daemon(); !status) return status;
@@ -128,8 +128,8 @@ Status MachineDaemon::Parts::start_daemon() {
   if (auto status = add_power(config, machine.gpus); !status) return status;
   auto facts = made_with(config, *site);
   if (!facts) return base::failure(facts.error());
-  auto journal =
-      live::open_journal(config.state + "/journal", {.build = GOBAN_VERSION, .made_with = *facts});
+  auto journal = live::journal::open_journal(config.state + "/journal",
+                                             {.build = GOBAN_VERSION, .made_with = *facts});
   if (!journal) return base::failure(journal.error());
   if (!journal->made_with.empty()) {
     for (const std::string& line : differences(journal->made_with.back().facts, *facts)) {
@@ -137,34 +137,35 @@ Status MachineDaemon::Parts::start_daemon() {
     }
   }
   epoch = journal->epoch;
-  auto book = ProfileBook::open(
+  auto book = api::ProfileBook::open(
       config.state + "/profiles", config.state + "/payloads", machine.gpus.front().name,
-      site->scores.num_classes() > 1 ? site->scores.num_classes() : ProfileBook::kClasses);
+      site->scores.num_classes() > 1 ? site->scores.num_classes() : api::ProfileBook::kClasses);
   if (!book) return base::failure(book.error());
   profiles = std::move(*book);
-  auto local = std::make_unique<engine::local::LocalEngine>(
-      engine::local::LocalOptions{
+  auto local = std::make_unique<live::engine::local::LocalEngine>(
+      live::engine::local::LocalOptions{
           .state = config.state, .node = cluster.nodes()[0].name, .epoch = journal->epoch},
       machine.gpus, machine.nvml);
   auto engine = std::make_unique<GatedEngine>(std::move(local), gate);
   auto accounting =
       std::make_unique<StoreAccounting>(config.store, config.state + "/rejected-records.txt",
-                                        cluster, [this](const live::LiveJob& job) {
+                                        cluster, [this](const live::controller::LiveJob& job) {
                                           // A profile that cannot be written is made by the next
                                           // run.
                                           (void)profiles->learn(job);
                                           if (config.learn) evidence.put(job, *profiles);
                                         });
-  live::DaemonOptions options;
+  live::loop::DaemonOptions options;
   options.say = say;
   options.shut_out = shut_out;
-  auto started = live::Daemon::start(std::move(*site), journal->recovered, std::move(journal->log),
-                                     std::move(engine), std::move(accounting), std::move(options));
+  auto started =
+      live::loop::Daemon::start(std::move(*site), journal->recovered, std::move(journal->log),
+                                std::move(engine), std::move(accounting), std::move(options));
   if (!started) return base::failure(started.error());
   daemon = std::move(*started);
   desk = std::make_unique<DaemonDesk>(*daemon);
   gpus = std::make_unique<GpuWatcher>(
-      engine::local::GpuWatch(config.state, machine.gpus, machine.nvml), *desk,
+      live::engine::local::GpuWatch(config.state, machine.gpus, machine.nvml), *desk,
       GpuWatcherOptions{.series = config.series == "none" ? "" : config.series,
                         .say = say,
                         .may_write = [&on = *daemon] { return !on.was_taken_over(); }});
@@ -178,15 +179,15 @@ Status MachineDaemon::Parts::start_daemon() {
   return {};
 }
 
-profile::PmScores MachineDaemon::Parts::scores_now() const {
-  auto now = profile::PmScores::uniform(1);
-  desk->look([&](const Scene& scene) { now = scene.site.scores; });
+core::knowledge::PmScores MachineDaemon::Parts::scores_now() const {
+  auto now = core::knowledge::PmScores::uniform(1);
+  desk->look([&](const api::Scene& scene) { now = scene.site.scores; });
   return now;
 }
 
 void MachineDaemon::Parts::sweep_payloads() {
   std::set<std::string> used;
-  daemon->look([&](const live::Controller& controller) {
+  daemon->look([&](const live::controller::Controller& controller) {
     for (const auto& [id, job] : controller.book().jobs) {
       if (!job.accounted) used.insert(job.spec.payload);
     }
@@ -197,27 +198,28 @@ void MachineDaemon::Parts::sweep_payloads() {
 }
 
 Status MachineDaemon::Parts::open_doors() {
-  if (config.doors.socket == kSystemSocket) {
+  if (config.doors.socket == api::kSystemSocket) {
     std::error_code error;  // shown by listening, if it matters
-    std::filesystem::create_directories(std::filesystem::path(kSystemSocket).parent_path(), error);
+    std::filesystem::create_directories(std::filesystem::path(api::kSystemSocket).parent_path(),
+                                        error);
   }
-  ServiceExtras extras;
+  api::ServiceExtras extras;
   extras.gpu_readings = [this] { return gpus->latest(); };
-  extras.gpu_curves = [this](const GpuWindow& window) { return gpus->curves(window); };
+  extras.gpu_curves = [this](const api::GpuWindow& window) { return gpus->curves(window); };
   extras.scores = [this] { return scores->report(); };
   extras.pages["/"] = {
       .content_type = "text/html; charset=utf-8",
-      .body = dashboard_page(
+      .body = api::dashboard_page(
           {.version = GOBAN_VERSION, .policy = config.policy, .what_if = what_if != nullptr})};
   extras.what_if = what_if;
   extras.terminal_socket = [state = config.state](live::RunId run) {
-    return engine::local::terminal_socket(state, run);
+    return live::engine::local::terminal_socket(state, run);
   };
   extras.rank_times = [state = config.state](live::RunId run) {
-    return engine::local::rank_times(state, run);
+    return live::engine::local::rank_times(state, run);
   };
   extras.profiles = profiles.get();
-  auto opened = Service::start(config.doors, *desk, *payloads, std::move(extras));
+  auto opened = api::Service::start(config.doors, *desk, *payloads, std::move(extras));
   if (!opened) return base::failure(opened.error());
   doors = std::move(*opened);
   return write_link();
@@ -237,15 +239,14 @@ Status MachineDaemon::Parts::write_link() const {
     std::filesystem::remove(dashboard_link_file(config.state), none);
     return {};
   }
-  return engine::local::replace_file(config.state, kLinkFile,
-                                     fmt::format("{}#token={}\n", dashboard(), token),
-                                     engine::local::Durable::No);
+  return base::replace_file(config.state, kLinkFile,
+                            fmt::format("{}#token={}\n", dashboard(), token), base::Durable::No);
 }
 
 MachineDaemon::MachineDaemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 MachineDaemon::~MachineDaemon() {
   const std::string& state = parts_->config.state;
-  const bool is_ours = !engine::local::is_shut_out(state, parts_->epoch);
+  const bool is_ours = !live::engine::local::is_shut_out(state, parts_->epoch);
   std::error_code none;
   if (parts_->doors != nullptr && is_ours) {
     std::filesystem::remove(dashboard_link_file(state), none);
@@ -263,7 +264,7 @@ Result<std::unique_ptr<MachineDaemon>> MachineDaemon::start(
 
 Status MachineDaemon::reload(ServeConfig fresh) {
   add_defaults(fresh);
-  ServiceOptions doors = fresh.doors;
+  api::ServiceOptions doors = fresh.doors;
   doors.listen = parts_->config.doors.listen;  // that stays as it is
   doors.own_token_folder = parts_->config.doors.own_token_folder;
   if (auto status = parts_->doors->reload(doors); !status) return status;
@@ -291,4 +292,4 @@ std::string MachineDaemon::addresses(bool with_token) const {
 
 const ServeConfig& MachineDaemon::config() const { return parts_->config; }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -9,15 +9,16 @@
 #include "base/result.hpp"
 #include "live/controller/controller.hpp"
 #include "live/journal/state_lock.hpp"
-#include "service/serve_config.hpp"
+#include "serve/daemon/serve_config.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 /// Makes the answerer of what-if questions (ServiceExtras::what_if) for a site: this room knows of
 /// no histories. `config` has its defaults; `scores` gives those that count at the moment, from any
 /// thread, once the daemon runs.
-using WhatIfMaker = std::function<decltype(ServiceExtras::what_if)(
-    const ServeConfig& config, const live::Site& site, std::function<profile::PmScores()> scores)>;
+using WhatIfMaker = std::function<decltype(api::ServiceExtras::what_if)(
+    const ServeConfig& config, const live::controller::Site& site,
+    std::function<core::knowledge::PmScores()> scores)>;
 
 /// Where a daemon on this state folder keeps the link to its dashboard while it runs, if its own
 /// user has a token: a line that only that user may read.
@@ -25,8 +26,9 @@ using WhatIfMaker = std::function<decltype(ServiceExtras::what_if)(
 
 /// How a daemon comes to its state folder, and loses it.
 struct Takeover {
-  std::optional<live::StateLock> lock{};  ///< of the state folder, where a stand-by has it already
-  bool from_silent = false;               ///< its holder before may live on, and hold the socket
+  std::optional<live::journal::StateLock>
+      lock{};                ///< of the state folder, where a stand-by has it already
+  bool from_silent = false;  ///< its holder before may live on, and hold the socket
   /// Another daemon has taken over: end this one. Called once, from a thread of the daemon.
   std::function<void()> shut_out{};
 };
@@ -59,4 +61,4 @@ class MachineDaemon {
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

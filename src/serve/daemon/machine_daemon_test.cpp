@@ -1,5 +1,5 @@
 // The daemon of this machine, with GPUs that are cores and without jobs.
-#include "service/machine_daemon.hpp"
+#include "serve/daemon/machine_daemon.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "base/sha256.hpp"
-#include "profile/scores_file.hpp"
-#include "service/api_client.hpp"
+#include "core/knowledge/scores_file.hpp"
+#include "serve/api/api_client.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 namespace {
 
 using testing::HasSubstr;
@@ -47,7 +47,7 @@ struct MachineDaemonTest : testing::Test {
   static bool knows(const MachineDaemon& daemon, const std::string& token) {
     const std::string text = daemon.addresses();
     const size_t begin = text.find("http://");
-    ApiClient client({.url = text.substr(begin, text.rfind('/') - begin), .token = token});
+    api::ApiClient client({.url = text.substr(begin, text.rfind('/') - begin), .token = token});
     return client.get("/v1/stats").has_value();
   }
 
@@ -62,7 +62,7 @@ TEST_F(MachineDaemonTest, ScriptsOfJobsThatNeverRanGoWithThem) {
   config.doors.socket = folder + "/goban.sock";
   const auto daemon = start();
   ASSERT_NE(daemon, nullptr);
-  ApiClient client({.socket = config.doors.socket});
+  api::ApiClient client({.socket = config.doors.socket});
   const auto submit = [&](const std::string& more) {
     const auto answer = client.post("/v1/jobs", R"({"script":"#!/bin/sh\ntrue\n","held":true,)"
                                                 R"("env":{"SECRET":"value"},"work_folder":"/tmp")" +
@@ -166,22 +166,23 @@ TEST_F(MachineDaemonTest, AStateFolderIsNobodyElses) {
 TEST_F(MachineDaemonTest, WhatIfAsksForTheScoresThatCountNow) {
   write_token("first", "viewer");
   config.doors.socket = folder + "/goban.sock";
-  std::function<profile::PmScores()> scores;
+  std::function<core::knowledge::PmScores()> scores;
   const auto daemon = MachineDaemon::start(
       config, [](const std::string&) {},
-      [&](const ServeConfig&, const live::Site&, auto now) {
+      [&](const ServeConfig&, const live::controller::Site&, auto now) {
         scores = std::move(now);
         return [](const std::string&) -> base::Result<std::string> { return "{}"; };
       });
   ASSERT_TRUE(daemon) << daemon.error().text();
-  EXPECT_EQ(profile::to_csv(scores()), profile::to_csv(profile::PmScores::uniform(2)));
+  EXPECT_EQ(core::knowledge::to_csv(scores()),
+            core::knowledge::to_csv(core::knowledge::PmScores::uniform(2)));
   const std::string measured = "GPU_ID,PerfVar_classA\n0,1\n1,1.5\n";
-  const auto table = profile::parse_scores(measured, "scores", 2);
+  const auto table = core::knowledge::parse_scores(measured, "scores", 2);
   ASSERT_TRUE(table) << table.error().text();
-  ApiClient client({.socket = config.doors.socket});
-  const auto sent = client.post("/v1/scores", profile::to_csv(*table));
+  api::ApiClient client({.socket = config.doors.socket});
+  const auto sent = client.post("/v1/scores", core::knowledge::to_csv(*table));
   ASSERT_TRUE(sent) << sent.error().text();
-  EXPECT_EQ(profile::to_csv(scores()), profile::to_csv(*table));
+  EXPECT_EQ(core::knowledge::to_csv(scores()), core::knowledge::to_csv(*table));
 }
 
 TEST_F(MachineDaemonTest, WhatMayChangeWhileItRuns) {
@@ -212,4 +213,4 @@ TEST_F(MachineDaemonTest, WhatMayChangeWhileItRuns) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

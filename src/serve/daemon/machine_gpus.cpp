@@ -1,14 +1,14 @@
-#include "service/machine_gpus.hpp"
+#include "serve/daemon/machine_gpus.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
-#include "profile/energy/power_presets.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
-using engine::local::LocalGpu;
+using base::gpus::LocalGpu;
 
 namespace {
 
@@ -52,7 +52,7 @@ base::Result<MachineGpus> find_gpus(const ServeConfig& config) {
     found.gpus = virtual_gpus(config.virtual_gpus, own_cores(), mem_bytes, config.virtual_slowness);
     return found;
   }
-  auto nvml = engine::local::NvmlLibrary::load();
+  auto nvml = base::gpus::NvmlLibrary::load();
   if (!nvml) {
     base::Error error = nvml.error();
     error.remedy = "install the NVIDIA driver, or try it with --virtual-gpus 4";
@@ -71,10 +71,10 @@ base::Result<MachineGpus> find_gpus(const ServeConfig& config) {
 
 base::Status add_power(const ServeConfig& config, std::vector<LocalGpu>& gpus) {
   if (config.energy.empty()) return {};
-  const auto power = profile::resolve_power(config.energy);
+  const auto power = core::knowledge::resolve_power(config.energy);
   if (!power) return base::failure(power.error());
   for (LocalGpu& gpu : gpus) {
-    const profile::PowerModel* const model = power->find(gpu.name);
+    const core::knowledge::PowerModel* const model = power->find(gpu.name);
     if (!gpu.is_virtual || model == nullptr) continue;
     gpu.power_idle_w = model->gpu_idle_w;
     gpu.power_max_w = model->gpu_idle_w + model->gpu_dynamic_w;
@@ -83,4 +83,4 @@ base::Status add_power(const ServeConfig& config, std::vector<LocalGpu>& gpus) {
   return {};
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -3,12 +3,12 @@
 
 #include <vector>
 
-#include "engine/local/machine_gpus.hpp"
-#include "service/serve_config.hpp"
+#include "live/machine/machine_gpus.hpp"
+#include "serve/daemon/serve_config.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
-using engine::local::MachineGpus;
+using live::machine::MachineGpus;
 
 /// Errors: Failed if there is no driver or no GPU and no virtual ones are configured.
 [[nodiscard]] base::Result<MachineGpus> find_gpus(const ServeConfig& config);
@@ -16,13 +16,14 @@ using engine::local::MachineGpus;
 /// `count` virtual GPUs on these cores. Each computes on its part of them; with fewer cores than
 /// GPUs several share one. Each has an equal part of `mem_bytes`. `slowness` is of the first ones,
 /// the rest has 1.
-[[nodiscard]] std::vector<engine::local::LocalGpu> virtual_gpus(
-    int32_t count, const std::vector<int32_t>& cores, int64_t mem_bytes,
-    const std::vector<double>& slowness);
+[[nodiscard]] std::vector<base::gpus::LocalGpu> virtual_gpus(int32_t count,
+                                                             const std::vector<int32_t>& cores,
+                                                             int64_t mem_bytes,
+                                                             const std::vector<double>& slowness);
 
 /// Gives virtual GPUs the watts of the configured power model; without one they have none. Real
 /// GPUs say their watts themselves. Errors: those of resolve_power().
 [[nodiscard]] base::Status add_power(const ServeConfig& config,
-                                     std::vector<engine::local::LocalGpu>& gpus);
+                                     std::vector<base::gpus::LocalGpu>& gpus);
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

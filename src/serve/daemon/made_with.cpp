@@ -1,4 +1,4 @@
-#include "service/made_with.hpp"
+#include "serve/daemon/made_with.hpp"
 
 #include <array>
 #include <filesystem>
@@ -7,9 +7,9 @@
 
 #include "base/sha256.hpp"
 #include "base/text_file.hpp"
-#include "profile/scores_file.hpp"
+#include "core/knowledge/scores_file.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 namespace {
 
@@ -26,16 +26,16 @@ base::Result<std::string> digest_of(const std::string& file) {
   return digest(*text);
 }
 
-std::string cluster_text(const model::Cluster& cluster) {
+std::string cluster_text(const core::model::Cluster& cluster) {
   std::string out;
-  for (const model::Node& node : cluster.nodes()) {
+  for (const core::model::Node& node : cluster.nodes()) {
     out += fmt::format("{} {} {} {}\n", node.name, node.num_gpus, node.host.cores,
                        node.host.mem_bytes);
   }
-  for (const model::GpuModel& gpu : cluster.gpu_models()) {
+  for (const core::model::GpuModel& gpu : cluster.gpu_models()) {
     out += fmt::format("{} {}\n", gpu.name, gpu.mem_bytes);
   }
-  for (const model::ResourceType& type : cluster.resource_types()) {
+  for (const core::model::ResourceType& type : cluster.resource_types()) {
     out += fmt::format("{} {} {} {}\n", type.name, type.gpus, type.host.cores, type.host.mem_bytes);
   }
   return out;
@@ -43,9 +43,10 @@ std::string cluster_text(const model::Cluster& cluster) {
 
 }  // namespace
 
-base::Result<live::InputFacts> made_with(const ServeConfig& config, const live::Site& site) {
-  const policy::Composition& parts = site.composition;
-  live::InputFacts out = {
+base::Result<live::journal::InputFacts> made_with(const ServeConfig& config,
+                                                  const live::controller::Site& site) {
+  const core::policy::Composition& parts = site.composition;
+  live::journal::InputFacts out = {
       {"policy", config.policy},
       {"parts", fmt::format("{}+{}+{}+{}+{}+{}+{}", parts.order, parts.select, parts.placement,
                             parts.sharing, parts.power, parts.migration,
@@ -55,7 +56,7 @@ base::Result<live::InputFacts> made_with(const ServeConfig& config, const live::
       {"gpus", fmt::format("{}", site.cluster.num_gpus())},
       {"keep_ended_s", fmt::format("{}", site.keep_ended_ns / base::kSecond)},
       {"cluster", digest(cluster_text(site.cluster))},
-      {"scores", digest(profile::to_csv(site.scores))}};
+      {"scores", digest(core::knowledge::to_csv(site.scores))}};
   const std::array<std::pair<const char*, const std::string*>, 3> files = {
       {{"accounts", &config.accounts},
        {"energy", &config.energy},
@@ -68,7 +69,8 @@ base::Result<live::InputFacts> made_with(const ServeConfig& config, const live::
   return out;
 }
 
-std::vector<std::string> differences(const live::InputFacts& then, const live::InputFacts& now) {
+std::vector<std::string> differences(const live::journal::InputFacts& then,
+                                     const live::journal::InputFacts& now) {
   std::vector<std::string> out;
   const auto shown = [](const std::string& value) { return value.empty() ? "none" : value; };
   for (const auto& [name, value] : now) {
@@ -79,4 +81,4 @@ std::vector<std::string> differences(const live::InputFacts& then, const live::I
   return out;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,24 +1,24 @@
-#include "service/made_with.hpp"
+#include "serve/daemon/made_with.hpp"
 
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include "service/test_desk.hpp"
+#include "serve/api/test_scheduler_client.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-live::Site site() {
-  live::Site out;
-  out.cluster = test_cluster();
-  out.scores = profile::PmScores::uniform(out.cluster.num_gpus());
-  out.composition = policy::compose("fifo+packed").value();
+live::controller::Site site() {
+  live::controller::Site out;
+  out.cluster = api::test_cluster();
+  out.scores = core::knowledge::PmScores::uniform(out.cluster.num_gpus());
+  out.composition = core::policy::compose("fifo+packed").value();
   return out;
 }
 
@@ -30,8 +30,8 @@ TEST(MadeWith, WhatDiffersIsNamed) {
   EXPECT_THAT(differences(*then, *then), IsEmpty());
   EXPECT_THAT(differences({}, *then), IsEmpty()) << "release 0.1 did not say";
   config.policy = "las+pal";
-  live::Site other = site();
-  other.composition = policy::compose("las+pal").value();
+  live::controller::Site other = site();
+  other.composition = core::policy::compose("las+pal").value();
   other.seed = 7;
   const auto now = made_with(config, other);
   ASSERT_TRUE(now);
@@ -54,18 +54,18 @@ TEST(MadeWith, FilesAndTablesCountByWhatIsInThem) {
   EXPECT_THAT(differences(one, made_with(config, site()).value()),
               ElementsAre(HasSubstr("accounts: ")));
   write("a");
-  live::Site measured = site();
+  live::controller::Site measured = site();
   std::vector<double> slower(measured.cluster.num_gpus(), 1.0);
   slower[3] = 1.5;
-  measured.scores =
-      profile::PmScores({profile::ClassScores{.raw = slower,
-                                              .bin = std::vector<uint8_t>(slower.size(), 0),
-                                              .bin_values = {1.0},
-                                              .bins_by_appearance = {0}}});
+  measured.scores = core::knowledge::PmScores(
+      {core::knowledge::ClassScores{.raw = slower,
+                                    .bin = std::vector<uint8_t>(slower.size(), 0),
+                                    .bin_values = {1.0},
+                                    .bins_by_appearance = {0}}});
   EXPECT_THAT(differences(one, made_with(config, measured).value()),
               ElementsAre(HasSubstr("scores: ")));
   std::filesystem::remove(path);
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,10 +1,10 @@
-#include "service/measuring_gate.hpp"
+#include "serve/daemon/measuring_gate.hpp"
 
 #include <algorithm>
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
-bool MeasuringGate::begin(live::GpuId gpu) {
+bool MeasuringGate::begin(core::model::GpuId gpu) {
   const std::scoped_lock lock(mutex_);
   if (closed_) return false;
   gpu_ = gpu;
@@ -23,7 +23,7 @@ void MeasuringGate::close() {
   interrupted_ = true;
 }
 
-bool MeasuringGate::must_wait(const std::vector<live::GpuId>& gpus) {
+bool MeasuringGate::must_wait(const std::vector<core::model::GpuId>& gpus) {
   const std::scoped_lock lock(mutex_);
   if (!gpu_ || std::ranges::find(gpus, *gpu_) == gpus.end()) return false;
   interrupted_ = true;
@@ -48,7 +48,7 @@ void GatedEngine::resume(const live::LaunchOrder& order) {
   if (!waiting_.contains(order.run)) engine_->resume(order);
 }
 
-void GatedEngine::forget(live::JobId job, const std::string& payload) {
+void GatedEngine::forget(core::model::JobId job, const std::string& payload) {
   std::erase_if(waiting_, [&](const auto& each) { return each.first.job == job; });
   engine_->forget(job, payload);
 }
@@ -62,4 +62,4 @@ std::vector<live::Report> GatedEngine::take_reports() {
   return engine_->take_reports();
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -12,14 +12,14 @@
 
 #include "live/engine.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 /// Between whoever measures, one GPU at a time, and the engine. Threads: any.
 class MeasuringGate {
  public:
   /// From now on launches onto this GPU wait. Whoever held it before shows in the book already, so
   /// look there after this and before the first block. False: the daemon ends.
-  [[nodiscard]] bool begin(live::GpuId gpu);
+  [[nodiscard]] bool begin(core::model::GpuId gpu);
   /// No process of ours is on it any more.
   void end();
   /// The measurement is to end at once: a job wants its GPU, or the daemon ends.
@@ -27,11 +27,11 @@ class MeasuringGate {
   /// For good.
   void close();
   /// One of these is being measured; that is interrupted then.
-  [[nodiscard]] bool must_wait(const std::vector<live::GpuId>& gpus);
+  [[nodiscard]] bool must_wait(const std::vector<core::model::GpuId>& gpus);
 
  private:
   std::mutex mutex_{};
-  std::optional<live::GpuId> gpu_{};
+  std::optional<core::model::GpuId> gpu_{};
   bool closed_ = false;
   std::atomic<bool> interrupted_ = false;
 };
@@ -45,10 +45,10 @@ class GatedEngine final : public live::Engine {
   void launch(const live::LaunchOrder& order) override;
   void stop(live::RunId run, live::StopReason reason) override;
   void resume(const live::LaunchOrder& order) override;
-  void forget(live::JobId job, const std::string& payload) override;
-  void cap(live::GpuId gpu, double watts) override { engine_->cap(gpu, watts); }
-  void rest(live::NodeId node) override { engine_->rest(node); }
-  void wake(live::NodeId node) override { engine_->wake(node); }
+  void forget(core::model::JobId job, const std::string& payload) override;
+  void cap(core::model::GpuId gpu, double watts) override { engine_->cap(gpu, watts); }
+  void rest(core::model::NodeId node) override { engine_->rest(node); }
+  void wake(core::model::NodeId node) override { engine_->wake(node); }
   [[nodiscard]] std::vector<live::Report> take_reports() override;
 
  private:
@@ -57,4 +57,4 @@ class GatedEngine final : public live::Engine {
   std::map<live::RunId, live::LaunchOrder> waiting_{};
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

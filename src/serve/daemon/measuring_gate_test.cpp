@@ -1,8 +1,8 @@
-#include "service/measuring_gate.hpp"
+#include "serve/daemon/measuring_gate.hpp"
 
 #include <gmock/gmock.h>
 
-namespace goban::service {
+namespace goban::serve::daemon {
 namespace {
 
 using testing::ElementsAre;
@@ -21,7 +21,7 @@ class ListeningEngine final : public live::Engine {
   }
   void stop(live::RunId run, live::StopReason) override { heard_.stopped.push_back(run.job.value); }
   void resume(const live::LaunchOrder&) override {}
-  void forget(live::JobId, const std::string&) override {}
+  void forget(core::model::JobId, const std::string&) override {}
   std::vector<live::Report> take_reports() override { return {}; }
 
  private:
@@ -29,21 +29,21 @@ class ListeningEngine final : public live::Engine {
 };
 
 struct GateTest : testing::Test {
-  static live::LaunchOrder order(uint32_t job, std::vector<live::GpuId> gpus) {
-    return {.run = {.job = live::JobId(job), .run = 1}, .gpus = std::move(gpus)};
+  static live::LaunchOrder order(uint32_t job, std::vector<core::model::GpuId> gpus) {
+    return {.run = {.job = core::model::JobId(job), .run = 1}, .gpus = std::move(gpus)};
   }
   Heard heard;
   std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
   GatedEngine engine{std::make_unique<ListeningEngine>(heard), gate};
-  live::GpuId measured{2U};
+  core::model::GpuId measured{2U};
 };
 
 TEST_F(GateTest, AJobInterruptsAndStartsWhenTheMeasurementIsGone) {
   ASSERT_TRUE(gate->begin(measured));
-  engine.launch(order(1, {live::GpuId(0U), live::GpuId(1U)}));
+  engine.launch(order(1, {core::model::GpuId(0U), core::model::GpuId(1U)}));
   EXPECT_FALSE(gate->interrupted()) << "other GPUs are no matter";
-  engine.launch(order(2, {live::GpuId(1U), measured}));
-  engine.launch(order(2, {live::GpuId(1U), measured}));  // orders may be repeated
+  engine.launch(order(2, {core::model::GpuId(1U), measured}));
+  engine.launch(order(2, {core::model::GpuId(1U), measured}));  // orders may be repeated
   EXPECT_TRUE(gate->interrupted());
   (void)engine.take_reports();
   EXPECT_THAT(heard.launched, ElementsAre(1));
@@ -59,8 +59,8 @@ TEST_F(GateTest, AJobThatIsStoppedMeanwhileNeverStarts) {
   ASSERT_TRUE(gate->begin(measured));
   engine.launch(order(1, {measured}));
   engine.launch(order(2, {measured}));
-  engine.stop({.job = live::JobId(1U), .run = 1}, live::StopReason::Cancelled);
-  engine.forget(live::JobId(2U), {});
+  engine.stop({.job = core::model::JobId(1U), .run = 1}, live::StopReason::Cancelled);
+  engine.forget(core::model::JobId(2U), {});
   gate->end();
   (void)engine.take_reports();
   EXPECT_THAT(heard.launched, IsEmpty());
@@ -76,4 +76,4 @@ TEST_F(GateTest, ADaemonThatEndsMeasuresNothingMore) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,20 +1,20 @@
-#include "service/replay.hpp"
+#include "serve/daemon/replay.hpp"
 
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "live/journal/journal_file.hpp"
-#include "service/machine_gpus.hpp"
-#include "service/made_with.hpp"
-#include "service/site.hpp"
+#include "serve/daemon/machine_gpus.hpp"
+#include "serve/daemon/made_with.hpp"
+#include "serve/daemon/site.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 namespace {
 
 /// Takes nothing.
-class NoLog final : public live::RecordLog {
+class NoLog final : public live::journal::RecordLog {
  public:
   void append(std::string_view) override {}
   base::Status commit() override { return {}; }
@@ -28,7 +28,7 @@ class NoEngine final : public live::Engine {
   void launch(const live::LaunchOrder&) override {}
   void stop(live::RunId, live::StopReason) override {}
   void resume(const live::LaunchOrder&) override {}
-  void forget(live::JobId, const std::string&) override {}
+  void forget(core::model::JobId, const std::string&) override {}
   std::vector<live::Report> take_reports() override { return {}; }
 };
 
@@ -39,10 +39,10 @@ std::string journal_folder(const std::string& path) {
   return std::filesystem::is_directory(inner, error) ? inner : path;
 }
 
-std::vector<std::string> all_differences(const std::vector<live::MadeWith>& made,
-                                         const live::InputFacts& now) {
+std::vector<std::string> all_differences(const std::vector<live::journal::MadeWith>& made,
+                                         const live::journal::InputFacts& now) {
   std::vector<std::string> out;
-  for (const live::MadeWith& each : made) {
+  for (const live::journal::MadeWith& each : made) {
     for (const std::string& line : differences(each.facts, now)) {
       out.push_back(fmt::format("from record {} on: {}", each.from, line));
     }
@@ -53,7 +53,7 @@ std::vector<std::string> all_differences(const std::vector<live::MadeWith>& made
 }  // namespace
 
 base::Result<Replay> replay_journal(const ServeConfig& config, const std::string& path) {
-  const auto journal = live::read_journal_contents(journal_folder(path));
+  const auto journal = live::journal::read_journal_contents(journal_folder(path));
   if (!journal) return base::failure(journal.error());
   const auto machine = find_gpus(config);
   if (!machine) return base::failure(machine.error());
@@ -64,7 +64,7 @@ base::Result<Replay> replay_journal(const ServeConfig& config, const std::string
   Replay out{.journal = path, .differences = all_differences(journal->made_with, *facts)};
   NoLog log;
   NoEngine engine;
-  live::Turns turns(std::move(*site), log, engine);
+  live::loop::Turns turns(std::move(*site), log, engine);
   auto fold = turns.fold(journal->recovered);
   if (!fold) {
     base::Error error = fold.error();
@@ -79,7 +79,7 @@ base::Result<Replay> replay_journal(const ServeConfig& config, const std::string
 }
 
 base::Result<std::vector<std::string>> journals_of(const std::string& path) {
-  return live::journals_in(journal_folder(path));
+  return live::journal::journals_in(journal_folder(path));
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

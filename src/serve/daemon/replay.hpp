@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "live/turns.hpp"
-#include "service/serve_config.hpp"
+#include "live/loop/commit_cycle.hpp"
+#include "serve/daemon/serve_config.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 struct Replay {
   std::string journal{};  ///< path of the file, or of the folder whose newest it is
-  live::Turns::Fold fold{};
+  live::loop::Turns::Fold fold{};
   /// What was not as in the given configuration when records were made, a line each; decisions
   /// that come out otherwise are no surprise then.
   std::vector<std::string> differences{};
@@ -25,4 +25,4 @@ struct Replay {
 /// Failed if there is none.
 [[nodiscard]] base::Result<std::vector<std::string>> journals_of(const std::string& path);
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

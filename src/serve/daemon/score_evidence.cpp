@@ -1,16 +1,16 @@
-#include "service/score_evidence.hpp"
+#include "serve/daemon/score_evidence.hpp"
 
 #include <algorithm>
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 namespace {
 
-using profile::RunEvidence;
-using profile::TimeSource;
+using core::knowledge::RunEvidence;
+using core::knowledge::TimeSource;
 
 /// Seconds of a step by rank; empty: they say nothing.
-std::vector<double> rank_steps_s(const live::PastRun& run, const EvidenceRules& rules) {
+std::vector<double> rank_steps_s(const live::controller::PastRun& run, const EvidenceRules& rules) {
   const double wall_s = base::to_seconds(run.end_ns - run.start_ns);
   std::vector<double> out;
   for (size_t i = 0; i < run.ranks.size(); ++i) {
@@ -27,10 +27,10 @@ std::vector<double> rank_steps_s(const live::PastRun& run, const EvidenceRules& 
 }
 
 /// Of all runs: what ranks say. Of a whole job without them: its progress.
-RunEvidence evidence_of_run(const live::LiveJob& job, const live::PastRun& run,
-                            const EvidenceRules& rules) {
+RunEvidence evidence_of_run(const live::controller::LiveJob& job,
+                            const live::controller::PastRun& run, const EvidenceRules& rules) {
   RunEvidence out{.user = job.spec.owner.uid,
-                  .app_class = live::class_of(job.spec),
+                  .app_class = live::job::class_of(job.spec),
                   .shared = run.shared || job.shares,
                   .gpus = run.gpus};
   out.step_s = rank_steps_s(run, rules);
@@ -38,7 +38,7 @@ RunEvidence evidence_of_run(const live::LiveJob& job, const live::PastRun& run,
     out.source = TimeSource::RankCompute;
     return out;
   }
-  const bool whole = job.result == live::JobResult::Completed && job.past.size() == 1;
+  const bool whole = job.result == live::controller::JobResult::Completed && job.past.size() == 1;
   const double wall_s = base::to_seconds(run.end_ns - run.start_ns);
   if (!whole || !run.ranks.empty() || run.gpus.size() != 1 || wall_s < rules.busy_s_min ||
       job.progress.step < rules.steps_min) {
@@ -50,11 +50,11 @@ RunEvidence evidence_of_run(const live::LiveJob& job, const live::PastRun& run,
 
 }  // namespace
 
-std::vector<RunEvidence> evidence_of(const live::LiveJob& job, uint32_t application,
+std::vector<RunEvidence> evidence_of(const live::controller::LiveJob& job, uint32_t application,
                                      const EvidenceRules& rules) {
   std::vector<RunEvidence> out;
   if (application == 0 || !job.spec.resource_type.empty()) return out;
-  for (const live::PastRun& run : job.past) {
+  for (const live::controller::PastRun& run : job.past) {
     if (run.start_ns < 0 || run.end_ns <= run.start_ns || run.gpus.empty()) continue;
     RunEvidence evidence = evidence_of_run(job, run, rules);
     if (evidence.step_s.empty()) continue;
@@ -65,4 +65,4 @@ std::vector<RunEvidence> evidence_of(const live::LiveJob& job, uint32_t applicat
   return out;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

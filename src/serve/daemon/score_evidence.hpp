@@ -3,10 +3,10 @@
 
 #include <vector>
 
+#include "core/knowledge/measure/score_learner.hpp"
 #include "live/controller/job_book.hpp"
-#include "profile/measure/score_learner.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 struct EvidenceRules {
   double busy_s_min = 5;    ///< of each rank; less says nothing
@@ -18,8 +18,7 @@ struct EvidenceRules {
 /// long enough, and no rank claims more time than the run took by the daemon's own clock; else, of
 /// a whole job that ran once on one GPU, the time of a step by its progress. `application`: of its
 /// user, see ProfileBook::application_of(); 0 = not known, and nothing is said.
-[[nodiscard]] std::vector<profile::RunEvidence> evidence_of(const live::LiveJob& job,
-                                                            uint32_t application,
-                                                            const EvidenceRules& rules = {});
+[[nodiscard]] std::vector<core::knowledge::RunEvidence> evidence_of(
+    const live::controller::LiveJob& job, uint32_t application, const EvidenceRules& rules = {});
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,4 +1,4 @@
-#include "service/score_keeper.hpp"
+#include "serve/daemon/score_keeper.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,57 +8,58 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/files.hpp"
 #include "base/output_file.hpp"
-#include "engine/local/files.hpp"
-#include "profile/binning.hpp"
-#include "profile/measure/learned_scores_file.hpp"
-#include "profile/measure/refresh_plan.hpp"
-#include "profile/scores_file.hpp"
-#include "service/cluster_view.hpp"
+#include "core/knowledge/binning.hpp"
+#include "core/knowledge/measure/learned_scores_file.hpp"
+#include "core/knowledge/measure/refresh_plan.hpp"
+#include "core/knowledge/scores_file.hpp"
+#include "serve/api/cluster_view.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
-using engine::measure::BusyGpus;
-using engine::measure::SessionPlan;
-using engine::measure::SessionResult;
-using profile::MeasureBook;
-using profile::ScoreTable;
+using core::knowledge::MeasureBook;
+using core::knowledge::ScoreTable;
+using live::machine::BusyGpus;
+using live::machine::SessionPlan;
+using live::machine::SessionResult;
 
 namespace {
 
 constexpr const char* kFile = "scores.learned.json";
 
 /// As many classes as the profiler measures, or more.
-ScoreTable table_of(const profile::PmScores& scores) {
+ScoreTable table_of(const core::knowledge::PmScores& scores) {
   ScoreTable out;
-  for (size_t i = 0; i < std::max(scores.num_classes(), profile::kNumKernels); ++i) {
+  for (size_t i = 0; i < std::max(scores.num_classes(), core::knowledge::kNumKernels); ++i) {
     out.push_back(scores.of({static_cast<uint8_t>(i)}).raw);
   }
   return out;
 }
 
-ScoreTable counting_in(const Desk& desk) {
+ScoreTable counting_in(const api::Desk& desk) {
   ScoreTable out;
-  desk.look([&](const Scene& scene) { out = table_of(scene.site.scores); });
+  desk.look([&](const api::Scene& scene) { out = table_of(scene.site.scores); });
   return out;
 }
 
-std::vector<std::string> uuids_of(const engine::local::MachineGpus& machine) {
+std::vector<std::string> uuids_of(const live::machine::MachineGpus& machine) {
   std::vector<std::string> out;
   for (const auto& gpu : machine.gpus) out.push_back(gpu.uuid);
   return out;
 }
 
-SessionResult measure_really(const engine::local::MachineGpus& machine, const SessionPlan& plan,
+SessionResult measure_really(const live::machine::MachineGpus& machine, const SessionPlan& plan,
                              const std::function<BusyGpus()>& busy,
                              const std::atomic<bool>& interrupted) {
-  return engine::measure::measure_gpus(machine, plan, busy, [] {}, interrupted);
+  return live::machine::measure_gpus(machine, plan, busy, [] {}, interrupted);
 }
 
 }  // namespace
 
-void EvidenceBox::put(const live::LiveJob& job, ProfileBook& profiles, const EvidenceRules& rules) {
-  Entry entry{.job = {live::job_number(job.job), job.submit_ns},
+void EvidenceBox::put(const live::controller::LiveJob& job, api::ProfileBook& profiles,
+                      const EvidenceRules& rules) {
+  Entry entry{.job = {live::job::job_number(job.job), job.submit_ns},
               .runs = evidence_of(job, profiles.application_of(job), rules)};
   if (entry.runs.empty()) return;
   const std::scoped_lock lock(mutex_);
@@ -70,7 +71,7 @@ std::vector<EvidenceBox::Entry> EvidenceBox::take() {
   return std::exchange(entries_, {});
 }
 
-ScoreKeeper::ScoreKeeper(Desk& desk, engine::local::MachineGpus machine, EvidenceBox& box,
+ScoreKeeper::ScoreKeeper(api::Desk& desk, live::machine::MachineGpus machine, EvidenceBox& box,
                          std::shared_ptr<MeasuringGate> gate, ScoreKeeperOptions options)
     : desk_(desk),
       machine_(std::move(machine)),
@@ -82,10 +83,11 @@ ScoreKeeper::ScoreKeeper(Desk& desk, engine::local::MachineGpus machine, Evidenc
   if (!options_.measure) options_.measure = measure_really;
   if (!options_.say) options_.say = [](const std::string&) {};
   const std::string file = options_.state + "/" + kFile;
-  if (engine::local::exists(file)) {
-    const auto text = engine::local::read_small_file(file);
-    auto image = text ? profile::parse_learned_scores(*text, file)
-                      : base::Result<profile::LearnedScores::Image>(base::failure(text.error()));
+  if (base::exists(file)) {
+    const auto text = base::read_small_file(file);
+    auto image =
+        text ? core::knowledge::parse_learned_scores(*text, file)
+             : base::Result<core::knowledge::LearnedScores::Image>(base::failure(text.error()));
     if (image) {
       learned_.restore(std::move(*image));
       counting_ = learned_.table();
@@ -117,7 +119,7 @@ ScoreKeeper::~ScoreKeeper() {
   if (thread_.joinable()) thread_.join();
 }
 
-ScoreReport ScoreKeeper::report() const {
+api::ScoreReport ScoreKeeper::report() const {
   const std::scoped_lock lock(mutex_);
   return report_;
 }
@@ -164,11 +166,11 @@ void ScoreKeeper::hear_scheduler() {
   has_news_ = true;
 }
 
-std::vector<profile::GpuNow> ScoreKeeper::conditions() {
-  std::vector<profile::GpuNow> now = engine::measure::gpus_now(machine_);
+std::vector<core::knowledge::GpuNow> ScoreKeeper::conditions() {
+  std::vector<core::knowledge::GpuNow> now = live::machine::gpus_now(machine_);
   // A driver that does not answer for a moment is no other one.
   for (size_t i = 0; i < conditions_.size(); ++i) {
-    const profile::GpuCondition& before = conditions_[i].condition;
+    const core::knowledge::GpuCondition& before = conditions_[i].condition;
     if (now[i].condition.driver.empty()) now[i].condition.driver = before.driver;
     if (now[i].condition.firmware.empty()) now[i].condition.firmware = before.firmware;
   }
@@ -177,7 +179,7 @@ std::vector<profile::GpuNow> ScoreKeeper::conditions() {
 }
 
 MeasureBook ScoreKeeper::read_book() {
-  auto book = engine::measure::read_book_beside(options_.scores);
+  auto book = live::machine::read_book_beside(options_.scores);
   book_is_broken_ = !book;
   if (book) return std::move(*book);
   complain("nothing is measured: " + book.error().text());
@@ -186,10 +188,10 @@ MeasureBook ScoreKeeper::read_book() {
 
 bool ScoreKeeper::write_book(const MeasureBook& book) {
   if (!may_write()) return false;
-  auto file = base::OutputFile::create(profile::book_path(options_.scores));
+  auto file = base::OutputFile::create(core::knowledge::book_path(options_.scores));
   base::Status status = file ? base::Status{} : base::failure(file.error());
   if (file) {
-    file->buffer() = profile::to_json(book);
+    file->buffer() = core::knowledge::to_json(book);
     status = file->commit();
   }
   if (!status) complain("nothing is measured: " + status.error().text());
@@ -214,18 +216,20 @@ void ScoreKeeper::look_at_book() {
   const auto passed_s = static_cast<double>(std::max<int64_t>(now_s - book.since_unix_s, 0));
   const std::scoped_lock lock(mutex_);
   report_.spent_s = book.spent_s;
-  report_.budget_s = profile::kRefreshShare * passed_s * static_cast<double>(machine_.gpus.size());
+  report_.budget_s =
+      core::knowledge::kRefreshShare * passed_s * static_cast<double>(machine_.gpus.size());
 }
 
 void ScoreKeeper::learn() {
   const auto suspects = [&] {
-    return std::ranges::count_if(learned_.facts(now_unix_s()), &profile::ScoreFacts::suspect);
+    return std::ranges::count_if(learned_.facts(now_unix_s()),
+                                 &core::knowledge::ScoreFacts::suspect);
   };
   const auto before = suspects();
   for (const EvidenceBox::Entry& entry : box_.take()) {
     if (!learned_.see(entry.job)) continue;
     has_news_ = true;
-    for (const profile::RunEvidence& run : entry.runs) {
+    for (const core::knowledge::RunEvidence& run : entry.runs) {
       for (const size_t gpu : learned_.observe(run, now_unix_s())) {
         const size_t of_class = std::min<size_t>(run.app_class.value, learned_.table().size() - 1);
         options_.say(fmt::format(
@@ -241,8 +245,9 @@ void ScoreKeeper::learn() {
 
 void ScoreKeeper::send() {
   if (learned_.table() == counting_) return;
-  const live::ScoresMeasured input{.table = profile::to_csv(profile::bin_classes(learned_.table())),
-                                   .instead_of = {}};
+  const live::controller::ScoresMeasured input{
+      .table = core::knowledge::to_csv(core::knowledge::bin_classes(learned_.table())),
+      .instead_of = {}};
   if (const auto answer = desk_.ask(input); !answer) {
     complain("scores are not taken: " + answer.error().text());
     return;  // again with the next turn
@@ -252,10 +257,10 @@ void ScoreKeeper::send() {
 
 void ScoreKeeper::save() {
   if (!may_write() || !std::exchange(has_news_, false)) return;
-  profile::LearnedScores::Image image = learned_.image();
+  core::knowledge::LearnedScores::Image image = learned_.image();
   if (image == saved_) return;
-  const base::Status status = engine::local::replace_file(
-      options_.state, kFile, profile::to_json(image), engine::local::Durable::No);
+  const base::Status status =
+      base::replace_file(options_.state, kFile, core::knowledge::to_json(image), base::Durable::No);
   if (status) {
     saved_ = std::move(image);
   } else {
@@ -266,32 +271,32 @@ void ScoreKeeper::save() {
 
 std::vector<size_t> ScoreKeeper::idle_gpus() const {
   std::vector<size_t> out;
-  desk_.look([&](const Scene& scene) {
-    const ClusterView view = view_cluster(scene, false);
+  desk_.look([&](const api::Scene& scene) {
+    const api::ClusterView view = api::view_cluster(scene, false);
     for (uint32_t gpu = 0; gpu < machine_.gpus.size(); ++gpu) {
-      if (std::string_view(view.gpu_state(live::GpuId(gpu))) == "free") out.push_back(gpu);
+      if (std::string_view(view.gpu_state(core::model::GpuId(gpu))) == "free") out.push_back(gpu);
     }
   });
   return out;
 }
 
 void ScoreKeeper::refresh() {
-  engine::measure::RefreshWish wish{.idle = idle_gpus(), .cost_s = options_.refresh_cost_s};
+  live::machine::RefreshWish wish{.idle = idle_gpus(), .cost_s = options_.refresh_cost_s};
   const auto facts = learned_.facts(now_unix_s());
   for (size_t i = 0; i < facts.size(); ++i) {
     if (facts[i].suspect) wish.suspects.push_back(i);
   }
   MeasureBook book = read_book();
-  if (book_is_broken_ || !engine::measure::due_gpu(machine_, wish, book, now_unix_s())) return;
+  if (book_is_broken_ || !live::machine::due_gpu(machine_, wish, book, now_unix_s())) return;
   // Somebody else may compute there without a job of ours.
-  const BusyGpus busy = engine::measure::busy_by_use(machine_);
+  const BusyGpus busy = live::machine::busy_by_use(machine_);
   std::erase_if(wish.idle, [&](size_t gpu) { return busy.contains(machine_.gpus[gpu].index); });
-  const auto due = engine::measure::due_gpu(machine_, wish, book, now_unix_s());
+  const auto due = live::machine::due_gpu(machine_, wish, book, now_unix_s());
   if (due) measure(*due);
 }
 
 void ScoreKeeper::measure(size_t gpu) {
-  if (!gate_->begin(live::GpuId(static_cast<uint32_t>(gpu)))) return;
+  if (!gate_->begin(core::model::GpuId(static_cast<uint32_t>(gpu)))) return;
   MeasureBook book = read_book();
   // What a sudden end would leave unaccounted is paid before.
   book.spent_s += options_.refresh_cost_s;
@@ -301,7 +306,7 @@ void ScoreKeeper::measure(size_t gpu) {
     return;
   }
   SessionPlan plan{
-      .gpus = {gpu}, .blocks = engine::measure::kBlocks, .seconds = options_.refresh_cost_s};
+      .gpus = {gpu}, .blocks = live::machine::kBlocks, .seconds = options_.refresh_cost_s};
   plan.block.program = {"/proc/self/exe", "measure-block"};
   const auto busy = [&] {
     BusyGpus out;
@@ -319,7 +324,7 @@ void ScoreKeeper::measure(size_t gpu) {
   book = read_book();
   if (book_is_broken_) return;
   book.spent_s = std::max(book.spent_s - options_.refresh_cost_s, 0.0);
-  const auto measured = engine::measure::keep_sessions(result, plan, machine_, book, now_unix_s());
+  const auto measured = live::machine::keep_sessions(result, plan, machine_, book, now_unix_s());
   if (!write_book(book)) return;
   if (!measured[gpu]) {
     if (!interrupted) complain("measuring failed: " + result.problems.front());
@@ -341,4 +346,4 @@ void ScoreKeeper::publish() {
   report_.gpus = std::move(facts);
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

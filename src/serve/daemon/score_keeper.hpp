@@ -1,6 +1,7 @@
 // Scores that keep themselves: from what jobs that are over say, from measurements of idle GPUs,
 // and by forgetting what was measured under another driver. What changes goes to the scheduler as
-// live::ScoresMeasured, as if an operator had sent it, so its journal holds every change.
+// live::controller::ScoresMeasured, as if an operator had sent it, so its journal holds every
+// change.
 #pragma once
 
 #include <condition_variable>
@@ -10,23 +11,24 @@
 #include <thread>
 #include <vector>
 
-#include "engine/measure/refresh.hpp"
-#include "profile/measure/learned_scores.hpp"
-#include "service/api.hpp"
-#include "service/measuring_gate.hpp"
-#include "service/profile_book.hpp"
-#include "service/score_evidence.hpp"
+#include "core/knowledge/measure/learned_scores.hpp"
+#include "live/machine/refresh.hpp"
+#include "serve/api/api.hpp"
+#include "serve/api/profile_book.hpp"
+#include "serve/daemon/measuring_gate.hpp"
+#include "serve/daemon/score_evidence.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 /// Evidence on its way from the accounting to the keeper. Threads: any.
 class EvidenceBox {
  public:
   struct Entry {
-    profile::LearnedScores::Seen job{};
-    std::vector<profile::RunEvidence> runs{};
+    core::knowledge::LearnedScores::Seen job{};
+    std::vector<core::knowledge::RunEvidence> runs{};
   };
-  void put(const live::LiveJob& job, ProfileBook& profiles, const EvidenceRules& rules = {});
+  void put(const live::controller::LiveJob& job, api::ProfileBook& profiles,
+           const EvidenceRules& rules = {});
   [[nodiscard]] std::vector<Entry> take();
 
  private:
@@ -34,18 +36,18 @@ class EvidenceBox {
   std::vector<Entry> entries_{};
 };
 
-using MeasureFunction = std::function<engine::measure::SessionResult(
-    const engine::local::MachineGpus& machine, const engine::measure::SessionPlan& plan,
-    const std::function<engine::measure::BusyGpus()>& busy, const std::atomic<bool>& interrupted)>;
+using MeasureFunction = std::function<live::machine::SessionResult(
+    const live::machine::MachineGpus& machine, const live::machine::SessionPlan& plan,
+    const std::function<live::machine::BusyGpus()>& busy, const std::atomic<bool>& interrupted)>;
 
 struct ScoreKeeperOptions {
   std::string state{};   ///< folder of `scores.learned.json`
   std::string scores{};  ///< the score table whose book this goes on with (measure_book.hpp)
   bool refreshes = true;
-  double refresh_cost_s = engine::measure::kRefreshSeconds;
+  double refresh_cost_s = live::machine::kRefreshSeconds;
   base::TimeNs every_ns = base::kSecond;  ///< between turns; 0 = no thread, turn() is called
   base::TimeNs look_every_ns = 60 * base::kSecond;  ///< between looks at the driver and the book
-  profile::LearnOptions learning{};
+  core::knowledge::LearnOptions learning{};
   /// Says whether the state folder is ours still; empty: it is.
   std::function<bool()> may_write{};
   std::function<int64_t()> unix_clock{};          ///< empty: the system's
@@ -56,7 +58,7 @@ struct ScoreKeeperOptions {
 class ScoreKeeper {
  public:
   /// `desk` and `box` outlive it.
-  ScoreKeeper(Desk& desk, engine::local::MachineGpus machine, EvidenceBox& box,
+  ScoreKeeper(api::Desk& desk, live::machine::MachineGpus machine, EvidenceBox& box,
               std::shared_ptr<MeasuringGate> gate, ScoreKeeperOptions options);
   /// Interrupts a measurement.
   ~ScoreKeeper();
@@ -64,7 +66,7 @@ class ScoreKeeper {
   ScoreKeeper& operator=(const ScoreKeeper&) = delete;
 
   /// Any thread.
-  [[nodiscard]] ScoreReport report() const;
+  [[nodiscard]] api::ScoreReport report() const;
   /// One round of all that it does; by one thread.
   void turn();
 
@@ -77,24 +79,24 @@ class ScoreKeeper {
   void refresh();
   void measure(size_t gpu);
   [[nodiscard]] std::vector<size_t> idle_gpus() const;
-  [[nodiscard]] std::vector<profile::GpuNow> conditions();
-  [[nodiscard]] bool write_book(const profile::MeasureBook& book);
-  [[nodiscard]] profile::MeasureBook read_book();
+  [[nodiscard]] std::vector<core::knowledge::GpuNow> conditions();
+  [[nodiscard]] bool write_book(const core::knowledge::MeasureBook& book);
+  [[nodiscard]] core::knowledge::MeasureBook read_book();
   void publish();
   [[nodiscard]] int64_t now_unix_s() const;
   [[nodiscard]] bool may_write() const;
   void complain(const std::string& what);
   [[nodiscard]] std::string gpu_name(size_t gpu) const;
 
-  Desk& desk_;
-  engine::local::MachineGpus machine_;
+  api::Desk& desk_;
+  live::machine::MachineGpus machine_;
   EvidenceBox& box_;
   std::shared_ptr<MeasuringGate> gate_;
   ScoreKeeperOptions options_;
-  profile::ScoreTable counting_{};  ///< in the scheduler, when it was looked at last
-  profile::LearnedScores learned_;
-  profile::LearnedScores::Image saved_{};
-  std::vector<profile::GpuNow> conditions_{};
+  core::knowledge::ScoreTable counting_{};  ///< in the scheduler, when it was looked at last
+  core::knowledge::LearnedScores learned_;
+  core::knowledge::LearnedScores::Image saved_{};
+  std::vector<core::knowledge::GpuNow> conditions_{};
   base::TimeNs next_look_ns_ = 0;  ///< steady time
   bool has_news_ = false;          ///< since the last save
   bool book_is_broken_ = false;
@@ -102,9 +104,9 @@ class ScoreKeeper {
 
   mutable std::mutex mutex_{};  ///< guards what follows
   std::condition_variable wake_{};
-  ScoreReport report_{};
+  api::ScoreReport report_{};
   bool ending_ = false;
   std::thread thread_{};
 };
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

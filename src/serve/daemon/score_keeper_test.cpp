@@ -1,6 +1,6 @@
 // The loop of measured scores around a real scheduler: jobs that say how long their ranks computed,
 // a profiler that measures the truth, and users of whom one lies.
-#include "service/score_keeper.hpp"
+#include "serve/daemon/score_keeper.hpp"
 
 #include <cmath>
 #include <filesystem>
@@ -9,12 +9,12 @@
 #include <thread>
 
 #include "base/random.hpp"
-#include "live/test_world.hpp"
-#include "policy/compose.hpp"
-#include "profile/scores_file.hpp"
-#include "service/daemon_desk.hpp"
+#include "core/knowledge/scores_file.hpp"
+#include "core/policy/compose.hpp"
+#include "live/loop/test_world.hpp"
+#include "serve/daemon/daemon_client.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 namespace {
 
 using testing::Each;
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 constexpr uint32_t kGpus = 8;
 constexpr uint32_t kLiar = 99;
 constexpr int64_t kStart_s = 1'700'000'000;
-constexpr live::TimeNs kTurn = 60 * base::kSecond;  ///< of the scheduler's clock
+constexpr base::TimeNs kTurn = 60 * base::kSecond;  ///< of the scheduler's clock
 
 /// What GPUs are really like, and what jobs say of them.
 struct Truth {
@@ -37,7 +37,7 @@ struct Truth {
     const std::scoped_lock lock(mutex);
     constexpr int64_t kSteps = 100;
     std::vector<live::RankTimes> out;
-    for (const live::GpuId gpu : order.gpus) {
+    for (const core::model::GpuId gpu : order.gpus) {
       const bool lies = order.spec.owner.uid == kLiar;
       const double noise = 1 + 0.02 * (random.uniform() - 0.5);
       const double step_s = 0.1 * slowness[gpu.index()] * noise * (lies && gpu.value < 2 ? 2 : 1);
@@ -65,7 +65,7 @@ class QuickEngine final : public live::Engine {
   }
   void stop(live::RunId, live::StopReason) override {}
   void resume(const live::LaunchOrder&) override {}
-  void forget(live::JobId, const std::string&) override {}
+  void forget(core::model::JobId, const std::string&) override {}
   std::vector<live::Report> take_reports() override {
     return std::exchange(next_, std::exchange(later_, {}));
   }
@@ -78,25 +78,25 @@ class QuickEngine final : public live::Engine {
 };
 
 /// Hands ended jobs to the box, and counts them.
-class BoxAccounting final : public live::Accounting {
+class BoxAccounting final : public live::loop::Accounting {
  public:
-  BoxAccounting(EvidenceBox& box, ProfileBook& profiles, std::atomic<size_t>& ended)
+  BoxAccounting(EvidenceBox& box, api::ProfileBook& profiles, std::atomic<size_t>& ended)
       : box_(box), profiles_(profiles), ended_(ended) {}
-  base::Status record(const std::vector<live::LiveJob>& jobs) override {
-    for (const live::LiveJob& job : jobs) box_.put(job, profiles_);
+  base::Status record(const std::vector<live::controller::LiveJob>& jobs) override {
+    for (const live::controller::LiveJob& job : jobs) box_.put(job, profiles_);
     ended_ += jobs.size();
     return {};
   }
 
  private:
   EvidenceBox& box_;
-  ProfileBook& profiles_;
+  api::ProfileBook& profiles_;
   std::atomic<size_t>& ended_;
 };
 
-model::Cluster one_node() {
-  model::ClusterBuilder builder("one");
-  model::ClusterBuilder::Placed placed;
+core::model::Cluster one_node() {
+  core::model::ClusterBuilder builder("one");
+  core::model::ClusterBuilder::Placed placed;
   placed.node.name = "n0";
   placed.node.num_gpus = kGpus;
   placed.node.gpu_model = builder.add_gpu_model({.name = "virtual"});
@@ -114,7 +114,8 @@ struct KeeperTest : testing::Test {
                               .name = "virtual",
                               .is_virtual = true});
     }
-    profiles = std::move(*ProfileBook::open(folder + "/profiles", folder + "/payloads", "virtual"));
+    profiles =
+        std::move(*api::ProfileBook::open(folder + "/profiles", folder + "/payloads", "virtual"));
     options.state = folder;
     options.scores = folder + "/scores.csv";
     options.every_ns = 0;
@@ -135,46 +136,49 @@ struct KeeperTest : testing::Test {
   KeeperTest& operator=(const KeeperTest&) = delete;
 
   /// The profiler's word: the truth.
-  engine::measure::SessionResult measured(size_t gpu) {
+  live::machine::SessionResult measured(size_t gpu) {
     ++measurements;
-    profile::GpuSession session{.unix_s = now_s,
-                                .condition = engine::measure::gpus_now(machine)[gpu].condition};
+    core::knowledge::GpuSession session{
+        .unix_s = now_s, .condition = live::machine::gpus_now(machine)[gpu].condition};
     for (auto& blocks : session.block_s) {
       blocks.assign(16, 0.02 * truth.slowness[gpu]);
     }
     return {.sessions = {std::move(session)}, .problems = {""}, .spent_s = 8};
   }
   void start(double configured_first = 1) {
-    live::Site site;
+    live::controller::Site site;
     site.cluster = one_node();
     std::vector<double> raw(kGpus, 1.0);
     raw[0] = configured_first;
-    site.scores = profile::bin_classes({raw});
-    site.penalties = profile::LocalityPenalties(site.cluster, 1);
-    site.composition = *policy::compose("fifo+random");
+    site.scores = core::knowledge::bin_classes({raw});
+    site.penalties = core::knowledge::LocalityPenalties(site.cluster, 1);
+    site.composition = *core::policy::compose("fifo+random");
     auto quick = std::make_unique<QuickEngine>(truth);
     engine = quick.get();
-    auto started = live::Daemon::start(std::move(site), {}, std::make_unique<live::MemoryLog>(),
-                                       std::make_unique<GatedEngine>(std::move(quick), gate),
-                                       std::make_unique<BoxAccounting>(box, *profiles, ended),
-                                       {.poll_ns = 1'000'000,
-                                        .wall_clock = [this] { return clock_ns += kTurn; },
-                                        .say = [](const auto&) {}});
+    auto started =
+        live::loop::Daemon::start(std::move(site), {}, std::make_unique<live::loop::MemoryLog>(),
+                                  std::make_unique<GatedEngine>(std::move(quick), gate),
+                                  std::make_unique<BoxAccounting>(box, *profiles, ended),
+                                  {.poll_ns = 1'000'000,
+                                   .wall_clock = [this] { return clock_ns += kTurn; },
+                                   .say = [](const auto&) {}});
     ASSERT_TRUE(started) << started.error().text();
     daemon = std::move(*started);
     desk = std::make_unique<DaemonDesk>(*daemon);
     keeper = std::make_unique<ScoreKeeper>(*desk, machine, box, gate, options);
   }
-  void write_book(const profile::MeasureBook& book) const {
-    std::ofstream(profile::book_path(options.scores)) << profile::to_json(book);
+  void write_book(const core::knowledge::MeasureBook& book) const {
+    std::ofstream(core::knowledge::book_path(options.scores)) << core::knowledge::to_json(book);
   }
-  profile::MeasureBook book() const { return *engine::measure::read_book_beside(options.scores); }
-  static live::JobSpec job(uint32_t user, int32_t gpus) {
+  core::knowledge::MeasureBook book() const {
+    return *live::machine::read_book_beside(options.scores);
+  }
+  static live::job::JobSpec job(uint32_t user, int32_t gpus) {
     return {.owner = {.uid = user}, .model = "resnet50", .num_gpus = gpus};
   }
-  void submit(std::vector<live::JobSpec> jobs) {
+  void submit(std::vector<live::job::JobSpec> jobs) {
     submitted += jobs.size();
-    ASSERT_TRUE(daemon->ask(live::Submit{.jobs = std::move(jobs)}));
+    ASSERT_TRUE(daemon->ask(live::controller::Submit{.jobs = std::move(jobs)}));
   }
   void wait_for_jobs() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
@@ -188,7 +192,7 @@ struct KeeperTest : testing::Test {
   /// A job of each user, of whom the last one lies; then the keeper's turn. They start together, so
   /// that where they run does not depend on the pace of the machine.
   void round() {
-    std::vector<live::JobSpec> jobs;
+    std::vector<live::job::JobSpec> jobs;
     for (uint32_t user = 0; user < 5; ++user) {
       const bool lies = user == 4 || only_liar;
       jobs.push_back(job(lies ? kLiar : user, user % 3 == 0 ? 1 : 2));
@@ -200,8 +204,9 @@ struct KeeperTest : testing::Test {
   }
   std::vector<double> scores() const {
     std::vector<double> out;
-    daemon->look(
-        [&](const live::Controller& controller) { out = controller.site().scores.of({0}).raw; });
+    daemon->look([&](const live::controller::Controller& controller) {
+      out = controller.site().scores.of({0}).raw;
+    });
     return out;
   }
   /// Runs on GPU 5 until its score is so; over 1000: not at all.
@@ -214,19 +219,19 @@ struct KeeperTest : testing::Test {
   std::string folder;
   std::string said;
   Truth truth;
-  engine::local::MachineGpus machine;
+  live::machine::MachineGpus machine;
   ScoreKeeperOptions options;
-  std::unique_ptr<ProfileBook> profiles;
+  std::unique_ptr<api::ProfileBook> profiles;
   EvidenceBox box;
   std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
   std::atomic<size_t> ended = 0;
   size_t submitted = 0;
   bool only_liar = false;
   std::atomic<int64_t> now_s = kStart_s;
-  std::atomic<live::TimeNs> clock_ns = kStart_s * base::kSecond;
+  std::atomic<base::TimeNs> clock_ns = kStart_s * base::kSecond;
   int measurements = 0;
   QuickEngine* engine = nullptr;
-  std::unique_ptr<live::Daemon> daemon;
+  std::unique_ptr<live::loop::Daemon> daemon;
   std::unique_ptr<DaemonDesk> desk;
   std::unique_ptr<ScoreKeeper> keeper;
 };
@@ -308,16 +313,16 @@ TEST_F(KeeperTest, MeasuringKeepsItsBudgetOverRestarts) {
   now_s += 20;
   keeper->turn();
   EXPECT_EQ(measurements, 2);
-  const ScoreReport report = keeper->report();
+  const api::ScoreReport report = keeper->report();
   EXPECT_EQ(report.spent_s, 16);
   EXPECT_LE(report.spent_s, report.budget_s);
 }
 
 TEST_F(KeeperTest, WhatWasMeasuredUnderAnotherConditionExpires) {
-  profile::MeasureBook old{.since_unix_s = kStart_s - 1'000};
-  profile::GpuSession session{.unix_s = kStart_s - 900, .condition = {.driver = "before"}};
+  core::knowledge::MeasureBook old{.since_unix_s = kStart_s - 1'000};
+  core::knowledge::GpuSession session{.unix_s = kStart_s - 900, .condition = {.driver = "before"}};
   for (auto& blocks : session.block_s) blocks = {0.03};
-  profile::add_session(old.of("V-0"), session);
+  core::knowledge::add_session(old.of("V-0"), session);
   write_book(old);
   start(1.5);
   keeper->turn();
@@ -331,8 +336,9 @@ TEST_F(KeeperTest, WhatWasMeasuredUnderAnotherConditionExpires) {
   // Whoever sends scores now means them.
   std::vector<double> raw(kGpus, 1.0);
   raw[0] = 1.25;
-  ASSERT_TRUE(desk->ask(live::ScoresMeasured{
-      .table = profile::to_csv(profile::bin_classes({raw, raw, raw})), .instead_of = {}}));
+  ASSERT_TRUE(desk->ask(live::controller::ScoresMeasured{
+      .table = core::knowledge::to_csv(core::knowledge::bin_classes({raw, raw, raw})),
+      .instead_of = {}}));
   keeper->turn();
   EXPECT_EQ(scores()[0], 1.25);
   EXPECT_FALSE(keeper->report().gpus[0].expired);
@@ -351,7 +357,7 @@ TEST_F(KeeperTest, AJobEndsTheMeasurementOfItsGpu) {
     was_interrupted = interrupted;
     EXPECT_EQ(engine->launches, 0);
     EXPECT_TRUE(busy().contains(static_cast<int32_t>(plan.gpus.front())));
-    return engine::measure::SessionResult{
+    return live::machine::SessionResult{
         .sessions = {{}}, .problems = {"it was needed"}, .spent_s = 3};
   };
   start();
@@ -364,4 +370,4 @@ TEST_F(KeeperTest, AJobEndsTheMeasurementOfItsGpu) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

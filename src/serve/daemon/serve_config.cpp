@@ -1,4 +1,4 @@
-#include "service/serve_config.hpp"
+#include "serve/daemon/serve_config.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,12 +9,12 @@
 
 #include "base/config.hpp"
 #include "base/text_file.hpp"
-#include "model/cluster_file.hpp"
-#include "policy/sharing/eaco_settings.hpp"
-#include "service/api_client.hpp"
-#include "service/cpu_jobs.hpp"
+#include "core/model/cluster_file.hpp"
+#include "core/policy/sharing/eaco_settings.hpp"
+#include "serve/api/api_client.hpp"
+#include "serve/api/cpu_jobs.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 using base::ConfigProblems;
 using base::Result;
@@ -27,8 +27,8 @@ constexpr int64_t kVirtualGpusMax = 255;  // GPUs of a node
 constexpr double kSlownessMax = 100;
 constexpr uint32_t kForEverybody = 0666;  // callers are known by their credentials
 
-bool is_same_type(const model::ResourceType& one, const model::ResourceType& other) {
-  const auto all = [](const model::ResourceType& type) {
+bool is_same_type(const core::model::ResourceType& one, const core::model::ResourceType& other) {
+  const auto all = [](const core::model::ResourceType& type) {
     return std::tie(type.name, type.gpus, type.host, type.max_instances, type.walltime_max_ns,
                     type.walltime_default_ns);
   };
@@ -37,14 +37,15 @@ bool is_same_type(const model::ResourceType& one, const model::ResourceType& oth
 
 void read_resource_types(TableReader& root, ServeConfig& config) {
   for (TableReader& table : root.tables("resource_type")) {
-    model::ResourceType type = model::read_resource_type(table);
+    core::model::ResourceType type = core::model::read_resource_type(table);
     const bool is_taken =
-        std::ranges::find(config.resource_types, type.name, &model::ResourceType::name) !=
+        std::ranges::find(config.resource_types, type.name, &core::model::ResourceType::name) !=
             config.resource_types.end() ||
-        type.name == kSlots;
+        type.name == api::kSlots;
     if (is_taken) {
-      table.refuse("name", fmt::format("another resource type is named {}", type.name),
-                   fmt::format("give each a name of its own; {} are those of the machine", kSlots));
+      table.refuse(
+          "name", fmt::format("another resource type is named {}", type.name),
+          fmt::format("give each a name of its own; {} are those of the machine", api::kSlots));
     }
     config.resource_types.push_back(std::move(type));
   }
@@ -59,8 +60,8 @@ bool wished(TableReader& root, const char* key, const char* yes) {
   return word == yes;
 }
 
-live::ReservationRules read_reservation_rules(TableReader& table) {
-  live::ReservationRules rules;
+live::controller::ReservationRules read_reservation_rules(TableReader& table) {
+  live::controller::ReservationRules rules;
   const std::string who = table.text("who", "operators");
   rules.by_users = who == "users";
   if (!rules.by_users && who != "operators") {
@@ -107,7 +108,7 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
     root.refuse("virtual_slowness", "names more GPUs than virtual_gpus",
                 "give one number a virtual GPU");
   }
-  policy::EacoOptions unused;
+  core::policy::EacoOptions unused;
   if (auto status = set_sharing(config, unused); !status) {
     root.refuse("sharing", status.error().message, status.error().remedy);
   }
@@ -117,7 +118,7 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
     rules->finish();
   }
   if (auto doors = root.table("service")) {
-    config.doors = read_service_options(*doors, config.doors);
+    config.doors = api::read_service_options(*doors, config.doors);
     doors->finish();
   }
   root.finish();
@@ -125,10 +126,10 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   return config;
 }
 
-base::Status set_sharing(const ServeConfig& config, policy::EacoOptions& options) {
-  options.rules = policy::kLiveSharing;
+base::Status set_sharing(const ServeConfig& config, core::policy::EacoOptions& options) {
+  options.rules = core::policy::kLiveSharing;
   for (const std::string& setting : config.sharing) {
-    if (auto status = policy::set_eaco(options, setting); !status) return status;
+    if (auto status = core::policy::set_eaco(options, setting); !status) return status;
   }
   return {};
 }
@@ -158,7 +159,7 @@ Result<ServeConfig> read_serve_config(const std::string& path) {
 
 void add_defaults(ServeConfig& config) {
   const bool is_usual = config.state.empty();
-  if (is_usual) config.state = default_state_folder();
+  if (is_usual) config.state = api::default_state_folder();
   config.state = std::filesystem::absolute(config.state).lexically_normal();
   if (config.store.empty()) config.store = config.state + "/store.sqlite";
   if (config.series.empty()) config.series = config.state + "/series";
@@ -166,7 +167,7 @@ void add_defaults(ServeConfig& config) {
   config.doors.own_token_folder = config.state;
   if (!config.doors.socket.empty()) return;
   const bool for_all = is_usual && geteuid() == 0 && std::getenv("GOBAN_STATE") == nullptr;
-  config.doors.socket = for_all ? std::string(kSystemSocket) : config.state + "/goban.sock";
+  config.doors.socket = for_all ? std::string(api::kSystemSocket) : config.state + "/goban.sock";
   if (for_all) config.doors.socket_mode = kForEverybody;
 }
 
@@ -201,12 +202,12 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("service.listen", running.doors.listen, fresh.doors.listen);
   compare("service.requests_per_s", running.doors.requests_per_s, fresh.doors.requests_per_s);
   compare("service.requests_burst", running.doors.requests_burst, fresh.doors.requests_burst);
-  const HttpLimits& old_limits = running.doors.limits;
-  const HttpLimits& new_limits = fresh.doors.limits;
+  const base::http::HttpLimits& old_limits = running.doors.limits;
+  const base::http::HttpLimits& new_limits = fresh.doors.limits;
   compare("service.connections_max", old_limits.connections_max, new_limits.connections_max);
   compare("service.streams_max", old_limits.streams_max, new_limits.streams_max);
   compare("service.workers", old_limits.workers, new_limits.workers);
   return keys;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -43,11 +43,11 @@
 
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "model/cluster.hpp"
-#include "policy/sharing/sharing.hpp"
-#include "service/service.hpp"
+#include "core/model/cluster.hpp"
+#include "core/policy/sharing/sharing.hpp"
+#include "serve/api/service.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 /// Empty texts: not given, a default follows from the state folder or the machine.
 struct ServeConfig {
@@ -63,15 +63,15 @@ struct ServeConfig {
   std::vector<std::string> sharing{};  ///< settings of sharing that differ from kLiveSharing
   std::string store{};
   std::string series{};  ///< folder, or "none"
-  std::vector<model::ResourceType> resource_types{};
+  std::vector<core::model::ResourceType> resource_types{};
   bool refresh = true;  ///< idle GPUs are measured again
   bool learn = true;    ///< jobs that are over say what they saw of GPUs
   base::TimeNs keep_ended_ns = 3600 * base::kSecond;
   size_t jobs_per_user_max = 20'000;  ///< that are not over; 0 = no limit
   uint64_t seed = 1;
-  live::ReservationRules reservations{};
+  live::controller::ReservationRules reservations{};
 
-  ServiceOptions doors{};
+  api::ServiceOptions doors{};
 };
 
 /// Errors: BadData with line, column, field and remedy.
@@ -79,7 +79,8 @@ struct ServeConfig {
                                                            const std::string& file);
 /// Sets who may share GPUs: only jobs of one account that asked for it, unless `config.sharing`
 /// says otherwise. Errors: Usage, naming the setting.
-[[nodiscard]] base::Status set_sharing(const ServeConfig& config, policy::EacoOptions& options);
+[[nodiscard]] base::Status set_sharing(const ServeConfig& config,
+                                       core::policy::EacoOptions& options);
 /// Paths in it are relative to the file's folder. Errors: also Failed if it cannot be read.
 [[nodiscard]] base::Result<ServeConfig> read_serve_config(const std::string& path);
 
@@ -93,4 +94,4 @@ void add_defaults(ServeConfig& config);
 [[nodiscard]] std::vector<std::string> keys_for_restart(const ServeConfig& running,
                                                         const ServeConfig& fresh);
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

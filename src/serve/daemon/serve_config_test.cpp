@@ -1,8 +1,8 @@
-#include "service/serve_config.hpp"
+#include "serve/daemon/serve_config.hpp"
 
 #include <gmock/gmock.h>
 
-namespace goban::service {
+namespace goban::serve::daemon {
 namespace {
 
 using testing::ElementsAre;
@@ -101,4 +101,4 @@ TEST(ServeConfig, TheRestFollowsFromTheStateFolder) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,4 +1,4 @@
-#include "service/site.hpp"
+#include "serve/daemon/site.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -7,19 +7,19 @@
 #include <utility>
 
 #include "base/text_file.hpp"
-#include "model/cluster_file.hpp"
-#include "model/site_rules_file.hpp"
-#include "policy/make_knowledge.hpp"
-#include "profile/colocation/colocation_file.hpp"
-#include "profile/energy/power_presets.hpp"
-#include "profile/scores_file.hpp"
-#include "service/cpu_jobs.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
+#include "core/knowledge/scores_file.hpp"
+#include "core/model/cluster_file.hpp"
+#include "core/model/site_rules_file.hpp"
+#include "core/policy/make_knowledge.hpp"
+#include "serve/api/cpu_jobs.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 using base::Result;
 using base::Status;
-using engine::local::LocalGpu;
+using base::gpus::LocalGpu;
 
 namespace {
 
@@ -33,11 +33,11 @@ std::string machine_name(const ServeConfig& config) {
   return name.empty() ? "localhost" : name;
 }
 
-Result<model::Cluster> machine_cluster(const ServeConfig& config,
-                                       const std::vector<LocalGpu>& gpus) {
-  model::ClusterBuilder builder(machine_name(config));
+Result<core::model::Cluster> machine_cluster(const ServeConfig& config,
+                                             const std::vector<LocalGpu>& gpus) {
+  core::model::ClusterBuilder builder(machine_name(config));
   const LocalGpu& first = gpus.front();
-  model::ClusterBuilder::Placed placed;
+  core::model::ClusterBuilder::Placed placed;
   placed.node.gpu_model = builder.add_gpu_model({.name = first.name,
                                                  .mem_bytes = first.mem_bytes,
                                                  .power_max_w = first.power_max_w,
@@ -47,9 +47,9 @@ Result<model::Cluster> machine_cluster(const ServeConfig& config,
   placed.node.num_gpus = static_cast<uint32_t>(gpus.size());
   placed.node.host = {.cores = static_cast<int32_t>(std::thread::hardware_concurrency()),
                       .mem_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE)};
-  builder.add_resource_type(core_slots(placed.node.host));
-  for (const model::ResourceType& type : config.resource_types) {
-    if (!model::fits_on(type, placed.node)) {
+  builder.add_resource_type(api::core_slots(placed.node.host));
+  for (const core::model::ResourceType& type : config.resource_types) {
+    if (!core::model::fits_on(type, placed.node)) {
       return base::usage_error(
           fmt::format("resource type {} does not fit on this machine: {} GPUs, {} cores, {} MiB",
                       type.name, placed.node.num_gpus, placed.node.host.cores,
@@ -62,12 +62,12 @@ Result<model::Cluster> machine_cluster(const ServeConfig& config,
   return builder.build();
 }
 
-Status add_rules(const ServeConfig& config, live::Site& site) {
+Status add_rules(const ServeConfig& config, live::controller::Site& site) {
   if (config.accounts.empty()) return {};
-  model::JobHistory names;
-  auto rules = model::read_site_rules(config.accounts, names);
+  core::model::JobHistory names;
+  auto rules = core::model::read_site_rules(config.accounts, names);
   if (!rules) return base::failure(rules.error());
-  site.composition.rules = std::make_shared<model::SiteRules>(std::move(*rules));
+  site.composition.rules = std::make_shared<core::model::SiteRules>(std::move(*rules));
   site.accounts = std::move(names.accounts);
   site.users = std::move(names.users);
   site.partitions = std::move(names.partitions);
@@ -75,43 +75,44 @@ Status add_rules(const ServeConfig& config, live::Site& site) {
   return {};
 }
 
-Status add_knowledge(const ServeConfig& config, live::Site& site) {
+Status add_knowledge(const ServeConfig& config, live::controller::Site& site) {
   if (config.energy.empty() && config.colocation.empty()) return {};
-  policy::KnowledgeSources sources;
+  core::policy::KnowledgeSources sources;
   if (!config.colocation.empty()) {
     const auto text = base::read_text_file(config.colocation, kColocationBytesMax);
     if (!text) return base::failure(text.error());
-    auto history = profile::parse_colocation(*text, config.colocation);
+    auto history = core::knowledge::parse_colocation(*text, config.colocation);
     if (!history) return base::failure(history.error());
     sources.colocation = std::move(*history);
   }
   if (!config.energy.empty()) {
-    auto power = profile::resolve_power(config.energy);
+    auto power = core::knowledge::resolve_power(config.energy);
     if (!power) return base::failure(power.error());
     sources.power = std::move(*power);
   }
-  model::JobHistory no_jobs;
-  auto made = policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
+  core::model::JobHistory no_jobs;
+  auto made = core::policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
   if (!made) return base::failure(made.error());
-  site.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
+  site.knowledge = std::make_shared<core::policy::SiteKnowledge>(std::move(made->knowledge));
   return {};
 }
 
 }  // namespace
 
-Result<live::Site> make_site(const ServeConfig& config, const std::vector<LocalGpu>& gpus) {
-  live::Site site;
+Result<live::controller::Site> make_site(const ServeConfig& config,
+                                         const std::vector<LocalGpu>& gpus) {
+  live::controller::Site site;
   auto cluster = machine_cluster(config, gpus);
   if (!cluster) return base::failure(cluster.error());
   site.cluster = std::move(*cluster);
-  site.penalties = profile::LocalityPenalties(site.cluster, 1);
-  site.scores = profile::PmScores::uniform(site.cluster.num_gpus());
+  site.penalties = core::knowledge::LocalityPenalties(site.cluster, 1);
+  site.scores = core::knowledge::PmScores::uniform(site.cluster.num_gpus());
   if (!config.scores.empty()) {
-    auto scores = profile::read_scores(config.scores, site.cluster.num_gpus());
+    auto scores = core::knowledge::read_scores(config.scores, site.cluster.num_gpus());
     if (!scores) return base::failure(scores.error());
     site.scores = std::move(*scores);
   }
-  auto composition = policy::compose(config.policy);
+  auto composition = core::policy::compose(config.policy);
   if (!composition) return base::failure(composition.error());
   if (composition->simulation_only()) {
     return base::usage_error(
@@ -126,9 +127,9 @@ Result<live::Site> make_site(const ServeConfig& config, const std::vector<LocalG
   for (const Status& status : {add_rules(config, site), add_knowledge(config, site)}) {
     if (!status) return base::failure(status.error());
   }
-  const Status known =
-      policy::check_knowledge(site.composition, site.knowledge != nullptr,
-                              "set `energy` and `colocation`, or take a policy that does not");
+  const Status known = core::policy::check_knowledge(
+      site.composition, site.knowledge != nullptr,
+      "set `energy` and `colocation`, or take a policy that does not");
   if (!known) return base::failure(known.error());
   site.seed = config.seed;
   site.keep_ended_ns = config.keep_ended_ns;
@@ -137,4 +138,4 @@ Result<live::Site> make_site(const ServeConfig& config, const std::vector<LocalG
   return site;
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -3,15 +3,15 @@
 
 #include <vector>
 
-#include "engine/local/run_order.hpp"
 #include "live/controller/controller.hpp"
-#include "service/serve_config.hpp"
+#include "live/engine/local/run_order.hpp"
+#include "serve/daemon/serve_config.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
 /// One node with these GPUs. Errors: those of reading the files it names; Usage if the policy is
 /// simulation-only, or needs knowledge that there is none of.
-[[nodiscard]] base::Result<live::Site> make_site(const ServeConfig& config,
-                                                 const std::vector<engine::local::LocalGpu>& gpus);
+[[nodiscard]] base::Result<live::controller::Site> make_site(
+    const ServeConfig& config, const std::vector<base::gpus::LocalGpu>& gpus);
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,5 +1,5 @@
 // The site that a configuration makes, with the controller that schedules it.
-#include "service/site.hpp"
+#include "serve/daemon/site.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,10 +7,10 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-namespace goban::service {
+namespace goban::serve::daemon {
 namespace {
 
-using model::SharingWish;
+using core::model::SharingWish;
 using testing::HasSubstr;
 
 struct SiteTest : testing::Test {
@@ -30,11 +30,12 @@ struct SiteTest : testing::Test {
         config,
         {{.name = "V100", .mem_bytes = int64_t{16} << 30, .memory_enforced = memory_enforced}});
     EXPECT_TRUE(site) << site.error().text();
-    live::Controller controller(std::move(*site));
+    live::controller::Controller controller(std::move(*site));
     const auto submit = [&](const std::string& model, SharingWish wish, const std::string& of) {
-      live::JobSpec spec{.account = of, .model = model, .num_gpus = 1};
+      live::job::JobSpec spec{.account = of, .model = model, .num_gpus = 1};
       spec.training.sharing = wish;
-      const live::TimedInput input{.at_ns = base::kSecond, .input = live::Submit{{spec}}};
+      const live::controller::TimedInput input{.at_ns = base::kSecond,
+                                               .input = live::controller::Submit{{spec}}};
       EXPECT_TRUE(controller.check(input.input));
       controller.apply(input);
       (void)controller.decide(base::kSecond);
@@ -42,8 +43,9 @@ struct SiteTest : testing::Test {
     submit("a", first, "one");
     submit("b", second, account);
     const auto orders = controller.take_orders();
-    return static_cast<int>(std::ranges::count_if(
-        orders, [](const auto& each) { return std::holds_alternative<live::LaunchRun>(each); }));
+    return static_cast<int>(std::ranges::count_if(orders, [](const auto& each) {
+      return std::holds_alternative<live::controller::LaunchRun>(each);
+    }));
   }
 
   std::string folder;
@@ -81,4 +83,4 @@ TEST_F(SiteTest, TheConfigurationMayAllowMore) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,17 +1,17 @@
-#include "service/store_accounting.hpp"
+#include "serve/daemon/store_accounting.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
 
-#include "store/job_store.hpp"
+#include "site/store/job_store.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 
-using live::JobResult;
-using live::LiveJob;
-using records::AccountingRecord;
-using records::JobState;
+using live::controller::JobResult;
+using live::controller::LiveJob;
+using site::records::AccountingRecord;
+using site::records::JobState;
 
 namespace {
 
@@ -40,26 +40,27 @@ JobState end_state(JobResult result) {
 
 }  // namespace
 
-JobRecords::JobRecords(const LiveJob& job, const model::Cluster& cluster) : cluster_(cluster) {
-  id_ = live::job_name_of(job.job, job.spec);
+JobRecords::JobRecords(const LiveJob& job, const core::model::Cluster& cluster)
+    : cluster_(cluster) {
+  id_ = live::job::job_name_of(job.job, job.spec);
   for (uint32_t i = 0; i < cluster.node_gpus_max(); ++i) gpu_names_.push_back(fmt::format("{}", i));
   const auto ran = static_cast<size_t>(
       std::ranges::count_if(job.past, [](const auto& run) { return run.start_ns >= 0; }));
   gpus_.reserve(ran);
   nodes_.reserve(ran);
   size_t seen = 0;
-  for (const live::PastRun& run : job.past) {
+  for (const live::controller::PastRun& run : job.past) {
     if (run.start_ns >= 0) add_run(job, &run, ++seen == ran);
   }
   if (ran == 0) add_run(job, nullptr, true);
 }
 
-void JobRecords::add_run(const LiveJob& job, const live::PastRun* run, bool is_last) {
-  const live::JobSpec& spec = job.spec;
+void JobRecords::add_run(const LiveJob& job, const live::controller::PastRun* run, bool is_last) {
+  const live::job::JobSpec& spec = job.spec;
   AccountingRecord& record = records_.emplace_back();
   record.id = id_;
-  record.job_number =
-      static_cast<int64_t>(live::job_number(spec.array_task >= 0 ? spec.array_first : job.job));
+  record.job_number = static_cast<int64_t>(
+      live::job::job_number(spec.array_task >= 0 ? spec.array_first : job.job));
   record.array_task = spec.array_task;
   record.run = static_cast<int32_t>(records_.size()) - 1;
   record.cluster = cluster_.name();
@@ -71,7 +72,8 @@ void JobRecords::add_run(const LiveJob& job, const live::PastRun* run, bool is_l
   record.resource_type = spec.resource_type;
   record.submit_ns = job.submit_ns;
   record.walltime_limit_ns = spec.walltime_limit_ns;
-  record.kind = spec.interactive ? records::JobKind::Interactive : records::JobKind::Batch;
+  record.kind =
+      spec.interactive ? site::records::JobKind::Interactive : site::records::JobKind::Batch;
   record.num_gpus = spec.num_gpus;
   record.priority = spec.priority;
   record.model = spec.model;
@@ -84,10 +86,10 @@ void JobRecords::add_run(const LiveJob& job, const live::PastRun* run, bool is_l
   if (run == nullptr) return;
   record.start_ns = run->start_ns;
   record.end_ns = run->end_ns;
-  std::vector<records::GpuUse>& gpus = gpus_.emplace_back();
+  std::vector<site::records::GpuUse>& gpus = gpus_.emplace_back();
   std::string& nodes = nodes_.emplace_back();
-  for (const model::GpuId gpu : run->gpus) {
-    const model::Node& node = cluster_.node(cluster_.node_of(gpu));
+  for (const core::model::GpuId gpu : run->gpus) {
+    const core::model::Node& node = cluster_.node(cluster_.node_of(gpu));
     gpus.push_back({.node = node.name,
                     .gpu = gpu_names_[gpu.value - node.first_gpu],
                     .util_pct = run->usage.gpu_util_pct,
@@ -112,7 +114,7 @@ base::Status StoreAccounting::record(const std::vector<LiveJob>& jobs) {
     const auto& some = made.emplace_back(job, cluster_).records();
     all.insert(all.end(), some.begin(), some.end());
   }
-  auto store = store::JobStore::open(store_, true);
+  auto store = site::store::JobStore::open(store_, true);
   if (!store) return base::failure(store.error());
   base::Status status = store->append(all, kSource);
   if (status || status.error().code != base::ErrorCode::BadData) return status;
@@ -121,4 +123,4 @@ base::Status StoreAccounting::record(const std::vector<LiveJob>& jobs) {
   return rejects.flush() ? base::Status{} : base::failed("cannot write " + rejects_);
 }
 
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

@@ -1,39 +1,39 @@
-#include "service/store_accounting.hpp"
+#include "serve/daemon/store_accounting.hpp"
 
 #include <filesystem>
 #include <gmock/gmock.h>
 
-#include "records/record_table.hpp"
-#include "store/job_store.hpp"
+#include "site/records/record_table.hpp"
+#include "site/store/job_store.hpp"
 
-namespace goban::service {
+namespace goban::serve::daemon {
 namespace {
 
 using testing::ElementsAre;
 
-constexpr live::TimeNs kStart = 1'700'000'000 * base::kSecond;
+constexpr base::TimeNs kStart = 1'700'000'000 * base::kSecond;
 
 struct StoreAccountingTest : testing::Test {
   StoreAccountingTest() {
-    model::ClusterBuilder builder("lab");
+    core::model::ClusterBuilder builder("lab");
     const uint32_t gpu = builder.add_gpu_model({.name = "virtual"});
     for (const char* name : {"n0", "n1"}) {
-      model::ClusterBuilder::Placed placed;
+      core::model::ClusterBuilder::Placed placed;
       placed.node.name = name;
       placed.node.num_gpus = 2;
       placed.node.gpu_model = gpu;
       builder.add_node(placed);
     }
     cluster = *builder.build();
-    job.job = live::JobId(6U);
+    job.job = core::model::JobId(6U);
     job.spec.owner.user = "alice";
     job.spec.num_gpus = 2;
-    job.result = live::JobResult::Completed;
-    job.stage = live::JobStage::Done;
+    job.result = live::controller::JobResult::Completed;
+    job.stage = live::controller::JobStage::Done;
     job.submit_ns = kStart;
     job.exit_code = 0;
     job.end_ns = kStart + 100 * base::kSecond;
-    using model::GpuId;
+    using core::model::GpuId;
     job.past = {
         {.run = 1,
          .start_ns = kStart + 10 * base::kSecond,
@@ -50,8 +50,8 @@ struct StoreAccountingTest : testing::Test {
   }
   ~StoreAccountingTest() override { std::filesystem::remove_all(folder); }
 
-  model::Cluster cluster;
-  live::LiveJob job;
+  core::model::Cluster cluster;
+  live::controller::LiveJob job;
   std::filesystem::path folder;
 };
 
@@ -61,9 +61,9 @@ TEST_F(StoreAccountingTest, ARecordForEveryRun) {
   const auto& first = made.records()[0];
   const auto& last = made.records()[1];
   EXPECT_EQ(first.id, "7");
-  EXPECT_EQ(first.state, records::JobState::Requeued);
+  EXPECT_EQ(first.state, site::records::JobState::Requeued);
   EXPECT_EQ(first.node_list, "n0");
-  EXPECT_EQ(last.state, records::JobState::Completed);
+  EXPECT_EQ(last.state, site::records::JobState::Completed);
   EXPECT_EQ(last.node_list, "n0,n1");
   EXPECT_EQ(last.gpus[1].gpu, "0");
   EXPECT_EQ(last.num_nodes, 2);
@@ -74,11 +74,11 @@ TEST_F(StoreAccountingTest, ARecordForEveryRun) {
 
 TEST_F(StoreAccountingTest, AJobThatNeverRanHasOneRecord) {
   job.past.clear();
-  job.result = live::JobResult::Cancelled;
+  job.result = live::controller::JobResult::Cancelled;
   const JobRecords made(job, cluster);
   ASSERT_EQ(made.records().size(), 1U);
   EXPECT_EQ(made.records()[0].start_ns, -1);
-  EXPECT_EQ(made.records()[0].state, records::JobState::Cancelled);
+  EXPECT_EQ(made.records()[0].state, site::records::JobState::Cancelled);
 }
 
 TEST_F(StoreAccountingTest, WritingTwiceIsWritingOnce) {
@@ -88,9 +88,9 @@ TEST_F(StoreAccountingTest, WritingTwiceIsWritingOnce) {
     const auto status = accounting.record({job});
     ASSERT_TRUE(status) << status.error().text();
   }
-  auto store = store::JobStore::open(path, false);
+  auto store = site::store::JobStore::open(path, false);
   ASSERT_TRUE(store) << store.error().text();
-  records::RecordTable table;
+  site::records::RecordTable table;
   const auto read = store->read({}, table);
   ASSERT_TRUE(read) << read.error().text();
   ASSERT_EQ(table.rows().size(), 2U);
@@ -106,4 +106,4 @@ TEST_F(StoreAccountingTest, SaysWhenThereIsNoStore) {
 }
 
 }  // namespace
-}  // namespace goban::service
+}  // namespace goban::serve::daemon

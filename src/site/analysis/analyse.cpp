@@ -1,8 +1,8 @@
-#include "analysis/analyse.hpp"
+#include "site/analysis/analyse.hpp"
 
-#include "analysis/statistics.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 ReportData analyse(const Population& population, const Rules& rules, const Labels& labels,
                    const GpuUse* use, const SourceNames& names) {
@@ -35,4 +35,4 @@ ReportData analyse(const Population& population, const Rules& rules, const Label
   return report;
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -1,14 +1,14 @@
 // The whole report of a site, from its jobs.
 #pragma once
 
-#include "analysis/build.hpp"
-#include "analysis/gpu_values.hpp"
-#include "analysis/labels.hpp"
-#include "analysis/population.hpp"
-#include "analysis/report_data.hpp"
-#include "analysis/rules.hpp"
+#include "site/analysis/build.hpp"
+#include "site/analysis/gpu_values.hpp"
+#include "site/analysis/labels.hpp"
+#include "site/analysis/population.hpp"
+#include "site/analysis/report_data.hpp"
+#include "site/analysis/rules.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 /// All tables and figures that the population can answer; the others are in ReportData::absent with
 /// their reasons. The population went through extract() (and apply_gpu_use(), if there are values;
@@ -17,4 +17,4 @@ namespace goban::analysis {
                                  const Labels& labels, const GpuUse* use = nullptr,
                                  const SourceNames& names = {});
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

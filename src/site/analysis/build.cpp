@@ -1,12 +1,12 @@
-#include "analysis/build.hpp"
+#include "site/analysis/build.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "statistics/ecdf.hpp"
+#include "base/statistics/ecdf.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 std::string joined(std::string_view before, std::string_view key) {
@@ -131,10 +131,10 @@ Box box_of(std::vector<double> values) {
   if (values.empty()) return box;
   std::ranges::sort(values);
   box.count = static_cast<int64_t>(values.size());
-  box.mean = statistics::mean(values).value_or(0);
-  box.q1 = statistics::quantile(values, 0.25).value_or(0);
-  box.median = statistics::quantile(values, 0.5).value_or(0);
-  box.q3 = statistics::quantile(values, 0.75).value_or(0);
+  box.mean = base::statistics::mean(values).value_or(0);
+  box.q1 = base::statistics::quantile(values, 0.25).value_or(0);
+  box.median = base::statistics::quantile(values, 0.5).value_or(0);
+  box.q3 = base::statistics::quantile(values, 0.75).value_or(0);
   constexpr double kWhisker = 1.5;
   const double reach = kWhisker * (box.q3 - box.q1);
   const auto first = std::ranges::lower_bound(values, box.q1 - reach);
@@ -170,4 +170,4 @@ std::string account_name(const Context& context, uint32_t account) {
   return name_of(context, context.population.table->accounts(), account, "account-");
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/labels.hpp"
-#include "analysis/population.hpp"
-#include "analysis/report_data.hpp"
-#include "analysis/rules.hpp"
-#include "statistics/summary.hpp"
+#include "base/statistics/summary.hpp"
+#include "site/analysis/labels.hpp"
+#include "site/analysis/population.hpp"
+#include "site/analysis/report_data.hpp"
+#include "site/analysis/rules.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 struct GpuUse;  // gpu_values.hpp
 
@@ -91,4 +91,4 @@ class JobClasses {
 [[nodiscard]] std::string user_name(const Context& context, uint32_t user);
 [[nodiscard]] std::string account_name(const Context& context, uint32_t account);
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/statistics.hpp"
 #include "base/date_time.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "waits";
@@ -150,4 +150,4 @@ void add_calendar(const Context& context) {
   context.report.figures.push_back(std::move(figure));
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -3,10 +3,10 @@
 #include <functional>
 #include <numeric>
 
-#include "analysis/statistics.hpp"
-#include "statistics/concentration.hpp"
+#include "base/statistics/concentration.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "users";
@@ -100,7 +100,7 @@ Table holder_table(const Context& context, std::string_view id, const std::vecto
 Series lorenz_series(const Context& context, std::string_view key,
                      const std::vector<double>& amounts) {
   Series series{.key = std::string(key), .label = context.labels(std::string("word.").append(key))};
-  const std::vector<statistics::LorenzPoint> curve = statistics::lorenz(amounts);
+  const std::vector<base::statistics::LorenzPoint> curve = base::statistics::lorenz(amounts);
   constexpr size_t kPoints = 400;
   const size_t step = std::max<size_t>(curve.size() / kPoints, 1);
   for (size_t i = 0; i < curve.size(); i += step) {
@@ -131,15 +131,15 @@ void add_concentration(const Context& context, const std::vector<Holder>& holder
     return value ? Cell(100 * *value) : Cell();
   };
   add_scalar(context, "top_share_jobs", kSection, quality,
-             share(statistics::top_share(jobs, context.rules.top_holders)), "%", "80 %");
+             share(base::statistics::top_share(jobs, context.rules.top_holders)), "%", "80 %");
   add_scalar(context, "top_share_gpu_hours", kSection, quality,
-             share(statistics::top_share(hours, context.rules.top_holders)), "%");
-  if (const auto top = statistics::holders_of(jobs, kPaperOwned)) {
+             share(base::statistics::top_share(hours, context.rules.top_holders)), "%");
+  if (const auto top = base::statistics::holders_of(jobs, kPaperOwned)) {
     add_scalar(context, "holders_of_80", kSection, quality,
                percent(static_cast<double>(top->holders), static_cast<double>(top->all)), "%",
                "6 %");
   }
-  const auto gini = statistics::gini(jobs);
+  const auto gini = base::statistics::gini(jobs);
   add_scalar(context, "gini_jobs", kSection, quality, gini ? Cell(*gini) : Cell());
   Figure figure = make_figure(context, FigureKind::Line, "lorenz_users", kSection, "Section 3");
   figure.x = axis(context, "share_of_users", "%");
@@ -172,4 +172,4 @@ void add_consumers(const Context& context) {
       holder_table(context, "accounts", accounts, "account", &Job::account));
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -1,9 +1,9 @@
 // Jobs that were stopped at their walltime limit, and how well limits were asked for.
 #include <algorithm>
 
-#include "analysis/statistics.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "outcomes";
@@ -49,7 +49,7 @@ void add_exceedance(const Context& context) {
   table.columns.push_back(column(context, "median_limit_used", "%"));
   const auto add_row = [&table](const std::string& kind, const std::string& nodes, Counts& count) {
     std::ranges::sort(count.used);
-    const auto median = statistics::quantile(count.used, 0.5);
+    const auto median = base::statistics::quantile(count.used, 0.5);
     table.rows.push_back(
         {kind, nodes, count.jobs, count.exceeded,
          percent(static_cast<double>(count.exceeded), static_cast<double>(count.jobs)),
@@ -79,4 +79,4 @@ void add_exceedance(const Context& context) {
   context.report.tables.push_back(std::move(table));
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

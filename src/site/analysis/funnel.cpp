@@ -1,7 +1,7 @@
 // From all records to the analysed jobs (the paper's extraction, conditions 1 to 5).
-#include "analysis/statistics.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 void add_funnel(const Context& context) {
   const Population& population = context.population;
@@ -38,4 +38,4 @@ void add_funnel(const Context& context) {
   context.report.figures.push_back(std::move(figure));
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -5,12 +5,12 @@
 // then over its used GPUs (ambiguity 10: MeanOver), and its spread the deviation between them.
 #include <algorithm>
 
-#include "analysis/gpu_values.hpp"
-#include "analysis/job_end.hpp"
-#include "analysis/statistics.hpp"
-#include "statistics/ecdf.hpp"
+#include "base/statistics/ecdf.hpp"
+#include "site/analysis/gpu_values.hpp"
+#include "site/analysis/job_end.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "gpu_use";
@@ -37,9 +37,9 @@ UsedJob look(const Context& context, size_t index) {
     if (busy || context.rules.mean_over == MeanOver::Allocated) means.push_back(value.mean_pct);
   }
   if (means.empty()) return job;
-  job.mean = *statistics::mean(means);
+  job.mean = *base::statistics::mean(means);
   if (means.size() > 1) {
-    job.spread = *statistics::standard_deviation(means, context.rules.spread_sigma);
+    job.spread = *base::statistics::standard_deviation(means, context.rules.spread_sigma);
   }
   return job;
 }
@@ -213,9 +213,9 @@ void add_spreads(const Context& context, std::string_view id, std::string_view p
     figure.categories.push_back(group.label);
     series.boxes.push_back(box_of(sorted));
     table.rows.push_back({group.label, static_cast<int64_t>(sorted.size()),
-                          *statistics::mean(sorted), *statistics::quantile(sorted, 0.5),
-                          *statistics::quantile(sorted, 0.9), sorted.back(),
-                          100 * statistics::Ecdf(sorted).share_at_most(kSmallSpread)});
+                          *base::statistics::mean(sorted), *base::statistics::quantile(sorted, 0.5),
+                          *base::statistics::quantile(sorted, 0.9), sorted.back(),
+                          100 * base::statistics::Ecdf(sorted).share_at_most(kSmallSpread)});
     figure.quality.used += static_cast<int64_t>(sorted.size());
   }
   if (series.boxes.empty()) {
@@ -261,7 +261,7 @@ void add_gpu_figures(const Context& context) {
   }
   add_means(context, "figure6c_multi_node", "Figure 6c", {&multi}, quality);
   if (!multi.means.empty()) {
-    const double busy = 100 - 100 * statistics::Ecdf(multi.means).share_at_most(kBusyJob);
+    const double busy = 100 - 100 * base::statistics::Ecdf(multi.means).share_at_most(kBusyJob);
     add_scalar(context, "multi_node_busy_share", kSection,
                {static_cast<int64_t>(multi.means.size()), quality.of, quality.note}, busy, "%",
                "60 %");
@@ -270,4 +270,4 @@ void add_gpu_figures(const Context& context) {
   add_spreads(context, "figure7b_multi_node", "Figure 7b", groups.by_nodes, "nodes", quality);
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -1,8 +1,8 @@
 // What GPUs can compute, beside what they seem to and did: allocated, busy, achieved.
-#include "analysis/gpu_values.hpp"
-#include "analysis/statistics.hpp"
+#include "site/analysis/gpu_values.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "gpu_use";
@@ -90,4 +90,4 @@ void add_gpu_flops(const Context& context) {
   context.report.tables.push_back(std::move(table));
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

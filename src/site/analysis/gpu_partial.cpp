@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/gpu_values.hpp"
-#include "analysis/statistics.hpp"
+#include "site/analysis/gpu_values.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "gpu_use";
@@ -92,4 +92,4 @@ void add_gpu_partial(const Context& context) {
   context.report.tables.push_back(std::move(table));
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

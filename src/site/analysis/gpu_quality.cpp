@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/gpu_values.hpp"
-#include "analysis/statistics.hpp"
+#include "site/analysis/gpu_values.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "gpu_use";
@@ -172,4 +172,4 @@ void add_gpu_quality(const Context& context) {
   add_memory(context);
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

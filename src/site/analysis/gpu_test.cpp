@@ -6,14 +6,14 @@
 #include <gtest/gtest.h>
 #include <map>
 
-#include "analysis/gpu_values.hpp"
-#include "analysis/test_population.hpp"
-#include "analysis/what_if.hpp"
-#include "analysis/why.hpp"
-#include "series/store_writer.hpp"
-#include "series/test_folder.hpp"
+#include "site/analysis/gpu_values.hpp"
+#include "site/analysis/test_population.hpp"
+#include "site/analysis/what_if.hpp"
+#include "site/analysis/why.hpp"
+#include "site/series/store_writer.hpp"
+#include "site/series/test_folder.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 using series::Metric;
@@ -123,7 +123,7 @@ TEST_F(GpuTest, TheBorderOfTheIntervalDecidesAtFiveSamples) {
   exclusive.use.trim.tolerance = -1e-6;
   EXPECT_EQ(condition5(analysed(exclusive)).passed, 3);
   Rules sample;
-  sample.use.trim.sigma = statistics::SigmaRule::Sample;
+  sample.use.trim.sigma = base::statistics::SigmaRule::Sample;
   sample.use.trim.tolerance = -1e-6;
   EXPECT_EQ(condition5(analysed(sample)).passed, 4) << "with n - 1 sigma is larger";
 }
@@ -348,4 +348,4 @@ TEST(GpuMeans, StandInForSeriesAndSaySo) {
 }
 
 }  // namespace
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

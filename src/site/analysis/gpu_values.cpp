@@ -1,10 +1,10 @@
-#include "analysis/gpu_values.hpp"
+#include "site/analysis/gpu_values.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
@@ -255,4 +255,4 @@ std::vector<Verdict> use_verdicts(const Population& population, const GpuUse& us
   return verdicts;
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

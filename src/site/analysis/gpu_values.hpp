@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/population.hpp"
-#include "series/job_values.hpp"
+#include "site/analysis/population.hpp"
+#include "site/series/job_values.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 /// One GPU of one job. Unknown numbers are -1.
 struct GpuValue {
@@ -80,4 +80,4 @@ struct SeriesSources {
 /// the job's, or with node_verdicts all of its nodes.
 [[nodiscard]] std::vector<Verdict> use_verdicts(const Population& population, const GpuUse& use);
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

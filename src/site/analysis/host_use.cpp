@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/statistics.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "host";
@@ -54,11 +54,12 @@ void add_amounts(const Context& context) {
     const std::string label = context.labels(std::string("word.").append(amount.key));
     std::ranges::sort(amount.values);
     const auto at = [&amount](double share) {
-      return Cell(*statistics::quantile(amount.values, share));
+      return Cell(*base::statistics::quantile(amount.values, share));
     };
     const auto count = static_cast<int64_t>(amount.values.size());
-    table.rows.push_back({label, std::string(amount.unit), count, *statistics::mean(amount.values),
-                          at(0.1), at(0.5), at(0.9), at(1)});
+    table.rows.push_back({label, std::string(amount.unit), count,
+                          *base::statistics::mean(amount.values), at(0.1), at(0.5), at(0.9),
+                          at(1)});
     table.quality.used = std::max(table.quality.used, count);
     Figure figure = make_figure(context, FigureKind::Step, amount.key, kSection);
     figure.x = axis(context, amount.key, amount.unit, amount.unit == "GiB");
@@ -98,7 +99,7 @@ void add_cpu_jobs(const Context& context) {
   }
   table.columns.push_back(column(context, "core_hours", "core h"));
   for (size_t i = 0; i < hours.size(); ++i) {
-    const auto summary = statistics::summarize(hours[i]);
+    const auto summary = base::statistics::summarize(hours[i]);
     if (!summary) continue;
     table.rows.push_back({population.site.kinds[i].name, static_cast<int64_t>(summary->count),
                           summary->mean, summary->median, summary->max,
@@ -115,4 +116,4 @@ void add_host_use(const Context& context) {
   add_cpu_jobs(context);
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "records/record_table.hpp"
+#include "site/records/record_table.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 /// The exit code as a shell shows it: 128 + signal of a job that a signal ended without a code
 /// (Slurm's `0:9`). -1 = not known.
@@ -22,4 +22,4 @@ namespace goban::analysis {
   return completed && shown_exit_code(row) <= 0;
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -3,9 +3,9 @@
 #include <bit>
 #include <map>
 
-#include "analysis/statistics.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "mix";
@@ -166,7 +166,7 @@ Cell if_positive(Number number) {
 }
 
 /// What a type offers, as Table 1 has it: GPUs, cores, memory, SSD, most instances, longest run.
-void append_offer(std::vector<Cell>& row, const model::ResourceType& type) {
+void append_offer(std::vector<Cell>& row, const core::model::ResourceType& type) {
   row.emplace_back(int64_t{type.gpus});
   row.push_back(if_positive(int64_t{type.host.cores}));
   row.push_back(if_positive(static_cast<double>(type.host.mem_bytes) / kGib));
@@ -176,9 +176,9 @@ void append_offer(std::vector<Cell>& row, const model::ResourceType& type) {
 }
 
 /// Without a cluster, what jobs asked for at most tells of the type.
-model::ResourceType offered(const JobKindInfo& kind, const KindSeen& seen) {
+core::model::ResourceType offered(const JobKindInfo& kind, const KindSeen& seen) {
   if (kind.offered) return *kind.offered;
-  model::ResourceType type;
+  core::model::ResourceType type;
   type.gpus = kind.gpus;
   type.host.cores = seen.cores_max;
   type.host.mem_bytes = seen.mem_max;
@@ -200,7 +200,7 @@ void add_resource_types(const Context& context) {
   table.columns.push_back(column(context, "limit_max", "h"));
   table.columns.push_back(column(context, "run_max", "h"));
   table.columns.push_back(column(context, "jobs"));
-  const auto add_row = [&table](const std::string& name, const model::ResourceType& type,
+  const auto add_row = [&table](const std::string& name, const core::model::ResourceType& type,
                                 const KindSeen& kind) {
     std::vector<Cell> row;
     row.emplace_back(name);
@@ -217,7 +217,7 @@ void add_resource_types(const Context& context) {
     const JobKindInfo& kind = population.site.kinds[i];
     add_row(kind.name, offered(kind, seen[i]), seen[i]);
   }
-  for (const model::ResourceType& type : population.site.unused_types) {
+  for (const core::model::ResourceType& type : population.site.unused_types) {
     add_row(type.name, type, {});
   }
   const auto jobs = static_cast<int64_t>(population.jobs.size());
@@ -279,4 +279,4 @@ void add_job_mix(const Context& context) {
   add_gpu_counts(context);
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

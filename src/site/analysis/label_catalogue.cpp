@@ -1,9 +1,9 @@
 // The words of a report: one line a key, English and Japanese side by side.
 #include <array>
 
-#include "analysis/labels.hpp"
+#include "site/analysis/labels.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 // clang-format off
@@ -391,4 +391,4 @@ constexpr auto kTexts = std::to_array<LabelText>({
 
 std::span<const LabelText> label_catalogue() { return kTexts; }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

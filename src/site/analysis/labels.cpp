@@ -1,9 +1,9 @@
-#include "analysis/labels.hpp"
+#include "site/analysis/labels.hpp"
 
 #include <algorithm>
 #include <vector>
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 std::optional<Language> parse_language(std::string_view name) {
   if (name == "en") return Language::English;
@@ -22,4 +22,4 @@ std::string Labels::operator()(std::string_view key) const {
   return std::string(language_ == Language::Japanese ? found->japanese : found->english);
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

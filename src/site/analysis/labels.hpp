@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 enum class Language : uint8_t { English, Japanese };
 [[nodiscard]] std::optional<Language> parse_language(std::string_view name);
@@ -40,4 +40,4 @@ class Labels {
 /// All texts, by key.
 [[nodiscard]] std::span<const LabelText> label_catalogue();
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

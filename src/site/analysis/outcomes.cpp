@@ -3,10 +3,10 @@
 #include <array>
 #include <map>
 
-#include "analysis/job_end.hpp"
-#include "analysis/statistics.hpp"
+#include "site/analysis/job_end.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "outcomes";
@@ -56,7 +56,7 @@ void add_states(const Context& context) {
     const double job_share = 100 * static_cast<double>(outcome.jobs) / static_cast<double>(all);
     table.rows.push_back({state, outcome.jobs, job_share, outcome.selected, outcome.gpu_hours,
                           percent(outcome.gpu_hours, all_hours),
-                          *statistics::quantile(outcome.hours, 0.5)});
+                          *base::statistics::quantile(outcome.hours, 0.5)});
     figure.categories.push_back(state);
     jobs.y.push_back(job_share);
     hours.y.push_back(all_hours > 0 ? 100 * outcome.gpu_hours / all_hours : 0);
@@ -154,4 +154,4 @@ void add_outcomes(const Context& context) {
   add_exit_codes(context);
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -1,11 +1,11 @@
-#include "analysis/population.hpp"
+#include "site/analysis/population.hpp"
 
 #include <algorithm>
 #include <unordered_set>
 
-#include "analysis/site_shape.hpp"
+#include "site/analysis/site_shape.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 using records::JobState;
@@ -280,7 +280,7 @@ int64_t Population::num_selected() const {
 }
 
 Population make_population(const RecordTable& table, const Rules& rules,
-                           const model::Cluster* cluster) {
+                           const core::model::Cluster* cluster) {
   Population population;
   population.table = &table;
   ShapedSite shaped = shape_site(table, rules, cluster);
@@ -343,4 +343,4 @@ void apply_software(Population& population, const Rules& rules, std::span<const 
   count_funnel(population, rules);
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -10,18 +10,18 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/rules.hpp"
-#include "model/cluster.hpp"
-#include "records/record_table.hpp"
+#include "core/model/cluster.hpp"
+#include "site/analysis/rules.hpp"
+#include "site/records/record_table.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 /// A kind of job that sites tell apart: a resource type, or a size where the records have no types.
 struct JobKindInfo {
   std::string name;
-  int32_t gpus = 0;                              ///< of one instance, or of the largest job seen
-  bool whole_node = false;                       ///< its jobs hold whole nodes, perhaps several
-  std::optional<model::ResourceType> offered{};  ///< what the cluster says of it
+  int32_t gpus = 0;         ///< of one instance, or of the largest job seen
+  bool whole_node = false;  ///< its jobs hold whole nodes, perhaps several
+  std::optional<core::model::ResourceType> offered{};  ///< what the cluster says of it
 };
 
 /// The site as far as the figures need it.
@@ -35,7 +35,8 @@ struct SiteShape {
   int32_t job_nodes_max = 0;    ///< of the largest job the site takes; 0 = not known
   bool rack_known = false;      ///< rack_nodes comes from the cluster or the rules
   bool types_recorded = false;  ///< kinds are resource types of the records
-  std::vector<model::ResourceType> unused_types;  ///< offered by the cluster, named by no record
+  std::vector<core::model::ResourceType>
+      unused_types;  ///< offered by the cluster, named by no record
   /// Rack of each node of the cluster, if it has racks.
   std::map<std::string, int64_t, std::less<>> rack_of_node;
   std::vector<int32_t> node_bins;  ///< upper bounds of node counts, rising; the last takes the rest
@@ -126,7 +127,7 @@ struct Population {
 
 /// Takes the jobs that ran out of the table. `cluster` may be null.
 [[nodiscard]] Population make_population(const records::RecordTable& table, const Rules& rules,
-                                         const model::Cluster* cluster);
+                                         const core::model::Cluster* cluster);
 
 /// Asks all rules but the last (GpuUse) of every job, then counts. Condition 5 is asked by
 /// apply_gpu_use(), where there are values.
@@ -146,4 +147,4 @@ void apply_software(Population& population, const Rules& rules, std::span<const 
 /// Fits a pattern of '*' (any text) and '?' (any letter), in any case of letters.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view text);
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

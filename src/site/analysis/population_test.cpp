@@ -1,11 +1,11 @@
-#include "analysis/population.hpp"
+#include "site/analysis/population.hpp"
 
 #include <gtest/gtest.h>
 
-#include "analysis/test_population.hpp"
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "site/analysis/test_population.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 /// Seven records of sacct with all that conditions 1, 2 and 4 need.
@@ -106,7 +106,7 @@ TEST(Population, SoftwareIsAskedWhereSomeRecordsHaveIt) {
 }
 
 TEST(Population, ResourceTypesAndBinsComeFromTheCluster) {
-  const auto abci = model::resolve_cluster("abci");
+  const auto abci = core::model::resolve_cluster("abci");
   ASSERT_TRUE(abci);
   const TestPopulation test = population_of(
       "job_id,submit_time,duration,num_gpus,user,resource_type,instances\n"
@@ -212,4 +212,4 @@ TEST(Matches, TakesStarsAndQuestionMarksInAnyCase) {
 }
 
 }  // namespace
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

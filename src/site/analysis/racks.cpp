@@ -2,10 +2,10 @@
 // between racks cost them.
 #include <algorithm>
 
-#include "analysis/statistics.hpp"
-#include "analysis/what_if.hpp"
+#include "site/analysis/statistics.hpp"
+#include "site/analysis/what_if.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "racks";
@@ -129,4 +129,4 @@ void add_racks(const Context& context) {
   if (crossing.node_hours > 0) add_uplinks(context, crossing, found.all);
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

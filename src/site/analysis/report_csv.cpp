@@ -1,8 +1,8 @@
-#include "analysis/writers.hpp"
 #include "base/csv.hpp"
 #include "base/number.hpp"
+#include "site/analysis/writers.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 void append_cell(std::string& out, const Cell& cell) {
@@ -90,4 +90,4 @@ std::string scalars_csv(const ReportData& report) {
   return out;
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 /// Nothing (not known), a whole number, a number, a text.
 using Cell = std::variant<std::monostate, int64_t, double, std::string>;
@@ -136,4 +136,4 @@ struct ReportData {
   std::vector<Remark> remarks;
 };
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
-#include "analysis/writers.hpp"
+#include "site/analysis/writers.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -120,4 +120,4 @@ std::string report_json(const ReportData& report) {
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/rules_file.hpp"
-#include "analysis/test_population.hpp"
-#include "analysis/writers.hpp"
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "site/analysis/rules_file.hpp"
+#include "site/analysis/test_population.hpp"
+#include "site/analysis/writers.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 using testing::HasSubstr;
@@ -27,8 +27,8 @@ constexpr std::string_view kJobs =
     "6,1577836800,600,0,bob,b,C.small,1,7200,1577836800,1577837400,COMPLETED,q\n"
     "7,1577836800,200,4,bob,b,Full,1,7200,1577836800,1577837000,CANCELLED,q\n";
 
-const model::Cluster& abci() {
-  static const model::Cluster cluster = model::resolve_cluster("abci").value();
+const core::model::Cluster& abci() {
+  static const core::model::Cluster cluster = core::model::resolve_cluster("abci").value();
   return cluster;
 }
 TestPopulation jobs() { return population_of(kJobs, {}, &abci()); }
@@ -109,7 +109,7 @@ TEST(Report, DaysOnWhichNothingRanAreDays) {
       "job_id,user,submit_unix_s,start_unix_s,end_unix_s,num_gpus\n"
       "1,u,1577836800,1577836800,1577923200,4\n"
       "2,u,1578700800,1578700800,1578787200,7\n";
-  const model::Cluster site = model::resolve_cluster("1x8").value();
+  const core::model::Cluster site = core::model::resolve_cluster("1x8").value();
   const ReportData report = population_of(kTwo, {}, &site).report();
   EXPECT_EQ(number_of(scalar_of(report, "mean_gpus_held")), 1);
   EXPECT_EQ(number_of(scalar_of(report, "mean_held_share")), 12.5);
@@ -246,7 +246,7 @@ TEST(RulesFile, ReadsWhatItShows) {
   EXPECT_EQ(rules->exclude.reservations, (std::vector<std::string>{"gc*"}));
   EXPECT_EQ(rules->run_min_ns, 600 * base::kSecond);
   EXPECT_EQ(rules->use.busy_at_pct, 10);
-  EXPECT_EQ(rules->use.trim.sigma, statistics::SigmaRule::Sample);
+  EXPECT_EQ(rules->use.trim.sigma, base::statistics::SigmaRule::Sample);
   EXPECT_TRUE(rules->spearman.by_bin_index);
 }
 
@@ -263,4 +263,4 @@ TEST(RulesFile, RefusesWithPlaceAndRemedy) {
 }
 
 }  // namespace
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

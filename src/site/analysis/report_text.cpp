@@ -2,9 +2,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "analysis/writers.hpp"
+#include "site/analysis/writers.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 /// Letters that terminals draw two columns wide: East Asian ones.
@@ -146,4 +146,4 @@ std::string terminal_summary(const ReportData& report, const Labels& labels) {
   return out;
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

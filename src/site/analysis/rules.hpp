@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "series/reduce.hpp"
+#include "site/series/reduce.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 /// Which time of a job decides whether it lies in the period.
 enum class PeriodBy : uint8_t { Submit, Start, End };
@@ -106,8 +106,9 @@ struct Rules {
   base::TimeNs run_min_ns = 300 * base::kSecond;
   UseRules use;
   MeanOver mean_over = MeanOver::Used;
-  statistics::SigmaRule spread_sigma = statistics::SigmaRule::Population;  ///< between GPUs
-  statistics::SigmaRule table_sigma = statistics::SigmaRule::Sample;       ///< of walltimes
+  base::statistics::SigmaRule spread_sigma =
+      base::statistics::SigmaRule::Population;                                    ///< between GPUs
+  base::statistics::SigmaRule table_sigma = base::statistics::SigmaRule::Sample;  ///< of walltimes
   Exceeded exceeded = Exceeded::Either;
   std::vector<std::string> whole_node_types;  ///< empty = told by cluster, name or size
   int32_t gpus_per_node = 0;                  ///< 0 = told by cluster or records
@@ -124,4 +125,4 @@ struct Rules {
   bool hide_users = false;  ///< users and accounts appear as numbers
 };
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

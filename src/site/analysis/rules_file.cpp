@@ -1,4 +1,4 @@
-#include "analysis/rules_file.hpp"
+#include "site/analysis/rules_file.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include "base/date_time.hpp"
 #include "base/text_file.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 using base::ConfigProblems;
@@ -44,8 +44,8 @@ constexpr std::array<std::pair<std::string_view, Unknowns>, 2> kUnknownWords = {
     {{"keep", Unknowns::Keep}, {"drop", Unknowns::Drop}}};
 constexpr std::array<std::pair<std::string_view, bool>, 2> kYesWords = {
     {{"yes", true}, {"no", false}}};
-constexpr std::array<std::pair<std::string_view, statistics::SigmaRule>, 2> kSigmaWords = {
-    {{"n", statistics::SigmaRule::Population}, {"n-1", statistics::SigmaRule::Sample}}};
+constexpr std::array<std::pair<std::string_view, base::statistics::SigmaRule>, 2> kSigmaWords = {
+    {{"n", base::statistics::SigmaRule::Population}, {"n-1", base::statistics::SigmaRule::Sample}}};
 
 int32_t whole(TableReader& table, std::string_view key, int64_t least, int64_t fallback) {
   return static_cast<int32_t>(table.whole(key, least, kCountMax, fallback));
@@ -226,4 +226,4 @@ Result<Rules> read_rules(const std::string& path) {
   return parse_rules(*text, path);
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

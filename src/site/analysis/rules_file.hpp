@@ -66,10 +66,10 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/rules.hpp"
 #include "base/result.hpp"
+#include "site/analysis/rules.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 /// Reads a file, plain or gzip. Errors: Failed if it cannot be read, else as parse_rules.
 [[nodiscard]] base::Result<Rules> read_rules(const std::string& path);
@@ -77,4 +77,4 @@ namespace goban::analysis {
 /// Errors: BadData with line, column, field and remedy.
 [[nodiscard]] base::Result<Rules> parse_rules(std::string_view toml, const std::string& file);
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -1,5 +1,5 @@
 // Any bytes are rules of an analysis: refused with a place, or rules that make sense.
-#include "analysis/rules_file.hpp"
+#include "site/analysis/rules_file.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto rules =
-      goban::analysis::parse_rules({reinterpret_cast<const char*>(data), size}, "fuzz.toml");
+      goban::site::analysis::parse_rules({reinterpret_cast<const char*>(data), size}, "fuzz.toml");
   if (!rules) {
     GOBAN_CHECK(!rules.error().message.empty() && rules.error().place.file == "fuzz.toml");
     return 0;

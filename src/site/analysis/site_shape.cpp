@@ -1,4 +1,4 @@
-#include "analysis/site_shape.hpp"
+#include "site/analysis/site_shape.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 using records::RecordRow;
@@ -66,13 +66,13 @@ std::vector<int32_t> default_bins(const SiteShape& site) {
   return bins;
 }
 
-void shape_cluster(SiteShape& site, const model::Cluster& cluster) {
+void shape_cluster(SiteShape& site, const core::model::Cluster& cluster) {
   site.num_nodes = static_cast<int64_t>(cluster.nodes().size());
   site.num_gpus = cluster.num_gpus();
-  for (const model::GpuModel& gpu : cluster.gpu_models()) site.gpu_models.push_back(gpu.name);
+  for (const core::model::GpuModel& gpu : cluster.gpu_models()) site.gpu_models.push_back(gpu.name);
   site.gpus_per_node = static_cast<int32_t>(std::max(cluster.node_gpus_max(), 1U));
   site.job_nodes_max = 0;
-  for (const model::ResourceType& type : cluster.resource_types()) {
+  for (const core::model::ResourceType& type : cluster.resource_types()) {
     if (type.gpus == site.gpus_per_node) {
       site.job_nodes_max = std::max(site.job_nodes_max, type.max_instances);
     }
@@ -82,9 +82,9 @@ void shape_cluster(SiteShape& site, const model::Cluster& cluster) {
     if (cluster.levels()[level].name != "rack") continue;
     site.rack_known = true;
     std::vector<int32_t> sizes(cluster.levels()[level].num_domains());
-    for (const model::Node& node : cluster.nodes()) {
+    for (const core::model::Node& node : cluster.nodes()) {
       if (node.num_gpus == 0) continue;
-      const uint32_t rack = cluster.domain_of(level, model::GpuId(node.first_gpu));
+      const uint32_t rack = cluster.domain_of(level, core::model::GpuId(node.first_gpu));
       ++sizes[rack];
       site.rack_of_node[node.name] = rack;
     }
@@ -95,7 +95,7 @@ void shape_cluster(SiteShape& site, const model::Cluster& cluster) {
 /// Kinds from the resource types of the records.
 class TypeKinds {
  public:
-  TypeKinds(const RecordTable& table, const Rules& rules, const model::Cluster* cluster)
+  TypeKinds(const RecordTable& table, const Rules& rules, const core::model::Cluster* cluster)
       : table_(table), rules_(rules), cluster_(cluster), of_type_(table.resource_types().size()) {}
 
   void find(ShapedSite& shaped) {
@@ -157,7 +157,7 @@ class TypeKinds {
 
   const RecordTable& table_;
   const Rules& rules_;
-  const model::Cluster* cluster_;
+  const core::model::Cluster* cluster_;
   std::vector<Facts> facts_;
   std::vector<uint16_t> of_type_;
 };
@@ -193,7 +193,8 @@ int32_t nodes_of(const RecordTable& table, const RecordRow& row, const SiteShape
   return (row.num_gpus + site.gpus_per_node - 1) / site.gpus_per_node;
 }
 
-ShapedSite shape_site(const RecordTable& table, const Rules& rules, const model::Cluster* cluster) {
+ShapedSite shape_site(const RecordTable& table, const Rules& rules,
+                      const core::model::Cluster* cluster) {
   ShapedSite shaped;
   SiteShape& site = shaped.site;
   shaped.kind_of_row.assign(table.rows().size(), 0);
@@ -221,7 +222,7 @@ ShapedSite shape_site(const RecordTable& table, const Rules& rules, const model:
   TypeKinds kinds(table, rules, cluster);
   kinds.find(shaped);
   if (cluster != nullptr) {
-    for (const model::ResourceType& type : cluster->resource_types()) {
+    for (const core::model::ResourceType& type : cluster->resource_types()) {
       const bool used =
           std::ranges::find(site.kinds, type.name, &JobKindInfo::name) != site.kinds.end();
       if (!used) site.unused_types.push_back(type);
@@ -252,4 +253,4 @@ std::string SiteShape::bin_name(size_t bin) const {
   return from == to ? fmt::format("{}", to) : fmt::format("{}-{}", from, to);
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

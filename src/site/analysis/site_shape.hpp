@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "analysis/population.hpp"
+#include "site/analysis/population.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 /// The shape of the site, and the kind of every row of the table.
 struct ShapedSite {
@@ -13,10 +13,10 @@ struct ShapedSite {
   std::vector<uint16_t> kind_of_row;
 };
 [[nodiscard]] ShapedSite shape_site(const records::RecordTable& table, const Rules& rules,
-                                    const model::Cluster* cluster);
+                                    const core::model::Cluster* cluster);
 
 /// Nodes of a job: as recorded, else the length of its node list, else what its GPUs need.
 [[nodiscard]] int32_t nodes_of(const records::RecordTable& table, const records::RecordRow& row,
                                const SiteShape& site, bool whole_node);
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -3,11 +3,11 @@
 // equal bins weigh the few large jobs too much.
 #include <algorithm>
 
-#include "analysis/statistics.hpp"
-#include "statistics/rank_correlation.hpp"
-#include "statistics/sampling.hpp"
+#include "base/statistics/rank_correlation.hpp"
+#include "base/statistics/sampling.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "walltime";
@@ -35,8 +35,8 @@ struct Drawn {
 Drawn draw(const Pairs& all, const Context& context) {
   const SpearmanRules& rules = context.rules.spearman;
   Drawn drawn;
-  for (const statistics::StratumDraw& bin :
-       statistics::stratified_sample(all.bins, static_cast<size_t>(rules.per_bin), rules.seed)) {
+  for (const base::statistics::StratumDraw& bin : base::statistics::stratified_sample(
+           all.bins, static_cast<size_t>(rules.per_bin), rules.seed)) {
     if (bin.chosen.size() < static_cast<size_t>(rules.per_bin)) {
       if (!drawn.short_bins.empty()) drawn.short_bins += ", ";
       drawn.short_bins +=
@@ -51,22 +51,23 @@ Drawn draw(const Pairs& all, const Context& context) {
   return drawn;
 }
 
-std::optional<statistics::Correlation> interval(const Pairs& pairs, const Context& context,
-                                                bool stratified) {
+std::optional<base::statistics::Correlation> interval(const Pairs& pairs, const Context& context,
+                                                      bool stratified) {
   // A bootstrap of ten thousand pairs a replicate would cost seconds and tell little more.
   constexpr size_t kPairsFull = 2'000;
   constexpr size_t kReplicatesMany = 200;
-  statistics::BootstrapOptions options;
+  base::statistics::BootstrapOptions options;
   options.seed = context.rules.spearman.seed;
   options.replicates = static_cast<size_t>(context.rules.spearman.replicates);
   if (pairs.x.size() > kPairsFull)
     options.replicates = std::min(options.replicates, kReplicatesMany);
   if (stratified) options.strata = pairs.bins;
-  return statistics::spearman_interval(pairs.x, pairs.y, options);
+  return base::statistics::spearman_interval(pairs.x, pairs.y, options);
 }
 
-std::vector<Cell> row(const std::string& name, const std::optional<statistics::Correlation>& found,
-                      size_t pairs, const std::string& note) {
+std::vector<Cell> row(const std::string& name,
+                      const std::optional<base::statistics::Correlation>& found, size_t pairs,
+                      const std::string& note) {
   if (!found) return {name, static_cast<int64_t>(pairs), Cell(), Cell(), Cell(), note};
   return {name, static_cast<int64_t>(pairs), found->rho, found->low, found->high, note};
 }
@@ -115,4 +116,4 @@ void add_size_walltime(const Context& context) {
   context.report.figures.push_back(std::move(figure));
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

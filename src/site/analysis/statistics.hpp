@@ -2,9 +2,9 @@
 // there why it cannot.
 #pragma once
 
-#include "analysis/build.hpp"
+#include "site/analysis/build.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 void add_funnel(const Context& context);          ///< the conditions, and who is left
 void add_resource_types(const Context& context);  ///< Table 1
@@ -24,4 +24,4 @@ void add_calendar(const Context& context);        ///< when jobs come, how many 
 void add_host_use(const Context& context);        ///< host memory, I/O, jobs without GPUs
 void add_what_ifs(const Context& context);        ///< caps, prices, sharing, racks, sizes of types
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/analyse.hpp"
 #include "base/check.hpp"
-#include "records/test_reading.hpp"
+#include "site/analysis/analyse.hpp"
+#include "site/records/test_reading.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 /// Stops where a number does not say of how many records it is made.
 inline void check_quality(const ReportData& report) {
@@ -35,7 +35,7 @@ struct TestPopulation {
 };
 
 inline TestPopulation population_of(std::string_view text, const Rules& rules = {},
-                                    const model::Cluster* cluster = nullptr) {
+                                    const core::model::Cluster* cluster = nullptr) {
   TestPopulation out;
   out.read = std::make_unique<records::ReadTable>(records::read_table(text));
   out.rules = rules;
@@ -86,4 +86,4 @@ inline const std::vector<Cell>* row_named(const Table& table, std::string_view n
   return nullptr;
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

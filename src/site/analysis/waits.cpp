@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/statistics.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "waits";
@@ -12,10 +12,10 @@ constexpr std::string_view kSection = "waits";
 std::vector<Cell> wait_row(const std::string& name, int64_t jobs, std::vector<double> hours) {
   std::ranges::sort(hours);
   const auto at = [&hours](double share) {
-    const auto value = statistics::quantile(hours, share);
+    const auto value = base::statistics::quantile(hours, share);
     return value ? Cell(*value) : Cell();
   };
-  const auto mean = statistics::mean(hours);
+  const auto mean = base::statistics::mean(hours);
   constexpr double kNinety = 0.9;
   constexpr double kNinetyNine = 0.99;
   return {name,
@@ -110,8 +110,9 @@ void add_waits(const Context& context) {
   context.report.figures.push_back(std::move(figure));
   std::ranges::sort(all.hours);
   const Quality quality{static_cast<int64_t>(all.hours.size()), all.jobs, {}};
-  add_scalar(context, "median_wait", kSection, quality, *statistics::quantile(all.hours, 0.5), "h");
-  add_scalar(context, "mean_wait", kSection, quality, *statistics::mean(all.hours), "h");
+  add_scalar(context, "median_wait", kSection, quality, *base::statistics::quantile(all.hours, 0.5),
+             "h");
+  add_scalar(context, "mean_wait", kSection, quality, *base::statistics::mean(all.hours), "h");
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -1,16 +1,16 @@
 // Table 2 and Figure 4: how long jobs ran.
-#include "analysis/statistics.hpp"
-#include "statistics/ecdf.hpp"
+#include "base/statistics/ecdf.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "walltime";
 constexpr double kDay_h = 24;
 
 /// One value has no deviation by n - 1.
-bool sd_known(size_t count, statistics::SigmaRule rule) {
-  return count > 1 || rule == statistics::SigmaRule::Population;
+bool sd_known(size_t count, base::statistics::SigmaRule rule) {
+  return count > 1 || rule == base::statistics::SigmaRule::Population;
 }
 
 void add_walltime_table(const Context& context, const JobClasses& classes,
@@ -27,9 +27,9 @@ void add_walltime_table(const Context& context, const JobClasses& classes,
   for (size_t i = 0; i <= hours.size(); ++i) {
     const bool last = i == hours.size();
     const std::vector<double>& values = last ? all : hours[i];
-    const auto summary = statistics::summarize(values, context.rules.table_sigma);
+    const auto summary = base::statistics::summarize(values, context.rules.table_sigma);
     if (!summary) continue;
-    const statistics::Ecdf ecdf(values);
+    const base::statistics::Ecdf ecdf(values);
     table.rows.push_back(
         {last ? context.labels("word.all") : classes.all()[i].kind,
          last ? std::string() : classes.all()[i].nodes, static_cast<int64_t>(summary->count),
@@ -74,7 +74,7 @@ void add_walltime(const Context& context) {
     return;
   }
   add_walltime_table(context, classes, hours, quality);
-  const statistics::Ecdf ecdf(all);
+  const base::statistics::Ecdf ecdf(all);
   add_scalar(context, "within_hour_share", kSection, quality, 100 * ecdf.share_at_most(1), "%",
              "70 %");
   add_scalar(context, "within_day_share", kSection, quality, 100 * ecdf.share_at_most(kDay_h), "%",
@@ -102,8 +102,8 @@ void add_walltime(const Context& context) {
     return;
   }
   add_scalar(context, "multi_within_day_share", kSection, b.quality,
-             100 * statistics::Ecdf(multi).share_at_most(kDay_h), "%", "98 %");
+             100 * base::statistics::Ecdf(multi).share_at_most(kDay_h), "%", "98 %");
   context.report.figures.push_back(std::move(b));
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

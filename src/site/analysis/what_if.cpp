@@ -1,13 +1,13 @@
-#include "analysis/what_if.hpp"
+#include "site/analysis/what_if.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
 
-#include "analysis/statistics.hpp"
+#include "site/analysis/statistics.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "what_if";
@@ -270,4 +270,4 @@ void add_what_ifs(const Context& context) {
   add_redesign(context);
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

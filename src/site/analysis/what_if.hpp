@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/build.hpp"
-#include "analysis/gpu_values.hpp"
-#include "analysis/population.hpp"
+#include "site/analysis/build.hpp"
+#include "site/analysis/gpu_values.hpp"
+#include "site/analysis/population.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 /// How a history differs from what was recorded.
 enum class WhatIf : uint8_t {
@@ -45,4 +45,4 @@ void finish(const Context& context, Table table, const std::string& command);
 /// The command that replays jobs across racks at an over-subscription of the racks' uplinks.
 [[nodiscard]] std::string replay_uplinks(const Context& context, double over_subscription);
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "analysis/what_if.hpp"
 #include "base/csv.hpp"
 #include "base/number.hpp"
-#include "profile/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "site/analysis/what_if.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 constexpr int64_t kDayNs = int64_t{24} * 3600 * base::kSecond;
@@ -132,12 +132,12 @@ std::string colocation_csv(const Population& population, const GpuUse* use) {
     if (const Alone own = alone(use, i); own.known()) ++classes[own];
   }
   if (classes.empty()) return {};
-  profile::ColocationHistory history;
+  core::knowledge::ColocationHistory history;
   const uint32_t source = history.add_source("goban analyze");
   for (const std::string& model : population.site.gpu_models) {
-    const profile::GpuTypeId type = history.add_gpu_type(model);
+    const core::knowledge::GpuTypeId type = history.add_gpu_type(model);
     for (const auto& [own, jobs] : classes) {
-      profile::MeasuredSet set;
+      core::knowledge::MeasuredSet set;
       set.gpu_type = type;
       set.size = 1;
       set.apps[0] = history.add_app(own.name(), {});
@@ -149,7 +149,7 @@ std::string colocation_csv(const Population& population, const GpuUse* use) {
       history.merge(set);
     }
   }
-  return profile::to_csv(history);
+  return core::knowledge::to_csv(history);
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

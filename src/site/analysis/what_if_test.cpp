@@ -1,13 +1,13 @@
 // What-ifs, racks and correlation, each by a hand-computed example.
-#include "analysis/what_if.hpp"
+#include "site/analysis/what_if.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/test_population.hpp"
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "site/analysis/test_population.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 using testing::HasSubstr;
@@ -61,7 +61,7 @@ TEST(Charges, BillsFollowThePricesOfKinds) {
 }
 
 TEST(Racks, CrossingIsCountedWhereNodesAreKnown) {
-  const auto abci = model::resolve_cluster("abci");
+  const auto abci = core::model::resolve_cluster("abci");
   ASSERT_TRUE(abci);
   // Racks of 34: g0001 to g0034, g0035 to g0068.
   const ReportData report =
@@ -132,4 +132,4 @@ TEST(Calendar, GpusAreHeldDayByDay) {
 }
 
 }  // namespace
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

@@ -1,14 +1,14 @@
-#include "analysis/why.hpp"
+#include "site/analysis/why.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/labels.hpp"
 #include "base/date_time.hpp"
 #include "base/units.hpp"
+#include "site/analysis/labels.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 namespace {
 
 using records::RecordRow;
@@ -123,4 +123,4 @@ std::string explain_jobs(const Population& population, const Rules& rules, std::
   return out;
 }
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

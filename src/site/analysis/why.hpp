@@ -4,14 +4,14 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/gpu_values.hpp"
-#include "analysis/population.hpp"
+#include "site/analysis/gpu_values.hpp"
+#include "site/analysis/population.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 /// The audit of all records with that id (each run and array task), for people; in English, as
 /// rules files are. Empty if there is no such record. `use` may be null.
 [[nodiscard]] std::string explain_jobs(const Population& population, const Rules& rules,
                                        std::string_view id, const GpuUse* use);
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

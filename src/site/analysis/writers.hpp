@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "analysis/labels.hpp"
-#include "analysis/report_data.hpp"
+#include "site/analysis/labels.hpp"
+#include "site/analysis/report_data.hpp"
 
-namespace goban::analysis {
+namespace goban::site::analysis {
 
 /// `report.json`; its fields are those of report_data.hpp (docs/analyze.md). Equal reports give
 /// equal bytes. Bytes that are not UTF-8 become U+FFFD.
@@ -22,4 +22,4 @@ namespace goban::analysis {
 /// A screen or two: scalars, the small tables, what could not be told and why.
 [[nodiscard]] std::string terminal_summary(const ReportData& report, const Labels& labels);
 
-}  // namespace goban::analysis
+}  // namespace goban::site::analysis

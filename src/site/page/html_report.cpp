@@ -1,10 +1,10 @@
-#include "report/html_report.hpp"
+#include "site/page/html_report.hpp"
 
 #include "base/check.hpp"
 #include "base/output_file.hpp"
-#include "report/report_page.hpp"
+#include "site/page/report_page.hpp"
 
-namespace goban::report {
+namespace goban::site::page {
 
 base::Status html_available() {
   if (!report_page().empty()) return {};
@@ -31,4 +31,4 @@ base::Status write_html(const std::string& path, const std::string& document) {
   return file->commit();
 }
 
-}  // namespace goban::report
+}  // namespace goban::site::page

@@ -5,7 +5,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::report {
+namespace goban::site::page {
 
 /// Fine if this program can write HTML reports. Errors: Failed if it was built without GOBAN_WEB.
 [[nodiscard]] base::Status html_available();
@@ -14,4 +14,4 @@ namespace goban::report {
 /// at all. Errors: as html_available(); Failed if it cannot be written.
 [[nodiscard]] base::Status write_html(const std::string& path, const std::string& document);
 
-}  // namespace goban::report
+}  // namespace goban::site::page

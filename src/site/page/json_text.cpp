@@ -1,8 +1,8 @@
-#include "report/json_text.hpp"
+#include "site/page/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 
-namespace goban::report {
+namespace goban::site::page {
 
 std::string html_safe(std::string_view json) {
   std::string out;
@@ -30,4 +30,4 @@ std::string json_quoted(std::string_view text) {
       nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
 }
 
-}  // namespace goban::report
+}  // namespace goban::site::page

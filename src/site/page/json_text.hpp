@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace goban::report {
+namespace goban::site::page {
 
 /// JSON text with '<', '>' and '&' in its strings (they occur nowhere else) written as escapes, so
 /// that no content can end a <script> element or begin a comment.
@@ -26,4 +26,4 @@ template <typename Items, typename Text>
   return out + "]";
 }
 
-}  // namespace goban::report
+}  // namespace goban::site::page

@@ -1,4 +1,4 @@
-#include "report/report_page.hpp"
+#include "site/page/report_page.hpp"
 
 #ifdef GOBAN_WEB
 extern "C" {
@@ -8,7 +8,7 @@ extern const char kReportPageEnd[];
 }
 #endif
 
-namespace goban::report {
+namespace goban::site::page {
 
 std::string_view report_page() {
 #ifdef GOBAN_WEB
@@ -18,4 +18,4 @@ std::string_view report_page() {
 #endif
 }
 
-}  // namespace goban::report
+}  // namespace goban::site::page

@@ -3,10 +3,10 @@
 
 #include <string_view>
 
-namespace goban::report {
+namespace goban::site::page {
 
 /// The whole HTML page with an empty data element; empty if the program was built without
 /// GOBAN_WEB.
 [[nodiscard]] std::string_view report_page();
 
-}  // namespace goban::report
+}  // namespace goban::site::page

@@ -12,10 +12,10 @@
 #include <string_view>
 
 #include "base/time.hpp"
-#include "model/job.hpp"
-#include "records/job_state.hpp"
+#include "core/model/job.hpp"
+#include "site/records/job_state.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 using base::TimeNs;
 
@@ -106,7 +106,7 @@ struct AccountingRecord {
   int32_t array_limit = 0;  ///< tasks running at once; 0 = no bound
   std::string_view model;
   std::string_view app_class;  ///< a letter; empty = by model
-  model::TrainingFacts training;
+  core::model::TrainingFacts training;
 };
 
 /// GPUs held, parts counted as parts: 10 GPUs of which each is held by 500 thousandths are 5.
@@ -144,4 +144,4 @@ class RecordSink {
   [[nodiscard]] virtual bool shows_refused() const { return true; }
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -6,11 +6,11 @@
 #include <random>
 
 #include "base/gzip.hpp"
-#include "records/overlap_check.hpp"
-#include "records/record_format.hpp"
-#include "records/test_reading.hpp"
+#include "site/records/overlap_check.hpp"
+#include "site/records/record_format.hpp"
+#include "site/records/test_reading.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using testing::AnyOf;
@@ -136,4 +136,4 @@ TEST(BadInput, SharedGpusDoNotOverlap) {
 }
 
 }  // namespace
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,4 +1,4 @@
-#include "records/clock_reader.hpp"
+#include "site/records/clock_reader.hpp"
 
 #include <charconv>
 #include <cstring>
@@ -6,7 +6,7 @@
 #include "base/date_time.hpp"
 #include "base/number.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 constexpr size_t kDayChars = 10;
@@ -82,4 +82,4 @@ Moment ClockReader::read_slowly(std::string_view text) {
   return local(parsed->unix_ns / base::kSecond, parsed->unix_ns % base::kSecond);
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

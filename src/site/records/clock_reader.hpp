@@ -11,7 +11,7 @@
 #include "base/time.hpp"
 #include "base/time_zone.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// What a field that holds a moment says.
 enum class MomentKind : uint8_t { Given, Absent, Bad, Skipped };
@@ -54,4 +54,4 @@ class ClockReader {
   bool used_zone_ = false;
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

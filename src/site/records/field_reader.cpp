@@ -1,4 +1,4 @@
-#include "records/field_reader.hpp"
+#include "site/records/field_reader.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 
 #include "base/number.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using base::kSecond;
@@ -108,4 +108,4 @@ base::DateTime FieldReader::date_time(size_t column, std::string_view name) {
           .has_zone = true};
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -10,7 +10,7 @@
 #include "base/time.hpp"
 #include "base/time_zone.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// Reads the fields of one record by column. After the first problem every value may be wrong, so
 /// ask problem() before using them. Names are those of the columns, for the messages.
@@ -48,4 +48,4 @@ class FieldReader {
   std::string problem_;
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

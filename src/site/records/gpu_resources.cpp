@@ -1,4 +1,4 @@
-#include "records/gpu_resources.hpp"
+#include "site/records/gpu_resources.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "base/number.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 constexpr std::array<std::string_view, 8> kDefaults = {"gpu=1",
@@ -63,4 +63,4 @@ const GpuResource* GpuResources::find(std::string_view name) const {
   return found == resources_.end() ? nullptr : &*found;
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

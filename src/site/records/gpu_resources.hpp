@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// What the amount of a resource is counted by.
 enum class CountedBy : uint8_t { Job, Slot, Host };
@@ -36,4 +36,4 @@ class GpuResources {
   std::vector<GpuResource> resources_;
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

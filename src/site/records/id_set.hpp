@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// Set of ids. A number without leading zeros is one bit in a hash table of 64-bit words (two bits
 /// of memory an id when dense, 32 bytes when scattered); any other text is kept as it is.
@@ -84,4 +84,4 @@ class IdSet {
   std::unordered_set<std::string, Hash, std::equal_to<>> texts_;
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -6,7 +6,7 @@
 
 #include "base/name_table.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// Numbers of names in order of first appearance; the empty name is kNoName and takes no number.
 class InternedColumn {
@@ -31,4 +31,4 @@ class InternedColumn {
   uint32_t last_ = kNoName;
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,12 +1,12 @@
-#include "records/job_state.hpp"
+#include "site/records/job_state.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
-using model::RecordedEnd;
+using core::model::RecordedEnd;
 
 struct Word {
   std::string_view text;  ///< upper case
@@ -103,4 +103,4 @@ RecordedEnd recorded_end(JobState state) {
   return RecordedEnd::Unknown;
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
-#include "model/job.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// State of a job. What ended has one of Completed to DeadlineMissed.
 enum class JobState : uint8_t {
@@ -48,6 +48,6 @@ inline constexpr std::string_view kEndStateNames =
 [[nodiscard]] constexpr bool has_ended(JobState state) { return state >= JobState::Completed; }
 
 /// What the simulator distinguishes; Unknown for all that has not ended.
-[[nodiscard]] model::RecordedEnd recorded_end(JobState state);
+[[nodiscard]] core::model::RecordedEnd recorded_end(JobState state);
 
-}  // namespace goban::records
+}  // namespace goban::site::records

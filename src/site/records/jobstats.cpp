@@ -1,4 +1,4 @@
-#include "records/jobstats.hpp"
+#include "site/records/jobstats.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 
 #include "base/gzip.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using nlohmann::json;
@@ -95,4 +95,4 @@ Jobstats::Outcome Jobstats::parse(std::string_view comment) {
   return Outcome::Read;
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

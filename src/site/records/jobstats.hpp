@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "records/accounting_record.hpp"
+#include "site/records/accounting_record.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// The GPUs of a job and their mean utilisation.
 class Jobstats {
@@ -31,4 +31,4 @@ class Jobstats {
   double cpu_s_ = -1;
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,5 +1,5 @@
 // Any bytes are the comment of a Jobstats site, as they are and as the JSON inside it.
-#include "records/jobstats.hpp"
+#include "site/records/jobstats.hpp"
 
 #include "base/check.hpp"
 #include "base/gzip.hpp"
@@ -7,9 +7,9 @@
 namespace {
 
 void check(std::string_view comment) {
-  goban::records::Jobstats stats;
+  goban::site::records::Jobstats stats;
   const auto outcome = stats.parse(comment);
-  if (outcome != goban::records::Jobstats::Outcome::Read) return;
+  if (outcome != goban::site::records::Jobstats::Outcome::Read) return;
   GOBAN_CHECK(stats.mem_bytes_max() >= -1);
   for (const auto& gpu : stats.gpus()) {
     GOBAN_CHECK(gpu.mem_used_bytes >= -1 && gpu.mem_total_bytes >= -1);

@@ -1,6 +1,6 @@
-#include "records/json_objects.hpp"
+#include "site/records/json_objects.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{256} << 10;
@@ -120,4 +120,4 @@ bool JsonObjects::close() {
   return ends_record;
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -9,7 +9,7 @@
 #include "base/byte_source.hpp"
 #include "base/result.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// Finds where objects begin and end; what is inside is not checked.
 class JsonObjects {
@@ -54,4 +54,4 @@ class JsonObjects {
   base::Status status_;
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

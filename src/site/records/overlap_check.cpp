@@ -1,10 +1,10 @@
-#include "records/overlap_check.hpp"
+#include "site/records/overlap_check.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <tuple>
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 struct Hold {
@@ -66,4 +66,4 @@ std::string overlap_text(const RecordTable& table, const GpuOverlap& overlap) {
                      overlap.overlap_ns / base::kSecond);
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "records/record_table.hpp"
+#include "site/records/record_table.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// Row `second` began on the GPU before `first` had ended.
 struct GpuOverlap {
@@ -33,4 +33,4 @@ struct GpuOverlaps {
 /// `jobs 7 and 9 held GPU 0 of g1 at one time, for 60 s`.
 [[nodiscard]] std::string overlap_text(const RecordTable& table, const GpuOverlap& overlap);
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,9 +1,9 @@
-#include "records/record_check.hpp"
+#include "site/records/record_check.hpp"
 
 #include <algorithm>
 #include <limits>
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 template <typename To>
@@ -35,4 +35,4 @@ bool is_over(const AccountingRecord& record) {
          record.work_s >= 0;
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

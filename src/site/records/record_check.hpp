@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "records/accounting_record.hpp"
+#include "site/records/accounting_record.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// Why the record cannot be: no id, an end before its start, numbers out of range; empty = it can.
 [[nodiscard]] std::string problem_of(const AccountingRecord& record);
@@ -14,4 +14,4 @@ namespace goban::records {
 /// source gives its run time.
 [[nodiscard]] bool is_over(const AccountingRecord& record);
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,4 +1,4 @@
-#include "records/record_csv.hpp"
+#include "site/records/record_csv.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
-#include "records/formats/records_columns.hpp"
+#include "site/records/formats/records_columns.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 /// Appends fields with commas between.
@@ -218,4 +218,4 @@ bool SwfWriter::append(std::string& out, const AccountingRecord& r) {
   return true;
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

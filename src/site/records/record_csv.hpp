@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/name_table.hpp"
-#include "records/accounting_record.hpp"
+#include "site/records/accounting_record.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// The header line of format `records`, with its line end.
 [[nodiscard]] std::string records_csv_header();
@@ -45,4 +45,4 @@ class SwfWriter {
   base::NameTable users_, groups_, partitions_;
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

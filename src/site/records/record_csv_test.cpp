@@ -1,11 +1,11 @@
-#include "records/record_csv.hpp"
+#include "site/records/record_csv.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "records/test_reading.hpp"
+#include "site/records/test_reading.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using testing::ElementsAre;
@@ -151,4 +151,4 @@ TEST(SwfWriter, GpusComeBackAndNamesAreNumbers) {
 }
 
 }  // namespace
-}  // namespace goban::records
+}  // namespace goban::site::records

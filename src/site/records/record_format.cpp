@@ -1,9 +1,9 @@
-#include "records/record_format.hpp"
+#include "site/records/record_format.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace goban::records {
+namespace goban::site::records {
 
 std::span<const RecordFormat> record_formats() {
   // generic comes last: it takes any header with a column `user`.
@@ -29,4 +29,4 @@ std::optional<size_t> find_column(const Header& header, std::string_view name) {
   return static_cast<size_t>(found - header.begin());
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

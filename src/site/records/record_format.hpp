@@ -11,11 +11,11 @@
 
 #include "base/line_reader.hpp"
 #include "base/result.hpp"
-#include "records/field_reader.hpp"
-#include "records/record_output.hpp"
-#include "records/record_reader.hpp"
+#include "site/records/field_reader.hpp"
+#include "site/records/record_output.hpp"
+#include "site/records/record_reader.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// The names of the columns, in the order of the file.
 using Header = std::vector<std::string>;
@@ -123,4 +123,4 @@ extern const RecordFormat kOpenb;       // formats/openb_csv.cpp
 extern const RecordFormat kHelios;      // formats/helios_csv.cpp
 extern const RecordFormat kGenericCsv;  // formats/generic_csv.cpp
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,9 +1,9 @@
-#include "records/record_output.hpp"
+#include "site/records/record_output.hpp"
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 base::Status RecordOutput::write_rejects(const std::string& path) {
   auto file = base::OutputFile::create(path);
@@ -43,4 +43,4 @@ void RecordOutput::fail(base::Error error) {
   if (status_) status_ = base::failure(std::move(error));
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

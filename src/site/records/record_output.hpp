@@ -8,10 +8,10 @@
 
 #include "base/output_file.hpp"
 #include "base/result.hpp"
-#include "records/accounting_record.hpp"
-#include "records/record_reader.hpp"
+#include "site/records/accounting_record.hpp"
+#include "site/records/record_reader.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// One reading's output; counts as it goes.
 class RecordOutput {
@@ -41,4 +41,4 @@ class RecordOutput {
   base::Status status_;
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,4 +1,4 @@
-#include "records/record_reader.hpp"
+#include "site/records/record_reader.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,10 +9,10 @@
 #include "base/line_reader.hpp"
 #include "base/number.hpp"
 #include "base/text_file.hpp"
-#include "records/json_objects.hpp"
-#include "records/record_format.hpp"
+#include "site/records/json_objects.hpp"
+#include "site/records/record_format.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using base::Result;
@@ -392,4 +392,4 @@ Result<ReadSummary> read_records(const std::string& path, const ReadOptions& opt
   return read_records(**source, base::input_name(path), options, sink);
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

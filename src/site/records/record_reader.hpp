@@ -11,9 +11,9 @@
 
 #include "base/byte_source.hpp"
 #include "base/result.hpp"
-#include "records/accounting_record.hpp"
+#include "site/records/accounting_record.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// How the records of Slurm, Grid Engine and Kubernetes are read where sites differ.
 /// What the run time of a Grid Engine job is.
@@ -80,4 +80,4 @@ struct ReadSummary {
                                                      const std::string& name,
                                                      const ReadOptions& options, RecordSink& sink);
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,14 +1,14 @@
-#include "records/record_table.hpp"
+#include "site/records/record_table.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 
 #include "base/number.hpp"
-#include "model/import/host_list.hpp"
-#include "records/record_check.hpp"
+#include "core/model/import/host_list.hpp"
+#include "site/records/record_check.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 template <typename To>
@@ -175,7 +175,7 @@ uint32_t RecordTable::node_list(std::string_view text) {
     bad_node_lists_ += list_of_text_[number] == kNoList ? 1 : 0;
     return list_of_text_[number];
   }
-  const auto names = model::expand_host_list(text);
+  const auto names = core::model::expand_host_list(text);
   if (!names || names->empty()) {
     ++bad_node_lists_;
     return list_of_text_.emplace_back(kNoList);
@@ -293,4 +293,4 @@ AccountingRecord RecordTable::record(size_t index, RecordBuffers& buffers) const
   return out;
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/name_table.hpp"
-#include "records/accounting_record.hpp"
-#include "records/interned_column.hpp"
-#include "records/run_counter.hpp"
+#include "site/records/accounting_record.hpp"
+#include "site/records/interned_column.hpp"
+#include "site/records/run_counter.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 inline constexpr uint32_t kNoName = InternedColumn::kNoName;
 inline constexpr uint32_t kNoList = UINT32_MAX;
@@ -189,4 +189,4 @@ class RecordTable final : public RecordSink {
   int64_t bad_node_lists_ = 0;
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,10 +1,10 @@
-#include "records/record_table.hpp"
+#include "site/records/record_table.hpp"
 
 #include <array>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using testing::ElementsAre;
@@ -209,4 +209,4 @@ TEST(JobState, WordsOfManySystems) {
 }
 
 }  // namespace
-}  // namespace goban::records
+}  // namespace goban::site::records

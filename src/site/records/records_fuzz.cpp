@@ -3,24 +3,24 @@
 #include <cstdint>
 
 #include "base/check.hpp"
-#include "records/record_format.hpp"
-#include "records/record_table.hpp"
-#include "records/slurm_fields.hpp"
+#include "site/records/record_format.hpp"
+#include "site/records/record_table.hpp"
+#include "site/records/slurm_fields.hpp"
 
 namespace {
 
-using goban::records::RecordTable;
+using goban::site::records::RecordTable;
 
 struct Outcome {
-  goban::base::Result<goban::records::ReadSummary> summary;
+  goban::base::Result<goban::site::records::ReadSummary> summary;
   RecordTable table;
 };
 
-Outcome read_in_blocks(std::string_view text, const goban::records::ReadOptions& options,
+Outcome read_in_blocks(std::string_view text, const goban::site::records::ReadOptions& options,
                        size_t block_bytes) {
   RecordTable table;
   goban::base::MemorySource source(text, block_bytes);
-  auto summary = goban::records::read_records(source, "fuzz", options, table);
+  auto summary = goban::site::records::read_records(source, "fuzz", options, table);
   return {std::move(summary), std::move(table)};
 }
 
@@ -30,7 +30,7 @@ void check_rows(const RecordTable& table) {
   for (size_t i = 0; i < table.rows().size(); ++i) {
     const auto& row = table.rows()[i];
     GOBAN_CHECK(!table.id(i).empty());
-    GOBAN_CHECK(!goban::records::is_task_of_rest(-1, table.id(i)));
+    GOBAN_CHECK(!goban::site::records::is_task_of_rest(-1, table.id(i)));
     GOBAN_CHECK(row.start_ns < 0 || row.end_ns < 0 || row.end_ns >= row.start_ns);
     GOBAN_CHECK(row.num_gpus >= -1 && row.num_nodes >= -1 && row.cpu_cores >= 0);
     GOBAN_CHECK(again.take(table.record(i, buffers)).empty());
@@ -41,9 +41,9 @@ void check_rows(const RecordTable& table) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto formats = goban::records::record_formats();
+  const auto formats = goban::site::records::record_formats();
   for (const std::string_view format : {std::string_view(), formats[size % formats.size()].name}) {
-    goban::records::ReadOptions options;
+    goban::site::records::ReadOptions options;
     options.format = format;
     options.procs_per_gpu = 3;
     if (size % 3 == 0) options.site.zone = "+09:00";

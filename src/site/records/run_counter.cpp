@@ -1,10 +1,10 @@
-#include "records/run_counter.hpp"
+#include "site/records/run_counter.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <functional>
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 uint64_t mixed(uint64_t x) {
@@ -90,4 +90,4 @@ void RunSet::grow() {
   }
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "records/id_set.hpp"
+#include "site/records/id_set.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// Set of (id, moment) as 64-bit hashes: 11 to 22 bytes each. Two different ones are taken for one
 /// with probability 2^-64 a comparison, two moments of one id with 2^-37.
@@ -50,4 +50,4 @@ class RunCounter {
   std::unordered_map<std::string, int32_t> runs_;  ///< the last run, of ids that have more than 0
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,4 +1,4 @@
-#include "records/run_counter.hpp"
+#include "site/records/run_counter.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 TEST(RunCounter, AgreesWithASetOfIdsAndStarts) {
@@ -51,4 +51,4 @@ TEST(RunCounter, BelievesASourceThatKnowsOfEarlierRuns) {
 }
 
 }  // namespace
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,4 +1,4 @@
-#include "records/slurm_fields.hpp"
+#include "site/records/slurm_fields.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "base/number.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 /// Takes digits off the front; nothing if there are none or too many.
@@ -257,4 +257,4 @@ int64_t parse_slurm_gres_gpus(std::string_view text) {
   return gpus;
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -8,7 +8,7 @@
 
 #include "base/time.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// `123`, `123_4`, `123_[1-3,9%2]` (waiting tasks), `123+1` (part of a heterogeneous job), each
 /// perhaps with `.batch`, `.extern`, `.interactive` or `.0` behind: a step.
@@ -68,4 +68,4 @@ struct SlurmTres {
 /// True for `1g.10gb` and the like: an instance of a GPU, not a whole one.
 [[nodiscard]] bool is_mig_profile(std::string_view type);
 
-}  // namespace goban::records
+}  // namespace goban::site::records

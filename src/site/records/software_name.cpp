@@ -1,6 +1,6 @@
-#include "records/software_name.hpp"
+#include "site/records/software_name.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 bool is_path(std::string_view name) {
@@ -21,4 +21,4 @@ std::string_view without_folders(std::string_view name) {
   return slash == name.npos ? name : name.substr(slash + 1);
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -3,11 +3,11 @@
 
 #include <string_view>
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// Of a path (`/home/ann/x.sif`, `~/x.sif`, `../x.sif`, `file:///home/ann/x.sif`,
 /// `oci:/home/ann/x:1`) the name of the file, as folders tell of users; names of registries
 /// (`docker://nvcr.io/nvidia/pytorch:20.03`) and modules (`cuda/12`) as they are.
 [[nodiscard]] std::string_view without_folders(std::string_view name);
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,8 +1,8 @@
-#include "records/software_name.hpp"
+#include "site/records/software_name.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 TEST(SoftwareName, FoldersOfUsersGo) {
@@ -24,4 +24,4 @@ TEST(SoftwareName, RegistriesAndModulesStay) {
 }
 
 }  // namespace
-}  // namespace goban::records
+}  // namespace goban::site::records

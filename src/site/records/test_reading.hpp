@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "records/record_reader.hpp"
-#include "records/record_table.hpp"
+#include "site/records/record_reader.hpp"
+#include "site/records/record_table.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// What came of a text.
 struct ReadTable {
@@ -70,4 +70,4 @@ inline std::string read_error(std::string_view text, const ReadOptions& options 
   }
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

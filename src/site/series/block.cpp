@@ -1,4 +1,4 @@
-#include "series/block.hpp"
+#include "site/series/block.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 constexpr unsigned kWidthBits = 0x1f;
@@ -293,4 +293,4 @@ bool BlockView::decode(std::vector<uint16_t>& out) const {
   return walked && good;
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "series/bytes.hpp"
-#include "series/codes.hpp"
+#include "site/series/bytes.hpp"
+#include "site/series/codes.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 inline constexpr int64_t kHour_ms = 3'600'000;
 inline constexpr int64_t kDay_ms = 24 * kHour_ms;
@@ -113,4 +113,4 @@ class BlockView {
 /// Unpacks the codes of an hour, marks included; out has hour.count places. False if damaged.
 bool unpack(const Hour& hour, std::span<uint16_t> out);
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,12 +1,12 @@
 // Any bytes are a block or refused; what is read stays inside them. The same bytes as a file of
 // records are scanned to their end.
-#include "series/block.hpp"
+#include "site/series/block.hpp"
 
 #include "base/check.hpp"
-#include "series/record.hpp"
+#include "site/series/record.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace goban::series;
+  using namespace goban::site::series;
   const std::span<const uint8_t> bytes(data, size);
   if (const auto view = BlockView::parse(bytes); view && view->head().slots < 100'000) {
     CodeCounts counts(kLargestCode);

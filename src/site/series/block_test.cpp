@@ -1,9 +1,9 @@
-#include "series/block.hpp"
+#include "site/series/block.hpp"
 
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 std::span<const uint8_t> bytes_of(const std::string& text) {
@@ -114,4 +114,4 @@ RC_GTEST_PROP(Block, AnyCodesComeBack, ()) {
 }
 
 }  // namespace
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace goban::series {
+namespace goban::site::series {
 
 static_assert(std::endian::native == std::endian::little, "series files are read in place");
 
@@ -77,4 +77,4 @@ class ByteReader {
   bool good_ = true;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

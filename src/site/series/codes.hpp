@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "series/sample.hpp"
+#include "site/series/sample.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 inline constexpr uint16_t kMissingCode = 0xffff;
 inline constexpr uint16_t kStaleCode = 0xfffe;
@@ -94,4 +94,4 @@ class CodeCounts {
   uint64_t stale_ = 0;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -9,11 +9,11 @@
 #include "base/number.hpp"
 #include "base/test_shared.hpp"
 #include "base/text_file.hpp"
-#include "series/job_values.hpp"
-#include "series/store_writer.hpp"
-#include "series/test_folder.hpp"
+#include "site/series/job_values.hpp"
+#include "site/series/store_writer.hpp"
+#include "site/series/test_folder.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 constexpr uint32_t kStep_ms = 57'000;
@@ -57,8 +57,8 @@ TEST_F(GenTd26, ValuesOfTheSpecification) {
     zeros += static_cast<size_t>(std::ranges::count(pod.values, 0.0));
     if (pod.values.size() * 57 < 300) continue;
     ++long_enough;
-    const auto population = reduce(pod.values, {statistics::SigmaRule::Population});
-    const auto sample = reduce(pod.values, {statistics::SigmaRule::Sample});
+    const auto population = reduce(pod.values, {base::statistics::SigmaRule::Population});
+    const auto sample = reduce(pod.values, {base::statistics::SigmaRule::Sample});
     busy["raw"] += population->max >= 5;
     busy["mean"] += population->mean >= 5;
     busy["trimmed"] += population->trimmed_max >= 5;
@@ -79,8 +79,8 @@ TEST_F(GenTd26, ValuesOfTheSpecification) {
   const std::vector<std::pair<double, double>> expected{
       {0, 0.01}, {0.1, 0.41}, {0.25, 5.32}, {0.5, 5.79}, {0.75, 6.32}, {0.9, 11.66}, {1, 27.87}};
   for (const auto& [share, mean] : expected) {
-    const auto rule = statistics::QuantileRule::NearestRank;
-    EXPECT_NEAR(*statistics::quantile(means, share, rule), mean, 0.005) << share;
+    const auto rule = base::statistics::QuantileRule::NearestRank;
+    EXPECT_NEAR(*base::statistics::quantile(means, share, rule), mean, 0.005) << share;
   }
 }
 
@@ -119,4 +119,4 @@ TEST_F(GenTd26, ThroughAStore) {
 }
 
 }  // namespace
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,10 +1,10 @@
-#include "series/job_series.hpp"
+#include "site/series/job_series.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 /// A GPU "is busy" with processes if one sample has one; trimming would lose short ones.
@@ -73,4 +73,4 @@ JobSeriesValues JobSeries::of(const SeriesJob& job) {
   return result;
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "series/job_values.hpp"
+#include "site/series/job_values.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 /// Whether a GPU of a job ever had a process. Unknown without the process metric, with too few
 /// samples of it, and under MIG: never None.
@@ -47,4 +47,4 @@ class JobSeries {
   std::optional<JobValues> processes_;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

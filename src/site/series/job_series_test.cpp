@@ -1,12 +1,12 @@
 // A job joined to its GPUs: activity with coverage, processes, windows on shared nodes.
-#include "series/job_series.hpp"
+#include "site/series/job_series.hpp"
 
 #include <gmock/gmock.h>
 
-#include "series/store_writer.hpp"
-#include "series/test_folder.hpp"
+#include "site/series/store_writer.hpp"
+#include "site/series/test_folder.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 using testing::ElementsAre;
@@ -95,4 +95,4 @@ TEST_F(JobSeriesTest, LateSamplesOfTheNeighbourCanBeLeftOut) {
 }
 
 }  // namespace
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,9 +1,9 @@
-#include "series/job_values.hpp"
+#include "site/series/job_values.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace goban::series {
+namespace goban::site::series {
 
 std::string_view name(Finding finding) {
   static constexpr std::array<std::string_view, 5> kNames{"known", "low coverage", "not available",
@@ -86,4 +86,4 @@ DeviceValues JobValues::of(const DeviceKey& device, int64_t start_ms, int64_t en
   return result;
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "series/reduce.hpp"
-#include "series/store_reader.hpp"
+#include "site/series/reduce.hpp"
+#include "site/series/store_reader.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 /// A job as far as series matter.
 struct SeriesJob {
@@ -93,4 +93,4 @@ class JobValues {
   CodeCounts counts_;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

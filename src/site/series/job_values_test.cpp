@@ -1,11 +1,11 @@
-#include "series/job_values.hpp"
+#include "site/series/job_values.hpp"
 
 #include <gmock/gmock.h>
 
-#include "series/store_writer.hpp"
-#include "series/test_folder.hpp"
+#include "site/series/store_writer.hpp"
+#include "site/series/test_folder.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 constexpr int64_t kStart_ms = 1'554'422'430'000;
@@ -111,4 +111,4 @@ TEST_F(JobValuesTest, ShortJobsExpectAtLeastOneSample) {
 }
 
 }  // namespace
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,4 +1,4 @@
-#include "series/mapped_file.hpp"
+#include "site/series/mapped_file.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace goban::series {
+namespace goban::site::series {
 
 base::Result<MappedFile> MappedFile::open(const std::string& path) {
   const auto problem = [&](const char* what) {
@@ -33,4 +33,4 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<uint8_t*>(bytes_.data()), bytes_.size());
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

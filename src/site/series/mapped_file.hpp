@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 class MappedFile {
  public:
@@ -29,4 +29,4 @@ class MappedFile {
   std::span<const uint8_t> bytes_;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

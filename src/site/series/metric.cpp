@@ -1,4 +1,4 @@
-#include "series/metric.hpp"
+#include "site/series/metric.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 #include "base/check.hpp"
 #include "base/nearest.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 using enum Metric;
@@ -105,4 +105,4 @@ std::optional<double> factor(Unit from, Unit to) {
   return unit_info(from).factor / unit_info(to).factor;
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 enum class Metric : uint8_t {
   GpuUtilization,
@@ -70,4 +70,4 @@ struct MetricInfo {
 /// How many of `to` one of `from` is; none if they measure different things.
 [[nodiscard]] std::optional<double> factor(Unit from, Unit to);
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,4 +1,4 @@
-#include "series/month_file.hpp"
+#include "site/series/month_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "series/mapped_file.hpp"
-#include "series/record.hpp"
-#include "series/store_reader.hpp"
+#include "site/series/mapped_file.hpp"
+#include "site/series/record.hpp"
+#include "site/series/store_reader.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 base::Status MonthFile::problem(const char* what) const {
   return base::failed(fmt::format("cannot {} {}: {}", what, path_, std::strerror(errno)),
@@ -182,4 +182,4 @@ base::Status MonthFile::flush(bool sync) {
   return {};
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

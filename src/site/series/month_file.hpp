@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "series/block.hpp"
-#include "series/sample.hpp"
+#include "site/series/block.hpp"
+#include "site/series/sample.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 /// Appends whole records. A record that was cut off by a crash is cut away when the file is opened
 /// the next time.
@@ -66,4 +66,4 @@ class MonthFile {
   size_t damaged_bytes_ = 0;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

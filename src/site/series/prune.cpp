@@ -1,4 +1,4 @@
-#include "series/prune.hpp"
+#include "site/series/prune.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,11 +11,11 @@
 #include <unistd.h>
 #include <vector>
 
-#include "series/month_file.hpp"
-#include "series/store_reader.hpp"
-#include "series/store_writer.hpp"
+#include "site/series/month_file.hpp"
+#include "site/series/store_reader.hpp"
+#include "site/series/store_writer.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 namespace fs = std::filesystem;
@@ -205,4 +205,4 @@ base::Result<PruneCounts> prune(const std::string& store, Metric metric,
   return counts;
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "series/metric.hpp"
+#include "site/series/metric.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 struct PruneOptions {
   int64_t drop_before_ms = INT64_MIN;    ///< months that begin before are removed
@@ -32,4 +32,4 @@ struct PruneCounts {
 [[nodiscard]] base::Result<PruneCounts> prune(const std::string& store, Metric metric,
                                               const PruneOptions& options);
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,4 +1,4 @@
-#include "series/prune.hpp"
+#include "site/series/prune.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,12 +7,12 @@
 #include <map>
 
 #include "base/random.hpp"
-#include "series/job_values.hpp"
-#include "series/store_reader.hpp"
-#include "series/store_writer.hpp"
-#include "series/test_folder.hpp"
+#include "site/series/job_values.hpp"
+#include "site/series/store_reader.hpp"
+#include "site/series/store_writer.hpp"
+#include "site/series/test_folder.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 using testing::ElementsAre;
@@ -226,4 +226,4 @@ TEST_F(Prune, RestsOfAPruneCutShortGoAndWritersAreRespected) {
 }
 
 }  // namespace
-}  // namespace goban::series
+}  // namespace goban::site::series

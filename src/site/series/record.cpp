@@ -1,13 +1,13 @@
-#include "series/record.hpp"
+#include "site/series/record.hpp"
 
 #include <algorithm>
 #include <array>
 #include <zlib.h>
 
 #include "base/check.hpp"
-#include "series/bytes.hpp"
+#include "site/series/bytes.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 constexpr std::array<uint8_t, 4> kMagic{'G', 'S', 'R', '1'};
@@ -71,4 +71,4 @@ std::optional<Record> RecordScanner::next() {
   return std::nullopt;
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace goban::series {
+namespace goban::site::series {
 
 enum class RecordType : uint16_t {
   Header = 1,  ///< first in a file: version, metric, quantum, step
@@ -58,4 +58,4 @@ class RecordScanner {
   std::vector<size_t> torn_heads_;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,9 +1,9 @@
-#include "series/reduce.hpp"
+#include "site/series/reduce.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 bool inside(double x, double mean, double sd, const TrimRule& rule) {
@@ -19,8 +19,8 @@ std::optional<Reduction> reduce(std::span<const double> values, const TrimRule& 
   if (values.empty()) return std::nullopt;
   Reduction result;
   result.count = values.size();
-  result.mean = *statistics::mean(values);
-  result.sd = *statistics::standard_deviation(values, rule.sigma);
+  result.mean = *base::statistics::mean(values);
+  result.sd = *base::statistics::standard_deviation(values, rule.sigma);
   const auto [min, max] = std::ranges::minmax(values);
   result.min = result.trimmed_max = min;
   result.max = max;
@@ -51,7 +51,7 @@ std::optional<Reduction> reduce(const CodeCounts& counts, double quantum, const 
   const auto count = static_cast<double>(n);
   // sum of (x - mu)^2 = (n * squares - sum^2) / n
   const Wide spread = static_cast<Wide>(n) * squares - static_cast<Wide>(sum) * sum;
-  const bool sample = rule.sigma == statistics::SigmaRule::Sample;
+  const bool sample = rule.sigma == base::statistics::SigmaRule::Sample;
   const double divisor = sample ? std::max(1.0, count - 1) : count;
   Reduction result;
   result.count = n;
@@ -70,4 +70,4 @@ std::optional<Reduction> reduce(const CodeCounts& counts, double quantum, const 
   return result;
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

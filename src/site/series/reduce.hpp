@@ -10,13 +10,13 @@
 #include <optional>
 #include <span>
 
-#include "series/codes.hpp"
-#include "statistics/summary.hpp"
+#include "base/statistics/summary.hpp"
+#include "site/series/codes.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 struct TrimRule {
-  statistics::SigmaRule sigma = statistics::SigmaRule::Population;
+  base::statistics::SigmaRule sigma = base::statistics::SigmaRule::Population;
   double sigmas = 2;  ///< half width of the interval
   /// A sample x is inside if |x - mu| <= sigmas * sigma + tolerance * max(1, |x|, |mu|).
   double tolerance = 1e-9;
@@ -38,4 +38,4 @@ struct Reduction {
 [[nodiscard]] std::optional<Reduction> reduce(const CodeCounts& counts, double quantum,
                                               const TrimRule& rule = {});
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,14 +1,14 @@
-#include "series/reduce.hpp"
+#include "site/series/reduce.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
-using statistics::SigmaRule;
+using base::statistics::SigmaRule;
 
 CodeCounts counts_of(const std::vector<uint16_t>& codes) {
   CodeCounts counts(100);
@@ -104,4 +104,4 @@ RC_GTEST_PROP(Reduce, CountsAndValuesAgree, ()) {
 }
 
 }  // namespace
-}  // namespace goban::series
+}  // namespace goban::site::series

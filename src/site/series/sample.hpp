@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "series/metric.hpp"
+#include "site/series/metric.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 /// Which device of which node.
 struct DeviceKey {
@@ -46,4 +46,4 @@ class SampleSink {
                                          Reading reading) = 0;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -3,12 +3,12 @@
 
 #include "base/check.hpp"
 #include "base/test_memory_file.hpp"
-#include "series/codes.hpp"
-#include "series/month_file.hpp"
-#include "series/store_reader.hpp"
+#include "site/series/codes.hpp"
+#include "site/series/month_file.hpp"
+#include "site/series/store_reader.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace goban::series;
+  using namespace goban::site::series;
   const goban::base::MemoryFile file;
   file.write(data, size);
   if (const auto store = StoreReader::open_file(file.path(), Metric::GpuUtilization)) {

@@ -1,4 +1,4 @@
-#include "series/store_reader.hpp"
+#include "site/series/store_reader.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 
 #include "base/number.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 constexpr std::string_view kSuffix = ".series";
@@ -340,4 +340,4 @@ VisitResult StoreReader::read(std::span<const Track* const> tracks, int64_t from
   return result;
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "series/block.hpp"
-#include "series/mapped_file.hpp"
-#include "series/record.hpp"
-#include "series/sample.hpp"
+#include "site/series/block.hpp"
+#include "site/series/mapped_file.hpp"
+#include "site/series/record.hpp"
+#include "site/series/sample.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 inline constexpr uint32_t kFormatVersion = 1;
 
@@ -126,4 +126,4 @@ class StoreReader {
 [[nodiscard]] int64_t month_of(int64_t time_ms);
 [[nodiscard]] std::string month_name(int64_t time_ms);
 
-}  // namespace goban::series
+}  // namespace goban::site::series

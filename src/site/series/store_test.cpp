@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 
 #include "base/random.hpp"
-#include "series/store_reader.hpp"
-#include "series/store_writer.hpp"
-#include "series/test_folder.hpp"
+#include "site/series/store_reader.hpp"
+#include "site/series/store_writer.hpp"
+#include "site/series/test_folder.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 constexpr int64_t kStart_ms = 1'554'422'430'000;  // 2019-04-05 00:00:30 UTC
@@ -296,4 +296,4 @@ TEST(Store, SeveralStoresReadAsOne) {
 }
 
 }  // namespace
-}  // namespace goban::series
+}  // namespace goban::site::series

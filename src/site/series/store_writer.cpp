@@ -1,4 +1,4 @@
-#include "series/store_writer.hpp"
+#include "site/series/store_writer.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,9 +12,9 @@
 
 #include "base/check.hpp"
 #include "base/number.hpp"
-#include "series/store_reader.hpp"
+#include "site/series/store_reader.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 int64_t day_of(int64_t time_ms) { return time_ms / kDay_ms - (time_ms % kDay_ms < 0 ? 1 : 0); }
@@ -186,4 +186,4 @@ base::Status StoreWriter::finish() {
   return {};
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

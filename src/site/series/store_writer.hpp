@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "series/month_file.hpp"
-#include "series/sample.hpp"
+#include "site/series/month_file.hpp"
+#include "site/series/sample.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 struct WriterOptions {
   /// Distance of the samples. A sample is kept at the nearest multiple of it from the first one of
@@ -83,4 +83,4 @@ class StoreWriter final : public SampleSink {
   WriteCounts counts_;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

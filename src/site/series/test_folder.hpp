@@ -6,7 +6,7 @@
 #include <string>
 #include <unistd.h>
 
-namespace goban::series {
+namespace goban::site::series {
 
 class TestFolder {
  public:
@@ -39,4 +39,4 @@ class TestFolder {
   std::string path_;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

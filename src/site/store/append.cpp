@@ -1,10 +1,10 @@
 // Records of a live scheduler go into the store as an import of their own kind.
 #include <fmt/format.h>
 
-#include "store/import_sink.hpp"
-#include "store/job_store.hpp"
+#include "site/store/import_sink.hpp"
+#include "site/store/job_store.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 using base::Status;
 
@@ -55,4 +55,4 @@ Status JobStore::append(std::span<const records::AccountingRecord> records,
   return {};
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

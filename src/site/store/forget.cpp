@@ -1,4 +1,4 @@
-#include "store/forget.hpp"
+#include "site/store/forget.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -6,9 +6,9 @@
 #include <set>
 #include <vector>
 
-#include "store/schema.hpp"
+#include "site/store/schema.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using base::Result;
@@ -175,4 +175,4 @@ Result<Forgotten> forget_user(SqlConnection& connection, std::string_view user) 
   return found;
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "store/sql.hpp"
+#include "site/store/sql.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 struct Forgotten {
   int64_t jobs = 0;        ///< whose names, command lines, groups and software are gone
@@ -22,4 +22,4 @@ struct Forgotten {
 /// held. Errors: Failed.
 [[nodiscard]] base::Result<Forgotten> forget_user(SqlConnection& connection, std::string_view user);
 
-}  // namespace goban::store
+}  // namespace goban::site::store

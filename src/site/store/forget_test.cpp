@@ -1,12 +1,12 @@
 // Users that are forgotten; run on all databases by store_test.cpp.
-#include "store/forget.hpp"
+#include "site/store/forget.hpp"
 
 #include <gmock/gmock.h>
 
-#include "store/store_checks.hpp"
-#include "store/test_stores.hpp"
+#include "site/store/store_checks.hpp"
+#include "site/store/test_stores.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -97,4 +97,4 @@ void check_forgetting(TestServer& server) {
   }
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

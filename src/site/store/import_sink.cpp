@@ -1,14 +1,14 @@
-#include "store/import_sink.hpp"
+#include "site/store/import_sink.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "records/record_check.hpp"
-#include "records/record_csv.hpp"
-#include "records/slurm_fields.hpp"
-#include "store/retention.hpp"
+#include "site/records/record_check.hpp"
+#include "site/records/record_csv.hpp"
+#include "site/records/slurm_fields.hpp"
+#include "site/store/retention.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using base::Result;
@@ -334,4 +334,4 @@ Status ImportSink::finish(ImportSummary& summary) {
   return create_indexes(connection_);
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -9,14 +9,14 @@
 #include <unordered_set>
 #include <vector>
 
-#include "records/accounting_record.hpp"
-#include "records/record_table.hpp"
-#include "records/run_counter.hpp"
-#include "store/job_store.hpp"
-#include "store/stored_names.hpp"
-#include "store/write_queue.hpp"
+#include "site/records/accounting_record.hpp"
+#include "site/records/record_table.hpp"
+#include "site/records/run_counter.hpp"
+#include "site/store/job_store.hpp"
+#include "site/store/stored_names.hpp"
+#include "site/store/write_queue.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 class ImportSink final : public records::RecordSink {
  public:
@@ -85,4 +85,4 @@ class ImportSink final : public records::RecordSink {
   WriteQueue queue_;  ///< the connection is the queue's while tasks wait in it
 };
 
-}  // namespace goban::store
+}  // namespace goban::site::store

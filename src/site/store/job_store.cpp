@@ -1,4 +1,4 @@
-#include "store/job_store.hpp"
+#include "site/store/job_store.hpp"
 
 #include <chrono>
 #include <filesystem>
@@ -7,13 +7,13 @@
 
 #include "base/file_checksum.hpp"
 #include "base/number.hpp"
-#include "records/record_csv.hpp"
-#include "records/record_output.hpp"
-#include "records/run_counter.hpp"
-#include "store/import_sink.hpp"
-#include "store/stored_names.hpp"
+#include "site/records/record_csv.hpp"
+#include "site/records/record_output.hpp"
+#include "site/records/run_counter.hpp"
+#include "site/store/import_sink.hpp"
+#include "site/store/stored_names.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using base::Result;
@@ -385,4 +385,4 @@ Result<std::string> JobStore::salt() {
   return salt;
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

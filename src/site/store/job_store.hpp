@@ -9,15 +9,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "records/accounting_record.hpp"
-#include "records/record_reader.hpp"
-#include "store/forget.hpp"
-#include "store/retention.hpp"
-#include "store/schema.hpp"
-#include "store/seen.hpp"
-#include "store/sql.hpp"
+#include "site/records/accounting_record.hpp"
+#include "site/records/record_reader.hpp"
+#include "site/store/forget.hpp"
+#include "site/store/retention.hpp"
+#include "site/store/schema.hpp"
+#include "site/store/seen.hpp"
+#include "site/store/sql.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 struct ImportOptions {
   records::ReadOptions reading{};
@@ -101,4 +101,4 @@ class JobStore {
   int fiscal_month_;
 };
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -1,5 +1,5 @@
 // MariaDB: InnoDB tables, rows in statements of about 1 MiB.
-#include "store/sql.hpp"
+#include "site/store/sql.hpp"
 
 #ifdef GOBAN_MARIADB
 #include <mysql.h>
@@ -7,7 +7,7 @@
 #include "base/check.hpp"
 #include "base/number.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using base::Result;
@@ -212,17 +212,17 @@ Result<std::unique_ptr<SqlConnection>> open_mariadb(const std::string& uri) {
   return connection;
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store
 
 #else
 
-namespace goban::store {
+namespace goban::site::store {
 
 base::Result<std::unique_ptr<SqlConnection>> open_mariadb(const std::string&) {
   return base::usage_error("this goban was built without MariaDB",
                            "install libmariadb-dev and build again");
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store
 
 #endif

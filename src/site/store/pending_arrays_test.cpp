@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "store/store_checks.hpp"
-#include "store/test_stores.hpp"
+#include "site/store/store_checks.hpp"
+#include "site/store/test_stores.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using testing::ElementsAre;
@@ -67,4 +67,4 @@ void check_pending_arrays(TestServer& server) {
                                             "6_1 RUNNING", "6_[2-3] CANCELLED", "1 open"));
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -1,5 +1,5 @@
 // PostgreSQL: rows go by COPY into a temporary table, and from there in one statement.
-#include "store/sql.hpp"
+#include "site/store/sql.hpp"
 
 #ifdef GOBAN_POSTGRESQL
 #include <chrono>
@@ -9,7 +9,7 @@
 
 #include "base/number.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using base::Result;
@@ -213,17 +213,17 @@ Result<std::unique_ptr<SqlConnection>> open_postgresql(const std::string& uri) {
   return connection;
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store
 
 #else
 
-namespace goban::store {
+namespace goban::site::store {
 
 base::Result<std::unique_ptr<SqlConnection>> open_postgresql(const std::string&) {
   return base::usage_error("this goban was built without PostgreSQL",
                            "install libpq-dev and build again");
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store
 
 #endif

@@ -1,9 +1,9 @@
-#include "store/pseudonyms.hpp"
+#include "site/store/pseudonyms.hpp"
 
 #include "base/sha256.hpp"
-#include "records/software_name.hpp"
+#include "site/records/software_name.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 std::string_view Pseudonyms::pseudonym(char kind, std::string_view name) {
   constexpr size_t kDigits = 12;
@@ -32,4 +32,4 @@ records::AccountingRecord Pseudonyms::hide(records::AccountingRecord record) {
   return record;
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

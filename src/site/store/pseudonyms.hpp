@@ -5,9 +5,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "records/accounting_record.hpp"
+#include "site/records/accounting_record.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 /// Replaces users, accounts, groups and reservations by `u`, `a`, `g`, `r` and 12 hexadecimal
 /// digits of HMAC-SHA-256 under a secret key: equal names stay equal, and without the key no list
@@ -29,4 +29,4 @@ class Pseudonyms {
   std::vector<std::string_view> software_;  ///< of the record hidden last
 };
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -1,10 +1,10 @@
-#include "store/pseudonyms.hpp"
+#include "site/store/pseudonyms.hpp"
 
 #include <array>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using testing::ElementsAre;
@@ -35,4 +35,4 @@ TEST(Pseudonyms, HideNamesAndKeepWhoIsEqual) {
 }
 
 }  // namespace
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -1,9 +1,9 @@
-#include "store/retention.hpp"
+#include "site/store/retention.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using base::Result;
@@ -131,4 +131,4 @@ Status read_daily_sums(SqlConnection& connection, const StoredNames& names,
   return {};
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "store/schema.hpp"
-#include "store/sql.hpp"
-#include "store/stored_names.hpp"
+#include "site/store/schema.hpp"
+#include "site/store/sql.hpp"
+#include "site/store/stored_names.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 /// Sums over the jobs of one day (UTC, of their submission), user, account, partition, resource
 /// type and state.
@@ -36,4 +36,4 @@ struct DailySum {
 [[nodiscard]] base::Status read_daily_sums(SqlConnection& connection, const StoredNames& names,
                                            const std::function<void(const DailySum&)>& take);
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "store/store_checks.hpp"
-#include "store/test_stores.hpp"
+#include "site/store/store_checks.hpp"
+#include "site/store/test_stores.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using testing::ElementsAre;
@@ -199,4 +199,4 @@ void check_parts_of_gpus(TestServer& server) {
   }
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -1,4 +1,4 @@
-#include "store/schema.hpp"
+#include "site/store/schema.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -6,7 +6,7 @@
 
 #include "base/number.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using base::Result;
@@ -309,4 +309,4 @@ Status migrate(SqlConnection& connection, int fiscal_month) {
       fmt::format("UPDATE goban_meta SET value='{}' WHERE name='schema_version'", kSchemaVersion));
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

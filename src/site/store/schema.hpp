@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "store/sql.hpp"
+#include "site/store/sql.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 inline constexpr int64_t kSchemaVersion = 5;
 inline constexpr int kFiscalMonthDefault = 4;  ///< April, as at ABCI
@@ -144,4 +144,4 @@ inline constexpr std::array<std::string_view, 50> kJobColumns = {
 [[nodiscard]] base::Status create_indexes(SqlConnection& connection);
 [[nodiscard]] base::Status drop_partition(SqlConnection& connection, int year);
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -1,4 +1,4 @@
-#include "store/seen.hpp"
+#include "site/store/seen.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,11 +9,11 @@
 #include "base/line_reader.hpp"
 #include "base/number.hpp"
 #include "base/text_file.hpp"
-#include "records/clock_reader.hpp"
-#include "records/record_output.hpp"
-#include "records/software_name.hpp"
+#include "site/records/clock_reader.hpp"
+#include "site/records/record_output.hpp"
+#include "site/records/software_name.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using base::Result;
@@ -250,4 +250,4 @@ void SeenJoin::add_to(records::AccountingRecord& record, std::string_view text) 
   if (record.gpus.empty()) record.gpus = gpus_;
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

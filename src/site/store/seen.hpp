@@ -8,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "records/accounting_record.hpp"
-#include "records/record_reader.hpp"
-#include "store/schema.hpp"
-#include "store/stored_names.hpp"
+#include "site/records/accounting_record.hpp"
+#include "site/records/record_reader.hpp"
+#include "site/store/schema.hpp"
+#include "site/store/stored_names.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 enum class SeenKind : uint8_t { Module, Container, Process, Gpu };
 inline constexpr size_t kNumSeenKinds = 4;
@@ -59,4 +59,4 @@ class SeenJoin {
   std::vector<records::GpuUse> gpus_;
 };
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -2,10 +2,10 @@
 // bytes again change nothing.
 #include "base/check.hpp"
 #include "base/test_memory_file.hpp"
-#include "store/job_store.hpp"
+#include "site/store/job_store.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace goban::store;
+  using namespace goban::site::store;
   const goban::base::MemoryFile file;
   file.write(data, size);
   auto store = JobStore::open("sqlite::memory:", true);

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <set>
 
-#include "store/test_relay.hpp"
-#include "store/test_stores.hpp"
+#include "site/store/test_relay.hpp"
+#include "site/store/test_stores.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 constexpr uint32_t kSeed = 20'200'401;
@@ -96,4 +96,4 @@ TEST(ServerFaults, MariaDbImportCutAtEveryPiece) {
 }
 
 }  // namespace
-}  // namespace goban::store
+}  // namespace goban::site::store

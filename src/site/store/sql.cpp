@@ -1,11 +1,11 @@
-#include "store/sql.hpp"
+#include "site/store/sql.hpp"
 
 #include <array>
 #include <fstream>
 
 #include "base/printable.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 std::string_view valid_text(std::string_view text, std::string& buffer) {
   size_t good = 0;
@@ -79,4 +79,4 @@ base::Result<std::unique_ptr<SqlConnection>> open_connection(const std::string& 
   return open_sqlite(location, create);
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

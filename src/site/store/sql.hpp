@@ -14,7 +14,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 enum class Dialect : uint8_t { Sqlite, MariaDb, PostgreSql };
 
@@ -98,4 +98,4 @@ class SqlConnection {
 [[nodiscard]] base::Result<std::unique_ptr<SqlConnection>> open_mariadb(const std::string& uri);
 [[nodiscard]] base::Result<std::unique_ptr<SqlConnection>> open_postgresql(const std::string& uri);
 
-}  // namespace goban::store
+}  // namespace goban::site::store

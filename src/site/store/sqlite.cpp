@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/check.hpp"
-#include "store/sql.hpp"
+#include "site/store/sql.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using base::Result;
@@ -248,4 +248,4 @@ Result<std::unique_ptr<SqlConnection>> open_sqlite(const std::string& path, bool
   return connection;
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

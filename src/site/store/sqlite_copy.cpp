@@ -1,9 +1,9 @@
-#include "store/sqlite_copy.hpp"
+#include "site/store/sqlite_copy.hpp"
 
 #include <memory>
 #include <sqlite3.h>
 
-namespace goban::store {
+namespace goban::site::store {
 
 namespace {
 
@@ -45,4 +45,4 @@ base::Status copy_sqlite(const std::string& from, const std::string& to) {
   return {};
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

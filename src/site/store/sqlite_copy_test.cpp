@@ -1,10 +1,10 @@
-#include "store/sqlite_copy.hpp"
+#include "site/store/sqlite_copy.hpp"
 
 #include <gtest/gtest.h>
 
-#include "store/test_stores.hpp"
+#include "site/store/test_stores.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 TEST(SqliteCopy, IsTheStoreAsOfThen) {
@@ -33,4 +33,4 @@ TEST(SqliteCopy, SaysWhatItCannotCopy) {
 }
 
 }  // namespace
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -7,10 +7,10 @@
 #include <set>
 #include <sys/wait.h>
 
-#include "store/test_faulty_files.hpp"
-#include "store/test_stores.hpp"
+#include "site/store/test_faulty_files.hpp"
+#include "site/store/test_stores.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 constexpr uint32_t kSeed = 20'190'401;
@@ -179,4 +179,4 @@ TEST_F(SqliteFaults, FirstImportOnAFullDisk) { fail_everywhere(files, first_impo
 TEST_F(SqliteFaults, NextImportOnAFullDisk) { fail_everywhere(files, next_import()); }
 
 }  // namespace
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -4,9 +4,9 @@
 #include <array>
 #include <string_view>
 
-#include "store/test_servers.hpp"
+#include "site/store/test_servers.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 struct StoreCheck {
   std::string_view name;
@@ -47,4 +47,4 @@ inline constexpr std::array kStoreChecks = {
     StoreCheck{"Forgetting", check_forgetting},
 };
 
-}  // namespace goban::store
+}  // namespace goban::site::store

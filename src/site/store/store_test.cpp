@@ -5,12 +5,12 @@
 #include <random>
 #include <sys/wait.h>
 
-#include "records/record_csv.hpp"
-#include "records/record_table.hpp"
-#include "store/store_checks.hpp"
-#include "store/test_stores.hpp"
+#include "site/records/record_csv.hpp"
+#include "site/records/record_table.hpp"
+#include "site/store/store_checks.hpp"
+#include "site/store/test_stores.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using records::AccountingRecord;
@@ -377,4 +377,4 @@ TEST(ValidText, ReplacesWhatIsNoUtf8) {
 }
 
 }  // namespace
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -1,6 +1,6 @@
-#include "store/stored_names.hpp"
+#include "site/store/stored_names.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 base::Status StoredNames::load(SqlConnection& connection) {
   names_.assign(1, {});
@@ -61,4 +61,4 @@ base::Status StoredNames::write(SqlConnection& connection, const std::vector<New
   return (*writer)->flush();
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "store/schema.hpp"
-#include "store/sql.hpp"
+#include "site/store/schema.hpp"
+#include "site/store/sql.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 /// Numbers are unique over all kinds, from 1; 0 is the empty name and never stored.
 class StoredNames {
@@ -55,4 +55,4 @@ class StoredNames {
   std::string valid_;
 };
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-namespace goban::store {
+namespace goban::site::store {
 
 enum class FileFault : uint8_t { None, Kill, Fail };
 
@@ -142,4 +142,4 @@ class FaultyFiles {
   sqlite3_vfs vfs_{};
 };
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace goban::store {
+namespace goban::site::store {
 
 /// Listens on a Unix socket and passes on what comes, in both directions.
 class CuttingRelay {
@@ -118,4 +118,4 @@ class CuttingRelay {
   std::vector<std::thread> relaying_;
 };
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -13,9 +13,9 @@
 #include <thread>
 #include <unistd.h>
 
-#include "store/sql.hpp"
+#include "site/store/sql.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 /// Where tests get empty databases.
 class TestServer {
@@ -196,4 +196,4 @@ class MariaDbServer final : public ServerProcess {
   std::string data_;
 };
 
-}  // namespace goban::store
+}  // namespace goban::site::store

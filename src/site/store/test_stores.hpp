@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "base/date_time.hpp"
-#include "records/record_csv.hpp"
-#include "records/record_table.hpp"
-#include "store/job_store.hpp"
-#include "store/test_servers.hpp"
+#include "site/records/record_csv.hpp"
+#include "site/records/record_table.hpp"
+#include "site/store/job_store.hpp"
+#include "site/store/test_servers.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 using records::RecordTable;
 
@@ -118,4 +118,4 @@ inline std::string sacct(const std::string& id, const std::string& submit, const
 }
 inline const std::string kSacct = "JobID|User|Account|Submit|Start|End|State|AllocTRES|NodeList\n";
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -1,8 +1,8 @@
-#include "store/write_queue.hpp"
+#include "site/store/write_queue.hpp"
 
 #include <utility>
 
-namespace goban::store {
+namespace goban::site::store {
 
 using base::Status;
 
@@ -121,4 +121,4 @@ Status QueuedWriter::replay(const Block& block, BulkWriter& out) {
   return {};
 }
 
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "store/sql.hpp"
+#include "site/store/sql.hpp"
 
-namespace goban::store {
+namespace goban::site::store {
 
 /// Runs tasks one after the other on a thread of its own; after a failure none any more.
 /// The connection that tasks use belongs to that thread until wait() has returned.
@@ -96,4 +96,4 @@ class QueuedWriter final : public BulkWriter {
   int rows_ = 0;
 };
 
-}  // namespace goban::store
+}  // namespace goban::site::store

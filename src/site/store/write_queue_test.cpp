@@ -1,10 +1,10 @@
-#include "store/write_queue.hpp"
+#include "site/store/write_queue.hpp"
 
 #include <atomic>
 #include <gmock/gmock.h>
 #include <latch>
 
-namespace goban::store {
+namespace goban::site::store {
 namespace {
 
 using testing::HasSubstr;
@@ -92,4 +92,4 @@ TEST(WriteQueue, EndsWithTasksLeft) {
 }
 
 }  // namespace
-}  // namespace goban::store
+}  // namespace goban::site::store

@@ -6,15 +6,15 @@
 
 #include "base/test_shared.hpp"
 #include "base/text_file.hpp"
-#include "series/input/open_metrics.hpp"
-#include "series/input/test_intake.hpp"
-#include "series/test_folder.hpp"
-#include "telemetry/exporter.hpp"
-#include "telemetry/gpu_sampler.hpp"
-#include "telemetry/prometheus.hpp"
-#include "telemetry/test_server.hpp"
+#include "site/series/input/open_metrics.hpp"
+#include "site/series/input/test_intake.hpp"
+#include "site/series/test_folder.hpp"
+#include "site/telemetry/exporter.hpp"
+#include "site/telemetry/gpu_sampler.hpp"
+#include "site/telemetry/prometheus.hpp"
+#include "site/telemetry/test_server.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 namespace {
 
 using series::TestFolder;
@@ -192,7 +192,7 @@ TEST_F(Collect, ExporterServesAndAPortIsTakenOnce) {
   const auto exporter = Exporter::start("127.0.0.1", 0, [] { return std::string("a 1\n"); });
   ASSERT_TRUE(exporter) << exporter.error().text();
   const std::string url = "http://127.0.0.1:" + std::to_string(exporter->port());
-  auto client = HttpClient::create({.timeout_s = 5, .retries = 0});
+  auto client = base::http::HttpClient::create({.timeout_s = 5, .retries = 0});
   ASSERT_TRUE(client);
   EXPECT_EQ(client->get(url + "/metrics").body, "a 1\n");
   EXPECT_EQ(client->get(url + "/other").status, 404);
@@ -247,4 +247,4 @@ TEST_F(Collect, ARealPrometheusScrapesIt) {
 }
 
 }  // namespace
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

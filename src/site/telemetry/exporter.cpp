@@ -1,4 +1,4 @@
-#include "telemetry/exporter.hpp"
+#include "site/telemetry/exporter.hpp"
 
 #include <fmt/format.h>
 #include <httplib.h>
@@ -6,7 +6,7 @@
 
 #include "base/number.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 
 struct Exporter::Server {
   httplib::Server http;
@@ -83,4 +83,4 @@ base::Result<std::pair<std::string, int>> parse_listen(const std::string& text) 
   return std::pair{host, static_cast<int>(*port)};
 }
 
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

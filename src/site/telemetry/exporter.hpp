@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 
 class Exporter {
  public:
@@ -30,4 +30,4 @@ class Exporter {
 /// "127.0.0.1:9417", "[::1]:9417", ":9417" (all addresses). Errors: Usage.
 [[nodiscard]] base::Result<std::pair<std::string, int>> parse_listen(const std::string& text);
 
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

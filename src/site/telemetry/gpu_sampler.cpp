@@ -1,4 +1,4 @@
-#include "telemetry/gpu_sampler.hpp"
+#include "site/telemetry/gpu_sampler.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,9 @@
 
 #include "base/field_splitter.hpp"
 #include "base/number.hpp"
-#include "series/input/nvidia_smi.hpp"
+#include "site/series/input/nvidia_smi.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 namespace {
 
 using series::Metric;
@@ -157,7 +157,8 @@ std::optional<int64_t> HostSampler::mem_used_bytes() const {
 Sampling GpuSampler::sample() {
   Sampling result;
   const auto begin = std::chrono::steady_clock::now();
-  const ProgramOutput rows = smi_.run({gpu_query(), "--format=csv,noheader,nounits"}, timeout_s_);
+  const base::gpus::ProgramOutput rows =
+      smi_.run({gpu_query(), "--format=csv,noheader,nounits"}, timeout_s_);
   result.time_ms = now_ms();
   result.duration_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -166,7 +167,7 @@ Sampling GpuSampler::sample() {
     auto gpus = parse_gpu_rows(rows.out);
     if (gpus) {
       result.gpus = std::move(*gpus);
-      const ProgramOutput apps =
+      const base::gpus::ProgramOutput apps =
           smi_.run({"--query-compute-apps=gpu_uuid,pid", "--format=csv,noheader"}, timeout_s_);
       // Without them the GPUs are still known; their processes are not.
       if (apps.problem.empty()) (void)count_processes(apps.out, result.gpus);
@@ -179,4 +180,4 @@ Sampling GpuSampler::sample() {
   return result;
 }
 
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/gpus/smi_process.hpp"
 #include "base/result.hpp"
-#include "series/sample.hpp"
-#include "telemetry/smi_process.hpp"
+#include "site/series/sample.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 
 struct GpuReading {
   std::string index;
@@ -63,7 +63,7 @@ class GpuSampler {
   [[nodiscard]] Sampling sample();
 
  private:
-  SmiProcess smi_;
+  base::gpus::SmiProcess smi_;
   HostSampler host_;
   double timeout_s_;
 };
@@ -71,4 +71,4 @@ class GpuSampler {
 /// The sampling as Prometheus' text format, without timestamps.
 [[nodiscard]] std::string metrics_page(const Sampling& sampling);
 
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

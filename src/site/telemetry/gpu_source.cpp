@@ -1,4 +1,4 @@
-#include "telemetry/gpu_source.hpp"
+#include "site/telemetry/gpu_source.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <utility>
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 namespace {
 
 bool is_address(const std::string& source) {
@@ -16,7 +16,7 @@ bool is_address(const std::string& source) {
 base::Status read_server(const std::string& url, const GpuSourceOptions& options,
                          series::Intake& intake, GpuSourceReport& report) {
   if (options.from_ms == INT64_MIN || options.to_ms == INT64_MAX) {
-    return base::usage_error(fmt::format("{}: for which time?", without_password(url)),
+    return base::usage_error(fmt::format("{}: for which time?", base::http::without_password(url)),
                              "a server needs a first and a last moment");
   }
   PrometheusOptions server;
@@ -105,4 +105,4 @@ base::Result<series::StoreReader> GpuSources::reader(series::Metric metric, int6
   return series::StoreReader::open(stores_, metric, from_ms, to_ms);
 }
 
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

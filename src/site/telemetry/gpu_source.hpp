@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "series/input/import_file.hpp"
-#include "series/store_reader.hpp"
-#include "series/store_writer.hpp"
-#include "telemetry/prometheus.hpp"
+#include "site/series/input/import_file.hpp"
+#include "site/series/store_reader.hpp"
+#include "site/series/store_writer.hpp"
+#include "site/telemetry/prometheus.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 
 struct GpuSourceOptions {
   series::ImportOptions import{};  ///< for files; its adapters and metrics for servers too
@@ -20,7 +20,7 @@ struct GpuSourceOptions {
   int64_t from_ms = INT64_MIN;
   int64_t to_ms = INT64_MAX;
   std::string matchers{};  ///< for servers
-  HttpOptions http{};
+  base::http::HttpOptions http{};
   uint32_t step_ms = 60'000;
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(int64_t, int64_t)> on_progress{};
@@ -64,4 +64,4 @@ class GpuSources {
   GpuSourceReport report_;
 };
 
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

@@ -1,11 +1,11 @@
 // `--gpu SOURCE...`: stores, files and servers as one store.
-#include "telemetry/gpu_source.hpp"
+#include "site/telemetry/gpu_source.hpp"
 
 #include <gmock/gmock.h>
 
-#include "series/test_folder.hpp"
+#include "site/series/test_folder.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 namespace {
 
 using series::Metric;
@@ -57,4 +57,4 @@ TEST(GpuSources, Refusals) {
 }
 
 }  // namespace
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

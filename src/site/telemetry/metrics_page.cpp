@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "series/input/exposition.hpp"
-#include "telemetry/gpu_sampler.hpp"
+#include "site/series/input/exposition.hpp"
+#include "site/telemetry/gpu_sampler.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 namespace {
 
 using series::Metric;
@@ -117,4 +117,4 @@ std::string metrics_page(const Sampling& sampling) {
   return page.take();
 }
 
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

@@ -1,14 +1,14 @@
-#include "telemetry/prometheus.hpp"
+#include "site/telemetry/prometheus.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
 #include "base/number.hpp"
-#include "series/input/side_facts.hpp"
-#include "telemetry/query_response.hpp"
+#include "site/series/input/side_facts.hpp"
+#include "site/telemetry/query_response.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 namespace {
 
 using series::Adapter;
@@ -119,7 +119,7 @@ class SampleMatrix final : public MatrixSink {
 
 class Session {
  public:
-  Session(const PrometheusOptions& options, HttpClient client, series::Intake& intake)
+  Session(const PrometheusOptions& options, base::http::HttpClient client, series::Intake& intake)
       : options_(options),
         adapters_(options.adapters),
         client_(std::move(client)),
@@ -152,7 +152,7 @@ class Session {
   };
 
   void ask_version() {
-    const HttpAnswer answer = client_.get(base_ + "status/buildinfo");
+    const base::http::HttpAnswer answer = client_.get(base_ + "status/buildinfo");
     constexpr std::string_view kKey = "\"version\":\"";
     const size_t at = answer.body.find(kKey);
     if (answer.status != kHttpOk || at == std::string::npos) return;
@@ -173,14 +173,15 @@ class Session {
     std::string url = fmt::format("{}label/{}/values?start={}&end={}", base_, label,
                                   seconds_text(options_.from_ms), seconds_text(options_.to_ms));
     if (!match.empty()) url += "&match%5B%5D=" + percent(match);
-    const HttpAnswer answer = client_.get(url);
+    const base::http::HttpAnswer answer = client_.get(url);
     note(answer);
     std::vector<std::string> values;
     const QueryResponse response = read_texts(answer.body, values);
     if (answer.status == kHttpOk && response.success) return values;
-    return base::failed(fmt::format("{} does not list its series: {}",
-                                    without_password(options_.url), reason(answer, response)),
-                        "check the address, and that the server answers there");
+    return base::failed(
+        fmt::format("{} does not list its series: {}", base::http::without_password(options_.url),
+                    reason(answer, response)),
+        "check the address, and that the server answers there");
   }
 
   static std::string percent(std::string_view text) {
@@ -210,7 +211,7 @@ class Session {
     if (found.empty()) {
       return base::usage_error(
           fmt::format("{} has none of the metrics asked for between --from and --to",
-                      without_password(options_.url)),
+                      base::http::without_password(options_.url)),
           fmt::format("it has {} others; --adapters FILE says what they mean", names->size()));
     }
     return found;
@@ -317,11 +318,11 @@ class Session {
     const std::string more =
         fmt::format("{}=~{}{}", block.node_label, quoted(nodes), block.without);
     // Evaluated at the last millisecond of the block, back to one before its first.
-    const FormFields form{
+    const base::http::FormFields form{
         {"query", fmt::format("{}[{}ms]", selector(metric, more), block.to_ms - from_ms)},
         {"time", seconds_text(block.to_ms - 1)},
         {"timeout", fmt::format("{:g}s", options_.http.timeout_s)}};
-    const HttpAnswer answer = client_.post(base_ + "query", form);
+    const base::http::HttpAnswer answer = client_.post(base_ + "query", form);
     note(answer);
     too_much_ = false;
     if (answer.status == 0) {
@@ -339,7 +340,7 @@ class Session {
     return reason(answer, response);
   }
 
-  static std::string reason(const HttpAnswer& answer, const QueryResponse& response) {
+  static std::string reason(const base::http::HttpAnswer& answer, const QueryResponse& response) {
     if (answer.status == 0) return answer.problem;
     if (answer.status != kHttpOk) {
       return response.error_type.empty() ? fmt::format("HTTP {}", answer.status)
@@ -349,14 +350,14 @@ class Session {
     return response.problem;
   }
 
-  void note(const HttpAnswer& answer) {
+  void note(const base::http::HttpAnswer& answer) {
     ++report_.queries;
     report_.retries += answer.attempts - 1;
   }
 
   const PrometheusOptions& options_;
   series::AdapterTable adapters_;
-  HttpClient client_;
+  base::http::HttpClient client_;
   series::Intake& intake_;
   std::string base_;
   PrometheusReport report_;
@@ -370,17 +371,18 @@ class Session {
 base::Result<PrometheusReport> read_prometheus(const PrometheusOptions& options,
                                                series::Intake& intake) {
   if (!options.url.starts_with("http://") && !options.url.starts_with("https://")) {
-    return base::usage_error(fmt::format("'{}' is no address", without_password(options.url)),
-                             "such as http://prometheus:9090");
+    return base::usage_error(
+        fmt::format("'{}' is no address", base::http::without_password(options.url)),
+        "such as http://prometheus:9090");
   }
   if (options.from_ms >= options.to_ms) {
     return base::usage_error("the time asked for is empty", "give --from before --to");
   }
-  HttpOptions http = options.http;
+  base::http::HttpOptions http = options.http;
   http.interrupted = intake.interrupted;
-  auto client = HttpClient::create(http);
+  auto client = base::http::HttpClient::create(http);
   if (!client) return base::failure(client.error());
   return Session(options, std::move(*client), intake).run();
 }
 
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

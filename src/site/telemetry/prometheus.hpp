@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "base/http/http_client.hpp"
 #include "base/result.hpp"
-#include "series/input/adapter.hpp"
-#include "series/input/input.hpp"
-#include "telemetry/http_client.hpp"
+#include "site/series/input/adapter.hpp"
+#include "site/series/input/input.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 
 struct PrometheusOptions {
   std::string url{};       ///< "http://prometheus:9090"; a path before /api/v1 is kept
@@ -30,7 +30,7 @@ struct PrometheusOptions {
   int64_t block_ms = 6 * int64_t{3'600'000};
   /// A block that is too much for the server is halved down to this.
   int64_t block_ms_min = int64_t{600'000};
-  HttpOptions http{};
+  base::http::HttpOptions http{};
 };
 
 /// A part of the data that could not be had: it is missing, not zero.
@@ -58,4 +58,4 @@ struct PrometheusReport {
 [[nodiscard]] base::Result<PrometheusReport> read_prometheus(const PrometheusOptions& options,
                                                              series::Intake& intake);
 
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

@@ -1,6 +1,6 @@
 // Samples out of Prometheus: a real server on data that promtool made, and a fake one that fails in
 // every way.
-#include "telemetry/prometheus.hpp"
+#include "site/telemetry/prometheus.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -8,12 +8,12 @@
 #include <httplib.h>
 #include <map>
 
-#include "series/input/open_metrics.hpp"
-#include "series/input/test_intake.hpp"
-#include "series/test_folder.hpp"
-#include "telemetry/test_server.hpp"
+#include "site/series/input/open_metrics.hpp"
+#include "site/series/input/test_intake.hpp"
+#include "site/series/test_folder.hpp"
+#include "site/telemetry/test_server.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 namespace {
 
 using series::Intake;
@@ -315,4 +315,4 @@ TEST_F(FakePrometheus, UsageErrors) {
 }
 
 }  // namespace
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

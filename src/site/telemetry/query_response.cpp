@@ -1,4 +1,4 @@
-#include "telemetry/query_response.hpp"
+#include "site/telemetry/query_response.hpp"
 
 #include <cmath>
 #include <limits>
@@ -7,7 +7,7 @@
 
 #include "base/number.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 namespace {
 
 std::optional<double> parse_value(const std::string& text) {
@@ -156,4 +156,4 @@ QueryResponse read_texts(std::string_view json, std::vector<std::string>& out) {
   return read(json, nullptr, &out);
 }
 
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "series/input/adapter.hpp"
+#include "site/series/input/adapter.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 
 /// Takes the series of an answer, each before its samples.
 class MatrixSink {
@@ -37,4 +37,4 @@ struct QueryResponse {
 /// Reads {"status": "success", "data": ["text", ...]}; the texts are appended to `out`.
 [[nodiscard]] QueryResponse read_texts(std::string_view json, std::vector<std::string>& out);
 
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

@@ -1,13 +1,13 @@
 // Any bytes as an answer of Prometheus: read or refused; samples only after their series.
-#include "telemetry/query_response.hpp"
+#include "site/telemetry/query_response.hpp"
 
 #include "base/check.hpp"
 
 namespace {
 
-class CheckingSink final : public goban::telemetry::MatrixSink {
+class CheckingSink final : public goban::site::telemetry::MatrixSink {
  public:
-  bool series(const goban::series::Labels&) override {
+  bool series(const goban::site::series::Labels&) override {
     seen = true;
     return true;
   }
@@ -25,10 +25,10 @@ class CheckingSink final : public goban::telemetry::MatrixSink {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   CheckingSink sink;
-  const auto response = goban::telemetry::read_matrix(text, sink);
+  const auto response = goban::site::telemetry::read_matrix(text, sink);
   GOBAN_CHECK(response.samples == sink.samples);
   GOBAN_CHECK(response.success || !response.problem.empty());
   std::vector<std::string> texts;
-  (void)goban::telemetry::read_texts(text, texts);
+  (void)goban::site::telemetry::read_texts(text, texts);
   return 0;
 }

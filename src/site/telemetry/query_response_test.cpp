@@ -1,11 +1,11 @@
-#include "telemetry/query_response.hpp"
+#include "site/telemetry/query_response.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/number.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 namespace {
 
 using testing::ElementsAre;
@@ -82,4 +82,4 @@ TEST(QueryResponse, Texts) {
 }
 
 }  // namespace
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

@@ -16,9 +16,9 @@
 #include <unistd.h>
 #include <vector>
 
-#include "telemetry/http_client.hpp"
+#include "base/http/http_client.hpp"
 
-namespace goban::telemetry {
+namespace goban::site::telemetry {
 
 /// A program that is ended with the object.
 class TestProcess {
@@ -72,7 +72,7 @@ inline bool have_program(const std::string& name) {
 
 /// Waits up to 20 s for an address to answer 200.
 inline bool wait_for(const std::string& url) {
-  auto client = HttpClient::create({.timeout_s = 2, .retries = 0});
+  auto client = base::http::HttpClient::create({.timeout_s = 2, .retries = 0});
   for (int i = 0; client && i < 200; ++i) {
     if (client->get(url).status == 200) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -97,4 +97,4 @@ class TestPrometheus {
   TestProcess process_;
 };
 
-}  // namespace goban::telemetry
+}  // namespace goban::site::telemetry

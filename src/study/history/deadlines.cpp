@@ -1,4 +1,4 @@
-#include "history/deadlines.hpp"
+#include "study/history/deadlines.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,9 @@
 #include "base/csv.hpp"
 #include "base/random.hpp"
 #include "base/text_file.hpp"
-#include "records/field_reader.hpp"
+#include "site/records/field_reader.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::Result;
@@ -20,7 +20,8 @@ using base::TimeNs;
 constexpr TimeNs kNoDeadline = -1;
 constexpr TimeNs kNotSaid = -2;
 
-DeadlineCounts set_deadlines(model::JobHistory& history, const std::vector<TimeNs>& deadlines) {
+DeadlineCounts set_deadlines(core::model::JobHistory& history,
+                             const std::vector<TimeNs>& deadlines) {
   DeadlineCounts counts;
   history.training.resize(history.jobs.size());
   for (size_t i = 0; i < deadlines.size(); ++i) {
@@ -34,14 +35,14 @@ DeadlineCounts set_deadlines(model::JobHistory& history, const std::vector<TimeN
 
 }  // namespace
 
-Result<DeadlineCounts> read_deadlines(const std::string& path, model::JobHistory& history) {
+Result<DeadlineCounts> read_deadlines(const std::string& path, core::model::JobHistory& history) {
   const auto text = base::read_text_file(path);
   if (!text) return base::failure(text.error());
   return parse_deadlines(*text, base::input_name(path), history);
 }
 
 Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string& file,
-                                       model::JobHistory& history) {
+                                       core::model::JobHistory& history) {
   base::CsvReader csv(text, file);
   const auto job_column = csv.require("job");
   if (!job_column) return base::failure(job_column.error());
@@ -59,7 +60,7 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
   while (csv.next()) {
     const std::string_view name = csv.field(*job_column);
     const std::array<std::string_view, 1> texts = {csv.field(*deadline_column)};
-    records::FieldReader fields(texts);
+    site::records::FieldReader fields(texts);
     const TimeNs deadline_ns = texts[0].empty() ? kNoDeadline : fields.seconds(0, "deadline_s");
     if (!fields.problem().empty()) {
       base::Place place = csv.place(*deadline_column);
@@ -87,21 +88,21 @@ Result<DeadlineCounts> parse_deadlines(std::string_view text, const std::string&
   return counts;
 }
 
-DeadlineCounts draw_gavel_deadlines(model::JobHistory& history, uint64_t seed) {
+DeadlineCounts draw_gavel_deadlines(core::model::JobHistory& history, uint64_t seed) {
   constexpr std::array kFactors = {1.2, 2.0, 10.0};
   constexpr uint64_t kStream = 0x6465'6164'6c69'6e65;  // apart from what else the seed feeds
   base::Random random(seed ^ kStream);
   std::vector<TimeNs> deadlines;
   deadlines.reserve(history.jobs.size());
-  for (const model::Job& job : history.jobs) {
+  for (const core::model::Job& job : history.jobs) {
     const double factor = kFactors[random.below(kFactors.size())];
     deadlines.push_back(base::from_seconds_up(std::min(factor * job.work_s, base::kMaxSeconds)));
   }
   return set_deadlines(history, deadlines);
 }
 
-void clear_deadlines(model::JobHistory& history) {
-  for (model::TrainingFacts& facts : history.training) facts.deadline_ns = kNoDeadline;
+void clear_deadlines(core::model::JobHistory& history) {
+  for (core::model::TrainingFacts& facts : history.training) facts.deadline_ns = kNoDeadline;
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

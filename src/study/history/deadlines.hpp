@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "model/job.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 /// What became of the deadlines.
 struct DeadlineCounts {
@@ -23,16 +23,16 @@ struct DeadlineCounts {
 /// Jobs that are not in it have no deadline. Errors: Failed if it cannot be read, BadData with line
 /// and column: a time that is none or negative, a job with two rows, other columns.
 [[nodiscard]] base::Result<DeadlineCounts> read_deadlines(const std::string& path,
-                                                          model::JobHistory& history);
+                                                          core::model::JobHistory& history);
 /// The same of a text; `file` stands for it in messages. After an error the history is as it was.
 [[nodiscard]] base::Result<DeadlineCounts> parse_deadlines(std::string_view text,
                                                            const std::string& file,
-                                                           model::JobHistory& history);
+                                                           core::model::JobHistory& history);
 
 /// 1.2, 2 or 10 times the duration, in equal thirds by chance (Narayanan et al., OSDI 2020).
-DeadlineCounts draw_gavel_deadlines(model::JobHistory& history, uint64_t seed);
+DeadlineCounts draw_gavel_deadlines(core::model::JobHistory& history, uint64_t seed);
 
 /// Takes all deadlines away.
-void clear_deadlines(model::JobHistory& history);
+void clear_deadlines(core::model::JobHistory& history);
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,5 +1,5 @@
 // Any bytes are a list of deadlines: refused, and the history is as it was, or times of its jobs.
-#include "history/deadlines.hpp"
+#include "study/history/deadlines.hpp"
 
 #include <cstdint>
 
@@ -7,12 +7,12 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  goban::model::JobHistory history;
+  goban::core::model::JobHistory history;
   for (const char* name : {"a", "b", "1"}) {
     history.jobs.emplace_back().work_s = 10;
     history.job_names.add(name);
   }
-  const auto counts = goban::history::parse_deadlines(text, "fuzz.csv", history);
+  const auto counts = goban::study::history::parse_deadlines(text, "fuzz.csv", history);
   if (!counts) {
     GOBAN_CHECK(!counts.error().message.empty() && history.training.empty());
     return 0;

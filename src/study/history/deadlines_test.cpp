@@ -1,17 +1,17 @@
-#include "history/deadlines.hpp"
+#include "study/history/deadlines.hpp"
 
 #include <array>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::kSecond;
 using testing::HasSubstr;
 
-model::JobHistory three_jobs() {
-  model::JobHistory history;
+core::model::JobHistory three_jobs() {
+  core::model::JobHistory history;
   for (const char* name : {"a", "b", "c"}) {
     history.jobs.emplace_back().work_s = 100;
     history.job_names.add(name);
@@ -20,14 +20,14 @@ model::JobHistory three_jobs() {
 }
 
 std::string problem(std::string_view text) {
-  model::JobHistory history = three_jobs();
+  core::model::JobHistory history = three_jobs();
   const auto counts = parse_deadlines(text, "d.csv", history);
   EXPECT_TRUE(history.training.empty()) << "an error changed the history";
   return counts ? std::string() : counts.error().text();
 }
 
 TEST(Deadlines, AFileReplacesThem) {
-  model::JobHistory history = three_jobs();
+  core::model::JobHistory history = three_jobs();
   history.training.resize(3);
   history.training[2].deadline_ns = 7;
   history.training[2].epochs = 4;
@@ -55,15 +55,15 @@ TEST(Deadlines, ProblemsNamePlaceAndRemedy) {
 }
 
 TEST(Deadlines, GavelsFactorsComeInThirds) {
-  model::JobHistory history;
+  core::model::JobHistory history;
   history.jobs.resize(3000);
-  for (model::Job& job : history.jobs) job.work_s = 50;
-  model::JobHistory again = history;
+  for (core::model::Job& job : history.jobs) job.work_s = 50;
+  core::model::JobHistory again = history;
   const DeadlineCounts counts = draw_gavel_deadlines(history, 7);
   EXPECT_EQ(counts.jobs, 3000);
   EXPECT_EQ(counts.impossible, 0);
   std::array<int, 3> drawn{};
-  for (const model::TrainingFacts& facts : history.training) {
+  for (const core::model::TrainingFacts& facts : history.training) {
     if (facts.deadline_ns == 60 * kSecond) ++drawn[0];
     if (facts.deadline_ns == 100 * kSecond) ++drawn[1];
     if (facts.deadline_ns == 500 * kSecond) ++drawn[2];
@@ -79,4 +79,4 @@ TEST(Deadlines, GavelsFactorsComeInThirds) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,13 +1,13 @@
-#include "history/fillers.hpp"
+#include "study/history/fillers.hpp"
 
 #include <array>
 #include <fmt/format.h>
 
 #include "base/csv.hpp"
 #include "base/text_file.hpp"
-#include "records/field_reader.hpp"
+#include "site/records/field_reader.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 using base::Result;
 
@@ -34,7 +34,7 @@ Result<FillerSource> FillerSource::parse(std::string_view text, const std::strin
   base::TimeNs since_last_ns = 0;
   while (csv.next()) {
     const std::array<std::string_view, 2> texts = {csv.field(*k_column), csv.field(*gap_column)};
-    records::FieldReader fields(texts);
+    site::records::FieldReader fields(texts);
     const auto expected = static_cast<int64_t>(source.size());
     const int64_t k = fields.whole(0, "k", 0, INT64_MAX);
     if (fields.problem().empty() && k != expected) {
@@ -60,16 +60,16 @@ Result<FillerSource> FillerSource::parse(std::string_view text, const std::strin
   return source;
 }
 
-Result<model::Job> FillerSource::job(size_t k, const model::JobHistory& history) const {
+Result<core::model::Job> FillerSource::job(size_t k, const core::model::JobHistory& history) const {
   if (history.jobs.empty()) return base::bad_data({}, "a history without jobs has no fillers");
   if (k >= size()) {
     return base::bad_data({.file = file_, .line = 0, .column = 0, .field = {}},
                           fmt::format("the {} filler jobs are used up", size()),
                           "give a longer list of inter-arrival times");
   }
-  model::Job filler = history.jobs[k % history.jobs.size()];
+  core::model::Job filler = history.jobs[k % history.jobs.size()];
   filler.request.submit_ns = history.jobs.back().request.submit_ns + since_last_ns_[k];
   return filler;
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

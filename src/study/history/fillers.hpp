@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "model/job.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 /// The inter-arrival times of a CSV `k,inter_arrival_s`, k = 0, 1, 2, ...
 class FillerSource {
@@ -26,11 +26,12 @@ class FillerSource {
 
   /// Filler k of a history of n jobs: job k mod n again, submitted the first k + 1 inter-arrival
   /// times after the last job. Its id is n + k. Errors: BadData if there is no such filler.
-  [[nodiscard]] base::Result<model::Job> job(size_t k, const model::JobHistory& history) const;
+  [[nodiscard]] base::Result<core::model::Job> job(size_t k,
+                                                   const core::model::JobHistory& history) const;
 
  private:
   std::string file_;
   std::vector<base::TimeNs> since_last_ns_;  ///< submit time after the last job of the history
 };
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,5 +1,5 @@
 // Any bytes are a list of inter-arrival times: refused, or fillers in submit order, up to the end.
-#include "history/fillers.hpp"
+#include "study/history/fillers.hpp"
 
 #include <cstdint>
 
@@ -7,12 +7,12 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto source = goban::history::FillerSource::parse(text, "fuzz.csv");
+  const auto source = goban::study::history::FillerSource::parse(text, "fuzz.csv");
   if (!source) {
     GOBAN_CHECK(!source.error().message.empty());
     return 0;
   }
-  goban::model::JobHistory history;
+  goban::core::model::JobHistory history;
   history.jobs.resize(3);
   history.jobs.back().request.submit_ns = 5;
   goban::base::TimeNs last_ns = 5;

@@ -1,18 +1,18 @@
-#include "history/fillers.hpp"
+#include "study/history/fillers.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/test_shared.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::kSecond;
 
-model::JobHistory two_jobs() {
-  model::JobHistory history;
+core::model::JobHistory two_jobs() {
+  core::model::JobHistory history;
   for (int i = 0; i < 2; ++i) {
-    model::Job job;
+    core::model::Job job;
     job.request.submit_ns = (10 + i) * kSecond;
     job.request.num_gpus = i + 1;
     job.work_s = 100 + i;
@@ -24,7 +24,7 @@ model::JobHistory two_jobs() {
 TEST(Fillers, ReplayTheTraceAfterItsLastJob) {
   const auto source = FillerSource::parse("k,inter_arrival_s\n0,5\n1,0.5\n2,7\n", "f.csv");
   ASSERT_TRUE(source) << source.error().text();
-  const model::JobHistory history = two_jobs();
+  const core::model::JobHistory history = two_jobs();
   ASSERT_EQ(source->size(), 3u);
   EXPECT_EQ(source->job(0, history)->request.submit_ns, 16 * kSecond);
   EXPECT_EQ(source->job(1, history)->request.submit_ns, 16 * kSecond + kSecond / 2);
@@ -35,7 +35,7 @@ TEST(Fillers, ReplayTheTraceAfterItsLastJob) {
   EXPECT_EQ(third->work_s, 100);
   EXPECT_EQ(source->job(3, history).error().text(),
             "f.csv: the 3 filler jobs are used up (give a longer list of inter-arrival times)");
-  EXPECT_FALSE(source->job(0, model::JobHistory()));
+  EXPECT_FALSE(source->job(0, core::model::JobHistory()));
 }
 
 std::string problem(std::string_view text) {
@@ -64,10 +64,10 @@ TEST(FillersGolden, ArtifactsInterArrivals) {
   if (!path) GTEST_SKIP() << "no shared data folder";
   const auto source = FillerSource::read(*path);
   ASSERT_TRUE(source) << source.error().text();
-  const model::JobHistory history = two_jobs();
+  const core::model::JobHistory history = two_jobs();
   EXPECT_EQ(source->job(0, history)->request.submit_ns, (11 + 260) * kSecond);
   EXPECT_EQ(source->job(1, history)->request.submit_ns, (11 + 260 + 3385) * kSecond);
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

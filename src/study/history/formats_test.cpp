@@ -2,16 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "history/test_reading.hpp"
-#include "model/cluster_file.hpp"
-#include "model/cluster_presets.hpp"
-#include "records/record_format.hpp"
+#include "core/model/cluster_file.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "site/records/record_format.hpp"
+#include "study/history/test_reading.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::kSecond;
-using model::RecordedEnd;
+using core::model::RecordedEnd;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -34,7 +34,7 @@ TEST(Swf, FieldsAndUnixStartTime) {
   EXPECT_EQ(result.format, "swf");
   EXPECT_EQ(result.records, 4);
   EXPECT_THAT(reasons(result), ElementsAre());
-  const model::JobHistory& history = result.history;
+  const core::model::JobHistory& history = result.history;
   ASSERT_EQ(history.jobs.size(), 4u);
   EXPECT_EQ(history.jobs[0].request.submit_ns, 1000000010 * kSecond);
   EXPECT_EQ(history.recorded[0].start_ns, 1000000015 * kSecond);
@@ -249,21 +249,21 @@ TEST(Helios, LocalTimesAndZones) {
 }
 
 TEST(JobFormats, EachIsToldByItsOwnHeader) {
-  for (const records::RecordFormat& format : records::record_formats()) {
-    if (format.layout != records::Layout::HeaderCsv) continue;
-    records::Header header;
+  for (const site::records::RecordFormat& format : site::records::record_formats()) {
+    if (format.layout != site::records::Layout::HeaderCsv) continue;
+    site::records::Header header;
     std::string name;
     for (const char c : std::string(format.header) + ",") {
       if (c == ',') header.push_back(std::exchange(name, ""));
       if (c != ',' && c != '[' && c != ']') name += c;
     }
     std::string taken_by;
-    for (const records::RecordFormat& other : records::record_formats()) {
+    for (const site::records::RecordFormat& other : site::records::record_formats()) {
       if (other.recognises == nullptr) continue;
-      if (other.recognises(header) && other.name != records::kGenericCsv.name)
+      if (other.recognises(header) && other.name != site::records::kGenericCsv.name)
         taken_by += other.name;
     }
-    EXPECT_EQ(taken_by, format.name == records::kGenericCsv.name ? "" : format.name);
+    EXPECT_EQ(taken_by, format.name == site::records::kGenericCsv.name ? "" : format.name);
   }
 }
 
@@ -284,7 +284,7 @@ TEST(JobFormats, NamedFormatsSayWhatTheyNeed) {
 }
 
 TEST(CpuJobs, BecomeTheSmallestTypeThatHoldsThem) {
-  const auto cluster = model::parse_cluster(
+  const auto cluster = core::model::parse_cluster(
       "[[nodes]]\ncount = 4\ngpus = 4\ncores = 40\n"
       "[[resource_type]]\nname = \"Full\"\ngpus = 4\ncores = 40\n"
       "[[resource_type]]\nname = \"C.large\"\ncores = 20\nmax_instances = 3\n"
@@ -301,7 +301,7 @@ TEST(CpuJobs, BecomeTheSmallestTypeThatHoldsThem) {
   EXPECT_EQ(result.counts.cpu_jobs, 4);
   EXPECT_EQ(result.counts.cpu_jobs_left_out, 0);
   std::vector<std::string> placed;
-  for (const model::Job& job : result.history.jobs) {
+  for (const core::model::Job& job : result.history.jobs) {
     placed.push_back(std::to_string(job.request.instances) + " x " +
                      cluster->resource_type(job.request.resource_type).name);
   }
@@ -325,4 +325,4 @@ TEST(CpuJobs, AreCountedOrKept) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,4 +1,4 @@
-#include "history/history_builder.hpp"
+#include "study/history/history_builder.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -7,20 +7,20 @@
 #include <sys/mman.h>
 
 #include "base/number.hpp"
-#include "profile/app_class.hpp"
+#include "core/knowledge/app_class.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
-using model::Cluster;
-using model::Job;
-using model::JobRequest;
-using model::Recorded;
-using model::RecordedEnd;
-using model::ResourceType;
+using core::model::Cluster;
+using core::model::Job;
+using core::model::JobRequest;
+using core::model::Recorded;
+using core::model::RecordedEnd;
+using core::model::ResourceType;
 
 /// How many instances of `type` an empty node holds.
-int64_t instances_of(const ResourceType& type, const model::Node& node) {
+int64_t instances_of(const ResourceType& type, const core::model::Node& node) {
   int64_t fit = std::numeric_limits<int64_t>::max();
   const auto limit = [&fit](int64_t has, int64_t asks) {
     if (asks > 0) fit = std::min(fit, has / asks);
@@ -37,7 +37,7 @@ std::vector<int64_t> count_instances(const Cluster& cluster) {
   std::vector<int64_t> counts;
   for (const ResourceType& type : cluster.resource_types()) {
     int64_t count = 0;
-    for (const model::Node& node : cluster.nodes()) {
+    for (const core::model::Node& node : cluster.nodes()) {
       count = std::min(kEnough, count + std::min(kEnough, instances_of(type, node)));
     }
     counts.push_back(count);
@@ -67,7 +67,7 @@ void use_huge_pages(void* begin, size_t bytes) {
 #endif
 }
 
-std::string seconds_text(model::TimeNs time_ns) {
+std::string seconds_text(core::model::TimeNs time_ns) {
   std::string out;
   base::append_seconds(out, time_ns);
   return out;
@@ -155,9 +155,10 @@ std::string HistoryBuilder::set_resources(const AccountingRecord& record, JobReq
   return {};
 }
 
-model::AppClass HistoryBuilder::class_of(model::ModelId model) {
+core::model::AppClass HistoryBuilder::class_of(core::model::ModelId model) {
   while (class_of_model_.size() <= model.index()) {
-    class_of_model_.push_back(profile::class_of_model(history_.models[class_of_model_.size()]));
+    class_of_model_.push_back(
+        core::knowledge::class_of_model(history_.models[class_of_model_.size()]));
   }
   return class_of_model_[model.index()];
 }
@@ -168,17 +169,17 @@ void HistoryBuilder::push(std::string_view id, const Job& job, const AccountingR
   }
   history_.job_names.add(id);
   history_.jobs.push_back(job);
-  const model::TrainingFacts& training = record.training;
+  const core::model::TrainingFacts& training = record.training;
   if (training.deadline_ns >= 0 && base::to_seconds(training.deadline_ns) < job.work_s) {
     ++counts_.impossible_deadlines;
   }
-  if (training != model::TrainingFacts{} || !history_.training.empty()) {
+  if (training != core::model::TrainingFacts{} || !history_.training.empty()) {
     history_.training.resize(history_.jobs.size());
     history_.training.back() = training;
   }
   const Recorded recorded{.start_ns = record.start_ns,
                           .finish_ns = record.end_ns,
-                          .end = records::recorded_end(record.state)};
+                          .end = site::records::recorded_end(record.state)};
   const bool says_something =
       recorded.start_ns >= 0 || recorded.finish_ns >= 0 || recorded.end != RecordedEnd::Unknown;
   if (!says_something && history_.recorded.empty()) return;
@@ -235,7 +236,7 @@ std::string HistoryBuilder::take(const AccountingRecord& record) {
   if (is_plain && record.submit_ns >= 0) return add(record);
   const bool has_run = record.work_s >= 0 || (record.start_ns >= 0 && record.end_ns >= 0);
   if (!has_run) {
-    const bool over = records::has_ended(record.state);
+    const bool over = site::records::has_ended(record.state);
     if (over && record.start_ns >= 0) return "the end of the job is not known";
     ++(over ? counts_.never_started : counts_.unfinished);
     return {};
@@ -275,13 +276,14 @@ std::string HistoryBuilder::add_job(const AccountingRecord& record) {
     return fmt::format("job_id {} was used before", record.id);
   }
   // From here on nothing is refused but clashes of array tasks, so new names may be kept.
-  request.model = model::ModelId(history_.models.intern(record.model));
-  request.user = model::UserId(history_.users.intern(record.user));
-  request.account = model::AccountId(history_.accounts.intern(record.account));
-  request.partition = model::PartitionId(history_.partitions.intern(record.partition));
-  request.qos = model::QosId(history_.qos.intern(record.qos));
-  const auto app_class = record.app_class.empty() ? std::optional<model::AppClass>()
-                                                  : profile::parse_app_class(record.app_class);
+  request.model = core::model::ModelId(history_.models.intern(record.model));
+  request.user = core::model::UserId(history_.users.intern(record.user));
+  request.account = core::model::AccountId(history_.accounts.intern(record.account));
+  request.partition = core::model::PartitionId(history_.partitions.intern(record.partition));
+  request.qos = core::model::QosId(history_.qos.intern(record.qos));
+  const auto app_class = record.app_class.empty()
+                             ? std::optional<core::model::AppClass>()
+                             : core::knowledge::parse_app_class(record.app_class);
   request.app_class = app_class ? *app_class : class_of(request.model);
   if (record.array_tasks > 0) return add_array(record, job);
   history_.has_walltime_limits |= request.walltime_limit_ns > 0;
@@ -301,7 +303,7 @@ std::string HistoryBuilder::add_array(const AccountingRecord& record, Job job) {
     }
   }
   ids_.insert(record.id);
-  job.request.array = model::ArrayId(history_.arrays.size());
+  job.request.array = core::model::ArrayId(history_.arrays.size());
   history_.arrays.push_back({.max_running = record.array_limit});
   history_.has_walltime_limits |= job.request.walltime_limit_ns > 0;
   for (size_t task = 0; task < tasks; ++task) {
@@ -312,7 +314,7 @@ std::string HistoryBuilder::add_array(const AccountingRecord& record, Job job) {
   return {};
 }
 
-model::JobHistory HistoryBuilder::finish() {
+core::model::JobHistory HistoryBuilder::finish() {
   if (!history_.recorded.empty()) history_.recorded.resize(history_.jobs.size());
   if (!history_.training.empty()) history_.training.resize(history_.jobs.size());
   if (sorted_) return std::move(history_);
@@ -331,7 +333,7 @@ model::JobHistory HistoryBuilder::finish() {
   if (!history_.recorded.empty()) {
     for (const uint32_t index : order) recorded.push_back(history_.recorded[index]);
   }
-  std::vector<model::TrainingFacts> training;
+  std::vector<core::model::TrainingFacts> training;
   if (!history_.training.empty()) {
     for (const uint32_t index : order) training.push_back(history_.training[index]);
   }
@@ -342,4 +344,4 @@ model::JobHistory HistoryBuilder::finish() {
   return std::move(history_);
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

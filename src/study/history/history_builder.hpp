@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "model/cluster.hpp"
-#include "model/job.hpp"
-#include "records/accounting_record.hpp"
-#include "records/id_set.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/job.hpp"
+#include "site/records/accounting_record.hpp"
+#include "site/records/id_set.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
-using records::AccountingRecord;
+using site::records::AccountingRecord;
 
 /// What to do with a job that has neither GPUs nor a resource type, if the cluster has no resource
 /// type without GPUs: it could not be placed.
@@ -34,14 +34,14 @@ struct JobCounts {
 };
 
 /// Collects jobs. A cluster, if given, must outlive the builder.
-class HistoryBuilder final : public records::RecordSink {
+class HistoryBuilder final : public site::records::RecordSink {
  public:
-  HistoryBuilder(const model::Cluster* cluster, size_t jobs_max,
+  HistoryBuilder(const core::model::Cluster* cluster, size_t jobs_max,
                  CpuJobs cpu_jobs = CpuJobs::LeaveOut);
 
   /// If the input has a place for limits, a job that leaves it empty gets the default of its
   /// resource type. Otherwise limits are unknown and nobody gets one.
-  void begin_file(const records::InputFacts& facts) override {
+  void begin_file(const site::records::InputFacts& facts) override {
     walltimes_known_ = facts.has_walltimes;
   }
   /// Room for about so many jobs in all, their names like those so far.
@@ -59,34 +59,34 @@ class HistoryBuilder final : public records::RecordSink {
   [[nodiscard]] const JobCounts& counts() const { return counts_; }
 
   /// The history in submit order; equal times keep the order of the input.
-  [[nodiscard]] model::JobHistory finish();
+  [[nodiscard]] core::model::JobHistory finish();
 
  private:
   [[nodiscard]] std::string set_resources(const AccountingRecord& record,
-                                          model::JobRequest& request);
+                                          core::model::JobRequest& request);
   [[nodiscard]] std::string set_typed_resources(const AccountingRecord& record,
-                                                model::JobRequest& request);
+                                                core::model::JobRequest& request);
   /// What was recorded is a job that ran; its times fit together.
   [[nodiscard]] std::string add(const AccountingRecord& record);
   [[nodiscard]] std::string add_cpu_only(const AccountingRecord& record);
   [[nodiscard]] std::string add_job(const AccountingRecord& record);
-  [[nodiscard]] std::string add_array(const AccountingRecord& record, model::Job job);
-  [[nodiscard]] model::AppClass class_of(model::ModelId model);
-  void push(std::string_view id, const model::Job& job, const AccountingRecord& record);
+  [[nodiscard]] std::string add_array(const AccountingRecord& record, core::model::Job job);
+  [[nodiscard]] core::model::AppClass class_of(core::model::ModelId model);
+  void push(std::string_view id, const core::model::Job& job, const AccountingRecord& record);
 
-  const model::Cluster* cluster_;
+  const core::model::Cluster* cluster_;
   bool walltimes_known_ = false;
   size_t jobs_max_;
   CpuJobs cpu_jobs_;
   JobCounts counts_;
   std::vector<size_t> cpu_types_;       ///< resource types without GPUs, by cores
   std::vector<int64_t> instances_max_;  ///< by resource type: how many the empty cluster holds
-  model::JobHistory history_;
-  std::vector<model::AppClass> class_of_model_;
-  records::IdSet ids_;
+  core::model::JobHistory history_;
+  std::vector<core::model::AppClass> class_of_model_;
+  site::records::IdSet ids_;
   std::string run_id_;  ///< of a job that ran before, or of another cluster
   std::optional<std::string> first_cluster_;
   bool sorted_ = true;
 };
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,4 +1,4 @@
-#include "history/incidents.hpp"
+#include "study/history/incidents.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,15 +9,15 @@
 #include "base/config.hpp"
 #include "base/text_file.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::Result;
 using base::TableReader;
 using base::TimeNs;
-using model::Event;
-using model::EventKind;
-using model::NodeId;
+using core::model::Event;
+using core::model::EventKind;
+using core::model::NodeId;
 
 constexpr size_t kOutagesMax = 5'000'000;  // node times incident
 constexpr size_t kNodeOutagesMax = 1'000;
@@ -36,7 +36,7 @@ struct Outage {
 class IncidentReader {
  public:
   IncidentReader(const base::ConfigValue& document, const std::string& file,
-                 const model::Cluster& cluster, const model::JobHistory& history)
+                 const core::model::Cluster& cluster, const core::model::JobHistory& history)
       : cluster_(cluster), history_(history), problems_(file), root_(document, "", problems_) {
     for (size_t i = 0; i < cluster.nodes().size(); ++i) ids_[cluster.nodes()[i].name] = i;
   }
@@ -108,7 +108,7 @@ class IncidentReader {
       return table.refuse("job", fmt::format("the history has no job {}", job),
                           "its ids are those of the column job_id; tasks of arrays end in _0, _1");
     }
-    event.job = model::JobId(found->second);
+    event.job = core::model::JobId(found->second);
     job_failures_.push_back(event);
   }
 
@@ -167,8 +167,8 @@ class IncidentReader {
     }
   }
 
-  const model::Cluster& cluster_;
-  const model::JobHistory& history_;
+  const core::model::Cluster& cluster_;
+  const core::model::JobHistory& history_;
   base::ConfigProblems problems_;
   TableReader root_;
   std::unordered_map<std::string, size_t> ids_;
@@ -240,8 +240,8 @@ class NodeTimeline {
 }  // namespace
 
 Result<std::vector<Event>> parse_incidents(std::string_view toml, const std::string& file,
-                                           const model::Cluster& cluster,
-                                           const model::JobHistory& history) {
+                                           const core::model::Cluster& cluster,
+                                           const core::model::JobHistory& history) {
   const auto document = base::parse_config(toml, file);
   if (!document) return base::failure(document.error());
   IncidentReader reader(*document, file, cluster, history);
@@ -254,11 +254,12 @@ Result<std::vector<Event>> parse_incidents(std::string_view toml, const std::str
   return events;
 }
 
-Result<std::vector<Event>> read_incidents(const std::string& path, const model::Cluster& cluster,
-                                          const model::JobHistory& history) {
+Result<std::vector<Event>> read_incidents(const std::string& path,
+                                          const core::model::Cluster& cluster,
+                                          const core::model::JobHistory& history) {
   const auto text = base::read_text_file(path, kFileBytesMax);
   if (!text) return base::failure(text.error());
   return parse_incidents(*text, base::input_name(path), cluster, history);
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

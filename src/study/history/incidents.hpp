@@ -23,23 +23,24 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "model/cluster.hpp"
-#include "model/event.hpp"
-#include "model/job.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/event.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 /// Reads a file, plain or gzip. Errors: Failed if it cannot be read, else as parse_incidents.
-[[nodiscard]] base::Result<std::vector<model::Event>> read_incidents(
-    const std::string& path, const model::Cluster& cluster, const model::JobHistory& history);
+[[nodiscard]] base::Result<std::vector<core::model::Event>> read_incidents(
+    const std::string& path, const core::model::Cluster& cluster,
+    const core::model::JobHistory& history);
 
 /// Events by time: NodeLost (failure), NodeClosed (maintenance begins), NodeRestored, NodeDrained
 /// (the next window is known). Where incidents of a node overlap, it goes down once, at the first,
 /// and returns once, at the end of the last. A window is announced again after each return, since
 /// a returning node forgets it. JobBroke, for jobs of the history.
 /// Errors: BadData with line, column, field and remedy.
-[[nodiscard]] base::Result<std::vector<model::Event>> parse_incidents(
-    std::string_view toml, const std::string& file, const model::Cluster& cluster,
-    const model::JobHistory& history);
+[[nodiscard]] base::Result<std::vector<core::model::Event>> parse_incidents(
+    std::string_view toml, const std::string& file, const core::model::Cluster& cluster,
+    const core::model::JobHistory& history);
 
-}  // namespace goban::history
+}  // namespace goban::study::history

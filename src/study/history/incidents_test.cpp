@@ -1,26 +1,26 @@
-#include "history/incidents.hpp"
+#include "study/history/incidents.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using testing::ElementsAre;
 
 /// Four nodes: node0000 to node0003.
-const model::Cluster& cluster() {
-  static const model::Cluster four = *model::make_preset("4x2");
+const core::model::Cluster& cluster() {
+  static const core::model::Cluster four = *core::model::make_preset("4x2");
   return four;
 }
 
 /// Two jobs: 7 and b.
-const model::JobHistory& jobs() {
-  static const model::JobHistory two = [] {
-    model::JobHistory history;
+const core::model::JobHistory& jobs() {
+  static const core::model::JobHistory two = [] {
+    core::model::JobHistory history;
     for (const char* name : {"7", "b"}) history.job_names.add(name);
     history.jobs.resize(2);
     return history;
@@ -33,16 +33,16 @@ std::vector<std::string> events_of(std::string_view toml) {
   const auto events = parse_incidents(toml, "i.toml", cluster(), jobs());
   if (!events) return {events.error().text()};
   std::vector<std::string> out;
-  for (const model::Event& event : *events) {
-    if (event.kind == model::EventKind::JobBroke) {
+  for (const core::model::Event& event : *events) {
+    if (event.kind == core::model::EventKind::JobBroke) {
       out.push_back(fmt::format("{} {} {}", event.at_ns / base::kSecond,
                                 event.out_of_memory ? "oom" : "broke", event.job.value));
       continue;
     }
-    std::string kind = event.kind == model::EventKind::NodeLost       ? "lost"
-                       : event.kind == model::EventKind::NodeClosed   ? "closed"
-                       : event.kind == model::EventKind::NodeRestored ? "restored"
-                                                                      : "drained";
+    std::string kind = event.kind == core::model::EventKind::NodeLost       ? "lost"
+                       : event.kind == core::model::EventKind::NodeClosed   ? "closed"
+                       : event.kind == core::model::EventKind::NodeRestored ? "restored"
+                                                                            : "drained";
     out.push_back(fmt::format("{} {} {}", event.at_ns / base::kSecond, kind, event.node.value));
     if (event.until_ns > 0) out.back() += fmt::format(" {}", event.until_ns / base::kSecond);
   }
@@ -146,4 +146,4 @@ TEST(Incidents, Problems) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,4 +1,5 @@
-// Reads a job history of any format of the room records into a model::JobHistory, in submit order.
+// Reads a job history of any format of the room records into a core::model::JobHistory, in submit
+// order.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +9,22 @@
 
 #include "base/byte_source.hpp"
 #include "base/result.hpp"
-#include "history/history_builder.hpp"
-#include "model/cluster.hpp"
-#include "model/job.hpp"
-#include "records/record_reader.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/job.hpp"
+#include "site/records/record_reader.hpp"
+#include "study/history/history_builder.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
-using records::Rejection;
+using site::records::Rejection;
 
-struct ReadOptions : records::ReadOptions {
-  const model::Cluster* cluster = nullptr;  ///< for limits and resource types; may be null
+struct ReadOptions : site::records::ReadOptions {
+  const core::model::Cluster* cluster = nullptr;  ///< for limits and resource types; may be null
   CpuJobs cpu_jobs = CpuJobs::LeaveOut;
 };
 
-struct ReadResult : records::ReadSummary {
-  model::JobHistory history;
+struct ReadResult : site::records::ReadSummary {
+  core::model::JobHistory history;
   JobCounts counts;       ///< jobs without GPUs, shares of GPUs, jobs that did not run
   bool unsorted = false;  ///< the input was not in submit order; it is now
 };
@@ -40,7 +41,8 @@ struct ReadResult : records::ReadSummary {
 
 /// The same from anything that gives records to a sink, such as the store.
 [[nodiscard]] base::Result<ReadResult> read_jobs(
-    const std::function<base::Result<records::ReadSummary>(records::RecordSink& sink)>& read,
+    const std::function<base::Result<site::records::ReadSummary>(site::records::RecordSink& sink)>&
+        read,
     const ReadOptions& options);
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,25 +1,25 @@
 // Any bytes are a job history: every record is taken within the limits of the cluster or counted
 // as refused, where the blocks end makes no difference, and a history that was read can be summed
 // up and written as generic CSV that reads back equal.
-#include "history/job_reader.hpp"
+#include "study/history/job_reader.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
 #include "base/check.hpp"
-#include "history/summary.hpp"
-#include "history/write_generic.hpp"
-#include "model/cluster_file.hpp"
-#include "records/record_format.hpp"
+#include "core/model/cluster_file.hpp"
+#include "site/records/record_format.hpp"
+#include "study/history/summary.hpp"
+#include "study/history/write_generic.hpp"
 
 namespace {
 
-using goban::history::ReadResult;
+using goban::study::history::ReadResult;
 
-constexpr auto kKept = goban::history::CpuJobs::Keep;
+constexpr auto kKept = goban::study::history::CpuJobs::Keep;
 
-const goban::model::Cluster& small_cluster() {
-  static const goban::model::Cluster cluster = *goban::model::parse_cluster(
+const goban::core::model::Cluster& small_cluster() {
+  static const goban::core::model::Cluster cluster = *goban::core::model::parse_cluster(
       "[[nodes]]\ncount = 4\ngpus = 4\ncores = 8\n"
       "[[resource_type]]\nname = \"Full\"\ngpus = 4\ncores = 8\nmax_instances = 3\n"
       "walltime_max = 100\nwalltime_default = 10\n"
@@ -28,7 +28,7 @@ const goban::model::Cluster& small_cluster() {
   return cluster;
 }
 
-void check_result(const ReadResult& result, const goban::model::Cluster* cluster) {
+void check_result(const ReadResult& result, const goban::core::model::Cluster* cluster) {
   const auto& jobs = result.history.jobs;
   GOBAN_CHECK(result.rejected <= result.records);
   GOBAN_CHECK(result.history.job_names.size() == jobs.size());
@@ -40,7 +40,7 @@ void check_result(const ReadResult& result, const goban::model::Cluster* cluster
     GOBAN_CHECK(recorded[i].start_ns == -1 || recorded[i].start_ns >= jobs[i].request.submit_ns);
   }
   GOBAN_CHECK(std::ranges::is_sorted(
-      jobs, {}, [](const goban::model::Job& job) { return job.request.submit_ns; }));
+      jobs, {}, [](const goban::core::model::Job& job) { return job.request.submit_ns; }));
   for (const auto& job : jobs) {
     GOBAN_CHECK(job.work_s >= 0 && job.request.submit_ns >= 0);
     GOBAN_CHECK(job.request.num_gpus >= 0);
@@ -53,20 +53,21 @@ void check_result(const ReadResult& result, const goban::model::Cluster* cluster
 }
 
 /// Written as generic CSV and read again it is the same history.
-void check_round_trip(const ReadResult& result, const goban::model::Cluster* cluster) {
-  namespace history = goban::history;
-  const auto written = [cluster](const goban::model::JobHistory& jobs) {
+void check_round_trip(const ReadResult& result, const goban::core::model::Cluster* cluster) {
+  namespace history = goban::study::history;
+  const auto written = [cluster](const goban::core::model::JobHistory& jobs) {
     std::string out;
-    history::write_generic(jobs, cluster, [&out](std::string_view text) { out += text; });
+    goban::study::history::write_generic(jobs, cluster,
+                                         [&out](std::string_view text) { out += text; });
     return out;
   };
   const std::string first = written(result.history);
-  history::ReadOptions options;
+  goban::study::history::ReadOptions options;
   options.format = "generic";
   options.cluster = cluster;
   options.cpu_jobs = kKept;
   goban::base::MemorySource source(first);
-  const auto again = history::read_jobs(source, "again.csv", options);
+  const auto again = goban::study::history::read_jobs(source, "again.csv", options);
   GOBAN_CHECK(again.has_value() && again->rejected == 0 && !again->unsorted);
   GOBAN_CHECK(again->history.jobs.size() == result.history.jobs.size());
   GOBAN_CHECK(written(again->history) == first);
@@ -75,26 +76,26 @@ void check_round_trip(const ReadResult& result, const goban::model::Cluster* clu
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace history = goban::history;
+  namespace history = goban::study::history;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto formats = goban::records::record_formats();
+  const auto formats = goban::site::records::record_formats();
   for (const std::string_view format : {std::string_view(), formats[size % formats.size()].name}) {
-    history::ReadOptions options;
+    goban::study::history::ReadOptions options;
     options.format = format;
     options.cluster = size % 2 == 0 ? &small_cluster() : nullptr;
     options.cpu_jobs = kKept;
     options.procs_per_gpu = 3;
     options.jobs_max = 1000;
     goban::base::MemorySource whole(text);
-    const auto result = history::read_jobs(whole, "fuzz.csv", options);
+    const auto result = goban::study::history::read_jobs(whole, "fuzz.csv", options);
     if (result) {
       check_result(*result, options.cluster);
       check_round_trip(*result, options.cluster);
-      GOBAN_CHECK(history::summarise(result->history).jobs ==
+      GOBAN_CHECK(goban::study::history::summarise(result->history).jobs ==
                   static_cast<int64_t>(result->history.jobs.size()));
     }
     goban::base::MemorySource pieces(text, 7);
-    const auto again = history::read_jobs(pieces, "fuzz.csv", options);
+    const auto again = goban::study::history::read_jobs(pieces, "fuzz.csv", options);
     GOBAN_CHECK(result.has_value() == again.has_value());
     if (!result) continue;
     GOBAN_CHECK(result->records == again->records && result->rejected == again->rejected);

@@ -1,4 +1,4 @@
-#include "history/job_reader.hpp"
+#include "study/history/job_reader.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -10,10 +10,10 @@
 #include <zlib.h>
 
 #include "base/test_shared.hpp"
-#include "history/test_reading.hpp"
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/history/test_reading.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::kSecond;
@@ -46,7 +46,7 @@ TEST(JobReader, GenericFields) {
   EXPECT_EQ(result.records, 3);
   EXPECT_EQ(result.rejected, 0);
   EXPECT_FALSE(result.unsorted);
-  const model::JobHistory& history = result.history;
+  const core::model::JobHistory& history = result.history;
   ASSERT_EQ(history.jobs.size(), 3u);
   EXPECT_THAT(names(result), ElementsAre("7", "8", "x-9"));
   EXPECT_EQ(history.jobs[0].request.submit_ns, 10 * kSecond);
@@ -106,12 +106,12 @@ TEST(JobReader, AccountsAndRecordsOfTheSiteAreKept) {
   EXPECT_THAT(names(result), ElementsAre("early", "late"));
   ASSERT_EQ(result.history.recorded.size(), 2u);
   EXPECT_EQ(result.history.recorded[0].start_ns, -1);
-  EXPECT_EQ(result.history.recorded[0].end, model::RecordedEnd::Unknown);
+  EXPECT_EQ(result.history.recorded[0].end, core::model::RecordedEnd::Unknown);
   EXPECT_EQ(result.history.recorded[1].start_ns, base::from_seconds(12.5));
   EXPECT_EQ(result.history.recorded[0].finish_ns, -1);
   EXPECT_EQ(result.history.recorded[1].finish_ns, base::from_seconds(17));
-  EXPECT_EQ(result.history.recorded[1].end, model::RecordedEnd::Cancelled);
-  const model::JobRequest& late = result.history.jobs[1].request;
+  EXPECT_EQ(result.history.recorded[1].end, core::model::RecordedEnd::Cancelled);
+  const core::model::JobRequest& late = result.history.jobs[1].request;
   EXPECT_EQ(result.history.accounts[late.account.index()], "physics");
   EXPECT_EQ(result.history.partitions[late.partition.index()], "gpu");
   EXPECT_EQ(result.history.qos[late.qos.index()], "high");
@@ -123,7 +123,7 @@ TEST(JobReader, AccountsAndRecordsOfTheSiteAreKept) {
 }
 
 TEST(JobReader, EveryReasonHasItsText) {
-  const auto cluster = model::make_preset("2x4");
+  const auto cluster = core::model::make_preset("2x4");
   ASSERT_TRUE(cluster);
   ReadOptions options;
   options.cluster = &*cluster;
@@ -203,7 +203,7 @@ constexpr std::string_view kTyped =
     "job_id,submit_time,duration,num_gpus,user,resource_type,instances,walltime_s\n";
 
 TEST(JobReader, ResourceTypes) {
-  const auto abci = model::make_preset("abci");
+  const auto abci = core::model::make_preset("abci");
   ASSERT_TRUE(abci);
   ReadOptions options;
   options.cluster = &*abci;
@@ -229,7 +229,7 @@ TEST(JobReader, ResourceTypes) {
 }
 
 TEST(JobReader, ResourceTypeLimits) {
-  const auto abci = model::make_preset("abci");
+  const auto abci = core::model::make_preset("abci");
   ASSERT_TRUE(abci);
   ReadOptions options;
   options.cluster = &*abci;
@@ -262,7 +262,7 @@ TEST(JobReader, ResourceTypeLimits) {
 }
 
 TEST(JobReader, WithoutWalltimeColumnNobodyGetsTheDefault) {
-  const auto abci = model::make_preset("abci");
+  const auto abci = core::model::make_preset("abci");
   ASSERT_TRUE(abci);
   ReadOptions options;
   options.cluster = &*abci;
@@ -293,7 +293,7 @@ TEST(JobReader, Arrays) {
                           "9: class \"b\" is not a letter from A to Z"));
   ASSERT_EQ(result.history.arrays.size(), 1u);
   EXPECT_EQ(result.history.arrays[0].max_running, 2);
-  EXPECT_EQ(result.history.jobs[2].request.array, model::ArrayId(0u));
+  EXPECT_EQ(result.history.jobs[2].request.array, core::model::ArrayId(0u));
   EXPECT_EQ(result.history.jobs[2].request.priority, 9);
   EXPECT_EQ(result.history.jobs[2].request.app_class.letter(), 'B');
   EXPECT_FALSE(result.history.jobs[3].request.array.valid());
@@ -447,4 +447,4 @@ TEST(JobReaderGolden, PalTraces) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,9 +1,9 @@
-#include "history/portable_math.hpp"
+#include "study/history/portable_math.hpp"
 
 #include <cmath>
 #include <limits>
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 // ln 2 in two parts: the first has zeros at its end, so that multiples up to 2^11 are exact.
@@ -42,4 +42,4 @@ double portable_exp(double x) {
   return std::ldexp(series, static_cast<int>(exponent));
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -3,11 +3,11 @@
 // processors. Accurate to a few units in the last place.
 #pragma once
 
-namespace goban::history {
+namespace goban::study::history {
 
 /// Natural logarithm; x > 0, finite and not subnormal.
 [[nodiscard]] double portable_log(double x);
 /// e to the x; |x| <= 700.
 [[nodiscard]] double portable_exp(double x);
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,10 +1,10 @@
-#include "history/portable_math.hpp"
+#include "study/history/portable_math.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 TEST(PortableMath, AgreesWithTheLibrary) {
@@ -25,4 +25,4 @@ TEST(PortableMath, AgreesWithTheLibrary) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

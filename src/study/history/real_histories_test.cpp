@@ -7,9 +7,9 @@
 #include <map>
 
 #include "base/test_shared.hpp"
-#include "history/job_reader.hpp"
+#include "study/history/job_reader.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 /// What a file holds; sums are over jobs with GPUs.
@@ -48,7 +48,7 @@ TEST_P(RealHistories, HaveTheirOwnCounts) {
   EXPECT_EQ(result->counts.cpu_jobs_left_out, golden.cpu_jobs);
   EXPECT_EQ(result->counts.gpu_shares, golden.gpu_shares);
   EXPECT_EQ(result->unsorted, golden.unsorted);
-  const model::JobHistory& history = result->history;
+  const core::model::JobHistory& history = result->history;
   ASSERT_EQ(static_cast<int64_t>(history.jobs.size()),
             golden.records - golden.rejected - golden.cpu_jobs);
   double gpu_s = 0;
@@ -56,7 +56,7 @@ TEST_P(RealHistories, HaveTheirOwnCounts) {
   double wait_s = 0;
   double limit_s = 0;
   for (size_t i = 0; i < history.jobs.size(); ++i) {
-    const model::Job& job = history.jobs[i];
+    const core::model::Job& job = history.jobs[i];
     gpu_s += job.work_s * job.request.num_gpus;
     duration_s += job.work_s;
     limit_s += base::to_seconds(job.request.walltime_limit_ns);
@@ -115,7 +115,7 @@ TEST(RealHistoriesFacts, PhillyAttempts) {  // specification, regression values 
   ASSERT_TRUE(result) << result.error().text();
   std::map<int32_t, int64_t> jobs_of_size;
   int64_t five_minutes = 0;
-  for (const model::Job& job : result->history.jobs) {
+  for (const core::model::Job& job : result->history.jobs) {
     ++jobs_of_size[job.request.num_gpus];
     five_minutes += job.work_s >= 300 ? 1 : 0;
   }
@@ -135,7 +135,7 @@ TEST(RealHistoriesFacts, ThetaGpu) {
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_THAT(result->notes, testing::ElementsAre(testing::HasSubstr("one GPU a node")));
   std::vector<double> hours;
-  for (const model::Job& job : result->history.jobs) {
+  for (const core::model::Job& job : result->history.jobs) {
     if (job.work_s >= 300) hours.push_back(job.work_s / 3600);
   }
   ASSERT_EQ(hours.size(), 13'175u);
@@ -189,12 +189,12 @@ TEST(RealHistoriesFacts, EndsOfHelios) {
   if (!path) GTEST_SKIP() << "no shared data folder";
   const auto result = read_jobs(*path, {});
   ASSERT_TRUE(result);
-  std::map<model::RecordedEnd, int64_t> ends;
-  for (const model::Recorded& recorded : result->history.recorded) ++ends[recorded.end];
-  EXPECT_EQ(ends[model::RecordedEnd::Completed], 5'378);
-  EXPECT_EQ(ends[model::RecordedEnd::Cancelled], 3'375);
-  EXPECT_EQ(ends[model::RecordedEnd::Failed], 2'043);
+  std::map<core::model::RecordedEnd, int64_t> ends;
+  for (const core::model::Recorded& recorded : result->history.recorded) ++ends[recorded.end];
+  EXPECT_EQ(ends[core::model::RecordedEnd::Completed], 5'378);
+  EXPECT_EQ(ends[core::model::RecordedEnd::Cancelled], 3'375);
+  EXPECT_EQ(ends[core::model::RecordedEnd::Failed], 2'043);
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,4 +1,4 @@
-#include "history/summary.hpp"
+#include "study/history/summary.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,11 +6,11 @@
 
 #include "base/date_time.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
-using model::Job;
-using model::JobHistory;
+using core::model::Job;
+using core::model::JobHistory;
 
 constexpr double kHour_s = 3600;
 
@@ -143,13 +143,13 @@ Summary summarise(const JobHistory& history) {
   for (const auto& [num_gpus, size] : sizes) summary.sizes.push_back(size);
   if (sizes.contains(0)) summary.cpu_jobs = sizes[0].jobs;
   summary.users =
-      consumers(history, history.users, [](const model::JobRequest& r) { return r.user; });
-  summary.accounts =
-      consumers(history, history.accounts, [](const model::JobRequest& r) { return r.account; });
+      consumers(history, history.users, [](const core::model::JobRequest& r) { return r.user; });
+  summary.accounts = consumers(history, history.accounts,
+                               [](const core::model::JobRequest& r) { return r.account; });
   summary.partitions = consumers(history, history.partitions,
-                                 [](const model::JobRequest& r) { return r.partition; });
+                                 [](const core::model::JobRequest& r) { return r.partition; });
   measure_times(history, summary);
-  for (const model::Recorded& recorded : history.recorded) {
+  for (const core::model::Recorded& recorded : history.recorded) {
     ++summary.ends[static_cast<size_t>(recorded.end)];
   }
   if (history.recorded.empty()) summary.ends[0] = summary.jobs;
@@ -161,4 +161,4 @@ Summary summarise(const JobHistory& history) {
   return summary;
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "model/job.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 /// The quantiles of a Distribution, in percent.
 inline constexpr std::array kQuantilesPercent = {0, 10, 25, 50, 75, 90, 99, 100};
@@ -72,9 +72,9 @@ struct Summary {
 };
 
 /// Cost: one pass and some sorting of the durations.
-[[nodiscard]] Summary summarise(const model::JobHistory& history);
+[[nodiscard]] Summary summarise(const core::model::JobHistory& history);
 
 /// Empty samples have count 0 and nothing else.
 [[nodiscard]] Distribution distribution_of(std::vector<double> values);
 
-}  // namespace goban::history
+}  // namespace goban::study::history

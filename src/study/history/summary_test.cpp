@@ -1,12 +1,12 @@
-#include "history/summary.hpp"
+#include "study/history/summary.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/test_shared.hpp"
-#include "history/test_reading.hpp"
+#include "study/history/test_reading.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using testing::DoubleNear;
@@ -126,4 +126,4 @@ TEST(SummaryGolden, ThetaGpuUsers) {  // expected: Python over the same file
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "history/job_reader.hpp"
+#include "study/history/job_reader.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 /// Reads from memory in reads of `chunk` bytes.
 inline base::Result<ReadResult> read_text(std::string_view text, const ReadOptions& options = {},
@@ -42,4 +42,4 @@ inline std::vector<std::string> reasons(const ReadResult& result) {
   return out;
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

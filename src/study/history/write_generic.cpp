@@ -1,4 +1,4 @@
-#include "history/write_generic.hpp"
+#include "study/history/write_generic.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,18 +8,18 @@
 #include "base/check.hpp"
 #include "base/csv.hpp"
 #include "base/number.hpp"
-#include "profile/app_class.hpp"
+#include "core/knowledge/app_class.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::append_number;
-using model::Job;
-using model::JobHistory;
-using model::JobRequest;
-using model::Recorded;
-using model::RecordedEnd;
-using model::SharingWish;
+using core::model::Job;
+using core::model::JobHistory;
+using core::model::JobRequest;
+using core::model::Recorded;
+using core::model::RecordedEnd;
+using core::model::SharingWish;
 
 /// By RecordedEnd.
 constexpr std::array<std::string_view, 6> kEndWords = {"",          "COMPLETED", "FAILED",
@@ -42,7 +42,8 @@ bool has_names(const base::NameTable& names) {
 }
 
 bool class_differs(const JobHistory& history, const JobRequest& request) {
-  return request.app_class != profile::class_of_model(history.models[request.model.index()]);
+  return request.app_class !=
+         core::knowledge::class_of_model(history.models[request.model.index()]);
 }
 
 Columns columns_of(const JobHistory& history) {
@@ -64,7 +65,7 @@ Columns columns_of(const JobHistory& history) {
     c.finish |= recorded.finish_ns >= 0;
     c.end |= recorded.end != RecordedEnd::Unknown;
   }
-  for (const model::TrainingFacts& training : history.training) {
+  for (const core::model::TrainingFacts& training : history.training) {
     c.batch_size |= training.batch_size > 0;
     c.epochs |= training.epochs > 0;
     c.mem |= training.gpu_mem_bytes > 0;
@@ -110,7 +111,7 @@ std::string header_line(const Columns& c) {
 
 class Writer {
  public:
-  Writer(const JobHistory& history, const model::Cluster* cluster)
+  Writer(const JobHistory& history, const core::model::Cluster* cluster)
       : history_(history), cluster_(cluster), columns_(columns_of(history)) {}
 
   [[nodiscard]] const Columns& columns() const { return columns_; }
@@ -148,7 +149,7 @@ class Writer {
     out += ',';
     base::append_csv_field(out, name);
   }
-  static void append_time(std::string& out, bool there, model::TimeNs time_ns) {
+  static void append_time(std::string& out, bool there, core::model::TimeNs time_ns) {
     if (!there) return;
     out += ',';
     if (time_ns >= 0) base::append_seconds(out, time_ns);
@@ -161,8 +162,8 @@ class Writer {
   }
 
   void append_training(std::string& out, size_t job) const {
-    const model::TrainingFacts training =
-        history_.training.empty() ? model::TrainingFacts{} : history_.training[job];
+    const core::model::TrainingFacts training =
+        history_.training.empty() ? core::model::TrainingFacts{} : history_.training[job];
     append_if_any(out, columns_.batch_size, training.batch_size);
     append_if_any(out, columns_.epochs, training.epochs);
     append_if_any(out, columns_.mem, training.gpu_mem_bytes);
@@ -199,20 +200,20 @@ class Writer {
   }
 
   const JobHistory& history_;
-  const model::Cluster* cluster_;
+  const core::model::Cluster* cluster_;
   Columns columns_;
 };
 
 }  // namespace
 
-void write_generic(const JobHistory& history, const model::Cluster* cluster,
+void write_generic(const JobHistory& history, const core::model::Cluster* cluster,
                    const std::function<void(std::string_view)>& sink) {
   constexpr size_t kPiece = size_t{1} << 20;
   const Writer writer(history, cluster);
   std::string out = header_line(writer.columns());
   const std::vector<Job>& jobs = history.jobs;
   for (size_t first = 0; first < jobs.size();) {
-    const model::ArrayId array = jobs[first].request.array;
+    const core::model::ArrayId array = jobs[first].request.array;
     size_t end = first + 1;  // the tasks of an array lie together: they have one submit time
     while (array.valid() && end < jobs.size() && jobs[end].request.array == array) ++end;
     writer.append(out, first, static_cast<int64_t>(end - first));
@@ -225,4 +226,4 @@ void write_generic(const JobHistory& history, const model::Cluster* cluster,
   sink(out);
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -4,16 +4,16 @@
 #include <functional>
 #include <string_view>
 
-#include "model/cluster.hpp"
-#include "model/job.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 /// Writes the history in pieces of about 1 MiB to `sink`. Read back it is the same history: jobs in
 /// submit order, arrays as arrays, times to the nanosecond. Columns that no job fills are left out.
 /// The tasks of an array have one record of the site, as readers give them: the first one's is
 /// written. `cluster` is the one the history was read for; needed only if jobs have resource types.
-void write_generic(const model::JobHistory& history, const model::Cluster* cluster,
+void write_generic(const core::model::JobHistory& history, const core::model::Cluster* cluster,
                    const std::function<void(std::string_view)>& sink);
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,28 +1,29 @@
-#include "history/write_generic.hpp"
+#include "study/history/write_generic.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/test_shared.hpp"
-#include "history/test_reading.hpp"
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/history/test_reading.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
-std::string written(const model::JobHistory& history, const model::Cluster* cluster = nullptr) {
+std::string written(const core::model::JobHistory& history,
+                    const core::model::Cluster* cluster = nullptr) {
   std::string out;
   write_generic(history, cluster, [&out](std::string_view text) { out += text; });
   return out;
 }
 
 /// All that a history knows of a job, names by their text.
-std::string describe(const model::JobHistory& history, size_t i) {
-  const model::Job& job = history.jobs[i];
-  const model::JobRequest& r = job.request;
-  const model::Recorded recorded =
-      history.recorded.empty() ? model::Recorded{} : history.recorded[i];
+std::string describe(const core::model::JobHistory& history, size_t i) {
+  const core::model::Job& job = history.jobs[i];
+  const core::model::JobRequest& r = job.request;
+  const core::model::Recorded recorded =
+      history.recorded.empty() ? core::model::Recorded{} : history.recorded[i];
   return fmt::format(
       "{} submit {} work {} limit {} gpus {} priority {} instances {} type {} class {} array {} "
       "user {} "
@@ -35,7 +36,7 @@ std::string describe(const model::JobHistory& history, size_t i) {
       static_cast<int>(recorded.end));
 }
 
-void expect_equal(const model::JobHistory& a, const model::JobHistory& b) {
+void expect_equal(const core::model::JobHistory& a, const core::model::JobHistory& b) {
   ASSERT_EQ(a.jobs.size(), b.jobs.size());
   EXPECT_EQ(a.recorded.empty(), b.recorded.empty());
   EXPECT_EQ(a.has_walltime_limits, b.has_walltime_limits);
@@ -51,7 +52,7 @@ TEST(WriteGeneric, LeavesOutWhatNobodyFills) {
 }
 
 TEST(WriteGeneric, EveryColumnComesBack) {
-  const auto abci = model::make_preset("abci");
+  const auto abci = core::model::make_preset("abci");
   ASSERT_TRUE(abci);
   ReadOptions options;
   options.cluster = &*abci;
@@ -83,7 +84,7 @@ TEST(WriteGeneric, TrainingFactsComeBack) {
   ASSERT_EQ(first.rejected, 0) << first.first_rejections[0].reason;
   EXPECT_EQ(first.counts.impossible_deadlines, 1) << "4.5 s for 5 s of work";
   ASSERT_EQ(first.history.training.size(), 3u);
-  EXPECT_EQ(first.history.training[0], model::TrainingFacts{});
+  EXPECT_EQ(first.history.training[0], core::model::TrainingFacts{});
   EXPECT_EQ(first.history.training[1].deadline_ns, 6 * base::kSecond);
   EXPECT_EQ(first.history.training[1].gpu_mem_bytes, 8986296320);
   EXPECT_EQ(first.history.training[2].gpu_util_pct, 0);
@@ -91,8 +92,8 @@ TEST(WriteGeneric, TrainingFactsComeBack) {
   EXPECT_EQ(first.history.training[1].max_wait_ns, -1);
   EXPECT_EQ(first.history.training[2].max_slowdown, 0);
   EXPECT_EQ(first.history.training[2].max_wait_ns, 0);
-  EXPECT_EQ(first.history.training[1].sharing, model::SharingWish::No);
-  EXPECT_EQ(first.history.training[2].sharing, model::SharingWish::Yes);
+  EXPECT_EQ(first.history.training[1].sharing, core::model::SharingWish::No);
+  EXPECT_EQ(first.history.training[2].sharing, core::model::SharingWish::Yes);
   EXPECT_EQ(written(first.history), text);
   // Unsorted input takes the facts along.
   const ReadResult turned = read_ok(
@@ -139,4 +140,4 @@ TEST(WriteGenericGolden, RealHistoriesComeBack) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

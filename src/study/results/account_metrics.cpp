@@ -1,9 +1,9 @@
-#include "report/account_metrics.hpp"
+#include "study/results/account_metrics.hpp"
 
 #include <algorithm>
 #include <tuple>
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 constexpr double kShortestRun_s = 10;
@@ -15,7 +15,7 @@ bool names_any(const base::NameTable& names) {
 
 }  // namespace
 
-double bounded_slowdown(const model::Job& job, double jct_s) {
+double bounded_slowdown(const core::model::Job& job, double jct_s) {
   double run_s = job.work_s;
   if (job.request.walltime_limit_ns > 0) {
     run_s = std::min(run_s, base::to_seconds(job.request.walltime_limit_ns));
@@ -23,8 +23,8 @@ double bounded_slowdown(const model::Job& job, double jct_s) {
   return std::max(1.0, jct_s / std::max(run_s, kShortestRun_s));
 }
 
-std::vector<AccountMetrics> measure_accounts(const model::JobHistory& history,
-                                             const engine::SimulationResult& result,
+std::vector<AccountMetrics> measure_accounts(const core::model::JobHistory& history,
+                                             const simulator::SimulationResult& result,
                                              base::TimeNs counted_from_ns) {
   const bool by_account = names_any(history.accounts);
   const base::NameTable& names = by_account ? history.accounts : history.users;
@@ -32,9 +32,9 @@ std::vector<AccountMetrics> measure_accounts(const model::JobHistory& history,
   std::vector<AccountMetrics> accounts(names.size());
   for (AccountMetrics& account : accounts) account.avg_slowdown = 0;
   for (size_t i = 0; i < history.jobs.size(); ++i) {
-    const model::Job& job = history.jobs[i];
+    const core::model::Job& job = history.jobs[i];
     if (job.request.submit_ns < counted_from_ns) continue;
-    const engine::JobOutcome& outcome = result.outcomes[i];
+    const simulator::JobOutcome& outcome = result.outcomes[i];
     const size_t id = by_account ? job.request.account.index() : job.request.user.index();
     const double jct_s = base::to_seconds(outcome.finish_ns - job.request.submit_ns);
     const double held_s = base::to_seconds(outcome.held_ns);
@@ -57,4 +57,4 @@ std::vector<AccountMetrics> measure_accounts(const model::JobHistory& history,
   return accounts;
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/simulated/simulation.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 /// The jobs of one account. Bounded slowdown of a job (Feitelson et al., JSSPP 1997): its JCT over
 /// its run time at score 1, at least 10 s and at most its walltime limit; never below 1.
@@ -20,12 +20,12 @@ struct AccountMetrics {
 };
 
 /// The slowdown of one job, as above.
-[[nodiscard]] double bounded_slowdown(const model::Job& job, double jct_s);
+[[nodiscard]] double bounded_slowdown(const core::model::Job& job, double jct_s);
 
 /// Of the jobs submitted from `counted_from_ns` on; by average slowdown, worst first, then by name.
 /// Accounts are users if the history names no account. Empty if it names neither.
-[[nodiscard]] std::vector<AccountMetrics> measure_accounts(const model::JobHistory& history,
-                                                           const engine::SimulationResult& result,
-                                                           base::TimeNs counted_from_ns = 0);
+[[nodiscard]] std::vector<AccountMetrics> measure_accounts(
+    const core::model::JobHistory& history, const simulator::SimulationResult& result,
+    base::TimeNs counted_from_ns = 0);
 
-}  // namespace goban::report
+}  // namespace goban::study::results

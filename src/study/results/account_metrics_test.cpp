@@ -1,8 +1,8 @@
-#include "report/account_metrics.hpp"
+#include "study/results/account_metrics.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 using base::from_seconds;
@@ -10,19 +10,19 @@ using base::from_seconds;
 /// One GPU each: submitted, work, walltime limit (0: none), start; ends when the work is done or
 /// the limit is up.
 struct Replay {
-  model::JobHistory history;
-  engine::SimulationResult result;
+  core::model::JobHistory history;
+  simulator::SimulationResult result;
   void add(const char* account, const char* user, double submit_s, double work_s, double limit_s,
            double start_s) {
-    model::Job job;
+    core::model::Job job;
     job.request.num_gpus = 1;
     job.request.submit_ns = from_seconds(submit_s);
     job.request.walltime_limit_ns = from_seconds(limit_s);
-    job.request.account = model::AccountId(history.accounts.intern(account));
-    job.request.user = model::UserId(history.users.intern(user));
+    job.request.account = core::model::AccountId(history.accounts.intern(account));
+    job.request.user = core::model::UserId(history.users.intern(user));
     job.work_s = work_s;
     history.jobs.push_back(job);
-    engine::JobOutcome outcome;
+    simulator::JobOutcome outcome;
     outcome.start_ns = from_seconds(start_s);
     outcome.held_ns = from_seconds(limit_s > 0 ? std::min(limit_s, work_s) : work_s);
     outcome.finish_ns = outcome.start_ns + outcome.held_ns;
@@ -69,4 +69,4 @@ TEST(AccountMetrics, UsersStandInWhereThereAreNoAccounts) {
 }
 
 }  // namespace
-}  // namespace goban::report
+}  // namespace goban::study::results

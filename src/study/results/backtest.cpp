@@ -1,4 +1,4 @@
-#include "report/backtest.hpp"
+#include "study/results/backtest.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 constexpr base::TimeNs kDay = 86'400 * base::kSecond;
@@ -43,25 +43,26 @@ std::optional<double> relative_error(double simulated, double recorded) {
   return (simulated - recorded) / recorded;
 }
 
-std::vector<Pair> pairs_of(const model::JobHistory& history, const engine::SimulationResult& result,
+std::vector<Pair> pairs_of(const core::model::JobHistory& history,
+                           const simulator::SimulationResult& result,
                            const BacktestOptions& options, Backtest& out) {
   std::vector<Pair> pairs;
   if (history.jobs.empty()) return pairs;
   const base::TimeNs counted_from = history.jobs.front().request.submit_ns + options.warmup_ns;
   for (size_t i = 0; i < history.jobs.size(); ++i) {
-    const model::Job& job = history.jobs[i];
+    const core::model::Job& job = history.jobs[i];
     const base::TimeNs submit = job.request.submit_ns;
     if (submit < counted_from) {
       ++out.in_warmup;
       continue;
     }
-    const model::Recorded recorded =
-        history.recorded.empty() ? model::Recorded{} : history.recorded[i];
+    const core::model::Recorded recorded =
+        history.recorded.empty() ? core::model::Recorded{} : history.recorded[i];
     if (recorded.start_ns < 0) {
       ++out.without_start;
       continue;
     }
-    const engine::JobOutcome& outcome = result.outcomes[i];
+    const simulator::JobOutcome& outcome = result.outcomes[i];
     Pair& pair = pairs.emplace_back();
     pair.submit_ns = submit;
     pair.recorded_wait_s = base::to_seconds(recorded.start_ns - submit);
@@ -204,8 +205,8 @@ std::optional<double> MeanError::bound() const {
   return std::max({std::abs(*relative), std::abs(*low), std::abs(*high)});
 }
 
-Backtest backtest(const std::string& policy, const model::JobHistory& history,
-                  const engine::SimulationResult& result, const BacktestOptions& options) {
+Backtest backtest(const std::string& policy, const core::model::JobHistory& history,
+                  const simulator::SimulationResult& result, const BacktestOptions& options) {
   Backtest out;
   out.policy = policy;
   const std::vector<Pair> pairs = pairs_of(history, result, options, out);
@@ -227,4 +228,4 @@ Gain wait_gain(const RunMetrics& run, const RunMetrics& reference,
   return gain_of(run.avg_wait_s, reference.avg_wait_s, test ? &test->wait : nullptr);
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

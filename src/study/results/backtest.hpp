@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "engine/simulated/simulation.hpp"
-#include "report/run_metrics.hpp"
+#include "study/results/run_metrics.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 struct BacktestOptions {
   /// Jobs submitted so long after the first one are simulated but not compared.
@@ -54,8 +54,8 @@ struct Backtest {
 };
 
 /// Compares a run under `policy` with history.recorded. Cost: n log n, and resamples x days.
-[[nodiscard]] Backtest backtest(const std::string& policy, const model::JobHistory& history,
-                                const engine::SimulationResult& result,
+[[nodiscard]] Backtest backtest(const std::string& policy, const core::model::JobHistory& history,
+                                const simulator::SimulationResult& result,
                                 const BacktestOptions& options);
 
 /// How a run compares with the reference run: 0.1 = 10 % less. `error` and `claimed` are there if
@@ -72,4 +72,4 @@ struct Gain {
 [[nodiscard]] Gain wait_gain(const RunMetrics& run, const RunMetrics& reference,
                              const std::optional<Backtest>& test);
 
-}  // namespace goban::report
+}  // namespace goban::study::results

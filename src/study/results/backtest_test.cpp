@@ -1,32 +1,32 @@
-#include "report/backtest.hpp"
+#include "study/results/backtest.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 constexpr double kDay_s = 86'400;
 
 /// A record and a run of it, job by job.
 struct Case {
-  model::JobHistory history;
-  engine::SimulationResult result;
+  core::model::JobHistory history;
+  simulator::SimulationResult result;
 
   /// Times in seconds; the waits are those of record and run; start_s < 0: none was recorded.
   void add(double submit_s, double recorded_wait_s, double simulated_wait_s, double work_s = 100) {
-    model::Job job;
+    core::model::Job job;
     job.request.submit_ns = base::from_seconds(submit_s);
     job.request.num_gpus = 1;
     job.work_s = work_s;
     history.jobs.push_back(job);
-    model::Recorded recorded;
+    core::model::Recorded recorded;
     if (recorded_wait_s >= 0) recorded.start_ns = base::from_seconds(submit_s + recorded_wait_s);
     history.recorded.push_back(recorded);
-    engine::JobOutcome outcome;
+    simulator::JobOutcome outcome;
     outcome.start_ns = base::from_seconds(submit_s + simulated_wait_s);
     outcome.finish_ns = base::from_seconds(submit_s + simulated_wait_s + work_s);
     outcome.held_ns = base::from_seconds(work_s);
-    outcome.end = engine::JobEnd::Finished;
+    outcome.end = simulator::JobEnd::Finished;
     result.outcomes.push_back(outcome);
   }
   [[nodiscard]] Backtest run(BacktestOptions options = {}) const {
@@ -162,4 +162,4 @@ TEST(Gain, IsClaimedBeyondTheErrorOnly) {
 }
 
 }  // namespace
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,4 +1,4 @@
-#include "report/column.hpp"
+#include "study/results/column.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include "base/check.hpp"
 #include "base/gzip.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 namespace {
 
@@ -66,4 +66,4 @@ std::string TextColumn::json() const {
                      lengths_.size(), whole_column(lengths_), base::base64(base::gzip(text_)));
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

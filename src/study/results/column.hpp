@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace goban::report {
+namespace goban::study::results {
 
 /// A column is the JSON object {"type", "count", "delta", "data"}. `data` is base64 of gzip of the
 /// values, least significant bytes first, all first bytes of all values, then all second bytes, and
@@ -32,4 +32,4 @@ class TextColumn {
   std::vector<uint32_t> lengths_;
 };
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,28 +1,28 @@
-#include "report/decision_log.hpp"
+#include "study/results/decision_log.hpp"
 
 #include "base/number.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 namespace {
 
-void append_jobs(std::string& out, const std::vector<model::JobId>& jobs) {
+void append_jobs(std::string& out, const std::vector<core::model::JobId>& jobs) {
   out += '[';
-  for (const model::JobId job : jobs) {
+  for (const core::model::JobId job : jobs) {
     if (out.back() != '[') out += ',';
     base::append_number(out, int64_t{job.value});
   }
   out += ']';
 }
 
-void append_placed(std::string& out, const scheduler::Decision& decision,
-                   const scheduler::Core& core) {
+void append_placed(std::string& out, const core::scheduler::Decision& decision,
+                   const core::scheduler::Core& core) {
   out += '[';
-  for (const model::JobId job : decision.placed) {
+  for (const core::model::JobId job : decision.placed) {
     out += out.back() == '[' ? "[" : ",[";
     base::append_number(out, int64_t{job.value});
     out += ",[";
-    for (const model::GpuId gpu : core.allocation(job).gpus) {
+    for (const core::model::GpuId gpu : core.allocation(job).gpus) {
       if (out.back() != '[') out += ',';
       base::append_number(out, int64_t{gpu.value});
     }
@@ -50,16 +50,17 @@ void DecisionLog::repeat_until(base::TimeNs now) {
   }
 }
 
-void DecisionLog::decided(const scheduler::Decision& decision, const scheduler::Core& core) {
+void DecisionLog::decided(const core::scheduler::Decision& decision,
+                          const core::scheduler::Core& core) {
   repeat_until(decision.at_ns);
   last_ns_ = decision.at_ns;
   std::string body;
   append_placed(body, decision, core);
   idle_body_ = "[],[]";
-  if (core.policies().preemption == policy::Preemption::NonSticky) {
+  if (core.policies().preemption == core::policy::Preemption::NonSticky) {
     idle_body_ = body + ',';
-    append_jobs(idle_body_,
-                core.policies().list_released ? decision.placed : std::vector<model::JobId>{});
+    append_jobs(idle_body_, core.policies().list_released ? decision.placed
+                                                          : std::vector<core::model::JobId>{});
   }
   body += ',';
   append_jobs(body, decision.terminated);
@@ -68,4 +69,4 @@ void DecisionLog::decided(const scheduler::Decision& decision, const scheduler::
 
 void DecisionLog::ended(base::TimeNs now) { repeat_until(now); }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

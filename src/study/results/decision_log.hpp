@@ -5,19 +5,20 @@
 #include <string>
 
 #include "base/output_file.hpp"
-#include "engine/simulated/simulation.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 /// Writes [time_s, [[job, [gpu ids]], ...], [terminated jobs]] for every decision. With rounds,
 /// those in which nothing could change were skipped by the engine; their lines are written, too.
 /// Job ids are the numbers of the history: 0, 1, ... in submit order, fillers behind.
-class DecisionLog final : public engine::Observer {
+class DecisionLog final : public simulator::Observer {
  public:
   DecisionLog(base::OutputFile file, base::TimeNs round_ns)
       : file_(std::move(file)), round_ns_(round_ns) {}
 
-  void decided(const scheduler::Decision& decision, const scheduler::Core& core) override;
+  void decided(const core::scheduler::Decision& decision,
+               const core::scheduler::Core& core) override;
   void ended(base::TimeNs now) override;
   [[nodiscard]] base::Status commit() { return file_.commit(); }
 
@@ -31,4 +32,4 @@ class DecisionLog final : public engine::Observer {
   std::string idle_body_;  ///< of a round in which nothing changes after the last decision
 };
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,10 +1,10 @@
-#include "report/distribution.hpp"
+#include "study/results/distribution.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace goban::report {
+namespace goban::study::results {
 
 Distribution distribution(std::vector<std::vector<double>> runs, size_t points) {
   double least = std::numeric_limits<double>::infinity();
@@ -35,4 +35,4 @@ Distribution distribution(std::vector<std::vector<double>> runs, size_t points) 
   return result;
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace goban::report {
+namespace goban::study::results {
 
 /// Shares of values that are at most x, at the same x for all runs.
 struct Distribution {
@@ -15,4 +15,4 @@ struct Distribution {
 /// The grid goes from the smallest value, but at least 1, to the largest of all runs.
 [[nodiscard]] Distribution distribution(std::vector<std::vector<double>> runs, size_t points);
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,4 +1,4 @@
-#include "report/energy_document.hpp"
+#include "study/results/energy_document.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -7,16 +7,16 @@
 #include <span>
 
 #include "base/number.hpp"
-#include "report/column.hpp"
-#include "report/json_text.hpp"
+#include "site/page/json_text.hpp"
+#include "study/results/column.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
-using model::AppId;
-using profile::ColocationHistory;
-using profile::GpuTypeId;
-using profile::MeasuredSet;
+using core::knowledge::ColocationHistory;
+using core::knowledge::GpuTypeId;
+using core::knowledge::MeasuredSet;
+using core::model::AppId;
 
 constexpr size_t kPowerPointsMax = 720;
 constexpr double kHour_s = 3600;
@@ -70,7 +70,7 @@ struct MatrixShape {
 constexpr uint32_t kNoRow = UINT32_MAX;
 
 /// GPU types of the cluster, each once.
-std::vector<GpuTypeId> listed_types(const policy::SiteKnowledge& knowledge) {
+std::vector<GpuTypeId> listed_types(const core::policy::SiteKnowledge& knowledge) {
   std::vector<GpuTypeId> types;
   for (const GpuTypeId type : knowledge.gpu_types) {
     if (type.valid() && std::ranges::find(types, type) == types.end()) types.push_back(type);
@@ -106,7 +106,7 @@ MatrixShape matrix_shape(const ReportInput& input) {
   shape.row_of.resize(known.num_apps(), kNoRow);
   std::vector<bool> wanted(known.num_apps());
   shape.any = mark_paired(input, shape.types, wanted);
-  for (const model::Job& job : input.history->jobs) {
+  for (const core::model::Job& job : input.history->jobs) {
     if (job.request.app.valid()) ++shape.jobs[job.request.app.index()];
   }
   for (size_t app = 0; app < known.num_apps(); ++app) {
@@ -171,7 +171,8 @@ std::string power_json(const ReportInput& input) {
   const TimeNs step_ns = input.runs.front().energy->power().width_ns();
   return fmt::format(
       "{{\"step_s\": {},\n\"runs\": {}}}", base::number_text(base::to_seconds(step_ns)),
-      json_list(input.runs, [](const ReportRun& run) { return run_power_json(run); }, ",\n"));
+      site::page::json_list(
+          input.runs, [](const ReportRun& run) { return run_power_json(run); }, ",\n"));
 }
 
 std::string colocation_json(const ReportInput& input) {
@@ -182,16 +183,18 @@ std::string colocation_json(const ReportInput& input) {
   const auto type_json = [&](GpuTypeId type) {
     return fmt::format(
         "{{\"name\": {}, \"slowdown\": {},\n\"together_h\": {}}}",
-        json_quoted(known.gpu_type_name(type)), slowdown_json(shape, known, type),
-        json_list(
+        site::page::json_quoted(known.gpu_type_name(type)), slowdown_json(shape, known, type),
+        site::page::json_list(
             input.runs,
             [&](const ReportRun& run) { return together_json(shape, input, run, type); }, ",\n"));
   };
   return fmt::format(
       "{{\"apps\": {},\n\"jobs\": {},\n\"left_out\": {},\n\"gpu_types\": {}}}",
-      json_list(shape.apps, [&](AppId app) { return json_quoted(known.app_name(app)); }),
-      json_list(shape.apps, [&](AppId app) { return std::to_string(shape.jobs[app.index()]); }),
-      shape.left_out, json_list(shape.types, type_json, ",\n"));
+      site::page::json_list(
+          shape.apps, [&](AppId app) { return site::page::json_quoted(known.app_name(app)); }),
+      site::page::json_list(shape.apps,
+                            [&](AppId app) { return std::to_string(shape.jobs[app.index()]); }),
+      shape.left_out, site::page::json_list(shape.types, type_json, ",\n"));
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

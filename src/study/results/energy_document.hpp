@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "report/report_document.hpp"
+#include "study/results/report_document.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 /// Most applications in a co-location matrix: those of most jobs stay.
 inline constexpr size_t kMatrixAppsMax = 40;
@@ -18,4 +18,4 @@ inline constexpr size_t kMatrixAppsMax = 40;
 /// each run; empty if no pair was measured and none met.
 [[nodiscard]] std::string colocation_json(const ReportInput& input);
 
-}  // namespace goban::report
+}  // namespace goban::study::results

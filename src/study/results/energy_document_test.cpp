@@ -1,19 +1,19 @@
 // What a report document says of watts and of pairs of applications.
-#include "report/energy_document.hpp"
+#include "study/results/energy_document.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "model/cluster_presets.hpp"
-#include "policy/make_knowledge.hpp"
-#include "profile/colocation/colocation_file.hpp"
-#include "profile/energy/power_presets.hpp"
-#include "report/column.hpp"
-#include "report/service_metrics.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "core/policy/make_knowledge.hpp"
+#include "study/results/column.hpp"
+#include "study/results/service_metrics.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 using base::from_seconds;
@@ -36,7 +36,7 @@ json column(std::vector<float> values) { return json::parse(float_column(values)
 class EnergyDocumentTest : public testing::Test {
  protected:
   EnergyDocumentTest() {
-    cluster_ = model::resolve_cluster("1x2:V100+1x2:P100").value();
+    cluster_ = core::model::resolve_cluster("1x2:V100+1x2:P100").value();
     rows_ = heat_rows(cluster_, 16);
     add(100, 4, "a", 2);
     add(110, 4, "<b>", 0);
@@ -46,10 +46,10 @@ class EnergyDocumentTest : public testing::Test {
   }
 
   void add(double submit_s, int32_t gpus, const char* model, int32_t batch) {
-    model::Job job;
+    core::model::Job job;
     job.request.submit_ns = from_seconds(submit_s);
     job.request.num_gpus = gpus;
-    job.request.model = model::ModelId(history_.models.intern(model));
+    job.request.model = core::model::ModelId(history_.models.intern(model));
     job.work_s = 7200;
     history_.job_names.add(std::to_string(history_.jobs.size()));
     history_.jobs.push_back(job);
@@ -58,18 +58,18 @@ class EnergyDocumentTest : public testing::Test {
   }
 
   void know(const char* colocation, bool power) {
-    policy::KnowledgeSources sources;
+    core::policy::KnowledgeSources sources;
     if (colocation != nullptr) {
-      sources.colocation = profile::parse_colocation(colocation, "h.csv").value();
+      sources.colocation = core::knowledge::parse_colocation(colocation, "h.csv").value();
     }
-    if (power) sources.power = profile::resolve_power("p100,v100").value();
-    knowledge_ = std::make_shared<policy::SiteKnowledge>(
-        policy::make_knowledge(std::move(sources), cluster_, history_).value().knowledge);
+    if (power) sources.power = core::knowledge::resolve_power("p100,v100").value();
+    knowledge_ = std::make_shared<core::policy::SiteKnowledge>(
+        core::policy::make_knowledge(std::move(sources), cluster_, history_).value().knowledge);
     input_.knowledge = knowledge_.get();
   }
 
   void run(const char* policy) {
-    engine::SimulationOptions options;
+    simulator::SimulationOptions options;
     options.knowledge = knowledge_;
     recorders_.push_back(std::make_unique<RunRecorder>(history_, rows_, nullptr));
     options.observer = recorders_.back().get();
@@ -84,10 +84,10 @@ class EnergyDocumentTest : public testing::Test {
       options.observer = energy_.back().get();
       run.energy = energy_.back().get();
     }
-    const auto scores = profile::PmScores::uniform(cluster_.num_gpus());
-    const profile::LocalityPenalties penalties(cluster_, 1.0);
-    results_.push_back(engine::simulate(history_, {&cluster_, &scores, &penalties},
-                                        policy::compose(policy).value(), options)
+    const auto scores = core::knowledge::PmScores::uniform(cluster_.num_gpus());
+    const core::knowledge::LocalityPenalties penalties(cluster_, 1.0);
+    results_.push_back(simulator::simulate(history_, {&cluster_, &scores, &penalties},
+                                           core::policy::compose(policy).value(), options)
                            .value());
     RunMetrics metrics = measure(policy, history_, 4, results_.back());
     metrics.service = measure_service(history_, results_.back(), nullptr);
@@ -98,19 +98,20 @@ class EnergyDocumentTest : public testing::Test {
     for (size_t i = 0; i < results_.size(); ++i) input_.runs[i].result = &results_[i];
   }
 
-  model::Cluster cluster_;
-  model::JobHistory history_;
+  core::model::Cluster cluster_;
+  core::model::JobHistory history_;
   HeatRows rows_;
-  std::shared_ptr<policy::SiteKnowledge> knowledge_;
+  std::shared_ptr<core::policy::SiteKnowledge> knowledge_;
   std::vector<std::unique_ptr<RunRecorder>> recorders_;
   std::vector<std::unique_ptr<PairRecorder>> pairs_;
   std::vector<std::unique_ptr<EnergyRecorder>> energy_;
-  std::vector<engine::SimulationResult> results_;
+  std::vector<simulator::SimulationResult> results_;
   ReportInput input_;
 };
 
 TEST_F(EnergyDocumentTest, NothingIsThereWithoutKnowledge) {
-  knowledge_ = std::make_shared<policy::SiteKnowledge>(policy::SiteKnowledge::none(cluster_));
+  knowledge_ =
+      std::make_shared<core::policy::SiteKnowledge>(core::policy::SiteKnowledge::none(cluster_));
   run("fifo+packed");
   EXPECT_EQ(power_json(input_), "");
   EXPECT_EQ(colocation_json(input_), "");
@@ -172,7 +173,7 @@ TEST_F(EnergyDocumentTest, MatrixOfPairsByGpuTypeOfTheCluster) {
 }
 
 TEST_F(EnergyDocumentTest, MatrixTellsWhoMet) {
-  cluster_ = model::resolve_cluster("2x2:V100").value();
+  cluster_ = core::model::resolve_cluster("2x2:V100").value();
   rows_ = heat_rows(cluster_, 16);
   know(kMeasured, false);
   run("fifo+packed");
@@ -215,4 +216,4 @@ TEST_F(EnergyDocumentTest, DocumentHoldsThemSafely) {
 }
 
 }  // namespace
-}  // namespace goban::report
+}  // namespace goban::study::results

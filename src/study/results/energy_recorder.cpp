@@ -1,30 +1,30 @@
-#include "report/energy_recorder.hpp"
+#include "study/results/energy_recorder.hpp"
 
 #include <algorithm>
 
 #include "base/check.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
-using model::ActionKind;
-using model::GpuId;
-using model::JobId;
-using model::NodeId;
-using profile::GpuResident;
+using core::knowledge::GpuResident;
+using core::model::ActionKind;
+using core::model::GpuId;
+using core::model::JobId;
+using core::model::NodeId;
 
 constexpr size_t kBinsMax = 2048;
 constexpr double kFullUtil_pct = 100;
 
-TimeNs origin_of(const model::JobHistory& history) {
+TimeNs origin_of(const core::model::JobHistory& history) {
   return history.jobs.empty() ? 0 : history.jobs.front().request.submit_ns;
 }
 
-std::vector<profile::MeteredNode> metered_nodes(const model::Cluster& cluster,
-                                                const policy::SiteKnowledge& knowledge) {
+std::vector<core::knowledge::MeteredNode> metered_nodes(
+    const core::model::Cluster& cluster, const core::policy::SiteKnowledge& knowledge) {
   GOBAN_CHECK(knowledge.power.size() == cluster.gpu_models().size());
-  std::vector<profile::MeteredNode> nodes;
-  for (const model::Node& node : cluster.nodes()) {
+  std::vector<core::knowledge::MeteredNode> nodes;
+  for (const core::model::Node& node : cluster.nodes()) {
     nodes.push_back({&knowledge.power[node.gpu_model], node.num_gpus});
   }
   return nodes;
@@ -32,9 +32,10 @@ std::vector<profile::MeteredNode> metered_nodes(const model::Cluster& cluster,
 
 }  // namespace
 
-EnergyRecorder::EnergyRecorder(const model::JobHistory& history, const model::Cluster& cluster,
-                               std::shared_ptr<const policy::SiteKnowledge> knowledge,
-                               bool orders_rests, engine::Observer* next)
+EnergyRecorder::EnergyRecorder(const core::model::JobHistory& history,
+                               const core::model::Cluster& cluster,
+                               std::shared_ptr<const core::policy::SiteKnowledge> knowledge,
+                               bool orders_rests, simulator::Observer* next)
     : history_(history),
       cluster_(cluster),
       knowledge_(std::move(knowledge)),
@@ -52,11 +53,13 @@ EnergyRecorder::EnergyRecorder(const model::JobHistory& history, const model::Cl
       rests_(cluster.nodes().size()),
       residents_(cluster.node_gpus_max()) {}
 
-void EnergyRecorder::decided(const scheduler::Decision& decision, const scheduler::Core& core) {
+void EnergyRecorder::decided(const core::scheduler::Decision& decision,
+                             const core::scheduler::Core& core) {
   if (next_ != nullptr) next_->decided(decision, core);
 }
 
-void EnergyRecorder::acted(TimeNs now, const model::Action& action, const scheduler::Core& core) {
+void EnergyRecorder::acted(TimeNs now, const core::model::Action& action,
+                           const core::scheduler::Core& core) {
   if (next_ != nullptr) next_->acted(now, action, core);
   now = std::max(now, begin_ns_);
   advance(now);
@@ -70,7 +73,7 @@ void EnergyRecorder::acted(TimeNs now, const model::Action& action, const schedu
       return;
     case ActionKind::Rest:
       if (is_touched_[action.node.index()]) flush_node(action.node);
-      meter_.set_rest(action.node, now, profile::PowerState::Sleep);
+      meter_.set_rest(action.node, now, core::knowledge::PowerState::Sleep);
       rests_[action.node.index()] = true;
       return;
     case ActionKind::Cap:
@@ -92,7 +95,7 @@ void EnergyRecorder::awake(TimeNs now, NodeId node) {
   meter_.set_loads(node, now, {});
 }
 
-void EnergyRecorder::job_ended(TimeNs now, JobId job, engine::JobEnd end) {
+void EnergyRecorder::job_ended(TimeNs now, JobId job, simulator::JobEnd end) {
   if (next_ != nullptr) next_->job_ended(now, job, end);
   advance(std::max(now, begin_ns_));
   stop(job);
@@ -106,9 +109,9 @@ void EnergyRecorder::ended(TimeNs now) {
   account_ = meter_.finish(now);
 }
 
-void EnergyRecorder::start(JobId job, const scheduler::Core& core) {
-  const scheduler::State& state = core.state();
-  const model::JobState& known = state.job(state.slot_of(job));
+void EnergyRecorder::start(JobId job, const core::scheduler::Core& core) {
+  const core::scheduler::State& state = core.state();
+  const core::model::JobState& known = state.job(state.slot_of(job));
   const bool counted = job.index() < history_.jobs.size();
   uint32_t slot = 0;
   if (free_slots_.empty()) {
@@ -174,7 +177,7 @@ void EnergyRecorder::flush() {
 void EnergyRecorder::flush_node(NodeId id) {
   is_touched_[id.index()] = false;
   rests_[id.index()] = false;
-  const model::Node& node = cluster_.node(id);
+  const core::model::Node& node = cluster_.node(id);
   loads_.clear();
   const OnGpu* last = nullptr;
   for (uint32_t gpu = node.first_gpu; gpu < node.end_gpu(); ++gpu) {
@@ -194,11 +197,11 @@ void EnergyRecorder::flush_node(NodeId id) {
 
 double EnergyRecorder::load_of(const OnGpu& on, size_t gpu_model,
                                std::vector<GpuResident>& residents) const {
-  const profile::PowerModel& model = knowledge_->power[gpu_model];
-  const profile::GpuTypeId type = knowledge_->gpu_types[gpu_model];
-  const profile::ColocationHistory& known = knowledge_->colocation;
-  std::array<profile::AppId, profile::kSetMax> apps;
-  std::array<double, profile::kSetMax> declared_pct{};
+  const core::knowledge::PowerModel& model = knowledge_->power[gpu_model];
+  const core::knowledge::GpuTypeId type = knowledge_->gpu_types[gpu_model];
+  const core::knowledge::ColocationHistory& known = knowledge_->colocation;
+  std::array<core::knowledge::AppId, core::knowledge::kSetMax> apps;
+  std::array<double, core::knowledge::kSetMax> declared_pct{};
   residents.clear();
   bool all_declared = true;
   for (size_t i = 0; i < on.count; ++i) {
@@ -206,24 +209,24 @@ double EnergyRecorder::load_of(const OnGpu& on, size_t gpu_model,
     apps[i] = job.app;
     declared_pct[i] = job.util_pct;
     all_declared = all_declared && job.util_pct >= 0;
-    const profile::MeasuredSet* alone = known.find_alone(type, job.app);
+    const core::knowledge::MeasuredSet* alone = known.find_alone(type, job.app);
     const double measured_pct = alone == nullptr ? -1 : alone->util_pct;
     const double util_pct = measured_pct >= 0 ? measured_pct : job.util_pct;
     residents.push_back({job.meter_job, util_pct >= 0 ? util_pct : kFullUtil_pct});
   }
-  const std::span<const profile::AppId> members(apps.data(), on.count);
-  const profile::SetPrediction prediction = predictor_.predict(type, members);
+  const std::span<const core::knowledge::AppId> members(apps.data(), on.count);
+  const core::knowledge::SetPrediction prediction = predictor_.predict(type, members);
   for (size_t i = 0; i < on.count; ++i) residents[i].activity /= prediction.mean[i];
-  const auto power = profile::set_power(model, known, type, members, prediction);
+  const auto power = core::knowledge::set_power(model, known, type, members, prediction);
   double power_w = power.gpu_w;
-  if (power.level == profile::PowerLevel::Unknown && all_declared) {
-    power_w = model.gpu_busy_w(profile::joint_util_pct({declared_pct.data(), on.count}));
+  if (power.level == core::knowledge::PowerLevel::Unknown && all_declared) {
+    power_w = model.gpu_busy_w(core::knowledge::joint_util_pct({declared_pct.data(), on.count}));
   }
   if (on.cap >= 0) {
-    const profile::PowerCap& cap = model.caps[static_cast<size_t>(on.cap)];
+    const core::knowledge::PowerCap& cap = model.caps[static_cast<size_t>(on.cap)];
     power_w = std::max(model.gpu_idle_w, power_w * cap.energy_factor / cap.time_factor);
   }
   return power_w;
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,25 +1,25 @@
 // Energy of simulated runs: by hand, and conserved on random runs.
-#include "report/energy_recorder.hpp"
+#include "study/results/energy_recorder.hpp"
 
 #include <gtest/gtest.h>
 #include <numeric>
 #include <rapidcheck/gtest.h>
 
-#include "model/cluster_presets.hpp"
-#include "policy/make_knowledge.hpp"
-#include "profile/colocation/colocation_file.hpp"
-#include "profile/energy/power_presets.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "core/policy/make_knowledge.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 using base::from_seconds;
-using profile::Accounting;
-using profile::EnergyAccount;
+using core::knowledge::Accounting;
+using core::knowledge::EnergyAccount;
 
 /// 100 W of host, GPUs of 10 W idle and 10 + 100 U busy.
-profile::PowerModel plain_power() {
-  profile::PowerModel power;
+core::knowledge::PowerModel plain_power() {
+  core::knowledge::PowerModel power;
   power.num_gpus = 2;
   power.host_idle_w = 100;
   power.gpu_idle_w = 10;
@@ -30,39 +30,40 @@ profile::PowerModel plain_power() {
 }
 
 struct MeteredRun {
-  model::Cluster cluster;
-  model::JobHistory history;
-  std::shared_ptr<policy::SiteKnowledge> knowledge;
+  core::model::Cluster cluster;
+  core::model::JobHistory history;
+  std::shared_ptr<core::policy::SiteKnowledge> knowledge;
 
   void add(double submit_s, double work_s, int32_t gpus, const char* model, float util_pct) {
-    model::Job job;
+    core::model::Job job;
     job.request.submit_ns = from_seconds(submit_s);
     job.request.num_gpus = gpus;
-    job.request.model = model::ModelId(history.models.intern(model));
+    job.request.model = core::model::ModelId(history.models.intern(model));
     job.work_s = work_s;
     history.job_names.add(std::to_string(history.jobs.size()));
     history.jobs.push_back(job);
     history.training.push_back({.gpu_util_pct = util_pct});
   }
 
-  void know(std::optional<profile::ColocationHistory> colocation = {}) {
-    policy::KnowledgeSources sources{.colocation = std::move(colocation),
-                                     .power = profile::PowerCatalog{{plain_power()}}};
-    knowledge = std::make_shared<policy::SiteKnowledge>(
-        policy::make_knowledge(std::move(sources), cluster, history).value().knowledge);
+  void know(std::optional<core::knowledge::ColocationHistory> colocation = {}) {
+    core::policy::KnowledgeSources sources{.colocation = std::move(colocation),
+                                           .power = core::knowledge::PowerCatalog{{plain_power()}}};
+    knowledge = std::make_shared<core::policy::SiteKnowledge>(
+        core::policy::make_knowledge(std::move(sources), cluster, history).value().knowledge);
   }
 
   /// Simulates and returns the recorder's account; the power over time goes to `drawn_j` as joules.
-  EnergyAccount simulate(const std::string& policy, std::span<const model::Event> incidents = {},
+  EnergyAccount simulate(const std::string& policy,
+                         std::span<const core::model::Event> incidents = {},
                          double* drawn_j = nullptr) {
-    const auto scores = profile::PmScores::uniform(cluster.num_gpus());
-    const profile::LocalityPenalties penalties(cluster, 1.0);
-    engine::SimulationOptions options;
+    const auto scores = core::knowledge::PmScores::uniform(cluster.num_gpus());
+    const core::knowledge::LocalityPenalties penalties(cluster, 1.0);
+    simulator::SimulationOptions options;
     options.incidents = incidents;
     EnergyRecorder recorder(history, cluster, knowledge, false, nullptr);
     options.observer = &recorder;
-    const auto result = engine::simulate(history, {&cluster, &scores, &penalties},
-                                         policy::compose(policy).value(), options);
+    const auto result = simulator::simulate(history, {&cluster, &scores, &penalties},
+                                            core::policy::compose(policy).value(), options);
     EXPECT_TRUE(result.has_value());
     if (drawn_j != nullptr) {
       *drawn_j = 0;
@@ -80,14 +81,14 @@ struct MeteredRun {
 
 void expect_conserved(const EnergyAccount& account) {
   const double jobs = std::accumulate(account.job_j.begin(), account.job_j.end(), 0.0);
-  for (const profile::EnergyTotals& totals : account.totals) {
+  for (const core::knowledge::EnergyTotals& totals : account.totals) {
     const double parts = jobs + totals.idle_j + totals.rest_j + totals.transition_j;
     EXPECT_NEAR(parts, totals.cluster_j, 1e-9 * std::max(1.0, totals.cluster_j));
   }
 }
 
 TEST(EnergyRecorder, ByHand) {
-  MeteredRun run{model::make_preset("2x2").value(), {}, {}};
+  MeteredRun run{core::model::make_preset("2x2").value(), {}, {}};
   run.add(10, 100, 1, "a", 40);   // node 0: 10-110
   run.add(60, 100, 1, "b", 100);  // node 0: 60-160
   run.add(160, 50, 4, "b", 100);  // both nodes: 160-210
@@ -104,16 +105,17 @@ TEST(EnergyRecorder, ByHand) {
 }
 
 TEST(EnergyRecorder, MeasuredWattsComeFirst) {
-  MeteredRun run{model::make_preset("1x2:V100").value(), {}, {}};
+  MeteredRun run{core::model::make_preset("1x2:V100").value(), {}, {}};
   run.add(0, 100, 2, "a", 40);
-  run.know(profile::parse_colocation("gpu_type,members,slowdowns,power_w\nV100,a,,150\n", "h.csv")
+  run.know(core::knowledge::parse_colocation("gpu_type,members,slowdowns,power_w\nV100,a,,150\n",
+                                             "h.csv")
                .value());
   const EnergyAccount account = run.simulate("fifo+packed");
   EXPECT_DOUBLE_EQ(account.job_j[0], 100 * (2 * 150.0)) << "the node's watts / its GPUs";
 }
 
 TEST(EnergyRecorder, UnknownUtilisationIsFullyBusy) {
-  MeteredRun run{model::make_preset("1x2").value(), {}, {}};
+  MeteredRun run{core::model::make_preset("1x2").value(), {}, {}};
   run.add(0, 100, 1, "", -1);
   run.add(0, 100, 1, "", 25);  // nameless, but it says how busy it is
   run.know();
@@ -123,7 +125,7 @@ TEST(EnergyRecorder, UnknownUtilisationIsFullyBusy) {
 }
 
 RC_GTEST_PROP(EnergyRecorderProperty, EnergyIsConservedOnRandomRuns, ()) {
-  MeteredRun run{model::make_preset("3x2:V100+2x4:K80").value(), {}, {}};
+  MeteredRun run{core::model::make_preset("3x2:V100+2x4:K80").value(), {}, {}};
   const auto jobs = *rc::gen::inRange(1, 40);
   double submit_s = 0;
   for (int i = 0; i < jobs; ++i) {
@@ -133,14 +135,14 @@ RC_GTEST_PROP(EnergyRecorderProperty, EnergyIsConservedOnRandomRuns, ()) {
             static_cast<float>(*rc::gen::inRange(-1, 101)));
   }
   run.know();
-  std::vector<model::Event> incidents;
+  std::vector<core::model::Event> incidents;
   if (*rc::gen::arbitrary<bool>()) {
-    incidents.push_back({.kind = model::EventKind::NodeLost,
+    incidents.push_back({.kind = core::model::EventKind::NodeLost,
                          .at_ns = from_seconds(*rc::gen::inRange(0, 2000)),
-                         .node = model::NodeId(0u)});
-    incidents.push_back({.kind = model::EventKind::NodeRestored,
+                         .node = core::model::NodeId(0u)});
+    incidents.push_back({.kind = core::model::EventKind::NodeRestored,
                          .at_ns = incidents[0].at_ns + from_seconds(1000),
-                         .node = model::NodeId(0u)});
+                         .node = core::model::NodeId(0u)});
   }
   double drawn_j = 0;
   const EnergyAccount account =
@@ -156,4 +158,4 @@ RC_GTEST_PROP(EnergyRecorderProperty, EnergyIsConservedOnRandomRuns, ()) {
 }
 
 }  // namespace
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -3,18 +3,19 @@
 #include <numeric>
 #include <rapidcheck.h>
 
-#include "engine/simulated/test_sharing_run.hpp"
-#include "report/energy_recorder.hpp"
+#include "core/scheduler/test_sharing_run.hpp"
+#include "study/results/energy_recorder.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 /// Counts what has to have happened for the property to mean anything.
-class Seen final : public engine::Observer {
+class Seen final : public simulator::Observer {
  public:
-  void acted(TimeNs /*now*/, const model::Action& action, const scheduler::Core&) override {
-    rests += action.kind == model::ActionKind::Rest ? 1 : 0;
-    caps += action.kind == model::ActionKind::Cap && action.cap >= 0 ? 1 : 0;
+  void acted(TimeNs /*now*/, const core::model::Action& action,
+             const core::scheduler::Core&) override {
+    rests += action.kind == core::model::ActionKind::Rest ? 1 : 0;
+    caps += action.kind == core::model::ActionKind::Cap && action.cap >= 0 ? 1 : 0;
   }
   int64_t rests = 0;
   int64_t caps = 0;
@@ -24,20 +25,21 @@ class Seen final : public engine::Observer {
 TEST(EnergySharingProperty, JobsIdleAndTransitionsAreTheCluster) {
   Seen seen;
   EXPECT_TRUE(rc::check([&] {
-    engine::SharingRun run = engine::draw_sharing_run(*rc::gen::arbitrary<uint64_t>(), {});
+    core::scheduler::SharingRun run =
+        core::scheduler::draw_sharing_run(*rc::gen::arbitrary<uint64_t>(), {});
     RC_LOG() << run.composition.name << "\n";
     const bool sleeps = run.composition.power != "on";
     EnergyRecorder recorder(run.history, *run.cluster, run.options.knowledge, sleeps, &seen);
     const auto result = run.simulate(&recorder);
     if (!result) RC_FAIL(result.error().message);
-    const profile::EnergyAccount& account = recorder.account();
+    const core::knowledge::EnergyAccount& account = recorder.account();
     const double jobs = std::accumulate(account.job_j.begin(), account.job_j.end(), 0.0);
-    for (const profile::EnergyTotals& totals : account.totals) {
+    for (const core::knowledge::EnergyTotals& totals : account.totals) {
       const double parts_j = jobs + totals.idle_j + totals.rest_j + totals.transition_j;
       RC_ASSERT(std::abs(parts_j - totals.cluster_j) <= 1e-9 * std::max(1.0, totals.cluster_j));
     }
     for (size_t i = 0; i < run.history.jobs.size(); ++i) RC_ASSERT(account.job_j[i] > 0);
-    for (const engine::JobOutcome& outcome : result->outcomes) seen.shared += outcome.shared;
+    for (const simulator::JobOutcome& outcome : result->outcomes) seen.shared += outcome.shared;
   }));
   EXPECT_GT(seen.shared, 0);
   EXPECT_GT(seen.rests, 0);
@@ -45,4 +47,4 @@ TEST(EnergySharingProperty, JobsIdleAndTransitionsAreTheCluster) {
 }
 
 }  // namespace
-}  // namespace goban::report
+}  // namespace goban::study::results

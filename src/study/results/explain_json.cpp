@@ -1,16 +1,17 @@
 #include <nlohmann/json.hpp>
 
-#include "report/explain_text.hpp"
-#include "report/explain_words.hpp"
+#include "study/results/explain_text.hpp"
+#include "study/results/explain_words.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json names(const model::JobHistory& history, const std::vector<model::JobId>& jobs) {
+ordered_json names(const core::model::JobHistory& history,
+                   const std::vector<core::model::JobId>& jobs) {
   ordered_json out = ordered_json::array();
-  for (const model::JobId job : jobs) out.push_back(job_name(history, job));
+  for (const core::model::JobId job : jobs) out.push_back(job_name(history, job));
   return out;
 }
 
@@ -18,7 +19,7 @@ ordered_json seconds(base::TimeNs time_ns) {
   return time_ns == base::kNever ? ordered_json(nullptr) : ordered_json(base::to_seconds(time_ns));
 }
 
-ordered_json wait_json(const model::JobHistory& history, const engine::WaitSpan& span) {
+ordered_json wait_json(const core::model::JobHistory& history, const simulator::WaitSpan& span) {
   ordered_json out = {{"from_s", seconds(span.from_ns)},
                       {"to_s", seconds(span.to_ns)},
                       {"cause", cause_key(span.why.cause)},
@@ -35,10 +36,10 @@ ordered_json wait_json(const model::JobHistory& history, const engine::WaitSpan&
   return out;
 }
 
-ordered_json launch_json(const ExplainContext& context, const engine::Launch& launch) {
+ordered_json launch_json(const ExplainContext& context, const simulator::Launch& launch) {
   const auto level = [&](size_t index) { return context.cluster->levels()[index].name; };
   ordered_json gpus = ordered_json::array();
-  for (const model::GpuId gpu : launch.allocation.gpus) gpus.push_back(gpu.value);
+  for (const core::model::GpuId gpu : launch.allocation.gpus) gpus.push_back(gpu.value);
   ordered_json out = {{"at_s", seconds(launch.at_ns)},
                       {"gpus", std::move(gpus)},
                       {"same_gpus", launch.same_gpus},
@@ -50,9 +51,9 @@ ordered_json launch_json(const ExplainContext& context, const engine::Launch& la
                       {"free_gpus_one_node", launch.one_node_free},
                       {"placed_before", names(*context.history, launch.before)},
                       {"placed_after", names(*context.history, launch.after)}};
-  const policy::PalEntry* chosen = chosen_entry(launch);
+  const core::policy::PalEntry* chosen = chosen_entry(launch);
   ordered_json entries = ordered_json::array();
-  for (const policy::PalEntry& entry : launch.entries) {
+  for (const core::policy::PalEntry& entry : launch.entries) {
     entries.push_back({{"level", level(entry.level)},
                        {"bin", entry.bin_value},
                        {"penalty", entry.penalty},
@@ -66,9 +67,9 @@ ordered_json launch_json(const ExplainContext& context, const engine::Launch& la
 
 }  // namespace
 
-std::string explain_json(const ExplainContext& context, const engine::JobStory& story) {
-  const model::JobHistory& history = *context.history;
-  const model::JobRequest& request = history.jobs[context.job.index()].request;
+std::string explain_json(const ExplainContext& context, const simulator::JobStory& story) {
+  const core::model::JobHistory& history = *context.history;
+  const core::model::JobRequest& request = history.jobs[context.job.index()].request;
   ordered_json out = {{"job", job_name(history, context.job)},
                       {"policy", context.composition->name},
                       {"num_gpus", request.num_gpus},
@@ -77,20 +78,21 @@ std::string explain_json(const ExplainContext& context, const engine::JobStory& 
   out["first_in_line_s"] =
       story.first_in_line_ns ? seconds(*story.first_in_line_ns) : ordered_json(nullptr);
   out["waits"] = ordered_json::array();
-  for (const engine::WaitSpan& span : story.waits) out["waits"].push_back(wait_json(history, span));
+  for (const simulator::WaitSpan& span : story.waits)
+    out["waits"].push_back(wait_json(history, span));
   out["launches"] = ordered_json::array();
-  for (const engine::Launch& launch : story.launches) {
+  for (const simulator::Launch& launch : story.launches) {
     out["launches"].push_back(launch_json(context, launch));
   }
   out["stops"] = ordered_json::array();
-  for (const engine::Stop& stop : story.stops) {
+  for (const simulator::Stop& stop : story.stops) {
     out["stops"].push_back({{"at_s", seconds(stop.at_ns)},
                             {"node_failed", stop.node_failed},
                             {"taken_by", names(history, stop.takers)}});
   }
   out["finish_s"] = story.finish_ns < 0 ? ordered_json(nullptr) : seconds(story.finish_ns);
-  out["timed_out"] = story.end == engine::JobEnd::TimedOut;
+  out["timed_out"] = story.end == simulator::JobEnd::TimedOut;
   return out.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,17 +1,17 @@
-#include "report/explain_text.hpp"
+#include "study/results/explain_text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "report/explain_words.hpp"
+#include "study/results/explain_words.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
-using engine::Launch;
-using engine::WaitSpan;
-using scheduler::WaitCause;
+using core::scheduler::WaitCause;
+using simulator::Launch;
+using simulator::WaitSpan;
 
 constexpr size_t kNamesShown = 5;
 
@@ -31,7 +31,7 @@ std::string free_text(const WaitSpan& span) {
 
 class Teller {
  public:
-  Teller(const ExplainContext& context, const engine::JobStory& story)
+  Teller(const ExplainContext& context, const simulator::JobStory& story)
       : history_(*context.history),
         cluster_(*context.cluster),
         composition_(*context.composition),
@@ -146,7 +146,7 @@ class Teller {
   }
 
   void tell_until_stop(size_t& launch, size_t& stop) {
-    const engine::Stop& each = story_.stops[stop++];
+    const simulator::Stop& each = story_.stops[stop++];
     while (launch < story_.launches.size() && story_.launches[launch].at_ns <= each.at_ns) {
       if (story_.launches[launch].at_ns == each.at_ns && !is_before(launch, stop - 1)) break;
       tell_launch(story_.launches[launch++]);
@@ -194,7 +194,7 @@ class Teller {
   }
 
   void tell_entries(const Launch& launch) {
-    const policy::PalEntry* chosen = chosen_entry(launch);
+    const core::policy::PalEntry* chosen = chosen_entry(launch);
     const int32_t wanted = wanted_gpus();
     if (chosen == nullptr) {
       out_ += fmt::format(
@@ -209,7 +209,7 @@ class Teller {
                     composition_.placement, launch.free_gpus,
                     request_.resource_type.valid() ? ", for one instance" : "");
     out_ += "    level      bin    penalty  product  free in one domain\n";
-    for (const policy::PalEntry& entry : launch.entries) {
+    for (const core::policy::PalEntry& entry : launch.entries) {
       const char* verdict = "would have served, at a higher cost";
       if (&entry == chosen) {
         verdict = "CHOSEN";
@@ -235,31 +235,31 @@ class Teller {
     }
     base::TimeNs waited = 0;
     for (const WaitSpan& span : story_.waits) waited += span.to_ns - span.from_ns;
-    out_ +=
-        fmt::format("{} at {}: {} after its submission, of which it waited {}.\n",
-                    story_.end == engine::JobEnd::TimedOut ? "It was killed at its walltime limit"
-                                                           : "It finished",
-                    at(story_.finish_ns), at(story_.finish_ns - request_.submit_ns), at(waited));
+    out_ += fmt::format(
+        "{} at {}: {} after its submission, of which it waited {}.\n",
+        story_.end == simulator::JobEnd::TimedOut ? "It was killed at its walltime limit"
+                                                  : "It finished",
+        at(story_.finish_ns), at(story_.finish_ns - request_.submit_ns), at(waited));
   }
 
   [[nodiscard]] std::string gpus() const {
     return fmt::format("{} GPU{}", request_.num_gpus, request_.num_gpus == 1 ? "" : "s");
   }
-  [[nodiscard]] std::string name(model::JobId job) const { return job_name(history_, job); }
+  [[nodiscard]] std::string name(core::model::JobId job) const { return job_name(history_, job); }
 
-  const model::JobHistory& history_;
-  const model::Cluster& cluster_;
-  const policy::Composition& composition_;
-  model::JobId job_;
-  const model::JobRequest& request_;
-  const engine::JobStory& story_;
+  const core::model::JobHistory& history_;
+  const core::model::Cluster& cluster_;
+  const core::policy::Composition& composition_;
+  core::model::JobId job_;
+  const core::model::JobRequest& request_;
+  const simulator::JobStory& story_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string explain_text(const ExplainContext& context, const engine::JobStory& story) {
+std::string explain_text(const ExplainContext& context, const simulator::JobStory& story) {
   return Teller(context, story).tell();
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -3,24 +3,24 @@
 
 #include <string>
 
-#include "engine/simulated/explainer.hpp"
+#include "study/simulator/explainer.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 /// What a story is about.
 struct ExplainContext {
-  const model::JobHistory* history = nullptr;
-  const model::Cluster* cluster = nullptr;
-  const policy::Composition* composition = nullptr;
-  model::JobId job{};
+  const core::model::JobHistory* history = nullptr;
+  const core::model::Cluster* cluster = nullptr;
+  const core::policy::Composition* composition = nullptr;
+  core::model::JobId job{};
 };
 
 /// Paragraphs for a terminal: the job, its waiting, each launch with the entries it had, its stops.
 [[nodiscard]] std::string explain_text(const ExplainContext& context,
-                                       const engine::JobStory& story);
+                                       const simulator::JobStory& story);
 
 /// One document; keys in docs/explain.md.
 [[nodiscard]] std::string explain_json(const ExplainContext& context,
-                                       const engine::JobStory& story);
+                                       const simulator::JobStory& story);
 
-}  // namespace goban::report
+}  // namespace goban::study::results

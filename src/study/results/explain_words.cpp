@@ -1,17 +1,17 @@
-#include "report/explain_words.hpp"
+#include "study/results/explain_words.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace goban::report {
+namespace goban::study::results {
 
-std::string job_name(const model::JobHistory& history, model::JobId job) {
+std::string job_name(const core::model::JobHistory& history, core::model::JobId job) {
   if (job.index() < history.jobs.size()) return std::string(history.job_names[job.index()]);
   return fmt::format("filler {}", job.index() - history.jobs.size());
 }
 
-std::string job_list(const model::JobHistory& history, const std::vector<model::JobId>& jobs,
-                     size_t count, size_t shown) {
+std::string job_list(const core::model::JobHistory& history,
+                     const std::vector<core::model::JobId>& jobs, size_t count, size_t shown) {
   std::string out = count == 1 ? "job " : "jobs ";
   const size_t named = std::min(shown, jobs.size());
   for (size_t i = 0; i < named; ++i) {
@@ -22,12 +22,13 @@ std::string job_list(const model::JobHistory& history, const std::vector<model::
   return out;
 }
 
-std::string gpu_list(const model::Cluster& cluster, const std::vector<model::GpuId>& gpus) {
-  std::vector<model::GpuId> sorted = gpus;
+std::string gpu_list(const core::model::Cluster& cluster,
+                     const std::vector<core::model::GpuId>& gpus) {
+  std::vector<core::model::GpuId> sorted = gpus;
   std::ranges::sort(sorted);
   std::string out;
   for (size_t i = 0; i < sorted.size();) {
-    const model::NodeId node = cluster.node_of(sorted[i]);
+    const core::model::NodeId node = cluster.node_of(sorted[i]);
     size_t end = i;
     while (end < sorted.size() && cluster.node_of(sorted[end]) == node) ++end;
     out += fmt::format("{}{}: GPU{} ", out.empty() ? "" : "; ", cluster.node(node).name,
@@ -44,8 +45,8 @@ std::string gpu_list(const model::Cluster& cluster, const std::vector<model::Gpu
   return out;
 }
 
-const char* cause_key(scheduler::WaitCause cause) {
-  using scheduler::WaitCause;
+const char* cause_key(core::scheduler::WaitCause cause) {
+  using core::scheduler::WaitCause;
   switch (cause) {
     case WaitCause::NotWaiting:
       return "not_waiting";
@@ -75,17 +76,17 @@ const char* cause_key(scheduler::WaitCause cause) {
   return "";
 }
 
-const policy::PalEntry* chosen_entry(const engine::Launch& launch) {
-  const model::PlacementReason& reason = launch.allocation.reason;
-  const auto found = std::ranges::find_if(launch.entries, [&](const policy::PalEntry& entry) {
+const core::policy::PalEntry* chosen_entry(const simulator::Launch& launch) {
+  const core::model::PlacementReason& reason = launch.allocation.reason;
+  const auto found = std::ranges::find_if(launch.entries, [&](const core::policy::PalEntry& entry) {
     return entry.level == reason.level && entry.bin_value == reason.bin_value &&
            entry.product == reason.product;
   });
   return found == launch.entries.end() ? nullptr : &*found;
 }
 
-bool is_pal(const policy::Composition& composition) {
+bool is_pal(const core::policy::Composition& composition) {
   return composition.placement.starts_with("pal");
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,4 +1,4 @@
-#include "report/failures_csv.hpp"
+#include "study/results/failures_csv.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include "base/number.hpp"
 #include "base/output_file.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
-using model::JobHistory;
-using model::JobId;
+using core::model::JobHistory;
+using core::model::JobId;
 
 std::string name_of(const JobHistory& history, JobId job) {
   return job.index() < history.jobs.size() ? std::string(history.job_names[job.index()])
@@ -25,12 +25,12 @@ std::string_view model_of(const JobHistory& history, JobId job) {
 }  // namespace
 
 base::Status write_failures_csv(const std::string& path, const JobHistory& history,
-                                const engine::SimulationResult& result) {
+                                const simulator::SimulationResult& result) {
   auto file = base::OutputFile::create(path);
   if (!file) return base::failure(file.error());
   std::string& out = file->buffer();
   out += "at_s,job_id,model,beside_job_ids,beside_models,out_of_memory\n";
-  for (const model::Breakage& each : result.breakages) {
+  for (const core::model::Breakage& each : result.breakages) {
     const std::string job = name_of(history, each.job);
     std::string jobs;
     std::string models;
@@ -50,4 +50,4 @@ base::Status write_failures_csv(const std::string& path, const JobHistory& histo
   return file->commit();
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,23 +1,24 @@
-#include "report/failures_csv.hpp"
+#include "study/results/failures_csv.hpp"
 
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
-using model::JobId;
+using core::model::JobId;
 
 TEST(FailuresCsv, NamesWhoBrokeBesideWhom) {
-  model::JobHistory history;
+  core::model::JobHistory history;
   for (const char* name : {"a", "b, again", "c"}) {
-    model::Job job;
-    job.request.model = model::ModelId(history.models.intern(name[0] == 'c' ? "vgg" : "alex"));
+    core::model::Job job;
+    job.request.model =
+        core::model::ModelId(history.models.intern(name[0] == 'c' ? "vgg" : "alex"));
     history.jobs.push_back(job);
     history.job_names.add(name);
   }
-  engine::SimulationResult result;
+  simulator::SimulationResult result;
   result.breakages = {{.at_ns = base::from_seconds(1.5),
                        .job = JobId(1U),
                        .beside = {JobId(0U), JobId(2U)},
@@ -35,4 +36,4 @@ TEST(FailuresCsv, NamesWhoBrokeBesideWhom) {
 }
 
 }  // namespace
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,4 +1,4 @@
-#include "report/job_groups.hpp"
+#include "study/results/job_groups.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,26 +7,26 @@
 #include <map>
 #include <span>
 
-namespace goban::report {
+namespace goban::study::results {
 
 namespace {
 
-JobGrouping group(std::string by, const model::JobHistory& history, base::TimeNs warmup_ns,
-                  const std::function<uint32_t(const model::JobRequest&)>& key,
+JobGrouping group(std::string by, const core::model::JobHistory& history, base::TimeNs warmup_ns,
+                  const std::function<uint32_t(const core::model::JobRequest&)>& key,
                   const std::function<std::string(uint32_t)>& name) {
   JobGrouping grouping;
   grouping.by = std::move(by);
   grouping.first_counted = first_counted(history, warmup_ns);
   const auto counted = std::span(history.jobs).subspan(grouping.first_counted);
   std::map<uint32_t, uint32_t> number;
-  for (const model::Job& job : counted) number[key(job.request)] = 0;
+  for (const core::model::Job& job : counted) number[key(job.request)] = 0;
   for (auto& [k, index] : number) {
     index = static_cast<uint32_t>(grouping.names.size());
     grouping.names.push_back(name(k));
   }
   grouping.jobs.resize(number.size());
   grouping.of_job.reserve(counted.size());
-  for (const model::Job& job : counted) {
+  for (const core::model::Job& job : counted) {
     grouping.of_job.push_back(number[key(job.request)]);
     ++grouping.jobs[grouping.of_job.back()];
   }
@@ -35,24 +35,24 @@ JobGrouping group(std::string by, const model::JobHistory& history, base::TimeNs
 
 }  // namespace
 
-size_t first_counted(const model::JobHistory& history, base::TimeNs warmup_ns) {
+size_t first_counted(const core::model::JobHistory& history, base::TimeNs warmup_ns) {
   if (history.jobs.empty()) return 0;
   const base::TimeNs from = history.jobs.front().request.submit_ns + warmup_ns;
   const auto first = std::ranges::lower_bound(
-      history.jobs, from, {}, [](const model::Job& job) { return job.request.submit_ns; });
+      history.jobs, from, {}, [](const core::model::Job& job) { return job.request.submit_ns; });
   return static_cast<size_t>(first - history.jobs.begin());
 }
 
-JobGrouping group_by_class(const model::JobHistory& history, base::TimeNs warmup_ns) {
+JobGrouping group_by_class(const core::model::JobHistory& history, base::TimeNs warmup_ns) {
   return group(
       "class", history, warmup_ns,
       [](const auto& request) { return uint32_t{request.app_class.value}; },
       [](uint32_t key) {
-        return std::string(1, model::AppClass{static_cast<uint8_t>(key)}.letter());
+        return std::string(1, core::model::AppClass{static_cast<uint8_t>(key)}.letter());
       });
 }
 
-JobGrouping group_by_gpus(const model::JobHistory& history, base::TimeNs warmup_ns) {
+JobGrouping group_by_gpus(const core::model::JobHistory& history, base::TimeNs warmup_ns) {
   return group(
       "gpus", history, warmup_ns,
       [](const auto& request) {
@@ -64,14 +64,14 @@ JobGrouping group_by_gpus(const model::JobHistory& history, base::TimeNs warmup_
       });
 }
 
-GroupMeans group_means(const JobGrouping& grouping, const model::JobHistory& history,
-                       const engine::SimulationResult& result) {
+GroupMeans group_means(const JobGrouping& grouping, const core::model::JobHistory& history,
+                       const simulator::SimulationResult& result) {
   GroupMeans means;
   means.jct_s.resize(grouping.names.size());
   means.wait_s.resize(grouping.names.size());
   for (size_t i = grouping.first_counted; i < history.jobs.size(); ++i) {
     const uint32_t g = grouping.of_job[i - grouping.first_counted];
-    const engine::JobOutcome& outcome = result.outcomes[i];
+    const simulator::JobOutcome& outcome = result.outcomes[i];
     const base::TimeNs jct_ns = outcome.finish_ns - history.jobs[i].request.submit_ns;
     means.jct_s[g] += base::to_seconds(jct_ns);
     means.wait_s[g] += base::to_seconds(jct_ns - outcome.held_ns);
@@ -83,4 +83,4 @@ GroupMeans group_means(const JobGrouping& grouping, const model::JobHistory& his
   return means;
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/simulated/simulation.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 /// First job that counts: jobs submitted less than `warmup_ns` after the first one are the warm-up.
-[[nodiscard]] size_t first_counted(const model::JobHistory& history, base::TimeNs warmup_ns);
+[[nodiscard]] size_t first_counted(const core::model::JobHistory& history, base::TimeNs warmup_ns);
 
 /// Which group every counted job is in.
 struct JobGrouping {
@@ -21,16 +21,19 @@ struct JobGrouping {
 };
 
 /// By application class: A (most sensitive to slow GPUs), B, ...
-[[nodiscard]] JobGrouping group_by_class(const model::JobHistory& history, base::TimeNs warmup_ns);
+[[nodiscard]] JobGrouping group_by_class(const core::model::JobHistory& history,
+                                         base::TimeNs warmup_ns);
 /// By GPUs asked for: 0, 1, 2, 3-4, 5-8, 9-16, ...
-[[nodiscard]] JobGrouping group_by_gpus(const model::JobHistory& history, base::TimeNs warmup_ns);
+[[nodiscard]] JobGrouping group_by_gpus(const core::model::JobHistory& history,
+                                        base::TimeNs warmup_ns);
 
 struct GroupMeans {
   std::vector<double> jct_s;  ///< by group
   std::vector<double> wait_s;
 };
 
-[[nodiscard]] GroupMeans group_means(const JobGrouping& grouping, const model::JobHistory& history,
-                                     const engine::SimulationResult& result);
+[[nodiscard]] GroupMeans group_means(const JobGrouping& grouping,
+                                     const core::model::JobHistory& history,
+                                     const simulator::SimulationResult& result);
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,13 +1,13 @@
-#include "report/job_table.hpp"
+#include "study/results/job_table.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "report/column.hpp"
-#include "report/json_text.hpp"
+#include "site/page/json_text.hpp"
+#include "study/results/column.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 namespace {
 
@@ -33,13 +33,13 @@ std::string names_json(const base::NameTable& names) {
   std::string out = "[";
   for (size_t i = 0; i < names.size(); ++i) {
     if (i > 0) out += ", ";
-    out += json_quoted(names[i]);
+    out += site::page::json_quoted(names[i]);
   }
   return out + "]";
 }
 
-std::string request_columns(const model::JobHistory& history, const std::vector<size_t>& shown,
-                            const Clock& clock) {
+std::string request_columns(const core::model::JobHistory& history,
+                            const std::vector<size_t>& shown, const Clock& clock) {
   TextColumn names;
   std::vector<uint32_t> submit;
   std::vector<uint32_t> gpus;
@@ -47,7 +47,7 @@ std::string request_columns(const model::JobHistory& history, const std::vector<
   std::vector<uint32_t> model;
   std::vector<uint32_t> app_class;
   for (const size_t i : shown) {
-    const model::JobRequest& request = history.jobs[i].request;
+    const core::model::JobRequest& request = history.jobs[i].request;
     names.add(history.job_names[i]);
     submit.push_back(clock.at(request.submit_ns));
     gpus.push_back(static_cast<uint32_t>(request.num_gpus));
@@ -64,8 +64,8 @@ std::string request_columns(const model::JobHistory& history, const std::vector<
       names_json(history.models));
 }
 
-std::string outcome_columns(const model::JobHistory& history,
-                            const engine::SimulationResult& result,
+std::string outcome_columns(const core::model::JobHistory& history,
+                            const simulator::SimulationResult& result,
                             const std::vector<size_t>& shown, const Clock& clock) {
   std::vector<uint32_t> to_start;
   std::vector<uint32_t> to_finish;
@@ -73,7 +73,7 @@ std::string outcome_columns(const model::JobHistory& history,
   std::vector<uint32_t> preemptions;
   std::vector<uint32_t> end;
   for (const size_t i : shown) {
-    const engine::JobOutcome& outcome = result.outcomes[i];
+    const simulator::JobOutcome& outcome = result.outcomes[i];
     const uint32_t submit = clock.at(history.jobs[i].request.submit_ns);
     const uint32_t start = std::max(submit, clock.at(outcome.start_ns));
     const uint32_t finish = std::max(start, clock.at(outcome.finish_ns));
@@ -104,12 +104,13 @@ TimeNs table_tick_ns(TimeNs span_ns, size_t jobs, size_t runs) {
   return tick_ns;
 }
 
-std::string job_table_json(const model::JobHistory& history,
-                           const std::vector<const engine::SimulationResult*>& results,
+std::string job_table_json(const core::model::JobHistory& history,
+                           const std::vector<const simulator::SimulationResult*>& results,
                            size_t jobs_max) {
   const TimeNs origin_ns = history.jobs.empty() ? 0 : history.jobs.front().request.submit_ns;
   TimeNs end_ns = origin_ns;
-  for (const engine::SimulationResult* result : results) end_ns = std::max(end_ns, result->end_ns);
+  for (const simulator::SimulationResult* result : results)
+    end_ns = std::max(end_ns, result->end_ns);
   const size_t stride = (history.jobs.size() + jobs_max - 1) / std::max<size_t>(1, jobs_max);
   std::vector<size_t> shown;
   for (size_t i = 0; i < history.jobs.size(); i += stride) shown.push_back(i);
@@ -119,11 +120,11 @@ std::string job_table_json(const model::JobHistory& history,
   std::string out = fmt::format("{{\"jobs\": {}, \"tick_s\": ", shown.size());
   base::append_seconds(out, tick_ns);
   out += ",\n" + request_columns(history, shown, clock) + ",\n\"runs\": [";
-  for (const engine::SimulationResult* result : results) {
+  for (const simulator::SimulationResult* result : results) {
     if (result != results.front()) out += ",\n";
     out += outcome_columns(history, *result, shown, clock);
   }
   return out + "]}";
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/simulated/simulation.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 /// Most jobs in a table: all of 100,000 jobs under six policies, at least 20,000 under any number.
 [[nodiscard]] size_t table_jobs_max(size_t runs);
@@ -18,7 +18,7 @@ namespace goban::report {
 /// The member "table" of the document: JSON text. Of more than `jobs_max` jobs every so many-th in
 /// submit order is taken.
 [[nodiscard]] std::string job_table_json(
-    const model::JobHistory& history, const std::vector<const engine::SimulationResult*>& results,
-    size_t jobs_max);
+    const core::model::JobHistory& history,
+    const std::vector<const simulator::SimulationResult*>& results, size_t jobs_max);
 
-}  // namespace goban::report
+}  // namespace goban::study::results

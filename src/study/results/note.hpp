@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace goban::report {
+namespace goban::study::results {
 
 enum class NoteLevel : uint8_t { Info, Warning, Error };
 
@@ -14,4 +14,4 @@ struct Note {
   std::string text;
 };
 
-}  // namespace goban::report
+}  // namespace goban::study::results

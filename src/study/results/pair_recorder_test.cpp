@@ -1,17 +1,17 @@
 // Who was together with whom, by hand.
-#include "report/pair_recorder.hpp"
+#include "study/results/pair_recorder.hpp"
 
 #include <gmock/gmock.h>
 
-#include "model/cluster_presets.hpp"
-#include "policy/make_knowledge.hpp"
-#include "profile/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "core/policy/make_knowledge.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 using base::from_seconds;
-using model::AppId;
+using core::model::AppId;
 using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -20,10 +20,10 @@ using testing::Pair;
 class PairRecorderTest : public testing::Test {
  protected:
   void add(double submit_s, double work_s, int32_t gpus, const char* model) {
-    model::Job job;
+    core::model::Job job;
     job.request.submit_ns = from_seconds(submit_s);
     job.request.num_gpus = gpus;
-    job.request.model = model::ModelId(history_.models.intern(model));
+    job.request.model = core::model::ModelId(history_.models.intern(model));
     job.work_s = work_s;
     history_.job_names.add(std::to_string(history_.jobs.size()));
     history_.jobs.push_back(job);
@@ -32,21 +32,21 @@ class PairRecorderTest : public testing::Test {
 
   /// GPU-seconds by pair.
   std::map<PairRecorder::Pair, double> simulate(const char* cluster_name, const char* policy) {
-    const auto cluster = model::resolve_cluster(cluster_name).value();
-    policy::KnowledgeSources sources{
-        .colocation = profile::parse_colocation(kMeasured, "h.csv").value(), .power = {}};
-    auto made = policy::make_knowledge(std::move(sources), cluster, history_);
+    const auto cluster = core::model::resolve_cluster(cluster_name).value();
+    core::policy::KnowledgeSources sources{
+        .colocation = core::knowledge::parse_colocation(kMeasured, "h.csv").value(), .power = {}};
+    auto made = core::policy::make_knowledge(std::move(sources), cluster, history_);
     EXPECT_TRUE(made.has_value());
     a_ = made->knowledge.colocation.find_app("a", "");
     b_ = made->knowledge.colocation.find_app("b", "");
-    const auto scores = profile::PmScores::uniform(cluster.num_gpus());
-    const profile::LocalityPenalties penalties(cluster, 1.0);
+    const auto scores = core::knowledge::PmScores::uniform(cluster.num_gpus());
+    const core::knowledge::LocalityPenalties penalties(cluster, 1.0);
     PairRecorder recorder(cluster, nullptr);
-    engine::SimulationOptions options;
+    simulator::SimulationOptions options;
     options.observer = &recorder;
-    options.knowledge = std::make_shared<policy::SiteKnowledge>(std::move(made->knowledge));
-    const auto result = engine::simulate(history_, {&cluster, &scores, &penalties},
-                                         policy::compose(policy).value(), options);
+    options.knowledge = std::make_shared<core::policy::SiteKnowledge>(std::move(made->knowledge));
+    const auto result = simulator::simulate(history_, {&cluster, &scores, &penalties},
+                                            core::policy::compose(policy).value(), options);
     EXPECT_TRUE(result.has_value());
     return recorder.together_s();
   }
@@ -54,7 +54,7 @@ class PairRecorderTest : public testing::Test {
   static constexpr const char* kMeasured =
       "gpu_type,members,slowdowns\n"
       "V100,a,\nV100,b,\nV100,a + b,1.25 + 1.4\n";
-  model::JobHistory history_;
+  core::model::JobHistory history_;
   AppId a_;
   AppId b_;
 };
@@ -82,4 +82,4 @@ TEST_F(PairRecorderTest, LeavesOutJobsWithoutAnApplication) {
 }
 
 }  // namespace
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,4 +1,4 @@
-#include "report/report_document.hpp"
+#include "study/results/report_document.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,15 +6,15 @@
 #include <span>
 
 #include "base/number.hpp"
-#include "report/column.hpp"
-#include "report/distribution.hpp"
-#include "report/energy_document.hpp"
-#include "report/job_groups.hpp"
-#include "report/job_table.hpp"
-#include "report/json_text.hpp"
-#include "report/simulate_report.hpp"
+#include "site/page/json_text.hpp"
+#include "study/results/column.hpp"
+#include "study/results/distribution.hpp"
+#include "study/results/energy_document.hpp"
+#include "study/results/job_groups.hpp"
+#include "study/results/job_table.hpp"
+#include "study/results/simulate_report.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 namespace {
 
@@ -26,9 +26,9 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 std::string number(double value) { return base::number_text(value); }
 
 std::string pairs_json(const Pairs& pairs) {
-  return json_list(pairs, [](const auto& pair) {
-    return fmt::format(R"({{"name": {}, "value": {}}})", json_quoted(pair.first),
-                       json_quoted(pair.second));
+  return site::page::json_list(pairs, [](const auto& pair) {
+    return fmt::format(R"({{"name": {}, "value": {}}})", site::page::json_quoted(pair.first),
+                       site::page::json_quoted(pair.second));
   });
 }
 
@@ -45,25 +45,27 @@ const char* level_name(NoteLevel level) {
 }
 
 std::string notes_json(const std::vector<Note>& notes) {
-  return json_list(notes, [](const Note& note) {
+  return site::page::json_list(notes, [](const Note& note) {
     return fmt::format(R"({{"level": "{}", "text": {}}})", level_name(note.level),
-                       json_quoted(note.text));
+                       site::page::json_quoted(note.text));
   });
 }
 
 std::string backtest_member(const Backtest& backtest) {
   std::string members = backtest_json(backtest);
   members.front() = ',';
-  return "{\"text\": " + json_quoted(backtest_text(backtest)) + html_safe(members);
+  return "{\"text\": " + site::page::json_quoted(backtest_text(backtest)) +
+         site::page::html_safe(members);
 }
 
 std::string runs_json(const ReportInput& input) {
   std::string out = "[";
   for (size_t i = 0; i < input.runs.size(); ++i) {
-    out += fmt::format("{}{{\"policy\": {},\n\"settings\": {},\n\"figures\": {}}}",
-                       i == 0 ? "" : ",\n", json_quoted(input.comparison.runs[i].policy),
-                       pairs_json(input.runs[i].settings),
-                       html_safe(figures_json(input.comparison, i)));
+    out +=
+        fmt::format("{}{{\"policy\": {},\n\"settings\": {},\n\"figures\": {}}}",
+                    i == 0 ? "" : ",\n", site::page::json_quoted(input.comparison.runs[i].policy),
+                    pairs_json(input.runs[i].settings),
+                    site::page::html_safe(figures_json(input.comparison, i)));
   }
   return out + "]";
 }
@@ -74,15 +76,15 @@ std::string distribution_json(const ReportInput& input, bool wait) {
     std::vector<double>& seconds = values.emplace_back();
     for (size_t i = first_counted(*input.history, input.warmup_ns); i < input.history->jobs.size();
          ++i) {
-      const engine::JobOutcome& outcome = run.result->outcomes[i];
+      const simulator::JobOutcome& outcome = run.result->outcomes[i];
       const TimeNs jct_ns = outcome.finish_ns - input.history->jobs[i].request.submit_ns;
       seconds.push_back(base::to_seconds(wait ? jct_ns - outcome.held_ns : jct_ns));
     }
   }
   const Distribution d = distribution(std::move(values), kDistributionPoints);
-  return fmt::format(
-      "{{\"at_s\": {},\n\"shares\": {}}}", float_column(d.at),
-      json_list(d.shares, [](const auto& shares) { return float_column(shares); }, ",\n"));
+  return fmt::format("{{\"at_s\": {},\n\"shares\": {}}}", float_column(d.at),
+                     site::page::json_list(
+                         d.shares, [](const auto& shares) { return float_column(shares); }, ",\n"));
 }
 
 std::string curve_json(const RunRecorder& recorder, size_t row) {
@@ -97,7 +99,7 @@ std::string curve_json(const RunRecorder& recorder, size_t row) {
 std::string series_json(const ReportInput& input) {
   const TimeNs step_ns = input.runs.front().recorder->curves().width_ns();
   return fmt::format("{{\"step_s\": {},\n\"runs\": {}}}", number(base::to_seconds(step_ns)),
-                     json_list(
+                     site::page::json_list(
                          input.runs,
                          [](const ReportRun& run) {
                            return fmt::format("{{\"waiting\": {},\n\"held_gpus\": {}}}",
@@ -127,9 +129,9 @@ std::string heat_json(const ReportInput& input) {
   const TimeNs step_ns = input.runs.front().recorder->heat().width_ns();
   return fmt::format(
       "{{\"kind\": \"{}\", \"step_s\": {},\n\"labels\": {},\n\"gpus\": {},\n\"runs\": {}}}",
-      rows.kind, number(base::to_seconds(step_ns)), json_list(rows.labels, json_quoted),
-      whole_column(rows.gpus),
-      json_list(
+      rows.kind, number(base::to_seconds(step_ns)),
+      site::page::json_list(rows.labels, site::page::json_quoted), whole_column(rows.gpus),
+      site::page::json_list(
           input.runs, [&rows](const ReportRun& run) { return heat_run_json(*run.recorder, rows); },
           ",\n"));
 }
@@ -137,13 +139,15 @@ std::string heat_json(const ReportInput& input) {
 std::string grouping_json(const ReportInput& input, const JobGrouping& grouping) {
   const auto run_json = [&](const ReportRun& run) {
     const GroupMeans means = group_means(grouping, *input.history, *run.result);
-    return fmt::format("{{\"jct_s\": {}, \"wait_s\": {}}}", json_list(means.jct_s, number),
-                       json_list(means.wait_s, number));
+    return fmt::format("{{\"jct_s\": {}, \"wait_s\": {}}}",
+                       site::page::json_list(means.jct_s, number),
+                       site::page::json_list(means.wait_s, number));
   };
-  return fmt::format("{{\"by\": \"{}\", \"names\": {}, \"jobs\": {},\n\"runs\": {}}}", grouping.by,
-                     json_list(grouping.names, json_quoted),
-                     json_list(grouping.jobs, [](int64_t jobs) { return std::to_string(jobs); }),
-                     json_list(input.runs, run_json, ",\n"));
+  return fmt::format(
+      "{{\"by\": \"{}\", \"names\": {}, \"jobs\": {},\n\"runs\": {}}}", grouping.by,
+      site::page::json_list(grouping.names, site::page::json_quoted),
+      site::page::json_list(grouping.jobs, [](int64_t jobs) { return std::to_string(jobs); }),
+      site::page::json_list(input.runs, run_json, ",\n"));
 }
 
 /// One bin width for the curves of all runs, and one for their heat maps.
@@ -169,19 +173,19 @@ void align(const ReportInput& input) {
 
 std::string report_document(const ReportInput& input) {
   align(input);
-  std::vector<const engine::SimulationResult*> results;
+  std::vector<const simulator::SimulationResult*> results;
   for (const ReportRun& run : input.runs) results.push_back(run.result);
   std::string out =
       fmt::format("{{\"schema\": \"goban-report\", \"version\": {},\n", kSchemaVersion);
   const auto member = [&out](const char* name, const std::string& json) {
     out += fmt::format("\"{}\": {},\n", name, json);
   };
-  member("goban", json_quoted(input.goban_version));
-  member("title", json_quoted(input.title));
+  member("goban", site::page::json_quoted(input.goban_version));
+  member("title", site::page::json_quoted(input.title));
   member("jobs", std::to_string(input.history->jobs.size()));
   member("cluster", fmt::format(R"({{"name": {}, "gpus": {}, "nodes": {}}})",
-                                json_quoted(input.cluster->name()), input.cluster->num_gpus(),
-                                input.cluster->nodes().size()));
+                                site::page::json_quoted(input.cluster->name()),
+                                input.cluster->num_gpus(), input.cluster->nodes().size()));
   member("settings", pairs_json(input.settings));
   member("notes", notes_json(input.notes));
   if (input.comparison.backtest) {
@@ -207,4 +211,4 @@ std::string report_document(const ReportInput& input) {
   return out;
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -6,21 +6,21 @@
 #include <utility>
 #include <vector>
 
-#include "policy/knowledge.hpp"
-#include "report/energy_recorder.hpp"
-#include "report/note.hpp"
-#include "report/pair_recorder.hpp"
-#include "report/run_recorder.hpp"
-#include "report/simulate_report.hpp"
+#include "core/policy/knowledge.hpp"
+#include "study/results/energy_recorder.hpp"
+#include "study/results/note.hpp"
+#include "study/results/pair_recorder.hpp"
+#include "study/results/run_recorder.hpp"
+#include "study/results/simulate_report.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 inline constexpr int kSchemaVersion = 1;
 
 /// One policy's run.
 struct ReportRun {
   std::vector<std::pair<std::string, std::string>> settings;  ///< name and value
-  const engine::SimulationResult* result = nullptr;
+  const simulator::SimulationResult* result = nullptr;
   RunRecorder* recorder = nullptr;
   EnergyRecorder* energy = nullptr;     ///< null: not metered
   const PairRecorder* pairs = nullptr;  ///< null: nobody watched who met on a GPU
@@ -33,14 +33,14 @@ struct ReportInput {
   std::vector<Note> notes;
   Comparison comparison;
   TimeNs warmup_ns = 0;  ///< as in measure()
-  const model::Cluster* cluster = nullptr;
-  const model::JobHistory* history = nullptr;
+  const core::model::Cluster* cluster = nullptr;
+  const core::model::JobHistory* history = nullptr;
   const HeatRows* rows = nullptr;
-  const policy::SiteKnowledge* knowledge = nullptr;  ///< null: nothing was given
-  std::vector<ReportRun> runs;                       ///< in the order of the comparison
+  const core::policy::SiteKnowledge* knowledge = nullptr;  ///< null: nothing was given
+  std::vector<ReportRun> runs;                             ///< in the order of the comparison
 };
 
 /// The document. Brings the bins of all recorders to one width. Safe inside of a <script> element.
 [[nodiscard]] std::string report_document(const ReportInput& input);
 
-}  // namespace goban::report
+}  // namespace goban::study::results

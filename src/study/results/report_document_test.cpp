@@ -1,19 +1,19 @@
-#include "report/report_document.hpp"
+#include "study/results/report_document.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "base/gzip.hpp"
-#include "model/cluster_presets.hpp"
-#include "report/column.hpp"
-#include "report/distribution.hpp"
-#include "report/html_report.hpp"
-#include "report/job_groups.hpp"
-#include "report/job_table.hpp"
-#include "report/json_text.hpp"
-#include "report/report_page.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "site/page/html_report.hpp"
+#include "site/page/json_text.hpp"
+#include "site/page/report_page.hpp"
+#include "study/results/column.hpp"
+#include "study/results/distribution.hpp"
+#include "study/results/job_groups.hpp"
+#include "study/results/job_table.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 using nlohmann::json;
@@ -25,7 +25,7 @@ TimeNs s(double seconds) { return base::from_seconds(seconds); }
 
 TEST(JsonText, CannotLeaveAScriptElement) {
   const std::string hostile = "</script><script>alert(1)</script><!-- & \" \\ \n \xff";
-  const std::string quoted = json_quoted(hostile);
+  const std::string quoted = site::page::json_quoted(hostile);
   EXPECT_THAT(quoted, Not(HasSubstr("<")));
   EXPECT_THAT(quoted, Not(HasSubstr(">")));
   EXPECT_THAT(quoted, Not(HasSubstr("&")));
@@ -77,14 +77,14 @@ TEST(JobTable, ChoosesATickThatFits) {
 class ReportDocumentTest : public testing::Test {
  protected:
   ReportDocumentTest() {
-    cluster_ = model::resolve_cluster("1x4").value();
+    cluster_ = core::model::resolve_cluster("1x4").value();
     rows_ = heat_rows(cluster_, 16);
     const auto add = [this](const char* name, double submit_s, int32_t gpus, uint8_t app_class) {
-      model::Job job;
+      core::model::Job job;
       job.request.submit_ns = s(submit_s);
       job.request.num_gpus = gpus;
       job.request.app_class = {app_class};
-      job.request.user = model::UserId(history_.users.intern("</script>"));
+      job.request.user = core::model::UserId(history_.users.intern("</script>"));
       job.work_s = 10;
       history_.jobs.push_back(job);
       history_.job_names.add(name);
@@ -107,20 +107,20 @@ class ReportDocumentTest : public testing::Test {
 
   void run(const char* policy) {
     recorders_.push_back(std::make_unique<RunRecorder>(history_, rows_, nullptr));
-    const auto scores = profile::PmScores::uniform(4);
-    const profile::LocalityPenalties penalties(cluster_, 1.0);
-    const policy::SpeedModel speed{&cluster_, &scores, &penalties};
-    const auto composition = policy::compose(policy).value();
-    engine::SimulationOptions options;
+    const auto scores = core::knowledge::PmScores::uniform(4);
+    const core::knowledge::LocalityPenalties penalties(cluster_, 1.0);
+    const core::policy::SpeedModel speed{&cluster_, &scores, &penalties};
+    const auto composition = core::policy::compose(policy).value();
+    simulator::SimulationOptions options;
     options.observer = recorders_.back().get();
-    results_.push_back(engine::simulate(history_, speed, composition, options).value());
+    results_.push_back(simulator::simulate(history_, speed, composition, options).value());
   }
 
-  model::Cluster cluster_;
-  model::JobHistory history_;
+  core::model::Cluster cluster_;
+  core::model::JobHistory history_;
   HeatRows rows_;
   std::vector<std::unique_ptr<RunRecorder>> recorders_;
-  std::vector<engine::SimulationResult> results_;
+  std::vector<simulator::SimulationResult> results_;
   ReportInput input_;
 };
 
@@ -189,8 +189,8 @@ TEST_F(ReportDocumentTest, TakesJobsEvenlyIfThereAreTooMany) {
 
 TEST_F(ReportDocumentTest, GoesIntoThePageOnce) {
   const std::string path = testing::TempDir() + "goban_report_test.html";
-  const base::Status written = write_html(path, report_document(input_));
-  if (report_page().empty()) {
+  const base::Status written = site::page::write_html(path, report_document(input_));
+  if (site::page::report_page().empty()) {
     ASSERT_FALSE(written);
     EXPECT_THAT(written.error().text(), HasSubstr("GOBAN_WEB"));
     return;
@@ -199,4 +199,4 @@ TEST_F(ReportDocumentTest, GoesIntoThePageOnce) {
 }
 
 }  // namespace
-}  // namespace goban::report
+}  // namespace goban::study::results

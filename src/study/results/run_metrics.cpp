@@ -1,9 +1,9 @@
-#include "report/run_metrics.hpp"
+#include "study/results/run_metrics.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace goban::report {
+namespace goban::study::results {
 
 double percentile(std::vector<double>& values, double percent) {
   if (values.empty()) return 0;
@@ -16,8 +16,8 @@ double percentile(std::vector<double>& values, double percent) {
   return below + (above - below) * (rank - std::floor(rank));
 }
 
-RunMetrics measure(const std::string& policy, const model::JobHistory& history,
-                   uint32_t cluster_gpus, const engine::SimulationResult& result,
+RunMetrics measure(const std::string& policy, const core::model::JobHistory& history,
+                   uint32_t cluster_gpus, const simulator::SimulationResult& result,
                    base::TimeNs warmup_ns) {
   RunMetrics m;
   m.policy = policy;
@@ -33,8 +33,8 @@ RunMetrics measure(const std::string& policy, const model::JobHistory& history,
   double ideal_gpu_s = 0;
   const base::TimeNs counted_from = history.jobs.front().request.submit_ns + warmup_ns;
   for (size_t i = 0; i < history.jobs.size(); ++i) {
-    const model::Job& job = history.jobs[i];
-    const engine::JobOutcome& outcome = result.outcomes[i];
+    const core::model::Job& job = history.jobs[i];
+    const simulator::JobOutcome& outcome = result.outcomes[i];
     held_gpu_s += base::to_seconds(outcome.held_ns) * job.request.num_gpus;
     ideal_gpu_s += job.work_s * job.request.num_gpus;
     if (job.request.submit_ns < counted_from) continue;
@@ -43,7 +43,7 @@ RunMetrics measure(const std::string& policy, const model::JobHistory& history,
     jct_sum_s += jct_s.back();
     wait_sum_s += base::to_seconds(jct_ns - outcome.held_ns);
     m.preemptions += outcome.preemptions;
-    m.timed_out += outcome.end == engine::JobEnd::TimedOut ? 1 : 0;
+    m.timed_out += outcome.end == simulator::JobEnd::TimedOut ? 1 : 0;
   }
   m.jobs = static_cast<int64_t>(jct_s.size());
   const auto count = static_cast<double>(std::max<int64_t>(m.jobs, 1));
@@ -64,4 +64,4 @@ RunMetrics measure(const std::string& policy, const model::JobHistory& history,
   return m;
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

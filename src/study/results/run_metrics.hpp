@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/simulated/simulation.hpp"
-#include "report/account_metrics.hpp"
-#include "report/service_metrics.hpp"
+#include "study/results/account_metrics.hpp"
+#include "study/results/service_metrics.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 /// One run. JCT = finish - submit; wait = JCT - time holding resources; jobs that were killed at
 /// their walltime limit count with the time of their end. Fillers are in `gpu_occupancy` only.
@@ -40,12 +40,12 @@ struct RunMetrics {
 };
 
 /// Jobs submitted less than `warmup_ns` after the first one are the warm-up.
-[[nodiscard]] RunMetrics measure(const std::string& policy, const model::JobHistory& history,
-                                 uint32_t cluster_gpus, const engine::SimulationResult& result,
+[[nodiscard]] RunMetrics measure(const std::string& policy, const core::model::JobHistory& history,
+                                 uint32_t cluster_gpus, const simulator::SimulationResult& result,
                                  base::TimeNs warmup_ns = 0);
 
 /// Percentile with linear interpolation between order statistics; `percent` in [0, 100].
 /// Reorders `values`; 0 if there are none.
 [[nodiscard]] double percentile(std::vector<double>& values, double percent);
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,8 +1,8 @@
-#include "report/run_metrics.hpp"
+#include "study/results/run_metrics.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 TEST(Percentile, InterpolatesBetweenOrderStatistics) {
@@ -18,19 +18,19 @@ TEST(Percentile, InterpolatesBetweenOrderStatistics) {
 }
 
 TEST(RunMetrics, FollowTheirDefinitions) {
-  model::JobHistory history;
-  engine::SimulationResult result;
+  core::model::JobHistory history;
+  simulator::SimulationResult result;
   const auto add = [&](double submit, double finish, double held, int32_t gpus, double work) {
-    model::Job job;
+    core::model::Job job;
     job.request.submit_ns = base::from_seconds(submit);
     job.request.num_gpus = gpus;
     job.work_s = work;
     history.jobs.push_back(job);
-    engine::JobOutcome outcome;
+    simulator::JobOutcome outcome;
     outcome.finish_ns = base::from_seconds(finish);
     outcome.held_ns = base::from_seconds(held);
     outcome.preemptions = 2;
-    outcome.end = engine::JobEnd::Finished;
+    outcome.end = simulator::JobEnd::Finished;
     result.outcomes.push_back(outcome);
   };
   add(10, 110, 60, 2, 50);
@@ -55,4 +55,4 @@ TEST(RunMetrics, FollowTheirDefinitions) {
 }
 
 }  // namespace
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,24 +1,24 @@
-#include "report/run_recorder.hpp"
+#include "study/results/run_recorder.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace goban::report {
+namespace goban::study::results {
 
 namespace {
 
-TimeNs origin_of(const model::JobHistory& history) {
+TimeNs origin_of(const core::model::JobHistory& history) {
   return history.jobs.empty() ? 0 : history.jobs.front().request.submit_ns;
 }
 
 }  // namespace
 
-HeatRows heat_rows(const model::Cluster& cluster, size_t rows_max) {
+HeatRows heat_rows(const core::model::Cluster& cluster, size_t rows_max) {
   HeatRows rows;
   const auto nodes = cluster.nodes();
   if (cluster.num_gpus() <= rows_max) {
     rows.kind = "gpu";
-    for (const model::Node& node : nodes) {
+    for (const core::model::Node& node : nodes) {
       for (uint32_t gpu = 0; gpu < node.num_gpus; ++gpu) {
         rows.of_gpu.push_back(static_cast<uint32_t>(rows.labels.size()));
         rows.labels.push_back(fmt::format("{} GPU {}", node.name, gpu));
@@ -41,8 +41,8 @@ HeatRows heat_rows(const model::Cluster& cluster, size_t rows_max) {
   return rows;
 }
 
-RunRecorder::RunRecorder(const model::JobHistory& history, const HeatRows& rows,
-                         engine::Observer* next)
+RunRecorder::RunRecorder(const core::model::JobHistory& history, const HeatRows& rows,
+                         simulator::Observer* next)
     : history_(history),
       rows_(rows),
       next_(next),
@@ -65,9 +65,9 @@ void RunRecorder::submit_until(TimeNs now) {
   }
 }
 
-void RunRecorder::hold(TimeNs now, model::JobId job, std::vector<model::GpuId> gpus) {
+void RunRecorder::hold(TimeNs now, core::model::JobId job, std::vector<core::model::GpuId> gpus) {
   if (job.index() < history_.jobs.size()) change(waiting_, now, -1, curves_, kWaiting);
-  for (const model::GpuId gpu : gpus) {
+  for (const core::model::GpuId gpu : gpus) {
     if (jobs_on_[gpu.index()]++ > 0) continue;
     change(held_, now, 1, curves_, kHeld);
     const uint32_t row = rows_.of_gpu[gpu.index()];
@@ -76,13 +76,13 @@ void RunRecorder::hold(TimeNs now, model::JobId job, std::vector<model::GpuId> g
   gpus_of_[job] = std::move(gpus);
 }
 
-void RunRecorder::release(TimeNs now, model::JobId job, bool waits_again) {
+void RunRecorder::release(TimeNs now, core::model::JobId job, bool waits_again) {
   const auto held = gpus_of_.find(job);
   if (held == gpus_of_.end()) return;
   if (waits_again && job.index() < history_.jobs.size()) {
     change(waiting_, now, 1, curves_, kWaiting);
   }
-  for (const model::GpuId gpu : held->second) {
+  for (const core::model::GpuId gpu : held->second) {
     if (--jobs_on_[gpu.index()] > 0) continue;
     change(held_, now, -1, curves_, kHeld);
     const uint32_t row = rows_.of_gpu[gpu.index()];
@@ -91,34 +91,36 @@ void RunRecorder::release(TimeNs now, model::JobId job, bool waits_again) {
   gpus_of_.erase(held);
 }
 
-void RunRecorder::decided(const scheduler::Decision& decision, const scheduler::Core& core) {
+void RunRecorder::decided(const core::scheduler::Decision& decision,
+                          const core::scheduler::Core& core) {
   if (next_ != nullptr) next_->decided(decision, core);
 }
 
-void RunRecorder::acted(TimeNs now, const model::Action& action, const scheduler::Core& core) {
+void RunRecorder::acted(TimeNs now, const core::model::Action& action,
+                        const core::scheduler::Core& core) {
   if (next_ != nullptr) next_->acted(now, action, core);
   submit_until(now);
   switch (action.kind) {
-    case model::ActionKind::Start:
+    case core::model::ActionKind::Start:
       hold(now, action.job, core.allocation(action.job).gpus);
       return;
-    case model::ActionKind::Preempt:
-    case model::ActionKind::Abandon:
+    case core::model::ActionKind::Preempt:
+    case core::model::ActionKind::Abandon:
       release(now, action.job, true);
       return;
-    case model::ActionKind::Observe:
-    case model::ActionKind::Cap:
-    case model::ActionKind::Rest:
-    case model::ActionKind::Wake:
+    case core::model::ActionKind::Observe:
+    case core::model::ActionKind::Cap:
+    case core::model::ActionKind::Rest:
+    case core::model::ActionKind::Wake:
       return;
   }
 }
 
-void RunRecorder::awake(TimeNs now, model::NodeId node) {
+void RunRecorder::awake(TimeNs now, core::model::NodeId node) {
   if (next_ != nullptr) next_->awake(now, node);
 }
 
-void RunRecorder::job_ended(TimeNs now, model::JobId job, engine::JobEnd end) {
+void RunRecorder::job_ended(TimeNs now, core::model::JobId job, simulator::JobEnd end) {
   if (next_ != nullptr) next_->job_ended(now, job, end);
   submit_until(now);
   release(now, job, false);
@@ -138,4 +140,4 @@ void RunRecorder::widen(TimeNs curves_ns, TimeNs heat_ns) {
   heat_.widen(heat_ns);
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -5,11 +5,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/simulated/simulation.hpp"
-#include "model/cluster.hpp"
-#include "report/time_bins.hpp"
+#include "core/model/cluster.hpp"
+#include "study/results/time_bins.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 /// Rows of the heat map: GPUs if there are few, else nodes, else groups of neighbouring nodes.
 struct HeatRows {
@@ -20,24 +20,27 @@ struct HeatRows {
 };
 
 /// At most `rows_max` rows over the whole cluster.
-[[nodiscard]] HeatRows heat_rows(const model::Cluster& cluster, size_t rows_max);
+[[nodiscard]] HeatRows heat_rows(const core::model::Cluster& cluster, size_t rows_max);
 
 /// Time averages of waiting jobs, held GPUs and held GPUs by row. A shared GPU is held once.
 /// Waiting is a job of the history that was submitted, holds nothing and has not ended; GPUs count
 /// fillers, too. Memory: (rows + 2) x kBinsMax doubles, and the GPUs of the running jobs.
-class RunRecorder final : public engine::Observer {
+class RunRecorder final : public simulator::Observer {
  public:
   static constexpr size_t kBinsMax = 2048;
   static constexpr size_t kWaiting = 0;  ///< rows of curves()
   static constexpr size_t kHeld = 1;
 
   /// `history`, `rows` and `next` (may be null; gets every call first) outlive the recorder.
-  RunRecorder(const model::JobHistory& history, const HeatRows& rows, engine::Observer* next);
+  RunRecorder(const core::model::JobHistory& history, const HeatRows& rows,
+              simulator::Observer* next);
 
-  void decided(const scheduler::Decision& decision, const scheduler::Core& core) override;
-  void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) override;
-  void awake(TimeNs now, model::NodeId node) override;
-  void job_ended(TimeNs now, model::JobId job, engine::JobEnd end) override;
+  void decided(const core::scheduler::Decision& decision,
+               const core::scheduler::Core& core) override;
+  void acted(TimeNs now, const core::model::Action& action,
+             const core::scheduler::Core& core) override;
+  void awake(TimeNs now, core::model::NodeId node) override;
+  void job_ended(TimeNs now, core::model::JobId job, simulator::JobEnd end) override;
   void ended(TimeNs now) override;
 
   /// Merges bins until they are at least so wide, to have one width for all runs.
@@ -55,21 +58,21 @@ class RunRecorder final : public engine::Observer {
 
   static void change(Level& level, TimeNs now, int64_t by, TimeBins& bins, size_t row);
   void submit_until(TimeNs now);
-  void hold(TimeNs now, model::JobId job, std::vector<model::GpuId> gpus);
-  void release(TimeNs now, model::JobId job, bool waits_again);
+  void hold(TimeNs now, core::model::JobId job, std::vector<core::model::GpuId> gpus);
+  void release(TimeNs now, core::model::JobId job, bool waits_again);
 
-  const model::JobHistory& history_;
+  const core::model::JobHistory& history_;
   const HeatRows& rows_;
-  engine::Observer* next_;
+  simulator::Observer* next_;
   TimeBins curves_;
   TimeBins heat_;
   Level waiting_;
   Level held_;
   std::vector<Level> row_held_;
   std::vector<uint8_t> jobs_on_;  ///< by GPU
-  std::unordered_map<model::JobId, std::vector<model::GpuId>> gpus_of_;
+  std::unordered_map<core::model::JobId, std::vector<core::model::GpuId>> gpus_of_;
   size_t next_submit_ = 0;
   TimeNs end_ns_ = 0;
 };
 
-}  // namespace goban::report
+}  // namespace goban::study::results

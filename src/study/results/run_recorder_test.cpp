@@ -1,29 +1,33 @@
-#include "report/run_recorder.hpp"
+#include "study/results/run_recorder.hpp"
 
 #include <gmock/gmock.h>
 
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 using testing::ElementsAre;
 
 TimeNs s(double seconds) { return base::from_seconds(seconds); }
 
-model::Job job(double submit_s, int32_t gpus, double work_s) {
-  model::Job result;
+core::model::Job job(double submit_s, int32_t gpus, double work_s) {
+  core::model::Job result;
   result.request.submit_ns = s(submit_s);
   result.request.num_gpus = gpus;
   result.work_s = work_s;
   return result;
 }
 
-class CountingObserver final : public engine::Observer {
+class CountingObserver final : public simulator::Observer {
  public:
-  void decided(const scheduler::Decision&, const scheduler::Core&) override { ++decisions; }
-  void acted(TimeNs, const model::Action&, const scheduler::Core&) override { ++actions; }
-  void job_ended(TimeNs, model::JobId, engine::JobEnd) override { ++ends; }
+  void decided(const core::scheduler::Decision&, const core::scheduler::Core&) override {
+    ++decisions;
+  }
+  void acted(TimeNs, const core::model::Action&, const core::scheduler::Core&) override {
+    ++actions;
+  }
+  void job_ended(TimeNs, core::model::JobId, simulator::JobEnd) override { ++ends; }
   void ended(TimeNs) override { ++runs; }
   int decisions = 0;
   int actions = 0;
@@ -32,29 +36,29 @@ class CountingObserver final : public engine::Observer {
 };
 
 struct Recorded {
-  model::JobHistory history;
-  model::Cluster cluster;
+  core::model::JobHistory history;
+  core::model::Cluster cluster;
   HeatRows rows;
   CountingObserver next;
   std::unique_ptr<RunRecorder> recorder;
-  engine::SimulationResult result;
+  simulator::SimulationResult result;
 };
 
-std::unique_ptr<Recorded> record(const char* policy, std::vector<model::Job> jobs) {
+std::unique_ptr<Recorded> record(const char* policy, std::vector<core::model::Job> jobs) {
   auto run = std::make_unique<Recorded>();
   run->history.jobs = std::move(jobs);
-  run->cluster = model::resolve_cluster("2x2").value();
+  run->cluster = core::model::resolve_cluster("2x2").value();
   run->rows = heat_rows(run->cluster, 16);
   run->recorder = std::make_unique<RunRecorder>(run->history, run->rows, &run->next);
-  const auto scores = profile::PmScores::uniform(run->cluster.num_gpus());
-  const profile::LocalityPenalties penalties(run->cluster, 1.0);
-  const policy::SpeedModel speed{&run->cluster, &scores, &penalties};
-  const auto composition = policy::compose(policy).value();
-  engine::SimulationOptions options;
+  const auto scores = core::knowledge::PmScores::uniform(run->cluster.num_gpus());
+  const core::knowledge::LocalityPenalties penalties(run->cluster, 1.0);
+  const core::policy::SpeedModel speed{&run->cluster, &scores, &penalties};
+  const auto composition = core::policy::compose(policy).value();
+  simulator::SimulationOptions options;
   options.settings = composition.settings;
   options.settings.restart_cost_s = 0;
   options.observer = run->recorder.get();
-  run->result = engine::simulate(run->history, speed, composition, options).value();
+  run->result = simulator::simulate(run->history, speed, composition, options).value();
   return run;
 }
 
@@ -77,7 +81,7 @@ TEST(RunRecorder, SeesWaitingJobsAndHeldGpus) {
 }
 
 TEST(RunRecorder, HeldGpusOfAllRowsAreTheHeldGpus) {
-  std::vector<model::Job> jobs;
+  std::vector<core::model::Job> jobs;
   for (int i = 0; i < 60; ++i) jobs.push_back(job(i * 400, 1 + i % 4, 1000 + 130 * (i % 7)));
   const auto run = record("las+packed", jobs);
   EXPECT_GT(std::ranges::count_if(run->result.outcomes,
@@ -100,12 +104,12 @@ TEST(RunRecorder, HeldGpusOfAllRowsAreTheHeldGpus) {
 }
 
 TEST(RunRecorder, WaitingTimeIsTheWaitOfTheJobs) {
-  std::vector<model::Job> jobs;
+  std::vector<core::model::Job> jobs;
   double wait_s = 0;
   for (int i = 0; i < 60; ++i) jobs.push_back(job(i * 400, 1 + i % 4, 1000 + 130 * (i % 7)));
   const auto run = record("las+packed", jobs);
   for (size_t i = 0; i < jobs.size(); ++i) {
-    const engine::JobOutcome& outcome = run->result.outcomes[i];
+    const simulator::JobOutcome& outcome = run->result.outcomes[i];
     wait_s += base::to_seconds(outcome.finish_ns - jobs[i].request.submit_ns - outcome.held_ns);
   }
   const TimeNs end = run->recorder->end_ns();
@@ -123,7 +127,7 @@ TEST(RunRecorder, PassesEverythingOn) {
 }
 
 TEST(HeatRows, AreGpusNodesOrGroupsOfNodes) {
-  const model::Cluster cluster = model::resolve_cluster("5x2").value();
+  const core::model::Cluster cluster = core::model::resolve_cluster("5x2").value();
   const HeatRows gpus = heat_rows(cluster, 10);
   EXPECT_EQ(gpus.kind, "gpu");
   EXPECT_EQ(gpus.labels.size(), 10U);
@@ -138,4 +142,4 @@ TEST(HeatRows, AreGpusNodesOrGroupsOfNodes) {
 }
 
 }  // namespace
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,13 +1,13 @@
-#include "report/service_metrics.hpp"
+#include "study/results/service_metrics.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-#include "report/account_metrics.hpp"
-#include "report/run_metrics.hpp"
+#include "study/results/account_metrics.hpp"
+#include "study/results/run_metrics.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 constexpr double kJoulesPerKwh = 3.6e6;
@@ -24,10 +24,10 @@ double jain(const std::vector<double>& values) {
 }
 
 /// Counts which promises of a job were not kept.
-void count_misses(const model::TrainingFacts& facts, const model::Job& job,
-                  const engine::JobOutcome& outcome, ServiceMetrics& out) {
+void count_misses(const core::model::TrainingFacts& facts, const core::model::Job& job,
+                  const simulator::JobOutcome& outcome, ServiceMetrics& out) {
   const base::TimeNs jct_ns = outcome.finish_ns - job.request.submit_ns;
-  const bool finished = outcome.end == engine::JobEnd::Finished;
+  const bool finished = outcome.end == simulator::JobEnd::Finished;
   if (facts.deadline_ns >= 0) {
     ++out.deadline_jobs;
     out.deadline_misses += !finished || jct_ns > facts.deadline_ns ? 1 : 0;
@@ -46,7 +46,7 @@ class ByUser {
  public:
   explicit ByUser(size_t users) : sum_(users), jobs_(users) {}
 
-  void add(model::UserId user, double slowdown) {
+  void add(core::model::UserId user, double slowdown) {
     if (user.index() >= sum_.size()) return;
     sum_[user.index()] += slowdown;
     ++jobs_[user.index()];
@@ -73,8 +73,8 @@ class ByUser {
 
 }  // namespace
 
-ServiceMetrics measure_service(const model::JobHistory& history,
-                               const engine::SimulationResult& result,
+ServiceMetrics measure_service(const core::model::JobHistory& history,
+                               const simulator::SimulationResult& result,
                                const SharingRecorder* sharing, base::TimeNs counted_from_ns) {
   ServiceMetrics out;
   std::vector<double> slowdowns;
@@ -82,17 +82,17 @@ ServiceMetrics measure_service(const model::JobHistory& history,
   double epoch_sum_s = 0;
   int64_t epoch_jobs = 0;
   for (size_t i = 0; i < history.jobs.size(); ++i) {
-    const model::Job& job = history.jobs[i];
+    const core::model::Job& job = history.jobs[i];
     if (job.request.submit_ns < counted_from_ns) continue;
-    const engine::JobOutcome& outcome = result.outcomes[i];
+    const simulator::JobOutcome& outcome = result.outcomes[i];
     const double jct_s = base::to_seconds(outcome.finish_ns - job.request.submit_ns);
     slowdowns.push_back(bounded_slowdown(job, jct_s));
     users.add(job.request.user, slowdowns.back());
     out.moves += outcome.moved;
     if (history.training.empty()) continue;
-    const model::TrainingFacts& facts = history.training[i];
+    const core::model::TrainingFacts& facts = history.training[i];
     count_misses(facts, job, outcome, out);
-    if (facts.epochs > 0 && outcome.end == engine::JobEnd::Finished) {
+    if (facts.epochs > 0 && outcome.end == simulator::JobEnd::Finished) {
       epoch_sum_s += base::to_seconds(outcome.held_ns) / facts.epochs;
       ++epoch_jobs;
     }
@@ -112,7 +112,7 @@ ServiceMetrics measure_service(const model::JobHistory& history,
   return out;
 }
 
-EnergyMetrics energy_metrics(const profile::EnergyAccount& account, size_t num_jobs) {
+EnergyMetrics energy_metrics(const core::knowledge::EnergyAccount& account, size_t num_jobs) {
   EnergyMetrics out;
   for (size_t i = 0; i < out.kwh.size(); ++i) out.kwh[i] = account.totals[i].cluster_kwh();
   const auto end = account.job_j.begin() + static_cast<std::ptrdiff_t>(num_jobs);
@@ -121,4 +121,4 @@ EnergyMetrics energy_metrics(const profile::EnergyAccount& account, size_t num_j
   return out;
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "engine/simulated/simulation.hpp"
-#include "profile/energy/energy_meter.hpp"
-#include "report/sharing_recorder.hpp"
+#include "core/knowledge/energy/energy_meter.hpp"
+#include "study/results/sharing_recorder.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 /// Of the counted jobs. Slowdown of a job: its bounded slowdown (account_metrics.hpp), that is JCT
 /// over its duration alone at score 1. A promise is missed if the job ended too late or was killed.
@@ -34,17 +34,19 @@ struct ServiceMetrics {
 };
 
 /// `sharing` may be null: nothing was shared.
-[[nodiscard]] ServiceMetrics measure_service(const model::JobHistory& history,
-                                             const engine::SimulationResult& result,
+[[nodiscard]] ServiceMetrics measure_service(const core::model::JobHistory& history,
+                                             const simulator::SimulationResult& result,
                                              const SharingRecorder* sharing,
                                              base::TimeNs counted_from_ns = 0);
 
 /// Of the whole run, fillers and warm-up in it.
 struct EnergyMetrics {
-  std::array<double, profile::kNumAccountings> kwh{};  ///< of the cluster, by profile::Accounting
-  double jobs_kwh = 0;                                 ///< of it, of the history's jobs
+  std::array<double, core::knowledge::kNumAccountings>
+      kwh{};            ///< of the cluster, by core::knowledge::Accounting
+  double jobs_kwh = 0;  ///< of it, of the history's jobs
   double avg_active_nodes = 0;
 };
-[[nodiscard]] EnergyMetrics energy_metrics(const profile::EnergyAccount& account, size_t num_jobs);
+[[nodiscard]] EnergyMetrics energy_metrics(const core::knowledge::EnergyAccount& account,
+                                           size_t num_jobs);
 
-}  // namespace goban::report
+}  // namespace goban::study::results

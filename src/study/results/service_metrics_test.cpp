@@ -1,28 +1,28 @@
-#include "report/service_metrics.hpp"
+#include "study/results/service_metrics.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 using base::from_seconds;
 using base::kSecond;
 
 struct Replay {
-  model::JobHistory history;
-  engine::SimulationResult result;
+  core::model::JobHistory history;
+  simulator::SimulationResult result;
 
-  model::TrainingFacts& add(const char* user, double work_s, double jct_s, double held_s) {
-    model::Job job;
+  core::model::TrainingFacts& add(const char* user, double work_s, double jct_s, double held_s) {
+    core::model::Job job;
     job.request.num_gpus = 1;
-    job.request.user = model::UserId(history.users.intern(user));
+    job.request.user = core::model::UserId(history.users.intern(user));
     job.work_s = work_s;
     history.jobs.push_back(job);
-    engine::JobOutcome outcome;
+    simulator::JobOutcome outcome;
     outcome.start_ns = 0;
     outcome.finish_ns = from_seconds(jct_s);
     outcome.held_ns = from_seconds(held_s);
-    outcome.end = engine::JobEnd::Finished;
+    outcome.end = simulator::JobEnd::Finished;
     result.outcomes.push_back(outcome);
     return history.training.emplace_back();
   }
@@ -55,7 +55,7 @@ TEST(ServiceMetrics, ByHand) {
 TEST(ServiceMetrics, AKilledJobMissesItsDeadline) {
   Replay run;
   run.add("u", 100, 50, 50) = {.deadline_ns = 500 * kSecond, .epochs = 5};
-  run.result.outcomes[0].end = engine::JobEnd::TimedOut;
+  run.result.outcomes[0].end = simulator::JobEnd::TimedOut;
   const ServiceMetrics m = measure_service(run.history, run.result, nullptr);
   EXPECT_EQ(m.deadline_misses, 1);
   EXPECT_FALSE(m.avg_epoch_s.has_value()) << "it did not do its epochs";
@@ -83,4 +83,4 @@ TEST(ServiceMetrics, NoJobs) {
 }
 
 }  // namespace
-}  // namespace goban::report
+}  // namespace goban::study::results

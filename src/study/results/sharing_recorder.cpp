@@ -1,22 +1,23 @@
-#include "report/sharing_recorder.hpp"
+#include "study/results/sharing_recorder.hpp"
 
 #include "base/check.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
-using profile::PredictionLevel;
+using core::knowledge::PredictionLevel;
 
-void SharingRecorder::decided(const scheduler::Decision& decision, const scheduler::Core& core) {
+void SharingRecorder::decided(const core::scheduler::Decision& decision,
+                              const core::scheduler::Core& core) {
   if (next_ != nullptr) next_->decided(decision, core);
 }
 
-void SharingRecorder::acted(base::TimeNs now, const model::Action& action,
-                            const scheduler::Core& core) {
+void SharingRecorder::acted(base::TimeNs now, const core::model::Action& action,
+                            const core::scheduler::Core& core) {
   if (next_ != nullptr) next_->acted(now, action, core);
-  const bool of_job =
-      action.kind == model::ActionKind::Start || action.kind == model::ActionKind::Preempt;
+  const bool of_job = action.kind == core::model::ActionKind::Start ||
+                      action.kind == core::model::ActionKind::Preempt;
   if (!of_job || action.job.index() >= level_of_.size()) return;
-  if (action.kind == model::ActionKind::Preempt) {
+  if (action.kind == core::model::ActionKind::Preempt) {
     undo_count_ += action.undo ? 1 : 0;
     return;
   }
@@ -26,11 +27,11 @@ void SharingRecorder::acted(base::TimeNs now, const model::Action& action,
   if (level != static_cast<size_t>(PredictionLevel::Alone)) ++predictions_[level];
 }
 
-void SharingRecorder::awake(base::TimeNs now, model::NodeId node) {
+void SharingRecorder::awake(base::TimeNs now, core::model::NodeId node) {
   if (next_ != nullptr) next_->awake(now, node);
 }
 
-void SharingRecorder::job_ended(base::TimeNs now, model::JobId job, engine::JobEnd end) {
+void SharingRecorder::job_ended(base::TimeNs now, core::model::JobId job, simulator::JobEnd end) {
   if (next_ != nullptr) next_->job_ended(now, job, end);
 }
 
@@ -38,4 +39,4 @@ void SharingRecorder::ended(base::TimeNs now) {
   if (next_ != nullptr) next_->ended(now);
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -5,24 +5,26 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/simulated/simulation.hpp"
-#include "profile/colocation/colocation_predictor.hpp"
+#include "core/knowledge/colocation/colocation_predictor.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 inline constexpr size_t kNumPredictionLevels =
-    static_cast<size_t>(profile::PredictionLevel::Never) + 1;
+    static_cast<size_t>(core::knowledge::PredictionLevel::Never) + 1;
 
 /// Of the jobs of a history; fillers are left out.
-class SharingRecorder final : public engine::Observer {
+class SharingRecorder final : public simulator::Observer {
  public:
   /// `next` (may be null; gets every call first) outlives the recorder.
-  SharingRecorder(size_t num_jobs, engine::Observer* next) : next_(next), level_of_(num_jobs) {}
+  SharingRecorder(size_t num_jobs, simulator::Observer* next) : next_(next), level_of_(num_jobs) {}
 
-  void decided(const scheduler::Decision& decision, const scheduler::Core& core) override;
-  void acted(base::TimeNs now, const model::Action& action, const scheduler::Core& core) override;
-  void awake(base::TimeNs now, model::NodeId node) override;
-  void job_ended(base::TimeNs now, model::JobId job, engine::JobEnd end) override;
+  void decided(const core::scheduler::Decision& decision,
+               const core::scheduler::Core& core) override;
+  void acted(base::TimeNs now, const core::model::Action& action,
+             const core::scheduler::Core& core) override;
+  void awake(base::TimeNs now, core::model::NodeId node) override;
+  void job_ended(base::TimeNs now, core::model::JobId job, simulator::JobEnd end) override;
   void ended(base::TimeNs now) override;
 
   /// Shared allocations that were taken back.
@@ -32,13 +34,15 @@ class SharingRecorder final : public engine::Observer {
     return predictions_;
   }
   /// Behind the last launch of each job; Alone: its GPUs were free.
-  [[nodiscard]] const std::vector<profile::PredictionLevel>& level_of() const { return level_of_; }
+  [[nodiscard]] const std::vector<core::knowledge::PredictionLevel>& level_of() const {
+    return level_of_;
+  }
 
  private:
-  engine::Observer* next_;
+  simulator::Observer* next_;
   int64_t undo_count_ = 0;
   std::array<int64_t, kNumPredictionLevels> predictions_{};
-  std::vector<profile::PredictionLevel> level_of_;
+  std::vector<core::knowledge::PredictionLevel> level_of_;
 };
 
-}  // namespace goban::report
+}  // namespace goban::study::results

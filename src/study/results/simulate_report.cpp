@@ -1,4 +1,4 @@
-#include "report/simulate_report.hpp"
+#include "study/results/simulate_report.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include "base/output_file.hpp"
 #include "base/units.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 using base::append_number;
 using base::append_seconds;
@@ -81,7 +81,7 @@ void append_gain(std::string& out, const char* name, const Gain& gain, bool test
 void append_energy(std::string& out, const EnergyMetrics& energy) {
   std::string kwh;
   for (size_t i = 0; i < energy.kwh.size(); ++i) {
-    append_field(kwh, std::string(profile::kAccountingLetters[i]).c_str(), energy.kwh[i]);
+    append_field(kwh, std::string(core::knowledge::kAccountingLetters[i]).c_str(), energy.kwh[i]);
   }
   out += ", \"energy_kwh\": {" + kwh.substr(2) + '}';
   append_field(out, "energy_jobs_kwh", energy.jobs_kwh);
@@ -104,7 +104,7 @@ void append_service(std::string& out, const ServiceMetrics& service) {
   append_field(out, "broke_beside", service.broke_beside);
   std::string levels;
   for (size_t i = 1; i + 1 < service.predictions.size(); ++i) {
-    const auto level = static_cast<profile::PredictionLevel>(i);
+    const auto level = static_cast<core::knowledge::PredictionLevel>(i);
     append_field(levels, std::string(level_name(level)).c_str(), service.predictions[i]);
   }
   out += ", \"prediction_levels\": {" + levels.substr(2) + '}';
@@ -318,7 +318,7 @@ std::string predictions_text(const ServiceMetrics& service) {
   for (size_t i = 1; i < service.predictions.size(); ++i) {
     if (service.predictions[i] == 0) continue;
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", service.predictions[i],
-                       level_name(static_cast<profile::PredictionLevel>(i)));
+                       level_name(static_cast<core::knowledge::PredictionLevel>(i)));
   }
   return out.empty() ? "none" : out;
 }
@@ -328,7 +328,7 @@ std::string predictions_text(const ServiceMetrics& service) {
 std::string energy_table(const Comparison& comparison) {
   const std::vector<RunMetrics>& runs = comparison.runs;
   if (runs.empty() || !runs[comparison.reference].energy) return {};
-  constexpr size_t kD = static_cast<size_t>(profile::kHeadline);
+  constexpr size_t kD = static_cast<size_t>(core::knowledge::kHeadline);
   const EnergyMetrics& reference = *runs[comparison.reference].energy;
   const size_t width = policy_width(runs);
   std::string out = fmt::format(
@@ -363,8 +363,8 @@ std::string service_table(const std::vector<RunMetrics>& runs) {
   return out;
 }
 
-base::Status write_jobs_csv(const std::string& path, const model::JobHistory& history,
-                            const engine::SimulationResult& result, const JobColumns& columns) {
+base::Status write_jobs_csv(const std::string& path, const core::model::JobHistory& history,
+                            const simulator::SimulationResult& result, const JobColumns& columns) {
   auto file = base::OutputFile::create(path);
   if (!file) return base::failure(file.error());
   std::string& out = file->buffer();
@@ -373,8 +373,8 @@ base::Status write_jobs_csv(const std::string& path, const model::JobHistory& hi
   if (columns.sharing != nullptr) out += ",predicted_by";
   out += '\n';
   for (size_t i = 0; i < history.jobs.size(); ++i) {
-    const model::JobRequest& request = history.jobs[i].request;
-    const engine::JobOutcome& outcome = result.outcomes[i];
+    const core::model::JobRequest& request = history.jobs[i].request;
+    const simulator::JobOutcome& outcome = result.outcomes[i];
     const base::TimeNs jct_ns = outcome.finish_ns - request.submit_ns;
     base::append_csv_field(out, history.job_names[i]);
     for (const base::TimeNs time : {request.submit_ns, outcome.start_ns, outcome.finish_ns, jct_ns,
@@ -400,4 +400,4 @@ base::Status write_jobs_csv(const std::string& path, const model::JobHistory& hi
   return file->commit();
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

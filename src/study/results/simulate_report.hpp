@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "report/backtest.hpp"
-#include "report/run_metrics.hpp"
+#include "study/results/backtest.hpp"
+#include "study/results/run_metrics.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 /// Runs side by side. Gains are against the reference run: the site's own policy.
 struct Comparison {
@@ -44,14 +44,15 @@ struct Comparison {
 
 /// Further columns of jobs.csv; null = not there.
 struct JobColumns {
-  const profile::EnergyAccount* energy = nullptr;  ///< energy_kwh
-  const SharingRecorder* sharing = nullptr;        ///< predicted_by: the level, `alone` = free GPUs
+  const core::knowledge::EnergyAccount* energy = nullptr;  ///< energy_kwh
+  const SharingRecorder* sharing = nullptr;  ///< predicted_by: the level, `alone` = free GPUs
 };
 
 /// Writes job_id,submit_s,start_s,finish_s,jct_s,wait_s,num_gpus,preemptions and further columns.
 /// The file appears whole or not at all. Errors: Failed if it cannot be written.
-[[nodiscard]] base::Status write_jobs_csv(const std::string& path, const model::JobHistory& history,
-                                          const engine::SimulationResult& result,
+[[nodiscard]] base::Status write_jobs_csv(const std::string& path,
+                                          const core::model::JobHistory& history,
+                                          const simulator::SimulationResult& result,
                                           const JobColumns& columns = {});
 
-}  // namespace goban::report
+}  // namespace goban::study::results

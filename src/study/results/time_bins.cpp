@@ -1,10 +1,10 @@
-#include "report/time_bins.hpp"
+#include "study/results/time_bins.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-namespace goban::report {
+namespace goban::study::results {
 
 namespace {
 
@@ -61,4 +61,4 @@ double TimeBins::mean(size_t row, size_t bin, TimeNs end_ns) const {
   return sums_[row * bins_max_ + bin] / base::to_seconds(covered);
 }
 
-}  // namespace goban::report
+}  // namespace goban::study::results

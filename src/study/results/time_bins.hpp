@@ -6,7 +6,7 @@
 
 #include "base/time.hpp"
 
-namespace goban::report {
+namespace goban::study::results {
 
 using base::TimeNs;
 
@@ -42,4 +42,4 @@ class TimeBins {
   size_t rows_;
 };
 
-}  // namespace goban::report
+}  // namespace goban::study::results

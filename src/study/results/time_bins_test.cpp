@@ -1,8 +1,8 @@
-#include "report/time_bins.hpp"
+#include "study/results/time_bins.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::report {
+namespace goban::study::results {
 namespace {
 
 TimeNs s(double seconds) { return base::from_seconds(seconds); }
@@ -56,4 +56,4 @@ TEST(TimeBins, HoldAnyTimeSpanInBoundedRoom) {
 }
 
 }  // namespace
-}  // namespace goban::report
+}  // namespace goban::study::results

@@ -1,13 +1,13 @@
-#include "engine/simulated/batch.hpp"
+#include "study/simulator/batch.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <optional>
 #include <thread>
 
-namespace goban::engine {
+namespace goban::study::simulator {
 
-base::Result<std::vector<BatchResult>> simulate_all(const model::JobHistory& history,
+base::Result<std::vector<BatchResult>> simulate_all(const core::model::JobHistory& history,
                                                     const std::vector<BatchRun>& runs,
                                                     size_t threads) {
   std::vector<std::optional<base::Result<SimulationResult>>> outcomes(runs.size());
@@ -36,4 +36,4 @@ base::Result<std::vector<BatchResult>> simulate_all(const model::JobHistory& his
   return results;
 }
 
-}  // namespace goban::engine
+}  // namespace goban::study::simulator

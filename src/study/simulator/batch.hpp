@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "engine/simulated/simulation.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::engine {
+namespace goban::study::simulator {
 
 /// One run of a batch; each has its own observer, if any.
 struct BatchRun {
-  policy::Composition composition;
-  policy::SpeedModel speed;
+  core::policy::Composition composition;
+  core::policy::SpeedModel speed;
   SimulationOptions options;
 };
 
@@ -23,8 +23,7 @@ struct BatchResult {
 
 /// Runs all, at most `threads` at a time, and returns the results in the order of `runs`.
 /// Errors: that of the first run (in order) that failed.
-[[nodiscard]] base::Result<std::vector<BatchResult>> simulate_all(const model::JobHistory& history,
-                                                                  const std::vector<BatchRun>& runs,
-                                                                  size_t threads);
+[[nodiscard]] base::Result<std::vector<BatchResult>> simulate_all(
+    const core::model::JobHistory& history, const std::vector<BatchRun>& runs, size_t threads);
 
-}  // namespace goban::engine
+}  // namespace goban::study::simulator

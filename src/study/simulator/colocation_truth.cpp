@@ -1,14 +1,14 @@
-#include "engine/simulated/colocation_truth.hpp"
+#include "study/simulator/colocation_truth.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "base/random.hpp"
-#include "history/portable_math.hpp"
+#include "study/history/portable_math.hpp"
 
-namespace goban::engine {
+namespace goban::study::simulator {
 
-using model::Tenants;
+using core::model::Tenants;
 
 namespace {
 
@@ -28,7 +28,7 @@ double nearly_normal(uint64_t seed) {
 double ColocationTruth::error(const Tenants& tenants, const Tenants::Group& group,
                               size_t position) const {
   if (noise_ == 0) return 1;
-  std::array<uint32_t, profile::kSetMax> apps{};
+  std::array<uint32_t, core::knowledge::kSetMax> apps{};
   for (size_t i = 0; i < group.jobs.size(); ++i) {
     apps[i] = tenants.traits(group.traits[i]).app.value;
   }
@@ -40,30 +40,31 @@ double ColocationTruth::error(const Tenants& tenants, const Tenants::Group& grou
 }
 
 double ColocationTruth::in_group(const Tenants& tenants, const Tenants::Group& group,
-                                 model::JobId job) const {
+                                 core::model::JobId job) const {
   if (group.jobs.size() < 2) return 1;
   const auto position =
       static_cast<size_t>(std::ranges::find(group.jobs, job) - group.jobs.begin());
-  std::array<model::AppId, profile::kSetMax> apps{};
+  std::array<core::model::AppId, core::knowledge::kSetMax> apps{};
   const size_t size = std::min(group.jobs.size(), apps.size());
   for (size_t i = 0; i < size; ++i) apps[i] = tenants.traits(group.traits[i]).app;
-  const profile::SetPrediction set = predictor_.predict(
+  const core::knowledge::SetPrediction set = predictor_.predict(
       knowledge_->gpu_types[tenants.kind(group.kind).gpu_model], {apps.data(), size});
   if (!set.packable()) return kNever * static_cast<double>(size - 1);
-  return std::max(profile::kSlowdownMin, set.mean[position] * error(tenants, group, position));
+  return std::max(core::knowledge::kSlowdownMin,
+                  set.mean[position] * error(tenants, group, position));
 }
 
-double ColocationTruth::by_neighbours(const Tenants& tenants, model::JobId job) const {
+double ColocationTruth::by_neighbours(const Tenants& tenants, core::model::JobId job) const {
   double worst = 0;
-  for (const model::GroupId id : tenants.groups_of(job)) {
+  for (const core::model::GroupId id : tenants.groups_of(job)) {
     worst = std::max(worst, in_group(tenants, tenants.group(id), job));
   }
   return worst > 0 ? worst : 1;
 }
 
-double ColocationTruth::slowdown(const Tenants& tenants, model::JobId job) const {
+double ColocationTruth::slowdown(const Tenants& tenants, core::model::JobId job) const {
   double worst = 0;
-  for (const model::GroupId id : tenants.groups_of(job)) {
+  for (const core::model::GroupId id : tenants.groups_of(job)) {
     const Tenants::Group& group = tenants.group(id);
     double factor = in_group(tenants, group, job);
     if (group.cap >= 0) {
@@ -75,4 +76,4 @@ double ColocationTruth::slowdown(const Tenants& tenants, model::JobId job) const
   return worst > 0 ? worst : 1;
 }
 
-}  // namespace goban::engine
+}  // namespace goban::study::simulator

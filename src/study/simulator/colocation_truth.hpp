@@ -8,38 +8,40 @@
 
 #include <cstdint>
 
-#include "model/job.hpp"
-#include "model/tenants.hpp"
-#include "policy/knowledge.hpp"
+#include "core/model/job.hpp"
+#include "core/model/tenants.hpp"
+#include "core/policy/knowledge.hpp"
 
-namespace goban::engine {
+namespace goban::study::simulator {
 
 /// Slowdowns by neighbours and power limits. Refers to the knowledge, which outlives it.
 class ColocationTruth {
  public:
   /// `history`: what is true, with the applications and GPU types of the knowledge; outlives it.
-  ColocationTruth(const policy::SiteKnowledge& knowledge, const profile::ColocationHistory& history,
-                  double noise, uint64_t seed)
+  ColocationTruth(const core::policy::SiteKnowledge& knowledge,
+                  const core::knowledge::ColocationHistory& history, double noise, uint64_t seed)
       : knowledge_(&knowledge),
         predictor_(history, knowledge.predictor),
         noise_(noise),
         seed_(seed) {}
 
   /// Of a job on its GPUs, against the same GPUs without neighbours: its slowest group counts.
-  [[nodiscard]] double by_neighbours(const model::Tenants& tenants, model::JobId job) const;
+  [[nodiscard]] double by_neighbours(const core::model::Tenants& tenants,
+                                     core::model::JobId job) const;
   /// The same with power limits.
-  [[nodiscard]] double slowdown(const model::Tenants& tenants, model::JobId job) const;
+  [[nodiscard]] double slowdown(const core::model::Tenants& tenants, core::model::JobId job) const;
 
  private:
-  [[nodiscard]] double in_group(const model::Tenants& tenants, const model::Tenants::Group& group,
-                                model::JobId job) const;
-  [[nodiscard]] double error(const model::Tenants& tenants, const model::Tenants::Group& group,
-                             size_t position) const;
+  [[nodiscard]] double in_group(const core::model::Tenants& tenants,
+                                const core::model::Tenants::Group& group,
+                                core::model::JobId job) const;
+  [[nodiscard]] double error(const core::model::Tenants& tenants,
+                             const core::model::Tenants::Group& group, size_t position) const;
 
-  const policy::SiteKnowledge* knowledge_;
-  profile::ColocationPredictor predictor_;
+  const core::policy::SiteKnowledge* knowledge_;
+  core::knowledge::ColocationPredictor predictor_;
   double noise_;
   uint64_t seed_;
 };
 
-}  // namespace goban::engine
+}  // namespace goban::study::simulator

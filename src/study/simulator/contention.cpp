@@ -1,17 +1,17 @@
-#include "engine/simulated/contention.hpp"
+#include "study/simulator/contention.hpp"
 
 #include <algorithm>
 #include <set>
 
-namespace goban::engine {
+namespace goban::study::simulator {
 
-using model::GpuId;
-using model::JobId;
+using core::model::GpuId;
+using core::model::JobId;
 
-base::Result<LinkContention> LinkContention::make(const model::Cluster& cluster,
+base::Result<LinkContention> LinkContention::make(const core::model::Cluster& cluster,
                                                   const ContentionSettings& settings) {
   const auto levels = cluster.levels();
-  const auto rack = std::ranges::find(levels, "rack", &model::TopologyLevel::name);
+  const auto rack = std::ranges::find(levels, "rack", &core::model::TopologyLevel::name);
   if (rack == levels.end() || rack->num_domains() < 2) {
     return base::usage_error("the cluster has no racks, so no links between them are contended",
                              "give nodes_per_rack in the cluster file, or leave --contention out");
@@ -29,7 +29,7 @@ base::Result<LinkContention> LinkContention::make(const model::Cluster& cluster,
                         settings.communication_share);
 }
 
-LinkContention::LinkContention(const model::Cluster& cluster, size_t rack_level, double ratio,
+LinkContention::LinkContention(const core::model::Cluster& cluster, size_t rack_level, double ratio,
                                double share)
     : cluster_(&cluster),
       rack_level_(rack_level),
@@ -37,7 +37,7 @@ LinkContention::LinkContention(const model::Cluster& cluster, size_t rack_level,
       capacity_nodes_(cluster.levels()[rack_level].num_domains()),
       demand_nodes_(capacity_nodes_.size()),
       jobs_(capacity_nodes_.size()) {
-  for (const model::Node& node : cluster.nodes()) {
+  for (const core::model::Node& node : cluster.nodes()) {
     if (node.num_gpus == 0) continue;
     capacity_nodes_[cluster.domain_of(rack_level, GpuId(node.first_gpu))] += ratio;
   }
@@ -97,4 +97,4 @@ double LinkContention::slowdown(JobId job) const {
   return 1 + share_ * (worst - 1);
 }
 
-}  // namespace goban::engine
+}  // namespace goban::study::simulator

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "model/cluster.hpp"
-#include "model/job.hpp"
+#include "core/model/cluster.hpp"
+#include "core/model/job.hpp"
 
-namespace goban::engine {
+namespace goban::study::simulator {
 
 struct ContentionSettings {
   /// Share of its time that a job spanning racks communicates if it is alone, from 0 to 1.
@@ -31,36 +31,38 @@ struct ContentionSettings {
 class LinkContention {
  public:
   /// Errors: Usage if the cluster has no racks, or states no bandwidths and no ratio is given.
-  [[nodiscard]] static base::Result<LinkContention> make(const model::Cluster& cluster,
+  [[nodiscard]] static base::Result<LinkContention> make(const core::model::Cluster& cluster,
                                                          const ContentionSettings& settings);
 
   /// A job starts or stops. Returns the jobs that may go at another speed now, itself included if
   /// it starts across racks; valid until the next call.
-  std::span<const model::JobId> start(model::JobId job, std::span<const model::GpuId> gpus);
-  std::span<const model::JobId> stop(model::JobId job);
+  std::span<const core::model::JobId> start(core::model::JobId job,
+                                            std::span<const core::model::GpuId> gpus);
+  std::span<const core::model::JobId> stop(core::model::JobId job);
 
   /// How many times slower than alone a running job goes; 1 for jobs within a rack.
-  [[nodiscard]] double slowdown(model::JobId job) const;
+  [[nodiscard]] double slowdown(core::model::JobId job) const;
 
  private:
   struct RackShare {
     uint32_t rack;
     int32_t nodes;
   };
-  LinkContention(const model::Cluster& cluster, size_t rack_level, double ratio, double share);
+  LinkContention(const core::model::Cluster& cluster, size_t rack_level, double ratio,
+                 double share);
 
   void change(const std::vector<RackShare>& racks, int sign);
   /// Jobs on these racks, each once, in the order of their ids.
   void collect(const std::vector<RackShare>& racks);
 
-  const model::Cluster* cluster_;
+  const core::model::Cluster* cluster_;
   size_t rack_level_;
   double share_;
-  std::vector<double> capacity_nodes_;           ///< by rack: r N
-  std::vector<int32_t> demand_nodes_;            ///< by rack: nodes of jobs that span racks
-  std::vector<std::vector<model::JobId>> jobs_;  ///< by rack
-  std::unordered_map<model::JobId, std::vector<RackShare>> spans_;
-  std::vector<model::JobId> affected_;
+  std::vector<double> capacity_nodes_;                 ///< by rack: r N
+  std::vector<int32_t> demand_nodes_;                  ///< by rack: nodes of jobs that span racks
+  std::vector<std::vector<core::model::JobId>> jobs_;  ///< by rack
+  std::unordered_map<core::model::JobId, std::vector<RackShare>> spans_;
+  std::vector<core::model::JobId> affected_;
 };
 
-}  // namespace goban::engine
+}  // namespace goban::study::simulator

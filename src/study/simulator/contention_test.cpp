@@ -1,36 +1,37 @@
-#include "engine/simulated/contention.hpp"
+#include "study/simulator/contention.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include "base/random.hpp"
-#include "model/cluster_file.hpp"
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_file.hpp"
+#include "core/model/cluster_presets.hpp"
 
-namespace goban::engine {
+namespace goban::study::simulator {
 namespace {
 
-using model::GpuId;
-using model::JobId;
+using core::model::GpuId;
+using core::model::JobId;
 
-model::Cluster racks() {
-  return model::parse_cluster("[[nodes]]\ncount = 12\ngpus = 2\nnodes_per_rack = 3\n", "racks")
+core::model::Cluster racks() {
+  return core::model::parse_cluster("[[nodes]]\ncount = 12\ngpus = 2\nnodes_per_rack = 3\n",
+                                    "racks")
       .value();
 }
 
 TEST(LinkContention, NeedsRacksAndARatio) {
-  const auto flat = model::make_preset("4x4").value();
+  const auto flat = core::model::make_preset("4x4").value();
   EXPECT_EQ(LinkContention::make(flat, {0.5, 0.5}).error().code, base::ErrorCode::Usage);
   EXPECT_EQ(LinkContention::make(racks(), {0.5, std::nullopt}).error().code,
             base::ErrorCode::Usage);
   EXPECT_TRUE(LinkContention::make(racks(), {0.5, 0.5}));
-  EXPECT_TRUE(LinkContention::make(model::make_preset("abci").value(), {0.5, std::nullopt}));
+  EXPECT_TRUE(LinkContention::make(core::model::make_preset("abci").value(), {0.5, std::nullopt}));
 }
 
 TEST(LinkContentionProperty, SlowdownsFollowFromWhoRunsAlone) {
   EXPECT_TRUE(rc::check([] {
     base::Random random(*rc::gen::arbitrary<uint64_t>());
-    const model::Cluster cluster = racks();
+    const core::model::Cluster cluster = racks();
     const ContentionSettings settings{random.uniform(), 0.1 + random.uniform()};
     LinkContention links = LinkContention::make(cluster, settings).value();
     std::vector<std::pair<JobId, std::vector<GpuId>>> running;
@@ -59,4 +60,4 @@ TEST(LinkContentionProperty, SlowdownsFollowFromWhoRunsAlone) {
 }
 
 }  // namespace
-}  // namespace goban::engine
+}  // namespace goban::study::simulator

@@ -1,24 +1,24 @@
-#include "engine/simulated/explainer.hpp"
+#include "study/simulator/explainer.hpp"
 
 #include <algorithm>
 
-namespace goban::engine {
+namespace goban::study::simulator {
 namespace {
 
-using model::ActionKind;
-using policy::PlacementRequest;
-using policy::PlacementView;
+using core::model::ActionKind;
+using core::policy::PlacementRequest;
+using core::policy::PlacementView;
 
 constexpr size_t kNamesKept = 5;
 
 /// Answers as the policy does, and tells the explainer what it saw.
-class WatchedPlacement final : public policy::Placement {
+class WatchedPlacement final : public core::policy::Placement {
  public:
-  WatchedPlacement(std::unique_ptr<policy::Placement> policy, Explainer& explainer)
+  WatchedPlacement(std::unique_ptr<core::policy::Placement> policy, Explainer& explainer)
       : policy_(std::move(policy)), explainer_(&explainer) {}
 
   bool place(const PlacementView& view, const PlacementRequest& request,
-             model::Allocation& out) const override {
+             core::model::Allocation& out) const override {
     const bool placed = policy_->place(view, request, out);
     if (placed) explainer_->found(view, request);
     return placed;
@@ -29,23 +29,24 @@ class WatchedPlacement final : public policy::Placement {
   [[nodiscard]] bool repeatable() const override { return policy_->repeatable(); }
 
  private:
-  std::unique_ptr<policy::Placement> policy_;
+  std::unique_ptr<core::policy::Placement> policy_;
   Explainer* explainer_;
 };
 
 /// Most free GPUs on one node.
-int32_t fullest_node(const model::FreeGpus& free) {
-  const model::CountBuckets& nodes = free.by_node();
+int32_t fullest_node(const core::model::FreeGpus& free) {
+  const core::model::CountBuckets& nodes = free.by_node();
   for (uint32_t count = nodes.count_max(); count > 0; --count) {
-    if (nodes.with(count).first() != model::DomainSet::kNone) return static_cast<int32_t>(count);
+    if (nodes.with(count).first() != core::model::DomainSet::kNone)
+      return static_cast<int32_t>(count);
   }
   return 0;
 }
 
 }  // namespace
 
-Explainer::Explainer(const model::JobHistory& history, const policy::SpeedModel& speed, JobId job,
-                     uint64_t seed, std::optional<policy::PalOptions> pal)
+Explainer::Explainer(const core::model::JobHistory& history, const core::policy::SpeedModel& speed,
+                     JobId job, uint64_t seed, std::optional<core::policy::PalOptions> pal)
     : history_(history),
       speed_(speed),
       job_(job),
@@ -56,22 +57,23 @@ Explainer::Explainer(const model::JobHistory& history, const policy::SpeedModel&
 void Explainer::attach(SimulationOptions& options) {
   options.observer = this;
   options.cancel = &done_;
-  options.watch_placement = [this](std::unique_ptr<policy::Placement> policy) {
+  options.watch_placement = [this](std::unique_ptr<core::policy::Placement> policy) {
     return std::make_unique<WatchedPlacement>(std::move(policy), *this);
   };
 }
 
 void Explainer::found(const PlacementView& view, const PlacementRequest& request) {
-  const model::JobRequest& wanted = history_.jobs[job_.index()].request;
+  const core::model::JobRequest& wanted = history_.jobs[job_.index()].request;
   if (request.job->submit_ns != wanted.submit_ns || request.job->user != wanted.user) return;
   Sight& sight = sights_.emplace_back();
   sight.seed = request.seed;
   sight.free_gpus = view.free->total();
   sight.one_node_free = fullest_node(*view.free);
-  if (pal_) sight.entries = policy::pal_entries(view, request, *pal_);
+  if (pal_) sight.entries = core::policy::pal_entries(view, request, *pal_);
 }
 
-void Explainer::acted(TimeNs now, const model::Action& action, const scheduler::Core& core) {
+void Explainer::acted(TimeNs now, const core::model::Action& action,
+                      const core::scheduler::Core& core) {
   if (action.job != job_ || action.kind == ActionKind::Start) return;
   const auto last = core.state().last_gpus(core.state().slot_of(job_));
   lost_gpus_.assign(last.begin(), last.end());
@@ -80,13 +82,15 @@ void Explainer::acted(TimeNs now, const model::Action& action, const scheduler::
   waits_since_ns_ = now;
 }
 
-void Explainer::decided(const scheduler::Decision& decision, const scheduler::Core& core) {
-  const scheduler::State& state = core.state();
+void Explainer::decided(const core::scheduler::Decision& decision,
+                        const core::scheduler::Core& core) {
+  const core::scheduler::State& state = core.state();
   if (state.is_active(job_)) {
-    const bool runs = state.job(state.slot_of(job_)).phase == model::JobPhase::Running;
-    const auto start = std::ranges::find_if(decision.actions, [&](const model::Action& action) {
-      return action.kind == ActionKind::Start && action.job == job_;
-    });
+    const bool runs = state.job(state.slot_of(job_)).phase == core::model::JobPhase::Running;
+    const auto start =
+        std::ranges::find_if(decision.actions, [&](const core::model::Action& action) {
+          return action.kind == ActionKind::Start && action.job == job_;
+        });
     if (!lost_gpus_.empty()) {
       for (const auto& running : state.running()) {
         const JobId taker = state.job(running.slot).job;
@@ -105,10 +109,10 @@ void Explainer::decided(const scheduler::Decision& decision, const scheduler::Co
   sights_.clear();
 }
 
-void Explainer::note_wait(TimeNs now, const scheduler::Core& core) {
-  const scheduler::WaitReason why = scheduler::why_waiting(core, job_, now, seed_);
-  const bool in_line = why.cause != scheduler::WaitCause::ArrayLimit &&
-                       why.cause != scheduler::WaitCause::AccountLimit && !why.is_behind;
+void Explainer::note_wait(TimeNs now, const core::scheduler::Core& core) {
+  const core::scheduler::WaitReason why = core::scheduler::why_waiting(core, job_, now, seed_);
+  const bool in_line = why.cause != core::scheduler::WaitCause::ArrayLimit &&
+                       why.cause != core::scheduler::WaitCause::AccountLimit && !why.is_behind;
   if (in_line && !story_.first_in_line_ns) story_.first_in_line_ns = now;
   if (wait_is_open_ && story_.waits.back().why.same_as(why)) {
     WaitSpan& span = story_.waits.back();
@@ -121,7 +125,7 @@ void Explainer::note_wait(TimeNs now, const scheduler::Core& core) {
   WaitSpan span{.from_ns = from, .to_ns = from, .why = why, .first_ahead = {}};
   span.free_min = why.free_gpus;
   span.free_max = why.free_gpus;
-  span.first_ahead = scheduler::waiting_before(core, job_, kNamesKept, span.ahead);
+  span.first_ahead = core::scheduler::waiting_before(core, job_, kNamesKept, span.ahead);
   story_.waits.push_back(std::move(span));
   wait_is_open_ = true;
 }
@@ -132,14 +136,14 @@ void Explainer::end_wait(TimeNs now) {
   wait_is_open_ = false;
 }
 
-void Explainer::note_launch(const scheduler::Decision& decision, const model::Action& action,
-                            const scheduler::Core& core) {
-  const model::JobRequest& request = history_.jobs[job_.index()].request;
+void Explainer::note_launch(const core::scheduler::Decision& decision,
+                            const core::model::Action& action, const core::scheduler::Core& core) {
+  const core::model::JobRequest& request = history_.jobs[job_.index()].request;
   const bool explained = !story_.waits.empty() && story_.waits.back().to_ns == decision.at_ns;
   if (waits_since_ns_ < decision.at_ns && !explained) {
     story_.waits.push_back({.from_ns = waits_since_ns_,
                             .to_ns = decision.at_ns,
-                            .why = {.cause = scheduler::WaitCause::Round},
+                            .why = {.cause = core::scheduler::WaitCause::Round},
                             .first_ahead = {}});
   }
   Launch launch;
@@ -151,7 +155,7 @@ void Explainer::note_launch(const scheduler::Decision& decision, const model::Ac
     launch.score = speed_.scores->max_raw(request.app_class, gpus);
     launch.penalty = speed_.penalties->at(launch.span_level, request);
   }
-  const uint64_t seed = scheduler::placement_seed(seed_, job_, decision.at_ns);
+  const uint64_t seed = core::scheduler::placement_seed(seed_, job_, decision.at_ns);
   // Of several tries in one decision the last one was taken.
   for (Sight& sight : sights_) {
     if (sight.seed != seed) continue;
@@ -177,4 +181,4 @@ void Explainer::job_ended(TimeNs now, JobId job, JobEnd end) {
   done_ = true;
 }
 
-}  // namespace goban::engine
+}  // namespace goban::study::simulator

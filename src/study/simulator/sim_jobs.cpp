@@ -1,18 +1,18 @@
-#include "engine/simulated/sim_jobs.hpp"
+#include "study/simulator/sim_jobs.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/check.hpp"
 
-namespace goban::engine {
+namespace goban::study::simulator {
 
-SimJobs::SimJobs(const model::JobHistory& history, double restart_cost_s)
+SimJobs::SimJobs(const core::model::JobHistory& history, double restart_cost_s)
     : history_(&history), restart_cost_s_(restart_cost_s), progress_(history.jobs.size()) {
   for (size_t i = 0; i < progress_.size(); ++i) progress_[i].work_left_s = history.jobs[i].work_s;
 }
 
-JobId SimJobs::add_filler(model::Job job) {
+JobId SimJobs::add_filler(core::model::Job job) {
   progress_.push_back({.work_left_s = job.work_s});
   fillers_.push_back(std::move(job));
   return JobId(progress_.size() - 1);
@@ -68,7 +68,7 @@ double SimJobs::launch_cost_s(JobId id) const {
 }
 
 double SimJobs::reported_left_s(JobId id, TimeNs now) const {
-  const model::TrainingFacts* facts = training(id);
+  const core::model::TrainingFacts* facts = training(id);
   if (facts == nullptr || facts->epochs <= 0) return -1;
   const Progress& p = progress_[id.index()];
   if (p.slowdown == 0) return p.work_left_s + launch_cost_s(id);
@@ -77,7 +77,7 @@ double SimJobs::reported_left_s(JobId id, TimeNs now) const {
 }
 
 double SimJobs::reported_total_s(JobId id) const {
-  const model::TrainingFacts* facts = training(id);
+  const core::model::TrainingFacts* facts = training(id);
   return facts == nullptr || facts->epochs <= 0 ? -1 : total_work_s(id);
 }
 
@@ -116,4 +116,4 @@ void SimJobs::finish(JobId id, TimeNs now, JobEnd end) {
   p.outcome.end = end;
 }
 
-}  // namespace goban::engine
+}  // namespace goban::study::simulator

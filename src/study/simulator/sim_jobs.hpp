@@ -4,22 +4,22 @@
 #include <deque>
 #include <vector>
 
-#include "engine/simulated/simulation.hpp"
-#include "model/job.hpp"
-#include "model/job_state.hpp"
+#include "core/model/job.hpp"
+#include "core/model/job_state.hpp"
+#include "study/simulator/simulation.hpp"
 
-namespace goban::engine {
+namespace goban::study::simulator {
 
 /// Work done and left, by JobId. Also the oracle of policies that are simulation-only.
-class SimJobs final : public model::WorkOracle, public model::ReportedProgress {
+class SimJobs final : public core::model::WorkOracle, public core::model::ReportedProgress {
  public:
   /// `history` outlives this. `restart_cost_s`: seconds a relaunched job holds GPUs idly.
-  SimJobs(const model::JobHistory& history, double restart_cost_s);
+  SimJobs(const core::model::JobHistory& history, double restart_cost_s);
 
   /// Adds a job behind all others.
-  JobId add_filler(model::Job job);
+  JobId add_filler(core::model::Job job);
 
-  [[nodiscard]] const model::Job& job(JobId id) const {
+  [[nodiscard]] const core::model::Job& job(JobId id) const {
     return id.index() < history_->jobs.size() ? history_->jobs[id.index()]
                                               : fillers_[id.index() - history_->jobs.size()];
   }
@@ -58,7 +58,7 @@ class SimJobs final : public model::WorkOracle, public model::ReportedProgress {
   double reported_left_s(JobId id, TimeNs now) const override;
   double reported_total_s(JobId id) const override;
   /// Null: nothing is known of the job.
-  [[nodiscard]] const model::TrainingFacts* training(JobId id) const {
+  [[nodiscard]] const core::model::TrainingFacts* training(JobId id) const {
     return id.index() < history_->training.size() ? &history_->training[id.index()] : nullptr;
   }
   /// Seconds that jobs held GPUs while they restarted, times their GPUs.
@@ -84,11 +84,11 @@ class SimJobs final : public model::WorkOracle, public model::ReportedProgress {
   void settle(JobId id, TimeNs now);
   Progress& leave_resources(JobId id, TimeNs now);
 
-  const model::JobHistory* history_;
+  const core::model::JobHistory* history_;
   double restart_cost_s_;
   double overhead_gpu_s_ = 0;
-  std::deque<model::Job> fillers_;
+  std::deque<core::model::Job> fillers_;
   std::vector<Progress> progress_;
 };
 
-}  // namespace goban::engine
+}  // namespace goban::study::simulator

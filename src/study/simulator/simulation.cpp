@@ -1,4 +1,4 @@
-#include "engine/simulated/simulation.hpp"
+#include "study/simulator/simulation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,17 +7,17 @@
 #include <unordered_map>
 
 #include "base/check.hpp"
-#include "engine/simulated/colocation_truth.hpp"
-#include "engine/simulated/sim_jobs.hpp"
+#include "study/simulator/colocation_truth.hpp"
+#include "study/simulator/sim_jobs.hpp"
 
-namespace goban::engine {
+namespace goban::study::simulator {
 
 using base::Result;
 using base::Status;
-using model::Action;
-using model::ActionKind;
-using model::Event;
-using model::EventKind;
+using core::model::Action;
+using core::model::ActionKind;
+using core::model::Event;
+using core::model::EventKind;
 
 namespace {
 
@@ -34,7 +34,7 @@ struct Reply {
   TimeNs at_ns;
   JobId job;       ///< invalid: it is of a node
   uint32_t asked;  ///< number of the question; a later one of the same job or node voids it
-  model::NodeId node;
+  core::model::NodeId node;
 };
 
 struct LaterReplyFirst {
@@ -51,8 +51,8 @@ struct LaterFirst {
 
 class Simulation {
  public:
-  Simulation(const model::JobHistory& history, const policy::SpeedModel& speed,
-             const policy::Composition& composition, const SimulationOptions& options)
+  Simulation(const core::model::JobHistory& history, const core::policy::SpeedModel& speed,
+             const core::policy::Composition& composition, const SimulationOptions& options)
       : history_(history),
         speed_(speed),
         options_(options),
@@ -74,7 +74,7 @@ class Simulation {
   Result<SimulationResult> run();
 
  private:
-  [[nodiscard]] policy::PolicySet watched(policy::PolicySet policies) const {
+  [[nodiscard]] core::policy::PolicySet watched(core::policy::PolicySet policies) const {
     if (options_.watch_placement) {
       policies.placement = options_.watch_placement(std::move(policies.placement));
     }
@@ -99,26 +99,26 @@ class Simulation {
   /// Jobs with other neighbours on their GPUs than before change their speed.
   void follow_neighbours(TimeNs now);
   void observe(JobId id, TimeNs now, TimeNs until);
-  void wake(model::NodeId node, TimeNs now);
-  [[nodiscard]] const profile::PowerModel& power_of(model::NodeId node) const;
+  void wake(core::model::NodeId node, TimeNs now);
+  [[nodiscard]] const core::knowledge::PowerModel& power_of(core::model::NodeId node) const;
   void apply_replies(TimeNs now);
   /// The node does not rest any more: it was woken, or it failed and came back.
-  void count_awake(model::NodeId node, TimeNs now);
+  void count_awake(core::model::NodeId node, TimeNs now);
   void count_busy(JobId id, TimeNs now);
   [[nodiscard]] base::Error stuck_error() const;
 
-  const model::JobHistory& history_;
-  const policy::SpeedModel& speed_;
+  const core::model::JobHistory& history_;
+  const core::policy::SpeedModel& speed_;
   const SimulationOptions& options_;
   TimeNs round_ns_;
   SimJobs jobs_;
-  policy::RunContext context_;
-  scheduler::Core core_;
+  core::policy::RunContext context_;
+  core::scheduler::Core core_;
   std::optional<ColocationTruth> truth_;
   std::priority_queue<Reply, std::vector<Reply>, LaterReplyFirst> replies_;
-  std::unordered_map<JobId, uint32_t> asked_;                 ///< number of the last question
-  std::unordered_map<model::NodeId, TimeNs> asleep_from_ns_;  ///< of nodes that rest
-  std::unordered_map<model::NodeId, uint32_t> num_woken_;     ///< likewise, of their last wake
+  std::unordered_map<JobId, uint32_t> asked_;                       ///< number of the last question
+  std::unordered_map<core::model::NodeId, TimeNs> asleep_from_ns_;  ///< of nodes that rest
+  std::unordered_map<core::model::NodeId, uint32_t> num_woken_;  ///< likewise, of their last wake
   std::optional<LinkContention> contention_;
   std::priority_queue<Ending, std::vector<Ending>, LaterFirst> endings_;
   SimulationResult result_;
@@ -238,7 +238,7 @@ void Simulation::apply_replies(TimeNs now) {
     }
     const bool runs =
         core_.state().is_active(reply.job) &&
-        core_.state().job(core_.state().slot_of(reply.job)).phase == model::JobPhase::Running;
+        core_.state().job(core_.state().slot_of(reply.job)).phase == core::model::JobPhase::Running;
     if (!runs || asked_[reply.job] != reply.asked) continue;
     core_.apply({.kind = EventKind::RateObserved,
                  .at_ns = now,
@@ -247,8 +247,8 @@ void Simulation::apply_replies(TimeNs now) {
   }
 }
 
-void Simulation::count_awake(model::NodeId node, TimeNs now) {
-  const scheduler::NodePower& nodes = core_.state().node_power();
+void Simulation::count_awake(core::model::NodeId node, TimeNs now) {
+  const core::scheduler::NodePower& nodes = core_.state().node_power();
   if (nodes.is_resting(node) || nodes.is_waking(node)) return;
   if (asleep_from_ns_.erase(node) == 0) return;
   if (options_.observer != nullptr) options_.observer->awake(now, node);
@@ -283,7 +283,7 @@ Status Simulation::submit_jobs(TimeNs now) {
       if (next_arrival_ == jobs_.size()) return {};
     }
     const JobId id(next_arrival_);
-    const model::JobRequest& request = jobs_.job(id).request;
+    const core::model::JobRequest& request = jobs_.job(id).request;
     if (request.submit_ns > now) return {};
     Event event{.kind = EventKind::JobSubmitted, .at_ns = now, .job = id, .request = &request};
     event.training = jobs_.training(id);
@@ -293,7 +293,7 @@ Status Simulation::submit_jobs(TimeNs now) {
 }
 
 void Simulation::decide(TimeNs now) {
-  const scheduler::Decision& decision = core_.decide(now);
+  const core::scheduler::Decision& decision = core_.decide(now);
   ++result_.decisions;
   for (const Action& action : decision.actions) execute(action, now);
   follow_neighbours(now);
@@ -341,11 +341,11 @@ void Simulation::execute(const Action& action, TimeNs now) {
   }
 }
 
-const profile::PowerModel& Simulation::power_of(model::NodeId node) const {
+const core::knowledge::PowerModel& Simulation::power_of(core::model::NodeId node) const {
   return options_.knowledge->power[speed_.cluster->node(node).gpu_model];
 }
 
-void Simulation::wake(model::NodeId node, TimeNs now) {
+void Simulation::wake(core::model::NodeId node, TimeNs now) {
   // A node that falls asleep first has to be there.
   const TimeNs from = std::max(now, asleep_from_ns_[node]);
   replies_.push({.at_ns = from + base::from_seconds(power_of(node).sleep.wake_s),
@@ -356,8 +356,8 @@ void Simulation::wake(model::NodeId node, TimeNs now) {
 }
 
 void Simulation::observe(JobId id, TimeNs now, TimeNs until) {
-  const model::Job& job = jobs_.job(id);
-  const model::TrainingFacts* facts = jobs_.training(id);
+  const core::model::Job& job = jobs_.job(id);
+  const core::model::TrainingFacts* facts = jobs_.training(id);
   TimeNs at = until;
   if (facts != nullptr && facts->epochs > 0) {
     const double epoch_s = job.work_s / facts->epochs *
@@ -375,7 +375,7 @@ double Simulation::slowdown_by_others(JobId id) const {
 }
 
 void Simulation::launch(JobId id, TimeNs now, bool same_gpus) {
-  const model::Allocation& allocation = core_.allocation(id);
+  const core::model::Allocation& allocation = core_.allocation(id);
   std::span<const JobId> affected;
   if (contention_) affected = contention_->start(id, allocation.gpus);
   const double alone = speed_.slowdown(jobs_.job(id).request, allocation.gpus);
@@ -402,7 +402,7 @@ void Simulation::follow_neighbours(TimeNs now) {
 }
 
 void Simulation::schedule_ending(JobId id, TimeNs now, double left_s) {
-  const model::JobRequest& request = jobs_.job(id).request;
+  const core::model::JobRequest& request = jobs_.job(id).request;
   TimeNs end = base::kNever;
   TimeNs kill = base::kNever;
   const TimeNs held = jobs_.outcome(id).held_ns + (now - jobs_.run_start_ns(id));
@@ -445,15 +445,16 @@ base::Error Simulation::stuck_error() const {
 
 }  // namespace
 
-Result<SimulationResult> simulate(const model::JobHistory& history, const policy::SpeedModel& speed,
-                                  const policy::Composition& composition,
+Result<SimulationResult> simulate(const core::model::JobHistory& history,
+                                  const core::policy::SpeedModel& speed,
+                                  const core::policy::Composition& composition,
                                   const SimulationOptions& options) {
-  const Status known =
-      policy::check_knowledge(composition, options.knowledge != nullptr,
-                              "take a policy that does not; goban policies lists sharing and power "
-                              "of each");
+  const Status known = core::policy::check_knowledge(
+      composition, options.knowledge != nullptr,
+      "take a policy that does not; goban policies lists sharing and power "
+      "of each");
   if (!known) return base::failure(known.error());
   return Simulation(history, speed, composition, options).run();
 }
 
-}  // namespace goban::engine
+}  // namespace goban::study::simulator

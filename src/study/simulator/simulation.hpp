@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "engine/simulated/contention.hpp"
-#include "model/job.hpp"
-#include "policy/compose.hpp"
-#include "scheduler/core.hpp"
+#include "core/model/job.hpp"
+#include "core/policy/compose.hpp"
+#include "core/scheduler/core.hpp"
+#include "study/simulator/contention.hpp"
 
-namespace goban::engine {
+namespace goban::study::simulator {
 
 using base::TimeNs;
-using model::JobId;
+using core::model::JobId;
 
 enum class JobEnd : uint8_t {
   Pending,  ///< the run ended before the job did
@@ -44,25 +44,27 @@ class Observer {
  public:
   virtual ~Observer() = default;
   /// After a decision was carried out.
-  virtual void decided(const scheduler::Decision& decision, const scheduler::Core& core) {
+  virtual void decided(const core::scheduler::Decision& decision,
+                       const core::scheduler::Core& core) {
     (void)decision, (void)core;
   }
   /// An action is carried out, whether decided or forced by an event.
-  virtual void acted(TimeNs now, const model::Action& action, const scheduler::Core& core) {
+  virtual void acted(TimeNs now, const core::model::Action& action,
+                     const core::scheduler::Core& core) {
     (void)now, (void)action, (void)core;
   }
   /// A node that rested can run jobs again: it was woken, or it failed and came back.
-  virtual void awake(TimeNs now, model::NodeId node) { (void)now, (void)node; }
+  virtual void awake(TimeNs now, core::model::NodeId node) { (void)now, (void)node; }
   virtual void job_ended(TimeNs now, JobId job, JobEnd end) { (void)now, (void)job, (void)end; }
   /// The run ended at `now`, before anything was decided then.
   virtual void ended(TimeNs now) { (void)now; }
 };
 
 /// One more job each time it is asked: what comes after the history (PAL spec 8).
-using FillerSource = std::function<base::Result<model::Job>(size_t index)>;
+using FillerSource = std::function<base::Result<core::model::Job>(size_t index)>;
 
 struct SimulationOptions {
-  policy::RunSettings settings;
+  core::policy::RunSettings settings;
   /// Progress up to here survives a node failure: a checkpoint every so many seconds of a run.
   double checkpoint_interval_s = 1800;
   uint64_t seed = 1;
@@ -70,19 +72,19 @@ struct SimulationOptions {
   std::optional<ContentionSettings> contention;
   /// In time order: NodeLost, NodeClosed, NodeRestored, NodeDrained, and JobBroke, which counts
   /// if the job runs then.
-  std::span<const model::Event> incidents;
+  std::span<const core::model::Event> incidents;
   /// Who slows whom on a GPU, and what nodes draw; null: nobody knows. Policies that share, sleep
   /// or cap power need it.
-  std::shared_ptr<const policy::SiteKnowledge> knowledge;
+  std::shared_ptr<const core::policy::SiteKnowledge> knowledge;
   /// What is true of neighbours, if not what the knowledge says; with its applications and GPU
   /// types.
-  std::shared_ptr<const profile::ColocationHistory> true_colocation;
+  std::shared_ptr<const core::knowledge::ColocationHistory> true_colocation;
   /// Relative deviation of true slowdowns by neighbours from those the knowledge predicts.
   double prediction_noise = 0;
   FillerSource fillers;  ///< empty: none
   Observer* observer = nullptr;
   /// Puts a watcher around the placement policy; it must not change what the policy answers.
-  std::function<std::unique_ptr<policy::Placement>(std::unique_ptr<policy::Placement>)>
+  std::function<std::unique_ptr<core::policy::Placement>(std::unique_ptr<core::policy::Placement>)>
       watch_placement;
   std::atomic<int64_t>* finished_count = nullptr;  ///< kept up to date for a progress bar
   const std::atomic<bool>* cancel = nullptr;
@@ -95,9 +97,9 @@ struct SimulationResult {
   double lost_gpu_s = 0;  ///< GPU-seconds of work that node failures undid
   int64_t decisions = 0;
   int64_t starts = 0;
-  int64_t undone = 0;                        ///< shared places that were taken back
-  int64_t wakes = 0;                         ///< nodes woken from rest
-  std::vector<model::Breakage> breakages{};  ///< jobs that broke beside others, fillers too
+  int64_t undone = 0;                              ///< shared places that were taken back
+  int64_t wakes = 0;                               ///< nodes woken from rest
+  std::vector<core::model::Breakage> breakages{};  ///< jobs that broke beside others, fillers too
   double overhead_gpu_s = 0;  ///< GPU-seconds held while restarting: the cost of switching
   TimeNs end_ns = 0;
 };
@@ -106,9 +108,9 @@ struct SimulationResult {
 /// Errors: BadData if jobs remain that can never start, or the fillers run out; Failed if
 /// cancelled; Usage if the policy needs knowledge that there is none of, or if contention is asked
 /// for and the cluster has no racks, or work is credited per round.
-[[nodiscard]] base::Result<SimulationResult> simulate(const model::JobHistory& history,
-                                                      const policy::SpeedModel& speed,
-                                                      const policy::Composition& composition,
+[[nodiscard]] base::Result<SimulationResult> simulate(const core::model::JobHistory& history,
+                                                      const core::policy::SpeedModel& speed,
+                                                      const core::policy::Composition& composition,
                                                       const SimulationOptions& options);
 
-}  // namespace goban::engine
+}  // namespace goban::study::simulator

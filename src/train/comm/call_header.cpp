@@ -1,9 +1,9 @@
-#include "comm/call_header.hpp"
+#include "train/comm/call_header.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 CallHeader pack(const Call& call) {
   CallHeader header{};
@@ -30,4 +30,4 @@ Call unpack(const CallHeader& header) {
   return call;
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "comm/communicator.hpp"
+#include "train/comm/communicator.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 struct CallHeader {
   uint8_t operation, element, reduction, unused;
@@ -20,4 +20,4 @@ struct CallHeader {
 /// Of any bytes whatever.
 [[nodiscard]] Call unpack(const CallHeader& header);
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -1,11 +1,11 @@
-#include "comm/call_watch.hpp"
+#include "train/comm/call_watch.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 std::atomic<bool> termination_noted = false;
@@ -142,4 +142,4 @@ void CallWatch::look_after_termination(bool inside) {
   settings_.say(fmt::format("rank {} {}, when it was told to end", settings_.rank, place));
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "comm/call_header.hpp"
+#include "train/comm/call_header.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 /// To be called by a program's handler of SIGTERM (async-signal-safe): ranks that stay in one
 /// operation after it say in which, before their launcher kills them.
@@ -102,4 +102,4 @@ class CallWatch {
   std::thread thread_;
 };
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -1,8 +1,8 @@
-#include "comm/call_watch.hpp"
+#include "train/comm/call_watch.hpp"
 
 #include <gmock/gmock.h>
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 using ::testing::AllOf;
@@ -139,4 +139,4 @@ TEST(CallWatch, AfterTerminationARankSaysWhereItIs) {
 }
 
 }  // namespace
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -1,11 +1,11 @@
-#include "comm/collective_cases.hpp"
+#include "train/comm/collective_cases.hpp"
 
 #include <bit>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 template <typename T>
@@ -143,4 +143,4 @@ base::Status check_nan_wins(Communicator& end) {
   return check_nan<double>(end, all, Element::F64);
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -2,9 +2,9 @@
 // by the MPI test program alike.
 #pragma once
 
-#include "comm/communicator.hpp"
+#include "train/comm/communicator.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 /// Runs all collectives over the world and over sub-groups (rows and columns of a 2 x n/2 mesh
 /// when the size is even). Errors: Failed, naming the first collective with a wrong result.
@@ -14,4 +14,4 @@ namespace goban::comm {
 /// Errors: Failed, where it was lost. (Not promised of NCCL.)
 [[nodiscard]] base::Status check_nan_wins(Communicator& end);
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -1,4 +1,4 @@
-#include "comm/communicator.hpp"
+#include "train/comm/communicator.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 size_t element_bytes(Element element) {
   switch (element) {
@@ -186,4 +186,4 @@ base::Status Communicator::barrier(const Group& group, std::string_view what) {
   return run_barrier(group, call);
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -13,7 +13,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 /// Type of one element on the wire. BF16 sums are formed in fp32 and rounded once.
 enum class Element : uint8_t { F32, F64, BF16, I64, U8 };
@@ -162,4 +162,4 @@ class Communicator {
   std::vector<std::pair<std::vector<int>, uint64_t>> sequences_;  // per group; few groups
 };
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -1,4 +1,4 @@
-#include "comm/launcher.hpp"
+#include "train/comm/launcher.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "base/number.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 bool is_set(const char* name) { return std::getenv(name) != nullptr; }
@@ -42,4 +42,4 @@ base::Status check_srun(int world_size) {
       "salloc or sbatch");
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -3,7 +3,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 /// True if a launcher started this process as one rank of an MPI run. Names that a batch system
 /// sets for a job of one task as well (OMPI_COMM_WORLD_SIZE=1 and the like) are no sign of it.
@@ -16,4 +16,4 @@ namespace goban::comm {
 /// one only: each would train alone, and all would write the same files.
 [[nodiscard]] base::Status check_srun(int world_size);
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

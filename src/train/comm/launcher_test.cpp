@@ -1,11 +1,11 @@
-#include "comm/launcher.hpp"
+#include "train/comm/launcher.hpp"
 
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <initializer_list>
 #include <utility>
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 /// The names that launchers set, and no others, as long as it lives.
@@ -73,4 +73,4 @@ TEST(Launcher, OneTaskOfSrunAndMpirunInAnAllocationAreFine) {
 }
 
 }  // namespace
-}  // namespace goban::comm
+}  // namespace goban::train::comm

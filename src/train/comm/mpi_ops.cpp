@@ -1,8 +1,8 @@
-#include "comm/mpi_ops.hpp"
+#include "train/comm/mpi_ops.hpp"
 
 #include <cmath>
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 template <typename T, Reduction kReduction>
@@ -55,4 +55,4 @@ MPI_Op mpi_op(Element element, Reduction reduction) {
   return largest ? MPI_MAX : MPI_MIN;
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -3,9 +3,9 @@
 
 #include <mpi.h>
 
-#include "comm/communicator.hpp"
+#include "train/comm/communicator.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 /// BF16 has none of its own: its bytes.
 [[nodiscard]] MPI_Datatype mpi_type(Element element);
@@ -14,4 +14,4 @@ namespace goban::comm {
 /// floating-point numbers), an operation of our own: a NaN wins, as in reduce_in_order.
 [[nodiscard]] MPI_Op mpi_op(Element element, Reduction reduction);
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -1,4 +1,4 @@
-#include "comm/mpi_world.hpp"
+#include "train/comm/mpi_world.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,13 +11,13 @@
 #include <mpi.h>
 #include <sched.h>
 
-#include "comm/call_watch.hpp"
-#include "comm/launcher.hpp"
-#include "comm/mpi_ops.hpp"
-#include "comm/pieces.hpp"
-#include "comm/reduce.hpp"
+#include "train/comm/call_watch.hpp"
+#include "train/comm/launcher.hpp"
+#include "train/comm/mpi_ops.hpp"
+#include "train/comm/pieces.hpp"
+#include "train/comm/reduce.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 constexpr int kHeaderTag = 7;
@@ -372,4 +372,4 @@ base::Result<std::unique_ptr<Communicator>> start_mpi(Options options) {
   return end;
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "comm/communicator.hpp"
+#include "train/comm/communicator.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 /// Name and version of the MPI library, one line. MPI needs not have been started.
 [[nodiscard]] std::string mpi_library();
@@ -16,4 +16,4 @@ namespace goban::comm {
 /// Errors: Failed, when MPI cannot start; those of check_srun.
 [[nodiscard]] base::Result<std::unique_ptr<Communicator>> start_mpi(Options options);
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

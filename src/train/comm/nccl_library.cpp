@@ -1,4 +1,4 @@
-#include "comm/nccl_library.hpp"
+#include "train/comm/nccl_library.hpp"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 #include <vector>
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 std::vector<std::string> names(const std::string& given, const char* variable,
@@ -112,4 +112,4 @@ NcclLibrary::~NcclLibrary() {
   if (cuda_file_ != nullptr) dlclose(cuda_file_);
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

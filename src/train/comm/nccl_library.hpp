@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 using NcclComm = void*;
 using CudaStream = void*;
@@ -79,4 +79,4 @@ class NcclLibrary {
   std::string version_;
 };
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

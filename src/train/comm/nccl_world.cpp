@@ -1,4 +1,4 @@
-#include "comm/nccl_world.hpp"
+#include "train/comm/nccl_world.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <vector>
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 constexpr int kCopyAnyWay = 4;  // cudaMemcpyDefault
@@ -329,4 +329,4 @@ base::Result<std::unique_ptr<Communicator>> start_nccl(Communicator& host, int g
   return std::unique_ptr<Communicator>(std::move(*end));
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

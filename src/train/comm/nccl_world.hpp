@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "comm/communicator.hpp"
-#include "comm/nccl_library.hpp"
+#include "train/comm/communicator.hpp"
+#include "train/comm/nccl_library.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 /// An end whose data move by NCCL. `host` (threads or MPI; outlives it) starts it and compares
 /// calls before each, so that a rank that diverges or never comes is named as elsewhere. Buffers of
@@ -17,4 +17,4 @@ namespace goban::comm {
 [[nodiscard]] base::Result<std::unique_ptr<Communicator>> start_nccl(Communicator& host, int gpu,
                                                                      const NcclPaths& paths = {});
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

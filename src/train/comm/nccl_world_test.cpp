@@ -1,12 +1,12 @@
-#include "comm/nccl_world.hpp"
+#include "train/comm/nccl_world.hpp"
 
 #include <cstdlib>
 #include <gmock/gmock.h>
 
-#include "comm/collective_cases.hpp"
-#include "comm/thread_world.hpp"
+#include "train/comm/collective_cases.hpp"
+#include "train/comm/thread_world.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 using ::testing::HasSubstr;
@@ -103,4 +103,4 @@ TEST(NcclLibrary, WhatIsMissingIsNamedWithTheRemedy) {
 }
 
 }  // namespace
-}  // namespace goban::comm
+}  // namespace goban::train::comm

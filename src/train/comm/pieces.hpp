@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 /// Calls `body(first, size)` for one piece of `total` bytes after the other, none of them larger
 /// than `most` rounded down to whole elements of any type (8 bytes, at least one). Once, with size
@@ -41,4 +41,4 @@ inline void put_into_blocks(const std::byte* in, size_t block, size_t first, siz
   }
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

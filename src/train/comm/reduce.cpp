@@ -1,4 +1,4 @@
-#include "comm/reduce.hpp"
+#include "train/comm/reduce.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 float from_bf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
@@ -83,4 +83,4 @@ void reduce_in_order(Element element, Reduction reduction,
   }
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "comm/communicator.hpp"
+#include "train/comm/communicator.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 /// out[i] = sources[0][i] (+) sources[1][i] (+) ... in that order, for `count` elements.
 /// BF16 is accumulated in fp32 and rounded to nearest even once. `out` may be no source.
@@ -24,4 +24,4 @@ struct Part {
   return {count * index / members, count * (index + 1) / members};
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

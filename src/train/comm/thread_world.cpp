@@ -1,4 +1,4 @@
-#include "comm/thread_world.hpp"
+#include "train/comm/thread_world.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -8,9 +8,9 @@
 #include <mutex>
 #include <thread>
 
-#include "comm/reduce.hpp"
+#include "train/comm/reduce.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 /// Where one group meets: each member leaves its call and its buffers, then all pass together.
 struct Meeting {
@@ -262,4 +262,4 @@ base::Status run_threads(int size, Options options,
   return {};
 }
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -4,9 +4,9 @@
 #include <functional>
 #include <memory>
 
-#include "comm/communicator.hpp"
+#include "train/comm/communicator.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 
 /// The meeting place of `size` ranks. Reductions are always in rank order.
 class ThreadWorld {
@@ -28,4 +28,4 @@ class ThreadWorld {
 [[nodiscard]] base::Status run_threads(int size, Options options,
                                        const std::function<base::Status(Communicator&)>& body);
 
-}  // namespace goban::comm
+}  // namespace goban::train::comm

@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "comm/thread_world.hpp"
+#include "train/comm/thread_world.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 using ::testing::HasSubstr;
@@ -95,4 +95,4 @@ TEST(ThreadWorldAbandoned, WhoComesAfterTheEndFindsNobody) {
 }
 
 }  // namespace
-}  // namespace goban::comm
+}  // namespace goban::train::comm

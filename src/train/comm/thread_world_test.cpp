@@ -1,11 +1,11 @@
-#include "comm/thread_world.hpp"
+#include "train/comm/thread_world.hpp"
 
 #include <gmock/gmock.h>
 #include <latch>
 
-#include "comm/collective_cases.hpp"
+#include "train/comm/collective_cases.hpp"
 
-namespace goban::comm {
+namespace goban::train::comm {
 namespace {
 
 using ::testing::HasSubstr;
@@ -89,4 +89,4 @@ TEST(Traffic, CountsWhatTheRingWouldSend) {
 }
 
 }  // namespace
-}  // namespace goban::comm
+}  // namespace goban::train::comm

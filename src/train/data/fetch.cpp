@@ -1,4 +1,4 @@
-#include "data/fetch.hpp"
+#include "train/data/fetch.hpp"
 
 #include <array>
 #include <filesystem>
@@ -9,11 +9,11 @@
 #include <unistd.h>
 #include <vector>
 
-#include "data/sha256.hpp"
+#include "train/data/sha256.hpp"
 
 extern char** environ;  // NOLINT: POSIX declares it nowhere
 
-namespace goban::data {
+namespace goban::train::data {
 namespace {
 
 namespace fs = std::filesystem;
@@ -128,4 +128,4 @@ base::Status fetch(const std::string& name, const std::string& folder) {
   return status;
 }
 
-}  // namespace goban::data
+}  // namespace goban::train::data

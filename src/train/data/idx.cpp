@@ -1,4 +1,4 @@
-#include "data/idx.hpp"
+#include "train/data/idx.hpp"
 
 #include <array>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <system_error>
 #include <zlib.h>
 
-namespace goban::data {
+namespace goban::train::data {
 namespace {
 
 constexpr int64_t kMaxBytes = int64_t{1} << 32;
@@ -91,4 +91,4 @@ base::Result<ImageSet> read_image_set(const std::string& folder) {
   return set;
 }
 
-}  // namespace goban::data
+}  // namespace goban::train::data

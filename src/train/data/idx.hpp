@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::data {
+namespace goban::train::data {
 
 /// Unsigned bytes in row-major order.
 struct IdxArray {
@@ -28,4 +28,4 @@ struct ImageSet {
 /// and BadData if images and labels differ in number or images are not 28x28.
 [[nodiscard]] base::Result<ImageSet> read_image_set(const std::string& folder);
 
-}  // namespace goban::data
+}  // namespace goban::train::data

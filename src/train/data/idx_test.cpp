@@ -1,4 +1,4 @@
-#include "data/idx.hpp"
+#include "train/data/idx.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -6,10 +6,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "data/fetch.hpp"
-#include "data/sha256.hpp"
+#include "train/data/fetch.hpp"
+#include "train/data/sha256.hpp"
 
-namespace goban::data {
+namespace goban::train::data {
 namespace {
 
 using ::testing::HasSubstr;
@@ -120,4 +120,4 @@ INSTANTIATE_TEST_SUITE_P(Sets, FetchForReal, ::testing::Values("mnist", "fashion
                          [](const auto& set) { return std::string(set.param); });
 
 }  // namespace
-}  // namespace goban::data
+}  // namespace goban::train::data

@@ -1,4 +1,4 @@
-#include "data/sha256.hpp"
+#include "train/data/sha256.hpp"
 
 #include <array>
 #include <bit>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fstream>
 
-namespace goban::data {
+namespace goban::train::data {
 namespace {
 
 /// First 32 bits of the fractional part of a root.
@@ -116,4 +116,4 @@ base::Result<std::string> sha256_of_file(const std::string& path) {
   return hash.finish();
 }
 
-}  // namespace goban::data
+}  // namespace goban::train::data

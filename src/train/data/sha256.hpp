@@ -5,10 +5,10 @@
 
 #include "base/result.hpp"
 
-namespace goban::data {
+namespace goban::train::data {
 
 /// Lower-case hexadecimal. Errors: Failed, if the file cannot be read.
 [[nodiscard]] base::Result<std::string> sha256_of_file(const std::string& path);
 [[nodiscard]] std::string sha256(const std::string& bytes);
 
-}  // namespace goban::data
+}  // namespace goban::train::data

@@ -1,4 +1,4 @@
-#include "mesh/adam_kernel.hpp"
+#include "train/mesh/adam_kernel.hpp"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/add.h>
@@ -7,9 +7,9 @@
 #include <array>
 #include <cmath>
 
-#include "mesh/matmul.hpp"
+#include "train/mesh/matmul.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 struct Factors {
@@ -67,4 +67,4 @@ void adam_update(at::Tensor& w, at::Tensor& m, at::Tensor& v, const at::Tensor& 
   w.sub_(change.mul_(rule.rate).to(w.scalar_type()));
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// Mesh TensorFlow's AdamW, without correction of the bias: m = b1 m + (1 - b1) g,
 /// v = b2 v + (1 - b2) g^2, w -= rate (m / (sqrt(v) + epsilon) + decay w).
@@ -23,4 +23,4 @@ struct Assignment {
   std::optional<AdamRule> adam = {};
 };
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

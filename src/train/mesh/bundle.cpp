@@ -1,9 +1,9 @@
-#include "mesh/bundle.hpp"
+#include "train/mesh/bundle.hpp"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 constexpr int64_t kLargestBundle = 8 << 20;  // bytes: beyond, waiting is not what costs
@@ -91,4 +91,4 @@ class Bundling {
 
 void bundle_reductions(const Graph& graph, Plan& plan) { Bundling(graph, plan).run(); }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,4 +1,4 @@
-#include "mesh/checkpoint.hpp"
+#include "train/mesh/checkpoint.hpp"
 
 #include <ATen/ops/empty.h>
 #include <array>
@@ -14,9 +14,9 @@
 #include <zlib.h>
 
 #include "base/number.hpp"
-#include "mesh/kernels.hpp"
+#include "train/mesh/kernels.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 // A text line a variable ("name dtype sizes... crc32"), a line "--", then the bytes in that order.
@@ -235,4 +235,4 @@ base::Result<Bookmark> load_checkpoint(const std::string& path, Variables& varia
   return std::move(**found);
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

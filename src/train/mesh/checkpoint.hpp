@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "mesh/variables.hpp"
+#include "train/mesh/variables.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// Where a run stands, beside its variables: counters and settings as text.
 using Bookmark = std::map<std::string, std::string>;
@@ -31,4 +31,4 @@ using Bookmark = std::map<std::string, std::string>;
 /// As resume_checkpoint; that there is no file is an error too.
 [[nodiscard]] base::Result<Bookmark> load_checkpoint(const std::string& path, Variables& variables);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

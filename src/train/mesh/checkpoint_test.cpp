@@ -1,4 +1,4 @@
-#include "mesh/checkpoint.hpp"
+#include "train/mesh/checkpoint.hpp"
 
 #include <ATen/ATen.h>
 #include <array>
@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include "comm/thread_world.hpp"
-#include "mesh/layers.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/layers.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 namespace fs = std::filesystem;
@@ -104,4 +104,4 @@ TEST(Checkpoint, RanksThatFindDifferentFilesRefuseThem) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,4 +1,4 @@
-#include "mesh/collective_tensor.hpp"
+#include "train/mesh/collective_tensor.hpp"
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "base/check.hpp"
-#include "mesh/device.hpp"
+#include "train/mesh/device.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 std::span<std::byte> bytes_of(const at::Tensor& x) {
@@ -118,4 +118,4 @@ base::Result<at::Tensor> exchanged(const at::Tensor& x, int64_t to, int64_t from
   return route.back(received);
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "comm/communicator.hpp"
-#include "mesh/graph.hpp"
+#include "train/comm/communicator.hpp"
+#include "train/mesh/graph.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 [[nodiscard]] base::Result<at::Tensor> all_reduced(const at::Tensor& x, const comm::Group& group,
                                                    comm::Reduction reduction,
@@ -29,4 +29,4 @@ namespace goban::mesh {
                                                  const comm::Group& group, comm::Communicator& end,
                                                  const std::string& what);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

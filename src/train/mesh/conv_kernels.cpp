@@ -6,11 +6,11 @@
 #include <ATen/ops/flip.h>
 #include <array>
 
-#include "mesh/fft_conv.hpp"
-#include "mesh/kernels.hpp"
-#include "mesh/matmul.hpp"
+#include "train/mesh/fft_conv.hpp"
+#include "train/mesh/kernels.hpp"
+#include "train/mesh/matmul.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 /// One spatial dimension is computed as two, of which the first is 1.
@@ -144,4 +144,4 @@ at::Tensor conv_filter_kernel(const at::Tensor& dy, const at::Tensor& x, const A
   return std::get<1>(grads).movedim({0, 1}, {-1, -2}).reshape(like);
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

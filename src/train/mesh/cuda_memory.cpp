@@ -1,4 +1,4 @@
-#include "mesh/cuda_memory.hpp"
+#include "train/mesh/cuda_memory.hpp"
 
 #include <torch/version.h>
 
@@ -8,7 +8,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #endif
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 #ifdef GOBAN_CUDA
 
@@ -58,4 +58,4 @@ void limit_cuda_memory(int, int64_t) {}
 
 #endif
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

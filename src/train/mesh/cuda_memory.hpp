@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 [[nodiscard]] bool built_with_cuda();
 /// As the driver calls it.
@@ -17,4 +17,4 @@ void forget_cuda_peak(int index);
 /// Makes LibTorch's allocator refuse what lies beyond; of the whole process. 0: all of the GPU.
 void limit_cuda_memory(int index, int64_t bytes);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,4 +1,4 @@
-#include "mesh/device.hpp"
+#include "train/mesh/device.hpp"
 
 #include <ATen/Context.h>
 #include <algorithm>
@@ -8,9 +8,9 @@
 #include <optional>
 #include <torch/version.h>
 
-#include "mesh/cuda_memory.hpp"
+#include "train/mesh/cuda_memory.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 int gpu_count() {
@@ -75,4 +75,4 @@ void allow_tf32(bool allow) {
   at::globalContext().setAllowTF32CuDNN(allow);
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// The device `text` names for a rank that is number `local_rank` on its machine: "cpu"; "cuda",
 /// the GPU of that number (ranks beyond the last GPU share from the first one on); "cuda:2";
@@ -25,4 +25,4 @@ void finish_work(c10::Device device);
 /// for convolutions as well, where LibTorch has it on by itself.
 void allow_tf32(bool allow);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,4 +1,4 @@
-#include "mesh/device_memory.hpp"
+#include "train/mesh/device_memory.hpp"
 
 #include <atomic>
 #include <c10/core/CPUAllocator.h>
@@ -8,9 +8,9 @@
 #include <new>
 #include <utility>
 
-#include "mesh/cuda_memory.hpp"
+#include "train/mesh/cuda_memory.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 struct DeviceMemory::Account {
   int64_t limit_bytes = 0;
@@ -121,4 +121,4 @@ DeviceMemory::Charge::~Charge() {
   charged() = std::static_pointer_cast<DeviceMemory::Account>(before_);
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

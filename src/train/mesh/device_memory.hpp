@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// The account of one rank. Tensors hold on to it: it lives as long as the last of them.
 class DeviceMemory {
@@ -52,4 +52,4 @@ class DeviceMemory {
   std::shared_ptr<Account> account_;
 };
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,11 +1,11 @@
-#include "mesh/device_memory.hpp"
+#include "train/mesh/device_memory.hpp"
 
 #include <ATen/ops/ones.h>
 #include <c10/util/Exception.h>
 #include <gtest/gtest.h>
 #include <optional>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 TEST(DeviceMemory, CountsTheTensorsOfTheChargedThread) {
@@ -54,4 +54,4 @@ TEST(DeviceMemory, TensorsMayOutliveTheirAccount) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,6 +1,6 @@
 // A device that is not the processor: tests/standin_device, whose memory the host cannot read and
 // whose operations refuse tensors of the host. No GPU is needed, and none is tested.
-#include "mesh/device.hpp"
+#include "train/mesh/device.hpp"
 
 #include <ATen/ops/add.h>
 #include <ATen/ops/equal.h>
@@ -10,19 +10,19 @@
 #include <fstream>
 #include <gmock/gmock.h>
 
-#include "comm/nccl_world.hpp"
-#include "comm/thread_world.hpp"
-#include "mesh/checkpoint.hpp"
-#include "mesh/kernels.hpp"
-#include "mesh/layers.hpp"
-#include "mesh/layout_cases.hpp"
-#include "mesh/matmul.hpp"
-#include "mesh/measure_costs.hpp"
-#include "mesh/optimizer.hpp"
+#include "train/comm/nccl_world.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/checkpoint.hpp"
+#include "train/mesh/kernels.hpp"
+#include "train/mesh/layers.hpp"
+#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/matmul.hpp"
+#include "train/mesh/measure_costs.hpp"
+#include "train/mesh/optimizer.hpp"
 
 extern "C" void* goban_standin_memory(const void* data);
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 using ::testing::HasSubstr;
@@ -191,4 +191,4 @@ TEST(Device, NamesAreResolvedAndWhatIsMissingIsNamed) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,10 +1,10 @@
-#include "mesh/exact_layouts.hpp"
+#include "train/mesh/exact_layouts.hpp"
 
 #include <algorithm>
 
-#include "mesh/plan.hpp"
+#include "train/mesh/plan.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 bool is_rounded_alike(const Node& node) {
@@ -54,4 +54,4 @@ bool same_bits_expected(const Builder& build, const LayoutCase& layout) {
          });
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,13 +1,13 @@
 // Test support: under which layouts the bits of the unsplit run are to be expected.
 #pragma once
 
-#include "mesh/layout_cases.hpp"
+#include "train/mesh/layout_cases.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// True if no device adds up what another one computed, and the graph has operations only whose
 /// elements do not depend on how many there are: no products of matrices, sums, or functions such
 /// as exp, which LibTorch's vector units and its loops for the rest round differently.
 [[nodiscard]] bool same_bits_expected(const Builder& build, const LayoutCase& layout);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,4 +1,4 @@
-#include "mesh/executor.hpp"
+#include "train/mesh/executor.hpp"
 
 #include <ATen/ops/add.h>
 #include <ATen/ops/arange.h>
@@ -10,13 +10,13 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "mesh/adam_kernel.hpp"
-#include "mesh/collective_tensor.hpp"
-#include "mesh/device_memory.hpp"
-#include "mesh/functions.hpp"
-#include "mesh/kernels.hpp"
+#include "train/mesh/adam_kernel.hpp"
+#include "train/mesh/collective_tensor.hpp"
+#include "train/mesh/device_memory.hpp"
+#include "train/mesh/functions.hpp"
+#include "train/mesh/kernels.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 at::Tensor or_stop(base::Result<at::Tensor> result) {
   if (!result) throw ExecutionStopped{std::move(result.error())};
@@ -345,4 +345,4 @@ const std::string& Executor::current_operation() const {
   return node(plan_.steps[current_].node).name;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

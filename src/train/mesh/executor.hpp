@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "mesh/local_einsum.hpp"
-#include "mesh/plan.hpp"
-#include "mesh/program.hpp"
-#include "mesh/variables.hpp"
+#include "train/mesh/local_einsum.hpp"
+#include "train/mesh/plan.hpp"
+#include "train/mesh/program.hpp"
+#include "train/mesh/variables.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// Thrown from deep inside a step, caught by Program::run.
 struct ExecutionStopped {
@@ -101,4 +101,4 @@ class Executor {
   size_t micro_batch_ = 0;
 };
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -3,12 +3,12 @@
 #include <ATen/ops/zeros.h>
 #include <algorithm>
 
-#include "mesh/collective_tensor.hpp"
-#include "mesh/executor.hpp"
-#include "mesh/kernels.hpp"
-#include "mesh/shift_parts.hpp"
+#include "train/mesh/collective_tensor.hpp"
+#include "train/mesh/executor.hpp"
+#include "train/mesh/kernels.hpp"
+#include "train/mesh/shift_parts.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 /// [..., row_blocks, col_blocks, rows, cols, c] as [n, height, width, c]; a view where it can be.
@@ -91,4 +91,4 @@ at::Tensor Executor::block_conv_filter(const Step& step, const at::Tensor& dy,
   return conv_filter_kernel(put_together(dy), images, used, step.local);
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "mesh/executor.hpp"
-#include "mesh/functions.hpp"
-#include "mesh/kernels.hpp"
+#include "train/mesh/executor.hpp"
+#include "train/mesh/functions.hpp"
+#include "train/mesh/kernels.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 at::Tensor Executor::slicewise(const Step& step, const std::vector<at::Tensor>& slices) const {
   const Node& of = node(step.node);
@@ -96,4 +96,4 @@ at::Tensor Executor::run_loop(const Step& step, const Prepared& prepared,
   return first;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

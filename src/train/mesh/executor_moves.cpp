@@ -8,12 +8,12 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
-#include "mesh/collective_tensor.hpp"
-#include "mesh/executor.hpp"
-#include "mesh/kernels.hpp"
-#include "mesh/shift_parts.hpp"
+#include "train/mesh/collective_tensor.hpp"
+#include "train/mesh/executor.hpp"
+#include "train/mesh/kernels.hpp"
+#include "train/mesh/shift_parts.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 at::Tensor Executor::reshaped(const Step& step, const Prepared& prepared, at::Tensor x) const {
   const auto narrowed = [&](const at::Tensor& whole, const ReshapeStep& move) {
@@ -125,4 +125,4 @@ at::Tensor Executor::top_k(const Step& step, const Prepared& prepared, const at:
   return at::gather(all_indices, along, largest(all_values, k).second);
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "mesh/functions.hpp"
-#include "mesh/plan.hpp"
+#include "train/mesh/functions.hpp"
+#include "train/mesh/plan.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 std::string split_text(const Shape& shape, const TensorLayout& layout, const MeshShape& mesh) {
@@ -85,4 +85,4 @@ std::string explain(const Graph& graph, const Plan& plan) {
   return out;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

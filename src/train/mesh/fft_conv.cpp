@@ -1,4 +1,4 @@
-#include "mesh/fft_conv.hpp"
+#include "train/mesh/fft_conv.hpp"
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
@@ -21,7 +21,7 @@
 #endif
 #define GOBAN_INLINE inline __attribute__((always_inline))
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 constexpr int64_t kLanes = 16;
@@ -441,4 +441,4 @@ at::Tensor fft_conv_filter(const ConvSizes& s, const at::Tensor& dy, const at::T
   return filter;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

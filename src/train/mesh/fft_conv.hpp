@@ -7,7 +7,7 @@
 #include <ATen/core/Tensor.h>
 #include <cstdint>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// A convolution with stride 1 of images [n, height, width, in] with a filter
 /// [filter_h, filter_w, in, out]: y[u] = sum over k of x[u + k - pad] filter[k], zeros outside.
@@ -28,4 +28,4 @@ struct ConvSizes {
 [[nodiscard]] at::Tensor fft_conv_filter(const ConvSizes& sizes, const at::Tensor& dy,
                                          const at::Tensor& x);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

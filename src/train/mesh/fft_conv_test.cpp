@@ -1,10 +1,10 @@
 // Convolutions through the transform against direct ones in fp64.
-#include "mesh/fft_conv.hpp"
+#include "train/mesh/fft_conv.hpp"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 struct Direct {
@@ -63,4 +63,4 @@ TEST(FftConv, PaysForLargeFiltersOnly) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

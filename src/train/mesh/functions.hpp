@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "mesh/ops.hpp"
+#include "train/mesh/ops.hpp"
 
 namespace at {
 class Tensor;
 }
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// A kernel of the user's, run on every device's slices.
 struct SlicewiseFunction {
@@ -69,4 +69,4 @@ std::vector<Tensor> while_loop(
 /// what they print is printed). Its gradient goes to x.
 Tensor depend(Tensor x, const std::vector<Tensor>& after);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,12 +1,12 @@
-#include "mesh/functions.hpp"
+#include "train/mesh/functions.hpp"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
-#include "mesh/layout_cases.hpp"
-#include "mesh/legality.hpp"
+#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/legality.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 using ::testing::AllOf;
@@ -366,4 +366,4 @@ TEST(Logic, TablesOfTruthAndRoundingDown) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

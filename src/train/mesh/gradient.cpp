@@ -1,12 +1,12 @@
-#include "mesh/gradient.hpp"
+#include "train/mesh/gradient.hpp"
 
 #include <fmt/format.h>
 #include <map>
 #include <optional>
 
-#include "mesh/functions.hpp"
+#include "train/mesh/functions.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 /// One reverse walk. `value` gives a forward value, recomputed where its block says so.
@@ -398,4 +398,4 @@ std::vector<Tensor> gradients(Tensor loss, const std::vector<Tensor>& xs) {
   return Walk(loss.graph(), loss.id()).run(loss, xs);
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

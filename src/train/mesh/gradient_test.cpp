@@ -1,13 +1,13 @@
-#include "mesh/gradient.hpp"
+#include "train/mesh/gradient.hpp"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "comm/thread_world.hpp"
-#include "mesh/kernels.hpp"
-#include "mesh/layout_cases.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/kernels.hpp"
+#include "train/mesh/layout_cases.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 /// Inputs at which no case is near a kink: (-1, 1) without the neighbourhood of 0 and of ties.
@@ -70,4 +70,4 @@ TEST(Gradient, OfEveryOperationIsTheSlopeOfItsLoss) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,8 +1,8 @@
-#include "mesh/graph.hpp"
+#include "train/mesh/graph.hpp"
 
 #include <fmt/format.h>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 int64_t dtype_bytes(DType dtype) {
   switch (dtype) {
@@ -170,4 +170,4 @@ Tensor Graph::recompute(const std::function<Tensor()>& block) {
   return result;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

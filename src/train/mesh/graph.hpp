@@ -11,11 +11,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "mesh/assignment.hpp"
-#include "mesh/shape.hpp"
-#include "mesh/summary.hpp"
+#include "train/mesh/assignment.hpp"
+#include "train/mesh/shape.hpp"
+#include "train/mesh/summary.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 enum class DType : uint8_t { F32, F64, BF16, I64 };
 [[nodiscard]] int64_t dtype_bytes(DType dtype);
@@ -245,4 +245,4 @@ class Graph {
   int32_t recompute_blocks_ = 0;
 };
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

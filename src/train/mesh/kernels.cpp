@@ -1,10 +1,10 @@
-#include "mesh/kernels.hpp"
+#include "train/mesh/kernels.hpp"
 
 #include <ATen/ATen.h>
 
 #include "base/check.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 constexpr const char* kTanhForm = "tanh";
@@ -140,4 +140,4 @@ at::Tensor reduce_kernel(Reducer reducer, const at::Tensor& x, const std::vector
   GOBAN_CHECK(false, "reduce");
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -5,10 +5,10 @@
 #include <span>
 #include <string>
 
-#include "mesh/graph.hpp"
-#include "mesh/layout.hpp"
+#include "train/mesh/graph.hpp"
+#include "train/mesh/layout.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 [[nodiscard]] at::ScalarType scalar_type(DType dtype);
 
@@ -48,4 +48,4 @@ namespace goban::mesh {
 /// A seed from a seed and a text, equal on every machine.
 [[nodiscard]] uint64_t mix_seed(uint64_t seed, const std::string& text);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,9 +1,9 @@
-#include "mesh/layers.hpp"
+#include "train/mesh/layers.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 Tensor Layers::parameter(const std::string& name, Shape shape, Initializer initializer) {
   Variable variable;
@@ -178,4 +178,4 @@ Tensor causal_mask(Graph& graph, const Dim& queries, const Dim& memory, DType dt
   return cast(less(broadcast(i, {queries, memory}), j), dtype) * -1e9;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

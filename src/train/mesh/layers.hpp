@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "mesh/ops.hpp"
+#include "train/mesh/ops.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 struct Parameter {
   VariableId variable;
@@ -81,4 +81,4 @@ Tensor local_attention(Tensor q, Tensor k, Tensor v, const std::string& length,
 /// 0 where memory <= query, else -1e9: for a causal model.
 Tensor causal_mask(Graph& graph, const Dim& queries, const Dim& memory, DType dtype);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,14 +1,14 @@
-#include "mesh/layers.hpp"
+#include "train/mesh/layers.hpp"
 
 #include <ATen/ATen.h>
 #include <cmath>
 #include <gmock/gmock.h>
 
-#include "comm/thread_world.hpp"
-#include "mesh/kernels.hpp"
-#include "mesh/layout_cases.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/kernels.hpp"
+#include "train/mesh/layout_cases.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 constexpr double kTolerance = 2e-5;
@@ -146,4 +146,4 @@ TEST(SeparableConv, EqualsGroupedThenPointwiseConvolution) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

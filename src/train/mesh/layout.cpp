@@ -1,11 +1,11 @@
-#include "mesh/layout.hpp"
+#include "train/mesh/layout.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/number.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -165,4 +165,4 @@ int64_t local_elements(const Shape& shape, const TensorLayout& layout, const Mes
   return product;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

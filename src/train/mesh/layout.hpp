@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "comm/communicator.hpp"
-#include "mesh/shape.hpp"
+#include "train/comm/communicator.hpp"
+#include "train/mesh/shape.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// A set of mesh axes as bits.
 using AxisSet = uint32_t;
@@ -61,4 +61,4 @@ struct LayoutRules {
 [[nodiscard]] int64_t local_elements(const Shape& shape, const TensorLayout& layout,
                                      const MeshShape& mesh);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

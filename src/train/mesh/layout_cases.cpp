@@ -1,14 +1,14 @@
-#include "mesh/layout_cases.hpp"
+#include "train/mesh/layout_cases.hpp"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "comm/thread_world.hpp"
-#include "mesh/kernels.hpp"
-#include "mesh/legality.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/kernels.hpp"
+#include "train/mesh/legality.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 std::vector<LayoutCase> legal_layouts(const Builder& build, const std::string& mesh_text) {
   Graph graph;
@@ -148,4 +148,4 @@ std::vector<Tensor> with_gradients(Tensor y, const std::vector<Tensor>& xs) {
   return out;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "mesh/gradient.hpp"
-#include "mesh/ops.hpp"
-#include "mesh/program.hpp"
+#include "train/mesh/gradient.hpp"
+#include "train/mesh/ops.hpp"
+#include "train/mesh/program.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// Builds a graph and returns what to compare.
 using Builder = std::function<std::vector<Tensor>(Graph&)>;
@@ -61,4 +61,4 @@ struct RunOptions {
 /// Some operations chosen by the seed, and the gradients of their inputs.
 [[nodiscard]] std::vector<Tensor> random_graph(Graph& graph, uint64_t seed);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

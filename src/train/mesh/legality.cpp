@@ -1,4 +1,4 @@
-#include "mesh/legality.hpp"
+#include "train/mesh/legality.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -6,9 +6,9 @@
 #include <numeric>
 #include <optional>
 
-#include "mesh/functions.hpp"
+#include "train/mesh/functions.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 struct Violation {
@@ -275,4 +275,4 @@ base::Result<std::vector<std::string>> check_layout(const Graph& graph,
   return warnings;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

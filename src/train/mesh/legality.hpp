@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "mesh/graph.hpp"
-#include "mesh/layout.hpp"
+#include "train/mesh/graph.hpp"
+#include "train/mesh/layout.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// The nodes that `roots` need, in order.
 [[nodiscard]] std::vector<NodeId> needed_nodes(const Graph& graph,
@@ -33,4 +33,4 @@ namespace goban::mesh {
                                                                   const MeshShape& mesh,
                                                                   const LayoutRules& rules);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,12 +1,12 @@
-#include "mesh/legality.hpp"
+#include "train/mesh/legality.hpp"
 
 #include <gmock/gmock.h>
 
-#include "mesh/layers.hpp"
-#include "mesh/ops.hpp"
-#include "mesh/plan.hpp"
+#include "train/mesh/layers.hpp"
+#include "train/mesh/ops.hpp"
+#include "train/mesh/plan.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 using ::testing::HasSubstr;
@@ -162,4 +162,4 @@ TEST(Plan, ReshapeFollowsMeshTensorFlowsRule) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,12 +1,12 @@
-#include "mesh/local_einsum.hpp"
+#include "train/mesh/local_einsum.hpp"
 
 #include <ATen/ops/mul.h>
 #include <ATen/ops/sum.h>
 #include <algorithm>
 
-#include "mesh/matmul.hpp"
+#include "train/mesh/matmul.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 bool has(const Labels& labels, int label) {
@@ -153,4 +153,4 @@ at::Tensor local_einsum(const std::vector<at::Tensor>& inputs, const std::vector
   return aligned.sizes() == output_sizes ? aligned : aligned.expand(output_sizes);
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

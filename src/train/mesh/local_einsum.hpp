@@ -4,7 +4,7 @@
 #include <ATen/core/Tensor.h>
 #include <vector>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// Dimensions as small integers: equal labels are equal dimensions.
 using Labels = std::vector<int>;
@@ -18,4 +18,4 @@ using Labels = std::vector<int>;
                                       const std::vector<Labels>& labels, const Labels& output,
                                       at::IntArrayRef output_sizes);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,12 +1,12 @@
 // The memory that a plan predicts for loops, against what the allocator counts.
 #include <gtest/gtest.h>
 
-#include "comm/thread_world.hpp"
-#include "mesh/device_memory.hpp"
-#include "mesh/functions.hpp"
-#include "mesh/layout_cases.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/device_memory.hpp"
+#include "train/mesh/functions.hpp"
+#include "train/mesh/layout_cases.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 const Dim kRows{"rows", 64}, kCols{"cols", 512}, kWide{"wide", 1024};
@@ -78,4 +78,4 @@ TEST(LoopMemory, WhatIsPlannedIsWhatIsMeasured) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,4 +1,4 @@
-#include "mesh/matmul.hpp"
+#include "train/mesh/matmul.hpp"
 
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/empty.h>
@@ -11,7 +11,7 @@
 #include <dnnl.h>
 #endif
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 #ifdef GOBAN_ONEDNN
@@ -83,4 +83,4 @@ at::Tensor matrix_product(const at::Tensor& a, const at::Tensor& b) {
   return a.dim() == 2 ? at::mm(a, b) : at::bmm(a, b);
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -4,7 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// a [m, k] times b [k, n], or n of them: a [n, m, k], b [n, k, c]. Any strides.
 [[nodiscard]] at::Tensor matrix_product(const at::Tensor& a, const at::Tensor& b);
@@ -14,4 +14,4 @@ namespace goban::mesh {
 void use_own_kernels(bool use);
 [[nodiscard]] bool own_kernels_used();
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

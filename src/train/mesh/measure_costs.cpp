@@ -1,4 +1,4 @@
-#include "mesh/measure_costs.hpp"
+#include "train/mesh/measure_costs.hpp"
 
 #include <ATen/ops/add.h>
 #include <ATen/ops/mm.h>
@@ -10,10 +10,10 @@
 #include <limits>
 #include <span>
 
-#include "mesh/collective_tensor.hpp"
-#include "mesh/device.hpp"
+#include "train/mesh/collective_tensor.hpp"
+#include "train/mesh/device.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 constexpr int kRepeats = 8;
@@ -78,4 +78,4 @@ base::Result<CostModel> measure_costs(comm::Communicator& end, c10::Device devic
                    static_cast<double>(kVector) * sizeof(float) / slowest[3]};
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

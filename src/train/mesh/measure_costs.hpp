@@ -4,14 +4,14 @@
 #include <c10/core/Device.h>
 
 #include "base/result.hpp"
-#include "comm/communicator.hpp"
-#include "mesh/planner.hpp"
+#include "train/comm/communicator.hpp"
+#include "train/mesh/planner.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// Times collectives of tensors on `device`, a matrix product and an addition, all ranks at once;
 /// the slowest rank counts, so every rank gets the same model. Collective.
 [[nodiscard]] base::Result<CostModel> measure_costs(comm::Communicator& end,
                                                     c10::Device device = c10::kCPU);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

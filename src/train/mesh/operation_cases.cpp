@@ -2,11 +2,11 @@
 #include <ATen/ops/cumsum.h>
 #include <ATen/ops/tanh.h>
 
-#include "mesh/functions.hpp"
-#include "mesh/layers.hpp"
-#include "mesh/layout_cases.hpp"
+#include "train/mesh/functions.hpp"
+#include "train/mesh/layers.hpp"
+#include "train/mesh/layout_cases.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 const Dim a{"a", 4}, b{"b", 8}, c{"c", 4}, d{"d", 4};
@@ -345,4 +345,4 @@ std::vector<std::pair<std::string, Builder>> operation_cases(DType real) {
   return Cases(real).all();
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

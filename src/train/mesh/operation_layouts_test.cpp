@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 
-#include "mesh/exact_layouts.hpp"
-#include "mesh/layout_cases.hpp"
+#include "train/mesh/exact_layouts.hpp"
+#include "train/mesh/layout_cases.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 constexpr double kTolerance = 2e-5;  // fp32, sums of at most some hundred terms
@@ -38,4 +38,4 @@ TEST(OperationLayouts, EveryLegalLayoutGivesTheUnsplitResultAndGradients) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

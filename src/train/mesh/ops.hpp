@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "mesh/graph.hpp"
+#include "train/mesh/graph.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 // --- element by element; both sides of a binary operation are broadcast to the union of their
 // dimensions (the left one's first), and must have one type.
@@ -134,4 +134,4 @@ Tensor pool(Tensor x, const std::vector<Dim>& windows, bool maximum);
 /// The sum of x over the micro-batches of a step; x itself where there is one.
 Tensor accumulate(Tensor x);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,9 +1,9 @@
 // Convolutions in one to three dimensions, whole or by blocks with halo exchange, and pooling.
 #include <fmt/format.h>
 
-#include "mesh/ops.hpp"
+#include "train/mesh/ops.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 /// Where a filter's dimensions meet an image's: [leading..., spatial..., channels].
@@ -158,4 +158,4 @@ Tensor pool(Tensor x, const std::vector<Dim>& windows, bool maximum) {
   return x;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "mesh/functions.hpp"
+#include "train/mesh/functions.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 Tensor slicewise(const std::vector<Tensor>& inputs, const Shape& output, DType dtype,
                  SlicewiseFunction function) {
@@ -125,4 +125,4 @@ Tensor depend(Tensor x, const std::vector<Tensor>& after) {
   return x.graph().add(Op::CustomGradient, "depend", inputs, x.shape(), x.dtype(), attributes);
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

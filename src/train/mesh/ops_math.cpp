@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "mesh/ops.hpp"
+#include "train/mesh/ops.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 void require_one_type(const char* what, const std::vector<Tensor>& inputs) {
@@ -119,4 +119,4 @@ Tensor accumulate(Tensor x) {
   return x.graph().add(Op::Accumulate, "accumulate", {x}, x.shape(), x.dtype());
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

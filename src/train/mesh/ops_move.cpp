@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "mesh/ops.hpp"
+#include "train/mesh/ops.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 Tensor reshape(Tensor x, const Shape& shape) {
   if (shape.size() != x.shape().size()) {
@@ -149,4 +149,4 @@ Tensor argmax(Tensor x, const std::string& dim) {
   return reshape(indices, indices.shape().without({one.name}));
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

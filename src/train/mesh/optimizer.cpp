@@ -1,10 +1,10 @@
-#include "mesh/optimizer.hpp"
+#include "train/mesh/optimizer.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <regex>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 constexpr double kGradientFloor = 1e-30;  // Adafactor's epsilon 1, on squared gradients
@@ -130,4 +130,4 @@ void add_updates(Graph& graph, const std::vector<Parameter>& parameters,
   }
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "mesh/layers.hpp"
+#include "train/mesh/layers.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 struct OptimizerOptions {
   enum class Kind : uint8_t { Sgd, Momentum, AdamW, Adafactor } kind = Kind::Adafactor;
@@ -29,4 +29,4 @@ struct OptimizerOptions {
 void add_updates(Graph& graph, const std::vector<Parameter>& parameters,
                  const std::vector<Tensor>& gradients, const OptimizerOptions& options);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

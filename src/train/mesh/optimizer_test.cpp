@@ -1,4 +1,4 @@
-#include "mesh/optimizer.hpp"
+#include "train/mesh/optimizer.hpp"
 
 #include <ATen/ATen.h>
 #include <filesystem>
@@ -8,15 +8,15 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include "comm/thread_world.hpp"
-#include "mesh/adam_kernel.hpp"
-#include "mesh/checkpoint.hpp"
-#include "mesh/gradient.hpp"
-#include "mesh/kernels.hpp"
-#include "mesh/matmul.hpp"
-#include "mesh/program.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/adam_kernel.hpp"
+#include "train/mesh/checkpoint.hpp"
+#include "train/mesh/gradient.hpp"
+#include "train/mesh/kernels.hpp"
+#include "train/mesh/matmul.hpp"
+#include "train/mesh/program.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 constexpr int kSteps = 4;
@@ -278,4 +278,4 @@ TEST(Optimizer, SlicesMayBeOfAnotherTypeThanComputing) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

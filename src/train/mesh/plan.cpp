@@ -1,15 +1,15 @@
-#include "mesh/plan.hpp"
+#include "train/mesh/plan.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
 
-#include "mesh/bundle.hpp"
-#include "mesh/functions.hpp"
-#include "mesh/legality.hpp"
-#include "mesh/shift_parts.hpp"
+#include "train/mesh/bundle.hpp"
+#include "train/mesh/functions.hpp"
+#include "train/mesh/legality.hpp"
+#include "train/mesh/shift_parts.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 double product(const std::vector<int64_t>& sizes) {
@@ -537,4 +537,4 @@ base::Result<Plan> lower(const Graph& graph, const std::vector<NodeId>& roots,
   return plan;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

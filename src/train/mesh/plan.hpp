@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "comm/communicator.hpp"
-#include "mesh/graph.hpp"
-#include "mesh/layout.hpp"
-#include "mesh/reshape_plan.hpp"
+#include "train/comm/communicator.hpp"
+#include "train/mesh/graph.hpp"
+#include "train/mesh/layout.hpp"
+#include "train/mesh/reshape_plan.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// One message of a step.
 struct Collective {
@@ -82,4 +82,4 @@ struct LoopPlan {
 /// and floating-point operations; then totals and warnings.
 [[nodiscard]] std::string explain(const Graph& graph, const Plan& plan);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

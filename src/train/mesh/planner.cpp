@@ -1,4 +1,4 @@
-#include "mesh/planner.hpp"
+#include "train/mesh/planner.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -6,10 +6,10 @@
 #include <optional>
 #include <tuple>
 
-#include "mesh/functions.hpp"
-#include "mesh/legality.hpp"
+#include "train/mesh/functions.hpp"
+#include "train/mesh/legality.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 /// Lower is better; compared element by element.
@@ -192,4 +192,4 @@ std::vector<MeshShape> mesh_shapes(int64_t devices, size_t most_axes) {
   return out;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

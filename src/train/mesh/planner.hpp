@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "comm/communicator.hpp"
-#include "mesh/graph.hpp"
-#include "mesh/plan.hpp"
+#include "train/comm/communicator.hpp"
+#include "train/mesh/graph.hpp"
+#include "train/mesh/plan.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// What the machine costs, measured or given.
 struct CostModel {
@@ -67,4 +67,4 @@ struct LayoutChoice {
 /// with axes mesh_0, mesh_1, ...: 8 gives 8; 4 x 2; 2 x 2 x 2.
 [[nodiscard]] std::vector<MeshShape> mesh_shapes(int64_t devices, size_t most_axes = 2);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

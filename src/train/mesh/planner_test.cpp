@@ -1,11 +1,11 @@
 #include <gmock/gmock.h>
 
-#include "comm/thread_world.hpp"
-#include "mesh/legality.hpp"
-#include "mesh/measure_costs.hpp"
-#include "mesh/ops.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/legality.hpp"
+#include "train/mesh/measure_costs.hpp"
+#include "train/mesh/ops.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 using ::testing::HasSubstr;
@@ -121,4 +121,4 @@ TEST(Planner, MeasuresOneModelForAllRanks) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,12 +1,12 @@
-#include "mesh/program.hpp"
+#include "train/mesh/program.hpp"
 
 #include <c10/core/InferenceMode.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
-#include "mesh/executor.hpp"
+#include "train/mesh/executor.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 struct Program::Impl {
   Impl(Variables& state, ProgramOptions wanted) : variables(state), options(std::move(wanted)) {}
@@ -72,4 +72,4 @@ base::Result<std::vector<at::Tensor>> Program::run(const std::vector<Feeds>& fee
   }
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

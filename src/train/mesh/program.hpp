@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "mesh/graph.hpp"
-#include "mesh/plan.hpp"
-#include "mesh/variables.hpp"
+#include "train/mesh/graph.hpp"
+#include "train/mesh/plan.hpp"
+#include "train/mesh/variables.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// Whole tensors by input name, the same on every device (each takes its part).
 using Feeds = std::map<std::string, at::Tensor>;
@@ -44,4 +44,4 @@ class Program {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

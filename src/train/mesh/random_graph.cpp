@@ -3,10 +3,10 @@
 #include <ATen/ops/tanh.h>
 
 #include "base/random.hpp"
-#include "mesh/functions.hpp"
-#include "mesh/layout_cases.hpp"
+#include "train/mesh/functions.hpp"
+#include "train/mesh/layout_cases.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 const std::vector<Dim> kDims = {{"a", 4}, {"b", 4}, {"c", 8}, {"d", 4}};
@@ -147,4 +147,4 @@ std::vector<Tensor> random_graph(Graph& graph, uint64_t seed) {
   return RandomGraph(graph, seed).build();
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

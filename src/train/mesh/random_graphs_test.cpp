@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "mesh/layout_cases.hpp"
+#include "train/mesh/layout_cases.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 TEST(RandomGraphs, EveryLegalLayoutGivesTheUnsplitResultAndGradients) {
@@ -26,4 +26,4 @@ TEST(RandomGraphs, EveryLegalLayoutGivesTheUnsplitResultAndGradients) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

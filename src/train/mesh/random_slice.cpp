@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "mesh/kernels.hpp"
+#include "train/mesh/kernels.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 uint64_t mixed(uint64_t z) {
@@ -100,4 +100,4 @@ at::Tensor random_slice(Distribution distribution, uint64_t seed, const Shape& w
   return out;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

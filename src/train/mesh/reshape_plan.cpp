@@ -1,8 +1,8 @@
-#include "mesh/reshape_plan.hpp"
+#include "train/mesh/reshape_plan.hpp"
 
 #include <optional>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 std::optional<size_t> axis_split_by(const TensorLayout& layout, int mesh_axis) {
@@ -59,4 +59,4 @@ ReshapePlan plan_reshape(const Shape& from, const TensorLayout& from_layout, con
   return plan;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "mesh/layout.hpp"
+#include "train/mesh/layout.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 struct ReshapeStep {
   enum class Kind : uint8_t {
@@ -35,4 +35,4 @@ struct ReshapePlan {
                                        const Shape& to, const TensorLayout& to_layout,
                                        const MeshShape& mesh);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

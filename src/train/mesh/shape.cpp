@@ -1,9 +1,9 @@
-#include "mesh/shape.hpp"
+#include "train/mesh/shape.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 Shape::Shape(std::initializer_list<Dim> dims) : Shape(std::vector<Dim>(dims)) {}
 
@@ -86,4 +86,4 @@ std::string Shape::text() const {
   return out + "]";
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

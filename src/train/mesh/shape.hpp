@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// A model that cannot mean anything (unknown dimension, sizes that differ): thrown while a graph
 /// is being built, with the operation and the shapes in the message. Layouts never throw.
@@ -59,4 +59,4 @@ class Shape {
   std::vector<Dim> dims_;
 };
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

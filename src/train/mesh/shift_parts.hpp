@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 struct ShiftPart {
   int64_t blocks;  ///< how many devices on
@@ -50,4 +50,4 @@ struct HaloPart {
   return out;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// `value` is the node; the name is its own in the graph, with its scopes.
 struct Summary {
@@ -12,4 +12,4 @@ struct Summary {
   int32_t value;
 };
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

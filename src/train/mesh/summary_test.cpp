@@ -1,10 +1,10 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
-#include "mesh/functions.hpp"
-#include "mesh/layout_cases.hpp"
+#include "train/mesh/functions.hpp"
+#include "train/mesh/layout_cases.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 using ::testing::ElementsAre;
@@ -96,4 +96,4 @@ TEST(ScalarSummary, WhatCannotBeSummarizedIsRefusedWhileBuilding) {
 }
 
 }  // namespace
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

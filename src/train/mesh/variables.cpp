@@ -1,4 +1,4 @@
-#include "mesh/variables.hpp"
+#include "train/mesh/variables.hpp"
 
 #include <ATen/ops/aminmax.h>
 #include <ATen/ops/zeros.h>
@@ -8,10 +8,10 @@
 #include <span>
 
 #include "base/check.hpp"
-#include "mesh/collective_tensor.hpp"
-#include "mesh/kernels.hpp"
+#include "train/mesh/collective_tensor.hpp"
+#include "train/mesh/kernels.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 namespace {
 
 /// Without a tensor of its size: extremes of a tensor that holds a NaN are NaN.
@@ -124,4 +124,4 @@ base::Result<at::Tensor> gather_whole(const at::Tensor& part, const TensorLayout
   return whole.is_alias_of(part) ? whole.clone() : whole;
 }
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

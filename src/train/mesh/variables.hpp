@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "comm/communicator.hpp"
-#include "mesh/graph.hpp"
-#include "mesh/layout.hpp"
+#include "train/comm/communicator.hpp"
+#include "train/mesh/graph.hpp"
+#include "train/mesh/layout.hpp"
 
-namespace goban::mesh {
+namespace goban::train::mesh {
 
 /// Slices of a graph's variables under a layout that check_layout accepted, on the device where the
 /// rank computes. Starts at zero.
@@ -60,4 +60,4 @@ class Variables {
                                                     const MeshShape& mesh, comm::Communicator& end,
                                                     const std::string& what);
 
-}  // namespace goban::mesh
+}  // namespace goban::train::mesh

@@ -1,4 +1,4 @@
-#include "train/batches.hpp"
+#include "train/trainer/batches.hpp"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -13,7 +13,7 @@
 
 #include "base/random.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 constexpr int64_t kPixels = 784;
@@ -198,4 +198,4 @@ base::Result<std::unique_ptr<Batches>> open_batches(const TrainOptions& options)
   return image_batches(*set, options.seed, options.train_limit, options.test_limit);
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

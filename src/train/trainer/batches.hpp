@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "data/idx.hpp"
-#include "mesh/program.hpp"
-#include "train/options.hpp"
+#include "train/data/idx.hpp"
+#include "train/mesh/program.hpp"
+#include "train/trainer/options.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// Feeds of a model, by position in an epoch.
 class Batches {
@@ -44,4 +44,4 @@ class Batches {
 /// The numbers 0 .. n-1 in an order that depends on seed and epoch only.
 [[nodiscard]] std::vector<int64_t> epoch_order(int64_t n, uint64_t seed, int64_t epoch);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,16 +1,16 @@
-#include "train/compare_layouts.hpp"
+#include "train/trainer/compare_layouts.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 
-#include "mesh/device.hpp"
-#include "mesh/measure_costs.hpp"
-#include "train/run_files.hpp"
-#include "train/stopping.hpp"
-#include "train/training_step.hpp"
+#include "train/mesh/device.hpp"
+#include "train/mesh/measure_costs.hpp"
+#include "train/trainer/run_files.hpp"
+#include "train/trainer/stopping.hpp"
+#include "train/trainer/training_step.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 constexpr int kWarmSteps = 3, kSteps = 15;
@@ -109,4 +109,4 @@ std::string comparison_text(const Comparison& comparison) {
                      quickest->choice.rules.text());
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

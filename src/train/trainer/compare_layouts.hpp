@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "comm/communicator.hpp"
-#include "mesh/planner.hpp"
-#include "train/options.hpp"
+#include "train/comm/communicator.hpp"
+#include "train/mesh/planner.hpp"
+#include "train/trainer/options.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 struct ComparedLayout {
   mesh::LayoutChoice choice;
@@ -33,4 +33,4 @@ struct Comparison {
 /// the quickest.
 [[nodiscard]] std::string comparison_text(const Comparison& comparison);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,11 +1,11 @@
-#include "train/compare_layouts.hpp"
+#include "train/trainer/compare_layouts.hpp"
 
 #include <gmock/gmock.h>
 
-#include "comm/thread_world.hpp"
-#include "train/stopping.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/trainer/stopping.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -78,4 +78,4 @@ TEST(CompareLayouts, ASignalEndsIt) {
 }
 
 }  // namespace
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -6,15 +6,15 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include "comm/nccl_world.hpp"
-#include "comm/thread_world.hpp"
-#include "mesh/matmul.hpp"
-#include "train/test_images.hpp"
-#include "train/trainer.hpp"
+#include "train/comm/nccl_world.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/matmul.hpp"
+#include "train/trainer/test_images.hpp"
+#include "train/trainer/trainer.hpp"
 
 extern "C" void* goban_standin_memory(const void* data);
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 namespace fs = std::filesystem;
@@ -122,4 +122,4 @@ TEST_F(DeviceRun, AStoppedRunGoesOnOnAnotherDeviceUnderThePlannersLayout) {
 }
 
 }  // namespace
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,4 +1,4 @@
-#include "train/environment.hpp"
+#include "train/trainer/environment.hpp"
 
 #include <ATen/Parallel.h>
 #include <ctime>
@@ -8,11 +8,11 @@
 #include <torch/version.h>
 #include <unistd.h>
 
-#include "comm/launcher.hpp"
-#include "comm/mpi_world.hpp"
-#include "mesh/device.hpp"
+#include "train/comm/launcher.hpp"
+#include "train/comm/mpi_world.hpp"
+#include "train/mesh/device.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 constexpr const char* kUnknown = "unknown";
@@ -104,4 +104,4 @@ std::vector<std::pair<std::string, std::string>> environment_rows(int ranks,
   };
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// Machine, system, libraries and ranks: (name, value). What cannot be found out says "unknown".
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> environment_rows(
@@ -15,4 +15,4 @@ namespace goban::train {
 /// and which is some twenty times slower; empty otherwise.
 [[nodiscard]] std::string slow_blas_warning();
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,11 +1,11 @@
-#include "train/evaluation.hpp"
+#include "train/trainer/evaluation.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 using namespace mesh;
 
@@ -70,4 +70,4 @@ base::Result<TestValues> Evaluation::run(Batches& batches, DeviceMemory& memory)
   return TestValues{loss / predicted, right / predicted};
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -5,13 +5,13 @@
 #include <memory>
 
 #include "base/result.hpp"
-#include "mesh/device_memory.hpp"
-#include "mesh/program.hpp"
-#include "train/batches.hpp"
-#include "train/options.hpp"
-#include "train/training_step.hpp"
+#include "train/mesh/device_memory.hpp"
+#include "train/mesh/program.hpp"
+#include "train/trainer/batches.hpp"
+#include "train/trainer/options.hpp"
+#include "train/trainer/training_step.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// Of the whole test set; of a masked model, of its masked tokens.
 struct TestValues {
@@ -40,4 +40,4 @@ class Evaluation {
   std::unique_ptr<mesh::Program> program_;
 };
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,4 +1,4 @@
-#include "train/find_largest.hpp"
+#include "train/trainer/find_largest.hpp"
 
 #include <ATen/Parallel.h>
 #include <algorithm>
@@ -6,12 +6,12 @@
 #include <functional>
 #include <mutex>
 
-#include "comm/thread_world.hpp"
-#include "mesh/device.hpp"
-#include "train/stopping.hpp"
-#include "train/training_step.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/device.hpp"
+#include "train/trainer/stopping.hpp"
+#include "train/trainer/training_step.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 TrainOptions sized(const LargestOptions& options, int ranks, int64_t size) {
@@ -182,4 +182,4 @@ std::string largest_text(const LargestOptions& options, const std::vector<Larges
   return out;
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "comm/communicator.hpp"
-#include "train/options.hpp"
+#include "train/comm/communicator.hpp"
+#include "train/trainer/options.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// What grows: `batch` (samples a step), `hidden` (images) or `d_ff` (text).
 enum class Growing : uint8_t { Batch, Hidden, DFf };
@@ -43,4 +43,4 @@ struct Largest {
 [[nodiscard]] std::string largest_text(const LargestOptions& options,
                                        const std::vector<Largest>& all);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

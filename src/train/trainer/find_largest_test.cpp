@@ -1,11 +1,11 @@
-#include "train/find_largest.hpp"
+#include "train/trainer/find_largest.hpp"
 
 #include <gmock/gmock.h>
 
-#include "train/stopping.hpp"
-#include "train/test_runs.hpp"
+#include "train/trainer/stopping.hpp"
+#include "train/trainer/test_runs.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -105,4 +105,4 @@ TEST(FindLargest, ASignalEndsTheSearchWithWhatWasFound) {
 }
 
 }  // namespace
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,4 +1,4 @@
-#include "train/line_chart.hpp"
+#include "train/trainer/line_chart.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <limits>
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 constexpr double kWidth = 620, kHeight = 360;
@@ -184,4 +184,4 @@ std::vector<double> ticks(double low, double high, int wanted, double least) {
   return out;
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 struct Line {
   std::string name;
@@ -30,4 +30,4 @@ struct LineChart {
 /// At most about `wanted` round numbers that cover [low, high], not closer than `least`.
 [[nodiscard]] std::vector<double> ticks(double low, double high, int wanted, double least = 0);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -8,51 +8,53 @@
 #include <map>
 #include <span>
 
-#include "comm/call_watch.hpp"
-#include "comm/launcher.hpp"
-#include "data/fetch.hpp"
-#include "mesh/device.hpp"
-#include "train/compare_layouts.hpp"
-#include "train/environment.hpp"
-#include "train/find_largest.hpp"
-#include "train/memory_policy.hpp"
-#include "train/ranks.hpp"
-#include "train/stopping.hpp"
-#include "train/sweep.hpp"
-#include "train/trainer.hpp"
+#include "train/comm/call_watch.hpp"
+#include "train/comm/launcher.hpp"
+#include "train/data/fetch.hpp"
+#include "train/mesh/device.hpp"
+#include "train/trainer/compare_layouts.hpp"
+#include "train/trainer/environment.hpp"
+#include "train/trainer/find_largest.hpp"
+#include "train/trainer/memory_policy.hpp"
+#include "train/trainer/ranks.hpp"
+#include "train/trainer/stopping.hpp"
+#include "train/trainer/sweep.hpp"
+#include "train/trainer/trainer.hpp"
 
 namespace {
 
 using namespace goban;
 
 struct Settings {
-  train::TrainOptions train;
-  train::RankOptions start;
+  goban::train::trainer::TrainOptions train;
+  goban::train::trainer::RankOptions start;
   double memory_limit_mb = 0;
   std::string precision = "fp32";
   std::string growing;   // --find-largest
   int64_t compared = 0;  // --compare-layouts
   std::vector<int> ranks = {1, 2, 4};
-  train::SweepOptions sweep;
+  goban::train::trainer::SweepOptions sweep;
   double largest_limit_mb = 64;
   std::vector<std::string> controls = {"steps", "schedule"};
 };
 
 void on_signal(int signal) {
-  train::stop_requested = true;
-  if (signal == SIGTERM) comm::note_termination();
+  goban::train::trainer::stop_requested = true;
+  if (signal == SIGTERM) goban::train::comm::note_termination();
 }
 
-const std::map<std::string, mesh::OptimizerOptions::Kind> kOptimizers = {
-    {"sgd", mesh::OptimizerOptions::Kind::Sgd},
-    {"momentum", mesh::OptimizerOptions::Kind::Momentum},
-    {"adamw", mesh::OptimizerOptions::Kind::AdamW},
-    {"adafactor", mesh::OptimizerOptions::Kind::Adafactor}};
-const std::map<std::string, train::LrScale> kLrScales = {{"none", train::LrScale::None},
-                                                         {"linear", train::LrScale::Linear},
-                                                         {"sqrt", train::LrScale::Sqrt}};
-const std::map<std::string, train::LastBatch> kLastBatches = {{"keep", train::LastBatch::Keep},
-                                                              {"drop", train::LastBatch::Drop}};
+const std::map<std::string, goban::train::mesh::OptimizerOptions::Kind> kOptimizers = {
+    {"sgd", goban::train::mesh::OptimizerOptions::Kind::Sgd},
+    {"momentum", goban::train::mesh::OptimizerOptions::Kind::Momentum},
+    {"adamw", goban::train::mesh::OptimizerOptions::Kind::AdamW},
+    {"adafactor", goban::train::mesh::OptimizerOptions::Kind::Adafactor}};
+const std::map<std::string, goban::train::trainer::LrScale> kLrScales = {
+    {"none", goban::train::trainer::LrScale::None},
+    {"linear", goban::train::trainer::LrScale::Linear},
+    {"sqrt", goban::train::trainer::LrScale::Sqrt}};
+const std::map<std::string, goban::train::trainer::LastBatch> kLastBatches = {
+    {"keep", goban::train::trainer::LastBatch::Keep},
+    {"drop", goban::train::trainer::LastBatch::Drop}};
 
 /// A name of the map; its names are what --help shows.
 template <typename Value>
@@ -73,7 +75,7 @@ CLI::Validator finite() {
 
 /// What a run and a sweep have in common.
 void add_common(CLI::App& app, Settings& s) {
-  train::TrainOptions& t = s.train;
+  goban::train::trainer::TrainOptions& t = s.train;
   app.add_option("--mesh", t.mesh, "Mesh of devices, as in \"rows:2;cols:2\"");
   app.add_option("--threads", s.start.threads, "Ranks as threads of this process (without mpirun)")
       ->check(CLI::PositiveNumber);
@@ -104,7 +106,7 @@ void add_common(CLI::App& app, Settings& s) {
 }
 
 void add_single(CLI::App& app, Settings& s) {
-  train::TrainOptions& t = s.train;
+  goban::train::trainer::TrainOptions& t = s.train;
   add_common(app, s);
   app.add_option("--layout", t.layout, "Layout, as in \"batch:rows;hidden1:cols\", or auto");
   app.add_option("--batch-size", t.batch_size, "Samples a step, on all devices together")
@@ -144,7 +146,7 @@ void add_images(CLI::App& app, Settings& s) {
 
 void add_text(CLI::App& app, Settings& s) {
   add_single(app, s);
-  train::TransformerShape& t = s.train.transformer;
+  goban::train::trainer::TransformerShape& t = s.train.transformer;
   app.add_option("--text", s.train.texts, "Files to learn; bytes are tokens");
   app.add_flag_callback("--masked", [&s] { s.train.model = "masked"; }, "Masked, not causal");
   app.add_option("--length", t.length, "Bytes a window");
@@ -160,7 +162,7 @@ void add_text(CLI::App& app, Settings& s) {
 void add_sweep(CLI::App& app, Settings& s) {
   add_common(app, s);
   add_data(app, s);
-  train::SweepOptions& w = s.sweep;
+  goban::train::trainer::SweepOptions& w = s.sweep;
   app.add_option("set", s.train.task, "mnist or fashion")
       ->check(CLI::IsMember({"mnist", "fashion"}));
   app.add_option("--batch-size", w.batch_sizes, "Batch sizes, as in 10,20,50")->delimiter(',');
@@ -201,13 +203,13 @@ void add_examples(CLI::App& app, CLI::App& mnist, CLI::App& fashion, CLI::App& l
       "heads, d_ff, vocab, length");
 }
 
-using Results = base::Result<std::vector<train::EpochResult>>;
+using Results = base::Result<std::vector<goban::train::trainer::EpochResult>>;
 
-Results on_threads(const Settings& s, const train::TrainOptions& options) {
-  std::vector<train::EpochResult> out;
-  const auto status =
-      train::on_each_thread(s.start, s.train.device, [&](comm::Communicator& end) -> base::Status {
-        const auto result = train::train(options, end);
+Results on_threads(const Settings& s, const goban::train::trainer::TrainOptions& options) {
+  std::vector<goban::train::trainer::EpochResult> out;
+  const auto status = goban::train::trainer::on_each_thread(
+      s.start, s.train.device, [&](goban::train::comm::Communicator& end) -> base::Status {
+        const auto result = goban::train::trainer::train(options, end);
         if (!result) return base::failure(result.error());
         if (end.rank() == 0) out = *result;
         return {};
@@ -222,48 +224,51 @@ base::Status status_of(const Results& result) {
 }
 
 int run_single(const Settings& s) {
-  if (comm::launched_by_mpi()) {
-    return train::on_mpi(s.start, s.train.device, [&](comm::Communicator& end) {
-      return status_of(train::train(s.train, end));
-    });
+  if (goban::train::comm::launched_by_mpi()) {
+    return goban::train::trainer::on_mpi(
+        s.start, s.train.device, [&](goban::train::comm::Communicator& end) {
+          return status_of(goban::train::trainer::train(s.train, end));
+        });
   }
   const auto result = on_threads(s, s.train);
-  return result ? 0 : train::exit_code(result.error());
+  return result ? 0 : goban::train::trainer::exit_code(result.error());
 }
 
 int run_comparison(const Settings& s) {
-  const auto body = [&](comm::Communicator& end) -> base::Status {
-    const auto compared = train::compare_layouts(s.train, s.compared, end);
+  const auto body = [&](goban::train::comm::Communicator& end) -> base::Status {
+    const auto compared = goban::train::trainer::compare_layouts(s.train, s.compared, end);
     if (!compared) return base::failure(compared.error());
     if (end.rank() != 0) return {};
-    if (!compared->layouts.empty()) fmt::print("{}", train::comparison_text(*compared));
+    if (!compared->layouts.empty())
+      fmt::print("{}", goban::train::trainer::comparison_text(*compared));
     if (compared->stopped) {
       fmt::print(stderr, "stopped with {} layouts compared\n", compared->layouts.size());
     }
     return {};
   };
-  if (comm::launched_by_mpi()) return train::on_mpi(s.start, s.train.device, body);
-  const base::Status status = train::on_each_thread(s.start, s.train.device, body);
-  return status ? 0 : train::exit_code(status.error());
+  if (goban::train::comm::launched_by_mpi())
+    return goban::train::trainer::on_mpi(s.start, s.train.device, body);
+  const base::Status status = goban::train::trainer::on_each_thread(s.start, s.train.device, body);
+  return status ? 0 : goban::train::trainer::exit_code(status.error());
 }
 
 int run_find_largest(const Settings& s) {
-  if (comm::launched_by_mpi()) {
-    return train::exit_code({base::ErrorCode::Usage,
-                             "--find-largest starts its ranks itself, as threads",
-                             {},
-                             "run it without mpirun"});
+  if (goban::train::comm::launched_by_mpi()) {
+    return goban::train::trainer::exit_code({base::ErrorCode::Usage,
+                                             "--find-largest starts its ranks itself, as threads",
+                                             {},
+                                             "run it without mpirun"});
   }
-  train::LargestOptions options;
+  goban::train::trainer::LargestOptions options;
   options.train = s.train;
   options.ranks = s.ranks;
-  options.growing = s.growing == "batch"    ? train::Growing::Batch
-                    : s.growing == "hidden" ? train::Growing::Hidden
-                                            : train::Growing::DFf;
-  const auto largest = train::find_largest(options);
-  if (!largest) return train::exit_code(largest.error());
-  if (!largest->empty()) fmt::print("{}", train::largest_text(options, *largest));
-  if (train::stop_requested) {
+  options.growing = s.growing == "batch"    ? goban::train::trainer::Growing::Batch
+                    : s.growing == "hidden" ? goban::train::trainer::Growing::Hidden
+                                            : goban::train::trainer::Growing::DFf;
+  const auto largest = goban::train::trainer::find_largest(options);
+  if (!largest) return goban::train::trainer::exit_code(largest.error());
+  if (!largest->empty()) fmt::print("{}", goban::train::trainer::largest_text(options, *largest));
+  if (goban::train::trainer::stop_requested) {
     fmt::print(stderr, "stopped with {} of {} numbers of ranks looked at\n", largest->size(),
                options.ranks.size());
   }
@@ -271,13 +276,13 @@ int run_find_largest(const Settings& s) {
 }
 
 int run_sweep(Settings& s, int argc, char** argv) {
-  train::SweepOptions& w = s.sweep;
+  goban::train::trainer::SweepOptions& w = s.sweep;
   w.train = s.train;
   w.largest_limit_bytes = static_cast<int64_t>(s.largest_limit_mb * 1e6);
   w.controls.clear();
   for (const std::string& each : s.controls) {
-    if (each == "steps") w.controls.push_back(train::Control::EqualSteps);
-    if (each == "schedule") w.controls.push_back(train::Control::EqualSchedule);
+    if (each == "steps") w.controls.push_back(goban::train::trainer::Control::EqualSteps);
+    if (each == "schedule") w.controls.push_back(goban::train::trainer::Control::EqualSchedule);
   }
   for (int i = 0; i < argc; ++i) {
     const std::string word = argv[i];
@@ -285,41 +290,47 @@ int run_sweep(Settings& s, int argc, char** argv) {
         !word.empty() && word.find_first_of(" ;\"'$&|<>()*?\\`") == std::string::npos;
     w.command += (i == 0 ? "" : " ") + (plain ? word : "'" + word + "'");
   }
-  const auto finish = [&](const base::Result<train::SweepResult>& result) -> base::Status {
+  const auto finish =
+      [&](const base::Result<goban::train::trainer::SweepResult>& result) -> base::Status {
     if (!result) return base::failure(result.error());
     return {};
   };
-  train::Launcher launcher;
-  if (comm::launched_by_mpi()) {
-    return train::on_mpi(s.start, s.train.device, [&](comm::Communicator& end) {
-      launcher.ranks = end.size();
-      launcher.first = end.rank() == 0;
-      launcher.train = [&](const train::TrainOptions& options) {
-        return train::train(options, end);
-      };
-      launcher.agree = [&](bool mine) -> base::Result<bool> {
-        std::array<int64_t, 1> answer = {mine ? 1 : 0};
-        const auto status = end.broadcast(comm::whole_world(end.size()),
-                                          std::as_writable_bytes(std::span(answer)), 0, "sweep");
-        if (!status) return base::failure(status.error());
-        return answer[0] != 0;
-      };
-      launcher.any = [&](bool mine) -> base::Result<bool> {
-        std::array<int64_t, 1> answer = {mine ? 1 : 0};
-        const auto status =
-            end.all_reduce(comm::whole_world(end.size()), std::as_writable_bytes(std::span(answer)),
-                           comm::Element::I64, comm::Reduction::Max, "sweep: stop?");
-        if (!status) return base::failure(status.error());
-        return answer[0] != 0;
-      };
-      return finish(train::run_sweep(w, launcher));
-    });
+  goban::train::trainer::Launcher launcher;
+  if (goban::train::comm::launched_by_mpi()) {
+    return goban::train::trainer::on_mpi(
+        s.start, s.train.device, [&](goban::train::comm::Communicator& end) {
+          launcher.ranks = end.size();
+          launcher.first = end.rank() == 0;
+          launcher.train = [&](const goban::train::trainer::TrainOptions& options) {
+            return goban::train::trainer::train(options, end);
+          };
+          launcher.agree = [&](bool mine) -> base::Result<bool> {
+            std::array<int64_t, 1> answer = {mine ? 1 : 0};
+            const auto status =
+                end.broadcast(goban::train::comm::whole_world(end.size()),
+                              std::as_writable_bytes(std::span(answer)), 0, "sweep");
+            if (!status) return base::failure(status.error());
+            return answer[0] != 0;
+          };
+          launcher.any = [&](bool mine) -> base::Result<bool> {
+            std::array<int64_t, 1> answer = {mine ? 1 : 0};
+            const auto status = end.all_reduce(goban::train::comm::whole_world(end.size()),
+                                               std::as_writable_bytes(std::span(answer)),
+                                               goban::train::comm::Element::I64,
+                                               goban::train::comm::Reduction::Max, "sweep: stop?");
+            if (!status) return base::failure(status.error());
+            return answer[0] != 0;
+          };
+          return finish(goban::train::trainer::run_sweep(w, launcher));
+        });
   }
   launcher.ranks = s.start.threads;
-  launcher.train = [&](const train::TrainOptions& options) { return on_threads(s, options); };
+  launcher.train = [&](const goban::train::trainer::TrainOptions& options) {
+    return on_threads(s, options);
+  };
   launcher.agree = launcher.any = [](bool mine) -> base::Result<bool> { return mine; };
-  const auto status = finish(train::run_sweep(w, launcher));
-  if (!status) return train::exit_code(status.error());
+  const auto status = finish(goban::train::trainer::run_sweep(w, launcher));
+  if (!status) return goban::train::trainer::exit_code(status.error());
   fmt::print("{}/report.html\n", w.out);
   return 0;
 }
@@ -327,17 +338,19 @@ int run_sweep(Settings& s, int argc, char** argv) {
 /// What holds for the whole process; 0, or the exit code.
 int apply(Settings& s) {
   s.train.memory_limit_bytes = static_cast<int64_t>(s.memory_limit_mb * 1e6);
-  s.train.precision = s.precision == "bf16" ? mesh::DType::BF16 : mesh::DType::F32;
-  const auto device = mesh::resolve_device(s.train.device, comm::launcher_local_rank());
-  if (!device) return train::exit_code(device.error());
-  mesh::allow_tf32(s.precision == "tf32");
+  s.train.precision =
+      s.precision == "bf16" ? goban::train::mesh::DType::BF16 : goban::train::mesh::DType::F32;
+  const auto device =
+      goban::train::mesh::resolve_device(s.train.device, goban::train::comm::launcher_local_rank());
+  if (!device) return goban::train::trainer::exit_code(device.error());
+  goban::train::mesh::allow_tf32(s.precision == "tf32");
   if (s.precision == "tf32" && !device->is_cuda()) {
     fmt::print(stderr,
                "note: tf32 is how NVIDIA GPUs from Ampere on multiply fp32 matrices; there is no "
                "GPU in use here, so this run computes in fp32\n");
   }
-  const std::string slow = train::slow_blas_warning();
-  if (!slow.empty() && comm::launcher_local_rank() == 0) {
+  const std::string slow = goban::train::trainer::slow_blas_warning();
+  if (!slow.empty() && goban::train::comm::launcher_local_rank() == 0) {
     fmt::print(stderr, "warning: {}\n", slow);
   }
   std::signal(SIGINT, on_signal);
@@ -349,7 +362,7 @@ int apply(Settings& s) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  train::keep_memory();
+  goban::train::trainer::keep_memory();
   CLI::App app("Trains models on a mesh of devices; the layout is one line of text.");
   app.require_subcommand(1);
   Settings s;
@@ -381,13 +394,14 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   if (fetch->parsed()) {
-    const auto status = data::fetch(name, s.train.data_dir);
-    if (!status) return train::exit_code(status.error());
+    const auto status = goban::train::data::fetch(name, s.train.data_dir);
+    if (!status) return goban::train::trainer::exit_code(status.error());
     fmt::print("{} is in {}/{}\n", name, s.train.data_dir, name);
     return 0;
   }
-  if (!comm::launched_by_mpi()) {
-    if (const auto fine = comm::check_srun(1); !fine) return train::exit_code(fine.error());
+  if (!goban::train::comm::launched_by_mpi()) {
+    if (const auto fine = goban::train::comm::check_srun(1); !fine)
+      return goban::train::trainer::exit_code(fine.error());
   }
   if (const int code = apply(s); code != 0) return code;
   if (sweep->parsed()) return run_sweep(s, argc, argv);
@@ -395,7 +409,8 @@ int main(int argc, char** argv) {
   if (lm->parsed()) {
     if (s.train.model != "masked") s.train.model = "causal";
     if (lm->count("--batch-size") == 0) s.train.batch_size = 16;
-    if (lm->count("--optimizer") == 0) s.train.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
+    if (lm->count("--optimizer") == 0)
+      s.train.optimizer.kind = goban::train::mesh::OptimizerOptions::Kind::AdamW;
   }
   if (s.compared > 0) return run_comparison(s);
   return s.growing.empty() ? run_single(s) : run_find_largest(s);

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "base/random.hpp"
-#include "train/test_runs.hpp"
+#include "train/trainer/test_runs.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 class MaskedLoss : public ::testing::Test, protected TestRuns {
@@ -70,4 +70,4 @@ TEST_F(MaskedLoss, OfTheTestSetIsTheSameUnderEveryLayout) {
 }
 
 }  // namespace
-}  // namespace goban::train
+}  // namespace goban::train::trainer

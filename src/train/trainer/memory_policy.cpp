@@ -1,9 +1,9 @@
-#include "train/memory_policy.hpp"
+#include "train/trainer/memory_policy.hpp"
 
 #include <limits>
 #include <malloc.h>
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 void keep_memory() {
   mallopt(M_ARENA_MAX, 1);
@@ -12,4 +12,4 @@ void keep_memory() {
   mallopt(M_TOP_PAD, 64 << 20);
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

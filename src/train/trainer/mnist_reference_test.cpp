@@ -4,13 +4,13 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "comm/thread_world.hpp"
-#include "mesh/gradient.hpp"
-#include "mesh/layout_cases.hpp"
-#include "mesh/optimizer.hpp"
-#include "train/models/model.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/gradient.hpp"
+#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/optimizer.hpp"
+#include "train/trainer/models/model.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 using mesh::Feeds;
@@ -186,4 +186,4 @@ TEST(MnistModel, LossGradientsAndTrajectoryAreThoseOfAnOrdinaryConvolutionModel)
 }
 
 }  // namespace
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,13 +1,13 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "mesh/layout_cases.hpp"
-#include "mesh/optimizer.hpp"
-#include "mesh/plan.hpp"
-#include "train/models/model.hpp"
-#include "train/training_step.hpp"
+#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/optimizer.hpp"
+#include "train/mesh/plan.hpp"
+#include "train/trainer/models/model.hpp"
+#include "train/trainer/training_step.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 using namespace mesh;
@@ -173,4 +173,4 @@ TEST(Layouts, HiddenIsShortForTheFirstHiddenLayerOfImageModels) {
 }
 
 }  // namespace
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "mesh/optimizer.hpp"
-#include "train/models/model.hpp"
+#include "train/mesh/optimizer.hpp"
+#include "train/trainer/models/model.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// What happens to the samples of an epoch that fill no whole batch.
 enum class LastBatch : uint8_t { Keep, Drop };
@@ -53,4 +53,4 @@ struct EpochResult {
   std::vector<std::pair<std::string, double>> summaries = {};  ///< means over the steps, by name
 };
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,4 +1,4 @@
-#include "train/progress_socket.hpp"
+#include "train/trainer/progress_socket.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -9,9 +9,9 @@
 #include <unistd.h>
 #include <utility>
 
-#include "train/run_files.hpp"
+#include "train/trainer/run_files.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 constexpr double kInterval_s = 1;
@@ -89,4 +89,4 @@ void ProgressSocket::send(const std::string& line) {
   close(std::exchange(socket_, -1));
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

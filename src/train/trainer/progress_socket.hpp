@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// Where a run stands.
 struct Progress {
@@ -43,4 +43,4 @@ class ProgressSocket {
   double last_s_ = -1;
 };
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

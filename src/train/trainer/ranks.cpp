@@ -1,4 +1,4 @@
-#include "train/ranks.hpp"
+#include "train/trainer/ranks.hpp"
 
 #include <ATen/Parallel.h>
 #include <algorithm>
@@ -8,12 +8,12 @@
 #include <span>
 #include <vector>
 
-#include "comm/mpi_world.hpp"
-#include "comm/nccl_world.hpp"
-#include "comm/thread_world.hpp"
-#include "mesh/device.hpp"
+#include "train/comm/mpi_world.hpp"
+#include "train/comm/nccl_world.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/device.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 /// Runs `body` on what moves the data: `host` itself (threads or MPI), or NCCL started by it.
@@ -76,4 +76,4 @@ int on_mpi(const RankOptions& options, const std::string& device, const RankBody
   return static_cast<int>(error.code);
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

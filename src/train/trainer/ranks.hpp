@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "comm/communicator.hpp"
+#include "train/comm/communicator.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// How ranks are started, and what moves their data.
 struct RankOptions {
@@ -31,4 +31,4 @@ using RankBody = std::function<base::Status(comm::Communicator&)>;
 [[nodiscard]] int on_mpi(const RankOptions& options, const std::string& device,
                          const RankBody& body);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,4 +1,4 @@
-#include "train/run_checkpoint.hpp"
+#include "train/trainer/run_checkpoint.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -6,9 +6,9 @@
 #include <system_error>
 
 #include "base/number.hpp"
-#include "mesh/checkpoint.hpp"
+#include "train/mesh/checkpoint.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 RunCheckpoint::RunCheckpoint(const TrainOptions& options, int64_t train_size, int64_t steps,
                              TrainingStep& trained)
@@ -98,4 +98,4 @@ base::Status RunCheckpoint::save(const Standing& at) {
   return mesh::save_checkpoint(path(), trained_.variables(), bookmark);
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

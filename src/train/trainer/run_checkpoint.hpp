@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "train/options.hpp"
-#include "train/training_step.hpp"
+#include "train/trainer/options.hpp"
+#include "train/trainer/training_step.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// Where a run stands between two steps.
 struct Standing {
@@ -52,4 +52,4 @@ class RunCheckpoint {
   TrainingStep& trained_;
 };
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

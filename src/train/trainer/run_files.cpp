@@ -1,4 +1,4 @@
-#include "train/run_files.hpp"
+#include "train/trainer/run_files.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include <fstream>
 #include <unistd.h>
 
-#include "mesh/device.hpp"
-#include "wire/job_profile.hpp"
+#include "base/reports/job_profile.hpp"
+#include "train/mesh/device.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 base::Status write_whole(const std::string& path, const std::string& text) {
@@ -101,23 +101,23 @@ base::Status write_profile(const TrainOptions& options, const EpochResult& resul
   const auto n = static_cast<double>(steps.steps);
   const double mean = steps.sum_s / n;
   const double variance = std::max(0.0, steps.sum_s2 / n - mean * mean);
-  wire::JobProfile profile;
+  base::reports::JobProfile profile;
   profile.model = options.task + "-" + options.model;
   profile.input = fmt::format("batch {} layout \"{}\" mesh \"{}\"", options.batch_size,
                               plan.rules.text(), plan.mesh.text());
   profile.gpu_type = mesh::device_name(memory.device());
   profile.source = "goban-train";
-  profile.iteration_s = wire::Measured{mean, std::sqrt(variance / n)};
-  profile.epoch_s = wire::Measured{result.train_s, 0};
+  profile.iteration_s = base::reports::Measured{mean, std::sqrt(variance / n)};
+  profile.epoch_s = base::reports::Measured{result.train_s, 0};
   profile.bytes_per_step =
-      wire::Measured{static_cast<double>(reduced_bytes(plan, micro_batches)), 0};
+      base::reports::Measured{static_cast<double>(reduced_bytes(plan, micro_batches)), 0};
   if (plan.totals.collectives > 0) {
     profile.sync_interval_s =
-        wire::Measured{mean / static_cast<double>(plan.totals.collectives), 0};
+        base::reports::Measured{mean / static_cast<double>(plan.totals.collectives), 0};
   }
-  profile.peak_mem_bytes = wire::Measured{static_cast<double>(memory.peak_bytes()), 0};
-  profile.input_stall_pct = wire::Measured{100 * steps.input_s / steps.sum_s, 0};
-  return write_whole(options.out + "/profile.json", wire::to_json(profile));
+  profile.peak_mem_bytes = base::reports::Measured{static_cast<double>(memory.peak_bytes()), 0};
+  profile.input_stall_pct = base::reports::Measured{100 * steps.input_s / steps.sum_s, 0};
+  return write_whole(options.out + "/profile.json", base::reports::to_json(profile));
 }
 
 ProgressBar::ProgressBar(bool visible, int64_t epoch, int64_t epochs, int64_t steps)
@@ -143,4 +143,4 @@ ProgressBar::~ProgressBar() {
   if (drawn_) fmt::print(stderr, "\r{:100}\r", "");
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

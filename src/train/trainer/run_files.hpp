@@ -4,12 +4,12 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "mesh/device_memory.hpp"
-#include "mesh/plan.hpp"
-#include "train/options.hpp"
-#include "train/progress_socket.hpp"
+#include "train/mesh/device_memory.hpp"
+#include "train/mesh/plan.hpp"
+#include "train/trainer/options.hpp"
+#include "train/trainer/progress_socket.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// Appends a line to metrics.csv (with a header if new) and replaces metrics.prom.
 [[nodiscard]] base::Status write_metrics(const TrainOptions& options, const EpochResult& result);
@@ -45,4 +45,4 @@ class ProgressBar {
 /// Seconds of a clock that never goes back.
 [[nodiscard]] double now_s();
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,10 +1,10 @@
-#include "train/stopping.hpp"
+#include "train/trainer/stopping.hpp"
 
 #include <array>
 #include <cstdint>
 #include <span>
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 std::atomic<bool> stop_requested = false;
 
@@ -17,4 +17,4 @@ base::Result<bool> agreed_to_stop(comm::Communicator& end) {
   return stop[0] != 0;
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -4,9 +4,9 @@
 #include <atomic>
 
 #include "base/result.hpp"
-#include "comm/communicator.hpp"
+#include "train/comm/communicator.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// Set by a signal handler: what runs ends at the next point that all ranks agree on.
 extern std::atomic<bool> stop_requested;
@@ -14,4 +14,4 @@ extern std::atomic<bool> stop_requested;
 /// True on all ranks if a signal came to any. Collective.
 [[nodiscard]] base::Result<bool> agreed_to_stop(comm::Communicator& end);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,4 +1,4 @@
-#include "train/sweep.hpp"
+#include "train/trainer/sweep.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,13 +8,13 @@
 #include <sstream>
 
 #include "base/number.hpp"
-#include "mesh/layout.hpp"
-#include "train/batches.hpp"
-#include "train/stopping.hpp"
-#include "train/sweep_files.hpp"
-#include "train/sweep_report.hpp"
+#include "train/mesh/layout.hpp"
+#include "train/trainer/batches.hpp"
+#include "train/trainer/stopping.hpp"
+#include "train/trainer/sweep_files.hpp"
+#include "train/trainer/sweep_report.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 namespace fs = std::filesystem;
@@ -283,4 +283,4 @@ base::Result<SweepResult> run_sweep(const SweepOptions& options, const Launcher&
   return Sweep(options, launcher).run();
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "train/find_largest.hpp"
-#include "train/options.hpp"
+#include "train/trainer/find_largest.hpp"
+#include "train/trainer/options.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// Batch size and learning-rate schedule are confounded in the plain experiment (Adafactor's rate
 /// falls with the number of steps, and a smaller batch takes more of them). The controls part them.
@@ -83,4 +83,4 @@ struct Launcher {
 [[nodiscard]] base::Result<SweepResult> run_sweep(const SweepOptions& options,
                                                   const Launcher& launcher);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,11 +1,11 @@
-#include "train/sweep_claims.hpp"
+#include "train/trainer/sweep_claims.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 // The rules. The experiment gives curves and words; these are the numbers we read from them.
@@ -277,4 +277,4 @@ std::vector<LayoutAgreement> layout_agreement(const std::vector<SweepRun>& runs)
   return out;
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "train/sweep.hpp"
+#include "train/trainer/sweep.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 enum class Verdict : uint8_t { NotMeasured, Holds, Fails };
 [[nodiscard]] const char* verdict_name(Verdict verdict);
@@ -55,4 +55,4 @@ struct LayoutAgreement {
 };
 [[nodiscard]] std::vector<LayoutAgreement> layout_agreement(const std::vector<SweepRun>& runs);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

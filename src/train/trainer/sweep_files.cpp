@@ -1,4 +1,4 @@
-#include "train/sweep_files.hpp"
+#include "train/trainer/sweep_files.hpp"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -6,11 +6,11 @@
 
 #include "base/number.hpp"
 #include "base/output_file.hpp"
-#include "train/environment.hpp"
-#include "train/sweep_claims.hpp"
-#include "train/sweep_report.hpp"
+#include "train/trainer/environment.hpp"
+#include "train/trainer/sweep_claims.hpp"
+#include "train/trainer/sweep_report.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 constexpr size_t kColumns = 9;
@@ -120,4 +120,4 @@ base::Status write_sweep_files(const SweepOptions& options, int ranks, const Swe
   return write_file(options.out + "/report.html", sweep_html(report));
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "train/sweep.hpp"
+#include "train/trainer/sweep.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// The lines of a run's metrics.csv; none if there is no such file. A line that a crash cut off at
 /// the end is left out. Errors: BadData with file and line.
@@ -25,4 +25,4 @@ namespace goban::train {
 [[nodiscard]] base::Status write_sweep_files(const SweepOptions& options, int ranks,
                                              const SweepResult& result);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,4 +1,4 @@
-#include "train/sweep_files.hpp"
+#include "train/trainer/sweep_files.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <sstream>
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 /// run.sh of a sweep that prints which GPU it sees, beside an mpirun that says it was called and
@@ -63,4 +63,4 @@ TEST_F(RunScript, UnderALauncherItIsARank) {
 }
 
 }  // namespace
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,12 +1,12 @@
-#include "train/sweep_report.hpp"
+#include "train/trainer/sweep_report.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "train/line_chart.hpp"
+#include "train/trainer/line_chart.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 constexpr const char* kStyle = R"(
@@ -215,4 +215,4 @@ std::string sweep_html(const SweepReport& report) {
       kStyle, body);
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "train/sweep.hpp"
-#include "train/sweep_claims.hpp"
+#include "train/trainer/sweep.hpp"
+#include "train/trainer/sweep_claims.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 struct SweepReport {
   const SweepOptions* options = nullptr;
@@ -22,4 +22,4 @@ struct SweepReport {
 /// compared, the largest batches, refused runs, the environment and the script.
 [[nodiscard]] std::string sweep_html(const SweepReport& report);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,20 +1,20 @@
-#include "train/sweep.hpp"
+#include "train/trainer/sweep.hpp"
 
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include "comm/thread_world.hpp"
-#include "mesh/layout.hpp"
-#include "train/line_chart.hpp"
-#include "train/stopping.hpp"
-#include "train/sweep_claims.hpp"
-#include "train/sweep_files.hpp"
-#include "train/test_images.hpp"
-#include "train/trainer.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/layout.hpp"
+#include "train/trainer/line_chart.hpp"
+#include "train/trainer/stopping.hpp"
+#include "train/trainer/sweep_claims.hpp"
+#include "train/trainer/sweep_files.hpp"
+#include "train/trainer/test_images.hpp"
+#include "train/trainer/trainer.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 using ::testing::ElementsAre;
@@ -83,7 +83,7 @@ class SweepRuns : public ::testing::Test {
       const auto mesh = mesh::MeshShape::parse(train.mesh);
       const auto status = comm::run_threads(static_cast<int>(mesh->devices()), {},
                                             [&](comm::Communicator& end) -> base::Status {
-                                              auto result = goban::train::train(train, end);
+                                              auto result = trainer::train(train, end);
                                               if (!result) return base::failure(result.error());
                                               if (end.rank() == 0) out = std::move(result);
                                               return {};
@@ -307,4 +307,4 @@ TEST(LineCharts, TicksAreRoundAndCover) {
 }
 
 }  // namespace
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,11 +1,11 @@
-#include "train/test_images.hpp"
+#include "train/trainer/test_images.hpp"
 
 #include <fstream>
 #include <string>
 
 #include "base/random.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 void write_images(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
@@ -36,4 +36,4 @@ void write_images(const std::filesystem::path& folder) {
   }
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

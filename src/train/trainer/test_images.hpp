@@ -3,10 +3,10 @@
 
 #include <filesystem>
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// Writes 240 training and 40 test images in IDX form, whose classes are where the bright square
 /// lies.
 void write_images(const std::filesystem::path& folder);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,15 +1,15 @@
-#include "train/test_runs.hpp"
+#include "train/trainer/test_runs.hpp"
 
 #include <fstream>
 #include <iterator>
 #include <unistd.h>
 
-#include "comm/thread_world.hpp"
-#include "mesh/layout.hpp"
-#include "train/test_images.hpp"
-#include "train/trainer.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/layout.hpp"
+#include "train/trainer/test_images.hpp"
+#include "train/trainer/trainer.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 namespace fs = std::filesystem;
 
@@ -59,4 +59,4 @@ std::string TestRuns::contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "train/options.hpp"
+#include "train/trainer/options.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// A folder with a set of images (test_images.hpp), removed at the end, and options of a run on it:
 /// an MLP, 10 steps an epoch.
@@ -31,4 +31,4 @@ class TestRuns {
   TrainOptions options_;
 };
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

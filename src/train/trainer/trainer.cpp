@@ -1,20 +1,20 @@
-#include "train/trainer.hpp"
+#include "train/trainer/trainer.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <memory>
 
-#include "mesh/device.hpp"
-#include "train/batches.hpp"
-#include "train/evaluation.hpp"
-#include "train/progress_socket.hpp"
-#include "train/run_checkpoint.hpp"
-#include "train/run_files.hpp"
-#include "train/stopping.hpp"
-#include "train/training_step.hpp"
+#include "train/mesh/device.hpp"
+#include "train/trainer/batches.hpp"
+#include "train/trainer/evaluation.hpp"
+#include "train/trainer/progress_socket.hpp"
+#include "train/trainer/run_checkpoint.hpp"
+#include "train/trainer/run_files.hpp"
+#include "train/trainer/stopping.hpp"
+#include "train/trainer/training_step.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 namespace {
 
@@ -347,4 +347,4 @@ base::Result<std::vector<EpochResult>> train(const TrainOptions& options, comm::
   return Run(options, end).all();
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "comm/communicator.hpp"
-#include "train/options.hpp"
+#include "train/comm/communicator.hpp"
+#include "train/trainer/options.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// Trains; every rank calls it with equal options. Rank 0 prints and writes files. After a signal
 /// (stop_requested) the ranks agree on a step, save and leave; so they do while they plan.
@@ -16,4 +16,4 @@ namespace goban::train {
 [[nodiscard]] base::Result<std::vector<EpochResult>> train(const TrainOptions& options,
                                                            comm::Communicator& end);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

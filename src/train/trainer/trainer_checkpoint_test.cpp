@@ -7,14 +7,14 @@
 #include <limits>
 #include <sys/resource.h>
 
-#include "comm/thread_world.hpp"
-#include "mesh/checkpoint.hpp"
-#include "train/stopping.hpp"
-#include "train/test_runs.hpp"
-#include "train/trainer.hpp"
-#include "train/training_step.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/checkpoint.hpp"
+#include "train/trainer/stopping.hpp"
+#include "train/trainer/test_runs.hpp"
+#include "train/trainer/trainer.hpp"
+#include "train/trainer/training_step.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -270,4 +270,4 @@ TEST_F(TrainerCheckpoint, AFolderThatCannotBeUsedIsAnErrorBeforeTheFirstStep) {
 }
 
 }  // namespace
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,4 +1,4 @@
-#include "train/trainer.hpp"
+#include "train/trainer/trainer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,14 +15,14 @@
 #include <tuple>
 #include <unistd.h>
 
-#include "comm/thread_world.hpp"
-#include "mesh/layout.hpp"
-#include "train/stopping.hpp"
-#include "train/test_runs.hpp"
-#include "train/training_step.hpp"
-#include "wire/job_profile.hpp"
+#include "base/reports/job_profile.hpp"
+#include "train/comm/thread_world.hpp"
+#include "train/mesh/layout.hpp"
+#include "train/trainer/stopping.hpp"
+#include "train/trainer/test_runs.hpp"
+#include "train/trainer/training_step.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 using ::testing::HasSubstr;
@@ -48,7 +48,7 @@ TEST_F(Trainer, LearnsAndWritesMetricsAndAProfile) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 31);
   EXPECT_THAT(contents(options_.out + "/metrics.prom"), HasSubstr("goban_train_epoch 30\n"));
   const auto profile =
-      wire::parse_job_profile(contents(options_.out + "/profile.json"), "profile.json");
+      base::reports::parse_job_profile(contents(options_.out + "/profile.json"), "profile.json");
   ASSERT_TRUE(profile) << profile.error().text();
   EXPECT_EQ(profile->model, "mnist-mlp");
   // Data parallel on two: each sends one fp32 gradient, and the loss and hits, a step.
@@ -428,4 +428,4 @@ TEST_F(Trainer, WrongOptionsAreNamed) {
 }
 
 }  // namespace
-}  // namespace goban::train
+}  // namespace goban::train::trainer

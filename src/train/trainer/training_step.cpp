@@ -1,4 +1,4 @@
-#include "train/training_step.hpp"
+#include "train/trainer/training_step.hpp"
 
 #include <ATen/ops/zeros.h>
 #include <algorithm>
@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 #include <optional>
 
-#include "mesh/device.hpp"
-#include "mesh/gradient.hpp"
-#include "mesh/kernels.hpp"
-#include "mesh/measure_costs.hpp"
-#include "train/stopping.hpp"
+#include "train/mesh/device.hpp"
+#include "train/mesh/gradient.hpp"
+#include "train/mesh/kernels.hpp"
+#include "train/mesh/measure_costs.hpp"
+#include "train/trainer/stopping.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 using namespace mesh;
 
@@ -282,4 +282,4 @@ std::vector<Feeds> TrainingStep::zero_feeds() const {
   return std::vector<Feeds>(static_cast<size_t>(micro_batches_), feeds);
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

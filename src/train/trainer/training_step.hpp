@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "comm/communicator.hpp"
-#include "mesh/device_memory.hpp"
-#include "mesh/graph.hpp"
-#include "mesh/layout.hpp"
-#include "mesh/program.hpp"
-#include "mesh/variables.hpp"
-#include "train/options.hpp"
+#include "train/comm/communicator.hpp"
+#include "train/mesh/device_memory.hpp"
+#include "train/mesh/graph.hpp"
+#include "train/mesh/layout.hpp"
+#include "train/mesh/program.hpp"
+#include "train/mesh/variables.hpp"
+#include "train/trainer/options.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 /// The model of the options for batches of `batch`.
 [[nodiscard]] Model build_model(const TrainOptions& options, mesh::Layers& layers, int64_t batch);
@@ -103,4 +103,4 @@ class TrainingStep {
   int micro_batches_ = 1;
 };
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

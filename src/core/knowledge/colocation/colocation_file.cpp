@@ -1,4 +1,4 @@
-#include "profile/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include "base/text_file.hpp"
 #include "base/units.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using base::bad_data;
@@ -287,4 +287,4 @@ Result<std::vector<AppId>> parse_members(std::string_view text, const Colocation
   return members;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

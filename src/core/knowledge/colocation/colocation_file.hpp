@@ -19,9 +19,9 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "profile/colocation/colocation_history.hpp"
+#include "core/knowledge/colocation/colocation_history.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Reads a file (plain or gzip). Errors: Failed if it cannot be read, else those of the parser.
 [[nodiscard]] base::Result<ColocationHistory> read_colocation(const std::string& path);
@@ -42,4 +42,4 @@ namespace goban::profile {
 /// blanks at its ends.
 [[nodiscard]] bool is_set_name(std::string_view name);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/colocation/colocation_history.hpp"
+#include "core/knowledge/colocation/colocation_history.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 constexpr size_t kSlotsMin = 64;
@@ -168,4 +168,4 @@ void ColocationHistory::merge(MeasuredSet set) {
   known.samples = std::min(kSamplesMax, known.samples + set.samples);
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

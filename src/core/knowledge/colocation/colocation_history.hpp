@@ -16,9 +16,9 @@
 
 #include "base/id.hpp"
 #include "base/name_table.hpp"
-#include "model/ids.hpp"
+#include "core/model/ids.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 using model::AppId;
 using GpuTypeId = base::Id<struct ColocationGpuTag>;  ///< such as V100
@@ -100,4 +100,4 @@ class ColocationHistory {
   std::vector<uint32_t> slots_;  ///< open addressing: index into sets_ + 1, 0 = free
 };
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/colocation/colocation_predictor.hpp"
+#include "core/knowledge/colocation/colocation_predictor.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 /// Upper end of joint utilisation in percent -> mean speed.
@@ -197,4 +197,4 @@ SetPower set_power(const PowerModel& model, const ColocationHistory& history, Gp
   return {model.gpu_busy_w(100), PowerLevel::Unknown};
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -8,10 +8,10 @@
 #include <span>
 #include <string_view>
 
-#include "profile/colocation/colocation_history.hpp"
-#include "profile/energy/power_model.hpp"
+#include "core/knowledge/colocation/colocation_history.hpp"
+#include "core/knowledge/energy/power_model.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Where a prediction comes from, the best first. Never: a set, or a pair in it, is known as not to
 /// be packed.
@@ -90,4 +90,4 @@ struct SetPower {
   return (power.gpu_w + model.host_share_w()) / prediction.sum_of_rates();
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

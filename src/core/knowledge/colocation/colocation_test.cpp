@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "profile/colocation/colocation_file.hpp"
-#include "profile/colocation/colocation_predictor.hpp"
-#include "profile/colocation/gpu_memory.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/colocation_predictor.hpp"
+#include "core/knowledge/colocation/gpu_memory.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 const char* const kHistory =
@@ -219,4 +219,4 @@ TEST(GpuMemory, AdmitsByPeaksContextsAndMargin) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/colocation/eaco_tables.hpp"
+#include "core/knowledge/colocation/eaco_tables.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +8,10 @@
 #include "base/check.hpp"
 #include "base/csv.hpp"
 #include "base/number.hpp"
-#include "profile/colocation/colocation_file.hpp"
-#include "profile/colocation/colocation_predictor.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/colocation_predictor.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using base::bad_data;
@@ -268,4 +268,4 @@ Result<EacoReplayResult> replay_eaco(std::span<const EacoRow> rows, const PowerM
   return result;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "profile/colocation/colocation_history.hpp"
-#include "profile/energy/power_model.hpp"
+#include "core/knowledge/colocation/colocation_history.hpp"
+#include "core/knowledge/energy/power_model.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// A row: alone (one member) or together. Members are named J1, J2, ... in the tables.
 struct EacoRow {
@@ -69,4 +69,4 @@ struct EacoReplayResult {
 [[nodiscard]] base::Result<EacoReplayResult> replay_eaco(std::span<const EacoRow> rows,
                                                          const PowerModel& model);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/colocation/gavel_throughputs.hpp"
+#include "core/knowledge/colocation/gavel_throughputs.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "base/number.hpp"
-#include "profile/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using base::bad_data;
@@ -220,4 +220,4 @@ Result<GavelImport> parse_gavel_throughputs(std::string_view json, const std::st
   return GavelReader(file).run(document);
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "profile/colocation/colocation_history.hpp"
+#include "core/knowledge/colocation/colocation_history.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// What was taken, and what was not and why.
 struct GavelImport {
@@ -35,4 +35,4 @@ struct GavelApp {
 };
 [[nodiscard]] GavelApp gavel_app(std::string_view name);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,21 +1,21 @@
 // Any bytes may claim to be throughputs of Gavel; what is accepted is a history that can be
 // written.
-#include "profile/colocation/gavel_throughputs.hpp"
+#include "core/knowledge/colocation/gavel_throughputs.hpp"
 
 #include <cstdint>
 
 #include "base/check.hpp"
-#include "profile/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto import = goban::profile::parse_gavel_throughputs(text, "fuzz.json");
+  const auto import = goban::core::knowledge::parse_gavel_throughputs(text, "fuzz.json");
   if (!import) {
     GOBAN_CHECK(!import.error().text().empty());
     return 0;
   }
-  const std::string written = goban::profile::to_csv(import->history);
-  const auto again = goban::profile::parse_colocation(written, "again.csv");
+  const std::string written = goban::core::knowledge::to_csv(import->history);
+  const auto again = goban::core::knowledge::parse_colocation(written, "again.csv");
   GOBAN_CHECK(again.has_value(), written);
   GOBAN_CHECK(again->sets().size() == import->history.sets().size(), written);
   return 0;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Memory of one GPU. The defaults are ours: about what a CUDA context with a deep-learning
 /// library takes, and what is kept free for fragments.
@@ -38,4 +38,4 @@ enum class MemoryFit : uint8_t {
   return all_known ? MemoryFit::Fits : MemoryFit::Unknown;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -5,13 +5,13 @@
 
 #include "base/test_shared.hpp"
 #include "base/text_file.hpp"
-#include "profile/colocation/colocation_file.hpp"
-#include "profile/colocation/colocation_predictor.hpp"
-#include "profile/colocation/eaco_tables.hpp"
-#include "profile/colocation/gavel_throughputs.hpp"
-#include "profile/energy/power_presets.hpp"
+#include "core/knowledge/colocation/colocation_file.hpp"
+#include "core/knowledge/colocation/colocation_predictor.hpp"
+#include "core/knowledge/colocation/eaco_tables.hpp"
+#include "core/knowledge/colocation/gavel_throughputs.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 TEST(EacoTables, TheModelMeetsTheStatedErrors) {
@@ -177,4 +177,4 @@ TEST(GavelThroughputs, RealDataHasTheStatedDistribution) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

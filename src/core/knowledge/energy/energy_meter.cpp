@@ -1,4 +1,4 @@
-#include "profile/energy/energy_meter.hpp"
+#include "core/knowledge/energy/energy_meter.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 constexpr std::array kAccountings = {Accounting::ActiveOnly, Accounting::IdleOn,
@@ -224,4 +224,4 @@ EnergyAccount EnergyMeter::finish(base::TimeNs end_ns) {
   return account;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

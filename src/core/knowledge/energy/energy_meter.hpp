@@ -24,10 +24,10 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "model/ids.hpp"
-#include "profile/energy/power_model.hpp"
+#include "core/knowledge/energy/power_model.hpp"
+#include "core/model/ids.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 enum class Accounting : uint8_t { ActiveOnly, IdleOn, OnlyEacoSleeps, EveryoneSleeps };
 inline constexpr size_t kNumAccountings = 4;
@@ -152,4 +152,4 @@ class EnergyMeter {
   base::TimeNs begin_ns_;
 };
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

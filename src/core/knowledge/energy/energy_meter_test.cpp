@@ -1,11 +1,11 @@
 // The accountings by hand-computed example, and the conservation of energy on random timelines.
-#include "profile/energy/energy_meter.hpp"
+#include "core/knowledge/energy/energy_meter.hpp"
 
 #include <gtest/gtest.h>
 #include <numeric>
 #include <rapidcheck/gtest.h>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using base::kSecond;
@@ -169,4 +169,4 @@ RC_GTEST_PROP(EnergyMeterProperty, EnergyIsConservedAndAccountingsAreOrdered, ()
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

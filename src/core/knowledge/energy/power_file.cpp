@@ -1,4 +1,4 @@
-#include "profile/energy/power_file.hpp"
+#include "core/knowledge/energy/power_file.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include "base/text_file.hpp"
 #include "base/units.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using base::ConfigProblems;
@@ -205,4 +205,4 @@ Result<PowerCatalog> read_power_file(const std::string& path) {
 
 std::string to_toml(const PowerCatalog& catalog) { return PowerWriter().run(catalog); }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -36,9 +36,9 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "profile/energy/power_model.hpp"
+#include "core/knowledge/energy/power_model.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Reads a file (plain or gzip). Errors: Failed if it cannot be read, else those of parse_power.
 [[nodiscard]] base::Result<PowerCatalog> read_power_file(const std::string& path);
@@ -51,4 +51,4 @@ namespace goban::profile {
 /// The catalog as such a file; parse_power reads it back equal.
 [[nodiscard]] std::string to_toml(const PowerCatalog& catalog);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,5 +1,5 @@
 // Any bytes may claim to be a power model; what is accepted reads back as it was written.
-#include "profile/energy/power_file.hpp"
+#include "core/knowledge/energy/power_file.hpp"
 
 #include <cstdint>
 
@@ -7,14 +7,14 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto catalog = goban::profile::parse_power(text, "fuzz.toml");
+  const auto catalog = goban::core::knowledge::parse_power(text, "fuzz.toml");
   if (!catalog) {
     GOBAN_CHECK(!catalog.error().text().empty());
     return 0;
   }
-  const std::string written = goban::profile::to_toml(*catalog);
-  const auto again = goban::profile::parse_power(written, "again.toml");
+  const std::string written = goban::core::knowledge::to_toml(*catalog);
+  const auto again = goban::core::knowledge::parse_power(written, "again.toml");
   GOBAN_CHECK(again.has_value(), written);
-  GOBAN_CHECK(goban::profile::to_toml(*again) == written, written);
+  GOBAN_CHECK(goban::core::knowledge::to_toml(*again) == written, written);
   return 0;
 }

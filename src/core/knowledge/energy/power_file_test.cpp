@@ -1,11 +1,11 @@
-#include "profile/energy/power_file.hpp"
+#include "core/knowledge/energy/power_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "profile/energy/power_presets.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 const char* const kFile =
@@ -97,4 +97,4 @@ TEST(PowerCatalog, TheLongestBeginningCounts) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,11 +1,11 @@
-#include "profile/energy/power_model.hpp"
+#include "core/knowledge/energy/power_model.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 double PowerModel::gpu_busy_w(double util_pct) const {
   const double share = std::clamp(util_pct, 0.0, 100.0) / 100;
@@ -44,4 +44,4 @@ const PowerModel* PowerCatalog::find(const std::string& gpu_model) const {
   return best;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

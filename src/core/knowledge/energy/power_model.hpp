@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// State of a GPU or of a node. A node is Busy if one of its GPUs is; Context is a GPU on which a
 /// process holds a context but computes nothing.
@@ -86,4 +86,4 @@ struct PowerCatalog {
   [[nodiscard]] const PowerModel* find(const std::string& gpu_model) const;
 };
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,12 +1,12 @@
-#include "profile/energy/power_presets.hpp"
+#include "core/knowledge/energy/power_presets.hpp"
 
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "profile/energy/power_file.hpp"
+#include "core/knowledge/energy/power_file.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using base::Result;
@@ -201,4 +201,4 @@ Result<PowerCatalog> resolve_power(const std::string& spec) {
   return spec.find(',') == std::string::npos ? make_power_preset(spec) : presets_by_model(spec);
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

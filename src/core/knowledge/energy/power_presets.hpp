@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "profile/energy/power_model.hpp"
+#include "core/knowledge/energy/power_model.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// A preset as a person sees it in a list; `basis` says what is measured in it and what assumed.
 struct PowerPresetInfo {
@@ -30,4 +30,4 @@ struct PowerPresetInfo {
 /// read_power_file; a name that is neither lists the presets.
 [[nodiscard]] base::Result<PowerCatalog> resolve_power(const std::string& spec);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

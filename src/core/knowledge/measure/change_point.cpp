@@ -1,12 +1,12 @@
-#include "profile/measure/change_point.hpp"
+#include "core/knowledge/measure/change_point.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "profile/median.hpp"
+#include "core/knowledge/median.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 /// One CUSUM: its evidence of a measurement is exp(tilt * z - allowance), z clipped to +-kClip.
@@ -89,4 +89,4 @@ std::vector<Change> find_changes(std::span<const double> log_times, double sigma
   return changes;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 struct ChangeOptions {
   /// Measurements of one GPU and kernel between false alarms, on average, at least.
@@ -39,4 +39,4 @@ struct Change {
 [[nodiscard]] std::vector<Change> find_changes(std::span<const double> log_times, double sigma,
                                                const ChangeOptions& options = {});
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/measure/change_point.hpp"
+#include "core/knowledge/measure/change_point.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include "base/random.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 enum class Tail : uint8_t { Normal, Laplace, StudentT3 };
@@ -107,4 +107,4 @@ TEST(ChangePoint, ScatterIsThatOfTheWholeMachine) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

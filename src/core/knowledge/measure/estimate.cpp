@@ -1,11 +1,11 @@
-#include "profile/measure/estimate.hpp"
+#include "core/knowledge/measure/estimate.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "profile/median.hpp"
+#include "core/knowledge/median.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 constexpr std::array<std::string_view, kNumKernels> kNames{"compute", "mixed", "memory"};
@@ -52,4 +52,4 @@ std::optional<double> lower_bound(std::span<const double> block_s, double alpha)
   return sorted[rank - 1];
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// What is measured. The position is the application class that it stands for: A, B, C.
 enum class Kernel : uint8_t { Compute, Mixed, Memory };
@@ -42,4 +42,4 @@ struct TimeEstimate {
 /// there are too few blocks for so sure a statement (2^-blocks > alpha).
 [[nodiscard]] std::optional<double> lower_bound(std::span<const double> block_s, double alpha);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,11 +1,11 @@
-#include "profile/measure/estimate.hpp"
+#include "core/knowledge/measure/estimate.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 /// Times with a long tail of slow ones, whose median is 1.
@@ -53,4 +53,4 @@ TEST(MeasureEstimate, NamesReadBack) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

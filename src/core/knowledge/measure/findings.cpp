@@ -1,12 +1,12 @@
-#include "profile/measure/findings.hpp"
+#include "core/knowledge/measure/findings.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "profile/median.hpp"
-#include "profile/scores_file.hpp"
+#include "core/knowledge/median.hpp"
+#include "core/knowledge/scores_file.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 /// The valid sessions of each GPU.
@@ -83,4 +83,4 @@ std::vector<std::vector<double>> raw_by_class(const MachineScores& scores) {
   return out;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "profile/measure/change_point.hpp"
-#include "profile/measure/measure_book.hpp"
+#include "core/knowledge/measure/change_point.hpp"
+#include "core/knowledge/measure/measure_book.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// A GPU as it is now.
 struct GpuNow {
@@ -67,4 +67,4 @@ inline constexpr int64_t kScoreAgeMax_s = int64_t{30} * 24 * 3600;
 /// [class][gpu], for the score table.
 [[nodiscard]] std::vector<std::vector<double>> raw_by_class(const MachineScores& scores);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/measure/findings.hpp"
+#include "core/knowledge/measure/findings.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 
 #include "base/random.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using testing::HasSubstr;
@@ -157,4 +157,4 @@ TEST(MeasureBook, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

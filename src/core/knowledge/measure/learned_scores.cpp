@@ -1,11 +1,11 @@
-#include "profile/measure/learned_scores.hpp"
+#include "core/knowledge/measure/learned_scores.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/check.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 LearnedScores::LearnedScores(const std::vector<std::string>& uuids, ScoreTable counting,
                              const LearnOptions& options)
@@ -86,7 +86,7 @@ void LearnedScores::take(size_t gpu, const GpuSession& session,
 std::vector<size_t> LearnedScores::look(const MeasureBook& book, std::span<const GpuNow> gpus,
                                         int64_t now_unix_s) {
   GOBAN_CHECK(gpus.size() == words_.size());
-  const MachineScores measured = profile::scores_of(book, gpus, now_unix_s);
+  const MachineScores measured = scores_of(book, gpus, now_unix_s);
   const ScoreTable scores = raw_by_class(measured);
   std::vector<size_t> expired;
   for (size_t i = 0; i < gpus.size(); ++i) {
@@ -144,4 +144,4 @@ std::vector<ScoreFacts> LearnedScores::facts(int64_t now_unix_s) const {
   return out;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

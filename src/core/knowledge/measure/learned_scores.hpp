@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "profile/measure/findings.hpp"
-#include "profile/measure/score_learner.hpp"
+#include "core/knowledge/measure/findings.hpp"
+#include "core/knowledge/measure/score_learner.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// A score is fresh for so long after its measurement: jobs make it suspect, and move nothing.
 inline constexpr int64_t kFreshScore_s = int64_t{24} * 3600;
@@ -87,4 +87,4 @@ class LearnedScores {
   std::vector<Seen> seen_;
 };
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/measure/learned_scores_file.hpp"
+#include "core/knowledge/measure/learned_scores_file.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "profile/scores_file.hpp"
+#include "core/knowledge/scores_file.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using nlohmann::json;
@@ -175,4 +175,4 @@ base::Result<Image> parse_learned_scores(std::string_view text, const std::strin
   }
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

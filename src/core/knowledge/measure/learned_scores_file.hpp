@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "profile/measure/learned_scores.hpp"
+#include "core/knowledge/measure/learned_scores.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 [[nodiscard]] std::string to_json(const LearnedScores::Image& image);
 /// Errors: BadData naming `file` and what is wrong; a newer version is refused, unknown fields are
@@ -15,4 +15,4 @@ namespace goban::profile {
 [[nodiscard]] base::Result<LearnedScores::Image> parse_learned_scores(std::string_view text,
                                                                       const std::string& file);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -3,10 +3,10 @@
 #include <cstdint>
 
 #include "base/check.hpp"
-#include "profile/measure/learned_scores_file.hpp"
+#include "core/knowledge/measure/learned_scores_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace goban::profile;
+  using namespace goban::core::knowledge;
   auto image = parse_learned_scores({reinterpret_cast<const char*>(data), size}, "fuzz.json");
   if (!image) {
     GOBAN_CHECK(!image.error().text().empty());

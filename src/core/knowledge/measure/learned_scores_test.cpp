@@ -1,10 +1,10 @@
-#include "profile/measure/learned_scores.hpp"
+#include "core/knowledge/measure/learned_scores.hpp"
 
 #include <gmock/gmock.h>
 
-#include "profile/measure/learned_scores_file.hpp"
+#include "core/knowledge/measure/learned_scores_file.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using testing::ElementsAre;
@@ -162,4 +162,4 @@ TEST(LearnedScoresFile, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/measure/measure_book.hpp"
+#include "core/knowledge/measure/measure_book.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "base/text_file.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using base::bad_data;
@@ -234,4 +234,4 @@ Result<MeasureBook> read_book(const std::string& path) {
   return parse_book(*text, path);
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

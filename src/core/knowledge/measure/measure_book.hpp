@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "profile/measure/estimate.hpp"
+#include "core/knowledge/measure/estimate.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Of the kernels: times of another version are not comparable.
 inline constexpr int64_t kKernelVersion = 1;
@@ -70,4 +70,4 @@ void add_session(GpuBook& gpu, GpuSession session);
 [[nodiscard]] std::string book_path(const std::string& scores_path);
 [[nodiscard]] base::Result<MeasureBook> read_book(const std::string& path);
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

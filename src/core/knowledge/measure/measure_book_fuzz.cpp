@@ -1,13 +1,13 @@
 // Any bytes may claim to be the book of measurements; what is accepted reads back as written.
-#include "profile/measure/measure_book.hpp"
+#include "core/knowledge/measure/measure_book.hpp"
 
 #include <cstdint>
 
 #include "base/check.hpp"
-#include "profile/measure/findings.hpp"
+#include "core/knowledge/measure/findings.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace goban::profile;
+  using namespace goban::core::knowledge;
   const auto book = parse_book({reinterpret_cast<const char*>(data), size}, "fuzz.json");
   if (!book) {
     GOBAN_CHECK(!book.error().text().empty());

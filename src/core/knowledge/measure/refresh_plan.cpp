@@ -1,8 +1,8 @@
-#include "profile/measure/refresh_plan.hpp"
+#include "core/knowledge/measure/refresh_plan.hpp"
 
 #include <tuple>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 /// 0 = not due; else the higher, the sooner.
@@ -30,4 +30,4 @@ std::optional<size_t> next_to_refresh(std::span<const RefreshGpu> gpus, const Re
   return best;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

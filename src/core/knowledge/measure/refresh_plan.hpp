@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Of all GPU time, for measuring again.
 inline constexpr double kRefreshShare = 0.001;
@@ -40,4 +40,4 @@ struct RefreshOptions {
                                                     const RefreshBooks& books,
                                                     const RefreshOptions& options = {});
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-#include "profile/measure/refresh_plan.hpp"
+#include "core/knowledge/measure/refresh_plan.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 constexpr double kStep_s = 60;
@@ -88,4 +88,4 @@ TEST(RefreshPlan, TheUrgentFirst) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

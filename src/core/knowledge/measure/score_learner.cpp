@@ -1,14 +1,14 @@
-#include "profile/measure/score_learner.hpp"
+#include "core/knowledge/measure/score_learner.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/check.hpp"
-#include "profile/median.hpp"
-#include "profile/scores_file.hpp"
+#include "core/knowledge/median.hpp"
+#include "core/knowledge/scores_file.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 ScoreLearner::ScoreLearner(std::vector<std::vector<double>> raw_by_class, LearnOptions options)
     : options_(options), image_{.raw = std::move(raw_by_class)} {
@@ -120,4 +120,4 @@ std::vector<GpuId> ScoreLearner::suspects() const {
   return out;
 }
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

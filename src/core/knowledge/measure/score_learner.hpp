@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "profile/pm_scores.hpp"
+#include "core/knowledge/pm_scores.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 
 /// Where the times of a run come from.
 enum class TimeSource : uint8_t {
@@ -113,4 +113,4 @@ class ScoreLearner {
   int64_t unused_ = 0;
 };
 
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,13 +1,13 @@
-#include "profile/measure/score_learner.hpp"
+#include "core/knowledge/measure/score_learner.hpp"
 
 #include <cmath>
 #include <gmock/gmock.h>
 #include <numbers>
 
 #include "base/random.hpp"
-#include "profile/binning.hpp"
+#include "core/knowledge/binning.hpp"
 
-namespace goban::profile {
+namespace goban::core::knowledge {
 namespace {
 
 using testing::ElementsAre;
@@ -254,4 +254,4 @@ TEST(ScoreLearner, SharedRunsAndNonsenseSayNothing) {
 }
 
 }  // namespace
-}  // namespace goban::profile
+}  // namespace goban::core::knowledge

@@ -1,10 +1,10 @@
-#include "model/import/gpu_specs.hpp"
+#include "core/model/import/gpu_specs.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 constexpr int64_t kGiB = int64_t{1} << 30;
@@ -61,4 +61,4 @@ const GpuSpec* find_gpu_spec(std::string_view name) {
   return found == kSpecs.end() ? nullptr : found;
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// From the maker's data sheet; 0 = it depends on the variant, which the name does not say.
 struct GpuSpec {
@@ -16,4 +16,4 @@ struct GpuSpec {
 /// "NVIDIA-A100-SXM4-80GB", "Tesla V100-SXM2-16GB", "l4": the entry of that name, or null.
 [[nodiscard]] const GpuSpec* find_gpu_spec(std::string_view name);
 
-}  // namespace goban::model
+}  // namespace goban::core::model

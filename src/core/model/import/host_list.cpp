@@ -1,11 +1,11 @@
-#include "model/import/host_list.hpp"
+#include "core/model/import/host_list.hpp"
 
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "model/cluster_file.hpp"
+#include "core/model/cluster_file.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 using base::Result;
@@ -92,4 +92,4 @@ Result<Names> expand_host_list(std::string_view list) {
   return out;
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

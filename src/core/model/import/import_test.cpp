@@ -4,13 +4,13 @@
 
 #include "base/test_shared.hpp"
 #include "base/text_file.hpp"
-#include "model/cluster_file.hpp"
-#include "model/import/gpu_specs.hpp"
-#include "model/import/host_list.hpp"
-#include "model/import/kubernetes_nodes.hpp"
-#include "model/import/slurm_nodes.hpp"
+#include "core/model/cluster_file.hpp"
+#include "core/model/import/gpu_specs.hpp"
+#include "core/model/import/host_list.hpp"
+#include "core/model/import/kubernetes_nodes.hpp"
+#include "core/model/import/slurm_nodes.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 using testing::AllOf;
@@ -315,4 +315,4 @@ TEST(GpuSpecs, NamesOfSlurmAndKubernetesAreKnown) {
 }
 
 }  // namespace
-}  // namespace goban::model
+}  // namespace goban::core::model

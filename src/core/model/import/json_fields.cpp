@@ -1,9 +1,9 @@
-#include "model/import/json_fields.hpp"
+#include "core/model/import/json_fields.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace goban::model {
+namespace goban::core::model {
 
 using nlohmann::json;
 
@@ -35,4 +35,4 @@ std::string text_of(const json& value, std::string_view key) {
   return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

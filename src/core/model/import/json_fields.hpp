@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// The document. Errors: BadData with the line.
 [[nodiscard]] base::Result<nlohmann::json> parse_json(std::string_view text,
@@ -19,4 +19,4 @@ namespace goban::model {
 /// A member that is a string, or "".
 [[nodiscard]] std::string text_of(const nlohmann::json& value, std::string_view key);
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -1,4 +1,4 @@
-#include "model/import/kubernetes_nodes.hpp"
+#include "core/model/import/kubernetes_nodes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/number.hpp"
-#include "model/import/json_fields.hpp"
+#include "core/model/import/json_fields.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 using base::Result;
@@ -174,4 +174,4 @@ Result<SiteNodes> parse_kubernetes_nodes(std::string_view text, const std::strin
   return site;
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

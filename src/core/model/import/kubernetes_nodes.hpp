@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "model/import/site_nodes.hpp"
+#include "core/model/import/site_nodes.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// Reads allocatable cpu, memory, ephemeral-storage and nvidia.com/gpu (or amd.com/gpu); the labels
 /// nvidia.com/gpu.product and gpu.memory (MiB), cloud.provider.com/topology-rack (rack) and
@@ -19,4 +19,4 @@ namespace goban::model {
 /// Errors: BadData without a place.
 [[nodiscard]] base::Result<int64_t> parse_kubernetes_quantity(std::string_view text);
 
-}  // namespace goban::model
+}  // namespace goban::core::model

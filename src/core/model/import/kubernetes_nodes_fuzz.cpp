@@ -1,23 +1,24 @@
 // Any bytes are a list of Kubernetes nodes: refused with a place, or a cluster that its own file
 // format holds.
-#include "model/import/kubernetes_nodes.hpp"
+#include "core/model/import/kubernetes_nodes.hpp"
 
 #include <cstdint>
 
 #include "base/check.hpp"
-#include "model/cluster_file.hpp"
+#include "core/model/cluster_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace model = goban::model;
+  namespace model = goban::core::model;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  auto site = model::parse_kubernetes_nodes(text, "fuzz.json");
+  auto site = goban::core::model::parse_kubernetes_nodes(text, "fuzz.json");
   if (!site) {
     GOBAN_CHECK(!site.error().message.empty() && site.error().place.file == "fuzz.json");
     return 0;
   }
-  const auto built = model::build_site_cluster(std::move(*site), {});
+  const auto built = goban::core::model::build_site_cluster(std::move(*site), {});
   if (!built) return 0;
-  const auto again = model::parse_cluster(model::to_toml(built->cluster), "again.toml");
+  const auto again =
+      goban::core::model::parse_cluster(goban::core::model::to_toml(built->cluster), "again.toml");
   GOBAN_CHECK(again.has_value(), again ? "" : again.error().text());
   GOBAN_CHECK(again->num_gpus() == built->cluster.num_gpus());
   return 0;

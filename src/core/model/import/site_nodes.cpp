@@ -1,4 +1,4 @@
-#include "model/import/site_nodes.hpp"
+#include "core/model/import/site_nodes.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -7,11 +7,11 @@
 #include <set>
 #include <tuple>
 
-#include "model/cluster_file.hpp"
-#include "model/import/gpu_specs.hpp"
-#include "model/name_pattern.hpp"
+#include "core/model/cluster_file.hpp"
+#include "core/model/import/gpu_specs.hpp"
+#include "core/model/name_pattern.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 using base::Result;
@@ -246,4 +246,4 @@ Result<ImportedCluster> build_site_cluster(SiteNodes site, const ImportOptions& 
   return ImportedCluster{std::move(*cluster), std::move(notes)};
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "model/cluster.hpp"
+#include "core/model/cluster.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// One node as the site states it.
 struct SiteNode {
@@ -57,4 +57,4 @@ struct ImportedCluster {
 [[nodiscard]] base::Result<ImportedCluster> build_site_cluster(SiteNodes site,
                                                                const ImportOptions& options);
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -1,13 +1,13 @@
-#include "model/import/slurm_json.hpp"
+#include "core/model/import/slurm_json.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "model/import/host_list.hpp"
-#include "model/import/json_fields.hpp"
+#include "core/model/import/host_list.hpp"
+#include "core/model/import/json_fields.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 using base::Result;
@@ -162,4 +162,4 @@ Result<SiteNodes> parse_slurm_json(std::string_view text, const std::string& fil
   return site;
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

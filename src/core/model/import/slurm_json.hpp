@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "model/import/site_nodes.hpp"
+#include "core/model/import/site_nodes.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// What any of Slurm's formats says of a node, before it is understood.
 struct SlurmNodeFacts {
@@ -25,4 +25,4 @@ struct SlurmNodeFacts {
 [[nodiscard]] base::Result<SiteNodes> parse_slurm_json(std::string_view text,
                                                        const std::string& file);
 
-}  // namespace goban::model
+}  // namespace goban::core::model

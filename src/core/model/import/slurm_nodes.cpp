@@ -1,14 +1,14 @@
-#include "model/import/slurm_nodes.hpp"
+#include "core/model/import/slurm_nodes.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "model/import/host_list.hpp"
-#include "model/import/slurm_json.hpp"
-#include "model/import/slurm_text.hpp"
+#include "core/model/import/host_list.hpp"
+#include "core/model/import/slurm_json.hpp"
+#include "core/model/import/slurm_text.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 using base::Result;
@@ -220,4 +220,4 @@ base::Result<SiteNodes> parse_slurm_nodes(std::string_view text, const std::stri
   return site;
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

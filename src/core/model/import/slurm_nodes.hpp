@@ -12,9 +12,9 @@
 #include <string>
 #include <string_view>
 
-#include "model/import/site_nodes.hpp"
+#include "core/model/import/site_nodes.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// Reads any of the node lists above, told apart by their first character. Nodes in state FUTURE do
 /// not exist and are left out with a note. Errors: BadData with line (text) or path (JSON).
@@ -42,4 +42,4 @@ struct SlurmGpus {
 /// True if a state such as "IDLE+CLOUD" or "DOWN*+DRAIN" lets jobs start sooner or later.
 [[nodiscard]] bool slurm_state_usable(std::string_view state);
 
-}  // namespace goban::model
+}  // namespace goban::core::model

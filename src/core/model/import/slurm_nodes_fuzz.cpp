@@ -1,33 +1,34 @@
 // Any bytes are a node list or a topology of Slurm: refused with a place, or a cluster that its own
 // file format holds.
-#include "model/import/slurm_nodes.hpp"
+#include "core/model/import/slurm_nodes.hpp"
 
 #include <cstdint>
 
 #include "base/check.hpp"
-#include "model/cluster_file.hpp"
-#include "model/import/host_list.hpp"
+#include "core/model/cluster_file.hpp"
+#include "core/model/import/host_list.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace model = goban::model;
+  namespace model = goban::core::model;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (const auto names = model::expand_host_list(text)) {
-    GOBAN_CHECK(static_cast<int64_t>(names->size()) <= model::kNodesMax);
+  if (const auto names = goban::core::model::expand_host_list(text)) {
+    GOBAN_CHECK(static_cast<int64_t>(names->size()) <= goban::core::model::kNodesMax);
   }
-  model::SiteNodes few;
+  goban::core::model::SiteNodes few;
   few.nodes.emplace_back().name = "g1";
-  if (const auto status = model::add_slurm_topology(text, "fuzz.conf", few); !status) {
+  if (const auto status = goban::core::model::add_slurm_topology(text, "fuzz.conf", few); !status) {
     GOBAN_CHECK(status.error().place.file == "fuzz.conf");
   }
-  auto site = model::parse_slurm_nodes(text, "fuzz.txt");
+  auto site = goban::core::model::parse_slurm_nodes(text, "fuzz.txt");
   if (!site) {
     GOBAN_CHECK(!site.error().message.empty() && site.error().place.file == "fuzz.txt");
     return 0;
   }
-  const auto built =
-      model::build_site_cluster(std::move(*site), {.name = "fuzz", .socket_islands = true});
+  const auto built = goban::core::model::build_site_cluster(
+      std::move(*site), {.name = "fuzz", .socket_islands = true});
   if (!built) return 0;
-  const auto again = model::parse_cluster(model::to_toml(built->cluster), "again.toml");
+  const auto again =
+      goban::core::model::parse_cluster(goban::core::model::to_toml(built->cluster), "again.toml");
   GOBAN_CHECK(again.has_value(), again ? "" : again.error().text());
   GOBAN_CHECK(again->num_gpus() == built->cluster.num_gpus());
   return 0;

@@ -1,11 +1,11 @@
-#include "model/import/slurm_text.hpp"
+#include "core/model/import/slurm_text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/number.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -94,4 +94,4 @@ base::Result<std::vector<SlurmRecord>> parse_slurm_records(
   return records;
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

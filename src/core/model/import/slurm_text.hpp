@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 
 /// One record: the words from one `first_key=` to the next. Values run to the next word that has a
 /// key, so "OS=Linux 5.10 x86_64" is one value. `#` begins a comment at the start of a line.
@@ -36,4 +36,4 @@ struct SlurmRecord {
 /// Equal in any case.
 [[nodiscard]] bool same_word(std::string_view a, std::string_view b);
 
-}  // namespace goban::model
+}  // namespace goban::core::model

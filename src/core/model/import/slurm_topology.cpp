@@ -3,11 +3,11 @@
 #include <map>
 #include <set>
 
-#include "model/import/host_list.hpp"
-#include "model/import/slurm_nodes.hpp"
-#include "model/import/slurm_text.hpp"
+#include "core/model/import/host_list.hpp"
+#include "core/model/import/slurm_nodes.hpp"
+#include "core/model/import/slurm_text.hpp"
 
-namespace goban::model {
+namespace goban::core::model {
 namespace {
 
 using base::Result;
@@ -88,4 +88,4 @@ base::Status add_slurm_topology(std::string_view text, const std::string& file, 
   return {};
 }
 
-}  // namespace goban::model
+}  // namespace goban::core::model

@@ -1,11 +1,11 @@
 // Consolidation: what an emptied node saves while it sleeps against what the moves cost, in joules.
 #include <algorithm>
 
-#include "policy/migration/migration.hpp"
-#include "policy/sharing/promises.hpp"
-#include "policy/sharing/worth.hpp"
+#include "core/policy/migration/migration.hpp"
+#include "core/policy/sharing/promises.hpp"
+#include "core/policy/sharing/worth.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class Consolidate final : public Migration {
@@ -22,7 +22,7 @@ class Consolidate final : public Migration {
   }
 
   bool pays(const SharingView& view, const Evacuation& evacuation) const override {
-    const profile::PowerModel* model = model_of(view, evacuation.node);
+    const knowledge::PowerModel* model = model_of(view, evacuation.node);
     if (model == nullptr) return false;
     const double price_w = delay_price_w(view, options_.delay_price_w);
     double longest_s = 0;
@@ -48,7 +48,7 @@ class Consolidate final : public Migration {
   }
 
  private:
-  static const profile::PowerModel* model_of(const SharingView& view, model::NodeId node) {
+  static const knowledge::PowerModel* model_of(const SharingView& view, model::NodeId node) {
     return power_model(view, view.tenants().cluster().node(node).gpu_model);
   }
 
@@ -65,7 +65,7 @@ class Consolidate final : public Migration {
 
   /// Its part of what its GPUs draw, their parts of the host included.
   static double power_w(const SharingView& view, const JobState& job,
-                        const profile::PowerModel& model) {
+                        const knowledge::PowerModel& model) {
     const Tenants& tenants = view.tenants();
     double sum_w = 0;
     for (const GroupId id : tenants.groups_of(job.job)) {
@@ -78,11 +78,11 @@ class Consolidate final : public Migration {
   }
 
   /// Of a node that is idle for `span_s` and then needed: it idles until it sleeps, and is woken.
-  static double saved_j(const profile::PowerModel& model, uint32_t num_gpus, double span_s) {
+  static double saved_j(const knowledge::PowerModel& model, uint32_t num_gpus, double span_s) {
     const double idle_w = model.node_idle_w(num_gpus);
-    const double asleep_s = span_s - profile::break_even_s(model.sleep, idle_w);
+    const double asleep_s = span_s - knowledge::break_even_s(model.sleep, idle_w);
     if (asleep_s <= 0) return 0;
-    const profile::RestEnergy rest = profile::rest_energy(model.sleep, asleep_s, true);
+    const knowledge::RestEnergy rest = knowledge::rest_energy(model.sleep, asleep_s, true);
     return idle_w * asleep_s - rest.rest_j - rest.transition_j;
   }
 
@@ -95,4 +95,4 @@ std::unique_ptr<Migration> make_consolidate(ConsolidateOptions options) {
   return std::make_unique<Consolidate>(options);
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,15 +1,15 @@
 #include <gtest/gtest.h>
 
-#include "policy/migration/migration.hpp"
-#include "policy/sharing/test_sharing.hpp"
+#include "core/policy/migration/migration.hpp"
+#include "core/policy/sharing/test_sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 /// Nodes of two GPUs: 120 W idle, 20 W asleep, 10 s and 1.2 kJ for each way, so a sleep pays from
 /// 20 s on. A GPU with app 0 or 1 draws 200 W, with both 300 W, 50 W of the host in it.
 TestSite site() {
-  profile::PowerModel power;
+  knowledge::PowerModel power;
   power.num_gpus = 2;
   power.host_idle_w = 100;
   power.gpu_idle_w = 10;
@@ -128,4 +128,4 @@ TEST_F(Consolidate, WhoMayBeMoved) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "policy/sharing/sharing.hpp"
+#include "core/policy/sharing/sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 struct Move {
   const JobState* job = nullptr;
@@ -57,4 +57,4 @@ struct ConsolidateOptions {
 /// more joules than the moves cost. The energy of a node at rest is that of its power model.
 std::unique_ptr<Migration> make_consolidate(ConsolidateOptions options);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

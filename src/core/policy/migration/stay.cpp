@@ -1,7 +1,7 @@
-#include "policy/migration/migration.hpp"
+#include "core/policy/migration/migration.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 std::unique_ptr<Migration> make_stay() { return std::make_unique<Migration>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

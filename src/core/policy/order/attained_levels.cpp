@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "policy/order/order.hpp"
+#include "core/policy/order/order.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class AttainedLevels final : public Order {
@@ -37,4 +37,4 @@ std::unique_ptr<Order> make_attained_levels(TimeNs first_gpu_ns) {
   return std::make_unique<AttainedLevels>(first_gpu_ns);
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "policy/order/order.hpp"
+#include "core/policy/order/order.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 constexpr double kFirst_s = 3600;
@@ -60,4 +60,4 @@ TEST(AttainedLevels, ForeverIsStillALevel) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

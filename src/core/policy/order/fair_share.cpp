@@ -1,8 +1,8 @@
 // Fair-share: jobs of those who were served least for their shares go first (fair_tree.hpp), then
 // by arrival.
-#include "policy/order/order.hpp"
+#include "core/policy/order/order.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class FairShare final : public Order {
@@ -26,4 +26,4 @@ std::unique_ptr<Order> make_fair_share(const model::SiteRules& rules) {
   return std::make_unique<FairShare>(rules);
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

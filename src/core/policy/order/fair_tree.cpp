@@ -1,9 +1,9 @@
-#include "policy/order/fair_tree.hpp"
+#include "core/policy/order/fair_tree.hpp"
 
 #include <algorithm>
 #include <limits>
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class Ranking {
@@ -80,4 +80,4 @@ std::vector<double> fair_tree(std::span<const FairNode> nodes, size_t num_associ
   return Ranking(nodes, num_associations).run();
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// One account or user. Node 0 is the root.
 struct FairNode {
@@ -24,4 +24,4 @@ struct FairNode {
 [[nodiscard]] std::vector<double> fair_tree(std::span<const FairNode> nodes,
                                             size_t num_associations);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,4 +1,4 @@
-#include "policy/order/fair_tree.hpp"
+#include "core/policy/order/fair_tree.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include "base/random.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using testing::ElementsAre;
@@ -69,4 +69,4 @@ TEST(FairTreeProperty, MoreUsageNeverHelps) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,7 +1,7 @@
 // First in, first out: by submit time.
-#include "policy/order/order.hpp"
+#include "core/policy/order/order.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class Fifo final : public Order {
@@ -15,4 +15,4 @@ class Fifo final : public Order {
 
 std::unique_ptr<Order> make_fifo() { return std::make_unique<Fifo>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,8 +1,8 @@
 // Least attained service: who held resources for the shortest time (wall time, not multiplied by
 // GPUs; PAL spec 7) goes first.
-#include "policy/order/order.hpp"
+#include "core/policy/order/order.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class LeastAttainedService final : public Order {
@@ -26,4 +26,4 @@ std::unique_ptr<Order> make_las(TimeNs quantum_ns) {
   return std::make_unique<LeastAttainedService>(quantum_ns);
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "policy/order/order.hpp"
+#include "core/policy/order/order.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 double priority_of(const std::vector<double>& by_id, size_t id) {
@@ -43,4 +43,4 @@ std::unique_ptr<Order> make_multifactor(const model::SiteRules& rules) {
   return std::make_unique<Multifactor>(rules);
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

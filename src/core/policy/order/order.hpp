@@ -6,10 +6,10 @@
 #include <memory>
 #include <span>
 
-#include "model/job_state.hpp"
-#include "model/site_rules.hpp"
+#include "core/model/job_state.hpp"
+#include "core/model/site_rules.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 using base::TimeNs;
 
@@ -71,4 +71,4 @@ std::unique_ptr<Order> make_srtf(const model::WorkOracle* oracle);
 std::unique_ptr<Order> make_fair_share(const model::SiteRules& rules);
 std::unique_ptr<Order> make_multifactor(const model::SiteRules& rules);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

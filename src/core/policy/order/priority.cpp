@@ -1,7 +1,7 @@
 // Priority: the largest priority first, then by arrival.
-#include "policy/order/order.hpp"
+#include "core/policy/order/order.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class Priority final : public Order {
@@ -16,4 +16,4 @@ class Priority final : public Order {
 
 std::unique_ptr<Order> make_priority() { return std::make_unique<Priority>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

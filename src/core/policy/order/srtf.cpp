@@ -1,9 +1,9 @@
 // Shortest remaining time first: true work minus attained wall time, may go negative (PAL spec 7).
 // Knows the true work of every job: simulation only.
 #include "base/check.hpp"
-#include "policy/order/order.hpp"
+#include "core/policy/order/order.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class ShortestRemaining final : public Order {
@@ -28,4 +28,4 @@ std::unique_ptr<Order> make_srtf(const model::WorkOracle* oracle) {
   return std::make_unique<ShortestRemaining>(oracle);
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

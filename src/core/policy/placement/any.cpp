@@ -1,7 +1,7 @@
 // Any: the lowest free GPU ids, node borders ignored (a cluster of interchangeable GPUs).
-#include "policy/placement/placement.hpp"
+#include "core/policy/placement/placement.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class Any final : public Placement {
@@ -34,4 +34,4 @@ class Any final : public Placement {
 
 std::unique_ptr<Placement> make_any() { return std::make_unique<Any>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

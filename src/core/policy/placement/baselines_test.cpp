@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <set>
 
-#include "policy/placement/test_cluster.hpp"
+#include "core/policy/placement/test_cluster.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(Random, DrawsFreeGpusAndDependsOnTheSeedAlone) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

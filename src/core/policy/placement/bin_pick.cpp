@@ -1,8 +1,8 @@
-#include "policy/placement/bin_pick.hpp"
+#include "core/policy/placement/bin_pick.hpp"
 
 #include <algorithm>
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 using model::CountBuckets;
 using model::DomainSet;
@@ -12,7 +12,7 @@ using model::NodeId;
 namespace {
 
 /// Appends up to `missing` free GPUs of exactly `bin` on one node, lowest ids first.
-void take_from_node(const profile::BinCounts& counts, const model::FreeGpus& free, size_t bin,
+void take_from_node(const knowledge::BinCounts& counts, const model::FreeGpus& free, size_t bin,
                     uint32_t node_index, uint32_t& missing, std::vector<GpuId>& out) {
   const model::Node& node = counts.cluster().node(NodeId(node_index));
   for (uint32_t gpu = free.first_from(node.first_gpu); gpu < node.end_gpu() && missing > 0;
@@ -25,7 +25,7 @@ void take_from_node(const profile::BinCounts& counts, const model::FreeGpus& fre
 
 }  // namespace
 
-void pick_pm_first(const profile::BinCounts& counts, const model::FreeGpus& free, uint32_t count,
+void pick_pm_first(const knowledge::BinCounts& counts, const model::FreeGpus& free, uint32_t count,
                    size_t bin_max, NodeRange nodes, std::vector<GpuId>& out) {
   uint32_t missing = count;
   for (size_t bin = 0; bin <= bin_max && missing > 0; ++bin) {
@@ -58,7 +58,7 @@ void pick_pm_first(const profile::BinCounts& counts, const model::FreeGpus& free
   }
 }
 
-void pick_lowest(const profile::BinCounts& counts, const model::FreeGpus& free, uint32_t count,
+void pick_lowest(const knowledge::BinCounts& counts, const model::FreeGpus& free, uint32_t count,
                  size_t bin_max, uint32_t first_gpu, uint32_t end_gpu, std::vector<GpuId>& out) {
   uint32_t missing = count;
   for (uint32_t gpu = free.first_from(first_gpu); gpu < end_gpu && missing > 0;
@@ -69,4 +69,4 @@ void pick_lowest(const profile::BinCounts& counts, const model::FreeGpus& free, 
   }
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

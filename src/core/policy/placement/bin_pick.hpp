@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/free_gpus.hpp"
-#include "profile/bin_counts.hpp"
+#include "core/knowledge/bin_counts.hpp"
+#include "core/model/free_gpus.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// Nodes [first, end) that a choice may use.
 struct NodeRange {
@@ -18,12 +18,12 @@ struct NodeRange {
 /// PM-First (PAL spec 5): sorts free GPUs of bins 0..bin_max on `nodes` by (bin, |c - count|, id),
 /// where c is the number of free GPUs in the same bin and node, and appends the first `count`.
 /// There must be that many. Cost: GPUs and nodes taken, not the size of the cluster.
-void pick_pm_first(const profile::BinCounts& counts, const model::FreeGpus& free, uint32_t count,
+void pick_pm_first(const knowledge::BinCounts& counts, const model::FreeGpus& free, uint32_t count,
                    size_t bin_max, NodeRange nodes, std::vector<model::GpuId>& out);
 
 /// Appends the `count` lowest free GPU ids of bins 0..bin_max in [first_gpu, end_gpu).
-void pick_lowest(const profile::BinCounts& counts, const model::FreeGpus& free, uint32_t count,
+void pick_lowest(const knowledge::BinCounts& counts, const model::FreeGpus& free, uint32_t count,
                  size_t bin_max, uint32_t first_gpu, uint32_t end_gpu,
                  std::vector<model::GpuId>& out);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,8 +1,8 @@
 // Consolidated: never more nodes than needed. A job of at most a node's size waits for one node;
 // a larger one takes wholly free nodes and best-fits the remainder (strict site policies).
-#include "policy/placement/placement.hpp"
+#include "core/policy/placement/placement.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using model::CountBuckets;
@@ -58,4 +58,4 @@ class Consolidated final : public Placement {
 
 std::unique_ptr<Placement> make_consolidated() { return std::make_unique<Consolidated>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,7 +1,7 @@
 // Packed: as few nodes as possible, best fit first (PAL spec 6, the artifact's default).
-#include "policy/placement/placement.hpp"
+#include "core/policy/placement/placement.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using model::CountBuckets;
@@ -44,4 +44,4 @@ class Packed final : public Placement {
 
 std::unique_ptr<Placement> make_packed() { return std::make_unique<Packed>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -3,15 +3,15 @@
 // The paper has two levels (within and across nodes); here every topology level is a row.
 #include <algorithm>
 
-#include "policy/placement/bin_pick.hpp"
-#include "policy/placement/pal_entries.hpp"
-#include "policy/placement/placement.hpp"
+#include "core/policy/placement/bin_pick.hpp"
+#include "core/policy/placement/pal_entries.hpp"
+#include "core/policy/placement/placement.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
+using knowledge::BinCounts;
 using model::DomainSet;
-using profile::BinCounts;
 
 class Pal final : public Placement {
  public:
@@ -72,4 +72,4 @@ class Pal final : public Placement {
 
 std::unique_ptr<Placement> make_pal(PalOptions options) { return std::make_unique<Pal>(options); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,12 +1,12 @@
-#include "policy/placement/pal_entries.hpp"
+#include "core/policy/placement/pal_entries.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using model::DomainSet;
 
 /// Most free GPUs of bins 0..bin in one domain of the level, by bisection.
-int32_t most_free(const profile::BinCounts& counts, size_t bin, size_t level) {
+int32_t most_free(const knowledge::BinCounts& counts, size_t bin, size_t level) {
   int32_t low = 0;
   int32_t high = counts.eligible_total(bin);
   while (low < high) {
@@ -62,7 +62,7 @@ std::vector<size_t> pal_levels(const model::Cluster& cluster, bool one_node, Pal
 
 std::vector<PalEntry> pal_entries(const PlacementView& view, const PlacementRequest& request,
                                   PalOptions options) {
-  const profile::BinCounts& counts = view.bins_of(request.job->app_class);
+  const knowledge::BinCounts& counts = view.bins_of(request.job->app_class);
   const std::vector<size_t> levels = pal_levels(counts.cluster(), request.one_node, options);
   std::vector<double> penalties;
   for (const size_t level : levels) {
@@ -80,4 +80,4 @@ std::vector<PalEntry> pal_entries(const PlacementView& view, const PlacementRequ
   return entries;
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "policy/placement/placement.hpp"
+#include "core/policy/placement/placement.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// Walks the matrix in ascending product; ties keep bins in order of appearance by GPU id, and
 /// inner levels before outer ones. Each level's row ascends with its bins, so this is a merge.
@@ -20,7 +20,7 @@ class PalTraversal {
   };
 
   /// The vectors are one entry a row of the matrix, and outlive the traversal like the scores.
-  PalTraversal(const profile::ClassScores& scores, const std::vector<size_t>& levels,
+  PalTraversal(const knowledge::ClassScores& scores, const std::vector<size_t>& levels,
                const std::vector<double>& penalties)
       : scores_(scores), levels_(levels), penalties_(penalties), next_bin_(levels.size(), 0) {}
 
@@ -29,7 +29,7 @@ class PalTraversal {
  private:
   [[nodiscard]] bool appears_before(size_t a, size_t b) const;
 
-  const profile::ClassScores& scores_;
+  const knowledge::ClassScores& scores_;
   const std::vector<size_t>& levels_;
   const std::vector<double>& penalties_;
   std::vector<size_t> next_bin_;
@@ -55,4 +55,4 @@ struct PalEntry {
                                                 const PlacementRequest& request,
                                                 PalOptions options);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

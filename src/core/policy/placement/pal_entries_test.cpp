@@ -1,10 +1,10 @@
-#include "policy/placement/pal_entries.hpp"
+#include "core/policy/placement/pal_entries.hpp"
 
 #include <gmock/gmock.h>
 
-#include "policy/placement/test_cluster.hpp"
+#include "core/policy/placement/test_cluster.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using testing::ElementsAre;
@@ -42,4 +42,4 @@ TEST(PalEntries, RequestsOfOneNodeHaveNoOuterRows) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

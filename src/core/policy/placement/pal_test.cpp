@@ -4,9 +4,9 @@
 #include <map>
 #include <rapidcheck.h>
 
-#include "policy/placement/test_cluster.hpp"
+#include "core/policy/placement/test_cluster.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using testing::ElementsAre;
@@ -197,4 +197,4 @@ TEST(Pal, OneNodeRequestsStayOnANodeWhateverItCosts) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

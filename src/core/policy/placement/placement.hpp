@@ -5,10 +5,10 @@
 #include <memory>
 #include <string_view>
 
-#include "model/action.hpp"
-#include "policy/view.hpp"
+#include "core/model/action.hpp"
+#include "core/policy/view.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// One question to a placement policy.
 struct PlacementRequest {
@@ -53,4 +53,4 @@ struct PalOptions {
 };
 std::unique_ptr<Placement> make_pal(PalOptions options);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,8 +1,8 @@
 // PM-First: the GPUs with the best PM scores for the job's class, locality ignored (PAL spec 5).
-#include "policy/placement/bin_pick.hpp"
-#include "policy/placement/placement.hpp"
+#include "core/policy/placement/bin_pick.hpp"
+#include "core/policy/placement/placement.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using model::DomainSet;
@@ -11,7 +11,7 @@ class PmFirst final : public Placement {
  public:
   bool place(const PlacementView& view, const PlacementRequest& request,
              model::Allocation& out) const override {
-    const profile::BinCounts& counts = view.bins_of(request.job->app_class);
+    const knowledge::BinCounts& counts = view.bins_of(request.job->app_class);
     const model::Cluster& cluster = counts.cluster();
     const auto wanted = static_cast<int32_t>(request.num_gpus);
     const auto& values = counts.scores().bin_values;
@@ -46,4 +46,4 @@ class PmFirst final : public Placement {
 
 std::unique_ptr<Placement> make_pm_first() { return std::make_unique<PmFirst>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "policy/placement/placement.hpp"
+#include "core/policy/placement/placement.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using model::DomainSet;
@@ -49,4 +49,4 @@ class RandomPlacement final : public Placement {
 
 std::unique_ptr<Placement> make_random() { return std::make_unique<RandomPlacement>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

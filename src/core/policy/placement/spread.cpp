@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <queue>
 
-#include "policy/placement/placement.hpp"
+#include "core/policy/placement/placement.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using model::CountBuckets;
@@ -49,4 +49,4 @@ class Spread final : public Placement {
 
 std::unique_ptr<Placement> make_spread() { return std::make_unique<Spread>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

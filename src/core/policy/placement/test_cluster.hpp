@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "policy/placement/placement.hpp"
+#include "core/policy/placement/placement.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// Owns what a PlacementView points to. All GPUs start free.
 class TestCluster {
@@ -15,7 +15,7 @@ class TestCluster {
   TestCluster(uint32_t nodes, uint32_t gpus, std::vector<double> bin_of_gpu, double across_nodes,
               uint32_t nodes_per_rack = 0)
       : cluster_(std::make_unique<model::Cluster>(make_cluster(nodes, gpus, nodes_per_rack))),
-        scores_({profile::class_from_values(bin_of_gpu, bin_of_gpu)}),
+        scores_({knowledge::class_from_values(bin_of_gpu, bin_of_gpu)}),
         penalties_(*cluster_, across_nodes),
         speed_{cluster_.get(), &scores_, &penalties_},
         free_(*cluster_) {
@@ -33,8 +33,8 @@ class TestCluster {
   }
   [[nodiscard]] bool is_free(uint32_t gpu) const { return free_.is_free(GpuId(gpu)); }
   [[nodiscard]] const model::Cluster& cluster() const { return *cluster_; }
-  [[nodiscard]] const profile::PmScores& scores() const { return scores_; }
-  profile::LocalityPenalties& penalties() { return penalties_; }
+  [[nodiscard]] const knowledge::PmScores& scores() const { return scores_; }
+  knowledge::LocalityPenalties& penalties() { return penalties_; }
 
   [[nodiscard]] PlacementView view() const { return {&speed_, &free_, &bins_}; }
 
@@ -67,11 +67,11 @@ class TestCluster {
   }
 
   std::unique_ptr<model::Cluster> cluster_;
-  profile::PmScores scores_;
-  profile::LocalityPenalties penalties_;
+  knowledge::PmScores scores_;
+  knowledge::LocalityPenalties penalties_;
   SpeedModel speed_;
   model::FreeGpus free_;
-  std::vector<profile::BinCounts> bins_;
+  std::vector<knowledge::BinCounts> bins_;
 };
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,13 +1,13 @@
 // On: no node ever sleeps.
-#include "policy/power/power.hpp"
+#include "core/policy/power/power.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class AlwaysOn final : public Power {
  public:
   bool may_rest() const override { return false; }
-  base::TimeNs rest_after_ns(const profile::PowerModel& /*model*/,
+  base::TimeNs rest_after_ns(const knowledge::PowerModel& /*model*/,
                              uint32_t /*num_gpus*/) const override {
     return base::kNever;
   }
@@ -17,4 +17,4 @@ class AlwaysOn final : public Power {
 
 std::unique_ptr<Power> make_always_on() { return std::make_unique<AlwaysOn>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

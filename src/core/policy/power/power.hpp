@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "base/time.hpp"
-#include "profile/energy/power_model.hpp"
+#include "core/knowledge/energy/power_model.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// Decides on the power states of idle nodes. The core wakes nodes for jobs that find no place.
 class Power {
@@ -15,7 +15,7 @@ class Power {
   /// May put an idle node to rest.
   [[nodiscard]] virtual bool may_rest() const = 0;
   /// Idle time after which a node of that model with so many GPUs rests; kNever: it never does.
-  [[nodiscard]] virtual base::TimeNs rest_after_ns(const profile::PowerModel& model,
+  [[nodiscard]] virtual base::TimeNs rest_after_ns(const knowledge::PowerModel& model,
                                                    uint32_t num_gpus) const = 0;
 };
 
@@ -23,4 +23,4 @@ std::unique_ptr<Power> make_always_on();
 /// Nodes sleep after the break-even time of their power model, while nobody waits.
 std::unique_ptr<Power> make_sleep();
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -2,16 +2,16 @@
 // optimum).
 #include <cmath>
 
-#include "policy/power/power.hpp"
+#include "core/policy/power/power.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class Sleep final : public Power {
  public:
   bool may_rest() const override { return true; }
-  base::TimeNs rest_after_ns(const profile::PowerModel& model, uint32_t num_gpus) const override {
-    const double after_s = profile::break_even_s(model.sleep, model.node_idle_w(num_gpus));
+  base::TimeNs rest_after_ns(const knowledge::PowerModel& model, uint32_t num_gpus) const override {
+    const double after_s = knowledge::break_even_s(model.sleep, model.node_idle_w(num_gpus));
     return std::isfinite(after_s) ? base::from_seconds(after_s) : base::kNever;
   }
 };
@@ -20,4 +20,4 @@ class Sleep final : public Power {
 
 std::unique_ptr<Power> make_sleep() { return std::make_unique<Sleep>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "policy/select/select.hpp"
+#include "core/policy/select/select.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 /// Free GPUs from now on, as steps: `free` holds from `from_ns` to the next step.
@@ -105,4 +105,4 @@ std::unique_ptr<Select> make_conservative_backfill(int32_t depth) {
   return std::make_unique<ConservativeBackfill>(depth);
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,8 +1,8 @@
 // EASY backfill (Lifka 1995): the first job that does not fit gets a reservation; jobs behind it
 // may start now if they do not delay that one.
-#include "policy/select/select.hpp"
+#include "core/policy/select/select.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class EasyBackfill final : public Select {
@@ -29,4 +29,4 @@ class EasyBackfill final : public Select {
 
 std::unique_ptr<Select> make_easy_backfill() { return std::make_unique<EasyBackfill>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "policy/select/select.hpp"
+#include "core/policy/select/select.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 /// Jobs from `job` on whose demand together stays within the free GPUs.
@@ -46,4 +46,4 @@ Board::Job start_prefix(Board& board) {
 
 std::unique_ptr<Select> make_prefix() { return std::make_unique<Prefix>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -6,9 +6,9 @@
 #include <functional>
 #include <memory>
 
-#include "policy/order/order.hpp"
+#include "core/policy/order/order.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// What happens to running jobs when others are ahead of them in the order.
 enum class Preemption : uint8_t {
@@ -98,4 +98,4 @@ std::unique_ptr<Select> make_conservative_backfill(int32_t depth);
 /// selections: the guaranteed prefix (PAL spec 4.3 to 4.5), then sticky evictions one by one.
 Board::Job start_prefix(Board& board);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,7 +1,7 @@
 // Skip: start every job that fits, in queue order; large jobs may starve behind small ones.
-#include "policy/select/select.hpp"
+#include "core/policy/select/select.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class Skip final : public Select {
@@ -19,4 +19,4 @@ class Skip final : public Select {
 
 std::unique_ptr<Select> make_skip() { return std::make_unique<Skip>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,12 +1,12 @@
-#include "policy/sharing/admission.hpp"
+#include "core/policy/sharing/admission.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "profile/colocation/gpu_memory.hpp"
+#include "core/knowledge/colocation/gpu_memory.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 constexpr std::array<std::string_view, 14> kRefusalNames = {
@@ -54,10 +54,10 @@ Refusal refuse_set(const SharingView& view, const AdmissionRules& rules, const T
   }
   const model::GpuModel& gpu_model = view.tenants().cluster().gpu_models()[set.gpu_model()];
   if (!gpu_model.memory_enforced && !rules.sharing.unenforced) return Refusal::Unenforced;
-  const profile::GpuMemory gpu{.total_bytes = gpu_model.mem_bytes};
-  const profile::MemoryFit fit = memory_fit(gpu, set.mem_bytes());
-  if (fit == profile::MemoryFit::TooLarge) return Refusal::Memory;
-  if (fit == profile::MemoryFit::Unknown && rules.memory_known) return Refusal::MemoryUnknown;
+  const knowledge::GpuMemory gpu{.total_bytes = gpu_model.mem_bytes};
+  const knowledge::MemoryFit fit = memory_fit(gpu, set.mem_bytes());
+  if (fit == knowledge::MemoryFit::TooLarge) return Refusal::Memory;
+  if (fit == knowledge::MemoryFit::Unknown && rules.memory_known) return Refusal::MemoryUnknown;
   if (rules.broken_max < UINT32_MAX && has_broken_pair(view, rules.broken_max, set.apps())) {
     return Refusal::BrokenPair;
   }
@@ -82,4 +82,4 @@ Refusal refuse_group(const SharingView& view, const AdmissionRules& rules, const
   return Refusal::None;
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

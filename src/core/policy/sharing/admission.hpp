@@ -6,9 +6,9 @@
 #include <limits>
 #include <string_view>
 
-#include "policy/sharing/tenant_set.hpp"
+#include "core/policy/sharing/tenant_set.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 enum class Refusal : uint8_t {
   None,
@@ -45,4 +45,4 @@ struct AdmissionRules {
 [[nodiscard]] Refusal refuse_group(const SharingView& view, const AdmissionRules& rules,
                                    const JobState& job, const Tenants::Group& group);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,10 +1,10 @@
-#include "policy/sharing/admission.hpp"
+#include "core/policy/sharing/admission.hpp"
 
 #include <gtest/gtest.h>
 
-#include "policy/sharing/test_sharing.hpp"
+#include "core/policy/sharing/test_sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using model::SharingWish;
@@ -146,4 +146,4 @@ TEST(Admission, EveryRefusalHasAName) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

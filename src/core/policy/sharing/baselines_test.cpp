@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "policy/sharing/test_sharing.hpp"
+#include "core/policy/sharing/test_sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 /// Rates beside application 0: 1.8 with 1, 1.2 with 2, 0.77 with itself, never with 3.
@@ -26,7 +26,7 @@ TEST(FifoPacked, TakesTheHighestSumOfRatesAbove1_5) {
   EXPECT_EQ(view.chosen_gpu(*sharing, job), -1);
   view.run({.app = 1}, {3});
   EXPECT_EQ(view.chosen_gpu(*sharing, job), 3);
-  EXPECT_EQ(sharing->choose(view, view.job(job))->level, profile::PredictionLevel::Measured);
+  EXPECT_EQ(sharing->choose(view, view.job(job))->level, knowledge::PredictionLevel::Measured);
 }
 
 TEST(FifoPacked, OneNeighbourOfEqualSizeWithinMemory) {
@@ -103,4 +103,4 @@ TEST(Gandiva, PartsAPairMeasuredBelowOne) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

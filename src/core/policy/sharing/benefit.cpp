@@ -1,13 +1,13 @@
-#include "policy/sharing/benefit.hpp"
+#include "core/policy/sharing/benefit.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 Benefit predicted_benefit(const SharingView& view, const Joining& joining) {
   const TenantSet& with = *joining.with;
   const size_t residents = joining.before->size();
   const TenantSet joiner = with.only(residents);
 
-  const profile::PowerModel* model = power_model(view, with.gpu_model());
+  const knowledge::PowerModel* model = power_model(view, with.gpu_model());
   const double host_w = model == nullptr ? 0 : model->host_share_w();
   const double before_w = joining.before->power_w(view, *joining.before_prediction) + host_w;
   const double with_w = with.power_w(view, *joining.with_prediction) + host_w;
@@ -29,4 +29,4 @@ Benefit predicted_benefit(const SharingView& view, const Joining& joining) {
           .delay = static_cast<double>(residents) - kept_sum + 1 - joiner_rate};
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -6,9 +6,9 @@
 // time they would need less for it apart is the delay.
 #pragma once
 
-#include "policy/sharing/tenant_set.hpp"
+#include "core/policy/sharing/tenant_set.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// Jobs of a group before and after one more joins on some or all of its GPUs.
 struct Joining {
@@ -29,4 +29,4 @@ struct Benefit {
 /// Without a power model every GPU counts the same watts whatever it does.
 [[nodiscard]] Benefit predicted_benefit(const SharingView& view, const Joining& joining);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,17 +1,17 @@
-#include "policy/sharing/benefit.hpp"
+#include "core/policy/sharing/benefit.hpp"
 
 #include <gtest/gtest.h>
 
-#include "policy/sharing/power_caps.hpp"
-#include "policy/sharing/ranking.hpp"
-#include "policy/sharing/test_sharing.hpp"
+#include "core/policy/sharing/power_caps.hpp"
+#include "core/policy/sharing/ranking.hpp"
+#include "core/policy/sharing/test_sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 /// 80 W of host a node of 4; GPUs draw 30 W and 200 W more when full, on a straight line.
-profile::PowerModel power() {
-  profile::PowerModel model;
+knowledge::PowerModel power() {
+  knowledge::PowerModel model;
   model.name = "test";
   model.num_gpus = 4;
   model.host_idle_w = 80;
@@ -158,4 +158,4 @@ TEST_F(Ranking, FullGroupsAndEmptyKindsAreNoCandidates) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "policy/sharing/benefit.hpp"
-#include "policy/sharing/place_search.hpp"
-#include "policy/sharing/power_caps.hpp"
-#include "policy/sharing/worth.hpp"
+#include "core/policy/sharing/benefit.hpp"
+#include "core/policy/sharing/place_search.hpp"
+#include "core/policy/sharing/power_caps.hpp"
+#include "core/policy/sharing/worth.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class Eaco final : public Sharing {
@@ -57,7 +57,7 @@ class Eaco final : public Sharing {
     if (group.jobs.size() < 2 || (group.locked && !observed)) return {};
     const TenantSet set(view, view.tenants().kind(group.kind).gpu_model, group.traits);
     const SetPrediction prediction = set.predict(view);
-    const bool measured = prediction.level == profile::PredictionLevel::Measured;
+    const bool measured = prediction.level == knowledge::PredictionLevel::Measured;
     PromiseRules promises = rules_.promises;
     promises.upper = !measured;
     promises.worst_of_parts = false;
@@ -148,4 +148,4 @@ class Eaco final : public Sharing {
 
 std::unique_ptr<Sharing> make_eaco(EacoOptions options) { return std::make_unique<Eaco>(options); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

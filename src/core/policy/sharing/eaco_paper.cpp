@@ -3,9 +3,9 @@
 // epoch of observation it is asked once more, and the job that came last leaves if one would break.
 // No benefit test, no margin for errors, nothing is looked at again later.
 #include "base/check.hpp"
-#include "policy/sharing/place_search.hpp"
+#include "core/policy/sharing/place_search.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class EacoPaper final : public Sharing {
@@ -56,4 +56,4 @@ std::unique_ptr<Sharing> make_eaco_paper(EacoOptions options) {
   return std::make_unique<EacoPaper>(options);
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

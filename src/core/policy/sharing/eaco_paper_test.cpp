@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "policy/sharing/test_sharing.hpp"
+#include "core/policy/sharing/test_sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1.2, 1.5}},
@@ -97,4 +97,4 @@ TEST(EacoPaper, TakesPartOfALargerGroupIfNoneIsOfItsSize) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

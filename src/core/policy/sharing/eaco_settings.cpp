@@ -1,16 +1,16 @@
-#include "policy/sharing/eaco_settings.hpp"
+#include "core/policy/sharing/eaco_settings.hpp"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "profile/colocation/colocation_history.hpp"
+#include "core/knowledge/colocation/colocation_history.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
-using profile::kSetMax;
+using knowledge::kSetMax;
 
 /// A number in [min, max] and where it goes; whole numbers and switches (0 or 1) are numbers, too.
 struct Setter {
@@ -175,4 +175,4 @@ base::Status set_eaco(EacoOptions& options, std::string_view assignment) {
   return {};
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

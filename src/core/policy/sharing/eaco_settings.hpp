@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "policy/sharing/sharing.hpp"
+#include "core/policy/sharing/sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 struct EacoSetting {
   std::string_view name;
@@ -19,4 +19,4 @@ struct EacoSetting {
 /// it takes.
 [[nodiscard]] base::Status set_eaco(EacoOptions& options, std::string_view assignment);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,10 +1,10 @@
-#include "policy/sharing/eaco_settings.hpp"
+#include "core/policy/sharing/eaco_settings.hpp"
 
 #include <gmock/gmock.h>
 #include <set>
 #include <string>
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 using testing::HasSubstr;
@@ -61,4 +61,4 @@ TEST(EacoSettings, WholeNumbersAndUnknownNames) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
-#include "policy/sharing/test_sharing.hpp"
+#include "core/policy/sharing/test_sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
-using profile::PredictionLevel;
+using knowledge::PredictionLevel;
 
 /// Without watts: a pair saves if the rates add up to more than one.
 const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1.1, 1.2}},
@@ -213,4 +213,4 @@ TEST_F(EacoReview, AfterALeaveTheRestIsLookedAt) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,7 +1,7 @@
 // Exclusive: one job a GPU.
-#include "policy/sharing/sharing.hpp"
+#include "core/policy/sharing/sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 class Exclusive final : public Sharing {
@@ -13,4 +13,4 @@ class Exclusive final : public Sharing {
 
 std::unique_ptr<Sharing> make_exclusive() { return std::make_unique<Exclusive>(); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

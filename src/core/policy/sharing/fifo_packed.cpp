@@ -1,9 +1,9 @@
 // FIFO_packed of Gavel (Narayanan et al., OSDI 2020), the baseline of EaCO: a job for which no GPUs
 // are free joins the one job, of as many GPUs, beside which the sum of both rates is highest, if it
 // is above 1.5. Memory is checked in bytes where peaks are known; Gavel has no model of it.
-#include "policy/sharing/admission.hpp"
+#include "core/policy/sharing/admission.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 constexpr double kSumOfRatesMin = 1.5;
@@ -52,4 +52,4 @@ std::unique_ptr<Sharing> make_fifo_packed(SharingRules rules) {
   return std::make_unique<FifoPacked>(rules);
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

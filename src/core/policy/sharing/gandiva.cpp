@@ -2,9 +2,9 @@
 // asked for than there are, jobs are paired at random with jobs of as many GPUs; a pair whose rates
 // turn out to add up to less than one is parted. Memory as in fifo_packed.cpp.
 #include "base/random.hpp"
-#include "policy/sharing/admission.hpp"
+#include "core/policy/sharing/admission.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 constexpr double kSumOfRatesMin = 1.0;
@@ -87,4 +87,4 @@ std::unique_ptr<Sharing> make_gandiva(SharingRules rules) {
   return std::make_unique<Gandiva>(rules);
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

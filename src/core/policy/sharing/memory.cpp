@@ -1,8 +1,8 @@
-#include "policy/sharing/memory.hpp"
+#include "core/policy/sharing/memory.hpp"
 
 #include <algorithm>
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 constexpr const char* kSource = "observed";
@@ -12,13 +12,13 @@ constexpr uint32_t kCertain = 1000;
 constexpr double kDeclaredSamples = 1e-3;
 
 bool is_slowdown(double value) {  // false for NaN, too
-  return value >= profile::kSlowdownMin && value <= profile::kSlowdownMax;
+  return value >= knowledge::kSlowdownMin && value <= knowledge::kSlowdownMax;
 }
 
 }  // namespace
 
-SharingMemory::SharingMemory(const profile::ColocationHistory& seed,
-                             const profile::PredictorOptions& options)
+SharingMemory::SharingMemory(const knowledge::ColocationHistory& seed,
+                             const knowledge::PredictorOptions& options)
     : history_(seed), predictor_(history_, options) {}
 
 uint64_t SharingMemory::pair_of(AppId one, AppId other) {
@@ -30,11 +30,11 @@ std::pair<AppId, AppId> SharingMemory::apps_of(uint64_t pair) {
   return {AppId(static_cast<uint32_t>(pair >> 32)), AppId(static_cast<uint32_t>(pair))};
 }
 
-SharingMemory::Image SharingMemory::image(const profile::ColocationHistory& seed) const {
+SharingMemory::Image SharingMemory::image(const knowledge::ColocationHistory& seed) const {
   Image image;
   for (size_t i = 0; i < history_.sets().size(); ++i) {
     // Merging always adds samples.
-    const profile::MeasuredSet& set = history_.sets()[i];
+    const knowledge::MeasuredSet& set = history_.sets()[i];
     const bool is_seed = i < seed.sets().size() && seed.sets()[i].samples == set.samples;
     if (!is_seed) image.learned.push_back(set);
   }
@@ -47,8 +47,8 @@ SharingMemory::Image SharingMemory::image(const profile::ColocationHistory& seed
 
 void SharingMemory::restore(const Image& image) {
   const uint32_t source = history_.add_source(kSource);
-  for (profile::MeasuredSet set : image.learned) {
-    const profile::MeasuredSet* known = history_.find(set.gpu_type, set.members());
+  for (knowledge::MeasuredSet set : image.learned) {
+    const knowledge::MeasuredSet* known = history_.find(set.gpu_type, set.members());
     set.source = known == nullptr ? source : known->source;
     history_.put(set);
   }
@@ -56,12 +56,12 @@ void SharingMemory::restore(const Image& image) {
   broken_.insert(image.broken.begin(), image.broken.end());
 }
 
-void SharingMemory::observed(profile::GpuTypeId gpu_type, std::span<const AppId> apps,
+void SharingMemory::observed(knowledge::GpuTypeId gpu_type, std::span<const AppId> apps,
                              std::span<const double> slowdowns) {
-  if (!gpu_type.valid() || apps.size() < 2 || apps.size() > profile::kSetMax) return;
+  if (!gpu_type.valid() || apps.size() < 2 || apps.size() > knowledge::kSetMax) return;
   if (!std::ranges::all_of(apps, &AppId::valid)) return;
   if (slowdowns.size() != apps.size() || !std::ranges::all_of(slowdowns, is_slowdown)) return;
-  profile::MeasuredSet set;
+  knowledge::MeasuredSet set;
   set.gpu_type = gpu_type;
   set.size = static_cast<uint8_t>(apps.size());
   std::ranges::copy(apps, set.apps.begin());
@@ -70,11 +70,11 @@ void SharingMemory::observed(profile::GpuTypeId gpu_type, std::span<const AppId>
   history_.merge(set);
 }
 
-void SharingMemory::add_alone(profile::GpuTypeId gpu_type, AppId app, const model::AloneUse& use,
+void SharingMemory::add_alone(knowledge::GpuTypeId gpu_type, AppId app, const model::AloneUse& use,
                               double samples) {
   const bool says = use.gpu_util_pct >= 0 || use.gpu_power_w >= 0 || use.gpu_mem_bytes > 0;
   if (!gpu_type.valid() || !app.valid() || !says) return;
-  profile::MeasuredSet alone;
+  knowledge::MeasuredSet alone;
   alone.gpu_type = gpu_type;
   alone.size = 1;
   alone.apps[0] = app;
@@ -87,9 +87,9 @@ void SharingMemory::add_alone(profile::GpuTypeId gpu_type, AppId app, const mode
   history_.merge(alone);
 }
 
-void SharingMemory::declared(profile::GpuTypeId gpu_type, AppId app, const model::AloneUse& use) {
+void SharingMemory::declared(knowledge::GpuTypeId gpu_type, AppId app, const model::AloneUse& use) {
   model::AloneUse news = use;
-  const profile::MeasuredSet* known =
+  const knowledge::MeasuredSet* known =
       gpu_type.valid() && app.valid() ? history_.find_alone(gpu_type, app) : nullptr;
   if (known != nullptr) {
     if (known->never) return;
@@ -100,7 +100,7 @@ void SharingMemory::declared(profile::GpuTypeId gpu_type, AppId app, const model
   add_alone(gpu_type, app, news, kDeclaredSamples);
 }
 
-void SharingMemory::measured_alone(profile::GpuTypeId gpu_type, AppId app,
+void SharingMemory::measured_alone(knowledge::GpuTypeId gpu_type, AppId app,
                                    const model::AloneUse& use) {
   add_alone(gpu_type, app, use, 1);
 }
@@ -151,4 +151,4 @@ bool SharingMemory::stays_alone(JobId job) const {
 
 void SharingMemory::forget(JobId job) { tried_.erase(job); }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "model/event.hpp"
-#include "profile/colocation/colocation_predictor.hpp"
+#include "core/knowledge/colocation/colocation_predictor.hpp"
+#include "core/model/event.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 using base::TimeNs;
 using model::AppId;
@@ -20,8 +20,8 @@ using model::JobId;
 /// Kept by the core, read by policies. Not copied: the predictor refers to the history in it.
 class SharingMemory {
  public:
-  explicit SharingMemory(const profile::ColocationHistory& seed,
-                         const profile::PredictorOptions& options);
+  explicit SharingMemory(const knowledge::ColocationHistory& seed,
+                         const knowledge::PredictorOptions& options);
   SharingMemory(const SharingMemory&) = delete;
   SharingMemory& operator=(const SharingMemory&) = delete;
 
@@ -32,7 +32,7 @@ class SharingMemory {
   };
   /// What was learned, as plain values.
   struct Image {
-    std::vector<profile::MeasuredSet> learned{};          ///< sets of H that are not as in the seed
+    std::vector<knowledge::MeasuredSet> learned{};        ///< sets of H that are not as in the seed
     std::vector<std::pair<JobId, Tried>> tried{};         ///< by job
     std::vector<std::pair<uint64_t, uint32_t>> broken{};  ///< by pair of applications
   };
@@ -40,23 +40,23 @@ class SharingMemory {
   [[nodiscard]] static uint64_t pair_of(AppId one, AppId other);
   [[nodiscard]] static std::pair<AppId, AppId> apps_of(uint64_t pair);
   /// `seed`: what the memory was made from.
-  [[nodiscard]] Image image(const profile::ColocationHistory& seed) const;
+  [[nodiscard]] Image image(const knowledge::ColocationHistory& seed) const;
   /// Nothing was learned yet.
   void restore(const Image& image);
 
   /// Answers from H as it is now.
-  [[nodiscard]] const profile::ColocationPredictor& predictor() const { return predictor_; }
-  [[nodiscard]] const profile::ColocationHistory& history() const { return history_; }
+  [[nodiscard]] const knowledge::ColocationPredictor& predictor() const { return predictor_; }
+  [[nodiscard]] const knowledge::ColocationHistory& history() const { return history_; }
   /// A set was observed: slowdowns by position in `apps`. Nothing is learned of a GPU type or an
   /// application that is invalid, of a job alone, or of slowdowns that are no measurements.
-  void observed(profile::GpuTypeId gpu_type, std::span<const AppId> apps,
+  void observed(knowledge::GpuTypeId gpu_type, std::span<const AppId> apps,
                 std::span<const double> slowdowns);
 
   /// What an application takes of a GPU of its own, as somebody says. Counts as long as nobody
   /// measured it.
-  void declared(profile::GpuTypeId gpu_type, AppId app, const model::AloneUse& use);
+  void declared(knowledge::GpuTypeId gpu_type, AppId app, const model::AloneUse& use);
   /// The same, as it was measured.
-  void measured_alone(profile::GpuTypeId gpu_type, AppId app, const model::AloneUse& use);
+  void measured_alone(knowledge::GpuTypeId gpu_type, AppId app, const model::AloneUse& use);
 
   /// The shared allocation of `job` beside `partners` was taken back.
   void undone(JobId job, std::span<const JobId> partners, TimeNs now);
@@ -76,13 +76,13 @@ class SharingMemory {
   void forget(JobId job);
 
  private:
-  void add_alone(profile::GpuTypeId gpu_type, AppId app, const model::AloneUse& use,
+  void add_alone(knowledge::GpuTypeId gpu_type, AppId app, const model::AloneUse& use,
                  double samples);
 
-  profile::ColocationHistory history_;
-  profile::ColocationPredictor predictor_;
+  knowledge::ColocationHistory history_;
+  knowledge::ColocationPredictor predictor_;
   std::unordered_map<JobId, Tried> tried_;
   std::unordered_map<uint64_t, uint32_t> broken_;  ///< by both apps, the lower one above
 };
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

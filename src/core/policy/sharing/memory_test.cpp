@@ -1,14 +1,14 @@
-#include "policy/sharing/memory.hpp"
+#include "core/policy/sharing/memory.hpp"
 
 #include <gtest/gtest.h>
 #include <limits>
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
-using profile::ColocationHistory;
-using profile::GpuTypeId;
-using profile::PredictionLevel;
+using knowledge::ColocationHistory;
+using knowledge::GpuTypeId;
+using knowledge::PredictionLevel;
 
 class SharingMemoryTest : public testing::Test {
  public:
@@ -80,4 +80,4 @@ TEST_F(SharingMemoryTest, BrokenPairsAreCountedBothWays) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

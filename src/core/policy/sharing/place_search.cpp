@@ -1,12 +1,12 @@
-#include "policy/sharing/place_search.hpp"
+#include "core/policy/sharing/place_search.hpp"
 
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "policy/sharing/benefit.hpp"
-#include "policy/sharing/worth.hpp"
+#include "core/policy/sharing/benefit.hpp"
+#include "core/policy/sharing/worth.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 /// A kind of groups with the job among them.
@@ -152,4 +152,4 @@ std::optional<SharedPlace> find_place(const SharingView& view, const JobState& j
   return Search(view, job, rules).find(buffer);
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

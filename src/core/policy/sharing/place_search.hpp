@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "policy/sharing/admission.hpp"
-#include "policy/sharing/promises.hpp"
-#include "policy/sharing/ranking.hpp"
+#include "core/policy/sharing/admission.hpp"
+#include "core/policy/sharing/promises.hpp"
+#include "core/policy/sharing/ranking.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 struct PlaceRules {
   ShareRanking ranking = ShareRanking::Highest;
@@ -28,4 +28,4 @@ struct PlaceRules {
                                                     const PlaceRules& rules,
                                                     std::vector<RankedKind>& buffer);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,14 +1,14 @@
-#include "policy/sharing/power_caps.hpp"
+#include "core/policy/sharing/power_caps.hpp"
 
 #include <algorithm>
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 /// Watts of a node with work on it that a limit does not lower, a held GPU of the group, on
 /// average.
 double overhead_w(const Tenants& tenants, const Tenants::Group& group,
-                  const profile::PowerModel& model) {
+                  const knowledge::PowerModel& model) {
   const model::Cluster& cluster = tenants.cluster();
   double sum_w = 0;
   for (const model::GpuId gpu : group.gpus) {
@@ -37,14 +37,14 @@ int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w)
   const Tenants& tenants = view.tenants();
   const Tenants::Group& group = tenants.group(id);
   const uint32_t gpu_model = tenants.kind(group.kind).gpu_model;
-  const profile::PowerModel* model = power_model(view, gpu_model);
+  const knowledge::PowerModel* model = power_model(view, gpu_model);
   if (model == nullptr || model->caps.empty() || group.locked || view.someone_waits()) return -1;
   if (!all_have_slack(view, group)) return -1;
 
   const TenantSet set(view, gpu_model, group.traits);
   const SetPrediction prediction = set.predict(view);
   const double gpu_w = set.power_w(view, prediction);
-  const auto is_felt = [&](const profile::PowerCap& cap) { return cap.cap_w < gpu_w; };
+  const auto is_felt = [&](const knowledge::PowerCap& cap) { return cap.cap_w < gpu_w; };
   if (std::ranges::none_of(model->caps, is_felt)) return -1;
   const double other_w = overhead_w(tenants, group, *model);
   // Jobs for each GPU: what a delay is paid for.
@@ -54,7 +54,7 @@ int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w)
   int8_t best = -1;
   double best_w = gpu_w + other_w;  // joules for the work of a second without a limit
   for (size_t i = 0; i < model->caps.size(); ++i) {
-    const profile::PowerCap& cap = model->caps[i];
+    const knowledge::PowerCap& cap = model->caps[i];
     if (!is_felt(cap)) continue;
     const double capped_w = gpu_w * cap.energy_factor + other_w * cap.time_factor +
                             delay_price_w * delayed * (cap.time_factor - 1);
@@ -71,4 +71,4 @@ int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w)
   return best;
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

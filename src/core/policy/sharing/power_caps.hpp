@@ -2,9 +2,9 @@
 // joules.
 #pragma once
 
-#include "policy/sharing/promises.hpp"
+#include "core/policy/sharing/promises.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// The limit under which the work of a group costs least: in joules, its part of the host and of
 /// idle GPUs on its nodes included, and at `delay_price_w` joules a second by which a job is
@@ -13,4 +13,4 @@ namespace goban::policy {
 /// what is slowed ends later.
 [[nodiscard]] int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w = 0);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

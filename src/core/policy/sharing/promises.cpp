@@ -1,8 +1,8 @@
-#include "policy/sharing/promises.hpp"
+#include "core/policy/sharing/promises.hpp"
 
 #include <algorithm>
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 /// A promise is lost if it is missed by more than this: rounding loses none.
@@ -121,9 +121,9 @@ bool residents_keep_promises(const SharingView& view, const PromiseRules& rules,
 }
 
 double cap_time_factor(const SharingView& view, uint32_t gpu_model, int8_t cap) {
-  const profile::PowerModel* model = power_model(view, gpu_model);
+  const knowledge::PowerModel* model = power_model(view, gpu_model);
   if (cap < 0 || model == nullptr || static_cast<size_t>(cap) >= model->caps.size()) return 1;
   return model->caps[static_cast<size_t>(cap)].time_factor;
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -9,9 +9,9 @@
 #include <limits>
 #include <optional>
 
-#include "policy/sharing/tenant_set.hpp"
+#include "core/policy/sharing/tenant_set.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 struct PromiseRules {
   bool upper = false;  ///< test on the upper quantile, else on the mean
@@ -68,4 +68,4 @@ struct GroupChange {
 /// What a power limit does to the time of jobs; 1 without one.
 [[nodiscard]] double cap_time_factor(const SharingView& view, uint32_t gpu_model, int8_t cap);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

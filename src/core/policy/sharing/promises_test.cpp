@@ -1,10 +1,10 @@
-#include "policy/sharing/promises.hpp"
+#include "core/policy/sharing/promises.hpp"
 
 #include <gtest/gtest.h>
 
-#include "policy/sharing/test_sharing.hpp"
+#include "core/policy/sharing/test_sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1.2, 1.5}},
@@ -105,4 +105,4 @@ TEST(Promises, OfEqualApplicationsTheSlowerOneCounts) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,11 +1,11 @@
-#include "policy/sharing/ranking.hpp"
+#include "core/policy/sharing/ranking.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "policy/sharing/tenant_set.hpp"
+#include "core/policy/sharing/tenant_set.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 /// Sum of the utilisations alone; negative if one is unknown.
@@ -78,4 +78,4 @@ std::optional<model::KindId> RankedKinds::next() {
   return kind;
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "policy/sharing/sharing.hpp"
+#include "core/policy/sharing/sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 struct RankedKind {
   double key = 0;  ///< larger goes first
@@ -43,4 +43,4 @@ class RankedKinds {
   bool larger_ = false;  ///< larger kinds are in
 };
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

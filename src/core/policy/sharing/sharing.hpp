@@ -10,12 +10,12 @@
 #include <memory>
 #include <optional>
 
-#include "model/job_state.hpp"
-#include "model/tenants.hpp"
-#include "policy/knowledge.hpp"
-#include "policy/sharing/memory.hpp"
+#include "core/model/job_state.hpp"
+#include "core/model/tenants.hpp"
+#include "core/policy/knowledge.hpp"
+#include "core/policy/sharing/memory.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 using model::GroupId;
 using model::JobState;
@@ -68,8 +68,8 @@ class SharingView {
 /// A place found: the job takes as many GPUs of the group as it asks for, the lowest.
 struct SharedPlace {
   GroupId group;
-  /// profile::PredictionLevel of the slowdowns that were expected; for explanations.
-  profile::PredictionLevel level = profile::PredictionLevel::Pessimistic;
+  /// knowledge::PredictionLevel of the slowdowns that were expected; for explanations.
+  knowledge::PredictionLevel level = knowledge::PredictionLevel::Pessimistic;
 };
 
 /// When a policy is asked for a shared place.
@@ -187,4 +187,4 @@ std::unique_ptr<Sharing> make_eaco_paper(EacoOptions options);
 /// priority jobs alone, power caps into slack (spec 7).
 std::unique_ptr<Sharing> make_eaco(EacoOptions options);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,11 +1,11 @@
-#include "policy/sharing/tenant_set.hpp"
+#include "core/policy/sharing/tenant_set.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
-profile::GpuTypeId type_of(const SharingView& view, uint32_t gpu_model) {
+knowledge::GpuTypeId type_of(const SharingView& view, uint32_t gpu_model) {
   const auto& types = view.knowledge().gpu_types;
-  return gpu_model < types.size() ? types[gpu_model] : profile::GpuTypeId{};
+  return gpu_model < types.size() ? types[gpu_model] : knowledge::GpuTypeId{};
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ void TenantSet::add(const TenantTraits& traits) {
   mem_bytes_[size_] = traits.mem_bytes;
   util_pct_[size_] = traits.util_pct;
   if (traits.util_pct < 0 && traits.app.valid()) {
-    const profile::MeasuredSet* alone = history_->find_alone(gpu_type_, traits.app);
+    const knowledge::MeasuredSet* alone = history_->find_alone(gpu_type_, traits.app);
     if (alone != nullptr) util_pct_[size_] = static_cast<float>(alone->util_pct);
   }
   somebody_refuses_ = somebody_refuses_ || traits.sharing == model::SharingWish::No;
@@ -82,7 +82,7 @@ SetPrediction TenantSet::worst_of_parts(const SharingView& view, const SetPredic
     }
     if (count < 2) continue;
     const SetPrediction part = view.memory().predictor().predict(gpu_type_, {apps.data(), count});
-    if (!part.packable()) worst.level = profile::PredictionLevel::Never;
+    if (!part.packable()) worst.level = knowledge::PredictionLevel::Never;
     for (size_t i = 0; i < count; ++i) {
       worst.mean[position[i]] = std::max(worst.mean[position[i]], part.mean[i]);
       worst.upper[position[i]] = std::max(worst.upper[position[i]], part.upper[i]);
@@ -100,20 +100,20 @@ Slowdown TenantSet::slowdown(const SetPrediction& prediction, AppId app) const {
 }
 
 double TenantSet::power_w(const SharingView& view, const SetPrediction& prediction) const {
-  const profile::PowerModel* model = power_model(view, gpu_model_);
+  const knowledge::PowerModel* model = power_model(view, gpu_model_);
   if (model == nullptr) return 1;
-  const profile::SetPower power = set_power(*model, *history_, gpu_type_, apps(), prediction);
+  const knowledge::SetPower power = set_power(*model, *history_, gpu_type_, apps(), prediction);
   const double joint_pct = joint_util_pct();
   // What the jobs themselves say is better than nothing from H.
-  if (power.level == profile::PowerLevel::Unknown && joint_pct >= 0) {
+  if (power.level == knowledge::PowerLevel::Unknown && joint_pct >= 0) {
     return model->gpu_busy_w(joint_pct);
   }
   return power.gpu_w;
 }
 
-const profile::PowerModel* power_model(const SharingView& view, uint32_t gpu_model) {
+const knowledge::PowerModel* power_model(const SharingView& view, uint32_t gpu_model) {
   const auto& power = view.knowledge().power;
   return gpu_model < power.size() ? &power[gpu_model] : nullptr;
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <span>
 
-#include "policy/sharing/sharing.hpp"
-#include "profile/colocation/colocation_predictor.hpp"
+#include "core/knowledge/colocation/colocation_predictor.hpp"
+#include "core/policy/sharing/sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
-using profile::kSetMax;
-using profile::SetPrediction;
+using knowledge::kSetMax;
+using knowledge::SetPrediction;
 
 /// How much slower a job is than without neighbours and power limits: expected, and upper quantile.
 struct Slowdown {
@@ -42,7 +42,7 @@ class TenantSet {
   [[nodiscard]] size_t size() const { return size_; }
   [[nodiscard]] bool too_large() const { return too_large_; }
   [[nodiscard]] uint32_t gpu_model() const { return gpu_model_; }
-  [[nodiscard]] profile::GpuTypeId gpu_type() const { return gpu_type_; }
+  [[nodiscard]] knowledge::GpuTypeId gpu_type() const { return gpu_type_; }
   [[nodiscard]] std::span<const AppId> apps() const { return {apps_.data(), size_}; }
   /// Utilisation of each job alone; negative = unknown.
   [[nodiscard]] std::span<const float> util_pct() const { return {util_pct_.data(), size_}; }
@@ -68,8 +68,8 @@ class TenantSet {
 
  private:
   uint32_t gpu_model_;
-  profile::GpuTypeId gpu_type_;
-  const profile::ColocationHistory* history_;
+  knowledge::GpuTypeId gpu_type_;
+  const knowledge::ColocationHistory* history_;
   size_t size_ = 0;
   bool too_large_ = false;
   bool somebody_refuses_ = false;
@@ -80,6 +80,6 @@ class TenantSet {
 };
 
 /// The power model of a GPU model; null if none was given.
-[[nodiscard]] const profile::PowerModel* power_model(const SharingView& view, uint32_t gpu_model);
+[[nodiscard]] const knowledge::PowerModel* power_model(const SharingView& view, uint32_t gpu_model);
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "policy/sharing/sharing.hpp"
+#include "core/policy/sharing/sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 inline constexpr int64_t kTestGib = int64_t{1} << 30;
 
@@ -30,7 +30,7 @@ struct TestSite {
     bool never = false;
   };
   std::vector<Measured> measured{};
-  std::vector<profile::PowerModel> power{};
+  std::vector<knowledge::PowerModel> power{};
 };
 
 /// A job of a test.
@@ -172,7 +172,7 @@ class TestSharing final : public SharingView {
       knowledge.colocation.add_app("app" + std::to_string(i), "");
     }
     for (const TestSite::Measured& row : site.measured) {
-      profile::MeasuredSet set;
+      knowledge::MeasuredSet set;
       set.gpu_type = knowledge.gpu_types[0];
       set.size = static_cast<uint8_t>(row.apps.size());
       for (size_t i = 0; i < row.apps.size(); ++i) {
@@ -198,4 +198,4 @@ class TestSharing final : public SharingView {
   int32_t free_gpus_ = 0;
 };
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

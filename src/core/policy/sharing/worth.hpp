@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "policy/sharing/sharing.hpp"
+#include "core/policy/sharing/sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 
 /// GPUs asked by active jobs, for each GPU of the cluster.
 [[nodiscard]] inline double demand(const SharingView& view) {
@@ -24,4 +24,4 @@ inline constexpr double kCrowdedDemand = 1.25;
   return demand(view) >= kCrowdedDemand;
 }
 
-}  // namespace goban::policy
+}  // namespace goban::core::policy

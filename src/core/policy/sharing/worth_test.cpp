@@ -1,19 +1,19 @@
 // EaCO by worth: joules saved against the price of the time that it costs (share-worth).
-#include "policy/sharing/worth.hpp"
+#include "core/policy/sharing/worth.hpp"
 
 #include <gtest/gtest.h>
 
-#include "policy/sharing/benefit.hpp"
-#include "policy/sharing/power_caps.hpp"
-#include "policy/sharing/test_sharing.hpp"
+#include "core/policy/sharing/benefit.hpp"
+#include "core/policy/sharing/power_caps.hpp"
+#include "core/policy/sharing/test_sharing.hpp"
 
-namespace goban::policy {
+namespace goban::core::policy {
 namespace {
 
 /// Beside app 0: app 1 slows both by 10 %, app 2 by 50 % at fewer watts, app 3 takes all it gives.
 /// A GPU alone takes 200 W, a pair 300 W or, with app 2, 200 W; nothing else draws.
 TestSite site() {
-  profile::PowerModel power;
+  knowledge::PowerModel power;
   power.num_gpus = 4;
   power.gpu_idle_w = 1;
   power.gpu_dynamic_w = 1;
@@ -121,4 +121,4 @@ TEST_F(Worth, PowerLimitsPayForTheirDelay) {
 }
 
 }  // namespace
-}  // namespace goban::policy
+}  // namespace goban::core::policy

@@ -1,4 +1,4 @@
-#include "engine/local/as_user.hpp"
+#include "live/engine/local/as_user.hpp"
 
 #include <array>
 #include <cerrno>
@@ -14,7 +14,7 @@
 
 #include "base/check.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 std::vector<gid_t> groups_of(const UserFacts& facts, gid_t group) {
@@ -31,7 +31,7 @@ std::vector<gid_t> groups_of(const UserFacts& facts, gid_t group) {
 /// Of this thread alone; the C library's functions would change all threads.
 class ThreadRights {
  public:
-  explicit ThreadRights(const live::Owner& owner) {
+  explicit ThreadRights(const job::Owner& owner) {
     std::vector<gid_t> groups = groups_of(user_facts(owner), owner.gid);
     before_.resize(static_cast<size_t>(std::max(0, ::getgroups(0, nullptr))));
     static_cast<void>(::getgroups(static_cast<int>(before_.size()), before_.data()));
@@ -56,10 +56,10 @@ class ThreadRights {
   bool changed_ = false;
 };
 
-base::Result<Descriptor> open_plainly(const std::string& path) {
+base::Result<base::Descriptor> open_plainly(const std::string& path) {
   // Not blocking: a FIFO in its place must not hold us.
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file) return system_error("cannot open", path);
+  base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return base::system_error("cannot open", path);
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
     return base::failed(fmt::format("'{}' is no regular file", path));
@@ -69,14 +69,14 @@ base::Result<Descriptor> open_plainly(const std::string& path) {
 
 }  // namespace
 
-base::Status may_act_for(const live::Owner& owner) {
+base::Status may_act_for(const job::Owner& owner) {
   if (::geteuid() == 0 || ::geteuid() == owner.uid) return {};
   return base::failed(fmt::format("the daemon has user id {} and cannot act for '{}' (user id {})",
                                   ::geteuid(), owner.user, owner.uid),
                       "submit as the daemon's user, or run the daemon as root");
 }
 
-UserFacts user_facts(const live::Owner& owner) {
+UserFacts user_facts(const job::Owner& owner) {
   UserFacts facts;
   passwd entry{};
   passwd* found = nullptr;
@@ -91,12 +91,12 @@ UserFacts user_facts(const live::Owner& owner) {
   return facts;
 }
 
-base::Status become(const live::Owner& owner, const UserFacts& facts) {
+base::Status become(const job::Owner& owner, const UserFacts& facts) {
   if (::geteuid() == owner.uid && ::getuid() == owner.uid) return {};
   const std::vector<gid_t> groups = groups_of(facts, owner.gid);
   if (::setgroups(groups.size(), groups.data()) != 0 || ::setgid(owner.gid) != 0 ||
       ::setuid(owner.uid) != 0) {
-    return system_error("cannot become the user", owner.user);
+    return base::system_error("cannot become the user", owner.user);
   }
   // No way back, or we would run somebody's script as root.
   if (::getuid() != owner.uid || ::geteuid() != owner.uid || ::getgid() != owner.gid ||
@@ -106,7 +106,7 @@ base::Status become(const live::Owner& owner, const UserFacts& facts) {
   return {};
 }
 
-base::Result<Descriptor> open_as_user(const live::Owner& owner, const std::string& path) {
+base::Result<base::Descriptor> open_as_user(const job::Owner& owner, const std::string& path) {
   if (auto may = may_act_for(owner); !may) return base::failure(may.error());
   if (::geteuid() == owner.uid) return open_plainly(path);
   const ThreadRights rights(owner);
@@ -114,4 +114,4 @@ base::Result<Descriptor> open_as_user(const live::Owner& owner, const std::strin
   return open_plainly(path);
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -1,6 +1,6 @@
 // What is written to the files of a cgroup and read from them, on a folder that looks like one: few
 // test machines give their memory controller away. Whole runs in real cgroups: local_engine_test.
-#include "engine/local/cgroup.hpp"
+#include "live/machine/cgroup.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/local/test_runs.hpp"
+#include "live/engine/local/test_runs.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 class CgroupFiles : public testing::Test {
@@ -32,7 +32,7 @@ class CgroupFiles : public testing::Test {
 
 TEST_F(CgroupFiles, ALimitHoldsForTheRunAsAWholeAndWithoutSwap) {
   put("cgroup.procs", "");
-  const auto cgroup = Cgroup::make(root, "run");
+  const auto cgroup = machine::Cgroup::make(root, "run");
   ASSERT_TRUE(cgroup);
   EXPECT_FALSE(cgroup->limit_memory(1 << 20)) << "no memory controller: somebody has to watch";
   for (const char* name : {"memory.max", "memory.swap.max", "memory.oom.group"}) put(name, "");
@@ -43,7 +43,7 @@ TEST_F(CgroupFiles, ALimitHoldsForTheRunAsAWholeAndWithoutSwap) {
 }
 
 TEST_F(CgroupFiles, FiguresAreReadAndAbsentOnesAreNotKnown) {
-  const Cgroup cgroup = Cgroup::at(root + "/run");
+  const machine::Cgroup cgroup = machine::Cgroup::at(root + "/run");
   EXPECT_EQ(cgroup.cpu_s(), -1);
   EXPECT_EQ(cgroup.memory_bytes_max(), -1);
   EXPECT_EQ(cgroup.memory_kills(), 0);
@@ -65,17 +65,17 @@ TEST_F(CgroupFiles, WhereTheKernelCannotKillAGroupEachProcessIsKilled) {
     ::_exit(0);
   }
   put("cgroup.procs", std::to_string(child) + "\n");
-  Cgroup::at(root + "/run").kill();
+  machine::Cgroup::at(root + "/run").kill();
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status));
 }
 
 TEST_F(CgroupFiles, WhatIsNoCgroupIsNotUsed) {
-  EXPECT_FALSE(Cgroup::make("-", "run"));
-  EXPECT_FALSE(Cgroup::make(root, "run")) << "it has no cgroup.procs";
-  EXPECT_FALSE(Cgroup::make(root + "/no/such", "run"));
+  EXPECT_FALSE(machine::Cgroup::make("-", "run"));
+  EXPECT_FALSE(machine::Cgroup::make(root, "run")) << "it has no cgroup.procs";
+  EXPECT_FALSE(machine::Cgroup::make(root + "/no/such", "run"));
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -1,11 +1,11 @@
-#include "engine/local/core_claims.hpp"
+#include "live/engine/local/core_claims.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/stat.h>
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 CoreClaims claim_cores(const std::string& folder, size_t wanted) {
   cpu_set_t allowed;
@@ -17,7 +17,7 @@ CoreClaims claim_cores(const std::string& folder, size_t wanted) {
   for (int32_t cpu = 0; cpu < CPU_SETSIZE && claims.cpus.size() < wanted; ++cpu) {
     if (!CPU_ISSET(cpu, &allowed)) continue;
     const std::string path = fmt::format("{}/{}", folder, cpu);
-    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    base::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     struct flock lock{};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
@@ -29,4 +29,4 @@ CoreClaims claim_cores(const std::string& folder, size_t wanted) {
   return claims;
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

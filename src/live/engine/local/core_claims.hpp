@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "engine/local/files.hpp"
+#include "base/files.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 struct CoreClaims {
   std::vector<int32_t> cpus{};  ///< ascending; empty: no limit
-  std::vector<Descriptor> locks{};
+  std::vector<base::Descriptor> locks{};
 };
 
 /// Claims `wanted` of the cores that this process may use. Nothing, if it wants all of them, or if
 /// so many are not to be had: then the job runs wherever the kernel lets it.
 [[nodiscard]] CoreClaims claim_cores(const std::string& folder, size_t wanted);
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

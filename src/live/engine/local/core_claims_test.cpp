@@ -1,17 +1,15 @@
 // Cores of jobs without GPUs.
-#include "engine/local/core_claims.hpp"
+#include "live/engine/local/core_claims.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/stat.h>
 
-#include "engine/local/test_runs.hpp"
+#include "live/engine/local/test_runs.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
-
-using live::ReportKind;
 
 size_t cores_here() {
   cpu_set_t allowed;
@@ -20,7 +18,7 @@ size_t cores_here() {
   return static_cast<size_t>(CPU_COUNT(&allowed));
 }
 
-live::LaunchOrder job_on_cores(const TestRuns& runs, uint32_t number, const std::string& script) {
+LaunchOrder job_on_cores(const TestRuns& runs, uint32_t number, const std::string& script) {
   auto order = runs.job(number, script);
   order.spec.cores = 1;
   order.spec.instances = 1;
@@ -52,7 +50,7 @@ TEST(CoreClaims, JobsWithoutGpusKeepToTheirCores) {
   if (cores_here() < 2) GTEST_SKIP() << "one core here";
   TestRuns runs("core_jobs");
   const std::string script = "nproc; taskset -cp $$ | sed 's/.*: //'; read wait < ../go || true\n";
-  const auto write_out = [](live::LaunchOrder order) {
+  const auto write_out = [](LaunchOrder order) {
     order.spec.stdout_path = "%j.out";
     return order;
   };
@@ -68,11 +66,11 @@ TEST(CoreClaims, JobsWithoutGpusKeepToTheirCores) {
   EXPECT_TRUE(wait_until([&] { return whole("1.out") && whole("2.out"); }));
   EXPECT_EQ(lines("1.out").substr(0, 2), "1\n");
   EXPECT_NE(lines("1.out"), lines("2.out")) << "both on one core";
-  runs.engine().stop(one.run, live::StopReason::Cancelled);
+  runs.engine().stop(one.run, StopReason::Cancelled);
   EXPECT_EQ(runs.wait_for(one.run, ReportKind::Ended).back().kind, ReportKind::Ended);
-  runs.engine().stop(two.run, live::StopReason::Cancelled);
+  runs.engine().stop(two.run, StopReason::Cancelled);
   EXPECT_EQ(runs.wait_for(two.run, ReportKind::Ended).back().kind, ReportKind::Ended);
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

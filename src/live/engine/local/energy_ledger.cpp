@@ -1,4 +1,4 @@
-#include "engine/local/energy_ledger.hpp"
+#include "live/engine/local/energy_ledger.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/field_splitter.hpp"
+#include "base/files.hpp"
 #include "base/number.hpp"
-#include "engine/local/files.hpp"
-#include "engine/local/run_folder.hpp"
+#include "live/engine/local/run_folder.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 constexpr std::string_view kTitle = "goban-energy";
@@ -23,9 +23,9 @@ constexpr double kMost = 1e18;
 
 /// Holds the file's lock while it is open. Whoever was stopped with the lock is not waited for
 /// long.
-Descriptor open_locked(const std::string& path) {
+base::Descriptor open_locked(const std::string& path) {
   constexpr int kTries = 200;
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  base::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   struct flock lock{};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
@@ -147,7 +147,7 @@ void EnergyShare::update(EnergyBook& book, bool leaves) {
 
 bool EnergyShare::visit(bool leaves) {
   const std::string path = folder_ + "/" + gpu_;
-  const Descriptor file = open_locked(path);
+  const base::Descriptor file = open_locked(path);
   if (!file) return false;
   // What cannot be read begins anew: holders come back at their next look, with what they had.
   EnergyBook book = parse_energy_book(read_all(file.get()), path).value_or(EnergyBook{});
@@ -162,4 +162,4 @@ double EnergyShare::leave() {
   return has_counter_ && (written || joined_) ? energy_j_ : -1;
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

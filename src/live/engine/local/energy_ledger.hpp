@@ -14,7 +14,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 /// What the file of a GPU says.
 struct EnergyBook {
@@ -75,4 +75,4 @@ class EnergyShare {
   double energy_j_ = 0;  ///< ours at the last look
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -1,10 +1,10 @@
 // Any bytes are a book of energy or none; what is read is written and read again the same.
-#include "engine/local/energy_ledger.hpp"
+#include "live/engine/local/energy_ledger.hpp"
 
 #include "base/check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using goban::engine::local::parse_energy_book;
+  using goban::live::engine::local::parse_energy_book;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto book = parse_energy_book(text, "book");
   if (!book) return 0;

@@ -1,5 +1,5 @@
 // The energy of shared GPUs: what runs are charged adds up to what the GPU took while it was held.
-#include "engine/local/energy_ledger.hpp"
+#include "live/engine/local/energy_ledger.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,7 @@
 
 #include "base/random.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 class EnergyLedger : public testing::Test {
@@ -185,4 +185,4 @@ TEST(EnergyBook, ReadsBackWhatWasWrittenAndRefusesTheRest) {
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -1,4 +1,4 @@
-#include "engine/local/gpu_meter.hpp"
+#include "live/engine/local/gpu_meter.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,13 +6,13 @@
 #include <set>
 
 #include "base/clock.hpp"
-#include "engine/local/energy_ledger.hpp"
-#include "engine/local/gpu_watch.hpp"
-#include "engine/local/nvml.hpp"
-#include "engine/local/supervised_run.hpp"
-#include "engine/local/unit_counters.hpp"
+#include "base/gpus/nvml.hpp"
+#include "base/gpus/unit_counters.hpp"
+#include "live/engine/local/energy_ledger.hpp"
+#include "live/engine/local/gpu_watch.hpp"
+#include "live/engine/local/supervised_run.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 /// A run's hold on its GPUs' energy.
@@ -57,18 +57,18 @@ class NoMeter final : public GpuMeter {
   void sample(const std::vector<pid_t>& /*processes*/, double /*cpu_s*/) override {}
   [[nodiscard]] int64_t gpu_mem_bytes() const override { return -1; }
   [[nodiscard]] double busy_s(double /*cpu_s*/) const override { return -1; }
-  void finish(live::RunUsage& /*usage*/, double /*wall_s*/) override {}
+  void finish(RunUsage& /*usage*/, double /*wall_s*/) override {}
 };
 
 /// A virtual GPU is as busy as the run keeps its cores; its memory is the run's.
 class VirtualMeter final : public GpuMeter {
  public:
-  VirtualMeter(std::vector<LocalGpu> gpus, const RunFolder& run)
+  VirtualMeter(std::vector<base::gpus::LocalGpu> gpus, const RunFolder& run)
       : gpus_(std::move(gpus)), energy_(run), sampled_ns_(base::steady_ns()) {
     std::set<int32_t> cores;
-    for (const LocalGpu& gpu : gpus_) cores.insert(gpu.cpus.begin(), gpu.cpus.end());
+    for (const base::gpus::LocalGpu& gpu : gpus_) cores.insert(gpu.cpus.begin(), gpu.cpus.end());
     num_cores_ = static_cast<double>(cores.size());
-    for (const LocalGpu& gpu : gpus_) {
+    for (const base::gpus::LocalGpu& gpu : gpus_) {
       energy_.add(fmt::format("virtual-{}", gpu.index),
                   [this, &gpu](EnergyBook& book, EnergyBook::Holder* own) {
                     return energy_since(gpu, book, own);
@@ -84,7 +84,7 @@ class VirtualMeter final : public GpuMeter {
     return num_cores_ > 0 && cpu_s >= 0 ? cpu_s / num_cores_ : -1;
   }
 
-  void finish(live::RunUsage& usage, double wall_s) override {
+  void finish(RunUsage& usage, double wall_s) override {
     const double busy_s = this->busy_s(usage.cpu_s);
     if (wall_s <= 0 || busy_s < 0) return;
     const double busy = std::clamp(busy_s / wall_s, 0.0, 1.0);
@@ -99,7 +99,7 @@ class VirtualMeter final : public GpuMeter {
       return;
     }
     double energy_j = 0;
-    for (const LocalGpu& gpu : gpus_) {
+    for (const base::gpus::LocalGpu& gpu : gpus_) {
       const double power_w = virtual_power_w(gpu, busy);
       if (power_w < 0) return;  // a part would pass for the whole
       energy_j += power_w * wall_s;
@@ -118,7 +118,8 @@ class VirtualMeter final : public GpuMeter {
     sampled_ns_ = now_ns;
   }
   /// The GPU is as busy as all holders together keep it.
-  double energy_since(const LocalGpu& gpu, EnergyBook& book, EnergyBook::Holder* own) const {
+  double energy_since(const base::gpus::LocalGpu& gpu, EnergyBook& book,
+                      EnergyBook::Holder* own) const {
     if (own != nullptr) own->busy = busy_;
     double busy = 0;
     for (const EnergyBook::Holder& each : book.holders) busy += each.busy;
@@ -129,7 +130,7 @@ class VirtualMeter final : public GpuMeter {
     return power_w < 0 ? -1 : power_w * base::to_seconds(std::max<base::TimeNs>(0, since_ns));
   }
 
-  std::vector<LocalGpu> gpus_;
+  std::vector<base::gpus::LocalGpu> gpus_;
   EnergyShares energy_;
   double num_cores_ = 0;
   double busy_ = 0;
@@ -141,10 +142,10 @@ class VirtualMeter final : public GpuMeter {
 /// included.
 class NvmlMeter final : public GpuMeter {
  public:
-  NvmlMeter(std::vector<LocalGpu> gpus, std::shared_ptr<const NvmlLibrary> nvml,
-            const RunFolder& run)
+  NvmlMeter(std::vector<base::gpus::LocalGpu> gpus,
+            std::shared_ptr<const base::gpus::NvmlLibrary> nvml, const RunFolder& run)
       : gpus_(std::move(gpus)), nvml_(std::move(nvml)), energy_(run) {
-    for (const LocalGpu& gpu : gpus_) {
+    for (const base::gpus::LocalGpu& gpu : gpus_) {
       units_.emplace_back(nvml_, gpu.uuid);
       energy_.add(gpu.uuid, [this, &gpu](EnergyBook& book, EnergyBook::Holder* /*own*/) {
         const double now_j = nvml_->read(gpu.uuid).energy_j;
@@ -163,12 +164,12 @@ class NvmlMeter final : public GpuMeter {
     const base::TimeNs now_ns = base::steady_ns();
     const double span_s = sampled_ns_ == 0 ? 0 : base::to_seconds(now_ns - sampled_ns_);
     sampled_ns_ = now_ns;
-    for (UnitCounters& each : units_) each.look(span_s, unit_use_);
-    for (const LocalGpu& gpu : gpus_) {
+    for (base::gpus::UnitCounters& each : units_) each.look(span_s, unit_use_);
+    for (const base::gpus::LocalGpu& gpu : gpus_) {
       const double share = nvml_->busy_share(gpu.uuid, processes);
       if (share < 0) busy_known_ = false;
       busy_s_ += share * span_s / static_cast<double>(gpus_.size());
-      const GpuReading now = nvml_->read(gpu.uuid);
+      const base::gpus::GpuReading now = nvml_->read(gpu.uuid);
       if (now.util_pct >= 0) {
         util_pct_sum_ += now.util_pct;
         memory_busy_pct_sum_ += now.memory_busy_pct;
@@ -183,7 +184,7 @@ class NvmlMeter final : public GpuMeter {
     return busy_known_ ? busy_s_ : -1;
   }
 
-  void finish(live::RunUsage& usage, double /*wall_s*/) override {
+  void finish(RunUsage& usage, double /*wall_s*/) override {
     usage.gpu_mem_bytes_max = mem_bytes_max_;
     if (util_count_ > 0) {
       const auto count = static_cast<double>(util_count_);
@@ -196,11 +197,11 @@ class NvmlMeter final : public GpuMeter {
   }
 
  private:
-  std::vector<LocalGpu> gpus_;
-  std::shared_ptr<const NvmlLibrary> nvml_;
+  std::vector<base::gpus::LocalGpu> gpus_;
+  std::shared_ptr<const base::gpus::NvmlLibrary> nvml_;
   EnergyShares energy_;
-  std::vector<UnitCounters> units_;
-  UnitUse unit_use_;
+  std::vector<base::gpus::UnitCounters> units_;
+  base::gpus::UnitUse unit_use_;
   double util_pct_sum_ = 0;
   double memory_busy_pct_sum_ = 0;
   int64_t util_count_ = 0;
@@ -213,13 +214,14 @@ class NvmlMeter final : public GpuMeter {
 
 }  // namespace
 
-std::unique_ptr<GpuMeter> make_gpu_meter(const std::vector<LocalGpu>& gpus, const RunFolder& run) {
+std::unique_ptr<GpuMeter> make_gpu_meter(const std::vector<base::gpus::LocalGpu>& gpus,
+                                         const RunFolder& run) {
   if (gpus.empty()) return std::make_unique<NoMeter>();
   if (gpus.front().is_virtual) return std::make_unique<VirtualMeter>(gpus, run);
   // Without the library the job runs all the same, unmeasured.
-  auto nvml = NvmlLibrary::load();
+  auto nvml = base::gpus::NvmlLibrary::load();
   if (!nvml) return std::make_unique<NoMeter>();
   return std::make_unique<NvmlMeter>(gpus, std::move(*nvml), run);
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -5,10 +5,10 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "engine/local/run_folder.hpp"
-#include "engine/local/run_order.hpp"
+#include "live/engine/local/run_folder.hpp"
+#include "live/engine/local/run_order.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 class GpuMeter {
  public:
@@ -22,12 +22,12 @@ class GpuMeter {
   [[nodiscard]] virtual double busy_s(double cpu_s) const = 0;
   /// Fills in the GPU fields, once. `cpu_s`, `mem_bytes_max`: what the run used of the host. Of the
   /// energy of a shared GPU it is the run's part (energy_ledger.hpp).
-  virtual void finish(live::RunUsage& usage, double wall_s) = 0;
+  virtual void finish(RunUsage& usage, double wall_s) = 0;
 };
 
 /// The meter of an order's GPUs: by the driver's library, or for virtual ones from what the run
 /// used of its cores (its energy is then modelled, not measured). Without GPUs: a meter of nothing.
-[[nodiscard]] std::unique_ptr<GpuMeter> make_gpu_meter(const std::vector<LocalGpu>& gpus,
-                                                       const RunFolder& run);
+[[nodiscard]] std::unique_ptr<GpuMeter> make_gpu_meter(
+    const std::vector<base::gpus::LocalGpu>& gpus, const RunFolder& run);
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

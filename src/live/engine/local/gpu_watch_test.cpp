@@ -1,4 +1,4 @@
-#include "engine/local/gpu_watch.hpp"
+#include "live/engine/local/gpu_watch.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -7,10 +7,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "engine/local/process_tree.hpp"
-#include "engine/local/test_runs.hpp"
+#include "live/engine/local/test_runs.hpp"
+#include "live/machine/process_tree.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 base::TimeNs now_ns() {
@@ -42,16 +42,16 @@ class Child {
 
 struct GpuWatchTest : testing::Test {
   /// Says that the run lives below this process, as its supervisor.
-  void begin(live::RunId begun, base::TimeNs started_ns) {
+  void begin(RunId begun, base::TimeNs started_ns) {
     const RunFolder folder(runs.state(), begun);
     std::filesystem::create_directories(folder.path());
     RunningNote note;
     note.supervisor_pid = ::getpid();
     note.started_ns = started_ns;
-    ASSERT_TRUE(replace_file(folder.path(), "running", to_text(note), Durable::No));
+    ASSERT_TRUE(base::replace_file(folder.path(), "running", to_text(note), base::Durable::No));
   }
-  static LocalGpu virtual_gpu(int32_t index) {
-    LocalGpu gpu;
+  static base::gpus::LocalGpu virtual_gpu(int32_t index) {
+    base::gpus::LocalGpu gpu;
     gpu.index = index;
     gpu.is_virtual = true;
     gpu.cpus = {index};
@@ -59,7 +59,7 @@ struct GpuWatchTest : testing::Test {
   }
 
   TestRuns runs{"gpu_watch"};
-  const live::RunId run{live::JobId(0U), 1};
+  const RunId run{core::model::JobId(0U), 1};
 };
 
 TEST_F(GpuWatchTest, AFreeVirtualGpuIsIdle) {
@@ -78,8 +78,8 @@ TEST_F(GpuWatchTest, ARunIsMeasuredByItsCpuTime) {
   begin(run, now_ns());
   const Child busy(true);
   static_cast<void>(watch.read(held, now_ns()));
-  const double before_s = tree_cpu_s(::getpid());
-  ASSERT_TRUE(wait_until([&] { return tree_cpu_s(::getpid()) > before_s + 0.2; }));
+  const double before_s = machine::tree_cpu_s(::getpid());
+  ASSERT_TRUE(wait_until([&] { return machine::tree_cpu_s(::getpid()) > before_s + 0.2; }));
   // As if five seconds had passed: 0.2 s or more of 10 s on two cores.
   const auto now = watch.read(held, now_ns() + 5 * base::kSecond);
   EXPECT_GT(now[0].util_pct, 1.5);
@@ -92,7 +92,7 @@ TEST_F(GpuWatchTest, ARunIsMeasuredByItsCpuTime) {
 TEST_F(GpuWatchTest, ARunThatSleepsIsIdleAndTwoAddUp) {
   GpuWatch watch(runs.state(), {virtual_gpu(0)});
   const Child asleep(false);
-  const live::RunId other{live::JobId(1U), 1};
+  const RunId other{core::model::JobId(1U), 1};
   begin(run, now_ns());
   begin(other, now_ns());
   const std::vector<HoldingRun> held = {{.run = run, .gpus = {0}}, {.run = other, .gpus = {0}}};
@@ -109,7 +109,7 @@ TEST_F(GpuWatchTest, ARunThatNobodyKnowsIsNothing) {
 }
 
 TEST(VirtualPower, FollowsTheModel) {
-  LocalGpu gpu;
+  base::gpus::LocalGpu gpu;
   EXPECT_EQ(virtual_power_w(gpu, 0.5), -1);
   gpu.power_idle_w = 30;
   gpu.power_max_w = 230;
@@ -121,4 +121,4 @@ TEST(VirtualPower, FollowsTheModel) {
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

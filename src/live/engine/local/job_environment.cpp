@@ -1,4 +1,4 @@
-#include "engine/local/job_environment.hpp"
+#include "live/engine/local/job_environment.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,31 +9,31 @@
 #include "base/number.hpp"
 #include "live/job/output_path.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 using Names = std::map<std::string, std::string>;
 
 std::string gpu_list(const RunOrder& order) {
   std::vector<int32_t> indexes;
-  for (const LocalGpu& gpu : order.gpus) indexes.push_back(gpu.index);
+  for (const base::gpus::LocalGpu& gpu : order.gpus) indexes.push_back(gpu.index);
   return fmt::format("{}", fmt::join(indexes, ","));
 }
 
 /// As CUDA counts them; slices of GPUs have no number, only UUIDs.
 std::string cuda_list(const RunOrder& order) {
   const bool has_slice = std::ranges::any_of(
-      order.gpus, [](const LocalGpu& gpu) { return gpu.uuid.starts_with("MIG-"); });
+      order.gpus, [](const base::gpus::LocalGpu& gpu) { return gpu.uuid.starts_with("MIG-"); });
   if (!has_slice) return gpu_list(order);
   std::vector<std::string> uuids;
-  for (const LocalGpu& gpu : order.gpus) uuids.push_back(gpu.uuid);
+  for (const base::gpus::LocalGpu& gpu : order.gpus) uuids.push_back(gpu.uuid);
   return fmt::format("{}", fmt::join(uuids, ","));
 }
 
 /// Honoured by NVIDIA's MPS server where one runs; devices are counted as the
 /// job sees them.
 void add_mps_limits(const RunOrder& order, Names& out) {
-  const model::TrainingFacts& facts = order.spec.training;
+  const core::model::TrainingFacts& facts = order.spec.training;
   if (facts.gpu_mem_bytes > 0) {
     std::vector<std::string> limits;
     for (size_t i = 0; i < order.gpus.size(); ++i) {
@@ -55,7 +55,7 @@ void add_gpus(const RunOrder& order, Names& out) {
   out["NVIDIA_VISIBLE_DEVICES"] = list.empty() ? "void" : list;
   double slowness = 0;
   std::vector<std::string> uuids;
-  for (const LocalGpu& gpu : order.gpus) {
+  for (const base::gpus::LocalGpu& gpu : order.gpus) {
     if (gpu.is_virtual) slowness = std::max(slowness, gpu.slowness);
     uuids.push_back(gpu.uuid);
   }
@@ -86,8 +86,8 @@ int32_t cores_of(const RunOrder& order) {
 }
 
 void add_slurm(const RunOrder& order, const RunPlaces& places, Names& out) {
-  const live::JobSpec& spec = order.spec;
-  out["SLURM_JOB_ID"] = out["SLURM_JOBID"] = fmt::format("{}", live::job_number(order.run.job));
+  const job::JobSpec& spec = order.spec;
+  out["SLURM_JOB_ID"] = out["SLURM_JOBID"] = fmt::format("{}", job::job_number(order.run.job));
   out["SLURM_JOB_NAME"] = spec.name;
   out["SLURM_JOB_NODELIST"] = out["SLURM_NODELIST"] = out["SLURMD_NODENAME"] = order.node;
   out["SLURM_NNODES"] = out["SLURM_JOB_NUM_NODES"] = out["SLURM_NTASKS"] = "1";
@@ -101,12 +101,12 @@ void add_slurm(const RunOrder& order, const RunPlaces& places, Names& out) {
   if (spec.cores > 0) out["SLURM_CPUS_PER_TASK"] = fmt::format("{}", cores_of(order));
   if (spec.array_task < 0) return;
   out["SLURM_ARRAY_TASK_ID"] = fmt::format("{}", spec.array_task);
-  out["SLURM_ARRAY_JOB_ID"] = fmt::format("{}", live::job_number(spec.array_first));
+  out["SLURM_ARRAY_JOB_ID"] = fmt::format("{}", job::job_number(spec.array_first));
 }
 
 void add_grid_engine(const RunOrder& order, const RunPlaces& places, Names& out) {
-  const live::JobSpec& spec = order.spec;
-  out["JOB_ID"] = fmt::format("{}", live::job_number(order.run.job));
+  const job::JobSpec& spec = order.spec;
+  out["JOB_ID"] = fmt::format("{}", job::job_number(order.run.job));
   out["JOB_NAME"] = spec.name;
   out["NSLOTS"] = fmt::format("{}", std::max(1, cores_of(order)));
   out["NHOSTS"] = "1";
@@ -118,7 +118,7 @@ void add_grid_engine(const RunOrder& order, const RunPlaces& places, Names& out)
 }
 
 void add_pbs(const RunOrder& order, const RunPlaces& places, Names& out) {
-  out["PBS_JOBID"] = fmt::format("{}", live::job_number(order.run.job));
+  out["PBS_JOBID"] = fmt::format("{}", job::job_number(order.run.job));
   out["PBS_JOBNAME"] = order.spec.name;
   out["PBS_QUEUE"] = order.spec.partition;
   out["PBS_O_WORKDIR"] = places.work_folder;
@@ -144,7 +144,7 @@ std::vector<std::string> job_environment(const RunOrder& order, const Payload& p
   }
   add_gpus(order, out);
   add_ranks(places, out);
-  out["GOBAN_JOB_ID"] = fmt::format("{}", live::job_number(order.run.job));
+  out["GOBAN_JOB_ID"] = fmt::format("{}", job::job_number(order.run.job));
   out["GOBAN_JOB_NAME"] = order.spec.name;
   out["GOBAN_RUN"] = fmt::format("{}", order.run.run);
   out["GOBAN_RESTARTS"] = fmt::format("{}", order.restarts);
@@ -165,12 +165,12 @@ std::vector<std::string> job_environment(const RunOrder& order, const Payload& p
   return entries;
 }
 
-OutputPaths output_paths(const live::JobSpec& spec, live::JobId job) {
+OutputPaths output_paths(const job::JobSpec& spec, core::model::JobId job) {
   OutputPaths paths;
-  paths.out = live::output_path(job, spec, live::OutputStream::Stdout);
-  paths.err = live::output_path(job, spec, live::OutputStream::Stderr);
+  paths.out = job::output_path(job, spec, job::OutputStream::Stdout);
+  paths.err = job::output_path(job, spec, job::OutputStream::Stderr);
   if (paths.err == paths.out) paths.err.clear();
   return paths;
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/local/run_order.hpp"
+#include "live/engine/local/run_order.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 /// What the supervisor adds.
 struct RunPlaces {
@@ -30,6 +30,6 @@ struct OutputPaths {
   std::string out{};
   std::string err{};
 };
-[[nodiscard]] OutputPaths output_paths(const live::JobSpec& spec, live::JobId job);
+[[nodiscard]] OutputPaths output_paths(const job::JobSpec& spec, core::model::JobId job);
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

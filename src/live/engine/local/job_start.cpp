@@ -1,4 +1,4 @@
-#include "engine/local/job_start.hpp"
+#include "live/engine/local/job_start.hpp"
 
 #include <array>
 #include <cerrno>
@@ -14,25 +14,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 /// High, so that it is in nobody's way.
 constexpr int kScriptFile = 100;
 
-base::Result<Descriptor> script_in_memory(std::string_view script) {
-  Descriptor file(::memfd_create("goban-script", MFD_CLOEXEC));
+base::Result<base::Descriptor> script_in_memory(std::string_view script) {
+  base::Descriptor file(::memfd_create("goban-script", MFD_CLOEXEC));
   // Readable for the job's user, who opens it anew by its name under /dev/fd.
-  if (!file || !write_all(file.get(), script) || ::fchmod(file.get(), 0444) != 0) {
-    return system_error("cannot keep the script in", "memory");
+  if (!file || !base::write_all(file.get(), script) || ::fchmod(file.get(), 0444) != 0) {
+    return base::system_error("cannot keep the script in", "memory");
   }
   return file;
 }
 
 base::Status join_cgroup(const std::string& procs) {
   if (procs.empty()) return {};
-  const Descriptor file(::open(procs.c_str(), O_WRONLY | O_CLOEXEC));
-  if (!file || !write_all(file.get(), "0")) return system_error("cannot join the cgroup", procs);
+  const base::Descriptor file(::open(procs.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file || !base::write_all(file.get(), "0"))
+    return base::system_error("cannot join the cgroup", procs);
   return {};
 }
 
@@ -49,17 +50,17 @@ void bind_to(const std::vector<int32_t>& cpus) {
 
 /// A supervisor is the last process to be killed for memory; its job is not.
 void be_killable() {
-  const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
-  if (file) static_cast<void>(write_all(file.get(), "0"));
+  const base::Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  if (file) static_cast<void>(base::write_all(file.get(), "0"));
 }
 
-base::Result<Descriptor> open_output(const std::string& path, bool append) {
+base::Result<base::Descriptor> open_output(const std::string& path, bool append) {
   const int flags =
       O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_APPEND | (append ? 0 : O_TRUNC);
-  Descriptor file(::open(path.c_str(), flags, 0644));
+  base::Descriptor file(::open(path.c_str(), flags, 0644));
   if (!file) {
-    return system_error("cannot write the output file", path,
-                        "its folder has to exist and to be writable for the job's user");
+    return base::system_error("cannot write the output file", path,
+                              "its folder has to exist and to be writable for the job's user");
   }
   // Not blocking was for the opening alone: a FIFO without a reader.
   ::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK);
@@ -67,16 +68,16 @@ base::Result<Descriptor> open_output(const std::string& path, bool append) {
 }
 
 base::Status connect_terminal(const std::string& device) {
-  const Descriptor file(::open(device.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
+  const base::Descriptor file(::open(device.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!file || ::ioctl(file.get(), TIOCSCTTY, 0) != 0) {
-    return system_error("cannot take the terminal", device);
+    return base::system_error("cannot take the terminal", device);
   }
   for (const int to : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(file.get(), to);
   return {};
 }
 
 base::Status connect_files(const JobStart& start) {
-  const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const base::Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const auto out = open_output(start.outputs.out, start.append);
   if (!out) return base::failure(out.error());
   if (start.outputs.err.empty()) {
@@ -110,8 +111,8 @@ base::Status prepare(const JobStart& start, pid_t parent) {
   if (auto s = become(start.owner, start.user); !s) return s;
   ::umask(022);
   if (::chdir(start.work_folder.c_str()) != 0) {
-    return system_error("cannot enter the work folder", start.work_folder,
-                        "it has to exist for the job's user on this machine");
+    return base::system_error("cannot enter the work folder", start.work_folder,
+                              "it has to exist for the job's user on this machine");
   }
   auto connected = start.terminal.empty() ? connect_files(start) : connect_terminal(start.terminal);
   if (!connected) return connected;
@@ -131,7 +132,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 [[noreturn]] void run_child(const JobStart& start, int script, int errors, pid_t parent) {
   const auto give_up = [errors](const std::string& text) {
-    static_cast<void>(write_all(errors, text));
+    static_cast<void>(base::write_all(errors, text));
     ::_exit(127);
   };
   if (auto prepared = prepare(start, parent); !prepared) give_up(prepared.error().text());
@@ -171,12 +172,12 @@ base::Result<pid_t> start_job(const JobStart& start) {
   const auto script = script_in_memory(start.script);
   if (!script) return base::failure(script.error());
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("cannot make a", "pipe");
-  const Descriptor reading(ends[0]);
-  Descriptor writing(ends[1]);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::system_error("cannot make a", "pipe");
+  const base::Descriptor reading(ends[0]);
+  base::Descriptor writing(ends[1]);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
-  if (child < 0) return system_error("cannot start", "a process");
+  if (child < 0) return base::system_error("cannot start", "a process");
   if (child == 0) run_child(start, script->get(), writing.get(), parent);
   writing.reset();
   std::string error;
@@ -192,4 +193,4 @@ base::Result<pid_t> start_job(const JobStart& start) {
   return base::failed(error);
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "engine/local/as_user.hpp"
-#include "engine/local/job_environment.hpp"
+#include "live/engine/local/as_user.hpp"
+#include "live/engine/local/job_environment.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 /// How a script is run: by the interpreter of its first line, else by /bin/sh.
 struct ScriptCommand {
@@ -24,7 +24,7 @@ struct JobStart {
   std::string_view script{};
   std::vector<std::string> args{};
   std::vector<std::string> env{};  ///< `NAME=value`
-  live::Owner owner{};
+  job::Owner owner{};
   UserFacts user{};
   std::string work_folder{};
   OutputPaths outputs{};
@@ -38,4 +38,4 @@ struct JobStart {
 /// with what could not be done: folder, output file, user, interpreter.
 [[nodiscard]] base::Result<pid_t> start_job(const JobStart& start);
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

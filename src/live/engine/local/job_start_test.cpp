@@ -1,13 +1,13 @@
 // What a job finds when it starts, and the steps of its end.
-#include "engine/local/job_start.hpp"
+#include "live/engine/local/job_start.hpp"
 
 #include <csignal>
 #include <gtest/gtest.h>
 
-#include "engine/local/stop_plan.hpp"
-#include "engine/local/test_runs.hpp"
+#include "live/engine/local/stop_plan.hpp"
+#include "live/engine/local/test_runs.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 using base::kSecond;
@@ -24,7 +24,7 @@ TEST(JobStart, TheFirstLineOfAScriptNamesItsInterpreter) {
 
 RunOrder order_of_two_gpus() {
   RunOrder order;
-  order.run = {live::JobId(41U), 2};
+  order.run = {core::model::JobId(41U), 2};
   order.restarts = 1;
   order.node = "here";
   order.spec.name = "train";
@@ -32,7 +32,7 @@ RunOrder order_of_two_gpus() {
   order.gpus.resize(2);
   order.gpus[0].index = 3;
   order.gpus[1].index = 1;
-  for (LocalGpu& gpu : order.gpus) gpu.is_virtual = true;
+  for (base::gpus::LocalGpu& gpu : order.gpus) gpu.is_virtual = true;
   order.gpus[1].slowness = 1.25;
   return order;
 }
@@ -69,7 +69,7 @@ TEST(JobEnvironment, ConventionsAreServedAndTheUsersOwnStays) {
 TEST(JobEnvironment, NamesOfOtherSchedulersOnlyWhereTheScriptExpectsThem) {
   RunOrder order = order_of_two_gpus();
   order.spec.array_task = 7;
-  order.spec.array_first = live::JobId(39U);
+  order.spec.array_first = core::model::JobId(39U);
   Payload payload;
   payload.dialect = "slurm";
   const auto slurm = job_environment(order, payload, {});
@@ -98,7 +98,7 @@ TEST(JobEnvironment, MpsLimitsAreForRealGpusThatAreShared) {
   order.spec.training.gpu_mem_bytes = int64_t{5} << 30;
   order.spec.training.gpu_util_pct = 37.2F;
   EXPECT_FALSE(has_name(job_environment(order, {}, {}), "CUDA_MPS_"));
-  for (LocalGpu& gpu : order.gpus) gpu.is_virtual = false;
+  for (base::gpus::LocalGpu& gpu : order.gpus) gpu.is_virtual = false;
   EXPECT_FALSE(has_name(job_environment(order, {}, {}), "CUDA_MPS_"));
   order.shares = true;
   const auto limited = job_environment(order, {}, {});
@@ -110,7 +110,7 @@ TEST(JobEnvironment, MpsLimitsAreForRealGpusThatAreShared) {
 
 TEST(JobEnvironment, SlicesAreNamedByUuid) {
   RunOrder order = order_of_two_gpus();
-  for (LocalGpu& gpu : order.gpus) gpu.is_virtual = false;
+  for (base::gpus::LocalGpu& gpu : order.gpus) gpu.is_virtual = false;
   order.gpus[0].uuid = "MIG-1";
   order.gpus[1].uuid = "GPU-2";
   const auto env = job_environment(order, {}, {});
@@ -142,9 +142,9 @@ TEST(StopPlan, SignalThenTermThenKill) {
   StopPlan plan;
   EXPECT_EQ(plan.due(1), Step::None);
   EXPECT_EQ(plan.next_ns(), base::kNever);
-  plan.order(live::StopReason::Preempted, {SIGUSR1, 5 * kSecond, 3 * kSecond}, 10 * kSecond);
-  plan.order(live::StopReason::Cancelled, {}, 11 * kSecond);
-  EXPECT_EQ(plan.reason(), live::StopReason::Preempted);
+  plan.order(StopReason::Preempted, {SIGUSR1, 5 * kSecond, 3 * kSecond}, 10 * kSecond);
+  plan.order(StopReason::Cancelled, {}, 11 * kSecond);
+  EXPECT_EQ(plan.reason(), StopReason::Preempted);
   EXPECT_EQ(plan.due(10 * kSecond), Step::Checkpoint);
   EXPECT_EQ(plan.due(14 * kSecond), Step::None);
   EXPECT_EQ(plan.next_ns(), 15 * kSecond);
@@ -159,15 +159,15 @@ TEST(StopPlan, SignalThenTermThenKill) {
 TEST(StopPlan, WhereNobodyListensTermComesAtOnceAndTheGraceStays) {
   using Step = StopPlan::Step;
   StopPlan plan;
-  plan.order(live::StopReason::Preempted, {SIGUSR1, 60 * kSecond, 3 * kSecond}, 0);
+  plan.order(StopReason::Preempted, {SIGUSR1, 60 * kSecond, 3 * kSecond}, 0);
   EXPECT_EQ(plan.due(0), Step::Checkpoint);
   plan.skip_lead(kSecond);
   EXPECT_EQ(plan.due(kSecond), Step::Terminate);
   EXPECT_EQ(plan.next_ns(), 4 * kSecond);
   StopPlan plain;
-  plain.order(live::StopReason::Preempted, {0, 0, 3 * kSecond}, 0);
+  plain.order(StopReason::Preempted, {0, 0, 3 * kSecond}, 0);
   EXPECT_EQ(plain.due(0), Step::Terminate);
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -5,18 +5,15 @@
 #include <sys/wait.h>
 
 #include "base/random.hpp"
-#include "engine/local/supervised_run.hpp"
-#include "engine/local/test_runs.hpp"
+#include "live/engine/local/supervised_run.hpp"
+#include "live/engine/local/test_runs.hpp"
 #include "live/journal/state_lock.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
-using live::Report;
-using live::ReportKind;
-
 /// Launches in a process of its own.
-pid_t launch_elsewhere(TestRuns& runs, const live::LaunchOrder& order) {
+pid_t launch_elsewhere(TestRuns& runs, const LaunchOrder& order) {
   const pid_t child = ::fork();
   if (child != 0) return child;
   LocalEngine(runs.options, runs.gpus).launch(order);
@@ -27,7 +24,7 @@ pid_t launch_elsewhere(TestRuns& runs, const live::LaunchOrder& order) {
 constexpr uint64_t kLaunchMax_us = 6000;
 
 /// Launches in a process that is killed within that time.
-void launch_and_kill(TestRuns& runs, const live::LaunchOrder& order, base::Random& random,
+void launch_and_kill(TestRuns& runs, const LaunchOrder& order, base::Random& random,
                      uint64_t longest_us = kLaunchMax_us) {
   const pid_t launcher = launch_elsewhere(runs, order);
   ::usleep(static_cast<useconds_t>(random.below(longest_us)));
@@ -36,7 +33,7 @@ void launch_and_kill(TestRuns& runs, const live::LaunchOrder& order, base::Rando
 }
 
 /// A job that leaves a line for each time that it is started.
-live::LaunchOrder counted_job(const TestRuns& runs, uint32_t number) {
+LaunchOrder counted_job(const TestRuns& runs, uint32_t number) {
   return runs.job(number, "echo x >> started-$GOBAN_JOB_ID\n");
 }
 std::string starts_of(const TestRuns& runs, uint32_t number) {
@@ -61,7 +58,7 @@ TEST(Launch, KilledAtAnyMomentAndRepeatedItStartsOnce) {
   TestRuns runs("kill_launch");
   base::Random random(20261121);
   constexpr uint32_t kRuns = 120;
-  std::vector<live::LaunchOrder> orders;
+  std::vector<LaunchOrder> orders;
   for (uint32_t i = 1; i <= kRuns; ++i) {
     orders.push_back(counted_job(runs, i));
     launch_and_kill(runs, orders.back(), random);
@@ -81,7 +78,7 @@ TEST(Launch, KilledAtAnyMomentAndResumedItRanOnceOrIsLostForGood) {
   base::Random random(4711);
   std::vector<Report> early;
   constexpr uint32_t kRuns = 100;
-  std::vector<live::LaunchOrder> orders;
+  std::vector<LaunchOrder> orders;
   for (uint32_t i = 1; i <= kRuns; ++i) {
     orders.push_back(counted_job(runs, i));
     // A supervisor needs a moment to take the order. On a slow machine the random ones may all be
@@ -125,7 +122,7 @@ TEST(Launch, ADaemonThatWasTakenOverStartsNothing) {
   TestRuns runs("shut_out");
   const std::string journal = runs.state() + "/journal";
   std::filesystem::create_directories(journal);
-  runs.options.epoch = live::raise_epoch(live::system_files(), journal, 1).value();
+  runs.options.epoch = journal::raise_epoch(journal::system_files(), journal, 1).value();
   LocalEngine old(runs.options, runs.gpus);
   const auto placed = counted_job(runs, 1);
   const auto late = counted_job(runs, 2);
@@ -137,7 +134,7 @@ TEST(Launch, ADaemonThatWasTakenOverStartsNothing) {
   order.payload = payload_path(runs.state(), placed.spec);
   ASSERT_TRUE(runs.folder(placed).place_order(order).value());
 
-  runs.options.epoch = live::raise_epoch(live::system_files(), journal, 1).value();
+  runs.options.epoch = journal::raise_epoch(journal::system_files(), journal, 1).value();
   EXPECT_FALSE(runs.folder(placed).take()) << "the order of a daemon that was taken over";
   EXPECT_EQ(runs.run(late).kind, ReportKind::Ended);
   runs.engine().forget(late.run.job, {});
@@ -176,7 +173,7 @@ TEST(Launch, AJobAndItsStopOutliveTheDaemon) {
     LocalEngine engine(runs.options, runs.gpus);
     engine.launch(order);
     wait_until([&] { return !text_of(runs.out("up")).empty(); });
-    engine.stop(order.run, live::StopReason::TimedOut);
+    engine.stop(order.run, StopReason::TimedOut);
     ::kill(::getpid(), SIGKILL);
   }
   int status = 0;
@@ -227,4 +224,4 @@ TEST(Launch, UnknownRunsAreLost) {
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

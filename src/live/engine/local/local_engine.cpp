@@ -1,4 +1,4 @@
-#include "engine/local/local_engine.hpp"
+#include "live/engine/local/local_engine.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -11,33 +11,30 @@
 #include <unistd.h>
 
 #include "base/clock.hpp"
-#include "engine/local/cgroup.hpp"
-#include "engine/local/job_environment.hpp"
-#include "engine/local/process_tree.hpp"
-#include "engine/local/supervised_run.hpp"
+#include "live/engine/local/job_environment.hpp"
+#include "live/engine/local/supervised_run.hpp"
+#include "live/machine/cgroup.hpp"
+#include "live/machine/process_tree.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 namespace fs = std::filesystem;
-using live::Report;
-using live::ReportKind;
-using live::RunId;
 
 /// A dead supervisor changes nothing in its folder: so often we look at its lock.
 constexpr TimeNs kLockEvery = base::kSecond;
 /// File times are as coarse as the kernel's clock tick: within that, equal times say nothing.
 constexpr TimeNs kTimesAreCoarse = 50'000'000;
 
-ControlByte byte_of(live::StopReason reason) {
+ControlByte byte_of(StopReason reason) {
   switch (reason) {
-    case live::StopReason::Preempted:
+    case StopReason::Preempted:
       return ControlByte::Preempted;
-    case live::StopReason::Cancelled:
+    case StopReason::Cancelled:
       return ControlByte::Cancelled;
-    case live::StopReason::TimedOut:
+    case StopReason::TimedOut:
       return ControlByte::TimedOut;
-    case live::StopReason::Broken:
+    case StopReason::Broken:
       return ControlByte::Broken;
   }
   return ControlByte::Broken;
@@ -46,18 +43,18 @@ ControlByte byte_of(live::StopReason reason) {
 /// Ends what a dead supervisor left. True: nothing of the run is left.
 bool end_leftovers(const RunFolder& folder) {
   bool none = true;
-  if (const auto text = read_small_file(folder.file("running"))) {
+  if (const auto text = base::read_small_file(folder.file("running"))) {
     const auto note = parse_note(*text, folder.file("running"));
     if (note && !note->cgroup.empty()) {
-      const Cgroup cgroup = Cgroup::at(note->cgroup);
+      const machine::Cgroup cgroup = machine::Cgroup::at(note->cgroup);
       none = cgroup.processes().empty();
       if (!none) cgroup.kill();
       cgroup.remove();
     }
   }
   const std::string mark = fmt::format("{}={}", kKeyVariable, folder.key());
-  for (const pid_t process : all_processes()) {
-    if (!has_environment(process, mark)) continue;
+  for (const pid_t process : machine::all_processes()) {
+    if (!machine::has_environment(process, mark)) continue;
     none = false;
     ::kill(process, SIGKILL);
   }
@@ -71,7 +68,7 @@ void remove_sockets(const RunFolder& folder) {
 }
 
 std::string tail_of_log(const RunFolder& folder) {
-  auto text = read_small_file(folder.file("supervisor.log"));
+  auto text = base::read_small_file(folder.file("supervisor.log"));
   if (!text || text->empty()) return {};
   constexpr size_t kTail = 500;
   return ": " + text->substr(text->size() - std::min(text->size(), kTail));
@@ -79,8 +76,8 @@ std::string tail_of_log(const RunFolder& folder) {
 
 }  // namespace
 
-LocalEngine::LocalEngine(LocalOptions options, std::vector<LocalGpu> gpus,
-                         std::shared_ptr<const NvmlLibrary> nvml)
+LocalEngine::LocalEngine(LocalOptions options, std::vector<base::gpus::LocalGpu> gpus,
+                         std::shared_ptr<const base::gpus::NvmlLibrary> nvml)
     : options_(std::move(options)), gpus_(std::move(gpus)), nvml_(std::move(nvml)) {
   options_.state = fs::absolute(options_.state).lexically_normal().string();
   if (options_.supervisor.empty()) options_.supervisor = {"/proc/self/exe", "supervise"};
@@ -88,12 +85,12 @@ LocalEngine::LocalEngine(LocalOptions options, std::vector<LocalGpu> gpus,
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-RunOrder LocalEngine::order_for(const live::LaunchOrder& order) const {
+RunOrder LocalEngine::order_for(const LaunchOrder& order) const {
   RunOrder out;
   out.run = order.run;
   out.epoch = options_.epoch;
   out.spec = order.spec;
-  for (const live::GpuId gpu : order.gpus) {
+  for (const core::model::GpuId gpu : order.gpus) {
     if (gpu.index() < gpus_.size()) out.gpus.push_back(gpus_[gpu.index()]);
   }
   out.shares = order.shares;
@@ -135,7 +132,7 @@ base::Result<pid_t> LocalEngine::spawn(const RunFolder& folder) {
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   errno = error;
-  if (error != 0) return system_error("cannot start the supervisor", words.front());
+  if (error != 0) return base::system_error("cannot start the supervisor", words.front());
   children_.push_back(pid);
   return pid;
 }
@@ -156,7 +153,7 @@ bool LocalEngine::watch_again(RunId run) {
   return true;
 }
 
-LocalEngine::Watched& LocalEngine::watch(const live::LaunchOrder& order) {
+LocalEngine::Watched& LocalEngine::watch(const LaunchOrder& order) {
   Watched& watched = watched_[order.run];
   watched.folder = RunFolder(options_.state, order.run);
   watched.gpus = order.gpus;
@@ -170,7 +167,7 @@ void LocalEngine::tell_neighbours(RunId run, Watched& newcomer) {
     if (!watched.told_shared) watched.wants_shared = true;
   };
   for (auto& [id, other] : watched_) {
-    const bool meets = std::ranges::any_of(newcomer.gpus, [&](live::GpuId gpu) {
+    const bool meets = std::ranges::any_of(newcomer.gpus, [&](core::model::GpuId gpu) {
       return std::ranges::find(other.gpus, gpu) != other.gpus.end();
     });
     if (!meets || id == run) continue;
@@ -179,7 +176,7 @@ void LocalEngine::tell_neighbours(RunId run, Watched& newcomer) {
   }
 }
 
-void LocalEngine::launch(const live::LaunchOrder& order) {
+void LocalEngine::launch(const LaunchOrder& order) {
   if (watch_again(order.run) || is_shut_out(options_.state, options_.epoch)) return;
   const RunFolder folder(options_.state, order.run);
   const auto placed = folder.place_order(order_for(order));
@@ -200,16 +197,16 @@ void LocalEngine::launch(const live::LaunchOrder& order) {
   }
 }
 
-void LocalEngine::resume(const live::LaunchOrder& order) {
+void LocalEngine::resume(const LaunchOrder& order) {
   if (watch_again(order.run)) return;
   tell_neighbours(order.run, watch(order));
 }
 
-void LocalEngine::stop(RunId run, live::StopReason reason) {
+void LocalEngine::stop(RunId run, StopReason reason) {
   auto found = watched_.find(run);
   if (found == watched_.end()) {
     // Over, or never launched: its end or its loss follows, as for resume().
-    live::LaunchOrder order;
+    LaunchOrder order;
     order.run = run;
     watch(order);
     found = watched_.find(run);
@@ -220,7 +217,7 @@ void LocalEngine::stop(RunId run, live::StopReason reason) {
   if (watched.folder.tell(*watched.stop)) watched.stop.reset();
 }
 
-void LocalEngine::forget(live::JobId job, const std::string& payload) {
+void LocalEngine::forget(core::model::JobId job, const std::string& payload) {
   std::erase_if(watched_, [&](const auto& each) { return each.first.job == job; });
   if (!payload.empty()) payloads_left_.push_back(payload);
   std::erase_if(payloads_left_,
@@ -228,13 +225,13 @@ void LocalEngine::forget(live::JobId job, const std::string& payload) {
   remove_runs(options_.state, job);
 }
 
-void LocalEngine::cap(live::GpuId gpu, double watts) {
+void LocalEngine::cap(core::model::GpuId gpu, double watts) {
   if (!nvml_ || gpu.index() >= gpus_.size() || gpus_[gpu.index()].is_virtual) return;
   // A limit is a wish: without the right to set it the GPU goes on as it is.
   static_cast<void>(nvml_->set_power_limit(gpus_[gpu.index()].uuid, watts));
 }
 
-void LocalEngine::wake(live::NodeId node) {
+void LocalEngine::wake(core::model::NodeId node) {
   report(ReportKind::NodeUp, {}, {});
   reports_.back().node = node;
 }
@@ -263,11 +260,11 @@ void LocalEngine::report_started(RunId run, Watched& watched, TimeNs at_ns) {
 
 void LocalEngine::report_progress(RunId run, Watched& watched, const RunProgress& progress) {
   if (progress == watched.said) return;
-  const live::ProgressNews& news = progress.news;
+  const ProgressNews& news = progress.news;
   const int64_t safe_step = progress.checkpoint_step;
   if (safe_step >= 0 && safe_step != watched.said.checkpoint_step) {
     report(ReportKind::Progress, run, {});
-    live::ProgressNews& at = reports_.back().progress;
+    ProgressNews& at = reports_.back().progress;
     at = news;
     at.step = safe_step;
     at.checkpointed = true;
@@ -285,7 +282,7 @@ void LocalEngine::report_progress(RunId run, Watched& watched, const RunProgress
 
 void LocalEngine::report_end(RunId run, Watched& watched) {
   const std::string file = watched.folder.file("status");
-  const auto text = read_small_file(file);
+  const auto text = base::read_small_file(file);
   auto status =
       text ? parse_status(*text, file) : base::Result<RunStatus>(base::failure(text.error()));
   if (!status) {
@@ -330,7 +327,7 @@ bool LocalEngine::look_unstarted(RunId run, Watched& watched, RunStage stage) {
 bool LocalEngine::look_broken(RunId run, Watched& watched) {
   if (!end_leftovers(watched.folder)) return true;  // look again until nothing is left
   remove_sockets(watched.folder);
-  const bool ran = exists(watched.folder.file("running"));
+  const bool ran = base::exists(watched.folder.file("running"));
   report(ReportKind::Lost, run,
          ran ? "its supervisor died" + tail_of_log(watched.folder) : "unknown");
   return false;
@@ -362,11 +359,11 @@ bool LocalEngine::look(RunId run, Watched& watched) {
   }
   if (!watched.said_started) {
     const std::string file = watched.folder.file("running");
-    const auto text = read_small_file(file);
+    const auto text = base::read_small_file(file);
     const auto note = text ? parse_note(*text, file) : base::Result<RunningNote>{};
     if (text && note) report_started(run, watched, note->started_ns);
   }
-  if (const auto text = read_small_file(watched.folder.file("progress"))) {
+  if (const auto text = base::read_small_file(watched.folder.file("progress"))) {
     const auto progress = parse_progress(*text, watched.folder.file("progress"));
     if (progress && watched.said_started) report_progress(run, watched, *progress);
   }
@@ -381,4 +378,4 @@ std::vector<Report> LocalEngine::take_reports() {
   return std::exchange(reports_, {});
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/local/nvml.hpp"
-#include "engine/local/run_folder.hpp"
+#include "base/gpus/nvml.hpp"
 #include "live/engine.hpp"
+#include "live/engine/local/run_folder.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 struct LocalOptions {
   std::string state{};  ///< state folder; exists
@@ -27,29 +27,29 @@ struct LocalOptions {
   TimeNs start_timeout_ns = 30 * base::kSecond;  ///< a supervisor that takes longer is given up
 };
 
-class LocalEngine final : public live::Engine {
+class LocalEngine final : public Engine {
  public:
   /// `gpus` by GpuId. `nvml`: null where all are virtual. Ignores SIGPIPE in this process.
-  LocalEngine(LocalOptions options, std::vector<LocalGpu> gpus,
-              std::shared_ptr<const NvmlLibrary> nvml = {});
+  LocalEngine(LocalOptions options, std::vector<base::gpus::LocalGpu> gpus,
+              std::shared_ptr<const base::gpus::NvmlLibrary> nvml = {});
 
-  void launch(const live::LaunchOrder& order) override;
-  void stop(live::RunId run, live::StopReason reason) override;
-  void resume(const live::LaunchOrder& order) override;
+  void launch(const LaunchOrder& order) override;
+  void stop(RunId run, StopReason reason) override;
+  void resume(const LaunchOrder& order) override;
   /// The payload of a job that never ran is its daemon's to remove: nothing here names it.
-  void forget(live::JobId job, const std::string& payload) override;
-  void cap(live::GpuId gpu, double watts) override;
+  void forget(core::model::JobId job, const std::string& payload) override;
+  void cap(core::model::GpuId gpu, double watts) override;
   /// Resting is ignored: a machine does not switch off the daemon that would wake it.
-  void wake(live::NodeId node) override;
-  [[nodiscard]] std::vector<live::Report> take_reports() override;
+  void wake(core::model::NodeId node) override;
+  [[nodiscard]] std::vector<Report> take_reports() override;
 
   [[nodiscard]] const LocalOptions& options() const { return options_; }
-  [[nodiscard]] const std::vector<LocalGpu>& gpus() const { return gpus_; }
+  [[nodiscard]] const std::vector<base::gpus::LocalGpu>& gpus() const { return gpus_; }
 
  private:
   struct Watched {
     RunFolder folder{std::string{}};
-    std::vector<live::GpuId> gpus{};
+    std::vector<core::model::GpuId> gpus{};
     bool told_shared = false;   ///< its supervisor knows that it has company
     bool wants_shared = false;  ///< it has to be told
     bool launched = false;      ///< by us; else it is only looked for
@@ -62,32 +62,32 @@ class LocalEngine final : public live::Engine {
     RunProgress said{};
   };
 
-  [[nodiscard]] RunOrder order_for(const live::LaunchOrder& order) const;
+  [[nodiscard]] RunOrder order_for(const LaunchOrder& order) const;
   /// True: the run is watched already, and reports again.
-  bool watch_again(live::RunId run);
-  Watched& watch(const live::LaunchOrder& order);
+  bool watch_again(RunId run);
+  Watched& watch(const LaunchOrder& order);
   /// The newcomer, and whom it meets on its GPUs, are told that they share them.
-  void tell_neighbours(live::RunId run, Watched& newcomer);
+  void tell_neighbours(RunId run, Watched& newcomer);
   [[nodiscard]] base::Result<pid_t> spawn(const RunFolder& folder);
   void reap_children();
   /// True: nothing can have happened since we looked.
   static bool is_idle(Watched& watched, TimeNs now_ns);
   /// False: the run is over, one way or another.
-  bool look(live::RunId run, Watched& watched);
-  bool look_unstarted(live::RunId run, Watched& watched, RunStage stage);
-  bool look_broken(live::RunId run, Watched& watched);
-  void report_end(live::RunId run, Watched& watched);
-  void report_started(live::RunId run, Watched& watched, TimeNs at_ns);
-  void report_progress(live::RunId run, Watched& watched, const RunProgress& progress);
-  void report(live::ReportKind kind, live::RunId run, std::string detail);
+  bool look(RunId run, Watched& watched);
+  bool look_unstarted(RunId run, Watched& watched, RunStage stage);
+  bool look_broken(RunId run, Watched& watched);
+  void report_end(RunId run, Watched& watched);
+  void report_started(RunId run, Watched& watched, TimeNs at_ns);
+  void report_progress(RunId run, Watched& watched, const RunProgress& progress);
+  void report(ReportKind kind, RunId run, std::string detail);
 
   LocalOptions options_;
-  std::vector<LocalGpu> gpus_;
-  std::shared_ptr<const NvmlLibrary> nvml_;
-  std::map<live::RunId, Watched> watched_;
+  std::vector<base::gpus::LocalGpu> gpus_;
+  std::shared_ptr<const base::gpus::NvmlLibrary> nvml_;
+  std::map<RunId, Watched> watched_;
   std::vector<pid_t> children_;             ///< supervisors that we started
   std::vector<std::string> payloads_left_;  ///< of jobs that are over, during a back-up
-  std::vector<live::Report> reports_;
+  std::vector<Report> reports_;
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -1,5 +1,5 @@
 // Jobs under real supervisors: how they end, and that nothing of them stays behind.
-#include "engine/local/local_engine.hpp"
+#include "live/engine/local/local_engine.hpp"
 
 #include <csignal>
 #include <fcntl.h>
@@ -9,16 +9,12 @@
 #include <sys/stat.h>
 
 #include "base/clock.hpp"
-#include "engine/local/as_user.hpp"
-#include "engine/local/supervised_run.hpp"
-#include "engine/local/test_runs.hpp"
+#include "live/engine/local/as_user.hpp"
+#include "live/engine/local/supervised_run.hpp"
+#include "live/engine/local/test_runs.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
-
-using live::Report;
-using live::ReportKind;
-using live::StopReason;
 
 /// With a cgroup where the machine permits one, and without.
 class LocalRuns : public testing::TestWithParam<const char*> {
@@ -67,7 +63,7 @@ TEST_P(LocalRuns, InterpreterArgumentsAndTextsOfUsersAreTakenAsTheyAre) {
   EXPECT_EQ(runs.run(order).exit_code, 1);
   EXPECT_EQ(text_of(runs.out("goban-2.out")),
             "a b|$(touch injected)|; rm -rf x|'|`touch injected` \"\n$HOME|");
-  EXPECT_FALSE(exists(runs.out("injected")));
+  EXPECT_FALSE(base::exists(runs.out("injected")));
 }
 
 TEST_P(LocalRuns, NothingEscapesTheEndOfItsJob) {
@@ -131,13 +127,13 @@ TEST_P(LocalRuns, ACheckpointSignalKillsNobodyWhoDoesNotCatchIt) {
 
 TEST_P(LocalRuns, TheOneThatTakesTooMuchMemoryIsKilledAndTheResidentLives) {
   for (int32_t i = 0; i < 2; ++i) {
-    LocalGpu& gpu = runs.gpus.emplace_back();
+    base::gpus::LocalGpu& gpu = runs.gpus.emplace_back();
     gpu.index = i;
     gpu.is_virtual = true;
     gpu.cpus = {0};
   }
   auto resident = runs.job(1, "echo up > up\nwhile [ ! -e done ]; do sleep 0.02; done\n");
-  resident.gpus = {live::GpuId(0U)};
+  resident.gpus = {core::model::GpuId(0U)};
   resident.spec.training.gpu_mem_bytes = int64_t{64} << 20;
   // 96 MiB in a variable of the shell.
   const std::string hog =
@@ -165,14 +161,14 @@ TEST_P(LocalRuns, TheOneThatTakesTooMuchMemoryIsKilledAndTheResidentLives) {
 }
 
 TEST_P(LocalRuns, AResidentIsHeldToItsWordWhenANeighbourComes) {
-  LocalGpu& gpu = runs.gpus.emplace_back();
+  base::gpus::LocalGpu& gpu = runs.gpus.emplace_back();
   gpu.is_virtual = true;
   gpu.cpus = {0};
   auto resident =
       runs.job(1,
                "x=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
                "i=0; while [ $i -lt 20 ]; do x=$x$x; i=$((i+1)); done\necho up > up\nsleep 60\n");
-  resident.gpus = {live::GpuId(0U)};
+  resident.gpus = {core::model::GpuId(0U)};
   resident.spec.training.gpu_mem_bytes = int64_t{32} << 20;
   runs.engine().launch(resident);
   wait_for_file("up");  // alone it may have more than it said
@@ -195,7 +191,7 @@ TEST_P(LocalRuns, ASupervisorThatIsKilledLeavesNothing) {
   const std::string main = wait_for_file("main");
   const std::string away = wait_for_file("away");
   const RunFolder folder = runs.folder(order);
-  ASSERT_TRUE(wait_until([&] { return exists(folder.file("running")); }));
+  ASSERT_TRUE(wait_until([&] { return base::exists(folder.file("running")); }));
   const auto note = parse_note(text_of(folder.file("running")), "running");
   ASSERT_TRUE(note);
   ::kill(static_cast<pid_t>(note->supervisor_pid), SIGKILL);
@@ -232,7 +228,7 @@ TEST(LocalEngine, AFullDiskDelaysTheStatusAndLosesNothing) {
   TestRuns runs("full_disk");
   const auto order = runs.job(1, "echo up > up; while [ ! -e go ]; do sleep 0.02; done; exit 4\n");
   runs.engine().launch(order);
-  ASSERT_TRUE(wait_until([&] { return exists(runs.folder(order).file("running")); }));
+  ASSERT_TRUE(wait_until([&] { return base::exists(runs.folder(order).file("running")); }));
   const auto note = parse_note(text_of(runs.folder(order).file("running")), "running");
   const auto supervisor = static_cast<pid_t>(note->supervisor_pid);
   const rlimit none{0, RLIM_INFINITY};
@@ -306,8 +302,8 @@ TEST(LocalEngine, PayloadAndOrderAreForTheDaemonAlone) {
   runs.engine().stop(order.run, StopReason::Cancelled);
   runs.wait_for(order.run, ReportKind::Ended);
   runs.engine().forget(order.run.job, order.spec.payload);
-  EXPECT_FALSE(exists(runs.state() + "/jobs/1"));
-  EXPECT_FALSE(exists(runs.state() + "/payloads/p1"));
+  EXPECT_FALSE(base::exists(runs.state() + "/jobs/1"));
+  EXPECT_FALSE(base::exists(runs.state() + "/payloads/p1"));
 }
 
 TEST(LocalEngine, PayloadsStayWhileABackUpCopiesThem) {
@@ -316,15 +312,16 @@ TEST(LocalEngine, PayloadsStayWhileABackUpCopiesThem) {
   const auto second = runs.job(2, "true\n");
   EXPECT_EQ(runs.run(first).kind, ReportKind::Ended);
   {
-    const Descriptor copying(::open((runs.state() + "/payloads").c_str(), O_RDONLY | O_DIRECTORY));
+    const base::Descriptor copying(
+        ::open((runs.state() + "/payloads").c_str(), O_RDONLY | O_DIRECTORY));
     ASSERT_EQ(::flock(copying.get(), LOCK_EX), 0);
     runs.engine().forget(first.run.job, first.spec.payload);
-    EXPECT_TRUE(exists(runs.state() + "/payloads/p1/payload.json"));
+    EXPECT_TRUE(base::exists(runs.state() + "/payloads/p1/payload.json"));
   }
   EXPECT_EQ(runs.run(second).kind, ReportKind::Ended);
   runs.engine().forget(second.run.job, second.spec.payload);
-  EXPECT_FALSE(exists(runs.state() + "/payloads/p1"));
-  EXPECT_FALSE(exists(runs.state() + "/payloads/p2"));
+  EXPECT_FALSE(base::exists(runs.state() + "/payloads/p1"));
+  EXPECT_FALSE(base::exists(runs.state() + "/payloads/p2"));
 }
 
 TEST(LocalEngine, TenThousandIdlePollsAreCheap) {
@@ -340,4 +337,4 @@ TEST(LocalEngine, TenThousandIdlePollsAreCheap) {
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

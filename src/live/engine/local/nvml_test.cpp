@@ -1,20 +1,20 @@
 // The driver's library, in the form of a stand-in: no GPU was here.
-#include "engine/local/nvml.hpp"
+#include "base/gpus/nvml.hpp"
 
 #include <chrono>
 #include <csignal>
 #include <gtest/gtest.h>
 #include <thread>
 
-#include "engine/local/gpu_meter.hpp"
-#include "engine/local/test_runs.hpp"
-#include "engine/local/unit_counters.hpp"
+#include "base/gpus/unit_counters.hpp"
+#include "live/engine/local/gpu_meter.hpp"
+#include "live/engine/local/test_runs.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 TEST(Nvml, GpusComeInTheOrderOfTheirPciAddresses) {
-  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  const auto nvml = base::gpus::NvmlLibrary::load(GOBAN_FAKE_NVML);
   ASSERT_TRUE(nvml) << nvml.error().text();
   EXPECT_EQ((*nvml)->driver_version(), "550.1");
   EXPECT_EQ((*nvml)->firmware("GPU-a"), "96.00.A5.00.01");
@@ -32,7 +32,7 @@ TEST(Nvml, GpusComeInTheOrderOfTheirPciAddresses) {
 }
 
 TEST(Nvml, SlicesStandForTheGpuThatIsCut) {
-  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  const auto nvml = base::gpus::NvmlLibrary::load(GOBAN_FAKE_NVML);
   ASSERT_TRUE(nvml);
   ::setenv("FAKE_NVML_MIG", "1", 1);
   const auto gpus = (*nvml)->gpus();
@@ -49,9 +49,9 @@ TEST(Nvml, SlicesStandForTheGpuThatIsCut) {
 }
 
 TEST(Nvml, ReadingsAreMinusOneWhereTheDriverSaysNothing) {
-  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  const auto nvml = base::gpus::NvmlLibrary::load(GOBAN_FAKE_NVML);
   ASSERT_TRUE(nvml);
-  const GpuReading reading = (*nvml)->read("GPU-a");
+  const base::gpus::GpuReading reading = (*nvml)->read("GPU-a");
   EXPECT_DOUBLE_EQ(reading.util_pct, 80);
   EXPECT_EQ(reading.mem_used_bytes, int64_t{1} << 30);
   EXPECT_DOUBLE_EQ(reading.temperature_c, -1);
@@ -59,7 +59,7 @@ TEST(Nvml, ReadingsAreMinusOneWhereTheDriverSaysNothing) {
 }
 
 TEST(Nvml, PowerLimitsStayInTheRangeOfTheGpu) {
-  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  const auto nvml = base::gpus::NvmlLibrary::load(GOBAN_FAKE_NVML);
   ASSERT_TRUE(nvml);
   ASSERT_TRUE((*nvml)->set_power_limit("GPU-a", 300));
   EXPECT_DOUBLE_EQ((*nvml)->read("GPU-a").power_w, 300);
@@ -72,14 +72,14 @@ TEST(Nvml, PowerLimitsStayInTheRangeOfTheGpu) {
 }
 
 TEST(Nvml, WhatIsMissingIsNamed) {
-  const auto missing = NvmlLibrary::load("/no/such/libnvidia-ml.so");
+  const auto missing = base::gpus::NvmlLibrary::load("/no/such/libnvidia-ml.so");
   ASSERT_FALSE(missing);
   EXPECT_NE(missing.error().text().find("/no/such/libnvidia-ml.so"), std::string::npos);
-  const auto other = NvmlLibrary::load("libm.so.6");
+  const auto other = base::gpus::NvmlLibrary::load("libm.so.6");
   ASSERT_FALSE(other);
   EXPECT_NE(other.error().text().find("nvmlInit_v2"), std::string::npos);
   ::setenv("FAKE_NVML_BROKEN", "1", 1);
-  const auto broken = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  const auto broken = base::gpus::NvmlLibrary::load(GOBAN_FAKE_NVML);
   ::unsetenv("FAKE_NVML_BROKEN");
   ASSERT_FALSE(broken);
   EXPECT_NE(broken.error().text().find("Driver Not Loaded"), std::string::npos);
@@ -91,7 +91,7 @@ class NvmlRuns : public testing::Test {
   NvmlRuns() {
     ::setenv("GOBAN_NVML", GOBAN_FAKE_NVML, 1);
     ::setenv("FAKE_NVML_PROCESS", runs.out("pid").c_str(), 1);
-    runs.gpus = (*NvmlLibrary::load())->gpus().value();
+    runs.gpus = (*base::gpus::NvmlLibrary::load())->gpus().value();
   }
   ~NvmlRuns() override {
     ::unsetenv("GOBAN_NVML");
@@ -104,8 +104,8 @@ TEST_F(NvmlRuns, ARunIsMeasuredByTheDriver) {
   auto order = runs.job(1,
                         "echo $$ > pid\nsleep 1.3\necho "
                         "$CUDA_VISIBLE_DEVICES $GOBAN_GPU_UUIDS\n");
-  order.gpus = {live::GpuId(1U), live::GpuId(0U)};
-  const live::Report report = runs.run(order);
+  order.gpus = {core::model::GpuId(1U), core::model::GpuId(0U)};
+  const Report report = runs.run(order);
   EXPECT_EQ(text_of(runs.out("goban-1.out")), "1,0 GPU-a,GPU-b\n");
   EXPECT_FLOAT_EQ(report.usage.gpu_util_pct, 60);
   EXPECT_EQ(report.usage.gpu_mem_bytes_max, int64_t{300} << 20);
@@ -115,7 +115,7 @@ TEST_F(NvmlRuns, ARunIsMeasuredByTheDriver) {
 }
 
 TEST_F(NvmlRuns, WhereTheDriverHidesTheMemoryOfProcessesItIsNotEnforced) {
-  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  const auto nvml = base::gpus::NvmlLibrary::load(GOBAN_FAKE_NVML);
   ASSERT_TRUE(nvml);
   std::ofstream(runs.out("pid")) << "77";
   EXPECT_EQ((*nvml)->memory_of("GPU-a", {77}), int64_t{300} << 20);
@@ -127,7 +127,7 @@ TEST_F(NvmlRuns, WhereTheDriverHidesTheMemoryOfProcessesItIsNotEnforced) {
 }
 
 TEST_F(NvmlRuns, OfASharedGpuOnlyTheTimeOfItsOwnProcessesIsItsOwn) {
-  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  const auto nvml = base::gpus::NvmlLibrary::load(GOBAN_FAKE_NVML);
   ASSERT_TRUE(nvml);
   EXPECT_DOUBLE_EQ((*nvml)->busy_share("GPU-a", {77}), 0) << "nobody computes";
   std::ofstream(runs.out("pid")) << "77";
@@ -150,10 +150,10 @@ TEST_F(NvmlRuns, OfASharedGpuOnlyTheTimeOfItsOwnProcessesIsItsOwn) {
 
 TEST_F(NvmlRuns, MemoryAndUnitsAreMeasuredOfPeakWhereThereAreCounters) {
   ::setenv("FAKE_NVML_COUNTERS", "1", 1);
-  const auto nvml = NvmlLibrary::load(GOBAN_FAKE_NVML);
+  const auto nvml = base::gpus::NvmlLibrary::load(GOBAN_FAKE_NVML);
   ASSERT_TRUE(nvml);
-  UnitUse use;
-  UnitCounters counters(*nvml, "GPU-a");
+  base::gpus::UnitUse use;
+  base::gpus::UnitCounters counters(*nvml, "GPU-a");
   counters.look(0, use);
   EXPECT_EQ(use.dram_pct(), -1) << "nothing is known before the second sample";
   EXPECT_EQ(use.fu_pct(), -1);
@@ -163,8 +163,8 @@ TEST_F(NvmlRuns, MemoryAndUnitsAreMeasuredOfPeakWhereThereAreCounters) {
   EXPECT_DOUBLE_EQ(use.dram_pct(), 45) << "longer spans count more";
   EXPECT_DOUBLE_EQ(use.fu_pct(), 40) << "of the units that were used most";
   for (const char* without : {"GPU-b", "GPU-none", "MIG-b0"}) {
-    UnitUse none;
-    UnitCounters silent(*nvml, without);
+    base::gpus::UnitUse none;
+    base::gpus::UnitCounters silent(*nvml, without);
     silent.look(1, none);
     silent.look(1, none);
     EXPECT_EQ(none.fu_pct(), -1) << without;
@@ -177,7 +177,7 @@ TEST_F(NvmlRuns, ARunTellsHowItUsedItsGpu) {
   const auto meter = make_gpu_meter({runs.gpus[1]}, RunFolder(""));
   ::unsetenv("FAKE_NVML_COUNTERS");
   for (int i = 0; i < 3; ++i) meter->sample({}, -1);
-  live::RunUsage usage;
+  RunUsage usage;
   meter->finish(usage, 1);
   EXPECT_FLOAT_EQ(usage.gpu_util_pct, 80);
   EXPECT_FLOAT_EQ(usage.memory_busy_pct, 10);
@@ -188,24 +188,24 @@ TEST_F(NvmlRuns, ARunTellsHowItUsedItsGpu) {
 
 TEST_F(NvmlRuns, ANeighbourThatTakesTooMuchOfAGpuIsKilled) {
   auto order = runs.job(1, "echo $$ > pid\nsleep 60\n");
-  order.gpus = {live::GpuId(1U)};
+  order.gpus = {core::model::GpuId(1U)};
   order.shares = true;
   order.spec.training.gpu_mem_bytes = int64_t{200} << 20;
-  const live::Report report = runs.run(order);
+  const Report report = runs.run(order);
   EXPECT_TRUE(report.out_of_memory);
   EXPECT_EQ(report.detail, "it took more memory of a GPU than it asked for");
 }
 
 TEST(GpuMeter, AVirtualGpuIsAsBusyAsItsCores) {
-  std::vector<LocalGpu> gpus(2);
+  std::vector<base::gpus::LocalGpu> gpus(2);
   for (int32_t i = 0; i < 2; ++i) {
-    LocalGpu& gpu = gpus[static_cast<size_t>(i)];
+    base::gpus::LocalGpu& gpu = gpus[static_cast<size_t>(i)];
     gpu.is_virtual = true;
     gpu.cpus = {2 * i, 2 * i + 1};
     gpu.power_idle_w = 50;
     gpu.power_max_w = 250;
   }
-  live::RunUsage usage;
+  RunUsage usage;
   usage.cpu_s = 20;  // of 4 cores for 10 s
   usage.mem_bytes_max = 1000;
   make_gpu_meter(gpus, RunFolder(""))->finish(usage, 10);
@@ -215,4 +215,4 @@ TEST(GpuMeter, AVirtualGpuIsAsBusyAsItsCores) {
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -1,4 +1,4 @@
-#include "engine/local/progress_lines.hpp"
+#include "live/engine/local/progress_lines.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "base/field_splitter.hpp"
 #include "base/number.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 /// Above it a count is no count.
@@ -47,7 +47,7 @@ bool read_count(std::string_view text, int64_t& out) {
 
 }  // namespace
 
-void PaceMark::heard(double value, base::TimeNs now_ns, live::Pace& pace) {
+void PaceMark::heard(double value, base::TimeNs now_ns, Pace& pace) {
   if (first < 0 || value < last) {
     first = value;
     first_ns = now_ns;
@@ -61,7 +61,7 @@ void PaceMark::heard(double value, base::TimeNs now_ns, live::Pace& pace) {
 bool ProgressSum::take_progress(std::string_view words, base::TimeNs now_ns) {
   base::FieldSplitter fields;
   fields.split_blanks(words);
-  live::ProgressNews& news = progress.news;
+  ProgressNews& news = progress.news;
   double current_epoch = -1;
   bool says_step = false;
   bool any = false;
@@ -95,7 +95,7 @@ bool ProgressSum::take_progress(std::string_view words, base::TimeNs now_ns) {
 bool ProgressSum::take_rank(std::string_view words) {
   base::FieldSplitter fields;
   fields.split_blanks(words);
-  live::RankTimes said;
+  RankTimes said;
   int64_t rank = -1;
   int64_t ranks = -1;
   for (const std::string_view field : fields.fields()) {
@@ -111,10 +111,10 @@ bool ProgressSum::take_rank(std::string_view words) {
   if (ranks > kRanksMax) return true;
   said.rank = static_cast<int32_t>(rank);
   said.ranks = static_cast<int32_t>(ranks);
-  std::vector<live::RankTimes>& known = progress.ranks;
+  std::vector<RankTimes>& known = progress.ranks;
   // Of another training of the same run.
-  std::erase_if(known, [&](const live::RankTimes& each) { return each.ranks != said.ranks; });
-  const auto place = std::ranges::lower_bound(known, said.rank, {}, &live::RankTimes::rank);
+  std::erase_if(known, [&](const RankTimes& each) { return each.ranks != said.ranks; });
+  const auto place = std::ranges::lower_bound(known, said.rank, {}, &RankTimes::rank);
   if (place != known.end() && place->rank == said.rank) {
     *place = said;
   } else {
@@ -169,4 +169,4 @@ void LineCutter::feed(std::string_view bytes, ProgressSum& sum, base::TimeNs now
   }
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "base/time.hpp"
-#include "engine/local/run_order.hpp"
+#include "live/engine/local/run_order.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 /// What a Pace is measured by: where a count began, and where it is.
 struct PaceMark {
@@ -18,7 +18,7 @@ struct PaceMark {
   base::TimeNs first_ns = 0;
 
   /// A line says that the count is `value` by now. One that fell begins anew.
-  void heard(double value, base::TimeNs now_ns, live::Pace& pace);
+  void heard(double value, base::TimeNs now_ns, Pace& pace);
 };
 
 /// The sum of all lines so far, of all connections of a run.
@@ -53,4 +53,4 @@ class LineCutter {
   bool too_long_ = false;
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

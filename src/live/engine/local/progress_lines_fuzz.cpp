@@ -1,13 +1,13 @@
 // Any bytes, in any pieces, are progress lines: numbers stay in their bounds, memory stays small.
-#include "engine/local/progress_lines.hpp"
+#include "live/engine/local/progress_lines.hpp"
 
 #include <cmath>
 
 #include "base/check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using goban::engine::local::LineCutter;
-  using goban::engine::local::ProgressSum;
+  using goban::live::engine::local::LineCutter;
+  using goban::live::engine::local::ProgressSum;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   ProgressSum whole;
   LineCutter().feed(text, whole);
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   GOBAN_CHECK(std::isfinite(news.loss) && news.step >= -1 && news.steps >= -1);
   // What is kept of it can be read again.
-  const auto again = goban::engine::local::parse_progress(to_text(whole.progress), "kept");
+  const auto again = goban::live::engine::local::parse_progress(to_text(whole.progress), "kept");
   GOBAN_CHECK(again && *again == whole.progress);
   return 0;
 }

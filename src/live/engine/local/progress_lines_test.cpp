@@ -1,15 +1,15 @@
-#include "engine/local/progress_lines.hpp"
+#include "live/engine/local/progress_lines.hpp"
 
 #include <cstring>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "engine/local/progress_listener.hpp"
-#include "engine/local/supervised_run.hpp"
-#include "engine/local/test_runs.hpp"
+#include "live/engine/local/progress_listener.hpp"
+#include "live/engine/local/supervised_run.hpp"
+#include "live/engine/local/test_runs.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 ProgressSum sum_of(std::string_view text) {
@@ -24,7 +24,7 @@ TEST(ProgressLines, StepsSayHowMuchOfTheEpochsIsDone) {
       "progress epoch=1 epochs=20 step=120 steps=4800 loss=0.31 samples_per_s=480 eta_s=9\n");
   EXPECT_EQ(sum.lines, 2);
   EXPECT_EQ(sum.refused, 0);
-  const live::ProgressNews& news = sum.progress.news;
+  const ProgressNews& news = sum.progress.news;
   EXPECT_DOUBLE_EQ(news.epoch, 0.5);
   EXPECT_DOUBLE_EQ(news.epochs, 20);
   EXPECT_EQ(news.step, 120);
@@ -40,7 +40,7 @@ TEST(ProgressLines, TheLastLineOfARankCountsAndARankOfNoneIsRefused) {
       "rank rank=1 ranks=2 steps=20 busy_s=9 wait_s=1 data_s=0.25\n"
       "rank rank=2 ranks=2 steps=1 busy_s=1\nrank ranks=2\nrank rank=-1 ranks=2\n"
       "rank rank=70 ranks=100 steps=1 busy_s=1\n");
-  const std::vector<live::RankTimes> expected = {
+  const std::vector<RankTimes> expected = {
       {.rank = 0, .ranks = 2, .steps = 10, .busy_s = 5},
       {.rank = 1, .ranks = 2, .steps = 20, .busy_s = 9, .wait_s = 1, .data_s = 0.25}};
   EXPECT_EQ(sum.progress.ranks, expected);
@@ -52,7 +52,7 @@ TEST(ProgressLines, TheLastLineOfARankCountsAndARankOfNoneIsRefused) {
   EXPECT_FALSE(parse_progress(R"({"ranks":[[0,1]]})", ""));
   EXPECT_EQ(sum_of("rank rank=1 ranks=2 steps=1 busy_s=1\nrank rank=0 ranks=1 steps=1 busy_s=2\n")
                 .progress.ranks,
-            (std::vector<live::RankTimes>{{.ranks = 1, .steps = 1, .busy_s = 2}}))
+            (std::vector<RankTimes>{{.ranks = 1, .steps = 1, .busy_s = 2}}))
       << "another training of the same run";
 }
 
@@ -60,21 +60,21 @@ TEST(ProgressLines, ThePaceIsThatBetweenTheFirstLineAndTheLastThatRaisedTheCount
   ProgressSum sum;
   const auto say = [&](double at_s, const char* line) { sum.take(line, base::from_seconds(at_s)); };
   say(30, "progress epochs=4 step=100 steps=400");  // as after a checkpoint was loaded
-  EXPECT_EQ(sum.progress.pace, live::RunPace{}) << "one line says nothing";
+  EXPECT_EQ(sum.progress.pace, RunPace{}) << "one line says nothing";
   say(35, "progress loss=2");
   say(40, "progress step=120");
   say(50, "progress step=300");
   say(99, "progress step=300 loss=1");
-  const live::RunPace expected = {.steps = {.done = 200, .over_s = 20},
-                                  .epochs = {.done = 2, .over_s = 20}};
+  const RunPace expected = {.steps = {.done = 200, .over_s = 20},
+                            .epochs = {.done = 2, .over_s = 20}};
   EXPECT_EQ(sum.progress.pace, expected);
   const auto again = parse_progress(to_text(sum.progress), "");
   ASSERT_TRUE(again) << again.error().text();
   EXPECT_EQ(again->pace, expected);
   say(100, "progress step=1 steps=400");
-  EXPECT_EQ(sum.progress.pace, live::RunPace{}) << "another training of the same run";
+  EXPECT_EQ(sum.progress.pace, RunPace{}) << "another training of the same run";
   say(104, "progress step=9");
-  EXPECT_EQ(sum.progress.pace.steps, (live::Pace{.done = 8, .over_s = 4}));
+  EXPECT_EQ(sum.progress.pace.steps, (Pace{.done = 8, .over_s = 4}));
   EXPECT_FALSE(parse_progress(R"({"pace":[1,2,3]})", ""));
   EXPECT_FALSE(parse_progress(R"({"pace":[1,2,3,-4]})", ""));
 }
@@ -84,10 +84,10 @@ TEST(ProgressLines, EpochsHaveAPaceWithoutSteps) {
   for (int epoch = 1; epoch <= 3; ++epoch) {
     sum.take("progress epochs=3 epoch=" + std::to_string(epoch), epoch * 10 * base::kSecond);
   }
-  EXPECT_EQ(sum.progress.pace.epochs, (live::Pace{.done = 2, .over_s = 20}));
+  EXPECT_EQ(sum.progress.pace.epochs, (Pace{.done = 2, .over_s = 20}));
   sum.take("end done", 40 * base::kSecond);
-  EXPECT_EQ(sum.progress.pace.epochs, (live::Pace{.done = 3, .over_s = 30}));
-  EXPECT_EQ(sum.progress.pace.steps, live::Pace{});
+  EXPECT_EQ(sum.progress.pace.epochs, (Pace{.done = 3, .over_s = 30}));
+  EXPECT_EQ(sum.progress.pace.steps, Pace{});
 }
 
 TEST(ProgressLines, TheStallIsPerCent) {
@@ -162,7 +162,7 @@ class Client {
   }
 
  private:
-  Descriptor socket_;
+  base::Descriptor socket_;
   bool connected_ = false;
 };
 
@@ -174,7 +174,7 @@ void serve(ProgressListener& listener, base::TimeNs now_ns) {
 }
 
 TEST(ProgressListener, AFloodWaitsAndOthersAreHeard) {
-  const live::Owner us{geteuid(), getegid(), "us"};
+  const job::Owner us{geteuid(), getegid(), "us"};
   const auto folder = make_socket_folder("/tmp");
   ASSERT_TRUE(folder);
   const std::string path = *folder + "/progress.sock";
@@ -209,14 +209,14 @@ TEST(Progress, GoesFromTheJobToReportsAndAStopIsAcknowledged) {
   auto order = runs.job(1, "#!/bin/sh\nexec python3 '" + client + "' 1000\n");
   order.spec.stop.lead_ns = 10 * base::kSecond;
   runs.engine().launch(order);
-  const auto news = runs.wait_for(order.run, live::ReportKind::Progress).back().progress;
+  const auto news = runs.wait_for(order.run, ReportKind::Progress).back().progress;
   EXPECT_GE(news.step, 0);
   EXPECT_EQ(news.steps, 1000);
   runs.restart();  // a new daemon hears of it, too
   runs.engine().resume(order);
-  EXPECT_EQ(runs.wait_for(order.run, live::ReportKind::Progress).back().progress.steps, 1000);
-  runs.engine().stop(order.run, live::StopReason::Preempted);
-  const auto reports = runs.wait_for(order.run, live::ReportKind::Ended);
+  EXPECT_EQ(runs.wait_for(order.run, ReportKind::Progress).back().progress.steps, 1000);
+  runs.engine().stop(order.run, StopReason::Preempted);
+  const auto reports = runs.wait_for(order.run, ReportKind::Ended);
   EXPECT_TRUE(reports.back().acknowledged) << text_of(runs.out("goban-1.out"));
   EXPECT_EQ(reports.back().exit_code, 0);
   EXPECT_TRUE(std::any_of(reports.begin(), reports.end(),
@@ -229,13 +229,13 @@ TEST(Progress, TheExampleInCppDoesTheSame) {
       runs.job(1, std::string("exec '") + GOBAN_BINARY_DIR + "/bin/progress_example' 1000\n");
   order.spec.stop.lead_ns = 10 * base::kSecond;
   runs.engine().launch(order);
-  EXPECT_EQ(runs.wait_for(order.run, live::ReportKind::Progress).back().progress.steps, 1000);
-  runs.engine().stop(order.run, live::StopReason::Preempted);
-  const auto end = runs.wait_for(order.run, live::ReportKind::Ended).back();
+  EXPECT_EQ(runs.wait_for(order.run, ReportKind::Progress).back().progress.steps, 1000);
+  runs.engine().stop(order.run, StopReason::Preempted);
+  const auto end = runs.wait_for(order.run, ReportKind::Ended).back();
   EXPECT_TRUE(end.acknowledged);
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_GT(end.progress.step, 0);
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -1,4 +1,4 @@
-#include "engine/local/progress_listener.hpp"
+#include "live/engine/local/progress_listener.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 /// mkdtemp() below it; empty if that fails.
@@ -45,12 +45,12 @@ base::Result<std::string> make_socket_folder(const std::string& root) {
                       "make /tmp or /run/goban writable");
 }
 
-base::Status hand_over(const std::string& folder, const live::Owner& owner) {
+base::Status hand_over(const std::string& folder, const job::Owner& owner) {
   if (::geteuid() == owner.uid || ::lchown(folder.c_str(), owner.uid, owner.gid) == 0) return {};
-  return system_error("cannot hand over the folder", folder);
+  return base::system_error("cannot hand over the folder", folder);
 }
 
-base::Result<Descriptor> listen_at(const std::string& path, const live::Owner& owner) {
+base::Result<base::Descriptor> listen_at(const std::string& path, const job::Owner& owner) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
@@ -58,19 +58,19 @@ base::Result<Descriptor> listen_at(const std::string& path, const live::Owner& o
                         "set a shorter folder for sockets");
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  base::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket ||
       ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::chmod(path.c_str(), 0600) != 0 ||
       (::geteuid() != owner.uid && ::lchown(path.c_str(), owner.uid, owner.gid) != 0) ||
       ::listen(socket.get(), 16) != 0) {
-    return system_error("cannot listen at", path);
+    return base::system_error("cannot listen at", path);
   }
   return socket;
 }
 
-Descriptor accept_from(int listening, const live::Owner& owner) {
-  Descriptor socket(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+base::Descriptor accept_from(int listening, const job::Owner& owner) {
+  base::Descriptor socket(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket) return {};
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -82,7 +82,7 @@ Descriptor accept_from(int listening, const live::Owner& owner) {
 }
 
 base::Result<ProgressListener> ProgressListener::open(const std::string& path,
-                                                      const live::Owner& owner) {
+                                                      const job::Owner& owner) {
   ProgressListener out;
   auto socket = listen_at(path, owner);
   if (!socket) return base::failure(socket.error());
@@ -125,7 +125,7 @@ void ProgressListener::handle(const pollfd* waits, size_t count, base::TimeNs no
   }
   std::erase_if(connections_, [](const Connection& connection) { return connection.gone; });
   if (count == 0 || waits[0].revents == 0) return;
-  if (Descriptor socket = accept_from(listening_.get(), owner_)) {
+  if (base::Descriptor socket = accept_from(listening_.get(), owner_)) {
     connections_.emplace_back().socket = std::move(socket);
   }
 }
@@ -139,7 +139,7 @@ void ProgressListener::tell(std::string_view line) {
 
 void ProgressListener::drain(base::TimeNs now_ns) {
   for (size_t i = 0; i < kConnectionsMax && connections_.size() < kConnectionsMax; ++i) {
-    Descriptor socket = accept_from(listening_.get(), owner_);
+    base::Descriptor socket = accept_from(listening_.get(), owner_);
     if (!socket) break;
     connections_.emplace_back().socket = std::move(socket);
   }
@@ -151,4 +151,4 @@ void ProgressListener::drain(base::TimeNs now_ns) {
   connections_.clear();
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -5,23 +5,24 @@
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/time.hpp"
-#include "engine/local/files.hpp"
-#include "engine/local/progress_lines.hpp"
+#include "live/engine/local/progress_lines.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 /// A folder of ours for sockets, whose path is short enough for a socket and where nobody else can
 /// put anything. `root`: empty = /run/goban for root, $XDG_RUNTIME_DIR, /tmp.
 [[nodiscard]] base::Result<std::string> make_socket_folder(const std::string& root);
 /// Gives it to the job's user once all sockets are there: while we changed owners in a folder of
 /// somebody else, he could put another file in their place.
-[[nodiscard]] base::Status hand_over(const std::string& folder, const live::Owner& owner);
+[[nodiscard]] base::Status hand_over(const std::string& folder, const job::Owner& owner);
 
 /// A listening Unix socket at `path` that `owner` may connect to. Errors: Failed.
-[[nodiscard]] base::Result<Descriptor> listen_at(const std::string& path, const live::Owner& owner);
+[[nodiscard]] base::Result<base::Descriptor> listen_at(const std::string& path,
+                                                       const job::Owner& owner);
 /// The next connection, by this user or root; none: an invalid descriptor.
-[[nodiscard]] Descriptor accept_from(int listening, const live::Owner& owner);
+[[nodiscard]] base::Descriptor accept_from(int listening, const job::Owner& owner);
 
 class ProgressListener {
  public:
@@ -30,7 +31,7 @@ class ProgressListener {
 
   /// Errors: Failed.
   [[nodiscard]] static base::Result<ProgressListener> open(const std::string& path,
-                                                           const live::Owner& owner);
+                                                           const job::Owner& owner);
 
   /// Appends what to wait for; handle() takes the same entries back, from the same place.
   void add_to(std::vector<pollfd>& waits, base::TimeNs now_ns) const;
@@ -46,7 +47,7 @@ class ProgressListener {
 
  private:
   struct Connection {
-    Descriptor socket{};
+    base::Descriptor socket{};
     LineCutter cutter{};
     base::TimeNs window_ns = 0;  ///< start of the second in which bytes are counted
     int64_t window_bytes = 0;
@@ -56,10 +57,10 @@ class ProgressListener {
   /// False: there was nothing to read.
   bool read_from(Connection& connection, base::TimeNs now_ns);
 
-  Descriptor listening_{};
-  live::Owner owner_{};
+  base::Descriptor listening_{};
+  job::Owner owner_{};
   std::vector<Connection> connections_{};
   ProgressSum sum_{};
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -2,9 +2,9 @@
 // them.
 #include <gtest/gtest.h>
 
-#include "engine/local/run_order.hpp"
+#include "live/engine/local/run_order.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 TEST(RunFiles, OfReleaseZeroOneAreRead) {
@@ -15,7 +15,7 @@ TEST(RunFiles, OfReleaseZeroOneAreRead) {
       R"("socket_root":"","attach_timeout_s":60})",
       "order");
   ASSERT_TRUE(order) << order.error().text();
-  EXPECT_EQ(live::job_number(order->run.job), 7U);
+  EXPECT_EQ(job::job_number(order->run.job), 7U);
   EXPECT_EQ(order->spec.name, "bert");
   ASSERT_EQ(order->gpus.size(), 1U);
 
@@ -54,4 +54,4 @@ TEST(RunFiles, AnOrderOfALaterReleaseIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -1,4 +1,4 @@
-#include "engine/local/run_folder.hpp"
+#include "live/engine/local/run_folder.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "base/sha256.hpp"
 #include "live/journal/state_lock.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,7 +31,7 @@ bool try_lock(int file) {
 
 /// Looks without taking it, so that a supervisor that is about to lock is not in the way of us.
 bool is_locked(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const base::Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!file) return false;
   struct flock lock = whole_file(F_WRLCK);
   return ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
@@ -42,7 +42,7 @@ bool lock_untaken(const RunFolder& folder, int lock) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
     if (try_lock(lock)) return true;
-    if (exists(folder.file("taken")) || exists(folder.file("status"))) return false;
+    if (base::exists(folder.file("taken")) || base::exists(folder.file("status"))) return false;
     ::usleep(10'000);
   }
   return false;
@@ -50,21 +50,21 @@ bool lock_untaken(const RunFolder& folder, int lock) {
 
 base::Status make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return system_error("cannot make the folder", path,
-                      "the state folder has to exist and to be writable");
+  return base::system_error("cannot make the folder", path,
+                            "the state folder has to exist and to be writable");
 }
 
 }  // namespace
 
-std::string job_folder(const std::string& state, live::JobId job) {
-  return fmt::format("{}/jobs/{}", state, live::job_number(job));
+std::string job_folder(const std::string& state, core::model::JobId job) {
+  return fmt::format("{}/jobs/{}", state, job::job_number(job));
 }
 
-std::string payload_path(const std::string& state, const live::JobSpec& spec) {
+std::string payload_path(const std::string& state, const job::JobSpec& spec) {
   return fmt::format("{}/payloads/{}/payload.json", state, spec.payload);
 }
 
-void remove_runs(const std::string& state, live::JobId job) {
+void remove_runs(const std::string& state, core::model::JobId job) {
   std::error_code ignored;
   fs::remove_all(job_folder(state, job), ignored);
 }
@@ -72,7 +72,7 @@ void remove_runs(const std::string& state, live::JobId job) {
 bool remove_payload(const std::string& state, const std::string& name) {
   if (name.empty() || name.find('/') != std::string::npos || name.starts_with('.')) return true;
   const std::string payloads = state + "/payloads";
-  const Descriptor folder(::open(payloads.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const base::Descriptor folder(::open(payloads.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const bool copied = folder && ::flock(folder.get(), LOCK_SH | LOCK_NB) != 0;
   if (copied && errno == EWOULDBLOCK) return false;
   std::error_code ignored;
@@ -82,28 +82,28 @@ bool remove_payload(const std::string& state, const std::string& name) {
 
 bool is_shut_out(const std::string& state, uint64_t epoch) {
   if (epoch == 0) return false;
-  const auto now = live::read_epoch(state + "/journal");
+  const auto now = journal::read_epoch(state + "/journal");
   return now && *now > epoch;
 }
 
-std::vector<live::RankTimes> rank_times(const std::string& state, live::RunId run) {
+std::vector<RankTimes> rank_times(const std::string& state, RunId run) {
   const std::string file = RunFolder(state, run).file("progress");
-  const auto text = read_small_file(file);
+  const auto text = base::read_small_file(file);
   if (!text) return {};
   auto progress = parse_progress(*text, file);
-  return progress ? std::move(progress->ranks) : std::vector<live::RankTimes>{};
+  return progress ? std::move(progress->ranks) : std::vector<RankTimes>{};
 }
 
-std::string terminal_socket(const std::string& state, live::RunId run) {
+std::string terminal_socket(const std::string& state, RunId run) {
   const RunFolder folder(state, run);
   std::error_code none;
   const fs::path sockets = fs::read_symlink(folder.file("sockets"), none);
   if (none) return {};
   std::string path = sockets.string() + "/tty.sock";
-  return exists(path) ? path : std::string{};
+  return base::exists(path) ? path : std::string{};
 }
 
-RunFolder::RunFolder(const std::string& state, live::RunId run)
+RunFolder::RunFolder(const std::string& state, RunId run)
     : path_(fmt::format("{}/run-{}", job_folder(state, run.job), run.run)) {}
 
 std::string RunFolder::state() const {
@@ -123,24 +123,24 @@ base::Status RunFolder::make_folders() const {
 
 base::Result<bool> RunFolder::place_order(const RunOrder& order) const {
   if (auto made = make_folders(); !made) return base::failure(made.error());
-  if (exists(file("taken")) || exists(file("status"))) return false;
+  if (base::exists(file("taken")) || base::exists(file("status"))) return false;
   if (::mkfifo(file("control").c_str(), 0600) != 0 && errno != EEXIST) {
-    return system_error("cannot make the FIFO", file("control"));
+    return base::system_error("cannot make the FIFO", file("control"));
   }
-  const Descriptor lock(::open(file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock) return system_error("cannot create", file("lock"));
-  if (auto s = replace_file(path_, "order", to_text(order), Durable::Yes); !s) {
+  const base::Descriptor lock(::open(file("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) return base::system_error("cannot create", file("lock"));
+  if (auto s = base::replace_file(path_, "order", to_text(order), base::Durable::Yes); !s) {
     return base::failure(s.error());
   }
   const fs::path job = fs::path(path_).parent_path();
   for (const fs::path& folder : {job, job.parent_path()}) {
-    if (auto s = sync_folder(folder.string()); !s) return base::failure(s.error());
+    if (auto s = base::sync_folder(folder.string()); !s) return base::failure(s.error());
   }
   return true;
 }
 
 base::Status RunFolder::check_epoch() const {
-  const auto text = read_small_file(file("order"));
+  const auto text = base::read_small_file(file("order"));
   if (!text) return base::failure(text.error());
   const auto order = parse_order(*text, file("order"));
   if (!order || !is_shut_out(state(), order->epoch)) return {};
@@ -150,21 +150,21 @@ base::Status RunFolder::check_epoch() const {
 base::Result<RunFolder::Taken> RunFolder::take() const {
   Taken taken;
   taken.lock.reset(::open(file("lock").c_str(), O_RDWR | O_CLOEXEC));
-  if (!taken.lock) return system_error("cannot open", file("lock"));
+  if (!taken.lock) return base::system_error("cannot open", file("lock"));
   if (!lock_untaken(*this, taken.lock.get())) {
     return base::failed(path_ + ": another supervisor runs it");
   }
-  if (exists(file("taken")) || exists(file("status"))) {
+  if (base::exists(file("taken")) || base::exists(file("status"))) {
     return base::failed(path_ + ": this run was started before");
   }
   // The daemon that takes over decides anew of all that was not taken before.
   if (auto s = check_epoch(); !s) return base::failure(s.error());
   if (::rename(file("order").c_str(), file("taken").c_str()) != 0) {
-    return system_error("no order", file("order"));
+    return base::system_error("no order", file("order"));
   }
   // A power cut must not bring the order back: the job has run.
-  if (auto s = sync_folder(path_); !s) return base::failure(s.error());
-  const auto text = read_small_file(file("taken"));
+  if (auto s = base::sync_folder(path_); !s) return base::failure(s.error());
+  const auto text = base::read_small_file(file("taken"));
   if (!text) return base::failure(text.error());
   auto order = parse_order(*text, file("taken"));
   if (!order) return base::failure(order.error());
@@ -175,33 +175,34 @@ base::Result<RunFolder::Taken> RunFolder::take() const {
 RunStage RunFolder::stage() const {
   // The supervisor locks before it takes, and writes the status before it lets the lock go.
   if (is_locked(file("lock"))) return RunStage::Running;
-  if (exists(file("status"))) return RunStage::Over;
-  if (exists(file("taken"))) {
+  if (base::exists(file("status"))) return RunStage::Over;
+  if (base::exists(file("taken"))) {
     if (is_locked(file("lock"))) return RunStage::Running;
-    return exists(file("status")) ? RunStage::Over : RunStage::Broken;
+    return base::exists(file("status")) ? RunStage::Over : RunStage::Broken;
   }
-  return exists(file("order")) ? RunStage::Ordered : RunStage::Absent;
+  return base::exists(file("order")) ? RunStage::Ordered : RunStage::Absent;
 }
 
 bool RunFolder::fence() const {
-  const Descriptor lock(::open(file("lock").c_str(), O_RDWR | O_CLOEXEC));
+  const base::Descriptor lock(::open(file("lock").c_str(), O_RDWR | O_CLOEXEC));
   if (lock) {
-    if (!try_lock(lock.get()) || exists(file("taken")) || exists(file("status"))) return false;
+    if (!try_lock(lock.get()) || base::exists(file("taken")) || base::exists(file("status")))
+      return false;
     // A rename needs no space, so this works on a full disk, too.
     if (::rename(file("order").c_str(), file("taken").c_str()) == 0) return true;
   }
   // No order, so nobody can start. Let nobody write one again.
   if (!make_folders()) return false;
-  const Descriptor mark(::open(file("taken").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  const base::Descriptor mark(::open(file("taken").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   return static_cast<bool>(mark);
 }
 
 bool RunFolder::tell(ControlByte byte) const {
-  const Descriptor fifo(
+  const base::Descriptor fifo(
       ::open(file("control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
   if (!fifo) return false;
   const char text = static_cast<char>(byte);
   return ::write(fifo.get(), &text, 1) == 1;
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

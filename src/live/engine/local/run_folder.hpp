@@ -11,11 +11,11 @@
 
 #include <string>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
-#include "engine/local/files.hpp"
-#include "engine/local/run_order.hpp"
+#include "live/engine/local/run_order.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 enum class RunStage : uint8_t {
   Absent,   ///< no order: never launched
@@ -38,7 +38,7 @@ class RunFolder {
  public:
   /// `path` is absolute.
   explicit RunFolder(std::string path) : path_(std::move(path)) {}
-  RunFolder(const std::string& state, live::RunId run);
+  RunFolder(const std::string& state, RunId run);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string file(const char* name) const { return path_ + "/" + name; }
@@ -54,7 +54,7 @@ class RunFolder {
 
   /// What a supervisor does first: the lock, then the order. Nothing: another one was first.
   struct Taken {
-    Descriptor lock{};
+    base::Descriptor lock{};
     RunOrder order{};
   };
   /// Errors: Failed if this run must not be started (any more); BadData for a wrong order, and then
@@ -77,19 +77,19 @@ class RunFolder {
 };
 
 /// `<state>/jobs/<number>`: the runs of a job.
-[[nodiscard]] std::string job_folder(const std::string& state, live::JobId job);
+[[nodiscard]] std::string job_folder(const std::string& state, core::model::JobId job);
 /// The payload of a job: `<state>/payloads/<name>/payload.json`.
-[[nodiscard]] std::string payload_path(const std::string& state, const live::JobSpec& spec);
+[[nodiscard]] std::string payload_path(const std::string& state, const job::JobSpec& spec);
 /// Removes the runs of a job; no error if there are none.
-void remove_runs(const std::string& state, live::JobId job);
+void remove_runs(const std::string& state, core::model::JobId job);
 /// Removes a payload; names that are none are ignored. False: a back-up copies payloads now (it has
 /// a lock on their folder), so try again later.
 [[nodiscard]] bool remove_payload(const std::string& state, const std::string& name);
 /// A later daemon than the one of this epoch works on the state folder. 0 is never shut out.
 [[nodiscard]] bool is_shut_out(const std::string& state, uint64_t epoch);
 /// What the ranks of a run said of their time so far, as its supervisor kept it last.
-[[nodiscard]] std::vector<live::RankTimes> rank_times(const std::string& state, live::RunId run);
+[[nodiscard]] std::vector<RankTimes> rank_times(const std::string& state, RunId run);
 /// The socket of a running interactive job's terminal, as its user can reach it; empty if none.
-[[nodiscard]] std::string terminal_socket(const std::string& state, live::RunId run);
+[[nodiscard]] std::string terminal_socket(const std::string& state, RunId run);
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

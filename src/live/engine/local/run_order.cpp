@@ -1,4 +1,4 @@
-#include "engine/local/run_order.hpp"
+#include "live/engine/local/run_order.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 
 #include "live/job/job_spec_json.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 using nlohmann::json;
@@ -47,7 +47,7 @@ tl::unexpected<base::Error> wrong_field(const std::string& file, const std::stri
   return base::bad_data({file, 0, 0, {}}, "wrong field " + what);
 }
 
-json gpu_json(const LocalGpu& gpu) {
+json gpu_json(const base::gpus::LocalGpu& gpu) {
   return {{"index", gpu.index},
           {"uuid", gpu.uuid},
           {"name", gpu.name},
@@ -61,7 +61,7 @@ json gpu_json(const LocalGpu& gpu) {
           {"slowness", gpu.slowness}};
 }
 
-std::string read_gpu(const json& object, LocalGpu& gpu) {
+std::string read_gpu(const json& object, base::gpus::LocalGpu& gpu) {
   if (!object.is_object()) return "gpus: an entry is no object";
   Fields fields(object);
   fields.get("index", gpu.index);
@@ -78,7 +78,7 @@ std::string read_gpu(const json& object, LocalGpu& gpu) {
   return fields.wrong();
 }
 
-json usage_json(const live::RunUsage& usage) {
+json usage_json(const RunUsage& usage) {
   return {{"cpu_s", usage.cpu_s},
           {"mem_bytes_max", usage.mem_bytes_max},
           {"gpu_mem_bytes_max", usage.gpu_mem_bytes_max},
@@ -89,7 +89,7 @@ json usage_json(const live::RunUsage& usage) {
           {"energy_j", usage.energy_j}};
 }
 
-std::string read_usage(const json& object, live::RunUsage& usage) {
+std::string read_usage(const json& object, RunUsage& usage) {
   Fields fields(object);
   fields.get("cpu_s", usage.cpu_s);
   fields.get("mem_bytes_max", usage.mem_bytes_max);
@@ -107,16 +107,16 @@ using RankRow = std::vector<double>;
 constexpr int32_t kVersion = 1;  ///< of orders; what was added since may be missing
 constexpr size_t kRankWords = 5;
 
-json ranks_json(const std::vector<live::RankTimes>& ranks) {
+json ranks_json(const std::vector<RankTimes>& ranks) {
   json out = json::array();
-  for (const live::RankTimes& each : ranks) {
+  for (const RankTimes& each : ranks) {
     out.push_back({each.rank, each.ranks, each.steps, each.busy_s, each.wait_s});
     if (each.data_s >= 0) out.back().push_back(each.data_s);
   }
   return out;
 }
 
-std::string read_ranks(const std::vector<RankRow>& rows, std::vector<live::RankTimes>& ranks) {
+std::string read_ranks(const std::vector<RankRow>& rows, std::vector<RankTimes>& ranks) {
   constexpr double kMost = 1e15;
   for (const RankRow& row : rows) {
     const bool good = row.size() >= kRankWords &&
@@ -133,7 +133,7 @@ std::string read_ranks(const std::vector<RankRow>& rows, std::vector<live::RankT
   return {};
 }
 
-std::string read_pace(const std::vector<double>& row, live::RunPace& pace) {
+std::string read_pace(const std::vector<double>& row, RunPace& pace) {
   constexpr double kMost = 1e15;
   if (row.empty()) return {};
   const bool good =
@@ -145,8 +145,8 @@ std::string read_pace(const std::vector<double>& row, live::RunPace& pace) {
 }
 
 json progress_json(const RunProgress& progress) {
-  const live::ProgressNews& news = progress.news;
-  const live::RunPace& pace = progress.pace;
+  const ProgressNews& news = progress.news;
+  const RunPace& pace = progress.pace;
   return {{"epoch", news.epoch},
           {"epochs", news.epochs},
           {"step", news.step},
@@ -161,7 +161,7 @@ json progress_json(const RunProgress& progress) {
 }
 
 std::string read_progress(const json& object, RunProgress& progress) {
-  live::ProgressNews& news = progress.news;
+  ProgressNews& news = progress.news;
   Fields fields(object);
   fields.get("epoch", news.epoch);
   fields.get("epochs", news.epochs);
@@ -185,12 +185,12 @@ std::string read_progress(const json& object, RunProgress& progress) {
 
 std::string to_text(const RunOrder& order) {
   json gpus = json::array();
-  for (const LocalGpu& gpu : order.gpus) gpus.push_back(gpu_json(gpu));
+  for (const base::gpus::LocalGpu& gpu : order.gpus) gpus.push_back(gpu_json(gpu));
   return dump({{"version", kVersion},
-               {"job", live::job_number(order.run.job)},
+               {"job", job::job_number(order.run.job)},
                {"run", order.run.run},
                {"epoch", order.epoch},
-               {"spec", live::to_json(order.spec)},
+               {"spec", job::to_json(order.spec)},
                {"gpus", std::move(gpus)},
                {"shares", order.shares},
                {"restarts", order.restarts},
@@ -233,8 +233,8 @@ base::Result<RunOrder> parse_order(std::string_view text, const std::string& fil
   }
   if (!fields.wrong().empty()) return wrong_field(file, fields.wrong());
   if (job < 1 || job > UINT32_MAX) return wrong_field(file, "job: no job number");
-  order.run.job = model::JobId(static_cast<uint32_t>(job - 1));
-  auto parsed = live::job_spec_from_json(spec);
+  order.run.job = core::model::JobId(static_cast<uint32_t>(job - 1));
+  auto parsed = job::job_spec_from_json(spec);
   if (!parsed) return base::failure(parsed.error());
   order.spec = std::move(*parsed);
   for (const json& entry : gpus) {
@@ -334,4 +334,4 @@ base::Result<RunProgress> parse_progress(std::string_view text, const std::strin
   return progress;
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -8,19 +8,19 @@
 #include <string_view>
 #include <vector>
 
+#include "base/gpus/gpu.hpp"
 #include "base/result.hpp"
-#include "engine/local/local_gpu.hpp"
 #include "live/engine.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 using base::TimeNs;
 
 /// All that a supervisor needs.
 struct RunOrder {
-  live::RunId run{};
-  live::JobSpec spec{};
-  std::vector<LocalGpu> gpus{};
+  RunId run{};
+  job::JobSpec spec{};
+  std::vector<base::gpus::LocalGpu> gpus{};
   bool shares = false;
   uint32_t restarts = 0;
   uint32_t run_instances = 1;    ///< instances of the job that run here
@@ -53,10 +53,10 @@ inline constexpr int32_t kRanksMax = 64;
 
 /// The last that a job said of itself.
 struct RunProgress {
-  live::ProgressNews news{};
-  int64_t checkpoint_step = -1;          ///< a checkpoint as of this step is safe; -1 = none
-  std::vector<live::RankTimes> ranks{};  ///< by rank
-  live::RunPace pace{};
+  ProgressNews news{};
+  int64_t checkpoint_step = -1;    ///< a checkpoint as of this step is safe; -1 = none
+  std::vector<RankTimes> ranks{};  ///< by rank
+  RunPace pace{};
   friend bool operator==(const RunProgress&, const RunProgress&) = default;
 };
 
@@ -67,7 +67,7 @@ struct RunStatus {
   int32_t signal = 0;
   bool out_of_memory = false;
   bool acknowledged = false;
-  live::RunUsage usage{};
+  RunUsage usage{};
   RunProgress progress{};
   TimeNs started_ns = 0;
   TimeNs ended_ns = 0;
@@ -87,4 +87,4 @@ struct RunStatus {
 [[nodiscard]] base::Result<RunProgress> parse_progress(std::string_view text,
                                                        const std::string& file);
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

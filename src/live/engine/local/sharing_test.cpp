@@ -3,26 +3,22 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.hpp"
-#include "engine/local/nvml.hpp"
-#include "engine/local/supervised_run.hpp"
-#include "engine/local/test_runs.hpp"
+#include "base/gpus/nvml.hpp"
+#include "live/engine/local/supervised_run.hpp"
+#include "live/engine/local/test_runs.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
-using live::Report;
-using live::ReportKind;
-using live::StopReason;
-
 /// A run on the one virtual GPU, which is CPU core 0.
-live::LaunchOrder on_gpu(TestRuns& runs, uint32_t number, const std::string& script) {
+LaunchOrder on_gpu(TestRuns& runs, uint32_t number, const std::string& script) {
   if (runs.gpus.empty()) {
-    LocalGpu& gpu = runs.gpus.emplace_back();
+    base::gpus::LocalGpu& gpu = runs.gpus.emplace_back();
     gpu.is_virtual = true;
     gpu.cpus = {0};
   }
   auto order = runs.job(number, script);
-  order.gpus = {live::GpuId(0U)};
+  order.gpus = {core::model::GpuId(0U)};
   order.spec.num_gpus = 1;
   order.spec.training.gpu_mem_bytes = int64_t{32} << 20;
   return order;
@@ -40,11 +36,11 @@ TEST_P(RestartedWith, AResidentHearsOfItsNeighbourFromTheNextDaemon) {
   TestRuns runs("neighbour" + std::to_string(GetParam()));
   const auto resident = on_gpu(runs, 1, kHog);
   runs.engine().launch(resident);
-  ASSERT_TRUE(wait_until([&] { return exists(runs.out("up")); }));
+  ASSERT_TRUE(wait_until([&] { return base::exists(runs.out("up")); }));
   auto neighbour = on_gpu(runs, 2, "sleep 600\n");
   neighbour.shares = true;
   runs.engine().launch(neighbour);
-  ASSERT_TRUE(wait_until([&] { return exists(runs.folder(neighbour).file("running")); }));
+  ASSERT_TRUE(wait_until([&] { return base::exists(runs.folder(neighbour).file("running")); }));
   runs.restart();
   const bool resident_first = GetParam();
   runs.engine().resume(resident_first ? resident : neighbour);
@@ -127,11 +123,11 @@ TEST(Sharing, TheEnergyOfAGpuIsDividedAmongItsHolders) {
   ::setenv("GOBAN_NVML", GOBAN_FAKE_NVML, 1);
   ::setenv("FAKE_NVML_WATTS", "300", 1);
   TestRuns runs("nvml_energy");
-  runs.gpus = (*NvmlLibrary::load())->gpus().value();
+  runs.gpus = (*base::gpus::NvmlLibrary::load())->gpus().value();
   expect_parts_of_the_whole(runs, 300);
   ::unsetenv("FAKE_NVML_WATTS");
   ::unsetenv("GOBAN_NVML");
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

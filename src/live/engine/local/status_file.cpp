@@ -1,10 +1,10 @@
-#include "engine/local/status_file.hpp"
+#include "live/engine/local/status_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 base::Result<StatusFile> StatusFile::reserve(const std::string& folder) {
   StatusFile out;
@@ -16,9 +16,9 @@ base::Result<StatusFile> StatusFile::reserve(const std::string& folder) {
     out.file_.reset(
         ::openat(out.folder_.get(), "status.next", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   }
-  if (!out.file_ || !write_all(out.file_.get(), std::string(kBytes, ' ')) ||
+  if (!out.file_ || !base::write_all(out.file_.get(), std::string(kBytes, ' ')) ||
       ::fsync(out.file_.get()) != 0) {
-    return system_error("cannot reserve space for", path, "free some space on the disk");
+    return base::system_error("cannot reserve space for", path, "free some space on the disk");
   }
   return out;
 }
@@ -34,10 +34,10 @@ base::Status StatusFile::write(const RunStatus& status) {
   const ssize_t count = ::pwrite(file_.get(), text.data(), text.size(), 0);
   if (count != static_cast<ssize_t>(text.size()) ||
       ::ftruncate(file_.get(), static_cast<off_t>(text.size())) != 0 || ::fsync(file_.get()) != 0) {
-    return system_error("cannot write", path_);
+    return base::system_error("cannot write", path_);
   }
   in_place_ = in_place_ || ::renameat(folder_.get(), "status.next", folder_.get(), "status") == 0;
-  if (!in_place_ || ::fsync(folder_.get()) != 0) return system_error("cannot write", path_);
+  if (!in_place_ || ::fsync(folder_.get()) != 0) return base::system_error("cannot write", path_);
   return {};
 }
 
@@ -46,4 +46,4 @@ bool StatusFile::has_folder() const {
   return ::fstat(folder_.get(), &facts) == 0 && facts.st_nlink > 0;
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

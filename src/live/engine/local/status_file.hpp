@@ -4,11 +4,11 @@
 
 #include <string>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
-#include "engine/local/files.hpp"
-#include "engine/local/run_order.hpp"
+#include "live/engine/local/run_order.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 class StatusFile {
  public:
@@ -22,9 +22,9 @@ class StatusFile {
  private:
   static constexpr size_t kBytes = 8192;
   std::string path_{};
-  Descriptor folder_{};
-  Descriptor file_{};
+  base::Descriptor folder_{};
+  base::Descriptor file_{};
   bool in_place_ = false;
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -1,10 +1,10 @@
-#include "engine/local/status_file.hpp"
+#include "live/engine/local/status_file.hpp"
 
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 struct StatusFiles : testing::Test {
@@ -16,7 +16,7 @@ struct StatusFiles : testing::Test {
   }
   ~StatusFiles() override { std::filesystem::remove_all(base_folder); }
   [[nodiscard]] std::optional<int32_t> exit_code() const {
-    const auto text = read_small_file(folder + "/status");
+    const auto text = base::read_small_file(folder + "/status");
     const auto status = text ? parse_status(*text, "status") : parse_status("", "status");
     return status ? std::optional(status->exit_code) : std::nullopt;
   }
@@ -51,4 +51,4 @@ TEST_F(StatusFiles, OfARemovedFolderDoNotTouchTheOneThatHasItsName) {
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -7,14 +7,14 @@
 #include "base/time.hpp"
 #include "live/engine.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 class StopPlan {
  public:
   enum class Step : uint8_t { None, Checkpoint, Terminate, Kill };
 
   /// The first order counts; repeated ones change nothing.
-  void order(live::StopReason reason, const live::StopWish& wish, base::TimeNs now_ns) {
+  void order(StopReason reason, const job::StopWish& wish, base::TimeNs now_ns) {
     if (ordered_) return;
     ordered_ = true;
     reason_ = reason;
@@ -58,15 +58,15 @@ class StopPlan {
 
   [[nodiscard]] bool ordered() const { return ordered_; }
   [[nodiscard]] bool killed() const { return killed_; }
-  [[nodiscard]] live::StopReason reason() const { return reason_; }
+  [[nodiscard]] StopReason reason() const { return reason_; }
 
  private:
   bool ordered_ = false;
   bool killed_ = false;
-  live::StopReason reason_ = live::StopReason::Preempted;
+  StopReason reason_ = StopReason::Preempted;
   base::TimeNs checkpoint_ns_ = base::kNever;
   base::TimeNs terminate_ns_ = base::kNever;
   base::TimeNs kill_ns_ = base::kNever;
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

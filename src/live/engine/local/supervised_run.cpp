@@ -1,4 +1,4 @@
-#include "engine/local/supervised_run.hpp"
+#include "live/engine/local/supervised_run.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "base/clock.hpp"
-#include "engine/local/job_start.hpp"
-#include "engine/local/process_tree.hpp"
+#include "live/engine/local/job_start.hpp"
+#include "live/machine/process_tree.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 using base::kSecond;
@@ -35,7 +35,7 @@ constexpr int kFirstClient_ms = 3000;  ///< a terminal of a job that is over wai
 uint16_t free_port(uint64_t job) {
   constexpr uint64_t kFirst = 20000;
   constexpr uint64_t kPorts = 12000;
-  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const base::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   for (uint64_t i = 0; i < 64; ++i) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -58,11 +58,12 @@ std::vector<int32_t> all_of(std::vector<int32_t> cpus, const std::vector<int32_t
 
 std::vector<int32_t> cpus_of(const RunOrder& order) {
   std::vector<int32_t> cpus;
-  for (const LocalGpu& gpu : order.gpus) cpus.insert(cpus.end(), gpu.cpus.begin(), gpu.cpus.end());
+  for (const base::gpus::LocalGpu& gpu : order.gpus)
+    cpus.insert(cpus.end(), gpu.cpus.begin(), gpu.cpus.end());
   return all_of(std::move(cpus), {});
 }
 
-size_t cores_of(const live::JobSpec& spec, uint32_t instances) {
+size_t cores_of(const job::JobSpec& spec, uint32_t instances) {
   return static_cast<size_t>(std::max(0, spec.cores)) * std::max(1U, instances);
 }
 
@@ -79,7 +80,9 @@ double seconds(const timeval& time) {
 
 }  // namespace
 
-void complain(const std::string& text) { static_cast<void>(write_all(STDERR_FILENO, text + "\n")); }
+void complain(const std::string& text) {
+  static_cast<void>(base::write_all(STDERR_FILENO, text + "\n"));
+}
 
 SupervisedRun::~SupervisedRun() {
   if (cgroup_) cgroup_->remove();
@@ -94,7 +97,7 @@ base::Status SupervisedRun::open_sockets() {
   sockets_ = std::move(*made);
   // Kept where the engine finds it if we are killed, and a client that asks for the terminal.
   if (::symlink(sockets_.c_str(), folder_.file("sockets").c_str()) != 0) {
-    return system_error("cannot link", folder_.file("sockets"));
+    return base::system_error("cannot link", folder_.file("sockets"));
   }
   auto listener = ProgressListener::open(sockets_ + "/progress.sock", order_.spec.owner);
   if (!listener) return base::failure(listener.error());
@@ -107,23 +110,23 @@ base::Status SupervisedRun::open_sockets() {
 }
 
 void SupervisedRun::make_cgroup() {
-  cgroup_ = Cgroup::make(order_.cgroup_root,
-                         fmt::format("job-{}-run-{}-{}", live::job_number(order_.run.job),
-                                     order_.run.run, folder_.key().substr(0, 8)));
+  cgroup_ = machine::Cgroup::make(order_.cgroup_root,
+                                  fmt::format("job-{}-run-{}-{}", job::job_number(order_.run.job),
+                                              order_.run.run, folder_.key().substr(0, 8)));
   const int64_t limit = order_.spec.mem_bytes * std::max<int64_t>(1, order_.run_instances);
   kernel_limits_ = cgroup_ && limit > 0 && cgroup_->limit_memory(limit);
 }
 
 base::Status SupervisedRun::start() {
-  const live::JobSpec& spec = order_.spec;
+  const job::JobSpec& spec = order_.spec;
   if (auto may = may_act_for(spec.owner); !may) return may;
-  const auto text = read_small_file(order_.payload, size_t{64} << 20);
+  const auto text = base::read_small_file(order_.payload, size_t{64} << 20);
   if (!text) return base::failure(text.error());
   const auto payload = parse_payload(*text, order_.payload);
   if (!payload) return base::failure(payload.error());
   // Reading and writing: it never ends when a daemon lets it go.
   control_.reset(::open(folder_.file("control").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
-  if (!control_) return system_error("cannot open", folder_.file("control"));
+  if (!control_) return base::system_error("cannot open", folder_.file("control"));
   if (auto opened = open_sockets(); !opened) return opened;
   make_cgroup();
   meter_ = make_gpu_meter(order_.gpus, folder_);
@@ -135,7 +138,7 @@ base::Status SupervisedRun::start() {
   start.owner = spec.owner;
   start.user = user_facts(spec.owner);
   start.work_folder = spec.work_folder.empty() ? start.user.home : spec.work_folder;
-  live::JobSpec placed = spec;
+  job::JobSpec placed = spec;
   placed.work_folder = start.work_folder;
   start.outputs = output_paths(placed, order_.run.job);
   start.append = order_.restarts > 0;
@@ -150,7 +153,7 @@ base::Status SupervisedRun::start() {
   places.home = start.user.home;
   places.shell = start.user.shell;
   places.work_folder = start.work_folder;
-  places.master_port = free_port(live::job_number(order_.run.job));
+  places.master_port = free_port(job::job_number(order_.run.job));
   start.env = job_environment(order_, *payload, places);
 
   const auto pid = start_job(start);
@@ -163,7 +166,8 @@ base::Status SupervisedRun::start() {
   note.pid = pid_;
   note.started_ns = started_ns_;
   if (cgroup_) note.cgroup = cgroup_->path();
-  if (auto s = replace_file(folder_.path(), "running", to_text(note), Durable::No); !s) {
+  if (auto s = base::replace_file(folder_.path(), "running", to_text(note), base::Durable::No);
+      !s) {
     // The job runs; the engine sees that by the lock, too.
     complain(s.error().text());
   }
@@ -171,7 +175,7 @@ base::Status SupervisedRun::start() {
 }
 
 std::vector<pid_t> SupervisedRun::processes() const {
-  return cgroup_ ? cgroup_->processes() : descendants_of(::getpid());
+  return cgroup_ ? cgroup_->processes() : machine::descendants_of(::getpid());
 }
 
 void SupervisedRun::signal_all(int signal) {
@@ -186,7 +190,7 @@ void SupervisedRun::ask_for_checkpoint() {
   size_t heard = progress_->num_connections();  // they were told when the order came
   for (const pid_t process : processes()) {
     // A shell between us and the training program would die of it, and end the run.
-    if (!catches(process, signal)) continue;
+    if (!machine::catches(process, signal)) continue;
     heard += ::kill(process, signal) == 0 ? 1 : 0;
   }
   if (heard == 0) plan_.skip_lead(base::steady_ns());
@@ -194,7 +198,7 @@ void SupervisedRun::ask_for_checkpoint() {
 
 void SupervisedRun::kill_all() {
   if (cgroup_) cgroup_->kill();
-  for (const pid_t process : descendants_of(::getpid())) ::kill(process, SIGKILL);
+  for (const pid_t process : machine::descendants_of(::getpid())) ::kill(process, SIGKILL);
 }
 
 void SupervisedRun::step() {
@@ -218,7 +222,7 @@ void SupervisedRun::read_signals() {
   signalfd_siginfo info{};
   while (::read(signals_, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     if (info.ssi_signo == SIGTERM) {
-      plan_.order(live::StopReason::Broken, order_.spec.stop, base::steady_ns());
+      plan_.order(StopReason::Broken, order_.spec.stop, base::steady_ns());
     }
   }
 }
@@ -226,23 +230,23 @@ void SupervisedRun::read_signals() {
 void SupervisedRun::read_control() {
   char byte = 0;
   while (::read(control_.get(), &byte, 1) == 1) {
-    live::StopReason reason{};
+    StopReason reason{};
     const char* text = nullptr;
     switch (static_cast<ControlByte>(byte)) {
       case ControlByte::Preempted:
-        reason = live::StopReason::Preempted;
+        reason = StopReason::Preempted;
         text = "preempted";
         break;
       case ControlByte::Cancelled:
-        reason = live::StopReason::Cancelled;
+        reason = StopReason::Cancelled;
         text = "cancelled";
         break;
       case ControlByte::TimedOut:
-        reason = live::StopReason::TimedOut;
+        reason = StopReason::TimedOut;
         text = "timed-out";
         break;
       case ControlByte::Broken:
-        reason = live::StopReason::Broken;
+        reason = StopReason::Broken;
         text = "broken";
         break;
       case ControlByte::Shared:
@@ -250,7 +254,7 @@ void SupervisedRun::read_control() {
         break;
     }
     if (text == nullptr || plan_.ordered()) continue;
-    const live::StopWish& wish = order_.spec.stop;
+    const job::StopWish& wish = order_.spec.stop;
     plan_.order(reason, wish, base::steady_ns());
     progress_->sum().expect_stop();
     const TimeNs left_ns = base::add_saturating(wish.lead_ns, wish.grace_ns);
@@ -275,11 +279,11 @@ void SupervisedRun::check_memory(const std::vector<pid_t>& processes) {
   const int64_t limit = order_.spec.mem_bytes * std::max<int64_t>(1, order_.run_instances);
   const int64_t gpu_limit = shares_ ? order_.spec.training.gpu_mem_bytes : 0;
   const int64_t virtual_limit = shares_ ? virtual_gpu_limit(order_) : 0;
-  int64_t used = resident_bytes(processes);
+  int64_t used = machine::resident_bytes(processes);
   // Forked processes share pages that the quick sum counts for each.
   const auto above = [&](int64_t bound) {
     if (bound <= 0 || used <= bound) return false;
-    used = std::min(used, proportional_bytes(processes));
+    used = std::min(used, machine::proportional_bytes(processes));
     return used > bound;
   };
   const char* what = nullptr;
@@ -295,10 +299,12 @@ void SupervisedRun::check_memory(const std::vector<pid_t>& processes) {
   plan_.kill_now(base::steady_ns());
 }
 
-double SupervisedRun::cpu_s() const { return cgroup_ ? cgroup_->cpu_s() : tree_cpu_s(::getpid()); }
+double SupervisedRun::cpu_s() const {
+  return cgroup_ ? cgroup_->cpu_s() : machine::tree_cpu_s(::getpid());
+}
 
 void SupervisedRun::note_busy(TimeNs now, double cpu_s) {
-  live::ProgressNews& news = progress_->sum().progress.news;
+  ProgressNews& news = progress_->sum().progress.news;
   if (news.epoch >= 0 || now < next_busy_ns_) return;
   next_busy_ns_ = now + kBusyEvery;
   const double busy_s = meter_->busy_s(cpu_s);
@@ -327,7 +333,8 @@ void SupervisedRun::keep_progress(bool now) {
   if (!now && time < next_keep_ns_) return;
   next_keep_ns_ = time + kKeepEvery;
   const RunProgress latest = progress_->sum().progress;
-  if (replace_file(folder_.path(), "progress", to_text(latest), Durable::No)) kept_ = latest;
+  if (base::replace_file(folder_.path(), "progress", to_text(latest), base::Durable::No))
+    kept_ = latest;
 }
 
 void SupervisedRun::watch_client() {
@@ -336,7 +343,7 @@ void SupervisedRun::watch_client() {
   if (base::steady_ns() < limit) return;
   detail_ = "nobody was attached to its terminal";
   signal_all(SIGHUP);
-  plan_.order(live::StopReason::Cancelled, order_.spec.stop, base::steady_ns());
+  plan_.order(StopReason::Cancelled, order_.spec.stop, base::steady_ns());
 }
 
 int SupervisedRun::wait_ms() const {
@@ -410,4 +417,4 @@ RunStatus SupervisedRun::run() {
   return status;
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -6,16 +6,16 @@
 #include <poll.h>
 #include <vector>
 
-#include "engine/local/cgroup.hpp"
-#include "engine/local/core_claims.hpp"
-#include "engine/local/gpu_meter.hpp"
-#include "engine/local/progress_listener.hpp"
-#include "engine/local/run_folder.hpp"
-#include "engine/local/status_file.hpp"
-#include "engine/local/stop_plan.hpp"
-#include "engine/local/terminal_host.hpp"
+#include "live/engine/local/core_claims.hpp"
+#include "live/engine/local/gpu_meter.hpp"
+#include "live/engine/local/progress_listener.hpp"
+#include "live/engine/local/run_folder.hpp"
+#include "live/engine/local/status_file.hpp"
+#include "live/engine/local/stop_plan.hpp"
+#include "live/engine/local/terminal_host.hpp"
+#include "live/machine/cgroup.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 class SupervisedRun {
  public:
@@ -54,11 +54,11 @@ class SupervisedRun {
   const RunFolder& folder_;
   RunOrder order_;
   int signals_;  ///< signalfd
-  Descriptor control_{};
+  base::Descriptor control_{};
   std::string sockets_{};
   std::optional<ProgressListener> progress_{};
   std::optional<TerminalHost> terminal_{};
-  std::optional<Cgroup> cgroup_{};
+  std::optional<machine::Cgroup> cgroup_{};
   std::unique_ptr<GpuMeter> meter_{};
   CoreClaims cores_{};
   StopPlan plan_{};
@@ -83,4 +83,4 @@ class SupervisedRun {
 /// A line for the supervisor's log; lost if the disk is full, which fmt would end the program for.
 void complain(const std::string& text);
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -1,4 +1,4 @@
-#include "engine/local/supervisor.hpp"
+#include "live/engine/local/supervisor.hpp"
 
 #include <csignal>
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "engine/local/supervised_run.hpp"
+#include "live/engine/local/supervised_run.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 void close_other_files() {
@@ -21,7 +21,7 @@ void close_other_files() {
 }
 
 /// Signals arrive as bytes in a file; those of terminals and of full disks are of no interest.
-Descriptor receive_signals() {
+base::Descriptor receive_signals() {
   for (const int ignored : {SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTOU}) {
     ::signal(ignored, SIG_IGN);
   }
@@ -31,13 +31,13 @@ Descriptor receive_signals() {
   sigaddset(&set, SIGCHLD);
   sigaddset(&set, SIGTERM);
   ::sigprocmask(SIG_SETMASK, &set, nullptr);
-  return Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  return base::Descriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 /// Not the supervisor shall be killed when memory is short, but its job. Only root may ask that.
 void be_spared() {
-  const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
-  if (file) static_cast<void>(write_all(file.get(), "-900"));
+  const base::Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  if (file) static_cast<void>(base::write_all(file.get(), "-900"));
 }
 
 /// Tries until it succeeds: the run must not be forgotten because a disk is full now.
@@ -61,7 +61,7 @@ int supervise(const std::string& folder) {
   ::setsid();
   if (::chdir("/") != 0) return 1;
   ::umask(077);
-  const Descriptor signals = receive_signals();
+  const base::Descriptor signals = receive_signals();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   be_spared();
   const RunFolder run_folder(folder);
@@ -84,4 +84,4 @@ int supervise(const std::string& folder) {
   return kSupervised;
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

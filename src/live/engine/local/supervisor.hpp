@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 /// Exit codes of a supervisor, for those who look on.
 inline constexpr int kSupervised = 0;
@@ -15,4 +15,4 @@ inline constexpr int kNotOurs = 3;  ///< this run was started already, or must n
 /// in a process that does nothing else. Returns the exit code.
 [[nodiscard]] int supervise(const std::string& folder);
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

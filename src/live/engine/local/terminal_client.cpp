@@ -1,4 +1,4 @@
-#include "engine/local/terminal_client.hpp"
+#include "live/engine/local/terminal_client.hpp"
 
 #include <array>
 #include <cerrno>
@@ -13,7 +13,7 @@
 
 #include "base/number.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
 /// Keys go to the job one by one, unseen by our own terminal, until it is destroyed.
@@ -60,7 +60,7 @@ base::Result<TerminalClient> TerminalClient::connect(const std::string& socket_p
   if (!out.socket_ || ::connect(out.socket_.get(), reinterpret_cast<const sockaddr*>(&address),
                                 sizeof address) != 0) {
     const bool forbidden = errno == EACCES || errno == EPERM;
-    return system_error(
+    return base::system_error(
         "cannot attach to", socket_path,
         forbidden ? "only the job's owner and root get to its terminal" : "the job may be over");
   }
@@ -129,7 +129,7 @@ base::Result<TerminalEnd> TerminalClient::run(int in, int out,
     FrameType type{};
     std::string text;
     while (frames.next(type, text)) {
-      if (type == FrameType::Data && !write_all(out, text)) {
+      if (type == FrameType::Data && !base::write_all(out, text)) {
         return base::failed("cannot write the job's output");
       }
       if (type != FrameType::Exit) continue;
@@ -139,4 +139,4 @@ base::Result<TerminalEnd> TerminalClient::run(int in, int out,
   }
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -4,11 +4,11 @@
 #include <functional>
 #include <string>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
-#include "engine/local/files.hpp"
-#include "engine/local/terminal_wire.hpp"
+#include "live/engine/local/terminal_wire.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 /// How a visit to a job's terminal ended.
 struct TerminalEnd {
@@ -43,8 +43,8 @@ class TerminalClient {
   [[nodiscard]] Typed pass_input(int in, bool is_terminal);
   void send(const std::string& frames) const;
 
-  Descriptor socket_{};
+  base::Descriptor socket_{};
   bool escaped_ = false;  ///< the last key was kEscape
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -1,4 +1,4 @@
-#include "engine/local/terminal_host.hpp"
+#include "live/engine/local/terminal_host.hpp"
 
 #include <array>
 #include <cerrno>
@@ -9,22 +9,22 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "engine/local/progress_listener.hpp"
+#include "live/engine/local/progress_listener.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 base::Result<TerminalHost> TerminalHost::open(const std::string& socket_path,
-                                              const live::Owner& owner, base::TimeNs now_ns) {
+                                              const job::Owner& owner, base::TimeNs now_ns) {
   TerminalHost out;
   out.master_.reset(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
   std::array<char, 128> name{};
   if (!out.master_ || ::grantpt(out.master_.get()) != 0 || ::unlockpt(out.master_.get()) != 0 ||
       ::ptsname_r(out.master_.get(), name.data(), name.size()) != 0) {
-    return system_error("cannot open a terminal at", "/dev/ptmx");
+    return base::system_error("cannot open a terminal at", "/dev/ptmx");
   }
   out.device_ = name.data();
   if (::geteuid() != owner.uid && ::chown(out.device_.c_str(), owner.uid, owner.gid) != 0) {
-    return system_error("cannot hand over the terminal", out.device_);
+    return base::system_error("cannot hand over the terminal", out.device_);
   }
   const WindowSize usual;  // until a client says its own
   const winsize window{usual.rows, usual.columns, 0, 0};
@@ -88,7 +88,7 @@ void TerminalHost::write_terminal() {
 }
 
 void TerminalHost::take_client(base::TimeNs now_ns) {
-  Descriptor next = accept_from(listening_.get(), owner_);
+  base::Descriptor next = accept_from(listening_.get(), owner_);
   if (!next) return;
   if (client_) {
     std::string text;
@@ -155,4 +155,4 @@ void TerminalHost::finish(int exit_code, int first_client_ms) {
   while (client_ && !to_client_.empty() && ::poll(&wait, 1, kWait_ms) > 0) write_client(0);
 }
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

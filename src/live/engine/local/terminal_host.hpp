@@ -5,18 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/time.hpp"
-#include "engine/local/files.hpp"
-#include "engine/local/terminal_wire.hpp"
+#include "live/engine/local/terminal_wire.hpp"
 #include "live/job/job_spec.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 class TerminalHost {
  public:
   /// Opens a terminal for `owner` and listens at `socket_path`. Errors: Failed.
   [[nodiscard]] static base::Result<TerminalHost> open(const std::string& socket_path,
-                                                       const live::Owner& owner,
+                                                       const job::Owner& owner,
                                                        base::TimeNs now_ns);
 
   /// The device that the job opens.
@@ -40,10 +40,10 @@ class TerminalHost {
   void write_client(base::TimeNs now_ns);
   void lose_client(base::TimeNs now_ns);
 
-  Descriptor master_{};
-  Descriptor listening_{};
-  Descriptor client_{};
-  live::Owner owner_{};
+  base::Descriptor master_{};
+  base::Descriptor listening_{};
+  base::Descriptor client_{};
+  job::Owner owner_{};
   std::string device_{};
   FrameReader frames_{};
   bool had_client_ = false;
@@ -52,4 +52,4 @@ class TerminalHost {
   base::TimeNs alone_since_ns_ = 0;
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

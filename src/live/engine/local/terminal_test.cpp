@@ -6,16 +6,14 @@
 #include <thread>
 #include <unistd.h>
 
-#include "engine/local/progress_listener.hpp"
-#include "engine/local/terminal_client.hpp"
-#include "engine/local/test_runs.hpp"
+#include "live/engine/local/progress_listener.hpp"
+#include "live/engine/local/terminal_client.hpp"
+#include "live/engine/local/test_runs.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 namespace {
 
-using live::ReportKind;
-
-live::LaunchOrder interactive(const TestRuns& runs, const std::string& script) {
+LaunchOrder interactive(const TestRuns& runs, const std::string& script) {
   auto order = runs.job(1, script);
   order.spec.interactive = true;
   order.spec.stop.grace_ns = base::kSecond / 5;
@@ -23,7 +21,7 @@ live::LaunchOrder interactive(const TestRuns& runs, const std::string& script) {
 }
 
 /// Starts it and returns the path of its terminal.
-std::string terminal_of(TestRuns& runs, const live::LaunchOrder& order) {
+std::string terminal_of(TestRuns& runs, const LaunchOrder& order) {
   runs.engine().launch(order);
   EXPECT_EQ(runs.wait_for(order.run, ReportKind::Started).back().kind, ReportKind::Started);
   return terminal_socket(runs.state(), order.run);
@@ -36,8 +34,8 @@ TEST(Terminal, WhatIsTypedArrivesAndTheExitCodeComesBack) {
   auto client = TerminalClient::connect(terminal_of(runs, order));
   ASSERT_TRUE(client) << client.error().text();
   std::ofstream(runs.out("typed")) << "hello\n";
-  const Descriptor in(::open(runs.out("typed").c_str(), O_RDONLY));
-  const Descriptor out(::open(runs.out("shown").c_str(), O_WRONLY | O_CREAT, 0600));
+  const base::Descriptor in(::open(runs.out("typed").c_str(), O_RDONLY));
+  const base::Descriptor out(::open(runs.out("shown").c_str(), O_WRONLY | O_CREAT, 0600));
   const auto code = client->run(in.get(), out.get());
   ASSERT_TRUE(code) << code.error().text();
   EXPECT_EQ(code->exit_code, 9);
@@ -67,8 +65,8 @@ TEST(Terminal, AShortJobWaitsForItsFirstClient) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // by now it is over
   auto client = TerminalClient::connect(path);
   ASSERT_TRUE(client) << client.error().text();
-  const Descriptor in(::open("/dev/null", O_RDONLY));
-  const Descriptor out(::open(runs.out("shown").c_str(), O_WRONLY | O_CREAT, 0600));
+  const base::Descriptor in(::open("/dev/null", O_RDONLY));
+  const base::Descriptor out(::open(runs.out("shown").c_str(), O_WRONLY | O_CREAT, 0600));
   const auto end = client->run(in.get(), out.get());
   ASSERT_TRUE(end) << end.error().text();
   EXPECT_EQ(end->exit_code, 3);
@@ -78,7 +76,7 @@ TEST(Terminal, AShortJobWaitsForItsFirstClient) {
 
 TEST(Terminal, NoJobNoTerminal) {
   TestRuns runs("terminal_none");
-  EXPECT_EQ(terminal_socket(runs.state(), {live::JobId(0U), 1}), "");
+  EXPECT_EQ(terminal_socket(runs.state(), {core::model::JobId(0U), 1}), "");
   EXPECT_FALSE(TerminalClient::connect(""));
   EXPECT_FALSE(TerminalClient::connect(runs.state() + "/nothing"));
 }
@@ -122,4 +120,4 @@ TEST(TerminalWire, FramesComeOutAsTheyWentIn) {
 }
 
 }  // namespace
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include <vector>
 
-#include "engine/local/local_engine.hpp"
+#include "live/engine/local/local_engine.hpp"
 
-namespace goban::engine::local {
+namespace goban::live::engine::local {
 
 /// Waits until it holds; false after so many seconds.
 inline bool wait_until(const std::function<bool()>& holds, double timeout_s = 20) {
@@ -65,12 +65,12 @@ class TestRuns {
   [[nodiscard]] std::string out(const std::string& name) const { return state_ + "/out/" + name; }
 
   /// A job of ours that is the script; writes its payload.
-  [[nodiscard]] live::LaunchOrder job(uint32_t number, const std::string& script) const {
+  [[nodiscard]] LaunchOrder job(uint32_t number, const std::string& script) const {
     return job(number, Payload{script, {}, {{"PATH", std::string(getenv("PATH"))}}, {}});
   }
-  [[nodiscard]] live::LaunchOrder job(uint32_t number, const Payload& payload) const {
-    live::LaunchOrder order;
-    order.run = {live::JobId(number - 1), 1};
+  [[nodiscard]] LaunchOrder job(uint32_t number, const Payload& payload) const {
+    LaunchOrder order;
+    order.run = {core::model::JobId(number - 1), 1};
     order.spec.name = "test";
     order.spec.owner = {geteuid(), getegid(), "tester"};
     order.spec.work_folder = state_ + "/out";
@@ -79,10 +79,11 @@ class TestRuns {
     order.spec.payload = "p" + std::to_string(number);
     const std::string folder = state_ + "/payloads/" + order.spec.payload;
     std::filesystem::create_directories(folder);
-    if (!replace_file(folder, "payload.json", to_text(payload), Durable::No)) std::abort();
+    if (!base::replace_file(folder, "payload.json", to_text(payload), base::Durable::No))
+      std::abort();
     return order;
   }
-  [[nodiscard]] RunFolder folder(const live::LaunchOrder& order) const {
+  [[nodiscard]] RunFolder folder(const LaunchOrder& order) const {
     return RunFolder(state_, order.run);
   }
 
@@ -94,10 +95,10 @@ class TestRuns {
   }
   /// All reports until one of this kind comes for the run; the last is that one, or kind Lost with
   /// detail "timeout".
-  std::vector<live::Report> wait_for(live::RunId run, live::ReportKind kind) {
-    std::vector<live::Report> all;
+  std::vector<Report> wait_for(RunId run, ReportKind kind) {
+    std::vector<Report> all;
     const bool came = wait_until([&] {
-      for (live::Report& report : engine().take_reports()) {
+      for (Report& report : engine().take_reports()) {
         const bool is_it = report.run == run && report.kind == kind;
         all.push_back(std::move(report));
         if (is_it) return true;
@@ -105,19 +106,19 @@ class TestRuns {
       return false;
     });
     if (!came) {
-      all.emplace_back().kind = live::ReportKind::Lost;
+      all.emplace_back().kind = ReportKind::Lost;
       all.back().detail = "timeout";
     }
     return all;
   }
   /// Launches it and waits for its end.
-  live::Report run(const live::LaunchOrder& order) {
+  Report run(const LaunchOrder& order) {
     engine().launch(order);
-    return wait_for(order.run, live::ReportKind::Ended).back();
+    return wait_for(order.run, ReportKind::Ended).back();
   }
 
   LocalOptions options{};
-  std::vector<LocalGpu> gpus{};
+  std::vector<base::gpus::LocalGpu> gpus{};
 
  private:
   /// In memory where that exists: what is synced is the same, only sooner.
@@ -130,4 +131,4 @@ class TestRuns {
   std::optional<LocalEngine> engine_{};
 };
 
-}  // namespace goban::engine::local
+}  // namespace goban::live::engine::local

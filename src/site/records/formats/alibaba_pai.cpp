@@ -27,10 +27,10 @@
 #include "base/line_reader.hpp"
 #include "base/name_table.hpp"
 #include "base/number.hpp"
-#include "records/interned_column.hpp"
-#include "records/record_format.hpp"
+#include "site/records/interned_column.hpp"
+#include "site/records/record_format.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using base::TimeNs;
@@ -404,4 +404,4 @@ const RecordFormat kAlibabaPai = {
                       RecordOutput& out) { return PaiReader(options, out).read(path); },
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/check.hpp"
-#include "records/record_reader.hpp"
-#include "records/record_table.hpp"
+#include "site/records/record_reader.hpp"
+#include "site/records/record_table.hpp"
 
 namespace {
 
@@ -45,10 +45,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::ofstream(folder() + "/" + table + ".csv", std::ios::binary) << part;
     rest.remove_prefix(std::min(part.size() + kBetween.size(), rest.size()));
   }
-  goban::records::ReadOptions options;
+  goban::site::records::ReadOptions options;
   options.format = "alibaba-pai";
-  goban::records::RecordTable records;
-  const auto read = goban::records::read_records(folder(), options, records);
+  goban::site::records::RecordTable records;
+  const auto read = goban::site::records::read_records(folder(), options, records);
   if (!read) {
     GOBAN_CHECK(!read.error().message.empty());
     return 0;

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "base/gzip.hpp"
-#include "records/test_reading.hpp"
+#include "site/records/test_reading.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using testing::ElementsAre;
@@ -129,4 +129,4 @@ TEST_F(AlibabaPai, FoldersWithoutTheTablesAreNamed) {
 }
 
 }  // namespace
-}  // namespace goban::records
+}  // namespace goban::site::records

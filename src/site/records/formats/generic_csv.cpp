@@ -31,11 +31,11 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "profile/app_class.hpp"
-#include "records/job_state.hpp"
-#include "records/record_format.hpp"
+#include "core/knowledge/app_class.hpp"
+#include "site/records/job_state.hpp"
+#include "site/records/record_format.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 enum Column : size_t {
@@ -115,7 +115,7 @@ class GenericParser final : public RecordParser {
   std::string parse_options(FieldReader& fields, AccountingRecord& record) const {
     if (given(fields, kClass)) {
       record.app_class = fields.text(*at_[kClass]);
-      if (!profile::parse_app_class(record.app_class)) {
+      if (!core::knowledge::parse_app_class(record.app_class)) {
         return fmt::format("class \"{}\" is not a letter from A to Z",
                            record.app_class.substr(0, 40));
       }
@@ -156,7 +156,7 @@ class GenericParser final : public RecordParser {
     return {};
   }
 
-  std::string parse_training(FieldReader& fields, model::TrainingFacts& training) const {
+  std::string parse_training(FieldReader& fields, core::model::TrainingFacts& training) const {
     constexpr int64_t kMemMax = int64_t{1} << 50;
     constexpr double kSlowdownMax = 1e6;
     if (given(fields, kBatchSize)) training.batch_size = whole(fields, kBatchSize, 0, INT32_MAX);
@@ -192,7 +192,8 @@ class GenericParser final : public RecordParser {
         return fmt::format("share \"{}\" is neither yes nor no (empty = as the partition says)",
                            share.substr(0, 40));
       }
-      training.sharing = share == "yes" ? model::SharingWish::Yes : model::SharingWish::No;
+      training.sharing =
+          share == "yes" ? core::model::SharingWish::Yes : core::model::SharingWish::No;
     }
     return {};
   }
@@ -221,4 +222,4 @@ const RecordFormat kGenericCsv = {
     "max_wait_s,share]",
     recognises, open};
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -20,13 +20,13 @@
 #include <map>
 
 #include "base/number.hpp"
-#include "records/clock_reader.hpp"
-#include "records/formats/grid_engine_fields.hpp"
-#include "records/gpu_resources.hpp"
-#include "records/record_format.hpp"
-#include "records/run_counter.hpp"
+#include "site/records/clock_reader.hpp"
+#include "site/records/formats/grid_engine_fields.hpp"
+#include "site/records/gpu_resources.hpp"
+#include "site/records/record_format.hpp"
+#include "site/records/run_counter.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using base::TimeNs;
@@ -370,4 +370,4 @@ const RecordFormat kGridEngine = {
     .open_lines = open,
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,11 +1,11 @@
-#include "records/formats/grid_engine_fields.hpp"
+#include "site/records/formats/grid_engine_fields.hpp"
 
 #include <algorithm>
 
 #include "base/number.hpp"
-#include "records/slurm_fields.hpp"
+#include "site/records/slurm_fields.hpp"
 
-namespace goban::records::formats {
+namespace goban::site::records::formats {
 namespace {
 
 using base::TimeNs;
@@ -104,4 +104,4 @@ JobState state_of(int64_t failed, int64_t exit, TimeNs run_ns, std::optional<Tim
   return deleted || exit == kKilled || exit == kTerminated ? JobState::Cancelled : JobState::Failed;
 }
 
-}  // namespace goban::records::formats
+}  // namespace goban::site::records::formats

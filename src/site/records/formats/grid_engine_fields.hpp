@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "records/gpu_resources.hpp"
-#include "records/job_state.hpp"
+#include "site/records/gpu_resources.hpp"
+#include "site/records/job_state.hpp"
 
-namespace goban::records::formats {
+namespace goban::site::records::formats {
 
 /// By number from 0; man 5 accounting counts from 1.
 enum Field : size_t {
@@ -72,4 +72,4 @@ struct Category {
 [[nodiscard]] JobState state_of(int64_t failed, int64_t exit, base::TimeNs run_ns,
                                 std::optional<base::TimeNs> limit_ns, bool deleted);
 
-}  // namespace goban::records::formats
+}  // namespace goban::site::records::formats

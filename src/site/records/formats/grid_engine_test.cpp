@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "base/test_shared.hpp"
-#include "records/test_reading.hpp"
+#include "site/records/test_reading.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using testing::Contains;
@@ -233,4 +233,4 @@ TEST(GridEngine, RealLines) {
 }
 
 }  // namespace
-}  // namespace goban::records
+}  // namespace goban::site::records

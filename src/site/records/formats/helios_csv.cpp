@@ -6,9 +6,9 @@
 // hours of the day by eight and nothing else. Acme writes the zone. If start_time and end_time are
 // both there, the duration is their difference: Kalos' `duration` includes the queue. vc (Acme:
 // type) = account and partition. mem_per_pod_GB counts for each node.
-#include "records/formats/named_parser.hpp"
+#include "site/records/formats/named_parser.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 class HeliosParser final : public NamedParser {
@@ -90,4 +90,4 @@ const RecordFormat kHelios = {"helios",
                                 return open_named<HeliosParser>("helios", required(), input);
                               }};
 
-}  // namespace goban::records
+}  // namespace goban::site::records

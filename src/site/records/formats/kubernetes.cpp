@@ -20,9 +20,9 @@
 
 #include "base/date_time.hpp"
 #include "base/number.hpp"
-#include "records/record_format.hpp"
+#include "site/records/record_format.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using base::TimeNs;
@@ -433,4 +433,4 @@ const RecordFormat kKubernetes = {
     .open_objects = open,
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -3,9 +3,9 @@
 
 #include "base/date_time.hpp"
 #include "base/test_shared.hpp"
-#include "records/test_reading.hpp"
+#include "site/records/test_reading.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using testing::ElementsAre;
@@ -169,4 +169,4 @@ TEST(Kubernetes, RealObjectsOfKueue) {
 }
 
 }  // namespace
-}  // namespace goban::records
+}  // namespace goban::site::records

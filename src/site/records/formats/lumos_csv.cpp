@@ -12,9 +12,9 @@
 // those of philly-attempts). A record whose interval cannot be read moves the time by nothing.
 //
 // wall_time 0 = not known.
-#include "records/formats/named_parser.hpp"
+#include "site/records/formats/named_parser.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 /// 24166353244411.0 is a number that went through floating point.
@@ -124,4 +124,4 @@ const RecordFormat kLumosIntervals = {
     .ids_are_rows = true,
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,11 +1,11 @@
-#include "records/formats/named_parser.hpp"
+#include "site/records/formats/named_parser.hpp"
 
 #include <fmt/format.h>
 
 #include "base/number.hpp"
-#include "records/job_state.hpp"
+#include "site/records/job_state.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 NamedParser::NamedParser(const Header& header, std::span<const std::string_view> names)
     : names_(names) {
@@ -41,4 +41,4 @@ bool has_columns(const Header& header, std::span<const std::string_view> require
       required, [&](std::string_view name) { return find_column(header, name).has_value(); });
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

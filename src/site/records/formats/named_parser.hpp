@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <span>
 
-#include "records/record_format.hpp"
+#include "site/records/record_format.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// A parser that looks up its columns by name and reads them by their position in the list of
 /// names.
@@ -73,4 +73,4 @@ base::Result<std::unique_ptr<RecordParser>> open_named(std::string_view format,
   return std::make_unique<Parser>(input.header);
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -9,9 +9,9 @@
 // accepts, is not used. The lists without times (multigpu50) cannot be read as a history.
 #include <fmt/format.h>
 
-#include "records/formats/named_parser.hpp"
+#include "site/records/formats/named_parser.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 class OpenbParser final : public NamedParser {
@@ -77,4 +77,4 @@ const RecordFormat kOpenb = {
       return open_named<OpenbParser>("openb", OpenbParser::kNames, input);
     }};
 
-}  // namespace goban::records
+}  // namespace goban::site::records

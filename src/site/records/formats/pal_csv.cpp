@@ -3,10 +3,10 @@
 // of the model.
 #include <fmt/format.h>
 
-#include "profile/app_class.hpp"
-#include "records/record_format.hpp"
+#include "core/knowledge/app_class.hpp"
+#include "site/records/record_format.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 constexpr std::string_view kColumns = "job_id,num_gpus,submit_time,duration,model";
@@ -30,12 +30,12 @@ class PalParser final : public RecordParser {
     record.submit_ns = fields.seconds(2, "submit_time");
     const double iterations = fields.number(3, "duration");
     record.model = fields.text(4);
-    const auto base_s = profile::base_seconds_of_model(record.model);
+    const auto base_s = core::knowledge::base_seconds_of_model(record.model);
     if (!base_s) {
       return fmt::format(
           "model \"{}\" has no base seconds per iteration (known: {}; with durations in seconds, "
           "use the format generic)",
-          record.model, profile::list_known_models());
+          record.model, core::knowledge::list_known_models());
     }
     record.work_s = iterations * *base_s;
     return {};
@@ -56,4 +56,4 @@ base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
 const RecordFormat kPalCsv = {"pal", "job_id,num_gpus,submit_time,duration,model[,batch_size]",
                               recognises, open};
 
-}  // namespace goban::records
+}  // namespace goban::site::records

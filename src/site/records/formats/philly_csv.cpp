@@ -11,9 +11,9 @@
 // `chronus` (S-Lab-System-Group/ChronusArtifact): job_id,user,num_gpu,submit_time,model_name,
 // duration,... Real arrivals and durations; the models and deadlines are made up there. `user` is
 // the virtual cluster: account and partition. `submit_time` counts from the start of the trace.
-#include "records/formats/named_parser.hpp"
+#include "site/records/formats/named_parser.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 void set_virtual_cluster(AccountingRecord& record, std::string_view name) {
@@ -126,4 +126,4 @@ const RecordFormat kChronus = {"chronus", "job_id,user,num_gpu,submit_time,model
                                                                   input);
                                }};
 
-}  // namespace goban::records
+}  // namespace goban::site::records

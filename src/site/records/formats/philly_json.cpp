@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "records/clock_reader.hpp"
-#include "records/record_format.hpp"
+#include "site/records/clock_reader.hpp"
+#include "site/records/record_format.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using nlohmann::json;
@@ -172,4 +172,4 @@ const RecordFormat kPhillyJson = {
     .open_objects = open,
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "base/date_time.hpp"
-#include "records/test_reading.hpp"
+#include "site/records/test_reading.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using testing::ElementsAre;
@@ -87,4 +87,4 @@ TEST(PhillyJson, WhatMakesNoSenseIsRefusedWithItsReason) {
 }
 
 }  // namespace
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-namespace goban::records {
+namespace goban::site::records {
 
 enum class RecordsColumn : size_t {
   Id,
@@ -71,4 +71,4 @@ inline constexpr std::array<std::string_view, 48> kRecordsColumns = {
     "read_bytes",   "write_bytes",   "cpu_s",         "energy_j",
     "array_tasks",  "model",         "job_name",      "command_line"};
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -4,11 +4,11 @@
 // names with ; between.
 #include <fmt/format.h>
 
-#include "records/formats/named_parser.hpp"
-#include "records/formats/records_columns.hpp"
-#include "records/record_csv.hpp"
+#include "site/records/formats/named_parser.hpp"
+#include "site/records/formats/records_columns.hpp"
+#include "site/records/record_csv.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 class RecordsParser final : public NamedParser {
@@ -138,4 +138,4 @@ const RecordFormat kRecordsCsv = {
       return open_named<RecordsParser>("records", kRequired, input);
     }};
 
-}  // namespace goban::records
+}  // namespace goban::site::records

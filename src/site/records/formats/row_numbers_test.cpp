@@ -1,9 +1,9 @@
 // Formats whose ids number the rows of their file: every file has a job 0.
 #include <gtest/gtest.h>
 
-#include "records/test_reading.hpp"
+#include "site/records/test_reading.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 /// Rows of which the second file's are others of the same numbers, at the same times.
@@ -36,4 +36,4 @@ TEST(RowNumbers, RowsOfTwoFilesAreTwoJobsAndOneFileGivenTwiceIsOne) {
 }
 
 }  // namespace
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -13,16 +13,16 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "records/formats/slurm_allocation.hpp"
-#include "records/formats/slurm_header.hpp"
-#include "records/jobstats.hpp"
-#include "records/record_check.hpp"
-#include "records/record_format.hpp"
-#include "records/run_counter.hpp"
-#include "records/slurm_fields.hpp"
-#include "records/software_name.hpp"
+#include "site/records/formats/slurm_allocation.hpp"
+#include "site/records/formats/slurm_header.hpp"
+#include "site/records/jobstats.hpp"
+#include "site/records/record_check.hpp"
+#include "site/records/record_format.hpp"
+#include "site/records/run_counter.hpp"
+#include "site/records/slurm_fields.hpp"
+#include "site/records/software_name.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using enum SlurmColumn;
@@ -234,4 +234,4 @@ const RecordFormat kSlurm = {
     .open_lines = open,
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -5,14 +5,14 @@
 // partition. ReqTRES is only used if there is no AllocTRES at all: --exclusive gives more than was
 // asked for. Memory: AllocTRES, else ReqMem (n = a node, c = a core; a high bit marks memory a
 // core). Kind: SubmitLine (salloc, srun = interactive; sbatch = batch), else steps, else unknown.
-#include "records/formats/slurm_allocation.hpp"
+#include "site/records/formats/slurm_allocation.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/number.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using enum SlurmColumn;
@@ -258,4 +258,4 @@ void SlurmAllocation::note_gpus(std::vector<std::string>& out) const {
   }
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

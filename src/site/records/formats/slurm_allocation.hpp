@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "records/accounting_record.hpp"
-#include "records/clock_reader.hpp"
-#include "records/formats/slurm_header.hpp"
-#include "records/record_reader.hpp"
-#include "records/slurm_fields.hpp"
+#include "site/records/accounting_record.hpp"
+#include "site/records/clock_reader.hpp"
+#include "site/records/formats/slurm_header.hpp"
+#include "site/records/record_reader.hpp"
+#include "site/records/slurm_fields.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// GPUs of a node by partition, from `name=count`; the names are views of the entries.
 using GpusPerNode = std::unordered_map<std::string_view, int64_t>;
@@ -55,4 +55,4 @@ class SlurmAllocation {
   bool any_gpus_ = false;
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,12 +1,12 @@
-#include "records/formats/slurm_header.hpp"
+#include "site/records/formats/slurm_header.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 
-#include "records/slurm_fields.hpp"
+#include "site/records/slurm_fields.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 struct Name {
@@ -215,4 +215,4 @@ std::string SlurmHeader::join_free_texts(std::string_view line) {
   return {};
 }
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace goban::records {
+namespace goban::site::records {
 
 /// The columns that are used.
 enum class SlurmColumn : uint8_t {
@@ -94,4 +94,4 @@ class SlurmHeader {
   std::vector<std::string_view> fields_;
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

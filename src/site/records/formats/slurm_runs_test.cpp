@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "records/slurm_fields.hpp"
-#include "records/test_reading.hpp"
+#include "site/records/slurm_fields.hpp"
+#include "site/records/test_reading.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(SlurmRuns, AnImageIsKeptWithoutTheFoldersOfItsUser) {
 }
 
 }  // namespace
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -5,9 +5,9 @@
 #include "base/gzip.hpp"
 #include "base/test_shared.hpp"
 #include "base/time_zone.hpp"
-#include "records/test_reading.hpp"
+#include "site/records/test_reading.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 using testing::AnyOf;
@@ -376,4 +376,4 @@ TEST(Slurm, FixturesOfXdmod) {
 }
 
 }  // namespace
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -23,9 +23,9 @@
 
 #include "base/field_splitter.hpp"
 #include "base/number.hpp"
-#include "records/formats/named_parser.hpp"
+#include "site/records/formats/named_parser.hpp"
 
-namespace goban::records {
+namespace goban::site::records {
 namespace {
 
 enum Field : size_t {
@@ -186,4 +186,4 @@ const RecordFormat kSwf = {
     .recognises_text = recognises,
 };
 
-}  // namespace goban::records
+}  // namespace goban::site::records

@@ -1,13 +1,13 @@
-#include "series/input/adapter.hpp"
+#include "site/series/input/adapter.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
 #include "base/config.hpp"
-#include "series/input/known_exporters.hpp"
+#include "site/series/input/known_exporters.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 /// "node1.site:9400" -> "node1.site".
@@ -173,4 +173,4 @@ Reading reading_of(const Adapter& adapter, double raw) {
   return {State::Value, raw * factor(adapter.unit, info(adapter.metric).unit).value_or(1)};
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

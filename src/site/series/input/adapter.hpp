@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "series/sample.hpp"
+#include "site/series/sample.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 /// Empty if there is no such label.
@@ -82,4 +82,4 @@ class AdapterTable {
 /// DCGM's blanks (from 2^62 on) are not available.
 [[nodiscard]] Reading reading_of(const Adapter& adapter, double raw);
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,10 +1,10 @@
 // Any bytes as an adapter file: read or refused; what is read has units that fit its metric.
-#include "series/input/adapter.hpp"
+#include "site/series/input/adapter.hpp"
 
 #include "base/check.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace goban::series;
+  using namespace goban::site::series;
   AdapterTable table;
   const bool good =
       table.add_toml({reinterpret_cast<const char*>(data), size}, "fuzz.toml").has_value();

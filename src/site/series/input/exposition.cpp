@@ -1,10 +1,10 @@
-#include "series/input/exposition.hpp"
+#include "site/series/input/exposition.hpp"
 
 #include <charconv>
 #include <cmath>
 #include <limits>
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 bool is_name_char(char c, bool first) {
@@ -147,4 +147,4 @@ void append_label_value(std::string& out, std::string_view text) {
   out.push_back('"');
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "series/input/adapter.hpp"
+#include "site/series/input/adapter.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 struct ExpositionLine {
   std::string name;
@@ -28,4 +28,4 @@ struct ExpositionLine {
 /// Appends `"text"` with \\, \" and \n escaped.
 void append_label_value(std::string& out, std::string_view text);
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,16 +1,16 @@
 // Any line is a metric or refused; what is read can be written and reads back. The same bytes as a
 // whole input never crash, and every line is counted once.
-#include "series/input/exposition.hpp"
+#include "site/series/input/exposition.hpp"
 
 #include "base/check.hpp"
-#include "series/input/open_metrics.hpp"
+#include "site/series/input/open_metrics.hpp"
 
 namespace {
 
-class NoSink final : public goban::series::SampleSink {
+class NoSink final : public goban::site::series::SampleSink {
  public:
-  goban::base::Status add(const goban::series::DeviceKey& device, goban::series::Metric, int64_t,
-                          goban::series::Reading) override {
+  goban::base::Status add(const goban::site::series::DeviceKey& device, goban::site::series::Metric,
+                          int64_t, goban::site::series::Reading) override {
     GOBAN_CHECK(!device.node.empty());
     return {};
   }
@@ -19,7 +19,7 @@ class NoSink final : public goban::series::SampleSink {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace goban::series;
+  using namespace goban::site::series;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto line = parse_exposition_line(text.substr(0, text.find('\n')))) {
     GOBAN_CHECK(!line->name.empty());

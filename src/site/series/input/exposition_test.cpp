@@ -1,8 +1,8 @@
-#include "series/input/exposition.hpp"
+#include "site/series/input/exposition.hpp"
 
 #include <gmock/gmock.h>
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 using testing::ElementsAre;
@@ -52,4 +52,4 @@ TEST(Exposition, WrittenLabelsReadBack) {
 }
 
 }  // namespace
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,4 +1,4 @@
-#include "series/input/import_file.hpp"
+#include "site/series/input/import_file.hpp"
 
 #include <array>
 #include <cerrno>
@@ -10,12 +10,12 @@
 
 #include "base/byte_source.hpp"
 #include "base/text_file.hpp"
-#include "series/input/exposition.hpp"
-#include "series/input/nvidia_smi.hpp"
-#include "series/input/open_metrics.hpp"
-#include "series/input/philly_util.hpp"
+#include "site/series/input/exposition.hpp"
+#include "site/series/input/nvidia_smi.hpp"
+#include "site/series/input/open_metrics.hpp"
+#include "site/series/input/philly_util.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 constexpr size_t kSniffedBytes = size_t{64} << 10;
@@ -162,4 +162,4 @@ base::Status import_file(const std::string& path, const ImportOptions& options, 
                            intake);
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

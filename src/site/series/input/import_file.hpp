@@ -8,10 +8,10 @@
 
 #include "base/result.hpp"
 #include "base/time_zone.hpp"
-#include "series/input/adapter.hpp"
-#include "series/input/input.hpp"
+#include "site/series/input/adapter.hpp"
+#include "site/series/input/input.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 enum class FileFormat : uint8_t {
   Auto,         ///< told by the first lines
@@ -41,4 +41,4 @@ struct ImportOptions {
 [[nodiscard]] base::Status import_file(const std::string& path, const ImportOptions& options,
                                        Intake& intake);
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "series/sample.hpp"
+#include "site/series/sample.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 /// What inputs yielded, and what they did not, with the reason.
 struct InputCounts {
@@ -78,4 +78,4 @@ class Intake {
   SampleSink* sink_;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

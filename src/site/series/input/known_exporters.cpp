@@ -1,8 +1,8 @@
-#include "series/input/known_exporters.hpp"
+#include "site/series/input/known_exporters.hpp"
 
 #include <span>
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 using enum Metric;
@@ -153,4 +153,4 @@ std::vector<Adapter> known_exporters() {
   return builder.adapters;
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

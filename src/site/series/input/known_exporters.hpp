@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "series/input/adapter.hpp"
+#include "site/series/input/adapter.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 /// Labels that may name the node, the most telling first.
 [[nodiscard]] const std::vector<std::string>& node_labels();
 [[nodiscard]] std::vector<Adapter> known_exporters();
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,4 +1,4 @@
-#include "series/input/nvidia_smi.hpp"
+#include "site/series/input/nvidia_smi.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include "base/line_reader.hpp"
 #include "base/number.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 using enum Metric;
@@ -294,4 +294,4 @@ base::Status read_nvidia_smi(base::ByteSource& source, const std::string& file,
   return Reader(file, options, intake).run(source);
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -12,9 +12,9 @@
 #include "base/byte_source.hpp"
 #include "base/result.hpp"
 #include "base/time_zone.hpp"
-#include "series/input/input.hpp"
+#include "site/series/input/input.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 struct NvidiaSmiOptions {
   /// Node of the rows if there is no column `hostname`.
@@ -56,4 +56,4 @@ struct NvidiaSmiColumn {
 /// `2026/07/14 09:00:26.123` as milliseconds of a wall clock (since 1970, as if it were UTC).
 [[nodiscard]] std::optional<int64_t> parse_nvidia_smi_time(std::string_view text);
 
-}  // namespace goban::series
+}  // namespace goban::site::series

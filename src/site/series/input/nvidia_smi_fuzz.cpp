@@ -1,17 +1,17 @@
 // Any bytes as nvidia-smi's CSV: read or refused, nothing counted twice.
-#include "series/input/nvidia_smi.hpp"
+#include "site/series/input/nvidia_smi.hpp"
 
 #include "base/check.hpp"
-#include "series/input/import_file.hpp"
+#include "site/series/input/import_file.hpp"
 
 namespace {
 
-class NoSink final : public goban::series::SampleSink {
+class NoSink final : public goban::site::series::SampleSink {
  public:
-  goban::base::Status add(const goban::series::DeviceKey& device, goban::series::Metric, int64_t,
-                          goban::series::Reading reading) override {
+  goban::base::Status add(const goban::site::series::DeviceKey& device, goban::site::series::Metric,
+                          int64_t, goban::site::series::Reading reading) override {
     GOBAN_CHECK(!device.node.empty());
-    GOBAN_CHECK(reading.state == goban::series::State::Value || reading.value == 0);
+    GOBAN_CHECK(reading.state == goban::site::series::State::Value || reading.value == 0);
     return {};
   }
 };
@@ -19,7 +19,7 @@ class NoSink final : public goban::series::SampleSink {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace goban::series;
+  using namespace goban::site::series;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)detect_format(text);
   for (const char* columns : {"", "timestamp,index,utilization.gpu"}) {

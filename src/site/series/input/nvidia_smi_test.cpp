@@ -1,13 +1,13 @@
 // nvidia-smi's CSV into samples: columns, units, marks, wall clocks, damaged rows.
-#include "series/input/nvidia_smi.hpp"
+#include "site/series/input/nvidia_smi.hpp"
 
 #include <gmock/gmock.h>
 
 #include "base/test_shared.hpp"
 #include "base/text_file.hpp"
-#include "series/input/test_intake.hpp"
+#include "site/series/input/test_intake.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 using testing::Contains;
@@ -190,4 +190,4 @@ TEST(NvidiaSmiTime, OnlyItsOwnForm) {
 }
 
 }  // namespace
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,10 +1,10 @@
-#include "series/input/open_metrics.hpp"
+#include "site/series/input/open_metrics.hpp"
 
 #include "base/line_reader.hpp"
-#include "series/input/exposition.hpp"
-#include "series/input/side_facts.hpp"
+#include "site/series/input/exposition.hpp"
+#include "site/series/input/side_facts.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 constexpr std::string_view kNoMetric = "not a line of metrics";
@@ -103,4 +103,4 @@ base::Status read_open_metrics(const OpenBytes& open, const std::string& file,
       });
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

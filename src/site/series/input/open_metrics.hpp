@@ -9,10 +9,10 @@
 
 #include "base/byte_source.hpp"
 #include "base/result.hpp"
-#include "series/input/adapter.hpp"
-#include "series/input/input.hpp"
+#include "site/series/input/adapter.hpp"
+#include "site/series/input/input.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 /// Opens the same input from its start; called twice (helping metrics first).
 using OpenBytes = std::function<base::Result<std::unique_ptr<base::ByteSource>>()>;
@@ -24,4 +24,4 @@ using OpenBytes = std::function<base::Result<std::unique_ptr<base::ByteSource>>(
                                              const AdapterTable& adapters,
                                              std::optional<int64_t> time_ms, Intake& intake);
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,13 +1,13 @@
 // Metrics in text into samples: units, nodes and GPUs of each exporter, stale and missing values.
-#include "series/input/open_metrics.hpp"
+#include "site/series/input/open_metrics.hpp"
 
 #include <gmock/gmock.h>
 
 #include "base/test_shared.hpp"
 #include "base/text_file.hpp"
-#include "series/input/test_intake.hpp"
+#include "site/series/input/test_intake.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 using testing::ElementsAre;
@@ -193,4 +193,4 @@ TEST_F(OpenMetrics, RealPagesOfNvidiaGpuExporter) {
 }
 
 }  // namespace
-}  // namespace goban::series
+}  // namespace goban::site::series

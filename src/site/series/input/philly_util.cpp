@@ -1,4 +1,4 @@
-#include "series/input/philly_util.hpp"
+#include "site/series/input/philly_util.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "base/line_reader.hpp"
 #include "base/number.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 constexpr std::string_view kHeader = "time,machineId,gpu0_util";
@@ -114,4 +114,4 @@ base::Status read_philly_util(base::ByteSource& source, const std::string& file,
   return Reader(file, intake).run(source);
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

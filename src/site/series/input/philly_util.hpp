@@ -8,9 +8,9 @@
 
 #include "base/byte_source.hpp"
 #include "base/result.hpp"
-#include "series/input/input.hpp"
+#include "site/series/input/input.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 /// Whether a line looks like the header of such a file.
 [[nodiscard]] bool is_philly_util_header(std::string_view line);
@@ -22,4 +22,4 @@ namespace goban::series {
 [[nodiscard]] base::Status read_philly_util(base::ByteSource& source, const std::string& file,
                                             const std::vector<Metric>& metrics, Intake& intake);
 
-}  // namespace goban::series
+}  // namespace goban::site::series

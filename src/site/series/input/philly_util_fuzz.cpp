@@ -1,14 +1,14 @@
 // Any bytes as Philly's utilisation: read or refused, every value a percentage.
-#include "series/input/philly_util.hpp"
+#include "site/series/input/philly_util.hpp"
 
 #include "base/check.hpp"
 
 namespace {
 
-class NoSink final : public goban::series::SampleSink {
+class NoSink final : public goban::site::series::SampleSink {
  public:
-  goban::base::Status add(const goban::series::DeviceKey& device, goban::series::Metric, int64_t,
-                          goban::series::Reading reading) override {
+  goban::base::Status add(const goban::site::series::DeviceKey& device, goban::site::series::Metric,
+                          int64_t, goban::site::series::Reading reading) override {
     GOBAN_CHECK(!device.node.empty() && !device.device.empty());
     GOBAN_CHECK(reading.value >= 0 && reading.value <= 100);
     return {};
@@ -18,7 +18,7 @@ class NoSink final : public goban::series::SampleSink {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace goban::series;
+  using namespace goban::site::series;
   NoSink sink;
   Intake intake(sink);
   goban::base::MemorySource source(std::string_view(reinterpret_cast<const char*>(data), size));

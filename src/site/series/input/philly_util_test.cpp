@@ -1,12 +1,12 @@
 // Philly's utilisation by machine and minute: ragged rows, zones, NA, damaged rows.
-#include "series/input/philly_util.hpp"
+#include "site/series/input/philly_util.hpp"
 
 #include <gmock/gmock.h>
 
-#include "series/input/import_file.hpp"
-#include "series/input/test_intake.hpp"
+#include "site/series/input/import_file.hpp"
+#include "site/series/input/test_intake.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 namespace {
 
 using testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST_F(PhillyUtil, OtherFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,8 +1,8 @@
-#include "series/input/side_facts.hpp"
+#include "site/series/input/side_facts.hpp"
 
 #include <algorithm>
 
-namespace goban::series {
+namespace goban::site::series {
 
 void SideFacts::add(const Adapter& helper, const DeviceKey& device, int64_t time_ms, double value) {
   constexpr double kGpusMax = 4096;
@@ -45,4 +45,4 @@ void SideFacts::complete(DeviceKey& device) const {
   }
 }
 
-}  // namespace goban::series
+}  // namespace goban::site::series

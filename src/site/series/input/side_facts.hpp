@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "series/input/adapter.hpp"
+#include "site/series/input/adapter.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 class SideFacts {
  public:
@@ -38,4 +38,4 @@ class SideFacts {
   std::map<std::string, std::string> index_of_uuid_;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/number.hpp"
-#include "series/input/input.hpp"
+#include "site/series/input/input.hpp"
 
-namespace goban::series {
+namespace goban::site::series {
 
 /// Keeps samples as "node/device/uuid metric seconds value".
 class TextSink final : public SampleSink {
@@ -26,4 +26,4 @@ class TextSink final : public SampleSink {
   std::vector<std::string> lines;
 };
 
-}  // namespace goban::series
+}  // namespace goban::site::series

@@ -1,4 +1,4 @@
-#include "history/generate/abci.hpp"
+#include "study/history/generate/abci.hpp"
 
 #include <array>
 #include <deque>
@@ -8,11 +8,11 @@
 #include "base/csv.hpp"
 #include "base/number.hpp"
 #include "base/time.hpp"
-#include "history/generate/abci/facts.hpp"
-#include "history/generate/population.hpp"
-#include "profile/app_class.hpp"
+#include "core/knowledge/app_class.hpp"
+#include "study/history/generate/abci/facts.hpp"
+#include "study/history/generate/population.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 namespace abci = generate::abci;
@@ -92,7 +92,7 @@ class AbciYear {
     for (int32_t user = 0; user < kOtherUsers; ++user) {
       accounts_.push_back(fmt::format("g{:03}", random_.below(kNumAccounts)));
     }
-    for (const profile::KnownModel& known : profile::kKnownModels) {
+    for (const core::knowledge::KnownModel& known : core::knowledge::kKnownModels) {
       base::append_csv_field(models_.emplace_back(), known.name);
     }
   }
@@ -286,4 +286,4 @@ Status generate_abci(const AbciOptions& options, const TextSink& sink,
   return AbciYear(options, sink, progress).run();
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

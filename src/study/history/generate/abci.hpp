@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "base/result.hpp"
-#include "history/generate/output.hpp"
+#include "study/history/generate/output.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 enum class AbciPopulation : uint8_t {
   Dl,   ///< the deep-learning jobs, which the paper describes
@@ -32,4 +32,4 @@ struct AbciOptions {
 [[nodiscard]] base::Status generate_abci(const AbciOptions& options, const TextSink& sink,
                                          const WorkProgress& progress = {});
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,4 +1,4 @@
-#include "history/generate/abci.hpp"
+#include "study/history/generate/abci.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,17 +7,17 @@
 #include <map>
 #include <numeric>
 
-#include "history/generate/abci/facts.hpp"
-#include "history/generate/samplers.hpp"
-#include "history/job_reader.hpp"
-#include "model/cluster_presets.hpp"
+#include "core/model/cluster_presets.hpp"
+#include "study/history/generate/abci/facts.hpp"
+#include "study/history/generate/samplers.hpp"
+#include "study/history/job_reader.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 namespace abci = generate::abci;
 
-using model::Job;
+using core::model::Job;
 
 std::string generate(const AbciOptions& options) {
   std::string out;
@@ -26,8 +26,8 @@ std::string generate(const AbciOptions& options) {
   return out;
 }
 
-const model::Cluster& cluster() {
-  static const model::Cluster abci = model::resolve_cluster("abci").value();
+const core::model::Cluster& cluster() {
+  static const core::model::Cluster abci = core::model::resolve_cluster("abci").value();
   return abci;
 }
 
@@ -196,7 +196,7 @@ TEST_P(AbciYearTest, MeetsUsersAndLimits) {
   int64_t exceeded = 0;
   for (const Job& job : year().history.jobs) {
     ++users[job.request.user.value];
-    const model::ResourceType& type = cluster().resource_type(job.request.resource_type);
+    const core::model::ResourceType& type = cluster().resource_type(job.request.resource_type);
     EXPECT_LE(job.request.walltime_limit_ns, type.walltime_max_ns);
     if (job.work_s > base::to_seconds(job.request.walltime_limit_ns)) ++exceeded;
   }
@@ -329,4 +329,4 @@ TEST(Abci, Problems) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

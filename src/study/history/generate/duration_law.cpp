@@ -1,13 +1,13 @@
-#include "history/generate/duration_law.hpp"
+#include "study/history/generate/duration_law.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
 
-#include "history/portable_math.hpp"
+#include "study/history/portable_math.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 using base::Random;
 using base::Result;
@@ -218,4 +218,4 @@ double DurationLaw::sd_s() const {
   return std::sqrt(sum - mean * mean);
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

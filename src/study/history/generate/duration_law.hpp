@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "base/result.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 /// `share` of the durations are at most `seconds`.
 struct CdfPoint {
@@ -65,4 +65,4 @@ class DurationLaw {
   std::vector<Cell> cells_;
 };
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,13 +1,13 @@
-#include "history/generate/duration_law.hpp"
+#include "study/history/generate/duration_law.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "history/generate/abci/facts.hpp"
-#include "history/generate/philly/facts.hpp"
+#include "study/history/generate/abci/facts.hpp"
+#include "study/history/generate/philly/facts.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 namespace abci = generate::abci;
@@ -94,4 +94,4 @@ TEST(DurationLaw, ImpossibleFactsAreAnError) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,4 +1,4 @@
-#include "history/generate/gavel.hpp"
+#include "study/history/generate/gavel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,10 +10,10 @@
 #include "base/number.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
-#include "history/generate/samplers.hpp"
-#include "history/portable_math.hpp"
+#include "study/history/generate/samplers.hpp"
+#include "study/history/portable_math.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::Random;
@@ -196,4 +196,4 @@ Status generate_gavel(const GavelOptions& options, const TextSink& sink,
   return GavelWriter(options, sink, progress).run();
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

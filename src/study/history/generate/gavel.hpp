@@ -11,9 +11,9 @@
 #include <cstdint>
 
 #include "base/result.hpp"
-#include "history/generate/output.hpp"
+#include "study/history/generate/output.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 struct GavelOptions {
   uint64_t seed = 1;
@@ -29,4 +29,4 @@ struct GavelOptions {
 [[nodiscard]] base::Status generate_gavel(const GavelOptions& options, const TextSink& sink,
                                           const WorkProgress& progress = {});
 
-}  // namespace goban::history
+}  // namespace goban::study::history

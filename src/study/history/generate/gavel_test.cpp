@@ -1,11 +1,11 @@
-#include "history/generate/gavel.hpp"
+#include "study/history/generate/gavel.hpp"
 
 #include <gtest/gtest.h>
 #include <map>
 
-#include "history/job_reader.hpp"
+#include "study/history/job_reader.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 std::string generate(const GavelOptions& options) {
@@ -50,8 +50,8 @@ TEST(GenerateGavel, MeetsGavelsDistribution) {
   int is_short = 0;
   double gpu_s = 0;
   for (size_t i = 0; i < result.history.jobs.size(); ++i) {
-    const model::Job& job = result.history.jobs[i];
-    const model::TrainingFacts& facts = result.history.training[i];
+    const core::model::Job& job = result.history.jobs[i];
+    const core::model::TrainingFacts& facts = result.history.training[i];
     ++sizes[job.request.num_gpus];
     if (job.request.num_gpus == 1) ++types[{job.request.model.value, facts.batch_size}];
     is_short += job.work_s < 60'000 ? 1 : 0;
@@ -80,7 +80,7 @@ TEST(GenerateGavel, MeetsGavelsDistribution) {
 
 TEST(GenerateGavel, OnlyDistributedTypesTakeSeveralGpus) {
   const ReadResult result = read(generate({.num_jobs = 5'000}));
-  for (const model::Job& job : result.history.jobs) {
+  for (const core::model::Job& job : result.history.jobs) {
     if (job.request.num_gpus == 1) continue;
     const std::string& name = result.history.models[job.request.model.index()];
     EXPECT_TRUE(name != "A3C" && name != "CycleGAN" && name != "Recommendation") << name;
@@ -100,4 +100,4 @@ TEST(GenerateGavel, Problems) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

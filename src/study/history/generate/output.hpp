@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace goban::history {
+namespace goban::study::history {
 
 using TextSink = std::function<void(std::string_view)>;
 /// Work done and in all, in units of the generator's own; called from time to time.
@@ -35,4 +35,4 @@ class PieceWriter {
   std::string text_;
 };
 
-}  // namespace goban::history
+}  // namespace goban::study::history

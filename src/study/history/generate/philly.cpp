@@ -1,4 +1,4 @@
-#include "history/generate/philly.hpp"
+#include "study/history/generate/philly.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,11 +9,11 @@
 #include "base/csv.hpp"
 #include "base/number.hpp"
 #include "base/time.hpp"
-#include "history/generate/philly/facts.hpp"
-#include "history/generate/population.hpp"
-#include "profile/app_class.hpp"
+#include "core/knowledge/app_class.hpp"
+#include "study/history/generate/philly/facts.hpp"
+#include "study/history/generate/population.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 namespace philly = generate::philly;
@@ -61,7 +61,7 @@ class PhillyMonths {
   PhillyMonths(const PhillyOptions& options, const TextSink& sink, const WorkProgress& progress)
       : options_(options), progress_(progress), random_(options.seed), writer_(sink) {
     num_jobs_ = options.num_jobs > 0 ? options.num_jobs : philly::kAttempts;
-    for (const profile::KnownModel& known : profile::kKnownModels) {
+    for (const core::knowledge::KnownModel& known : core::knowledge::kKnownModels) {
       base::append_csv_field(models_.emplace_back(), known.name);
     }
     for (const philly::StateRow& row : philly::kStateRows) {
@@ -183,4 +183,4 @@ Status generate_philly(const PhillyOptions& options, const TextSink& sink,
   return PhillyMonths(options, sink, progress).run();
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "base/result.hpp"
-#include "history/generate/output.hpp"
+#include "study/history/generate/output.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 struct PhillyOptions {
   static constexpr int64_t kJobsMax = 25'000'000;
@@ -24,4 +24,4 @@ struct PhillyOptions {
 [[nodiscard]] base::Status generate_philly(const PhillyOptions& options, const TextSink& sink,
                                            const WorkProgress& progress = {});
 
-}  // namespace goban::history
+}  // namespace goban::study::history

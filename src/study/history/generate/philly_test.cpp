@@ -1,19 +1,19 @@
-#include "history/generate/philly.hpp"
+#include "study/history/generate/philly.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <sstream>
 
-#include "history/generate/philly/facts.hpp"
-#include "history/job_reader.hpp"
+#include "study/history/generate/philly/facts.hpp"
+#include "study/history/job_reader.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 namespace philly = generate::philly;
 
-using model::Job;
+using core::model::Job;
 
 std::string generate(const PhillyOptions& options) {
   std::string out;
@@ -145,4 +145,4 @@ TEST(Philly, Problems) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

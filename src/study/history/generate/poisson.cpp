@@ -1,4 +1,4 @@
-#include "history/generate/poisson.hpp"
+#include "study/history/generate/poisson.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,11 @@
 #include "base/number.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
-#include "history/generate/samplers.hpp"
-#include "history/portable_math.hpp"
-#include "profile/app_class.hpp"
+#include "core/knowledge/app_class.hpp"
+#include "study/history/generate/samplers.hpp"
+#include "study/history/portable_math.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::Random;
@@ -70,7 +70,8 @@ class PoissonWriter {
     }
     for (const ModelShare& share : options.models) add_model(share.model, share.weight);
     if (options.models.empty()) {
-      for (const profile::KnownModel& known : profile::kKnownModels) add_model(known.name, 1);
+      for (const core::knowledge::KnownModel& known : core::knowledge::kKnownModels)
+        add_model(known.name, 1);
     }
   }
 
@@ -165,4 +166,4 @@ Status generate_poisson(const PoissonOptions& options, const TextSink& sink,
   return PoissonWriter(options, sink, progress).run();
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

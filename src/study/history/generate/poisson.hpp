@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "history/generate/output.hpp"
+#include "study/history/generate/output.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 /// A choice among several; weights need not add up to one.
 struct GpuShare {
@@ -51,4 +51,4 @@ struct PoissonOptions {
 [[nodiscard]] base::Status generate_poisson(const PoissonOptions& options, const TextSink& sink,
                                             const WorkProgress& progress = {});
 
-}  // namespace goban::history
+}  // namespace goban::study::history

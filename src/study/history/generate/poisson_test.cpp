@@ -1,12 +1,12 @@
-#include "history/generate/poisson.hpp"
+#include "study/history/generate/poisson.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>
 #include <map>
 
-#include "history/job_reader.hpp"
+#include "study/history/job_reader.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 std::string generate(const PoissonOptions& options) {
@@ -52,7 +52,7 @@ TEST(Generate, MeetsLoadDurationsAndSizes) {
   double work_s = 0;
   std::map<int32_t, int> sizes;
   std::map<uint32_t, int> users;
-  for (const model::Job& job : result.history.jobs) {
+  for (const core::model::Job& job : result.history.jobs) {
     gpu_s += job.work_s * job.request.num_gpus;
     work_s += job.work_s;
     ++sizes[job.request.num_gpus];
@@ -83,7 +83,7 @@ TEST(Generate, HorizonHoldsAllJobs) {
 TEST(Generate, SmallClustersLeaveOutLargeJobs) {
   PoissonOptions options;
   options.cluster_gpus = 4;
-  for (const model::Job& job : read(generate(options)).history.jobs) {
+  for (const core::model::Job& job : read(generate(options)).history.jobs) {
     EXPECT_LE(job.request.num_gpus, 4);
   }
 }
@@ -93,7 +93,7 @@ TEST(Generate, WalltimesAreNotBelowTheTruth) {
   options.walltimes = true;
   const ReadResult result = read(generate(options));
   EXPECT_TRUE(result.history.has_walltime_limits);
-  for (const model::Job& job : result.history.jobs) {
+  for (const core::model::Job& job : result.history.jobs) {
     EXPECT_GE(base::to_seconds(job.request.walltime_limit_ns), job.work_s);
   }
 }
@@ -115,4 +115,4 @@ TEST(Generate, Problems) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

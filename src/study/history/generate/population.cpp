@@ -1,13 +1,13 @@
-#include "history/generate/population.hpp"
+#include "study/history/generate/population.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "base/check.hpp"
-#include "history/portable_math.hpp"
+#include "study/history/portable_math.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::Random;
@@ -218,4 +218,4 @@ void sort_by_submission(std::vector<JobDraft>& jobs) {
   std::ranges::stable_sort(jobs, {}, &JobDraft::submit_ms);
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "history/generate/duration_law.hpp"
-#include "history/generate/output.hpp"
-#include "history/generate/samplers.hpp"
+#include "study/history/generate/duration_law.hpp"
+#include "study/history/generate/output.hpp"
+#include "study/history/generate/samplers.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 /// Relative rates of arrival by hour of the day and day of the week (Monday first).
 struct ArrivalCycle {
@@ -80,4 +80,4 @@ void give_limits(std::vector<JobDraft>& jobs, const LimitRules& rules, base::Ran
 /// By submission; those at the same time keep their order.
 void sort_by_submission(std::vector<JobDraft>& jobs);
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,10 +1,10 @@
-#include "history/generate/population.hpp"
+#include "study/history/generate/population.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>
 #include <map>
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::Random;
@@ -122,4 +122,4 @@ TEST_F(PopulationTest, ExtremesOccurOnce) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,13 +1,13 @@
-#include "history/generate/samplers.hpp"
+#include "study/history/generate/samplers.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 
-#include "history/portable_math.hpp"
+#include "study/history/portable_math.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::Random;
@@ -101,4 +101,4 @@ int64_t customary_limit_below_s(double seconds) {
   return below;
 }
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -9,7 +9,7 @@
 
 #include "base/random.hpp"
 
-namespace goban::history {
+namespace goban::study::history {
 
 /// Draws an index in proportion to its weight.
 class WeightedChoice {
@@ -54,4 +54,4 @@ void shuffle(std::vector<T>& values, base::Random& random) {
 /// The longest customary limit below `seconds`; 0 if there is none.
 [[nodiscard]] int64_t customary_limit_below_s(double seconds);
 
-}  // namespace goban::history
+}  // namespace goban::study::history

@@ -1,11 +1,11 @@
-#include "history/generate/samplers.hpp"
+#include "study/history/generate/samplers.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
 
-namespace goban::history {
+namespace goban::study::history {
 namespace {
 
 using base::Random;
@@ -77,4 +77,4 @@ TEST(Samplers, CustomaryLimits) {
 }
 
 }  // namespace
-}  // namespace goban::history
+}  // namespace goban::study::history

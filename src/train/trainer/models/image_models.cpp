@@ -1,7 +1,7 @@
-#include "mesh/functions.hpp"
-#include "train/models/model.hpp"
+#include "train/mesh/functions.hpp"
+#include "train/trainer/models/model.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 namespace {
 
 using namespace mesh;
@@ -57,4 +57,4 @@ Model mlp_model(Layers& layers, int64_t batch_size, int64_t hidden) {
   return classifier(layers, cast(image, layers.activation()), {"pixels"}, batch, hidden);
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "mesh/layers.hpp"
+#include "train/mesh/layers.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 struct Model {
   mesh::Tensor loss;     ///< scalar, mean over the micro-batch's predictions
@@ -43,4 +43,4 @@ struct TransformerShape {
 /// Dimensions to split: batch, heads, d_ff, vocab (tensor parallel), length (sequence parallel).
 [[nodiscard]] Model transformer_model(mesh::Layers& layers, const TransformerShape& shape);
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "train/models/model.hpp"
+#include "train/trainer/models/model.hpp"
 
-namespace goban::train {
+namespace goban::train::trainer {
 
 using namespace mesh;
 
@@ -77,4 +77,4 @@ Model transformer_model(Layers& layers, const TransformerShape& s) {
   return model;
 }
 
-}  // namespace goban::train
+}  // namespace goban::train::trainer

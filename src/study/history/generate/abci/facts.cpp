@@ -1,12 +1,12 @@
-#include "history/generate/abci/facts.hpp"
+#include "study/history/generate/abci/facts.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "history/generate/samplers.hpp"
+#include "study/history/generate/samplers.hpp"
 
-namespace goban::history::generate::abci {
+namespace goban::study::history::generate::abci {
 namespace {
 
 /// Sizes from `nodes_min` to `nodes_max`; powers of two among them if `powers`, else the others.
@@ -138,4 +138,4 @@ std::vector<SizeRow> size_rows() {
   return sizes;
 }
 
-}  // namespace goban::history::generate::abci
+}  // namespace goban::study::history::generate::abci

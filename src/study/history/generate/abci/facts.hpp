@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "history/generate/duration_law.hpp"
+#include "study/history/generate/duration_law.hpp"
 
-namespace goban::history::generate::abci {
+namespace goban::study::history::generate::abci {
 
 constexpr double kHour_s = 3'600;
 constexpr double kDay_s = 24 * kHour_s;
@@ -77,4 +77,4 @@ struct SizeRow {
 /// All sizes of the DL population; they add up to kDlJobs.
 [[nodiscard]] std::vector<SizeRow> size_rows();
 
-}  // namespace goban::history::generate::abci
+}  // namespace goban::study::history::generate::abci

@@ -1,8 +1,8 @@
-#include "history/generate/philly/facts.hpp"
+#include "study/history/generate/philly/facts.hpp"
 
 #include <utility>
 
-namespace goban::history::generate::philly {
+namespace goban::study::history::generate::philly {
 namespace {
 
 /// The trace has whole seconds: what is at most t there is at most t + 1/2 before rounding.
@@ -84,4 +84,4 @@ const std::array<RunTimeRow, kNumRunTimeRows>& run_time_rows() {
   return rows;
 }
 
-}  // namespace goban::history::generate::philly
+}  // namespace goban::study::history::generate::philly

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "history/generate/duration_law.hpp"
+#include "study/history/generate/duration_law.hpp"
 
-namespace goban::history::generate::philly {
+namespace goban::study::history::generate::philly {
 
 constexpr int64_t kAttempts = 151'816;
 /// The paper's period, October to mid-December 2017. The files stretch over 137 days, but 82 % of
@@ -87,4 +87,4 @@ constexpr std::array<StateRow, 7> kStateRows = {{{60, {.434, .055, .511}},
                                                  {86'400, {.253, .619, .128}},
                                                  {1e18, {.313, .309, .378}}}};
 
-}  // namespace goban::history::generate::philly
+}  // namespace goban::study::history::generate::philly

@@ -1,4 +1,4 @@
-#include "synthetic/abci_series.hpp"
+#include "study/history/generate/series/abci_series.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,12 +12,12 @@
 #include "base/number.hpp"
 #include "base/output_file.hpp"
 #include "base/random.hpp"
-#include "records/record_csv.hpp"
-#include "series/store_writer.hpp"
-#include "synthetic/placement.hpp"
-#include "synthetic/shapes.hpp"
+#include "site/records/record_csv.hpp"
+#include "site/series/store_writer.hpp"
+#include "study/history/generate/series/placement.hpp"
+#include "study/history/generate/series/shapes.hpp"
 
-namespace goban::synthetic {
+namespace goban::study::history {
 namespace {
 
 constexpr int64_t kMinute_s = 60;
@@ -103,7 +103,7 @@ class Year {
 
   base::Result<SeriesYearCounts> run() {
     if (const auto opened = open(); !opened) return base::failure(opened.error());
-    const auto generated = history::generate_abci(
+    const auto generated = generate_abci(
         options_.abci, [this](std::string_view text) { take_text(text); }, options_.on_progress);
     if (!generated) return base::failure(generated.error());
     // Beyond the last submission jobs still run.
@@ -120,13 +120,14 @@ class Year {
  private:
   base::Status open() {
     constexpr uint32_t kStep_ms = 60'000;
-    auto store = series::StoreWriter::open(options_.folder + "/series", {kStep_ms, options_.sync});
+    auto store =
+        site::series::StoreWriter::open(options_.folder + "/series", {kStep_ms, options_.sync});
     if (!store) return base::failure(store.error());
     store_ = std::move(*store);
     auto jobs = base::OutputFile::create(options_.folder + "/jobs.csv");
     if (!jobs) return base::failure(jobs.error());
     jobs_ = std::make_unique<base::OutputFile>(std::move(*jobs));
-    jobs_->buffer() = records::records_csv_header();
+    jobs_->buffer() = site::records::records_csv_header();
     auto truth = base::OutputFile::create(options_.folder + "/truth.csv");
     if (!truth) return base::failure(truth.error());
     truth_ = std::make_unique<base::OutputFile>(std::move(*truth));
@@ -217,7 +218,7 @@ class Year {
       const ShapedSample sample = stint.shape.at(minute);
       if (!sample.missing && !sample.stale) ++counts[sample.percent];
     }
-    return synthetic::truth_of(counts);
+    return history::truth_of(counts);
   }
 
   void write_day() {
@@ -226,7 +227,7 @@ class Year {
       for (int32_t gpu = 0; gpu < Placement::kGpusPerNode && status_; ++gpu) {
         fill_day(stints_[index_of({node, gpu})], node);
         status_ = store_->add_codes({names_[static_cast<size_t>(node)], std::to_string(gpu), ""},
-                                    series::Metric::GpuUtilization, start_ms, codes_);
+                                    site::series::Metric::GpuUtilization, start_ms, codes_);
       }
     }
     ++day_;
@@ -242,8 +243,9 @@ class Year {
       last = std::min(last, day_minute + kMinutesPerDay - 1);
       for (int64_t minute = first; minute <= last; ++minute) {
         const ShapedSample sample = stint.shape.at(minute);
-        codes_[static_cast<size_t>(minute - day_minute)] = sample.missing ? series::kMissingCode
-                                                           : sample.stale ? series::kStaleCode
+        codes_[static_cast<size_t>(minute - day_minute)] = sample.missing
+                                                               ? site::series::kMissingCode
+                                                           : sample.stale ? site::series::kStaleCode
                                                                           : sample.percent;
       }
     }
@@ -255,7 +257,7 @@ class Year {
     constexpr std::array<std::string_view, 1> kSoftware{"cuda/10.1/10.1.243"};
     static constexpr std::array<std::string_view, Placement::kGpusPerNode> kIndex{"0", "1", "2",
                                                                                   "3"};
-    records::AccountingRecord record;
+    site::records::AccountingRecord record;
     record.id = job.id;
     record.user = job.user;
     record.account = job.account;
@@ -265,9 +267,10 @@ class Year {
     record.end_ns = (start.start_s + job.duration_s) * base::kSecond;
     record.walltime_limit_ns = job.limit_s * base::kSecond;
     const bool exceeded = job.limit_s > 0 && job.duration_s >= job.limit_s;
-    record.state = exceeded ? records::JobState::TimedOut : records::JobState::Completed;
+    record.state =
+        exceeded ? site::records::JobState::TimedOut : site::records::JobState::Completed;
     record.exit_code = exceeded ? 137 : 0;
-    record.kind = records::JobKind::Batch;
+    record.kind = site::records::JobKind::Batch;
     record.num_gpus = job.gpus;
     record.instances = job.instances;
     nodes_.clear();
@@ -286,7 +289,7 @@ class Year {
     record.node_list = nodes_;
     record.gpus = gpus_;
     if (job.gpus > 0) record.software = kSoftware;
-    records::append_records_csv(jobs_->buffer(), record);
+    site::records::append_records_csv(jobs_->buffer(), record);
     jobs_->write_out();
     ++counts_.jobs;
     counts_.last_end_s = std::max(counts_.last_end_s, start.start_s + job.duration_s);
@@ -327,7 +330,7 @@ class Year {
   std::vector<std::vector<Stint>> stints_;  ///< by GPU
   std::vector<std::string> names_;          ///< by node
   std::vector<int64_t> phases_s_;           ///< of the minute, by node
-  std::unique_ptr<series::StoreWriter> store_;
+  std::unique_ptr<site::series::StoreWriter> store_;
   std::unique_ptr<base::OutputFile> jobs_;
   std::unique_ptr<base::OutputFile> truth_;
   base::FieldSplitter splitter_;
@@ -337,7 +340,7 @@ class Year {
   SeriesYearCounts counts_;
   std::vector<uint16_t> codes_;
   std::string nodes_;
-  std::vector<records::GpuUse> gpus_;
+  std::vector<site::records::GpuUse> gpus_;
 };
 
 }  // namespace
@@ -347,4 +350,4 @@ base::Result<SeriesYearCounts> generate_series_year(const SeriesYearOptions& opt
   return Year(options).run();
 }
 
-}  // namespace goban::synthetic
+}  // namespace goban::study::history

@@ -7,17 +7,17 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "history/generate/abci.hpp"
+#include "study/history/generate/abci.hpp"
 
-namespace goban::synthetic {
+namespace goban::study::history {
 
 struct SeriesYearOptions {
-  history::AbciOptions abci{};
+  AbciOptions abci{};
   std::string folder{};  ///< jobs.csv, truth.csv and series/ are written here
   int32_t nodes = 1088;  ///< with 4 GPUs each
   bool sync = true;
   const std::atomic<bool>* interrupted = nullptr;
-  history::WorkProgress on_progress{};
+  WorkProgress on_progress{};
 };
 
 struct SeriesYearCounts {
@@ -40,4 +40,4 @@ inline constexpr int64_t kYearStart_s = 1'554'422'400;
 /// Runs on one thread; about 100 MB of memory for the year. Errors: Usage, Failed (I/O).
 [[nodiscard]] base::Result<SeriesYearCounts> generate_series_year(const SeriesYearOptions& options);
 
-}  // namespace goban::synthetic
+}  // namespace goban::study::history

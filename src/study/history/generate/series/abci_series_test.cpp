@@ -1,6 +1,6 @@
 // A few synthetic days: placement without overlap, truth equal to what the store says, shares of
 // the paper's figures, the same bytes again.
-#include "synthetic/abci_series.hpp"
+#include "study/history/generate/series/abci_series.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -12,12 +12,12 @@
 #include "base/csv.hpp"
 #include "base/number.hpp"
 #include "base/text_file.hpp"
-#include "records/record_csv.hpp"
-#include "series/job_series.hpp"
-#include "synthetic/placement.hpp"
-#include "synthetic/shapes.hpp"
+#include "site/records/record_csv.hpp"
+#include "site/series/job_series.hpp"
+#include "study/history/generate/series/placement.hpp"
+#include "study/history/generate/series/shapes.hpp"
 
-namespace goban::synthetic {
+namespace goban::study::history {
 namespace {
 
 class AbciSeries : public testing::Test {
@@ -50,21 +50,21 @@ struct Held {
 };
 
 /// The jobs of a jobs.csv as the series see them.
-std::vector<series::SeriesJob> jobs_of(const std::string& text) {
+std::vector<site::series::SeriesJob> jobs_of(const std::string& text) {
   base::CsvReader csv(text, "jobs.csv");
   const size_t id = *csv.require("job_id");
   const size_t start = *csv.require("start_unix_s");
   const size_t end = *csv.require("end_unix_s");
   const size_t gpus = *csv.require("gpus");
-  std::vector<series::SeriesJob> jobs;
-  std::vector<records::GpuUse> list;
+  std::vector<site::series::SeriesJob> jobs;
+  std::vector<site::records::GpuUse> list;
   while (csv.next()) {
-    series::SeriesJob& job = jobs.emplace_back();
+    site::series::SeriesJob& job = jobs.emplace_back();
     job.id = csv.field(id);
     job.start_ms = *base::parse_int(csv.field(start)) * 1000;
     job.end_ms = *base::parse_int(csv.field(end)) * 1000;
-    EXPECT_TRUE(records::parse_gpu_list(csv.field(gpus), list));
-    for (const records::GpuUse& gpu : list) {
+    EXPECT_TRUE(site::records::parse_gpu_list(csv.field(gpus), list));
+    for (const site::records::GpuUse& gpu : list) {
       job.devices.push_back({std::string(gpu.node), std::string(gpu.gpu), ""});
     }
   }
@@ -78,24 +78,24 @@ TEST_F(AbciSeries, TheStoreSaysWhatTheTruthSays) {
   ASSERT_TRUE(made) << made.error().text();
   EXPECT_GT(made->jobs, 100);
   EXPECT_EQ(made->too_large, 0);
-  const auto store =
-      series::StoreReader::open(small.folder + "/series", series::Metric::GpuUtilization);
+  const auto store = site::series::StoreReader::open(small.folder + "/series",
+                                                     site::series::Metric::GpuUtilization);
   ASSERT_TRUE(store);
   EXPECT_EQ(store->tracks().size(), 2400U);
-  series::JobSeries values(*store, nullptr, {});
+  site::series::JobSeries values(*store, nullptr, {});
   const std::string jobs_text = read(small.folder + "/jobs.csv");
   const std::string truth_text = read(small.folder + "/truth.csv");
   base::CsvReader truth(truth_text, "truth.csv");
-  std::map<series::DeviceKey, std::vector<Held>> held;
+  std::map<site::series::DeviceKey, std::vector<Held>> held;
   int64_t compared = 0;
-  for (const series::SeriesJob& job : jobs_of(jobs_text)) {
+  for (const site::series::SeriesJob& job : jobs_of(jobs_text)) {
     ASSERT_TRUE(truth.next());
     ASSERT_EQ(truth.field(0), job.id);
-    const series::JobSeriesValues found = values.of(job);
+    const site::series::JobSeriesValues found = values.of(job);
     const auto number = [&](size_t column) { return *base::parse_double(truth.field(column)); };
     EXPECT_EQ(number(2), found.busy) << job.id;
     uint64_t samples = 0;
-    for (const series::DeviceValues& gpu : found.gpus)
+    for (const site::series::DeviceValues& gpu : found.gpus)
       samples += gpu.values ? gpu.values->count : 0;
     EXPECT_EQ(number(3), samples) << job.id;
     if (found.busy > 0) {
@@ -103,7 +103,7 @@ TEST_F(AbciSeries, TheStoreSaysWhatTheTruthSays) {
       EXPECT_NEAR(number(5), *found.busy_sd, 1e-6) << job.id;
       ++compared;
     }
-    for (const series::DeviceKey& gpu : job.devices) {
+    for (const site::series::DeviceKey& gpu : job.devices) {
       held[gpu].push_back({job.start_ms / 1000, job.end_ms / 1000});
     }
   }
@@ -171,4 +171,4 @@ TEST(Placement, FullNodesMakeJobsWaitInOrder) {
 }
 
 }  // namespace
-}  // namespace goban::synthetic
+}  // namespace goban::study::history

@@ -1,11 +1,11 @@
-#include "synthetic/placement.hpp"
+#include "study/history/generate/series/placement.hpp"
 
 #include <algorithm>
 #include <bit>
 
 #include "base/check.hpp"
 
-namespace goban::synthetic {
+namespace goban::study::history {
 namespace {
 constexpr uint8_t kFull = 0xf;
 }
@@ -87,4 +87,4 @@ Placement::Start Placement::start(int64_t submit_s, int64_t duration_s, int32_t 
   return start;
 }
 
-}  // namespace goban::synthetic
+}  // namespace goban::study::history

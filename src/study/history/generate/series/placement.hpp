@@ -5,7 +5,7 @@
 #include <queue>
 #include <vector>
 
-namespace goban::synthetic {
+namespace goban::study::history {
 
 struct PlacedGpu {
   int32_t node = 0;
@@ -46,4 +46,4 @@ class Placement {
   int64_t now_s_ = 0;
 };
 
-}  // namespace goban::synthetic
+}  // namespace goban::study::history

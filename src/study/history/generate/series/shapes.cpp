@@ -1,11 +1,11 @@
-#include "synthetic/shapes.hpp"
+#include "study/history/generate/series/shapes.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/random.hpp"
 
-namespace goban::synthetic {
+namespace goban::study::history {
 namespace {
 
 /// A number in [0, 2^64) of a key and a minute (the mixing of SplitMix64).
@@ -124,4 +124,4 @@ std::vector<GpuShape> shapes_of_job(uint64_t seed, int64_t job, JobUse use, int3
   return shapes;
 }
 
-}  // namespace goban::synthetic
+}  // namespace goban::study::history

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace goban::synthetic {
+namespace goban::study::history {
 
 /// What happens at one sampling of a GPU within a job.
 struct ShapedSample {
@@ -43,4 +43,4 @@ enum class JobUse : uint8_t { OneGpu, OneNode, ManyNodes, NoLearning };
 [[nodiscard]] std::vector<GpuShape> shapes_of_job(uint64_t seed, int64_t job, JobUse use,
                                                   int32_t gpus);
 
-}  // namespace goban::synthetic
+}  // namespace goban::study::history
