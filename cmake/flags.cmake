@@ -2,9 +2,11 @@
 # no -march=native, no fast-math, no fused multiply-add contraction.
 add_library(goban_flags INTERFACE)
 target_compile_options(goban_flags INTERFACE
-  -Wall -Wextra -Wconversion -Wshadow -Werror -ffp-contract=off -g1)
+  -Wall -Wextra -Wconversion -Wshadow -Werror -ffp-contract=off)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
-set(CMAKE_CXX_FLAGS_DEBUG "-O1")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+# Libraries that a program names but does not use are not loaded.
+add_link_options(-Wl,--as-needed)
 
 if(GOBAN_SANITIZE)
   target_compile_options(goban_flags INTERFACE
@@ -12,11 +14,55 @@ if(GOBAN_SANITIZE)
   target_link_options(goban_flags INTERFACE -fsanitize=${GOBAN_SANITIZE})
 endif()
 
+# ccache finds its entries also with precompiled headers, and for checkouts side by side.
 find_program(GOBAN_CCACHE ccache)
 if(GOBAN_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${GOBAN_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${GOBAN_CCACHE})
 endif()
 find_program(GOBAN_MOLD mold)
 if(GOBAN_MOLD)
   target_link_options(goban_flags INTERFACE -fuse-ld=mold)
 endif()
+
+# Precompiled headers: what most sources include. The linter reads the sources without them, so each
+# file still includes what it uses.
+#   goban_precompiled(<target>)       product code
+#   goban_precompiled_test(<target>)  tests
+option(GOBAN_PCH "Compile common headers once" ON)
+set(goban_common_headers <algorithm> <array> <charconv> <cmath> <cstdint> <functional> <limits> <map>
+  <memory> <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>
+  <fmt/format.h> <tl/expected.hpp>)
+
+function(goban_precompiled target)
+  if(GOBAN_PCH)
+    target_precompile_headers(${target} REUSE_FROM goban_pch)
+  endif()
+endfunction()
+function(goban_precompiled_test target)
+  if(GOBAN_PCH)
+    target_precompile_headers(${target} REUSE_FROM goban_test_pch)
+  endif()
+endfunction()
+
+# Defines the targets that hold them; called when the libraries are found.
+function(goban_make_precompiled)
+  if(NOT GOBAN_PCH)
+    return()
+  endif()
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch.cpp CONTENT "")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # With precompiled headers g++ 12 warns of what its own library does.
+    target_compile_options(goban_flags INTERFACE -fpch-preprocess -Wno-stringop-overflow -Wno-stringop-overread
+      -Wno-restrict -Wno-array-bounds)
+  endif()
+  add_library(goban_pch STATIC ${CMAKE_BINARY_DIR}/pch.cpp)
+  target_link_libraries(goban_pch PRIVATE goban_flags fmt::fmt)
+  target_precompile_headers(goban_pch PRIVATE ${goban_common_headers})
+  if(GOBAN_TESTS)
+    add_library(goban_test_pch STATIC ${CMAKE_BINARY_DIR}/pch.cpp)
+    target_link_libraries(goban_test_pch PRIVATE goban_flags fmt::fmt GTest::gmock GTest::gtest)
+    target_precompile_headers(goban_test_pch PRIVATE ${goban_common_headers} <gmock/gmock.h>
+      <gtest/gtest.h>)
+  endif()
+endfunction()

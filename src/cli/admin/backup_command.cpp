@@ -34,8 +34,8 @@ int back_up(const BackupArguments& arguments) {
 
 }  // namespace
 
-void add_backup(CLI::App& app, Action& action) {
-  CLI::App* command =
+void add_backup(Command& app, Action& action) {
+  Command* command =
       app.add_subcommand("backup", "Copy all that a daemon remembers, while it works");
   auto arguments = std::make_shared<BackupArguments>();
   command->add_option("to", arguments->to, "Folder for the copy; new or empty")->required();

@@ -126,9 +126,9 @@ int change(const NodesArguments& arguments, const char* what) {
   return code;
 }
 
-void add_change(CLI::App& nodes, const std::shared_ptr<NodesArguments>& arguments, const char* name,
+void add_change(Command& nodes, const std::shared_ptr<NodesArguments>& arguments, const char* name,
                 const char* help, const char* footer, Action& action) {
-  CLI::App* c = nodes.add_subcommand(name, help);
+  Command* c = nodes.add_subcommand(name, help);
   c->add_option("NODE", arguments->nodes, "Names of nodes")->required();
   if (std::string_view(name) == "drain") {
     c->add_option("--reason", arguments->reason, "Why, for others to read")->type_name("TEXT");
@@ -146,9 +146,9 @@ void add_change(CLI::App& nodes, const std::shared_ptr<NodesArguments>& argument
 
 }  // namespace
 
-void add_nodes(CLI::App& app, Action& action) {
+void add_nodes(Command& app, Action& action) {
   auto arguments = std::make_shared<NodesArguments>();
-  CLI::App* c = app.add_subcommand("nodes", "List the nodes, or take some out of service and back");
+  Command* c = app.add_subcommand("nodes", "List the nodes, or take some out of service and back");
   c->require_subcommand(0, 1);
   c->add_flag("--json", arguments->json_out, "Print JSON alone");
   add_server_option(*c, arguments->server);
@@ -172,7 +172,7 @@ void add_nodes(CLI::App& app, Action& action) {
              "Exit codes: 0 fine, 1 failed, no such node or not allowed, 2 wrong usage.",
              action);
   c->callback([c, arguments, &action] {
-    if (c->get_subcommands().empty()) action = [arguments] { return list(*arguments); };
+    if (!c->has_subcommand()) action = [arguments] { return list(*arguments); };
   });
 }
 

@@ -154,11 +154,11 @@ int cancel(const ListArguments& arguments) {
   return code;
 }
 
-void add_reserve(CLI::App& app, Action& action) {
+void add_reserve(Command& app, Action& action) {
   auto arguments = std::make_shared<ReserveArguments>();
-  CLI::App* c = app.add_subcommand("reserve", "Reserve whole nodes, for jobs of your own");
+  Command* c = app.add_subcommand("reserve", "Reserve whole nodes, for jobs of your own");
   c->add_option("NODE", arguments->nodes, "Names of nodes; or leave the choice with --nodes");
-  c->add_option("-N,--nodes", arguments->num_nodes, "So many nodes")->check(CLI::PositiveNumber);
+  c->add_option("-N,--nodes", arguments->num_nodes, "So many nodes")->positive();
   c->add_option("--kind", arguments->kind, "Of this GPU model, or where this resource type fits")
       ->type_name("NAME");
   c->add_option("--from", arguments->from, "Start: '2026-12-01 10:00', or +2d from now")
@@ -167,10 +167,10 @@ void add_reserve(CLI::App& app, Action& action) {
   c->add_option("--for", arguments->span, "How long, such as 3d")->type_name("TIME")->required();
   c->add_option("--users", arguments->users, "Who may use it beside you")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->one_word();
   c->add_option("--accounts", arguments->accounts, "Accounts whose jobs may use it")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->one_word();
   c->add_option("--user", arguments->user, "Reserve for somebody else; operators only")
       ->type_name("USER");
   c->add_flag("--json", arguments->json_out, "Print JSON alone");
@@ -188,10 +188,10 @@ void add_reserve(CLI::App& app, Action& action) {
 
 }  // namespace
 
-void add_reservations(CLI::App& app, Action& action) {
+void add_reservations(Command& app, Action& action) {
   add_reserve(app, action);
   auto arguments = std::make_shared<ListArguments>();
-  CLI::App* c = app.add_subcommand("reservations", "List reservations, or cancel some");
+  Command* c = app.add_subcommand("reservations", "List reservations, or cancel some");
   c->require_subcommand(0, 1);
   c->add_flag("--json", arguments->json_out, "Print JSON alone");
   add_server_option(*c, arguments->server);
@@ -200,7 +200,7 @@ void add_reservations(CLI::App& app, Action& action) {
       "  goban reservations\n"
       "  goban reservations cancel R1\n"
       "Exit codes: 0 fine, 1 failed, or no daemon, 2 wrong usage.");
-  CLI::App* gone = c->add_subcommand("cancel", "End reservations, and the jobs in them");
+  Command* gone = c->add_subcommand("cancel", "End reservations, and the jobs in them");
   gone->add_option("RESERVATION", arguments->names, "Such as R1")->required();
   add_server_option(*gone, arguments->server);
   gone->footer(
@@ -210,7 +210,7 @@ void add_reservations(CLI::App& app, Action& action) {
       "Exit codes: 0 fine, 1 failed, no such reservation or not allowed, 2 wrong usage.");
   gone->callback([arguments, &action] { action = [arguments] { return cancel(*arguments); }; });
   c->callback([c, arguments, &action] {
-    if (c->get_subcommands().empty()) action = [arguments] { return list(*arguments); };
+    if (!c->has_subcommand()) action = [arguments] { return list(*arguments); };
   });
 }
 

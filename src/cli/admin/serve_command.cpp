@@ -198,19 +198,19 @@ int replay(const ServeArguments& arguments, const ReplayArguments& wish) {
   return code;
 }
 
-void add_site_options(CLI::App* command, ServeArguments& arguments) {
+void add_site_options(Command* command, ServeArguments& arguments) {
   command->add_option("--config", arguments.config, "Configuration file (docs/serve.md)");
   command->add_option("--policy", arguments.policy, "Who runs when and where (goban policies)");
   command
       ->add_option("--virtual-gpus", arguments.virtual_gpus,
                    "So many GPUs that are shares of this machine's cores")
-      ->check(CLI::Range(1, 255));
+      ->range(1, 255);
 }
 
 }  // namespace
 
-void add_serve(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("serve", "Schedule jobs on this machine: the daemon");
+void add_serve(Command& app, Action& action) {
+  Command* command = app.add_subcommand("serve", "Schedule jobs on this machine: the daemon");
   auto arguments = std::make_shared<ServeArguments>();
   command->add_option("--config", arguments->config, "Configuration file (docs/serve.md)");
   command->add_option("--state", arguments->state, "Folder of journal, jobs and history");
@@ -218,7 +218,7 @@ void add_serve(CLI::App& app, Action& action) {
   command
       ->add_option("--virtual-gpus", arguments->virtual_gpus,
                    "So many GPUs that are shares of this machine's cores")
-      ->check(CLI::Range(1, 255));
+      ->range(1, 255);
   command->add_option("--listen", arguments->listen,
                       "ADDRESS:PORT for browsers; beyond loopback only with TLS");
   command->add_flag("--standby", arguments->standby,
@@ -228,7 +228,7 @@ void add_serve(CLI::App& app, Action& action) {
   command
       ->add_option("--takeover-after", arguments->takeover_after_s,
                    "With --standby: seconds without life after which it is taken for dead")
-      ->check(CLI::Range(kPatienceMin_s, kPatienceMax_s))
+      ->range(kPatienceMin_s, kPatienceMax_s)
       ->capture_default_str();
   command->footer(
       "Examples:\n"
@@ -243,8 +243,8 @@ void add_serve(CLI::App& app, Action& action) {
   command->callback([arguments, &action] { action = [arguments] { return serve(*arguments); }; });
 }
 
-void add_replay(CLI::App& app, Action& action) {
-  CLI::App* command =
+void add_replay(Command& app, Action& action) {
+  Command* command =
       app.add_subcommand("replay", "Make the decisions of a daemon's journal again and compare");
   auto arguments = std::make_shared<ServeArguments>();
   auto wish = std::make_shared<ReplayArguments>();

@@ -4,9 +4,9 @@
 
 namespace goban::cli {
 
-void add_supervise(CLI::App& app, Action& action) {
+void add_supervise(Command& app, Action& action) {
   auto folder = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "supervise", "Runs the job of a run folder; started by the daemon, not by people");
   command->group("");
   command->add_option("folder", *folder, "Run folder, as an absolute path")->required();

@@ -54,17 +54,16 @@ int run(const TokenArguments& arguments) {
 
 }  // namespace
 
-void add_token(CLI::App& app, Action& action) {
+void add_token(Command& app, Action& action) {
   auto arguments = std::make_shared<TokenArguments>();
-  CLI::App* c = app.add_subcommand("token", "Print the link to the dashboard of your own daemon");
+  Command* c = app.add_subcommand("token", "Print the link to the dashboard of your own daemon");
   c->add_option("--state", arguments->state, "The daemon's state folder")->type_name("FOLDER");
-  auto* forms = c->add_option_group("form");
+  Command* forms = c->add_group_of_one("form");
   forms->add_flag("--bare", arguments->bare, "Print the token alone");
   forms->add_flag("--header", arguments->header, "Print it as a header of HTTP");
   forms->add_flag(
       "--page", arguments->page,
       "Write a page that leads to the link and that you alone may read; print its name");
-  forms->require_option(0, 1);
   c->footer(
       "Examples:\n"
       "  xdg-open \"$(goban token --page)\"\n"

@@ -170,17 +170,17 @@ int export_learned(const ExportArguments& arguments) {
 
 }  // namespace
 
-void add_colocation(CLI::App& app, Action& action) {
-  CLI::App* command =
+void add_colocation(Command& app, Action& action) {
+  Command* command =
       app.add_subcommand("colocation", "Histories of jobs that shared a GPU, and predictions");
   command->require_subcommand(1);
 
   auto imported = std::make_shared<ImportArguments>();
-  CLI::App* import_command =
+  Command* import_command =
       command->add_subcommand("import", "Make a co-location history from published measurements");
   import_command->add_option("KIND", imported->kind, "gavel or eaco")
       ->required()
-      ->check(CLI::IsMember({"gavel", "eaco"}));
+      ->one_of({"gavel", "eaco"});
   import_command
       ->add_option("FILE", imported->files,
                    "gavel: a throughput file (JSON); eaco: the tables (CSV), both")
@@ -195,7 +195,7 @@ void add_colocation(CLI::App& app, Action& action) {
       [imported, &action] { action = [imported] { return import(*imported); }; });
 
   auto asked = std::make_shared<PredictArguments>();
-  CLI::App* predict_command =
+  Command* predict_command =
       command->add_subcommand("predict", "Predict what jobs do to each other on one GPU");
   predict_command->add_option("HISTORY", asked->history, "A co-location history (CSV)")->required();
   predict_command->add_option("SET", asked->set, "Such as \"ResNet-50@batch 64 + AlexNet\"")
@@ -210,7 +210,7 @@ void add_colocation(CLI::App& app, Action& action) {
   predict_command->callback([asked, &action] { action = [asked] { return predict(*asked); }; });
 
   auto exported = std::make_shared<ExportArguments>();
-  CLI::App* export_command = command->add_subcommand(
+  Command* export_command = command->add_subcommand(
       "export", "Write what the daemon knows: the site's history, and what jobs taught since");
   export_command->add_option("--out", exported->out, "Where to write the history (CSV)")
       ->capture_default_str();

@@ -160,13 +160,13 @@ int replay_tables(const std::vector<std::string>& files, const std::string& ener
 
 }  // namespace
 
-void add_energy(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("energy", "Power models: what nodes draw, and how well");
+void add_energy(Command& app, Action& action) {
+  Command* command = app.add_subcommand("energy", "Power models: what nodes draw, and how well");
   command->require_subcommand(1);
 
   auto spec = std::make_shared<std::string>();
   auto toml = std::make_shared<bool>(false);
-  CLI::App* show_command =
+  Command* show_command =
       command->add_subcommand("show", "Show a power model; without a name, list the presets");
   show_command->add_option("MODEL", *spec, "A preset or a TOML file");
   show_command->add_flag("--toml", *toml, "Print it as a file to start your own from");
@@ -179,7 +179,7 @@ void add_energy(CLI::App& app, Action& action) {
 
   auto files = std::make_shared<std::vector<std::string>>();
   auto energy = std::make_shared<std::string>("v100");
-  CLI::App* replay =
+  Command* replay =
       command->add_subcommand("replay-tables", "Compare the model with EaCO's measured tables");
   replay->add_option("FILE", *files, "The tables as CSV; the published numbers if left out");
   replay->add_option("--energy", *energy, "Power model: a preset or a TOML file")

@@ -39,19 +39,18 @@ int measure(const BlockArguments& arguments) {
 
 }  // namespace
 
-void add_measure_block(CLI::App& app, Action& action) {
+void add_measure_block(Command& app, Action& action) {
   auto arguments = std::make_shared<BlockArguments>();
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "measure-block", "Runs the profiler's kernels; started by goban profile, not by people");
   command->group("");
-  command->add_option("--runs", arguments->runs, "Of each kernel")->check(CLI::Range(1, 1000));
+  command->add_option("--runs", arguments->runs, "Of each kernel")->range(1, 1000);
   auto* cuda = command->add_flag("--cuda", arguments->cuda, "On CUDA's device 0");
   command->add_option("--cpus", arguments->cpus, "On these cores")->delimiter(',')->excludes(cuda);
-  command->add_option("--slowness", arguments->slowness, "Times the work")
-      ->check(CLI::Range(0.1, 1000.0));
+  command->add_option("--slowness", arguments->slowness, "Times the work")->range(0.1, 1000.0);
   command->callback([arguments, &action] {
     if (!arguments->cuda && arguments->cpus.empty()) {
-      throw CLI::ValidationError("--cpus", "or --cuda is needed");
+      refuse_value("--cpus", "or --cuda is needed");
     }
     action = [arguments] { return measure(*arguments); };
   });

@@ -32,10 +32,10 @@ struct BinArguments {
     if (!rule) return base::failure(rule.error());
     return core::knowledge::BinningOptions{*rule, bins};
   }
-  void add_to(CLI::App* command) {
+  void add_to(Command* command) {
     command->add_option("--k1", k1, "How many bins before outliers: silhouette, or artifact (2)")
         ->capture_default_str();
-    command->add_option("--bins", bins, "Exactly so many bins")->check(CLI::Range(1, 255));
+    command->add_option("--bins", bins, "Exactly so many bins")->range(1, 255);
   }
 };
 
@@ -221,14 +221,14 @@ int classify(const std::vector<std::string>& paths, size_t classes) {
 
 }  // namespace
 
-void add_profile(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
+void add_profile(Command& app, Action& action) {
+  Command* command = app.add_subcommand(
       "profile", "Measure this machine's GPUs; PM scores, bins and application classes");
   command->require_subcommand(0, 1);
   add_profile_measure(*command, action);
 
   auto scores = std::make_shared<ScoreArguments>();
-  CLI::App* scores_command = command->add_subcommand(
+  Command* scores_command = command->add_subcommand(
       "scores", "Draw a cluster's PM scores from measured runs and bin them");
   scores_command->add_option("--cluster", scores->cluster, "A TOML file, a preset, or NxM")
       ->required();
@@ -252,19 +252,19 @@ void add_profile(CLI::App& app, Action& action) {
       [scores, &action] { action = [scores] { return write_scores(*scores); }; });
 
   auto made = std::make_shared<GenerateArguments>();
-  CLI::App* generate_command =
+  Command* generate_command =
       command->add_subcommand("generate", "Make up PM scores for a cluster that nobody measured");
   generate_command->add_option("--cluster", made->cluster, "A TOML file, a preset, or NxM")
       ->required();
   generate_command
       ->add_option("--straggler-share", made->scores.straggler_share,
                    "Share of GPUs that are much slower")
-      ->check(CLI::Range(0.0, 1.0))
+      ->range(0.0, 1.0)
       ->capture_default_str();
   generate_command
       ->add_option("--straggler-slowdown", made->scores.straggler_slowdown,
                    "How much slower, for class A")
-      ->check(CLI::Range(1.0, 100.0))
+      ->range(1.0, 100.0)
       ->capture_default_str();
   generate_command->add_option("--seed", made->scores.seed, "Seed")->capture_default_str();
   generate_command->add_option("--out", made->out, "Where to write the table")
@@ -274,7 +274,7 @@ void add_profile(CLI::App& app, Action& action) {
 
   auto table = std::make_shared<std::string>();
   auto binning = std::make_shared<BinArguments>();
-  CLI::App* bins_command = command->add_subcommand("bins", "Show how a score table is binned");
+  Command* bins_command = command->add_subcommand("bins", "Show how a score table is binned");
   bins_command->add_option("SCORES", *table, "A score table (CSV)")->required();
   binning->add_to(bins_command);
   bins_command->callback(
@@ -282,13 +282,13 @@ void add_profile(CLI::App& app, Action& action) {
 
   auto apps = std::make_shared<std::vector<std::string>>();
   auto classes = std::make_shared<size_t>(3);
-  CLI::App* classify_command = command->add_subcommand(
+  Command* classify_command = command->add_subcommand(
       "classify", "Cluster applications into classes by how they use a GPU");
   classify_command
       ->add_option("FILE", *apps, "CSV with model,dram_pct,fu_pct, or job profiles (.json)")
       ->required();
   classify_command->add_option("--classes", *classes, "How many")
-      ->check(CLI::Range(1, 26))
+      ->range(1, 26)
       ->capture_default_str();
   classify_command->footer(
       "Examples:\n"

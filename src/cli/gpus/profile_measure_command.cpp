@@ -218,7 +218,7 @@ int check(MeasureArguments arguments) {
   return std::ranges::any_of(scores.gpus, &core::knowledge::GpuScores::expired) ? 1 : 0;
 }
 
-void add_machine_options(CLI::App& command, MeasureArguments& arguments) {
+void add_machine_options(Command& command, MeasureArguments& arguments) {
   command
       .add_option(
           "--out", arguments.out,
@@ -229,26 +229,26 @@ void add_machine_options(CLI::App& command, MeasureArguments& arguments) {
   command
       .add_option("--virtual-gpus", arguments.virtual_gpus,
                   "So many GPUs that are shares of this machine's cores")
-      ->check(CLI::Range(1, 255));
+      ->range(1, 255);
   command.add_flag("--json", arguments.json_out, "Print JSON alone");
 }
 
 }  // namespace
 
-void add_profile_measure(CLI::App& profile, Action& action) {
+void add_profile_measure(Command& profile, Action& action) {
   auto arguments = std::make_shared<MeasureArguments>();
   add_machine_options(profile, *arguments);
   profile
       .add_option("--gpus", arguments->gpus, "Only these, such as 0,2; others keep their scores")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->one_word();
   profile.add_flag("--quick", arguments->quick, "6 blocks a GPU, not 16: names no stragglers");
   profile.add_option("--seconds", arguments->seconds, "Begin no block after so long")
-      ->check(CLI::Range(0.1, 86400.0));
+      ->range(0.1, 86400.0);
   profile
       .add_option("--compare", arguments->compare,
                   "last: tell what changed since earlier profiles; none")
-      ->check(CLI::IsMember({"last", "none"}))
+      ->one_of({"last", "none"})
       ->capture_default_str();
   auto* force = profile.add_flag("--force", arguments->force, "Measure busy GPUs as well");
   profile.add_flag("--skip-busy", arguments->skip_busy, "Leave busy GPUs out")->excludes(force);
@@ -267,9 +267,9 @@ void add_profile_measure(CLI::App& profile, Action& action) {
       "Exit codes: 0 fine, 1 a GPU is busy or could not be measured, 2 wrong usage, 3 bad input, "
       "130 interrupted (nothing was written).");
   profile.callback([&profile, arguments, &action] {
-    if (profile.get_subcommands().empty()) action = [arguments] { return measure(*arguments); };
+    if (!profile.has_subcommand()) action = [arguments] { return measure(*arguments); };
   });
-  CLI::App* command =
+  Command* command =
       profile.add_subcommand("check", "Say whether the scores of this machine still hold");
   auto checked = std::make_shared<MeasureArguments>();
   add_machine_options(*command, *checked);

@@ -54,9 +54,9 @@ int attach(const AttachArguments& arguments) {
 
 }  // namespace
 
-void add_attach(CLI::App& app, Action& action) {
+void add_attach(Command& app, Action& action) {
   auto arguments = std::make_shared<AttachArguments>();
-  CLI::App* c = app.add_subcommand("attach", "Come back to the terminal of a job");
+  Command* c = app.add_subcommand("attach", "Come back to the terminal of a job");
   c->add_option("JOB", arguments->job, "The job, started by goban run --pty")
       ->required()
       ->check([](const std::string& name) {

@@ -189,10 +189,10 @@ constexpr Change kChanges[] = {
 
 }  // namespace
 
-void add_job_actions(CLI::App& app, Action& action) {
+void add_job_actions(Command& app, Action& action) {
   for (const Change& change : kChanges) {
     auto arguments = std::make_shared<ChangeArguments>();
-    CLI::App* c = app.add_subcommand(change.name, change.help);
+    Command* c = app.add_subcommand(change.name, change.help);
     add_job_choice(*c, arguments->choice, change.verb);
     c->add_flag("--json", arguments->json_out, "Print JSON alone");
     add_server_option(*c, arguments->server);

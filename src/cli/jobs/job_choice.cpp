@@ -83,7 +83,7 @@ uint32_t array_of(const JobRow& job) {
   return array > 0 && array <= UINT32_MAX ? static_cast<uint32_t>(array) : 0;
 }
 
-void add_job_choice(CLI::App& command, JobChoice& choice, const std::string& verb) {
+void add_job_choice(Command& command, JobChoice& choice, const std::string& verb) {
   command.add_option("JOB", choice.names, "Jobs: 7, tasks 7_2 or 7_[0-3], all of array 7");
   command.add_option("-u,--user", choice.user, verb + " all jobs of this user (me: yours)")
       ->type_name("USER");

@@ -1,12 +1,12 @@
 // Which jobs a command means: "3 5 7_2", "7_[0-3]", a whole array by its number, --user, --all.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/jobs/job_row.hpp"
+#include "cli/shell/options.hpp"
 #include "serve/api/api_client.hpp"
 
 namespace goban::cli {
@@ -18,7 +18,7 @@ struct JobChoice {
 };
 
 /// Adds the arguments JOB..., --user and --all; `verb` stands in their help.
-void add_job_choice(CLI::App& command, JobChoice& choice, const std::string& verb);
+void add_job_choice(Command& command, JobChoice& choice, const std::string& verb);
 
 struct ChosenJobs {
   std::vector<JobRow> jobs{};           ///< each once, by number

@@ -31,7 +31,7 @@ Result<json> parsed(const serve::api::ApiClient& client, Result<std::string> ans
 
 }  // namespace
 
-void add_server_option(CLI::App& command, std::string& server) {
+void add_server_option(Command& command, std::string& server) {
   command
       .add_option("--server", server,
                   "The daemon: path of its socket or URL (default: $GOBAN_SERVER, $GOBAN_SOCKET, "

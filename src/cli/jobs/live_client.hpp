@@ -1,18 +1,18 @@
 // What the commands that speak with the daemon share: the option --server, requests, JSON answers.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "cli/shell/options.hpp"
 #include "serve/api/api_client.hpp"
 
 namespace goban::cli {
 
 /// Adds --server to a command.
-void add_server_option(CLI::App& command, std::string& server);
+void add_server_option(Command& command, std::string& server);
 
 /// A client of the daemon that `server` names (empty: the default). Errors: those of find_server().
 [[nodiscard]] base::Result<serve::api::ApiClient> connect(const std::string& server);

@@ -17,15 +17,15 @@ struct LogsArguments {
 
 }  // namespace
 
-void add_logs(CLI::App& app, Action& action) {
+void add_logs(Command& app, Action& action) {
   auto arguments = std::make_shared<LogsArguments>();
-  CLI::App* c = app.add_subcommand("logs", "Print what a job wrote");
+  Command* c = app.add_subcommand("logs", "Print what a job wrote");
   c->add_option("JOB", arguments->job, "The job: 7, or 7_2 for a task of an array")->required();
   c->add_flag("-f,--follow", arguments->choice.follow, "Go on until the job is over");
   c->add_flag("-e,--stderr", arguments->choice.standard_error,
               "Standard error, if it goes to a file of its own");
   c->add_option("-n,--lines", arguments->choice.lines, "The last N lines only")
-      ->check(CLI::Range(1, 1'000'000))
+      ->range(1, 1'000'000)
       ->type_name("N");
   add_server_option(*c, arguments->server);
   c->footer(

@@ -66,9 +66,9 @@ int run(const QueueArguments& arguments) {
 
 }  // namespace
 
-void add_queue(CLI::App& app, Action& action) {
+void add_queue(Command& app, Action& action) {
   auto arguments = std::make_shared<QueueArguments>();
-  CLI::App* c = app.add_subcommand("queue", "List the jobs that run and wait");
+  Command* c = app.add_subcommand("queue", "List the jobs that run and wait");
   c->add_option("-u,--user", arguments->user, "Only this user's (me: yours)")->type_name("USER");
   c->add_option("-s,--state", arguments->state,
                 "Only these: held, depends, waiting, starting, running, stopping, done")

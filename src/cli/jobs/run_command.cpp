@@ -181,12 +181,12 @@ int run(const RunArguments& arguments, const SubmitChoices& choices) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Action& action) {
+void add_run(Command& app, Action& action) {
   auto arguments = std::make_shared<RunArguments>();
   auto choices = std::make_shared<SubmitChoices>();
   // A command somebody waits for is not started a second time unasked.
   choices->options.emplace_back("--no-requeue", "");
-  CLI::App* c = app.add_subcommand("run", "Run a command as a job and wait for it");
+  Command* c = app.add_subcommand("run", "Run a command as a job and wait for it");
   c->prefix_command();
   add_submit_options(*c, choices, {"--array", "--hold"});
   c->add_flag("--pty", arguments->has_terminal,

@@ -253,9 +253,9 @@ int run(const ShowArguments& arguments) {
 
 }  // namespace
 
-void add_show(CLI::App& app, Action& action) {
+void add_show(Command& app, Action& action) {
   auto arguments = std::make_shared<ShowArguments>();
-  CLI::App* c = app.add_subcommand("show", "Show all that is known of jobs");
+  Command* c = app.add_subcommand("show", "Show all that is known of jobs");
   add_job_choice(*c, arguments->choice, "Show");
   c->add_flag("--json", arguments->json_out, "Print JSON alone");
   add_server_option(*c, arguments->server);

@@ -81,10 +81,10 @@ int run(const SubmitArguments& arguments, const SubmitChoices& choices) {
 
 }  // namespace
 
-void add_submit(CLI::App& app, Action& action) {
+void add_submit(Command& app, Action& action) {
   auto arguments = std::make_shared<SubmitArguments>();
   auto choices = std::make_shared<SubmitChoices>();
-  CLI::App* c = app.add_subcommand(
+  Command* c = app.add_subcommand(
       "submit", "Hand in a job: a script with its arguments (default: standard input)");
   c->prefix_command();
   add_submit_options(*c, choices);

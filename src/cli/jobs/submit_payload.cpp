@@ -111,24 +111,23 @@ std::string absolute_folder(const std::string& folder) {
 
 }  // namespace
 
-void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitChoices>& choices,
+void add_submit_options(Command& command, const std::shared_ptr<SubmitChoices>& choices,
                         const std::vector<std::string_view>& without) {
   for (const live::job::SubmitOption& option : live::job::submit_options()) {
     const auto names = live::job::split_list(option.names);
     const std::string last(names.back());
     if (std::find(without.begin(), without.end(), last) != without.end()) continue;
-    CLI::Option* added = nullptr;
+    Option* added = nullptr;
     if (option.value.empty()) {
       added = command.add_flag_callback(
           std::string(option.names), [choices, last] { choices->options.emplace_back(last, ""); },
           std::string(option.help));
     } else {
       added = command
-                  .add_option(
+                  .add_option_function(
                       std::string(option.names),
-                      [choices, last](const CLI::results_t& values) {
+                      [choices, last](const std::vector<std::string>& values) {
                         choices->options.emplace_back(last, values.front());
-                        return true;
                       },
                       std::string(option.help))
                   ->type_name(std::string(option.value));

@@ -1,13 +1,13 @@
 // From script, directives and options to what the daemon is asked for.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/shell/options.hpp"
 #include "live/job/directives.hpp"
 
 namespace goban::cli {
@@ -18,7 +18,7 @@ struct SubmitChoices {
 };
 
 /// Adds the options of live::job::submit_options(), but for those named in `without`.
-void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitChoices>& choices,
+void add_submit_options(Command& command, const std::shared_ptr<SubmitChoices>& choices,
                         const std::vector<std::string_view>& without = {});
 
 struct SubmitPayload {

@@ -70,11 +70,11 @@ int run_stats(const TopArguments& arguments) {
 
 }  // namespace
 
-void add_top(CLI::App& app, Action& action) {
+void add_top(Command& app, Action& action) {
   auto arguments = std::make_shared<TopArguments>();
-  CLI::App* c = app.add_subcommand("top", "Watch GPUs and jobs");
+  Command* c = app.add_subcommand("top", "Watch GPUs and jobs");
   c->add_option("--every", arguments->every_s, "Draw at least so often, in seconds (default 2)")
-      ->check(CLI::Range(0.2, 3600.0))
+      ->range(0.2, 3600.0)
       ->type_name("SECONDS");
   c->add_flag("--once", arguments->once, "Print once, and end");
   c->add_flag("--json", arguments->json_out, "Print JSON alone, once");
@@ -88,7 +88,7 @@ void add_top(CLI::App& app, Action& action) {
   c->callback([arguments, &action] { action = [arguments] { return run_top(*arguments); }; });
 
   auto of_stats = std::make_shared<TopArguments>();
-  CLI::App* stats = app.add_subcommand("stats", "Count jobs, GPUs and decisions");
+  Command* stats = app.add_subcommand("stats", "Count jobs, GPUs and decisions");
   stats->add_flag("--json", of_stats->json_out, "Print JSON alone");
   add_server_option(*stats, of_stats->server);
   stats->footer(

@@ -69,15 +69,15 @@ int run(const WhatIfArguments& arguments) {
 
 }  // namespace
 
-void add_what_if(CLI::App& app, Action& action) {
+void add_what_if(Command& app, Action& action) {
   auto arguments = std::make_shared<WhatIfArguments>();
-  CLI::App* c = app.add_subcommand("whatif", "Replay the daemon's last days under other policies");
+  Command* c = app.add_subcommand("whatif", "Replay the daemon's last days under other policies");
   c->add_option("-p,--policy", arguments->policies, "Policies, as in goban policies")
       ->delimiter(',')
       ->required()
       ->type_name("POLICY,...");
   c->add_option("--days", arguments->days, "Jobs submitted in so many days")
-      ->check(CLI::Range(0.001, 366.0))
+      ->range(0.001, 366.0)
       ->capture_default_str();
   c->add_flag("--json", arguments->json_out, "Print JSON alone");
   add_server_option(*c, arguments->server);

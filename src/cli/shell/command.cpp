@@ -39,7 +39,7 @@ void keep_double_dashes(int argc, char** argv) {
   }
 }
 
-std::vector<std::string> words_behind_options(const CLI::App& command) {
+std::vector<std::string> words_behind_options(const Command& command) {
   std::vector<std::string> words = command.remaining();
   if (!words.empty() && words.front() == double_dash) words.erase(words.begin());
   for (std::string& word : words) {

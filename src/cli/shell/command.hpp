@@ -1,7 +1,6 @@
 // The commands of `goban`. Each parses its own arguments, calls the rooms below and prints.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/shell/options.hpp"
 
 namespace goban::cli {
 
@@ -31,40 +31,40 @@ inline constexpr int kExitInterrupted = 130;
 /// end of our own. Call before parsing, with what main got.
 void keep_double_dashes(int argc, char** argv);
 /// The user's words, as they were; a `--` in front of them is ours and left out.
-[[nodiscard]] std::vector<std::string> words_behind_options(const CLI::App& command);
+[[nodiscard]] std::vector<std::string> words_behind_options(const Command& command);
 
-void add_simulate(CLI::App& app, Action& action);
-void add_analyze(CLI::App& app, Action& action);
-void add_explain(CLI::App& app, Action& action);
-void add_policies(CLI::App& app, Action& action);
-void add_trace(CLI::App& app, Action& action);
-void add_trace_inspect(CLI::App& trace, Action& action);
-void add_trace_convert(CLI::App& trace, Action& action);
-void add_history(CLI::App& app, Action& action);
-void add_cluster(CLI::App& app, Action& action);
-void add_profile(CLI::App& app, Action& action);
-void add_profile_measure(CLI::App& profile, Action& action);
-void add_measure_block(CLI::App& app, Action& action);
-void add_energy(CLI::App& app, Action& action);
-void add_colocation(CLI::App& app, Action& action);
-void add_series(CLI::App& app, Action& action);
-void add_collect(CLI::App& app, Action& action);
-void add_serve(CLI::App& app, Action& action);
-void add_token(CLI::App& app, Action& action);
-void add_replay(CLI::App& app, Action& action);
-void add_backup(CLI::App& app, Action& action);
-void add_supervise(CLI::App& app, Action& action);
-void add_submit(CLI::App& app, Action& action);
-void add_queue(CLI::App& app, Action& action);
-void add_what_if(CLI::App& app, Action& action);
-void add_show(CLI::App& app, Action& action);
-void add_job_actions(CLI::App& app, Action& action);  ///< cancel, hold, release, requeue
-void add_logs(CLI::App& app, Action& action);
-void add_run(CLI::App& app, Action& action);
-void add_attach(CLI::App& app, Action& action);
-void add_nodes(CLI::App& app, Action& action);
-void add_reservations(CLI::App& app, Action& action);  ///< reserve, reservations
-void add_top(CLI::App& app, Action& action);           ///< top, stats
-void add_shell_help(CLI::App& app, Action& action);    ///< completion, man
+void add_simulate(Command& app, Action& action);
+void add_analyze(Command& app, Action& action);
+void add_explain(Command& app, Action& action);
+void add_policies(Command& app, Action& action);
+void add_trace(Command& app, Action& action);
+void add_trace_inspect(Command& trace, Action& action);
+void add_trace_convert(Command& trace, Action& action);
+void add_history(Command& app, Action& action);
+void add_cluster(Command& app, Action& action);
+void add_profile(Command& app, Action& action);
+void add_profile_measure(Command& profile, Action& action);
+void add_measure_block(Command& app, Action& action);
+void add_energy(Command& app, Action& action);
+void add_colocation(Command& app, Action& action);
+void add_series(Command& app, Action& action);
+void add_collect(Command& app, Action& action);
+void add_serve(Command& app, Action& action);
+void add_token(Command& app, Action& action);
+void add_replay(Command& app, Action& action);
+void add_backup(Command& app, Action& action);
+void add_supervise(Command& app, Action& action);
+void add_submit(Command& app, Action& action);
+void add_queue(Command& app, Action& action);
+void add_what_if(Command& app, Action& action);
+void add_show(Command& app, Action& action);
+void add_job_actions(Command& app, Action& action);  ///< cancel, hold, release, requeue
+void add_logs(Command& app, Action& action);
+void add_run(Command& app, Action& action);
+void add_attach(Command& app, Action& action);
+void add_nodes(Command& app, Action& action);
+void add_reservations(Command& app, Action& action);  ///< reserve, reservations
+void add_top(Command& app, Action& action);           ///< top, stats
+void add_shell_help(Command& app, Action& action);    ///< completion, man
 
 }  // namespace goban::cli

@@ -1,5 +1,6 @@
 #include "cli/shell/command_tree.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 namespace goban::cli {
@@ -44,9 +45,9 @@ void add_node(const CLI::App& app, std::vector<std::string> path, std::vector<Co
 
 }  // namespace
 
-std::vector<CommandNode> command_tree(const CLI::App& program) {
+std::vector<CommandNode> command_tree(const Command& program) {
   std::vector<CommandNode> out;
-  add_node(program, {}, out);
+  add_node(program.inside(), {}, out);
   return out;
 }
 

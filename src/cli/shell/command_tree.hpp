@@ -1,9 +1,10 @@
 // The commands and options of a CLI11 program as plain values: for completion and man pages.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "cli/shell/options.hpp"
 
 namespace goban::cli {
 
@@ -23,7 +24,7 @@ struct CommandNode {
 };
 
 /// The program first, then every command before those below it.
-[[nodiscard]] std::vector<CommandNode> command_tree(const CLI::App& program);
+[[nodiscard]] std::vector<CommandNode> command_tree(const Command& program);
 
 /// Scripts for `eval` or for the shell's folder of completions.
 [[nodiscard]] std::string bash_completion(const std::vector<CommandNode>& tree);

@@ -47,7 +47,7 @@ int run(const Action& action) {
 }
 
 int parse_and_run(int argc, char** argv) {
-  CLI::App app(
+  goban::cli::Command app(
       "Goban runs deep-learning training on shared GPU clusters: it replays a site's job\n"
       "history under several policies and shows which one serves the cluster best.");
   app.name("goban");
@@ -92,13 +92,10 @@ int parse_and_run(int argc, char** argv) {
   goban::cli::add_token(app, action);
   goban::cli::add_shell_help(app, action);
   goban::cli::keep_double_dashes(argc, argv);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return with_output_written(app.exit(success));
-  } catch (const CLI::ParseError& error) {
-    app.exit(error);
-    return 2;
+  if (const int code = app.parse(argc, argv); code == 0) {
+    return with_output_written(code);
+  } else if (code > 0) {
+    return code;
   }
   return run(action);
 }

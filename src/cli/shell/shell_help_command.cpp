@@ -9,7 +9,7 @@
 namespace goban::cli {
 namespace {
 
-int print_completion(const CLI::App& program, const std::string& shell) {
+int print_completion(const Command& program, const std::string& shell) {
   const auto tree = command_tree(program);
   fmt::print("{}", shell == "bash"  ? bash_completion(tree)
                    : shell == "zsh" ? zsh_completion(tree)
@@ -17,7 +17,7 @@ int print_completion(const CLI::App& program, const std::string& shell) {
   return 0;
 }
 
-int print_page(const CLI::App& program, const std::vector<std::string>& words) {
+int print_page(const Command& program, const std::vector<std::string>& words) {
   const auto tree = command_tree(program);
   for (const CommandNode& node : tree) {
     if (node.path != words) continue;
@@ -30,7 +30,7 @@ int print_page(const CLI::App& program, const std::vector<std::string>& words) {
                        .remedy = "goban --help lists them"});
 }
 
-int write_pages(const CLI::App& program, const std::string& folder) {
+int write_pages(const Command& program, const std::string& folder) {
   const auto tree = command_tree(program);
   for (const CommandNode& node : tree) {
     const std::string path = fmt::format("{}/{}.1", folder, man_name(node));
@@ -45,12 +45,12 @@ int write_pages(const CLI::App& program, const std::string& folder) {
 
 }  // namespace
 
-void add_shell_help(CLI::App& app, Action& action) {
+void add_shell_help(Command& app, Action& action) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* completion = app.add_subcommand("completion", "Print a shell's completion of goban");
+  Command* completion = app.add_subcommand("completion", "Print a shell's completion of goban");
   completion->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->one_of({"bash", "zsh", "fish"});
   completion->footer(
       "Examples:\n"
       "  eval \"$(goban completion bash)\"\n"
@@ -62,7 +62,7 @@ void add_shell_help(CLI::App& app, Action& action) {
 
   auto words = std::make_shared<std::vector<std::string>>();
   auto folder = std::make_shared<std::string>();
-  CLI::App* man = app.add_subcommand("man", "Print a command's man page, or write all of them");
+  Command* man = app.add_subcommand("man", "Print a command's man page, or write all of them");
   man->add_option("COMMAND", *words, "Such as submit, or trace generate (default: goban itself)");
   man->add_option("--out", *folder, "Write the pages of all commands into this folder")
       ->type_name("DIR");

@@ -56,8 +56,8 @@ int wrap(const std::vector<std::string>& words) {
 
 }  // namespace
 
-void add_wrap(CLI::App& app, Action& action) {
-  CLI::App* c = app.add_subcommand("wrap", "Run a PyTorch command that reports its training");
+void add_wrap(Command& app, Action& action) {
+  Command* c = app.add_subcommand("wrap", "Run a PyTorch command that reports its training");
   c->prefix_command();
   c->footer(
       "For use in jobs. The training script stays as it is: steps, epochs, samples/s, the time of\n"

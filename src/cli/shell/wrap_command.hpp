@@ -5,6 +5,6 @@
 
 namespace goban::cli {
 
-void add_wrap(CLI::App& app, Action& action);
+void add_wrap(Command& app, Action& action);
 
 }  // namespace goban::cli

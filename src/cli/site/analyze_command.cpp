@@ -310,9 +310,9 @@ int analyze(const AnalyzeArguments& arguments) {
 
 }  // namespace
 
-void add_analyze(CLI::App& app, Action& action) {
+void add_analyze(Command& app, Action& action) {
   auto arguments = std::make_shared<AnalyzeArguments>();
-  CLI::App* c = app.add_subcommand("analyze", "Report on a site from its job history");
+  Command* c = app.add_subcommand("analyze", "Report on a site from its job history");
   c->add_option("FILE", arguments->files, "Accounting files, plain or gzip; - reads stdin");
   c->add_option("--jobs", arguments->jobs, "The same");
   c->add_option("--store", arguments->stores, "History stores (goban history), as URL or file");
@@ -324,14 +324,13 @@ void add_analyze(CLI::App& app, Action& action) {
                 "Prometheus addresses");
   c->add_option("--why", arguments->why, "Say why this job is analysed or left out, and stop");
   c->add_option("--org", arguments->organisation, "Only the records of this account");
-  CLI::Option* sizing =
-      c->add_flag("--sizing", arguments->sizing,
-                  "Simulate the size of a cluster of its own (mostly with --org)");
+  Option* sizing = c->add_flag("--sizing", arguments->sizing,
+                               "Simulate the size of a cluster of its own (mostly with --org)");
   c->add_option("--wait-target", arguments->wait_target, "Wait that its jobs may have at most")
       ->capture_default_str()
       ->needs(sizing);
   c->add_option("--wait-share", arguments->wait_share, "Share of the jobs that has to meet it")
-      ->check(CLI::Range(0.0, 1.0))
+      ->range(0.0, 1.0)
       ->capture_default_str()
       ->needs(sizing);
   c->add_option("--lang", arguments->language, "Language of the report: en, ja")

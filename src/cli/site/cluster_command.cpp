@@ -49,8 +49,8 @@ int print_toml(const std::string& spec) {
 
 }  // namespace
 
-void add_cluster(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("cluster", "List, check and write cluster descriptions");
+void add_cluster(Command& app, Action& action) {
+  Command* command = app.add_subcommand("cluster", "List, check and write cluster descriptions");
   command->require_subcommand(1);
   command->footer(
       "Examples:\n  goban cluster list\n  goban cluster show abci\n"
@@ -58,13 +58,13 @@ void add_cluster(CLI::App& app, Action& action) {
       "  goban cluster show mine.toml          # checks it\n"
       "  scontrol show node | goban cluster import slurm - > mine.toml");
   add_cluster_import(*command, action);
-  CLI::App* list = command->add_subcommand("list", "List the presets");
+  Command* list = command->add_subcommand("list", "List the presets");
   list->callback([&action] { action = list_presets; });
   auto spec = std::make_shared<std::string>();
-  CLI::App* show_command = command->add_subcommand("show", "Check a cluster and summarise it");
+  Command* show_command = command->add_subcommand("show", "Check a cluster and summarise it");
   show_command->add_option("CLUSTER", *spec, "A TOML file, a preset, or NxM")->required();
   show_command->callback([spec, &action] { action = [spec] { return show(*spec); }; });
-  CLI::App* toml = command->add_subcommand("toml", "Print a cluster as a TOML file");
+  Command* toml = command->add_subcommand("toml", "Print a cluster as a TOML file");
   toml->add_option("CLUSTER", *spec, "A TOML file, a preset, or NxM")->required();
   toml->callback([spec, &action] { action = [spec] { return print_toml(*spec); }; });
 }

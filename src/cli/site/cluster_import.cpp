@@ -91,12 +91,12 @@ int import_cluster(const ImportArguments& arguments) {
 
 }  // namespace
 
-void add_cluster_import(CLI::App& cluster, Action& action) {
+void add_cluster_import(Command& cluster, Action& action) {
   auto arguments = std::make_shared<ImportArguments>();
-  CLI::App* c = cluster.add_subcommand("import", "Make a cluster file from Slurm or Kubernetes");
+  Command* c = cluster.add_subcommand("import", "Make a cluster file from Slurm or Kubernetes");
   c->add_option("FROM", arguments->from, "slurm or kubernetes")
       ->required()
-      ->check(CLI::IsMember({"slurm", "kubernetes"}));
+      ->one_of({"slurm", "kubernetes"});
   c->add_option(
        "FILE", arguments->files,
        "Output of scontrol show node [--json], sinfo --json, or kubectl get nodes -o json; "

@@ -1,13 +1,11 @@
 // goban cluster import: what a site's own tools say of its nodes, as a cluster file.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "cli/shell/command.hpp"
 
 namespace goban::cli {
 
 /// Adds `import` to `goban cluster`.
-void add_cluster_import(CLI::App& cluster, Action& action);
+void add_cluster_import(Command& cluster, Action& action);
 
 }  // namespace goban::cli

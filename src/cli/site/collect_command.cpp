@@ -129,29 +129,29 @@ int collect_exporter(const CollectArguments& arguments) {
   });
 }
 
-CLI::App* add_collector(CLI::App* command, const char* name, const char* what,
-                        CollectArguments& arguments) {
-  CLI::App* c = command->add_subcommand(name, what);
+Command* add_collector(Command* command, const char* name, const char* what,
+                       CollectArguments& arguments) {
+  Command* c = command->add_subcommand(name, what);
   c->add_option("--nvidia-smi", arguments.program, "Program to ask")->capture_default_str();
   c->add_option("--timeout", arguments.timeout_s,
                 "Seconds until a hanging nvidia-smi is killed and the sampling is a failure")
-      ->check(CLI::Range(0.1, 600.0))
+      ->range(0.1, 600.0)
       ->capture_default_str();
   return c;
 }
 
 }  // namespace
 
-void add_collect(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("collect", "Measure this node's GPUs for Prometheus");
+void add_collect(Command& app, Action& action) {
+  Command* command = app.add_subcommand("collect", "Measure this node's GPUs for Prometheus");
   command->require_subcommand(1);
   auto text = std::make_shared<CollectArguments>();
-  CLI::App* file = add_collector(command, "textfile",
-                                 "Write goban_gpu.prom for node_exporter's text files", *text);
+  Command* file = add_collector(command, "textfile",
+                                "Write goban_gpu.prom for node_exporter's text files", *text);
   file->add_option("--dir", text->folder, "node_exporter's --collector.textfile.directory")
       ->required();
   file->add_option("--interval", text->interval_s, "Seconds between samplings; 0: once")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->range(0.0, 3600.0)
       ->capture_default_str();
   file->footer(
       "Examples:\n"
@@ -162,11 +162,11 @@ void add_collect(CLI::App& app, Action& action) {
 
   auto http = std::make_shared<CollectArguments>();
   http->interval_s = 15;
-  CLI::App* server = add_collector(command, "exporter", "Serve /metrics over HTTP", *http);
+  Command* server = add_collector(command, "exporter", "Serve /metrics over HTTP", *http);
   server->add_option("--listen", http->listen, "ADDRESS:PORT; :9417 listens on all addresses")
       ->capture_default_str();
   server->add_option("--interval", http->interval_s, "Seconds between samplings")
-      ->check(CLI::Range(0.2, 3600.0))
+      ->range(0.2, 3600.0)
       ->capture_default_str();
   server->footer(
       "Examples:\n"

@@ -90,9 +90,9 @@ int import(const ImportArguments& arguments) {
   return 0;
 }
 
-void add_import(CLI::App& history, Action& action) {
+void add_import(Command& history, Action& action) {
   auto arguments = std::make_shared<ImportArguments>();
-  CLI::App* c = history.add_subcommand("import", "Read accounting files into a store");
+  Command* c = history.add_subcommand("import", "Read accounting files into a store");
   auto* const files =
       c->add_option("FILE", arguments->files, "Files of any known format; - reads stdin");
   c->add_option("--software", arguments->software,
@@ -108,7 +108,7 @@ void add_import(CLI::App& history, Action& action) {
               "Store command lines, likewise");
   c->add_option("--fiscal-month", arguments->fiscal_month,
                 "Month in which the fiscal years of a new store begin (default 4, April)")
-      ->check(CLI::Range(1, 12));
+      ->range(1, 12);
   c->footer(
       "Examples:\n"
       "  TZ=UTC sacct -a -X -D -P --noconvert -S now-2days -o ALL | goban history import - "
@@ -120,7 +120,7 @@ void add_import(CLI::App& history, Action& action) {
       "was cut short is simply repeated. Details: docs/history.md.");
   c->callback([arguments, files, &action] {
     if (arguments->files.empty() && arguments->software.empty()) {
-      throw CLI::RequiredError(files->get_name());
+      refuse_missing(files->name());
     }
     action = [arguments] { return import(*arguments); };
   });
@@ -224,13 +224,13 @@ int export_jobs(const ExportArguments& arguments) {
   return 0;
 }
 
-void add_export(CLI::App& history, Action& action) {
+void add_export(Command& history, Action& action) {
   auto arguments = std::make_shared<ExportArguments>();
-  CLI::App* c = history.add_subcommand("export", "Write a store's jobs, with pseudonyms for names");
+  Command* c = history.add_subcommand("export", "Write a store's jobs, with pseudonyms for names");
   c->add_option("--store", arguments->store, kStoreHelp)->required();
   c->add_option("--out", arguments->out, "Where to write; - is stdout")->capture_default_str();
   c->add_option("--as", arguments->format, "csv (nothing is lost) or swf (with GPU columns)")
-      ->check(CLI::IsMember({"csv", "swf"}))
+      ->one_of({"csv", "swf"})
       ->capture_default_str();
   c->add_option("--from", arguments->from, "Submitted at or after (UTC): 2019-04-01");
   c->add_option("--to", arguments->to, "Submitted before (UTC)");
@@ -248,8 +248,8 @@ void add_export(CLI::App& history, Action& action) {
 
 }  // namespace
 
-void add_history(CLI::App& app, Action& action) {
-  CLI::App* history = app.add_subcommand(
+void add_history(Command& app, Action& action) {
+  Command* history = app.add_subcommand(
       "history", "Keep accounting records in a store: SQLite, MariaDB or PostgreSQL");
   history->require_subcommand(1);
   add_import(*history, action);

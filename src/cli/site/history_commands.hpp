@@ -1,7 +1,6 @@
 // The parts of `goban history`.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
@@ -23,6 +22,6 @@ inline constexpr const char* kPlainHelp = "Write the names of users, accounts an
     site::store::JobStore& jobs, bool plain, const std::string& salt_file);
 
 /// status, prune, forget and sums.
-void add_history_keeping(CLI::App& history, Action& action);
+void add_history_keeping(Command& history, Action& action);
 
 }  // namespace goban::cli

@@ -95,9 +95,9 @@ int status(const StatusArguments& arguments) {
   return arguments.check ? check(*jobs, seen) : 0;
 }
 
-void add_status(CLI::App& history, Action& action) {
+void add_status(Command& history, Action& action) {
   auto arguments = std::make_shared<StatusArguments>();
-  CLI::App* c = history.add_subcommand("status", "Say what a store holds");
+  Command* c = history.add_subcommand("status", "Say what a store holds");
   c->add_option("--store", arguments->store, kStoreHelp)->required();
   c->add_flag("--check", arguments->check,
               "Also read all jobs: GPUs held twice, software seen of jobs that are not there");
@@ -131,22 +131,22 @@ int prune(const PruneArguments& arguments) {
   return 0;
 }
 
-void add_prune(CLI::App& history, Action& action) {
+void add_prune(Command& history, Action& action) {
   auto arguments = std::make_shared<PruneArguments>();
-  CLI::App* c = history.add_subcommand("prune", "Remove or reduce old fiscal years of a store");
+  Command* c = history.add_subcommand("prune", "Remove or reduce old fiscal years of a store");
   c->add_option("--store", arguments->store, kStoreHelp)->required();
   auto* const before =
       c->add_option("--before", arguments->before, "Remove all that is kept of the years before")
-          ->check(CLI::Range(1970, 2200));
+          ->range(1970, 2200);
   c->add_option("--reduce-before", arguments->reduce_before,
                 "Replace the jobs of the years before by sums of days (goban history sums)")
-      ->check(CLI::Range(1970, 2200));
+      ->range(1970, 2200);
   c->footer(
       "Example (jobs are kept for three years, sums for ten):\n"
       "  goban history prune --store jobs.db --reduce-before 2023 --before 2016");
   c->callback([arguments, before, &action] {
     if (arguments->before == 0 && arguments->reduce_before == 0) {
-      throw CLI::RequiredError(before->get_name() + " or --reduce-before");
+      refuse_missing(before->name() + " or --reduce-before");
     }
     action = [arguments] { return prune(*arguments); };
   });
@@ -211,9 +211,9 @@ int forget(const ForgetArguments& arguments) {
   return 0;
 }
 
-void add_forget(CLI::App& history, Action& action) {
+void add_forget(Command& history, Action& action) {
   auto arguments = std::make_shared<ForgetArguments>();
-  CLI::App* c = history.add_subcommand("forget", "Forget whose a user's jobs are; sums stay");
+  Command* c = history.add_subcommand("forget", "Forget whose a user's jobs are; sums stay");
   c->add_option("user", arguments->user, "The user's name")->required();
   c->add_option("--store", arguments->store, kStoreHelp)->required();
   auto* const state = c->add_option(
@@ -266,9 +266,9 @@ int print_sums(const SumsArguments& arguments) {
   return status ? 0 : report_error(status.error());
 }
 
-void add_sums(CLI::App& history, Action& action) {
+void add_sums(Command& history, Action& action) {
   auto arguments = std::make_shared<SumsArguments>();
-  CLI::App* c = history.add_subcommand("sums", "Print a store's sums by day and user as CSV");
+  Command* c = history.add_subcommand("sums", "Print a store's sums by day and user as CSV");
   c->add_option("--store", arguments->store, kStoreHelp)->required();
   c->add_option("--salt", arguments->salt_file, kSaltHelp);
   c->add_flag("--plain", arguments->plain, kPlainHelp);
@@ -278,7 +278,7 @@ void add_sums(CLI::App& history, Action& action) {
 
 }  // namespace
 
-void add_history_keeping(CLI::App& history, Action& action) {
+void add_history_keeping(Command& history, Action& action) {
   add_status(history, action);
   add_prune(history, action);
   add_forget(history, action);

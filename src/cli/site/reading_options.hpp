@@ -1,10 +1,10 @@
 // The options of every command that reads accounting records.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 
+#include "cli/shell/options.hpp"
 #include "site/records/record_reader.hpp"
 #include "study/history/job_reader.hpp"
 
@@ -24,7 +24,7 @@ struct ReadingArguments {
 };
 
 /// --format, --procs-per-gpu, --zone, --gpu-resource, --gpus-per-node.
-void add_reading_options(CLI::App& c, ReadingArguments& arguments);
+void add_reading_options(Command& c, ReadingArguments& arguments);
 
 /// Gives the records of a file, a folder, standard input or a store to a sink. Errors: those of
 /// site::records::read_records and site::store::JobStore::open.

@@ -3,8 +3,8 @@
 
 namespace goban::cli {
 
-void add_series(CLI::App& app, Action& action) {
-  CLI::App* command =
+void add_series(Command& app, Action& action) {
+  Command* command =
       app.add_subcommand("series", "Keep series of GPU and node metrics, look at them");
   command->require_subcommand(1);
   add_series_import(*command, action);

@@ -57,6 +57,12 @@ const std::map<std::string, site::series::FileFormat>& formats() {
   return known;
 }
 
+std::vector<std::string> names_of(const std::map<std::string, site::series::FileFormat>& known) {
+  std::vector<std::string> names;
+  for (const auto& format : known) names.push_back(format.first);
+  return names;
+}
+
 base::Result<std::vector<site::series::Metric>> metrics_of(const std::vector<std::string>& names) {
   std::vector<site::series::Metric> metrics;
   for (const std::string& name : names) {
@@ -303,7 +309,7 @@ class Import {
   std::vector<std::string> examples_;
 };
 
-void add_server(CLI::App* c, ImportArguments& arguments) {
+void add_server(Command* c, ImportArguments& arguments) {
   const char* const group = "Prometheus";
   c->add_option("--prometheus", arguments.server, "Read this server, such as http://prom:9090")
       ->group(group);
@@ -311,34 +317,34 @@ void add_server(CLI::App* c, ImportArguments& arguments) {
                 "Label matchers, such as job=\"gpu\",rack=~\"r[12]\"")
       ->group(group);
   c->add_option("--nodes-per-query", arguments.nodes_per_query, "Nodes in one query")
-      ->check(CLI::Range(1, 100'000))
+      ->range(1, 100'000)
       ->capture_default_str()
       ->group(group);
   c->add_option("--hours-per-query", arguments.block_h, "Hours in one query")
-      ->check(CLI::Range(0.2, 24.0 * 31))
+      ->range(0.2, 24.0 * 31)
       ->capture_default_str()
       ->group(group);
   c->add_option("--timeout", arguments.http.timeout_s, "Seconds to wait for one answer")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->range(0.1, 3600.0)
       ->capture_default_str()
       ->group(group);
   c->add_option("--retries", arguments.http.retries, "After a failure that may pass")
-      ->check(CLI::Range(0, 100))
+      ->range(0, 100)
       ->capture_default_str()
       ->group(group);
 }
 
-void add_reading(CLI::App* c, ImportArguments& arguments) {
+void add_reading(Command* c, ImportArguments& arguments) {
   c->add_option("--format", arguments.format, "Format of the files")
-      ->check(CLI::IsMember(formats()))
+      ->one_of(names_of(formats()))
       ->capture_default_str();
   c->add_option("--metrics", arguments.metrics,
                 "Only these, such as gpu_utilization,gpu_power; goban series info lists them all")
       ->delimiter(',');
   c->add_option("--adapters", arguments.adapter_files,
                 "TOML files that say what other exporters' metrics mean (docs/series.md)")
-      ->allow_extra_args(false);
-  CLI::Option* node = c->add_option("--node", arguments.node, "Node of lines that name none");
+      ->one_word();
+  Option* node = c->add_option("--node", arguments.node, "Node of lines that name none");
   c->add_flag("--node-from-file", arguments.node_from_file,
               "Node of lines that name none: the file's name up to its first dot")
       ->excludes(node);
@@ -355,10 +361,9 @@ void add_reading(CLI::App* c, ImportArguments& arguments) {
 
 }  // namespace
 
-void add_series_import(CLI::App& series, Action& action) {
+void add_series_import(Command& series, Action& action) {
   auto arguments = std::make_shared<ImportArguments>();
-  CLI::App* c =
-      series.add_subcommand("import", "Add metrics to a store; repeating changes nothing");
+  Command* c = series.add_subcommand("import", "Add metrics to a store; repeating changes nothing");
   c->add_option("files", arguments->files,
                 "OpenMetrics or Prometheus text with timestamps, promtool tsdb dump, nvidia-smi "
                 "--query-gpu=... --format=csv; plain or gzip, - for standard input");
@@ -366,7 +371,7 @@ void add_series_import(CLI::App& series, Action& action) {
   add_reading(c, *arguments);
   add_server(c, *arguments);
   c->add_option("--step", arguments->step_s, "Seconds between samples")
-      ->check(CLI::Range(1, 3600))
+      ->range(1, 3600)
       ->capture_default_str();
   c->add_option("--rejects", arguments->rejects, "Write rejected lines to this CSV, with reasons");
   c->add_flag("--no-sync", arguments->no_sync, "Do not wait until the disk has the data");

@@ -65,9 +65,9 @@ int prune(const PruneArguments& arguments) {
 
 }  // namespace
 
-void add_series_prune(CLI::App& series, Action& action) {
+void add_series_prune(Command& series, Action& action) {
   auto arguments = std::make_shared<PruneArguments>();
-  CLI::App* c = series.add_subcommand("prune", "Make old months of a store hourly, or remove them");
+  Command* c = series.add_subcommand("prune", "Make old months of a store hourly, or remove them");
   c->add_option("store", arguments->store, "Folder of the store")->required();
   auto* const hourly = c->add_option("--hourly-before", arguments->hourly_before,
                                      "Keep means of hours of the months before this one");
@@ -80,7 +80,7 @@ void add_series_prune(CLI::App& series, Action& action) {
       "Months are those of UTC. What is gone cannot be brought back.");
   c->callback([arguments, hourly, &action] {
     if (arguments->hourly_before.empty() && arguments->before.empty()) {
-      throw CLI::RequiredError(hourly->get_name() + " or --before");
+      refuse_missing(hourly->name() + " or --before");
     }
     action = [arguments] { return prune(*arguments); };
   });

@@ -221,10 +221,10 @@ int show(const ShowArguments& arguments) {
 
 }  // namespace
 
-void add_series_info(CLI::App& series, Action& action) {
+void add_series_info(Command& series, Action& action) {
   auto store = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  CLI::App* c = series.add_subcommand(
+  Command* c = series.add_subcommand(
       "info", "What a store holds, and whether it is intact; without one: the metrics known");
   c->add_option("store", *store, "Folder of the store");
   c->add_flag("--json", *json, "As JSON");
@@ -232,9 +232,9 @@ void add_series_info(CLI::App& series, Action& action) {
   c->callback([=, &action] { action = [=] { return info(*store, *json); }; });
 }
 
-void add_series_show(CLI::App& series, Action& action) {
+void add_series_show(Command& series, Action& action) {
   auto arguments = std::make_shared<ShowArguments>();
-  CLI::App* c = series.add_subcommand("show", "Samples of a store as CSV");
+  Command* c = series.add_subcommand("show", "Samples of a store as CSV");
   c->add_option("store", arguments->store, "Folder of the store")->required();
   c->add_option("--metric", arguments->metric, "Which metric")->capture_default_str();
   c->add_option("--node", arguments->node, "Only this node");

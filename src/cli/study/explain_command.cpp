@@ -92,9 +92,9 @@ Result<std::string> explain(const ExplainArguments& arguments) {
 
 }  // namespace
 
-void add_explain(CLI::App& app, Action& action) {
+void add_explain(Command& app, Action& action) {
   auto arguments = std::make_shared<ExplainArguments>();
-  CLI::App* c = app.add_subcommand("explain", "Say why a job waited and why it got its GPUs");
+  Command* c = app.add_subcommand("explain", "Say why a job waited and why it got its GPUs");
   c->add_option(
       "--run", arguments->run,
       "Folder DIR/<policy> that goban simulate --out DIR wrote (without: the daemon's job)");

@@ -73,8 +73,8 @@ int print_text() {
 
 }  // namespace
 
-void add_policies(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("policies", "List and describe the scheduling policies");
+void add_policies(Command& app, Action& action) {
+  Command* command = app.add_subcommand("policies", "List and describe the scheduling policies");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print JSON");
   command->callback(

@@ -31,15 +31,11 @@ std::string path_of(const std::string& folder) { return folder + "/run.json"; }
 
 }  // namespace
 
-std::vector<std::string> deciding_arguments(const CLI::App& command) {
+std::vector<std::string> deciding_arguments(const Command& command) {
   std::vector<std::string> arguments;
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->count() == 0 || option->get_lnames().empty()) continue;
-    const std::string& name = option->get_lnames().front();
+  for (const auto& [name, value] : command.given()) {
     if (std::ranges::find(kOutputOptions, name) != kOutputOptions.end()) continue;
-    for (const std::string& value : option->results()) {
-      arguments.push_back(fmt::format("--{}={}", name, value));
-    }
+    arguments.push_back(fmt::format("--{}={}", name, value));
   }
   return arguments;
 }
@@ -127,15 +123,12 @@ Result<SimulateOptions> restore_options(const RunRecord& record, const std::stri
     }
   }
   SimulateOptions options;
-  CLI::App command;
+  Command command;
   add_simulate_options(command, options);
-  std::vector<std::string> words(record.arguments.rbegin(), record.arguments.rend());
-  words.push_back("--policy=" + record.policy);
-  try {
-    command.parse(words);
-  } catch (const CLI::ParseError& problem) {
-    return bad_record(path,
-                      fmt::format("arguments that this program does not take: {}", problem.what()));
+  std::vector<std::string> words{"--policy=" + record.policy};
+  words.insert(words.end(), record.arguments.begin(), record.arguments.end());
+  if (const std::string problem = command.parse_words(std::move(words)); !problem.empty()) {
+    return bad_record(path, fmt::format("arguments that this program does not take: {}", problem));
   }
   options.policies = {record.policy};
   options.files.keep_rejects = false;

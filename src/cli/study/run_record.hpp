@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/file_checksum.hpp"
+#include "cli/shell/options.hpp"
 #include "cli/study/simulate_options.hpp"
 
 namespace goban::cli {
@@ -24,7 +25,7 @@ struct RunRecord {
 };
 
 /// The arguments of a parsed `goban simulate`.
-[[nodiscard]] std::vector<std::string> deciding_arguments(const CLI::App& command);
+[[nodiscard]] std::vector<std::string> deciding_arguments(const Command& command);
 
 /// Checksums of all input files that the options name. Errors: Failed if one cannot be read.
 [[nodiscard]] base::Result<RunRecord> record_run(const SimulateOptions& options);

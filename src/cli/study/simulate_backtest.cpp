@@ -9,9 +9,9 @@ namespace goban::cli {
 
 using base::Result;
 
-void add_backtest_options(CLI::App& command, SimulateOptions& options) {
+void add_backtest_options(Command& command, SimulateOptions& options) {
   command
-      .add_option_function<std::vector<std::string>>(
+      .add_option_function(
           "--backtest",
           [&options](const std::vector<std::string>& values) {
             options.backtest = values.empty() ? std::string() : values.front();
@@ -21,11 +21,11 @@ void add_backtest_options(CLI::App& command, SimulateOptions& options) {
       ->expected(0, 1)
       ->type_name("POLICY");
   command
-      .add_option_function<std::string>(
+      .add_option_function(
           "--warmup",
-          [&options](const std::string& text) {
-            const auto span = base::parse_duration(text);
-            if (!span) throw CLI::ValidationError("--warmup", span.error().message);
+          [&options](const std::vector<std::string>& values) {
+            const auto span = base::parse_duration(values.front());
+            if (!span) refuse_value("--warmup", span.error().message);
             options.warmup_ns = *span;
           },
           "Simulate, but do not count, the jobs submitted so long after the first one")

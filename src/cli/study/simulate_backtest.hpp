@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/shell/options.hpp"
 #include "cli/study/simulate_options.hpp"
 #include "cli/study/simulate_runs.hpp"
 #include "study/results/simulate_report.hpp"
@@ -11,7 +12,7 @@
 namespace goban::cli {
 
 /// Declares --backtest and --warmup.
-void add_backtest_options(CLI::App& command, SimulateOptions& options);
+void add_backtest_options(Command& command, SimulateOptions& options);
 
 /// Puts the policy that --backtest names in front of the others if it is not among them.
 void add_site_policy(SimulateOptions& options);

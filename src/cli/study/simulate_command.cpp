@@ -59,10 +59,10 @@ int simulate(SimulateOptions options) {
 
 }  // namespace
 
-void add_simulate(CLI::App& app, Action& action) {
+void add_simulate(Command& app, Action& action) {
   auto options = std::make_shared<SimulateOptions>();
-  CLI::App* c = app.add_subcommand("simulate",
-                                   "Replay a job history under several policies and compare them");
+  Command* c = app.add_subcommand("simulate",
+                                  "Replay a job history under several policies and compare them");
   add_simulate_options(*c, *options);
   c->footer(
       "Examples:\n"

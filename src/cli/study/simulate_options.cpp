@@ -17,7 +17,7 @@ SimulateOptions::SimulateOptions() : threads(std::max(1u, std::thread::hardware_
 
 namespace {
 
-void add_input_options(CLI::App& c, SimulateOptions& options) {
+void add_input_options(Command& c, SimulateOptions& options) {
   SimulateFiles& files = options.files;
   c.add_option("--cluster", files.cluster, "Cluster: a TOML file, a preset, or NxM")->required();
   c.add_option("--jobs", files.jobs, "Job history, plain or gzip, or a store; - reads stdin")
@@ -44,36 +44,36 @@ void add_input_options(CLI::App& c, SimulateOptions& options) {
                "(default: those of the history)");
 }
 
-void add_policy_options(CLI::App& c, SimulateOptions& options) {
+void add_policy_options(Command& c, SimulateOptions& options) {
   c.add_option("--policy", options.policies, "Policies, separated by commas: goban policies")
       ->delimiter(',')
       ->capture_default_str();
   c.add_option("--order", options.order, "Replace the order of every policy");
   c.add_option("--round", options.round_s, "Decide every so many seconds only; 0: at events")
-      ->check(CLI::Range(0.0, 1e7));
+      ->range(0.0, 1e7);
   c.add_option("--restart-cost", options.restart_cost_s,
                "Seconds a relaunched job holds its GPUs idly (default 30; artifact presets 0)")
-      ->check(CLI::Range(0.0, 1e7));
+      ->range(0.0, 1e7);
   c.add_option("--locality-penalty", options.locality_penalty,
                "Slowdown of jobs that span nodes (default 1.0; artifact presets 1.7)")
-      ->check(CLI::Range(0.001, 1000.0));
-  CLI::Option* contention =
+      ->range(0.001, 1000.0);
+  Option* contention =
       c.add_option("--contention", options.contention,
                    "Share of its time that a job spanning racks communicates: such jobs share the "
                    "racks' uplinks and slow each other down (default: no contention)")
-          ->check(CLI::Range(0.0, 1.0));
+          ->range(0.0, 1.0);
   c.add_option("--uplink-ratio", options.uplink_ratio,
                "Bandwidth between racks over that within one (default: as the cluster states)")
-      ->check(CLI::Range(0.001, 1000.0))
+      ->range(0.001, 1000.0)
       ->needs(contention);
   c.add_option("--checkpoint-interval", options.checkpoint_interval_s,
                "Seconds between checkpoints; a node failure loses what came after the last")
-      ->check(CLI::Range(0.0, 1e9))
+      ->range(0.0, 1e9)
       ->capture_default_str();
   c.add_option("--prediction-noise", options.prediction_noise_pct,
                "Standard deviation, in percent, of true slowdowns of jobs that share a GPU around "
                "the predicted ones")
-      ->check(CLI::Range(0.0, 100.0))
+      ->range(0.0, 100.0)
       ->capture_default_str();
   c.add_option("--sharing", options.sharing,
                "Settings of policies that share GPUs, as in max_slowdown=1.2,util_max_pct=90: "
@@ -82,21 +82,21 @@ void add_policy_options(CLI::App& c, SimulateOptions& options) {
   c.add_option("--seed", options.seed, "Seed of policies that draw")->capture_default_str();
 }
 
-void add_output_options(CLI::App& c, SimulateOptions& options) {
+void add_output_options(Command& c, SimulateOptions& options) {
   c.add_option("--rejects", options.files.rejects, "Where rejected records go, with reasons");
   c.add_option("--out", options.out,
                "Write DIR/<policy>/jobs.csv, history.csv (can be replayed) and run.json");
   c.add_option("--html", options.html, "Write a report with pictures: one file for a browser");
   c.add_flag("--decisions", options.decisions, "Write DIR/<policy>/decisions.jsonl, too");
   c.add_option("--threads", options.threads, "Policies simulated at a time")
-      ->check(CLI::Range(1, 1024))
+      ->range(1, 1024)
       ->capture_default_str();
   c.add_flag("--json", options.json, "Print JSON alone");
 }
 
 }  // namespace
 
-void add_simulate_options(CLI::App& command, SimulateOptions& options) {
+void add_simulate_options(Command& command, SimulateOptions& options) {
   add_input_options(command, options);
   add_policy_options(command, options);
   add_backtest_options(command, options);

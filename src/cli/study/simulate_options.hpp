@@ -1,13 +1,13 @@
 // The command line of `goban simulate`: its options, and the policies they name.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/shell/options.hpp"
 #include "cli/study/simulate_inputs.hpp"
 #include "core/policy/compose.hpp"
 
@@ -40,7 +40,7 @@ struct SimulateOptions {
 };
 
 /// Declares all options on `command`; parsing fills `options`, which outlives it.
-void add_simulate_options(CLI::App& command, SimulateOptions& options);
+void add_simulate_options(Command& command, SimulateOptions& options);
 
 /// The policies by name, with the settings that the options replace. Errors: Usage.
 [[nodiscard]] base::Result<std::vector<core::policy::Composition>> compositions(

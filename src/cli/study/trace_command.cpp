@@ -29,7 +29,7 @@ struct GenerateArguments {
   int32_t nodes = 1088;
   study::history::PoissonOptions poisson;
   /// Options given that only some kinds have, and those kinds.
-  std::vector<std::pair<const CLI::Option*, std::vector<std::string>>> special;
+  std::vector<std::pair<const Option*, std::vector<std::string>>> special;
 };
 
 using Generator =
@@ -100,7 +100,7 @@ base::Status check_options(const GenerateArguments& arguments) {
   for (const auto& [option, kinds] : arguments.special) {
     if (option->count() == 0 || std::ranges::find(kinds, arguments.like) != kinds.end()) continue;
     return base::usage_error(
-        fmt::format("{} means nothing with --like {}", option->get_name(), arguments.like),
+        fmt::format("{} means nothing with --like {}", option->name(), arguments.like),
         fmt::format("it belongs to --like {}", fmt::join(kinds, ", ")));
   }
   return {};
@@ -177,19 +177,19 @@ int generate(const GenerateArguments& arguments) {
   return status ? 0 : report_error(status.error());
 }
 
-void add_poisson_options(CLI::App* c, GenerateArguments& arguments) {
+void add_poisson_options(Command* c, GenerateArguments& arguments) {
   study::history::PoissonOptions& poisson = arguments.poisson;
-  std::vector<CLI::Option*> added;
-  CLI::Option* gpus = c->add_option("--gpus", poisson.cluster_gpus, "GPUs of the cluster it is for")
-                          ->check(CLI::Range(int64_t{1}, int64_t{1} << 24))
-                          ->capture_default_str();
-  CLI::Option* load =
+  std::vector<Option*> added;
+  Option* gpus = c->add_option("--gpus", poisson.cluster_gpus, "GPUs of the cluster it is for")
+                     ->range(int64_t{1}, int64_t{1} << 24)
+                     ->capture_default_str();
+  Option* load =
       c->add_option("--load", poisson.load, "Offered load: GPU-seconds of work a GPU and second")
           ->capture_default_str();
-  CLI::Option* cluster =
+  Option* cluster =
       c->add_option("--cluster", arguments.cluster, "Like --gpus: cluster file, preset, NxM")
           ->excludes(gpus);
-  for (CLI::Option* option : {gpus, load, cluster}) {
+  for (Option* option : {gpus, load, cluster}) {
     option->group("Options of gavel and poisson");
     arguments.special.push_back({option, {"gavel", "poisson"}});
   }
@@ -203,42 +203,42 @@ void add_poisson_options(CLI::App* c, GenerateArguments& arguments) {
       c->add_option("--users", poisson.num_users, "Number of users")->capture_default_str());
   added.push_back(c->add_flag("--walltimes", poisson.walltimes,
                               "Give jobs walltime limits, as users guess them"));
-  for (CLI::Option* option : added) {
+  for (Option* option : added) {
     option->group("Options of poisson");
     arguments.special.push_back({option, {"poisson"}});
   }
 }
 
-void add_site_options(CLI::App* c, GenerateArguments& arguments) {
-  CLI::Option* days = c->add_option("--days", arguments.days, "Write the first days only")
-                          ->check(CLI::Range(1, 366))
-                          ->group("Options of abci-2019 and philly");
+void add_site_options(Command* c, GenerateArguments& arguments) {
+  Option* days = c->add_option("--days", arguments.days, "Write the first days only")
+                     ->range(1, 366)
+                     ->group("Options of abci-2019 and philly");
   arguments.special.push_back({days, {"abci-2019", "philly"}});
-  CLI::Option* population =
+  Option* population =
       c->add_option("--population", arguments.population,
                     "dl: the deep-learning jobs; all: the others too, most of them assumed")
-          ->check(CLI::IsMember({"dl", "all"}))
+          ->one_of({"dl", "all"})
           ->capture_default_str()
           ->group("Options of abci-2019");
-  CLI::Option* series =
+  Option* series =
       c->add_option("--with-gpu-series", arguments.series_folder,
                     "Put the jobs on nodes and write the utilisation of every GPU to this folder: "
                     "jobs.csv, series/, truth.csv")
           ->group("Options of abci-2019");
-  CLI::Option* nodes =
+  Option* nodes =
       c->add_option("--nodes", arguments.nodes, "Nodes with four GPUs, for --with-gpu-series")
-          ->check(CLI::Range(1, 100'000))
+          ->range(1, 100'000)
           ->capture_default_str()
           ->needs(series)
           ->group("Options of abci-2019");
-  for (CLI::Option* option : {population, series, nodes}) {
+  for (Option* option : {population, series, nodes}) {
     arguments.special.push_back({option, {"abci-2019"}});
   }
 }
 
-void add_generate(CLI::App* command, Action& action) {
+void add_generate(Command* command, Action& action) {
   auto arguments = std::make_shared<GenerateArguments>();
-  CLI::App* c = command->add_subcommand("generate", "Make a synthetic history from a seed");
+  Command* c = command->add_subcommand("generate", "Make a synthetic history from a seed");
   c->add_option("--like", arguments->like,
                 "Kind of history: abci-2019 (a year of that supercomputer), gavel (training jobs "
                 "with deadlines), philly (75 days of "
@@ -247,7 +247,7 @@ void add_generate(CLI::App* command, Action& action) {
   c->add_option("--jobs", arguments->num_jobs,
                 "How many jobs in the whole period; as a rule 497730 for abci-2019 (2501437 with "
                 "--population all), 1000 for gavel, 151816 for philly, 10000 for poisson")
-      ->check(CLI::Range(int64_t{1}, int64_t{100'000'000}));
+      ->range(int64_t{1}, int64_t{100'000'000});
   c->add_option("--seed", arguments->seed, "Seed; the same seed gives the same bytes")
       ->capture_default_str();
   c->add_option("--out", arguments->out, "Where to write the CSV")->capture_default_str();
@@ -268,8 +268,8 @@ void add_generate(CLI::App* command, Action& action) {
 
 }  // namespace
 
-void add_trace(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("trace", "Look at job histories, convert them, make them");
+void add_trace(Command& app, Action& action) {
+  Command* command = app.add_subcommand("trace", "Look at job histories, convert them, make them");
   command->require_subcommand(1);
   add_trace_inspect(*command, action);
   add_trace_convert(*command, action);

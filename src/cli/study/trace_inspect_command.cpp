@@ -298,9 +298,9 @@ int convert(const TraceArguments& arguments) {
   return written ? 0 : report_error(written.error());
 }
 
-CLI::App* add_reading_command(CLI::App& trace, const std::string& name, const std::string& what,
-                              TraceArguments& arguments) {
-  CLI::App* c = trace.add_subcommand(name, what);
+Command* add_reading_command(Command& trace, const std::string& name, const std::string& what,
+                             TraceArguments& arguments) {
+  Command* c = trace.add_subcommand(name, what);
   c->add_option("FILE", arguments.file, "Job history, plain or gzip, or a store; - reads stdin")
       ->required();
   add_reading_options(*c, arguments.reading);
@@ -312,9 +312,9 @@ CLI::App* add_reading_command(CLI::App& trace, const std::string& name, const st
 
 }  // namespace
 
-void add_trace_inspect(CLI::App& trace, Action& action) {
+void add_trace_inspect(Command& trace, Action& action) {
   auto arguments = std::make_shared<TraceArguments>();
-  CLI::App* c = add_reading_command(trace, "inspect", "Say what a history holds", *arguments);
+  Command* c = add_reading_command(trace, "inspect", "Say what a history holds", *arguments);
   c->add_flag("--json", arguments->json, "Print JSON alone");
   c->footer(
       "Examples:\n"
@@ -324,10 +324,10 @@ void add_trace_inspect(CLI::App& trace, Action& action) {
   c->callback([arguments, &action] { action = [arguments] { return inspect(*arguments); }; });
 }
 
-void add_trace_convert(CLI::App& trace, Action& action) {
+void add_trace_convert(Command& trace, Action& action) {
   auto arguments = std::make_shared<TraceArguments>();
-  CLI::App* c = add_reading_command(trace, "convert", "Write any readable history as generic CSV",
-                                    *arguments);
+  Command* c = add_reading_command(trace, "convert", "Write any readable history as generic CSV",
+                                   *arguments);
   c->add_option("--out", arguments->out, "Where to write the CSV; - is stdout")
       ->capture_default_str();
   c->footer(
