@@ -42,12 +42,14 @@ goban_module(site/series)
 goban_module(site/telemetry site/series)
 goban_module(site/analysis site/records site/series)
 goban_module(site/page)
+goban_module(site site/records site/store site/series site/telemetry site/analysis site/page)
 
 # What would have happened: histories, the simulator, its results, and questions to it.
 goban_layer(study base core site)
 goban_module(study/history)
 goban_module(study/simulator study/history)
 goban_module(study/results study/history study/simulator)
+goban_module(study study/history study/simulator study/results)
 
 # The live scheduler of a cluster, and the engines that carry out what it decides.
 goban_layer(live base core)

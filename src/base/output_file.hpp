@@ -40,4 +40,7 @@ class OutputFile {
   bool failed_ = false;
 };
 
+/// Writes a whole file. Errors: those of OutputFile.
+[[nodiscard]] Status write_file(const std::string& path, std::string text);
+
 }  // namespace goban::base

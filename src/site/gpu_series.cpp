@@ -1,22 +1,20 @@
-#include "cli/site/analyze_series.hpp"
+#include "site/gpu_series.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "base/date_time.hpp"
-#include "cli/shell/command.hpp"
-#include "cli/shell/progress.hpp"
 
-namespace goban::cli {
+namespace goban::site {
 namespace {
 
-using site::analysis::Population;
-using site::analysis::ReportData;
+using analysis::Population;
+using analysis::ReportData;
 
 constexpr int64_t kMilli_ns = 1'000'000;
 
 /// Everything that is missing in the answers has to be read beside them.
-void add_remarks(const site::telemetry::GpuSourceReport& said, ReportData& report) {
+void add_remarks(const telemetry::GpuSourceReport& said, ReportData& report) {
   constexpr size_t kGapsNamed = 20;
   const auto warn = [&report](std::string text) {
     report.remarks.push_back({true, std::move(text)});
@@ -24,7 +22,7 @@ void add_remarks(const site::telemetry::GpuSourceReport& said, ReportData& repor
   for (const std::string& warning : said.warnings) warn(warning);
   for (const std::string& reject : said.rejects) warn("not read: " + reject);
   for (size_t i = 0; i < std::min(said.gaps.size(), kGapsNamed); ++i) {
-    const site::telemetry::Gap& gap = said.gaps[i];
+    const telemetry::Gap& gap = said.gaps[i];
     warn(fmt::format("no answer for {} of {} nodes from {}, {} to {}: {}", gap.metric, gap.nodes,
                      gap.first_node, base::date_time_text(gap.from_ms * kMilli_ns),
                      base::date_time_text(gap.to_ms * kMilli_ns), gap.reason));
@@ -34,12 +32,12 @@ void add_remarks(const site::telemetry::GpuSourceReport& said, ReportData& repor
   }
 }
 
-base::Status open_reader(const site::telemetry::GpuSources& sources, site::series::Metric metric,
-                         std::optional<site::series::StoreReader>& reader, ReportData& report) {
+base::Status open_reader(const telemetry::GpuSources& sources, series::Metric metric,
+                         std::optional<series::StoreReader>& reader, ReportData& report) {
   auto opened = sources.reader(metric);
   if (!opened) return base::failure(opened.error());
   if (opened->tracks().empty()) return {};
-  for (const site::series::StoreDamage& damage : opened->damage()) {
+  for (const series::StoreDamage& damage : opened->damage()) {
     report.remarks.push_back(
         {true, fmt::format("{}: {} bytes are damaged and not read", damage.file,
                            damage.torn_bytes + damage.damaged_bytes)});
@@ -53,8 +51,8 @@ base::Status open_reader(const site::telemetry::GpuSources& sources, site::serie
 std::optional<AskedTime> time_of_jobs(const Population& population, uint32_t step_ms) {
   int64_t first_ns = INT64_MAX;
   int64_t last_ns = 0;
-  for (const site::analysis::Job& job : population.jobs) {
-    const site::records::RecordRow& row = population.row(job);
+  for (const analysis::Job& job : population.jobs) {
+    const records::RecordRow& row = population.row(job);
     if (row.start_ns < 0 || row.end_ns < 0) continue;
     first_ns = std::min(first_ns, row.start_ns);
     last_ns = std::max(last_ns, row.end_ns);
@@ -64,30 +62,32 @@ std::optional<AskedTime> time_of_jobs(const Population& population, uint32_t ste
 }
 
 base::Result<GpuSeries> open_gpu_series(const std::vector<std::string>& sources,
-                                        const Population& population, ReportData& report) {
-  site::telemetry::GpuSourceOptions options;
+                                        const Population& population, ReportData& report,
+                                        base::Progress& progress) {
+  telemetry::GpuSourceOptions options;
   if (const auto time = time_of_jobs(population, options.step_ms)) {
     options.from_ms = time->from_ms;
     options.to_ms = time->to_ms;
   }
-  options.interrupted = &interrupted();
+  options.interrupted = progress.cancel();
   GpuSeries out;
   {
-    ProgressBar bar("GPU series", 0);
-    options.on_progress = [&bar](int64_t done, int64_t total) { bar.update(done, total); };
-    auto opened = site::telemetry::GpuSources::open(sources, options);
+    const base::Phase opening(progress, "GPU series");
+    options.on_progress = [&progress](int64_t done, int64_t total) {
+      progress.update(done, total);
+    };
+    auto opened = telemetry::GpuSources::open(sources, options);
     if (!opened) return base::failure(opened.error());
     out.sources.emplace(std::move(*opened));
   }
-  if (interrupted()) return base::failed("interrupted");
+  if (progress.is_cancelled()) return base::failed("interrupted");
   add_remarks(out.sources->report(), report);
-  using Wanted = std::pair<site::series::Metric, std::optional<site::series::StoreReader>*>;
-  for (const auto& [metric, reader] :
-       {Wanted{site::series::Metric::GpuUtilization, &out.utilization},
-        Wanted{site::series::Metric::GpuMemoryUsed, &out.memory},
-        Wanted{site::series::Metric::GpuSmActive, &out.sm_active},
-        Wanted{site::series::Metric::GpuTensorActive, &out.tensor_active},
-        Wanted{site::series::Metric::GpuProcesses, &out.processes}}) {
+  using Wanted = std::pair<series::Metric, std::optional<series::StoreReader>*>;
+  for (const auto& [metric, reader] : {Wanted{series::Metric::GpuUtilization, &out.utilization},
+                                       Wanted{series::Metric::GpuMemoryUsed, &out.memory},
+                                       Wanted{series::Metric::GpuSmActive, &out.sm_active},
+                                       Wanted{series::Metric::GpuTensorActive, &out.tensor_active},
+                                       Wanted{series::Metric::GpuProcesses, &out.processes}}) {
     if (auto status = open_reader(*out.sources, metric, *reader, report); !status) {
       return base::failure(status.error());
     }
@@ -101,4 +101,4 @@ base::Result<GpuSeries> open_gpu_series(const std::vector<std::string>& sources,
   return out;
 }
 
-}  // namespace goban::cli
+}  // namespace goban::site

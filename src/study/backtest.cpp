@@ -1,47 +1,14 @@
-#include "cli/study/simulate_backtest.hpp"
+#include "study/backtest.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 
-#include "base/units.hpp"
-
-namespace goban::cli {
+namespace goban::study {
 
 using base::Result;
 
-void add_backtest_options(Command& command, SimulateOptions& options) {
-  command
-      .add_option_function(
-          "--backtest",
-          [&options](const std::vector<std::string>& values) {
-            options.backtest = values.empty() ? std::string() : values.front();
-          },
-          "Compare the run of the site's own policy (the first one, if none is named) with the "
-          "recorded starts; its error stands beside every gain")
-      ->expected(0, 1)
-      ->type_name("POLICY");
-  command
-      .add_option_function(
-          "--warmup",
-          [&options](const std::vector<std::string>& values) {
-            const auto span = base::parse_duration(values.front());
-            if (!span) refuse_value("--warmup", span.error().message);
-            options.warmup_ns = *span;
-          },
-          "Simulate, but do not count, the jobs submitted so long after the first one")
-      ->type_name("DURATION");
-}
-
-void add_site_policy(SimulateOptions& options) {
-  if (!options.backtest || options.backtest->empty()) return;
-  if (std::ranges::find(options.policies, *options.backtest) != options.policies.end()) return;
-  options.policies.insert(options.policies.begin(), *options.backtest);
-}
-
-Result<study::results::Comparison> compare_runs(const SimulateOptions& options,
-                                                const SimulateInputs& inputs,
-                                                const FinishedRuns& runs) {
-  study::results::Comparison out;
+Result<results::Comparison> compare_runs(const StudyOptions& options, const Inputs& inputs,
+                                         const FinishedRuns& runs) {
+  results::Comparison out;
   out.runs = runs.metrics;
   const core::model::JobHistory& history = inputs.jobs.history;
   if (!out.runs.empty() && out.runs.front().jobs == 0) {
@@ -53,8 +20,8 @@ Result<study::results::Comparison> compare_runs(const SimulateOptions& options,
         std::ranges::find(options.policies, *options.backtest) - options.policies.begin();
     out.reference = static_cast<size_t>(site);
   }
-  out.backtest = study::results::backtest(
-      out.runs[out.reference].policy, history, runs.results[out.reference].simulation,
+  out.backtest = results::backtest(
+      out.runs[out.reference].policy, history, runs.simulated[out.reference].simulation,
       {.warmup_ns = options.warmup_ns, .seed = options.seed, .resamples = 1000});
   if (out.backtest->jobs == 0) {
     return base::bad_data({options.files.jobs, 0, 0, ""},
@@ -65,4 +32,4 @@ Result<study::results::Comparison> compare_runs(const SimulateOptions& options,
   return out;
 }
 
-}  // namespace goban::cli
+}  // namespace goban::study

@@ -15,7 +15,7 @@
 #include "study/results/decision_log.hpp"
 #include "study/simulator/simulation.hpp"
 
-namespace goban::cli {
+namespace goban::study {
 namespace {
 
 struct Reference {
@@ -57,17 +57,15 @@ TEST_P(ArtifactTest, EveryDecisionAndEveryJctAreEqual) {
                                        reference.order, reference.placement);
 
   const core::model::Cluster cluster = core::model::make_preset("sia-64").value();
-  study::history::ReadOptions read;
+  history::ReadOptions read;
   read.cluster = &cluster;
-  const auto jobs =
-      study::history::read_jobs(*pal + "/traces/" + reference.trace + ".csv", read).value();
+  const auto jobs = history::read_jobs(*pal + "/traces/" + reference.trace + ".csv", read).value();
   ASSERT_EQ(jobs.rejected, 0);
   const auto scores =
       core::knowledge::read_scores(*pal + "/reference/gpu_scores_16x4_binned_code_K2.csv", 64)
           .value();
   const auto fillers =
-      study::history::FillerSource::read(*pal + "/reference/replay_interarrivals_seed1_load2.csv")
-          .value();
+      history::FillerSource::read(*pal + "/reference/replay_interarrivals_seed1_load2.csv").value();
   const auto order =
       reference.order == "Las" ? std::optional<std::string_view>("las") : std::nullopt;
   const auto composition = core::policy::compose(preset_of(reference.placement), order).value();
@@ -77,14 +75,14 @@ TEST_P(ArtifactTest, EveryDecisionAndEveryJctAreEqual) {
                                std::to_string(GetParam().trace.back()) + GetParam().order +
                                GetParam().placement;
   std::filesystem::create_directories(std::filesystem::path(log_path).parent_path());
-  study::results::DecisionLog log(base::OutputFile::create(log_path).value(),
-                                  base::from_seconds(composition.settings.round_s));
-  study::simulator::SimulationOptions options;
+  results::DecisionLog log(base::OutputFile::create(log_path).value(),
+                           base::from_seconds(composition.settings.round_s));
+  simulator::SimulationOptions options;
   options.settings = composition.settings;
   options.fillers = [&](size_t k) { return fillers.job(k, jobs.history); };
   options.observer = &log;
-  const auto result = study::simulator::simulate(jobs.history, {&cluster, &scores, &penalties},
-                                                 composition, options);
+  const auto result =
+      simulator::simulate(jobs.history, {&cluster, &scores, &penalties}, composition, options);
   ASSERT_TRUE(result) << result.error().text();
   ASSERT_TRUE(log.commit());
 
@@ -94,7 +92,7 @@ TEST_P(ArtifactTest, EveryDecisionAndEveryJctAreEqual) {
   const size_t jct = csv.require("jct").value();
   size_t index = 0;
   for (; csv.next(); ++index) {
-    const study::simulator::JobOutcome& outcome = result->outcomes.at(index);
+    const simulator::JobOutcome& outcome = result->outcomes.at(index);
     const base::TimeNs mine = outcome.finish_ns - jobs.history.jobs[index].request.submit_ns;
     EXPECT_EQ(base::to_seconds(mine), base::parse_double(csv.field(jct))) << "job " << index;
   }
@@ -136,9 +134,9 @@ TEST(StrictFifo, AgreesWithIndependentSimulators) {
   const auto path = base::shared_path("data/sim/fifo-10k.csv");
   if (!path) GTEST_SKIP() << "no shared data folder";
   const core::model::Cluster cluster = core::model::make_preset("32x8").value();
-  study::history::ReadOptions read;
+  history::ReadOptions read;
   read.cluster = &cluster;
-  const auto jobs = study::history::read_jobs(*path, read).value();
+  const auto jobs = history::read_jobs(*path, read).value();
   ASSERT_EQ(jobs.history.jobs.size(), 10000u);
   const core::knowledge::PmScores scores = core::knowledge::PmScores::uniform(cluster.num_gpus());
   struct Answer {
@@ -152,15 +150,15 @@ TEST(StrictFifo, AgreesWithIndependentSimulators) {
     const auto composition = core::policy::compose(answer.policy).value();
     const core::knowledge::LocalityPenalties penalties(cluster,
                                                        composition.settings.locality_penalty);
-    study::simulator::SimulationOptions options;
+    simulator::SimulationOptions options;
     options.settings = composition.settings;
-    const auto result = study::simulator::simulate(jobs.history, {&cluster, &scores, &penalties},
-                                                   composition, options);
+    const auto result =
+        simulator::simulate(jobs.history, {&cluster, &scores, &penalties}, composition, options);
     ASSERT_TRUE(result) << result.error().text();
     double jct_s = 0;
     double held_s = 0;
     for (size_t i = 0; i < result->outcomes.size(); ++i) {
-      const study::simulator::JobOutcome& outcome = result->outcomes[i];
+      const simulator::JobOutcome& outcome = result->outcomes[i];
       jct_s += base::to_seconds(outcome.finish_ns - jobs.history.jobs[i].request.submit_ns);
       held_s += base::to_seconds(outcome.held_ns);
     }
@@ -170,4 +168,4 @@ TEST(StrictFifo, AgreesWithIndependentSimulators) {
 }
 
 }  // namespace
-}  // namespace goban::cli
+}  // namespace goban::study

@@ -1,4 +1,4 @@
-#include "cli/study/simulate_inputs.hpp"
+#include "study/inputs.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -7,8 +7,6 @@
 #include "base/number.hpp"
 #include "base/reports/job_profile.hpp"
 #include "base/text_file.hpp"
-#include "cli/shell/progress.hpp"
-#include "cli/study/simulate_knowledge.hpp"
 #include "core/knowledge/app_class.hpp"
 #include "core/knowledge/energy/power_presets.hpp"
 #include "core/knowledge/penalty_model.hpp"
@@ -17,8 +15,9 @@
 #include "core/model/site_rules_file.hpp"
 #include "core/scheduler/accounts.hpp"
 #include "study/history/incidents.hpp"
+#include "study/knowledge_files.hpp"
 
-namespace goban::cli {
+namespace goban::study {
 
 using base::Result;
 using base::usage_error;
@@ -69,23 +68,23 @@ Result<PenaltyOption> parse_penalty(const std::string& text, const core::model::
 }
 
 /// Derived penalties change little with the number of GPUs; each power of two gets its own.
-base::Status add_job_profile(const std::string& path, SimulateInputs& inputs) {
+base::Status add_job_profile(const std::string& path, Inputs& inputs, base::Progress& progress) {
   const auto text = base::read_text_file(path);
   if (!text) return base::failure(text.error());
   const auto profile = base::reports::parse_job_profile(*text, path);
   if (!profile) return base::failure(profile.error());
   const core::model::ModelId model(inputs.jobs.history.models.find(profile->model));
   if (!model.valid()) {
-    fmt::print(stderr, "goban: note: no job has model {} of {}\n", profile->model, path);
+    progress.note(fmt::format("no job has model {} of {}", profile->model, path));
     return {};
   }
   for (uint32_t gpus = 2; gpus <= inputs.cluster.num_gpus(); gpus *= 2) {
     auto levels = core::knowledge::derived_penalties(*profile, inputs.cluster, gpus);
     if (!levels) {
-      fmt::print(stderr,
-                 "goban: note: {} gives no penalty: it needs bytes_per_step and sync_interval_s, "
-                 "and the cluster the bandwidth of every level\n",
-                 path);
+      progress.note(
+          fmt::format("{} gives no penalty: it needs bytes_per_step and sync_interval_s, and the "
+                      "cluster the bandwidth of every level",
+                      path));
       return {};
     }
     PenaltyOption option;
@@ -98,7 +97,7 @@ base::Status add_job_profile(const std::string& path, SimulateInputs& inputs) {
 }
 
 /// The rules of the site; no job may ask for more than its account may ever hold.
-base::Status add_rules(const std::string& path, SimulateInputs& inputs) {
+base::Status add_rules(const std::string& path, Inputs& inputs) {
   core::model::JobHistory& history = inputs.jobs.history;
   auto rules = core::model::read_site_rules(path, history);
   if (!rules) return base::failure(rules.error());
@@ -126,24 +125,23 @@ base::Status add_rules(const std::string& path, SimulateInputs& inputs) {
   return {};
 }
 
-std::string why_empty(const study::history::ReadResult& read) {
+std::string why_empty(const history::ReadResult& read) {
   if (read.rejected > 0) return "the first reasons: " + read.first_rejections[0].reason;
   if (read.counts.cpu_jobs_left_out == 0) return "the history is empty";
   return "all jobs are CPU-only, and the cluster has no resource type without GPUs";
 }
 
-Result<study::history::ReadResult> read_history(SimulateFiles& files,
-                                                const core::model::Cluster& cluster,
-                                                const std::string& out) {
-  study::history::ReadOptions options;
-  files.reading.apply(options);
+Result<history::ReadResult> read_jobs(InputFiles& files, const core::model::Cluster& cluster,
+                                      const std::string& out, base::Progress& progress) {
+  history::ReadOptions options;
+  static_cast<site::records::ReadOptions&>(options) = files.reading;
   options.cluster = &cluster;
   const bool rejects_named = !files.rejects.empty();
   if (!rejects_named) files.rejects = (out.empty() ? "" : out + "/") + "rejected.csv";
   if (files.keep_rejects) options.rejects_path = files.rejects;
-  ProgressBar progress("reading", 1);
+  const base::Phase reading(progress, "reading");
   options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
-  auto result = read_history_input(files.jobs, options);
+  auto result = history::read_history(files.jobs, options);
   if (files.keep_rejects && !rejects_named && (!result || result->rejected == 0))
     std::remove(files.rejects.c_str());
   return result;
@@ -151,7 +149,7 @@ Result<study::history::ReadResult> read_history(SimulateFiles& files,
 
 }  // namespace
 
-std::vector<std::string> SimulateFiles::input_paths() const {
+std::vector<std::string> InputFiles::input_paths() const {
   std::vector<std::string> paths;
   if (core::model::is_cluster_file(cluster)) paths.push_back(cluster);
   for (const std::string* path : {&jobs, &scores, &fillers, &accounts, &incidents, &colocation}) {
@@ -163,7 +161,7 @@ std::vector<std::string> SimulateFiles::input_paths() const {
   return paths;
 }
 
-core::knowledge::LocalityPenalties SimulateInputs::penalties_for(
+core::knowledge::LocalityPenalties Inputs::penalties_for(
     const core::policy::Composition& composition, std::optional<double> across_nodes) const {
   if (composition.settings.ideal_speed && !across_nodes) {
     core::knowledge::LocalityPenalties ideal(cluster, 1.0);
@@ -186,15 +184,16 @@ core::knowledge::LocalityPenalties SimulateInputs::penalties_for(
   return result;
 }
 
-study::simulator::FillerSource SimulateInputs::filler_source() const {
+simulator::FillerSource Inputs::filler_source() const {
   if (!fillers) return {};
   return [this](size_t k) { return fillers->job(k, jobs.history); };
 }
 
-Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out, uint64_t seed) {
+Result<Inputs> load_inputs(InputFiles& files, const std::string& out, uint64_t seed,
+                           base::Progress& progress) {
   auto cluster = core::model::resolve_cluster(files.cluster);
   if (!cluster) return base::failure(cluster.error());
-  auto jobs = read_history(files, *cluster, out);
+  auto jobs = read_jobs(files, *cluster, out, progress);
   if (!jobs) return base::failure(jobs.error());
   if (jobs->history.jobs.empty()) {
     return base::bad_data({files.jobs, 0, 0, ""},
@@ -202,8 +201,7 @@ Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out,
                           why_empty(*jobs));
   }
   core::knowledge::PmScores ideal = core::knowledge::PmScores::uniform(cluster->num_gpus());
-  SimulateInputs inputs{
-      std::move(*cluster), std::move(*jobs), std::move(ideal), {}, {}, {}, {}, {}, {}};
+  Inputs inputs{std::move(*cluster), std::move(*jobs), std::move(ideal), {}, {}, {}, {}, {}, {}};
   if (auto status = add_knowledge(files, seed, inputs); !status) {
     return base::failure(status.error());
   }
@@ -219,18 +217,18 @@ Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out,
     }
   }
   if (!files.fillers.empty()) {
-    auto fillers = study::history::FillerSource::read(files.fillers);
+    auto fillers = history::FillerSource::read(files.fillers);
     if (!fillers) return base::failure(fillers.error());
     inputs.fillers = std::move(*fillers);
   }
   if (!files.incidents.empty()) {
-    auto incidents =
-        study::history::read_incidents(files.incidents, inputs.cluster, inputs.jobs.history);
+    auto incidents = history::read_incidents(files.incidents, inputs.cluster, inputs.jobs.history);
     if (!incidents) return base::failure(incidents.error());
     inputs.incidents = std::move(*incidents);
   }
   for (const std::string& path : files.job_profiles) {
-    if (auto status = add_job_profile(path, inputs); !status) return base::failure(status.error());
+    if (auto status = add_job_profile(path, inputs, progress); !status)
+      return base::failure(status.error());
   }
   for (const std::string& text : files.penalties) {
     auto option = parse_penalty(text, inputs.cluster, inputs.jobs.history.models);
@@ -240,4 +238,4 @@ Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out,
   return inputs;
 }
 
-}  // namespace goban::cli
+}  // namespace goban::study

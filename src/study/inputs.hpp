@@ -1,12 +1,13 @@
-// Reads everything a simulation needs from the files its command line names.
+// Everything that a study reads from files: the cluster, the jobs, and what is known of both.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/progress.hpp"
 #include "base/result.hpp"
-#include "cli/site/reading_options.hpp"
 #include "core/knowledge/locality.hpp"
 #include "core/knowledge/pm_scores.hpp"
 #include "core/model/cluster.hpp"
@@ -16,13 +17,13 @@
 #include "study/results/note.hpp"
 #include "study/simulator/simulation.hpp"
 
-namespace goban::cli {
+namespace goban::study {
 
 /// Paths and names as given; empty = not given.
-struct SimulateFiles {
+struct InputFiles {
   std::string cluster;
   std::string jobs;
-  ReadingArguments reading;
+  site::records::ReadOptions reading;  ///< of the jobs; without rejects and progress
   std::string scores;
   std::string fillers;
   std::string accounts;
@@ -35,11 +36,11 @@ struct SimulateFiles {
   std::vector<std::string> job_profiles;
   bool keep_rejects = true;  ///< write refused records to a file
 
-  /// All files that are read, "-" for standard input; a preset is none.
+  /// All files that are read, "-" for standard input; presets are not files.
   [[nodiscard]] std::vector<std::string> input_paths() const;
 };
 
-/// One penalty beyond the general one; which field is set says what it is for.
+/// A penalty beyond the general one; the field that is set says what it applies to.
 struct PenaltyOption {
   std::optional<core::model::AppClass> app_class;
   std::optional<core::model::ModelId> model;
@@ -49,27 +50,28 @@ struct PenaltyOption {
   std::vector<double> by_level;  ///< of a model, derived from its job profile
 };
 
-struct SimulateInputs {
+struct Inputs {
   core::model::Cluster cluster;
-  study::history::ReadResult jobs;
+  history::ReadResult jobs;
   core::knowledge::PmScores scores;
   std::shared_ptr<const core::model::SiteRules> rules;  ///< never null
   std::vector<core::model::Event> incidents;
-  std::optional<study::history::FillerSource> fillers;
+  std::optional<history::FillerSource> fillers;
   std::vector<PenaltyOption> penalties;
   std::shared_ptr<const core::policy::SiteKnowledge> knowledge;  ///< null: nothing was given
-  std::vector<study::results::Note> knowledge_notes;             ///< about it and the deadlines
+  std::vector<results::Note> knowledge_notes;                    ///< about it and the deadlines
 
-  /// Penalties of one run: its own default, `across_nodes` over it, the site's over that.
+  /// Locality penalties of one run: its own default, then `across_nodes`, then the site's.
   [[nodiscard]] core::knowledge::LocalityPenalties penalties_for(
       const core::policy::Composition& composition, std::optional<double> across_nodes) const;
-  /// A source of its own for one run, or none.
-  [[nodiscard]] study::simulator::FillerSource filler_source() const;
+  /// A filler source of its own for one run, or an empty one.
+  [[nodiscard]] simulator::FillerSource filler_source() const;
 };
 
-/// Loads all files. Fills in `files.rejects` if records were refused and no place was named.
-/// `seed` is for deadlines that are drawn.
-[[nodiscard]] base::Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out,
-                                                       uint64_t seed);
+/// Loads all files. Sets `files.rejects` if records were refused and no place was named. `out`:
+/// folder of the results, or empty. `seed` is for deadlines that are drawn.
+/// Errors: those of reading each file; BadData if no job is left.
+[[nodiscard]] base::Result<Inputs> load_inputs(InputFiles& files, const std::string& out,
+                                               uint64_t seed, base::Progress& progress);
 
-}  // namespace goban::cli
+}  // namespace goban::study

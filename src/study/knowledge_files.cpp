@@ -1,4 +1,4 @@
-#include "cli/study/simulate_knowledge.hpp"
+#include "study/knowledge_files.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "core/policy/make_knowledge.hpp"
 #include "study/history/deadlines.hpp"
 
-namespace goban::cli {
+namespace goban::study {
 namespace {
 
 using base::Result;
@@ -31,16 +31,14 @@ std::string some_of(const std::vector<std::string>& names) {
 
 class Notes {
  public:
-  explicit Notes(std::vector<study::results::Note>& notes) : notes_(notes) {}
-  void info(std::string text) {
-    notes_.push_back({study::results::NoteLevel::Info, std::move(text)});
-  }
+  explicit Notes(std::vector<results::Note>& notes) : notes_(notes) {}
+  void info(std::string text) { notes_.push_back({results::NoteLevel::Info, std::move(text)}); }
   void warning(std::string text) {
-    notes_.push_back({study::results::NoteLevel::Warning, std::move(text)});
+    notes_.push_back({results::NoteLevel::Warning, std::move(text)});
   }
 
  private:
-  std::vector<study::results::Note>& notes_;
+  std::vector<results::Note>& notes_;
 };
 
 /// A CSV, or Gavel's JSON, which begins with a brace.
@@ -98,19 +96,19 @@ void note_gaps(const core::policy::KnowledgeGaps& gaps, bool colocation, bool en
   }
 }
 
-Status set_deadlines(const std::string& spec, uint64_t seed, SimulateInputs& inputs, Notes& notes) {
+Status set_deadlines(const std::string& spec, uint64_t seed, Inputs& inputs, Notes& notes) {
   core::model::JobHistory& history = inputs.jobs.history;
   int64_t& impossible = inputs.jobs.counts.impossible_deadlines;
   if (spec == kNone) {
-    study::history::clear_deadlines(history);
+    history::clear_deadlines(history);
     impossible = 0;
     return {};
   }
   if (spec == kGavel) {
-    impossible = study::history::draw_gavel_deadlines(history, seed).impossible;
+    impossible = history::draw_gavel_deadlines(history, seed).impossible;
     return {};
   }
-  const auto counts = study::history::read_deadlines(spec, history);
+  const auto counts = history::read_deadlines(spec, history);
   if (!counts) return base::failure(counts.error());
   impossible = counts->impossible;
   if (counts->unknown_jobs > 0) {
@@ -132,7 +130,7 @@ bool is_deadline_file(const std::string& spec) {
   return !spec.empty() && spec != kGavel && spec != kNone;
 }
 
-Status add_knowledge(const SimulateFiles& files, uint64_t seed, SimulateInputs& inputs) {
+Status add_knowledge(const InputFiles& files, uint64_t seed, Inputs& inputs) {
   Notes notes(inputs.knowledge_notes);
   if (!files.deadlines.empty()) {
     if (Status set = set_deadlines(files.deadlines, seed, inputs, notes); !set) return set;
@@ -156,4 +154,4 @@ Status add_knowledge(const SimulateFiles& files, uint64_t seed, SimulateInputs& 
   return {};
 }
 
-}  // namespace goban::cli
+}  // namespace goban::study

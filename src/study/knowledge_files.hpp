@@ -1,16 +1,15 @@
-// The part of `goban simulate` that reads power models, co-location histories and deadlines.
+// Power models, co-location histories and deadlines that a study reads.
 #pragma once
 
-#include "cli/study/simulate_inputs.hpp"
+#include "study/inputs.hpp"
 
-namespace goban::cli {
+namespace goban::study {
 
-/// `--deadlines` names a file.
+/// Deadlines `spec` is the path of a file, not "gavel", "none" or empty.
 [[nodiscard]] bool is_deadline_file(const std::string& spec);
 
-/// Reads what --energy, --colocation and --deadlines name into `inputs`, finds the applications of
-/// its jobs, and notes what is missing. Without these options nothing changes.
-[[nodiscard]] base::Status add_knowledge(const SimulateFiles& files, uint64_t seed,
-                                         SimulateInputs& inputs);
+/// Reads the energy, colocation and deadlines files into `inputs`, finds the applications of its
+/// jobs, and notes what is missing. Without these files nothing changes. Errors: those of reading.
+[[nodiscard]] base::Status add_knowledge(const InputFiles& files, uint64_t seed, Inputs& inputs);
 
-}  // namespace goban::cli
+}  // namespace goban::study

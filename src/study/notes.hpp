@@ -1,17 +1,23 @@
 // What the reader of simulated results has to know, on a terminal and in a report.
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include "cli/study/read_notes.hpp"
-#include "cli/study/simulate_inputs.hpp"
+#include "study/inputs.hpp"
 
-namespace goban::cli {
+namespace goban::study {
 
-/// Notes about the history, and about policies that were told more than a live scheduler would
-/// know.
-[[nodiscard]] std::vector<study::results::Note> simulate_notes(
-    const SimulateFiles& files, const SimulateInputs& inputs,
+/// Notes on the history `path`, and a warning if records were refused; `rejects` is where they are,
+/// or empty.
+[[nodiscard]] std::vector<results::Note> read_notes(const history::ReadResult& read,
+                                                    const std::string& path,
+                                                    const std::string& rejects);
+
+/// The same of a study's history, with notes about policies that know more than a live scheduler
+/// would, and about the site's knowledge.
+[[nodiscard]] std::vector<results::Note> study_notes(
+    const InputFiles& files, const Inputs& inputs,
     const std::vector<core::policy::Composition>& policies);
 
-}  // namespace goban::cli
+}  // namespace goban::study

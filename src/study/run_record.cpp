@@ -1,46 +1,28 @@
-#include "cli/study/run_record.hpp"
+#include "study/run_record.hpp"
 
-#include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
 
-namespace goban::cli {
+namespace goban::study {
 namespace {
 
 using base::Result;
 using base::Status;
 using nlohmann::ordered_json;
 
-/// Options that decide where results go, which runs are made beside this one, or how they are
-/// compared; none changes what happens in a run.
-constexpr std::array<std::string_view, 11> kOutputOptions = {
-    "help",   "out",  "decisions", "threads", "json", "rejects",
-    "policy", "html", "backtest",  "warmup",  "quiet"};
-
-tl::unexpected<base::Error> bad_record(const std::string& path, std::string message) {
-  return base::bad_data({path, 0, 0, ""}, std::move(message),
-                        "give the folder of one policy that goban simulate --out made");
-}
-
 std::string path_of(const std::string& folder) { return folder + "/run.json"; }
 
 }  // namespace
 
-std::vector<std::string> deciding_arguments(const Command& command) {
-  std::vector<std::string> arguments;
-  for (const auto& [name, value] : command.given()) {
-    if (std::ranges::find(kOutputOptions, name) != kOutputOptions.end()) continue;
-    arguments.push_back(fmt::format("--{}={}", name, value));
-  }
-  return arguments;
+tl::unexpected<base::Error> bad_run_record(const std::string& folder, std::string message) {
+  return base::bad_data({path_of(folder), 0, 0, ""}, std::move(message),
+                        "give the folder of one policy that goban simulate --out made");
 }
 
-Result<RunRecord> record_run(const SimulateOptions& options) {
+Result<RunRecord> record_run(const StudyOptions& options) {
   RunRecord record;
   record.arguments = options.arguments;
   for (const std::string& path : options.files.input_paths()) {
@@ -85,8 +67,9 @@ Result<RunRecord> read_run_record(const std::string& folder) {
   try {
     const auto document = nlohmann::json::parse(*text);
     if (document.at("goban_run").get<int>() != RunRecord::kVersion) {
-      return bad_record(path, fmt::format("the run is of version {}, this program knows {}",
-                                          document.at("goban_run").dump(), RunRecord::kVersion));
+      return bad_run_record(folder,
+                            fmt::format("the run is of version {}, this program knows {}",
+                                        document.at("goban_run").dump(), RunRecord::kVersion));
     }
     RunRecord record;
     record.policy = document.at("policy").get<std::string>();
@@ -101,14 +84,13 @@ Result<RunRecord> read_run_record(const std::string& folder) {
     }
     return record;
   } catch (const std::exception& problem) {
-    return bad_record(path, fmt::format("not a run record: {}", problem.what()));
+    return bad_run_record(folder, fmt::format("not a run record: {}", problem.what()));
   }
 }
 
-Result<SimulateOptions> restore_options(const RunRecord& record, const std::string& folder) {
-  const std::string path = path_of(folder);
+Status check_unchanged(const RunRecord& record, const std::string& folder) {
   if (record.from_stdin) {
-    return base::bad_data({path, 0, 0, ""}, "the run read its jobs from standard input",
+    return base::bad_data({path_of(folder), 0, 0, ""}, "the run read its jobs from standard input",
                           "simulate from a file to be able to explain");
   }
   for (const RunRecord::Input& input : record.inputs) {
@@ -122,17 +104,7 @@ Result<SimulateOptions> restore_options(const RunRecord& record, const std::stri
                             "run goban simulate again");
     }
   }
-  SimulateOptions options;
-  Command command;
-  add_simulate_options(command, options);
-  std::vector<std::string> words{"--policy=" + record.policy};
-  words.insert(words.end(), record.arguments.begin(), record.arguments.end());
-  if (const std::string problem = command.parse_words(std::move(words)); !problem.empty()) {
-    return bad_record(path, fmt::format("arguments that this program does not take: {}", problem));
-  }
-  options.policies = {record.policy};
-  options.files.keep_rejects = false;
-  return options;
+  return {};
 }
 
-}  // namespace goban::cli
+}  // namespace goban::study

@@ -1,14 +1,13 @@
-// run.json: what a simulated run was made from, so that it can be run again exactly.
+// run.json: what a simulated run was made from, so that it can be repeated exactly.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "base/file_checksum.hpp"
-#include "cli/shell/options.hpp"
-#include "cli/study/simulate_options.hpp"
+#include "study/study_options.hpp"
 
-namespace goban::cli {
+namespace goban::study {
 
 /// One run of `goban simulate`. The arguments are those that decide what happens, not where it is
 /// written or printed; paths are as they were given.
@@ -24,21 +23,22 @@ struct RunRecord {
   bool from_stdin = false;  ///< the jobs cannot be read again
 };
 
-/// The arguments of a parsed `goban simulate`.
-[[nodiscard]] std::vector<std::string> deciding_arguments(const Command& command);
-
 /// Checksums of all input files that the options name. Errors: Failed if one cannot be read.
-[[nodiscard]] base::Result<RunRecord> record_run(const SimulateOptions& options);
+[[nodiscard]] base::Result<RunRecord> record_run(const StudyOptions& options);
 
-/// Writes folder/run.json for one policy; reads it back.
+/// Writes folder/run.json for one policy. Errors: Failed.
 [[nodiscard]] base::Status write_run_record(const std::string& folder, const std::string& policy,
                                             const RunRecord& record);
-/// Errors: Failed, BadData (no such file, not a run record, of a later version).
+/// Reads folder/run.json. Errors: Failed, BadData (no such file, not a run record, of a later
+/// version).
 [[nodiscard]] base::Result<RunRecord> read_run_record(const std::string& folder);
 
-/// The options as they were, for this one policy. Errors: BadData if an input changed since, came
-/// from standard input, or an argument is not known any more.
-[[nodiscard]] base::Result<SimulateOptions> restore_options(const RunRecord& record,
-                                                            const std::string& folder);
+/// The run can be repeated: its inputs are files that did not change. Errors: BadData if not;
+/// Failed if one cannot be read.
+[[nodiscard]] base::Status check_unchanged(const RunRecord& record, const std::string& folder);
 
-}  // namespace goban::cli
+/// The error of a run.json that makes no sense.
+[[nodiscard]] tl::unexpected<base::Error> bad_run_record(const std::string& folder,
+                                                         std::string message);
+
+}  // namespace goban::study

@@ -1,16 +1,15 @@
-#include "cli/study/analyze_sizing.hpp"
+#include "study/sizing.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
 
-#include "cli/shell/command.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "study/history/history_builder.hpp"
 #include "study/simulator/simulation.hpp"
 
-namespace goban::cli {
+namespace goban::study {
 namespace {
 
 using site::analysis::Context;
@@ -29,7 +28,7 @@ struct Trial {
 
 /// All jobs of the population that hold GPUs, as the simulator takes them.
 core::model::JobHistory history_of(const site::analysis::Population& population) {
-  study::history::HistoryBuilder builder(nullptr, population.jobs.size() + 1);
+  history::HistoryBuilder builder(nullptr, population.jobs.size() + 1);
   site::records::RecordTable::RecordBuffers buffers;
   uint32_t last = UINT32_MAX;
   for (const Job& job : population.jobs) {
@@ -59,18 +58,18 @@ int64_t most_at_once(const core::model::JobHistory& history) {
 }
 
 base::Result<Trial> try_nodes(const core::model::JobHistory& history, int64_t nodes, int32_t gpus,
-                              const SizingTarget& target) {
+                              const SizingTarget& target, const std::atomic<bool>* cancel) {
   const auto cluster = core::model::make_preset(fmt::format("{}x{}", nodes, gpus));
   if (!cluster) return base::failure(cluster.error());
   const auto composition = core::policy::compose(kPolicy);
   if (!composition) return base::failure(composition.error());
   const core::knowledge::PmScores scores = core::knowledge::PmScores::uniform(cluster->num_gpus());
   const core::knowledge::LocalityPenalties penalties(*cluster, 1.0);
-  study::simulator::SimulationOptions options;
+  simulator::SimulationOptions options;
   options.settings = composition->settings;
-  options.cancel = &interrupted();
+  options.cancel = cancel;
   const auto result =
-      study::simulator::simulate(history, {&*cluster, &scores, &penalties}, *composition, options);
+      simulator::simulate(history, {&*cluster, &scores, &penalties}, *composition, options);
   if (!result) return base::failure(result.error());
   std::vector<double> waits;
   for (size_t i = 0; i < history.jobs.size(); ++i) {
@@ -99,10 +98,11 @@ int64_t fewest_nodes(const core::model::JobHistory& history, int32_t gpus) {
 
 /// Doubles until the target is met, then halves the gap.
 base::Result<std::map<int64_t, Trial>> search(const core::model::JobHistory& history, int32_t gpus,
-                                              const SizingTarget& target) {
+                                              const SizingTarget& target,
+                                              const std::atomic<bool>* cancel) {
   std::map<int64_t, Trial> trials;
   const auto meets = [&](int64_t nodes) -> base::Result<bool> {
-    const auto trial = try_nodes(history, nodes, gpus, target);
+    const auto trial = try_nodes(history, nodes, gpus, target, cancel);
     if (!trial) return base::failure(trial.error());
     trials[nodes] = *trial;
     return trial->target_wait_h <= target.wait_h;
@@ -127,14 +127,15 @@ base::Result<std::map<int64_t, Trial>> search(const core::model::JobHistory& his
 
 }  // namespace
 
-base::Status add_sizing(const Context& context, const SizingTarget& target) {
+base::Status add_sizing(const Context& context, const SizingTarget& target,
+                        const base::Progress& progress) {
   const core::model::JobHistory history = history_of(context.population);
   if (history.jobs.empty()) {
     add_absent(context, "sizing", kSection, {}, "reason.no_jobs");
     return {};
   }
   const int32_t gpus = context.population.site.gpus_per_node;
-  const auto trials = search(history, gpus, target);
+  const auto trials = search(history, gpus, target, progress.cancel());
   if (!trials) return base::failure(trials.error());
   site::analysis::Table table = make_table(context, "sizing", kSection);
   table.text = context.labels.with("text.sizing_model", 100 * target.share, target.wait_h, kPolicy);
@@ -160,4 +161,4 @@ base::Status add_sizing(const Context& context, const SizingTarget& target) {
   return {};
 }
 
-}  // namespace goban::cli
+}  // namespace goban::study

@@ -1,11 +1,11 @@
-#include "cli/study/simulate_html.hpp"
+#include "study/study_report.hpp"
 
 #include <fmt/format.h>
 
 #include "base/number.hpp"
 #include "site/page/html_report.hpp"
 
-namespace goban::cli {
+namespace goban::study {
 
 namespace {
 
@@ -13,8 +13,7 @@ constexpr size_t kHeatRowsMax = 256;
 
 std::string seconds_text(double seconds) { return base::number_text(seconds) + " s"; }
 
-std::vector<std::pair<std::string, std::string>> settings_of(
-    const study::simulator::BatchRun& run) {
+std::vector<std::pair<std::string, std::string>> settings_of(const simulator::BatchRun& run) {
   const core::policy::RunSettings& settings = run.options.settings;
   return {{"decides", settings.round_s > 0 ? "every " + seconds_text(settings.round_s)
                                            : std::string("at events")},
@@ -24,14 +23,14 @@ std::vector<std::pair<std::string, std::string>> settings_of(
 
 }  // namespace
 
-SimulateHtml::SimulateHtml(const SimulateOptions& options, const SimulateInputs& inputs,
-                           std::vector<study::results::Note> notes)
+StudyReport::StudyReport(const StudyOptions& options, const Inputs& inputs,
+                         std::vector<results::Note> notes)
     : path_(options.html) {
   if (path_.empty()) return;
   report_.notes = std::move(notes);
   report_.warmup_ns = options.warmup_ns;
-  const SimulateFiles& files = options.files;
-  rows_ = study::results::heat_rows(inputs.cluster, kHeatRowsMax);
+  const InputFiles& files = options.files;
+  rows_ = results::heat_rows(inputs.cluster, kHeatRowsMax);
   report_.title = fmt::format("{} on {}", files.jobs, inputs.cluster.name());
   report_.goban_version = GOBAN_VERSION;
   report_.cluster = &inputs.cluster;
@@ -63,30 +62,29 @@ SimulateHtml::SimulateHtml(const SimulateOptions& options, const SimulateInputs&
   setting("seed", std::to_string(options.seed));
 }
 
-void SimulateHtml::watch(study::simulator::BatchRun& run) {
+void StudyReport::watch(simulator::BatchRun& run) {
   if (path_.empty()) return;
   recorders_.push_back(
-      std::make_unique<study::results::RunRecorder>(*report_.history, rows_, run.options.observer));
+      std::make_unique<results::RunRecorder>(*report_.history, rows_, run.options.observer));
   run.options.observer = recorders_.back().get();
   if (report_.knowledge != nullptr) {
     pairs_.push_back(
-        std::make_unique<study::results::PairRecorder>(*report_.cluster, run.options.observer));
+        std::make_unique<results::PairRecorder>(*report_.cluster, run.options.observer));
     run.options.observer = pairs_.back().get();
   }
   report_.runs.push_back({.settings = settings_of(run)});
 }
 
-base::Status SimulateHtml::write(const study::results::Comparison& comparison,
-                                 const FinishedRuns& runs) {
+base::Status StudyReport::write(const results::Comparison& comparison, const FinishedRuns& runs) {
   if (path_.empty()) return {};
   report_.comparison = comparison;
   for (size_t i = 0; i < report_.runs.size(); ++i) {
-    report_.runs[i].result = &runs.results[i].simulation;
+    report_.runs[i].result = &runs.simulated[i].simulation;
     report_.runs[i].recorder = recorders_[i].get();
     if (!runs.energy.empty()) report_.runs[i].energy = runs.energy[i].get();
     if (!pairs_.empty()) report_.runs[i].pairs = pairs_[i].get();
   }
-  return site::page::write_html(path_, study::results::report_document(report_));
+  return site::page::write_html(path_, results::report_document(report_));
 }
 
-}  // namespace goban::cli
+}  // namespace goban::study

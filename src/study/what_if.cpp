@@ -1,4 +1,4 @@
-#include "cli/study/what_if.hpp"
+#include "study/what_if.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,13 +13,13 @@
 
 #include "base/clock.hpp"
 #include "base/json_fields.hpp"
-#include "cli/study/simulate_knowledge.hpp"
-#include "cli/study/simulate_runs.hpp"
 #include "core/model/site_rules_file.hpp"
 #include "site/store/job_store.hpp"
+#include "study/knowledge_files.hpp"
 #include "study/results/energy_recorder.hpp"
+#include "study/runs.hpp"
 
-namespace goban::cli {
+namespace goban::study {
 
 using base::Result;
 using nlohmann::json;
@@ -51,13 +51,13 @@ json recorded_figures(const core::model::JobHistory& history) {
   return {{"policy", "as recorded"},
           {"jobs", jct_s.size()},
           {"avg_jct_s", sum_s / count},
-          {"p50_jct_s", study::results::percentile(jct_s, 50)},
-          {"p99_jct_s", study::results::percentile(jct_s, 99)},
+          {"p50_jct_s", results::percentile(jct_s, 50)},
+          {"p99_jct_s", results::percentile(jct_s, 99)},
           {"avg_wait_s", wait_s / count},
           {"makespan_s", base::to_seconds(last_ns - first_ns)}};
 }
 
-json figures_of(const study::results::RunMetrics& run) {
+json figures_of(const results::RunMetrics& run) {
   json out = {{"policy", run.policy},
               {"jobs", run.jobs},
               {"avg_jct_s", run.avg_jct_s},
@@ -75,9 +75,7 @@ json figures_of(const study::results::RunMetrics& run) {
 
 }  // namespace
 
-WhatIf::WhatIf(const serve::daemon::ServeConfig& config, const live::controller::Site& site,
-               std::function<core::knowledge::PmScores()> scores, WhatIfLimits limits)
-    : config_(config), cluster_(site.cluster), scores_(std::move(scores)), limits_(limits) {}
+WhatIf::WhatIf(WhatIfSite site, WhatIfLimits limits) : site_(std::move(site)), limits_(limits) {}
 
 Result<WhatIf::Question> WhatIf::parse(const std::string& text) const {
   const json body = json::parse(text, nullptr, false);
@@ -101,14 +99,15 @@ Result<WhatIf::Question> WhatIf::parse(const std::string& text) const {
   return question;
 }
 
-Result<SimulateInputs> WhatIf::load(const Question& question) const {
+Result<Inputs> WhatIf::load(const Question& question,
+                            const core::knowledge::PmScores& scores) const {
   const base::TimeNs now = wall_clock ? wall_clock() : base::wall_ns();
-  auto store = site::store::JobStore::open(config_.store, false);
+  auto store = site::store::JobStore::open(site_.store, false);
   if (!store) return base::failure(store.error());
   const auto span_ns = static_cast<base::TimeNs>(question.days * static_cast<double>(kDay));
-  study::history::ReadOptions options;
-  options.cluster = &cluster_;
-  auto jobs = study::history::read_jobs(
+  history::ReadOptions options;
+  options.cluster = &site_.cluster;
+  auto jobs = history::read_jobs(
       [&](site::records::RecordSink& sink) {
         return store->read({.from_ns = now - span_ns}, sink);
       },
@@ -121,16 +120,16 @@ Result<SimulateInputs> WhatIf::load(const Question& question) const {
                     question.days),
         "ask for more days");
   }
-  SimulateInputs inputs{cluster_, std::move(*jobs), scores_(), {}, {}, {}, {}, {}, {}};
-  SimulateFiles files;
-  files.energy = config_.energy;
-  files.colocation = config_.colocation;
-  if (auto status = add_knowledge(files, config_.seed, inputs); !status) {
+  Inputs inputs{site_.cluster, std::move(*jobs), scores, {}, {}, {}, {}, {}, {}};
+  InputFiles files;
+  files.energy = site_.energy;
+  files.colocation = site_.colocation;
+  if (auto status = add_knowledge(files, site_.seed, inputs); !status) {
     return base::failure(status.error());
   }
   core::model::SiteRules rules;
-  if (!config_.accounts.empty()) {
-    auto read = core::model::read_site_rules(config_.accounts, inputs.jobs.history);
+  if (!site_.accounts.empty()) {
+    auto read = core::model::read_site_rules(site_.accounts, inputs.jobs.history);
     if (!read) return base::failure(read.error());
     rules = std::move(*read);
   }
@@ -138,40 +137,36 @@ Result<SimulateInputs> WhatIf::load(const Question& question) const {
   return inputs;
 }
 
-Result<std::string> WhatIf::replay(const Question& question,
-                                   const std::atomic<bool>& cancel) const {
-  SimulateOptions options;
+Result<std::string> WhatIf::simulate(const Question& question,
+                                     const core::knowledge::PmScores& scores,
+                                     const std::atomic<bool>& cancel) const {
+  StudyOptions options;
   options.policies = question.policies;
-  options.seed = config_.seed;
-  auto policies = compositions(options);
+  options.seed = site_.seed;
+  options.sharing = {"live"};
+  options.sharing.insert(options.sharing.end(), site_.sharing.begin(), site_.sharing.end());
+  const auto policies = compositions(options);
   if (!policies) return base::failure(policies.error());
-  for (core::policy::Composition& each : *policies) {
-    if (auto status = serve::daemon::set_sharing(config_, each.eaco); !status) {
-      return base::failure(status.error());
-    }
-  }
-  const auto inputs = load(question);
+  const auto inputs = load(question, scores);
   if (!inputs) return base::failure(inputs.error());
   const core::model::JobHistory& history = inputs->jobs.history;
-  RunPlan plan(options, *inputs, *policies);
-  std::vector<std::unique_ptr<study::results::EnergyRecorder>> energy;
+  RunPlan plan(options, *inputs, *policies, &cancel);
+  std::vector<std::unique_ptr<results::EnergyRecorder>> energy;
   const bool has_watts = inputs->knowledge != nullptr && !inputs->knowledge->power.empty();
-  for (study::simulator::BatchRun& run : plan.runs) {
-    run.options.cancel = &cancel;
+  for (simulator::BatchRun& run : plan.runs) {
     if (!has_watts) continue;
-    energy.push_back(std::make_unique<study::results::EnergyRecorder>(
+    energy.push_back(std::make_unique<results::EnergyRecorder>(
         history, inputs->cluster, inputs->knowledge, run.composition.power != "on", nullptr));
     run.options.observer = energy.back().get();
   }
-  auto results = study::simulator::simulate_all(history, plan.runs, 1);
+  auto results = simulator::simulate_all(history, plan.runs, 1);
   if (!results) return base::failure(results.error());
   json rows = json::array();
   if (json was = recorded_figures(history); !was.is_null()) rows.push_back(std::move(was));
   for (size_t i = 0; i < results->size(); ++i) {
-    study::results::RunMetrics run = study::results::measure(
+    results::RunMetrics run = results::measure(
         question.policies[i], history, inputs->cluster.num_gpus(), (*results)[i].simulation);
-    if (has_watts)
-      run.energy = study::results::energy_metrics(energy[i]->account(), history.jobs.size());
+    if (has_watts) run.energy = results::energy_metrics(energy[i]->account(), history.jobs.size());
     rows.push_back(figures_of(run));
   }
   const json out = {{"days", question.days},
@@ -181,7 +176,8 @@ Result<std::string> WhatIf::replay(const Question& question,
   return out.dump();
 }
 
-Result<std::string> WhatIf::answer(const std::string& question) {
+Result<std::string> WhatIf::answer(const std::string& question,
+                                   const core::knowledge::PmScores& scores) {
   const auto asked = parse(question);
   if (!asked) return base::failure(asked.error());
   std::atomic<bool> cancel = false;
@@ -189,7 +185,7 @@ Result<std::string> WhatIf::answer(const std::string& question) {
   auto answer = made.get_future();
   std::thread thread([&] {
     ::setpriority(PRIO_PROCESS, 0, kNice);  // of this thread alone
-    made.set_value(replay(*asked, cancel));
+    made.set_value(simulate(*asked, scores, cancel));
   });
   using std::chrono::steady_clock;
   const auto end = steady_clock::now() + std::chrono::duration<double>(limits_.time_s);
@@ -207,4 +203,4 @@ Result<std::string> WhatIf::answer(const std::string& question) {
       "ask for fewer days or policies, or use goban simulate on the store");
 }
 
-}  // namespace goban::cli
+}  // namespace goban::study

@@ -1,19 +1,29 @@
-// Answers POST /v1/whatif of the daemon: the jobs of the last days, as its store has them, replayed
-// under other policies on its own cluster.
+// What-if questions: the jobs of the last days, as a history store has them, simulated under other
+// policies on the same cluster. Answers POST /v1/whatif of the daemon.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "cli/study/simulate_inputs.hpp"
-#include "live/controller/controller.hpp"
-#include "serve/daemon/serve_config.hpp"
+#include "study/inputs.hpp"
 
-namespace goban::cli {
+namespace goban::study {
+
+/// The cluster that is asked about. Empty texts: not given.
+struct WhatIfSite {
+  core::model::Cluster cluster{};
+  std::string store{};                 ///< history store
+  std::string energy{};                ///< as in InputFiles
+  std::string colocation{};            ///< likewise
+  std::string accounts{};              ///< likewise
+  std::vector<std::string> sharing{};  ///< settings that differ from core::policy::kLiveSharing
+  uint64_t seed = 1;
+};
 
 struct WhatIfLimits {
   double time_s = 25;  ///< of one answer, all policies together
@@ -23,16 +33,15 @@ struct WhatIfLimits {
 
 class WhatIf {
  public:
-  /// `config` with its defaults filled in; of `site` only the cluster is kept. `scores` is asked
-  /// for every answer: they may be measured while the daemon runs.
-  WhatIf(const serve::daemon::ServeConfig& config, const live::controller::Site& site,
-         std::function<core::knowledge::PmScores()> scores, WhatIfLimits limits = {});
+  explicit WhatIf(WhatIfSite site, WhatIfLimits limits = {});
 
   /// `{"policies": ["fifo", ...], "days": 7}` to the figures of each, beside those that were
-  /// recorded. One question at a time; from any thread. Errors: BadData and Usage if the question
-  /// is wrong, no job is in that time or a policy cannot run here; Failed if it takes too long.
-  [[nodiscard]] base::Result<std::string> answer(const std::string& question);
-  /// Whatever is being computed ends soon, as Failed. From any thread.
+  /// recorded. `scores`: of the cluster's GPUs now. One question at a time; from any thread.
+  /// Errors: BadData and Usage if the question is wrong, no job is in that time or a policy cannot
+  /// run here; Failed if it takes too long.
+  [[nodiscard]] base::Result<std::string> answer(const std::string& question,
+                                                 const core::knowledge::PmScores& scores);
+  /// The answer in progress ends soon, as Failed. From any thread.
   void end() { ending_ = true; }
 
   /// When "the last days" end; the system's clock unless tests set another.
@@ -44,15 +53,15 @@ class WhatIf {
     double days = 7;
   };
   [[nodiscard]] base::Result<Question> parse(const std::string& text) const;
-  [[nodiscard]] base::Result<SimulateInputs> load(const Question& question) const;
-  [[nodiscard]] base::Result<std::string> replay(const Question& question,
-                                                 const std::atomic<bool>& cancel) const;
+  [[nodiscard]] base::Result<Inputs> load(const Question& question,
+                                          const core::knowledge::PmScores& scores) const;
+  [[nodiscard]] base::Result<std::string> simulate(const Question& question,
+                                                   const core::knowledge::PmScores& scores,
+                                                   const std::atomic<bool>& cancel) const;
 
-  serve::daemon::ServeConfig config_;
-  core::model::Cluster cluster_;
-  std::function<core::knowledge::PmScores()> scores_;
+  WhatIfSite site_;
   WhatIfLimits limits_;
   std::atomic<bool> ending_ = false;
 };
 
-}  // namespace goban::cli
+}  // namespace goban::study

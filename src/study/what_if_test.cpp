@@ -1,4 +1,4 @@
-#include "cli/study/what_if.hpp"
+#include "study/what_if.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -9,7 +9,7 @@
 
 #include "site/store/job_store.hpp"
 
-namespace goban::cli {
+namespace goban::study {
 namespace {
 
 using nlohmann::json;
@@ -22,7 +22,7 @@ struct WhatIfTest : testing::Test {
   WhatIfTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "goban_if_XXXXXX").string();
     folder = ::mkdtemp(pattern.data());
-    config.store = folder + "/store.sqlite";
+    site.store = folder + "/store.sqlite";
     core::model::ClusterBuilder builder("here");
     builder.add_gpu_model({.name = "virtual"});
     core::model::ClusterBuilder::Placed placed;
@@ -30,7 +30,6 @@ struct WhatIfTest : testing::Test {
     placed.node.num_gpus = 2;
     builder.add_node(std::move(placed));
     site.cluster = builder.build().value();
-    site.scores = core::knowledge::PmScores::uniform(2);
   }
   ~WhatIfTest() override { std::filesystem::remove_all(folder); }
 
@@ -47,20 +46,19 @@ struct WhatIfTest : testing::Test {
     record.state = site::records::JobState::Completed;
     record.num_gpus = 2;
     record.model = model;
-    auto store = site::store::JobStore::open(config.store, true);
+    auto store = site::store::JobStore::open(site.store, true);
     ASSERT_TRUE(store) << store.error().text();
     const auto written = store->append({&record, 1}, "test");
     ASSERT_TRUE(written) << written.error().text();
   }
   base::Result<std::string> ask(const std::string& question, WhatIfLimits limits = {}) {
-    WhatIf what_if(config, site, [this] { return site.scores; }, limits);
+    WhatIf what_if(site, limits);
     what_if.wall_clock = [] { return kNow; };
-    return what_if.answer(question);
+    return what_if.answer(question, core::knowledge::PmScores::uniform(2));
   }
 
   std::string folder;
-  serve::daemon::ServeConfig config;
-  live::controller::Site site;
+  WhatIfSite site;
 };
 
 TEST_F(WhatIfTest, ReplaysTheLastDays) {
@@ -86,7 +84,7 @@ TEST_F(WhatIfTest, ReplaysTheLastDays) {
 
 TEST_F(WhatIfTest, EnergyFollowsFromAPowerModel) {
   put(1, 1, 0);
-  config.energy = "v100";
+  site.energy = "v100";
   const auto answer = ask(R"({"policies": ["fifo+packed"]})");
   ASSERT_TRUE(answer) << answer.error().text();
   EXPECT_GT(json::parse(*answer)["policies"][1]["jobs_kwh"].get<double>(), 0);
@@ -95,16 +93,16 @@ TEST_F(WhatIfTest, EnergyFollowsFromAPowerModel) {
 TEST_F(WhatIfTest, SharesAsTheDaemonDoes) {
   put(1, 1, 0, "a");
   put(2, 1, 0, "b");
-  config.colocation = folder + "/pairs.csv";
-  std::ofstream(config.colocation) << "gpu_type,members,slowdowns\nvirtual,a,\nvirtual,b,\n"
-                                      "virtual,a + b,1.1 + 1.1\n";
+  site.colocation = folder + "/pairs.csv";
+  std::ofstream(site.colocation) << "gpu_type,members,slowdowns\nvirtual,a,\nvirtual,b,\n"
+                                    "virtual,a + b,1.1 + 1.1\n";
   const auto wait_s = [&] {
     const auto answer = ask(R"({"policies": ["fifo-packed"]})");
     EXPECT_TRUE(answer) << answer.error().text();
     return answer ? json::parse(*answer)["policies"][1]["avg_wait_s"].get<double>() : -1;
   };
   EXPECT_EQ(wait_s(), 50) << "neither asked for a neighbour: 0 and 100 s";
-  config.sharing = {"everyone=1", "within_account=0"};
+  site.sharing = {"everyone=1", "within_account=0"};
   EXPECT_EQ(wait_s(), 0);
 }
 
@@ -132,4 +130,4 @@ TEST_F(WhatIfTest, GivesUpInTime) {
 }
 
 }  // namespace
-}  // namespace goban::cli
+}  // namespace goban::study

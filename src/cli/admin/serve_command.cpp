@@ -13,10 +13,10 @@
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "cli/shell/command.hpp"
-#include "cli/study/what_if.hpp"
 #include "live/journal/standby.hpp"
 #include "serve/daemon/machine_daemon.hpp"
 #include "serve/daemon/replay.hpp"
+#include "study/what_if.hpp"
 
 namespace goban::cli {
 namespace {
@@ -119,13 +119,22 @@ int serve(const ServeArguments& arguments) {
     is_shut_out = true;
     ::kill(::getpid(), SIGTERM);
   };
-  std::shared_ptr<WhatIf> what_if;
+  std::shared_ptr<study::WhatIf> what_if;
   auto daemon = serve::daemon::MachineDaemon::start(
       std::move(*config), say,
       [&what_if](const serve::daemon::ServeConfig& complete, const live::controller::Site& site,
                  auto scores) {
-        what_if = std::make_shared<WhatIf>(complete, site, std::move(scores));
-        return [what_if](const std::string& question) { return what_if->answer(question); };
+        what_if =
+            std::make_shared<study::WhatIf>(study::WhatIfSite{.cluster = site.cluster,
+                                                              .store = complete.store,
+                                                              .energy = complete.energy,
+                                                              .colocation = complete.colocation,
+                                                              .accounts = complete.accounts,
+                                                              .sharing = complete.sharing,
+                                                              .seed = complete.seed});
+        return [what_if, scores = std::move(scores)](const std::string& question) {
+          return what_if->answer(question, scores());
+        };
       },
       std::move(takeover));
   if (!daemon) return report_error(daemon.error());

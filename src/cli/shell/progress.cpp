@@ -6,16 +6,29 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/shell/command.hpp"
+
 namespace goban::cli {
 
 using namespace std::chrono_literals;
 
-ProgressBar::ProgressBar(std::string label, int64_t total)
-    : label_(std::move(label)), total_(std::max<int64_t>(total, 1)) {
-  if (isatty(STDERR_FILENO) != 0) thread_ = std::thread([this] { draw_until_stopped(); });
+ProgressBar::ProgressBar() : Progress(interrupted()) {}
+
+ProgressBar::ProgressBar(const std::string& phase, int64_t total) : ProgressBar() {
+  ProgressBar::begin(phase, total);
 }
 
-ProgressBar::~ProgressBar() {
+ProgressBar::~ProgressBar() { ProgressBar::end(); }
+
+void ProgressBar::begin(const std::string& phase, int64_t total) {
+  ProgressBar::end();
+  Progress::begin(phase, total);
+  stopped_ = false;
+  if (isatty(STDERR_FILENO) != 0)
+    thread_ = std::thread([this, phase] { draw_until_stopped(phase); });
+}
+
+void ProgressBar::end() {
   if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
@@ -25,7 +38,9 @@ ProgressBar::~ProgressBar() {
   thread_.join();
 }
 
-void ProgressBar::draw_until_stopped() {
+void ProgressBar::note(const std::string& text) { fmt::print(stderr, "goban: note: {}\n", text); }
+
+void ProgressBar::draw_until_stopped(const std::string& label) {
   constexpr int kWidth = 32;
   const auto begin = std::chrono::steady_clock::now();
   bool drawn = false;
@@ -34,17 +49,17 @@ void ProgressBar::draw_until_stopped() {
   while (!stop_signal_.wait_for(lock, pause, [this] { return stopped_; })) {
     pause = 500ms;
     const double share =
-        std::min(1.0, static_cast<double>(done.load()) / static_cast<double>(total_.load()));
+        std::min(1.0, static_cast<double>(done.load()) / static_cast<double>(total()));
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
     const int full = static_cast<int>(share * kWidth);
     const std::string left =
         share > 0 ? fmt::format("{:.0f} s left", passed.count() * (1 - share) / share) : "";
-    fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:5.1f} % {:14}", label_, "", full, "", kWidth - full,
+    fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {:5.1f} % {:14}", label, "", full, "", kWidth - full,
                100 * share, left);
     std::fflush(stderr);
     drawn = true;
   }
-  if (drawn) fmt::print(stderr, "\r{:{}}\r", "", label_.size() + kWidth + 30);
+  if (drawn) fmt::print(stderr, "\r{:{}}\r", "", label.size() + kWidth + 30);
 }
 
 }  // namespace goban::cli

@@ -1,37 +1,34 @@
 // A progress bar on a terminal's stderr, for work that takes longer than two seconds.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
 
+#include "base/progress.hpp"
+
 namespace goban::cli {
 
-/// Draws `done` of `total` twice a second from a thread of its own, once two seconds have passed.
-/// Draws nothing if stderr is no terminal. Cleans its line up when destroyed.
-class ProgressBar {
+/// Draws each phase twice a second from a thread of its own, once two seconds have passed, and
+/// clears the line at the end of the phase. Draws nothing if stderr is not a terminal.
+class ProgressBar final : public base::Progress {
  public:
-  ProgressBar(std::string label, int64_t total);
-  ~ProgressBar();
-  ProgressBar(const ProgressBar&) = delete;
-  ProgressBar& operator=(const ProgressBar&) = delete;
+  /// For work with phases of its own; Ctrl-C cancels it.
+  ProgressBar();
+  /// A phase that lasts as long as the bar.
+  ProgressBar(const std::string& phase, int64_t total);
+  ~ProgressBar() override;
 
-  /// Counted up by whoever works; any thread.
-  std::atomic<int64_t> done = 0;
-  /// Sets both, when the total is not known from the start (0: still not).
-  void update(int64_t done_now, int64_t total_now) {
-    done = done_now;
-    if (total_now > 0) total_ = total_now;
-  }
+  void begin(const std::string& phase, int64_t total) override;
+  void end() override;
+  /// Prints `goban: note: ...` to stderr.
+  void note(const std::string& text) override;
 
  private:
-  void draw_until_stopped();
+  void draw_until_stopped(const std::string& label);
 
-  std::string label_;
-  std::atomic<int64_t> total_;
   std::mutex mutex_;
   std::condition_variable stop_signal_;
   bool stopped_ = false;

@@ -1,10 +1,11 @@
 // goban cluster: presets, and what a cluster file says.
 #include <fmt/format.h>
 
+#include "base/output_file.hpp"
 #include "cli/shell/command.hpp"
-#include "cli/site/cluster_import.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/model/cluster_presets.hpp"
+#include "site/cluster_import.hpp"
 
 namespace goban::cli {
 namespace {
@@ -47,6 +48,56 @@ int print_toml(const std::string& spec) {
   return 0;
 }
 
+struct ImportArguments {
+  site::NodeSources sources;
+  std::string out = "-";
+};
+
+int import_cluster(const ImportArguments& arguments) {
+  const auto imported = site::import_cluster(arguments.sources);
+  if (!imported) return report_error(imported.error());
+  for (const std::string& note : imported->notes) fmt::print(stderr, "goban: note: {}\n", note);
+  if (arguments.out == "-") {
+    fmt::print("{}", imported->toml);
+    return 0;
+  }
+  if (const auto written = base::write_file(arguments.out, imported->toml); !written) {
+    return report_error(written.error());
+  }
+  fmt::print("{}: {} nodes, {} GPUs\n", arguments.out, imported->cluster.nodes().size(),
+             imported->cluster.num_gpus());
+  return 0;
+}
+
+void add_import(Command& cluster, Action& action) {
+  auto arguments = std::make_shared<ImportArguments>();
+  Command* c = cluster.add_subcommand("import", "Make a cluster file from Slurm or Kubernetes");
+  c->add_option("FROM", arguments->sources.from, "slurm or kubernetes")
+      ->required()
+      ->one_of({"slurm", "kubernetes"});
+  c->add_option(
+       "FILE", arguments->sources.files,
+       "Output of scontrol show node [--json], sinfo --json, or kubectl get nodes -o json; "
+       "- reads stdin")
+      ->required();
+  c->add_option("--topology", arguments->sources.topologies,
+                "Output of scontrol show topology, or topology.conf: gives racks and zones");
+  c->add_option("--name", arguments->sources.options.name, "Name of the cluster")
+      ->capture_default_str();
+  c->add_flag("--only-usable", arguments->sources.options.only_usable,
+              "Leave out nodes that are down, drained or cordoned");
+  c->add_flag("--socket-islands", arguments->sources.options.socket_islands,
+              "The GPUs of each socket, Gres=...(S:0-1), are an island");
+  c->add_option("--out", arguments->out, "Where to write the TOML file")->capture_default_str();
+  c->footer(
+      "Examples:\n"
+      "  scontrol show node | goban cluster import slurm - --out mine.toml\n"
+      "  goban cluster import slurm nodes.json --topology /etc/slurm/topology.conf\n"
+      "  kubectl get nodes -o json | goban cluster import kubernetes - --only-usable");
+  c->callback(
+      [arguments, &action] { action = [arguments] { return import_cluster(*arguments); }; });
+}
+
 }  // namespace
 
 void add_cluster(Command& app, Action& action) {
@@ -57,7 +108,7 @@ void add_cluster(Command& app, Action& action) {
       "  goban cluster toml abci > mine.toml   # a start for your own\n"
       "  goban cluster show mine.toml          # checks it\n"
       "  scontrol show node | goban cluster import slurm - > mine.toml");
-  add_cluster_import(*command, action);
+  add_import(*command, action);
   Command* list = command->add_subcommand("list", "List the presets");
   list->callback([&action] { action = list_presets; });
   auto spec = std::make_shared<std::string>();

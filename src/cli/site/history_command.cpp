@@ -6,13 +6,14 @@
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
 #include "cli/shell/command.hpp"
+#include "cli/shell/notes.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/site/history_commands.hpp"
 #include "cli/site/reading_options.hpp"
-#include "cli/study/read_notes.hpp"
 #include "site/records/record_csv.hpp"
 #include "site/store/job_store.hpp"
 #include "site/store/pseudonyms.hpp"
+#include "study/notes.hpp"
 
 namespace goban::cli {
 namespace {
@@ -24,7 +25,7 @@ struct ImportArguments {
   std::vector<std::string> software;  ///< what hooks saw
   std::string store;
   std::string rejects;
-  ReadingArguments reading;
+  site::records::ReadOptions reading;
   bool again = false;
   int fiscal_month = site::store::kFiscalMonthDefault;
 };
@@ -39,7 +40,7 @@ void print_import(const std::string& file, const site::store::ImportSummary& sum
   }
   study::history::ReadResult notes;
   static_cast<site::records::ReadSummary&>(notes) = summary.read;
-  print_read_notes(notes, file, rejects);
+  print_notes(study::read_notes(notes, file, rejects));
   const bool is_jobs = summary.read.format != site::store::kSeenFormat;
   fmt::print("{}: format {}, {} records, {} rejected; {} {} written", name, summary.read.format,
              summary.read.records, summary.read.rejected, summary.written,
@@ -73,7 +74,7 @@ int import(const ImportArguments& arguments) {
   const size_t num_files = arguments.files.size() + arguments.software.size();
   for (size_t i = 0; i < num_files; ++i) {
     site::store::ImportOptions options;
-    arguments.reading.apply(options.reading);
+    options.reading = arguments.reading;
     options.again = arguments.again;
     options.reading.rejects_path = arguments.rejects;
     if (!arguments.rejects.empty() && num_files > 1) {

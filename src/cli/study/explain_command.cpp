@@ -5,10 +5,9 @@
 
 #include "cli/jobs/live_client.hpp"
 #include "cli/shell/command.hpp"
-#include "cli/study/run_record.hpp"
-#include "cli/study/simulate_runs.hpp"
-#include "study/results/explain_text.hpp"
-#include "study/simulator/explainer.hpp"
+#include "cli/shell/progress.hpp"
+#include "cli/study/simulate_options.hpp"
+#include "study/explain.hpp"
 
 namespace goban::cli {
 namespace {
@@ -49,45 +48,18 @@ Result<std::string> explain_live(const ExplainArguments& arguments) {
   return text;
 }
 
-Result<core::model::JobId> find_job(const core::model::JobHistory& history,
-                                    const std::string& name) {
-  for (size_t i = 0; i < history.jobs.size(); ++i) {
-    if (history.job_names[i] == name) return core::model::JobId(i);
-  }
-  return base::usage_error(
-      fmt::format("no job is named {}", name),
-      fmt::format("names are those of the job history, such as {}", history.job_names[0]));
-}
-
-std::optional<core::policy::PalOptions> pal_options(const core::policy::Composition& composition) {
-  if (composition.placement == "pal") return core::policy::PalOptions{};
-  if (composition.placement == "pal-paper") return core::policy::PalOptions{.two_levels = true};
-  return {};
-}
-
 Result<std::string> explain(const ExplainArguments& arguments) {
-  const auto record = read_run_record(arguments.run);
+  const auto record = study::read_run_record(arguments.run);
   if (!record) return base::failure(record.error());
+  if (auto status = study::check_unchanged(*record, arguments.run); !status) {
+    return base::failure(status.error());
+  }
   auto options = restore_options(*record, arguments.run);
   if (!options) return base::failure(options.error());
-  const auto policies = compositions(*options);
-  if (!policies) return base::failure(policies.error());
-  const auto inputs = load_inputs(options->files, "", options->seed);
-  if (!inputs) return base::failure(inputs.error());
-  const core::model::JobHistory& history = inputs->jobs.history;
-  const auto job = find_job(history, arguments.job);
-  if (!job) return base::failure(job.error());
-
-  RunPlan plan(*options, *inputs, *policies);
-  study::simulator::BatchRun& run = plan.runs.front();
-  study::simulator::Explainer explainer(history, run.speed, *job, options->seed,
-                                        pal_options(run.composition));
-  explainer.attach(run.options);
-  const auto result = study::simulator::simulate(history, run.speed, run.composition, run.options);
-  if (!result && !explainer.done()) return base::failure(result.error());
-  const study::results::ExplainContext context{&history, &inputs->cluster, &run.composition, *job};
-  return arguments.json ? study::results::explain_json(context, explainer.story())
-                        : study::results::explain_text(context, explainer.story());
+  ProgressBar progress;
+  return study::explain(std::move(*options), arguments.job,
+                        arguments.json ? study::ExplainFormat::Json : study::ExplainFormat::Text,
+                        progress);
 }
 
 }  // namespace

@@ -2,68 +2,57 @@
 #include <fmt/format.h>
 
 #include "cli/shell/command.hpp"
-#include "cli/study/run_record.hpp"
-#include "cli/study/simulate_backtest.hpp"
-#include "cli/study/simulate_html.hpp"
-#include "cli/study/simulate_inputs.hpp"
-#include "cli/study/simulate_notes.hpp"
+#include "cli/shell/notes.hpp"
+#include "cli/shell/progress.hpp"
 #include "cli/study/simulate_options.hpp"
-#include "cli/study/simulate_runs.hpp"
-#include "site/page/html_report.hpp"
-#include "study/results/simulate_report.hpp"
+#include "study/study.hpp"
 
 namespace goban::cli {
 namespace {
 
-int simulate(SimulateOptions options) {
-  catch_interrupts();
-  if (options.decisions && options.out.empty()) {
-    return report_error(
-        base::usage_error("--decisions has no place to write to", "give --out DIR").value());
-  }
-  if (const base::Status status = site::page::html_available(); !options.html.empty() && !status) {
-    return report_error(status.error());
-  }
-  add_site_policy(options);
-  const auto policies = compositions(options);
-  if (!policies) return report_error(policies.error());
-  const auto inputs = load_inputs(options.files, options.out, options.seed);
-  if (!inputs) return report_error(inputs.error());
-  const std::vector<study::results::Note> notes = simulate_notes(options.files, *inputs, *policies);
-  print_notes(notes);
-  SimulateHtml html(options, *inputs, notes);
-  const auto runs = run_policies(options, *inputs, *policies, html);
-  if (!runs) return report_error(runs.error());
+struct SimulateArguments {
+  study::StudyOptions study;
+  bool json = false;
+};
 
-  const auto comparison = compare_runs(options, *inputs, *runs);
-  if (!comparison) return report_error(comparison.error());
-  if (const base::Status status = html.write(*comparison, *runs); !status) {
-    return report_error(status.error());
+void print_results(const study::Study& study, const study::results::Comparison& comparison) {
+  const study::StudyOptions& options = study.options();
+  const core::model::Cluster& cluster = study.inputs().cluster;
+  fmt::print("{} on {} ({} GPUs)\n\n{}", options.files.jobs, cluster.name(), cluster.num_gpus(),
+             study::results::comparison_table(comparison));
+  fmt::print("{}{}{}", study::results::energy_table(comparison),
+             study::results::service_table(comparison.runs),
+             study::results::worst_account_lines(comparison.runs));
+  if (comparison.backtest) {
+    fmt::print("\n{}", study::results::backtest_text(*comparison.backtest));
   }
-
-  if (options.json) {
-    fmt::print("{}", study::results::simulate_json(*comparison));
-    return 0;
-  }
-  fmt::print("{} on {} ({} GPUs)\n\n{}", options.files.jobs, inputs->cluster.name(),
-             inputs->cluster.num_gpus(), study::results::comparison_table(*comparison));
-  fmt::print("{}{}{}", study::results::energy_table(*comparison),
-             study::results::service_table(runs->metrics),
-             study::results::worst_account_lines(runs->metrics));
-  if (comparison->backtest)
-    fmt::print("\n{}", study::results::backtest_text(*comparison->backtest));
   if (!options.out.empty()) fmt::print("Per-job results: {}/<policy>/jobs.csv\n", options.out);
   if (!options.html.empty()) fmt::print("Report for a browser: {}\n", options.html);
+}
+
+int simulate(const SimulateArguments& arguments) {
+  catch_interrupts();
+  ProgressBar progress;
+  const auto study = study::Study::load(arguments.study, progress);
+  if (!study) return report_error(study.error());
+  print_notes(study->notes());
+  const auto comparison = study->run(progress);
+  if (!comparison) return report_error(comparison.error());
+  if (arguments.json) {
+    fmt::print("{}", study::results::simulate_json(*comparison));
+  } else {
+    print_results(*study, *comparison);
+  }
   return 0;
 }
 
 }  // namespace
 
 void add_simulate(Command& app, Action& action) {
-  auto options = std::make_shared<SimulateOptions>();
+  auto arguments = std::make_shared<SimulateArguments>();
   Command* c = app.add_subcommand("simulate",
                                   "Replay a job history under several policies and compare them");
-  add_simulate_options(*c, *options);
+  add_simulate_options(*c, arguments->study, arguments->json);
   c->footer(
       "Examples:\n"
       "  goban simulate --cluster 32x8 --jobs jobs.csv --policy fifo+packed,las+pal\n"
@@ -79,9 +68,9 @@ void add_simulate(Command& app, Action& action) {
       "  goban trace generate --like gavel --cluster 64x8 --load 0.6 --jobs 3000 --out gavel.csv\n"
       "  goban simulate --cluster 64x8:V100 --jobs gavel.csv --policy fifo+packed \\\n"
       "    --energy v100 --colocation simulation_throughputs.json --html energy.html");
-  c->callback([options, c, &action] {
-    options->arguments = deciding_arguments(*c);
-    action = [options] { return simulate(*options); };
+  c->callback([arguments, c, &action] {
+    arguments->study.arguments = deciding_arguments(*c);
+    action = [arguments] { return simulate(*arguments); };
   });
 }
 

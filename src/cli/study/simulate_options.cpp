@@ -1,24 +1,24 @@
 #include "cli/study/simulate_options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
-#include <set>
-#include <thread>
 
+#include "base/units.hpp"
 #include "cli/site/reading_options.hpp"
-#include "cli/study/simulate_backtest.hpp"
-#include "core/policy/sharing/eaco_settings.hpp"
 
 namespace goban::cli {
 
-using base::Result;
-
-SimulateOptions::SimulateOptions() : threads(std::max(1u, std::thread::hardware_concurrency())) {}
-
 namespace {
 
-void add_input_options(Command& c, SimulateOptions& options) {
-  SimulateFiles& files = options.files;
+/// Options that decide where results go, which runs are made beside this one, or how they are
+/// compared; none changes what happens in a run.
+constexpr std::array<std::string_view, 11> kOutputOptions = {
+    "help",   "out",  "decisions", "threads", "json", "rejects",
+    "policy", "html", "backtest",  "warmup",  "quiet"};
+
+void add_input_options(Command& c, study::StudyOptions& options) {
+  study::InputFiles& files = options.files;
   c.add_option("--cluster", files.cluster, "Cluster: a TOML file, a preset, or NxM")->required();
   c.add_option("--jobs", files.jobs, "Job history, plain or gzip, or a store; - reads stdin")
       ->required();
@@ -44,7 +44,7 @@ void add_input_options(Command& c, SimulateOptions& options) {
                "(default: those of the history)");
 }
 
-void add_policy_options(Command& c, SimulateOptions& options) {
+void add_policy_options(Command& c, study::StudyOptions& options) {
   c.add_option("--policy", options.policies, "Policies, separated by commas: goban policies")
       ->delimiter(',')
       ->capture_default_str();
@@ -82,7 +82,7 @@ void add_policy_options(Command& c, SimulateOptions& options) {
   c.add_option("--seed", options.seed, "Seed of policies that draw")->capture_default_str();
 }
 
-void add_output_options(Command& c, SimulateOptions& options) {
+void add_output_options(Command& c, study::StudyOptions& options, bool& json) {
   c.add_option("--rejects", options.files.rejects, "Where rejected records go, with reasons");
   c.add_option("--out", options.out,
                "Write DIR/<policy>/jobs.csv, history.csv (can be replayed) and run.json");
@@ -91,44 +91,65 @@ void add_output_options(Command& c, SimulateOptions& options) {
   c.add_option("--threads", options.threads, "Policies simulated at a time")
       ->range(1, 1024)
       ->capture_default_str();
-  c.add_flag("--json", options.json, "Print JSON alone");
+  c.add_flag("--json", json, "Print JSON alone");
+}
+
+void add_backtest_options(Command& command, study::StudyOptions& options) {
+  command
+      .add_option_function(
+          "--backtest",
+          [&options](const std::vector<std::string>& values) {
+            options.backtest = values.empty() ? std::string() : values.front();
+          },
+          "Compare the run of the site's own policy (the first one, if none is named) with the "
+          "recorded starts; its error stands beside every gain")
+      ->expected(0, 1)
+      ->type_name("POLICY");
+  command
+      .add_option_function(
+          "--warmup",
+          [&options](const std::vector<std::string>& values) {
+            const auto span = base::parse_duration(values.front());
+            if (!span) refuse_value("--warmup", span.error().message);
+            options.warmup_ns = *span;
+          },
+          "Simulate, but do not count, the jobs submitted so long after the first one")
+      ->type_name("DURATION");
 }
 
 }  // namespace
 
-void add_simulate_options(Command& command, SimulateOptions& options) {
+void add_simulate_options(Command& command, study::StudyOptions& options, bool& json) {
   add_input_options(command, options);
   add_policy_options(command, options);
   add_backtest_options(command, options);
-  add_output_options(command, options);
+  add_output_options(command, options, json);
 }
 
-Result<std::vector<core::policy::Composition>> compositions(const SimulateOptions& options) {
-  std::vector<core::policy::Composition> out;
-  std::set<std::string> names;
-  for (const std::string& name : options.policies) {
-    auto composition = core::policy::compose(name, options.order);
-    if (!composition) return base::failure(composition.error());
-    if (!names.insert(composition->name).second) {
-      return base::usage_error(fmt::format("policy {} is given twice", name),
-                               "name each policy once");
-    }
-    core::policy::RunSettings& settings = composition->settings;
-    if (options.round_s) settings.round_s = *options.round_s;
-    if (options.restart_cost_s) settings.restart_cost_s = *options.restart_cost_s;
-    for (const std::string& setting : options.sharing) {
-      if (base::Status set = core::policy::set_eaco(composition->eaco, setting); !set) {
-        return base::failure(set.error());
-      }
-    }
-    if (options.locality_penalty) settings.locality_penalty = *options.locality_penalty;
-    if (settings.credit_per_round && settings.round_s <= 0) {
-      return base::usage_error(fmt::format("{} works in rounds", name),
-                               "give a --round above 0, or leave it out");
-    }
-    out.push_back(std::move(*composition));
+std::vector<std::string> deciding_arguments(const Command& command) {
+  std::vector<std::string> arguments;
+  for (const auto& [name, value] : command.given()) {
+    if (std::ranges::find(kOutputOptions, name) != kOutputOptions.end()) continue;
+    arguments.push_back(fmt::format("--{}={}", name, value));
   }
-  return out;
+  return arguments;
+}
+
+base::Result<study::StudyOptions> restore_options(const study::RunRecord& record,
+                                                  const std::string& folder) {
+  study::StudyOptions options;
+  bool json = false;
+  Command command;
+  add_simulate_options(command, options, json);
+  std::vector<std::string> words{"--policy=" + record.policy};
+  words.insert(words.end(), record.arguments.begin(), record.arguments.end());
+  if (const std::string problem = command.parse_words(std::move(words)); !problem.empty()) {
+    return study::bad_run_record(
+        folder, fmt::format("arguments that this program does not take: {}", problem));
+  }
+  options.policies = {record.policy};
+  options.files.keep_rejects = false;
+  return options;
 }
 
 }  // namespace goban::cli

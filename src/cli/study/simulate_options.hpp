@@ -1,49 +1,25 @@
-// The command line of `goban simulate`: its options, and the policies they name.
+// The command line of `goban simulate`.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "cli/shell/options.hpp"
-#include "cli/study/simulate_inputs.hpp"
-#include "core/policy/compose.hpp"
+#include "study/run_record.hpp"
+#include "study/study_options.hpp"
 
 namespace goban::cli {
 
-/// Everything `goban simulate` was told. Empty = not given.
-struct SimulateOptions {
-  SimulateOptions();
-  SimulateFiles files;
-  std::vector<std::string> policies = {"fifo+packed", "goban"};
-  std::optional<std::string> order;
-  std::optional<double> round_s;
-  std::optional<double> restart_cost_s;
-  std::optional<double> locality_penalty;
-  std::vector<std::string> sharing;  ///< settings, name=value
-  std::optional<double> contention;
-  std::optional<double> uplink_ratio;
-  double checkpoint_interval_s = 1800;
-  double prediction_noise_pct = 0;
-  uint64_t seed = 1;
-  /// The policy the site itself runs, to be compared with its record; "" = the first one.
-  std::optional<std::string> backtest;
-  base::TimeNs warmup_ns = 0;
-  std::vector<std::string> arguments;  ///< the command line, without what only goes to outputs
-  std::string out;
-  std::string html;
-  size_t threads = 1;
-  bool json = false;
-  bool decisions = false;
-};
+/// Declares all options on `command`; parsing fills `options` and `json`, which outlive it.
+void add_simulate_options(Command& command, study::StudyOptions& options, bool& json);
 
-/// Declares all options on `command`; parsing fills `options`, which outlives it.
-void add_simulate_options(Command& command, SimulateOptions& options);
+/// The arguments of a parsed `goban simulate` that decide what happens in a run.
+[[nodiscard]] std::vector<std::string> deciding_arguments(const Command& command);
 
-/// The policies by name, with the settings that the options replace. Errors: Usage.
-[[nodiscard]] base::Result<std::vector<core::policy::Composition>> compositions(
-    const SimulateOptions& options);
+/// The options of a recorded run, for its policy alone. `folder`: of the run. Errors: BadData if an
+/// argument is not known any more.
+[[nodiscard]] base::Result<study::StudyOptions> restore_options(const study::RunRecord& record,
+                                                                const std::string& folder);
 
 }  // namespace goban::cli

@@ -11,13 +11,14 @@
 #include "base/text_file.hpp"
 #include "base/units.hpp"
 #include "cli/shell/command.hpp"
+#include "cli/shell/notes.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/site/reading_options.hpp"
-#include "cli/study/read_notes.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "study/history/job_reader.hpp"
 #include "study/history/summary.hpp"
 #include "study/history/write_generic.hpp"
+#include "study/notes.hpp"
 
 namespace goban::cli {
 namespace {
@@ -35,7 +36,7 @@ constexpr std::array kWeekdays = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun
 
 struct TraceArguments {
   std::string file;
-  ReadingArguments reading;
+  site::records::ReadOptions reading;
   std::string cluster;
   std::string rejects;
   std::string out = "-";
@@ -50,18 +51,18 @@ struct Loaded {
 base::Result<Loaded> load(const TraceArguments& arguments) {
   Loaded loaded;
   study::history::ReadOptions options;
+  static_cast<site::records::ReadOptions&>(options) = arguments.reading;
   if (!arguments.cluster.empty()) {
     auto cluster = core::model::resolve_cluster(arguments.cluster);
     if (!cluster) return base::failure(cluster.error());
     loaded.cluster.emplace(std::move(*cluster));
     options.cluster = &*loaded.cluster;
   }
-  arguments.reading.apply(options);
   options.rejects_path = arguments.rejects;
   options.cpu_jobs = study::history::CpuJobs::Keep;
   ProgressBar progress("reading", 1);
   options.progress = [&progress](int64_t read, int64_t total) { progress.update(read, total); };
-  auto read = read_history_input(arguments.file, options);
+  auto read = study::history::read_history(arguments.file, options);
   if (!read) return base::failure(read.error());
   loaded.read = std::move(*read);
   return loaded;
@@ -259,7 +260,7 @@ void print_text(const TraceArguments& arguments, const Summary& summary, const L
 int inspect(const TraceArguments& arguments) {
   const auto loaded = load(arguments);
   if (!loaded) return report_error(loaded.error());
-  print_read_notes(loaded->read, arguments.file, arguments.rejects);
+  print_notes(study::read_notes(loaded->read, arguments.file, arguments.rejects));
   const Summary summary = study::history::summarise(loaded->read.history);
   if (arguments.json) {
     print_json(summary, *loaded);
@@ -272,7 +273,7 @@ int inspect(const TraceArguments& arguments) {
 int convert(const TraceArguments& arguments) {
   const auto loaded = load(arguments);
   if (!loaded) return report_error(loaded.error());
-  print_read_notes(loaded->read, arguments.file, arguments.rejects);
+  print_notes(study::read_notes(loaded->read, arguments.file, arguments.rejects));
   const study::history::ReadResult& read = loaded->read;
   if (read.history.jobs.empty() && read.rejected > 0) {
     return report_error(

@@ -1,4 +1,4 @@
-// Reads a job history of any format of the room records into a core::model::JobHistory, in submit
+// Reads a job history of any format of site/records into a core::model::JobHistory, in submit
 // order.
 #pragma once
 
@@ -44,5 +44,10 @@ struct ReadResult : site::records::ReadSummary {
     const std::function<base::Result<site::records::ReadSummary>(site::records::RecordSink& sink)>&
         read,
     const ReadOptions& options);
+
+/// The same from a file, a folder, standard input or a history store. Errors: also those of
+/// site::store::JobStore::open().
+[[nodiscard]] base::Result<ReadResult> read_history(const std::string& location,
+                                                    const ReadOptions& options);
 
 }  // namespace goban::study::history

@@ -1,0 +1,72 @@
+// The report of a site, from accounting records and GPU series. What `goban analyze` does.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/progress.hpp"
+#include "base/result.hpp"
+#include "core/model/cluster.hpp"
+#include "site/analysis/build.hpp"
+#include "site/analysis/gpu_values.hpp"
+#include "site/analysis/labels.hpp"
+#include "site/analysis/report_data.hpp"
+#include "site/analysis/rules.hpp"
+#include "site/records/record_reader.hpp"
+#include "site/records/record_table.hpp"
+
+namespace goban::site {
+
+/// Empty = not given.
+struct ReportOptions {
+  std::vector<std::string> files;   ///< of accounting records, folders, stores; "-" is stdin
+  std::vector<std::string> stores;  ///< history stores
+  records::ReadOptions reading;     ///< of the records; without rejects and progress
+  std::string cluster;              ///< file, preset or NxM
+  std::string rules;                ///< file: which jobs count and how
+  std::vector<std::string> gpu;     ///< GPU series: see telemetry::GpuSources
+  std::string account;              ///< only the records of this account
+  std::string out;                  ///< folder of the report
+  std::string rejects;              ///< file of refused records; OUT/rejects.csv if not given
+};
+
+/// The records of a site, read and checked by the site's rules.
+class SiteReport {
+ public:
+  /// Errors: those of reading each input; Usage if nothing is named, or no record is of the
+  /// account; BadData if no job is left.
+  [[nodiscard]] static base::Result<std::unique_ptr<SiteReport>> load(const ReportOptions& options,
+                                                                      base::Progress& progress);
+
+  /// What the readers have to say.
+  [[nodiscard]] const std::vector<analysis::Remark>& remarks() const { return said_.remarks; }
+  /// Why a job counts, or does not. Errors: Usage if no record has that id.
+  [[nodiscard]] base::Result<std::string> explain(const std::string& job_id) const;
+  /// All tables and figures.
+  [[nodiscard]] analysis::ReportData make(const analysis::Labels& labels) const;
+  /// For further tables of a report. Refers to its arguments and to this.
+  [[nodiscard]] analysis::Context context(const analysis::Labels& labels,
+                                          analysis::ReportData& data) const;
+  /// Writes the report and the histories that its what-if commands simulate into a folder.
+  /// Errors: Failed.
+  [[nodiscard]] base::Status write(const std::string& folder, const analysis::ReportData& data,
+                                   base::Progress& progress) const;
+
+ private:
+  SiteReport() = default;
+  base::Status prepare(const ReportOptions& options, base::Progress& progress);
+  base::Status use_gpus(const ReportOptions& options, base::Progress& progress);
+  [[nodiscard]] const analysis::GpuUse* gpu_use() const { return use_ ? &*use_ : nullptr; }
+
+  analysis::Rules rules_;
+  std::optional<core::model::Cluster> cluster_;
+  records::RecordTable table_;
+  analysis::Population population_;  ///< refers to table_
+  std::optional<analysis::GpuUse> use_;
+  analysis::ReportData said_;  ///< remarks only
+  analysis::SourceNames names_;
+};
+
+}  // namespace goban::site

@@ -1,0 +1,56 @@
+#include "study/explain.hpp"
+
+#include <fmt/format.h>
+#include <utility>
+
+#include "study/results/explain_text.hpp"
+#include "study/runs.hpp"
+#include "study/simulator/explainer.hpp"
+
+namespace goban::study {
+
+using base::Result;
+
+namespace {
+
+Result<core::model::JobId> find_job(const core::model::JobHistory& history,
+                                    const std::string& name) {
+  for (size_t i = 0; i < history.jobs.size(); ++i) {
+    if (history.job_names[i] == name) return core::model::JobId(i);
+  }
+  return base::usage_error(
+      fmt::format("no job is named {}", name),
+      fmt::format("names are those of the job history, such as {}", history.job_names[0]));
+}
+
+std::optional<core::policy::PalOptions> pal_options(const core::policy::Composition& composition) {
+  if (composition.placement == "pal") return core::policy::PalOptions{};
+  if (composition.placement == "pal-paper") return core::policy::PalOptions{.two_levels = true};
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> explain(StudyOptions options, const std::string& job_name, ExplainFormat format,
+                            base::Progress& progress) {
+  const auto policies = compositions(options);
+  if (!policies) return base::failure(policies.error());
+  const auto inputs = load_inputs(options.files, "", options.seed, progress);
+  if (!inputs) return base::failure(inputs.error());
+  const core::model::JobHistory& history = inputs->jobs.history;
+  const auto job = find_job(history, job_name);
+  if (!job) return base::failure(job.error());
+
+  RunPlan plan(options, *inputs, *policies, progress.cancel());
+  simulator::BatchRun& run = plan.runs.front();
+  simulator::Explainer explainer(history, run.speed, *job, options.seed,
+                                 pal_options(run.composition));
+  explainer.attach(run.options);
+  const auto result = simulator::simulate(history, run.speed, run.composition, run.options);
+  if (!result && !explainer.done()) return base::failure(result.error());
+  const results::ExplainContext context{&history, &inputs->cluster, &run.composition, *job};
+  return format == ExplainFormat::Json ? results::explain_json(context, explainer.story())
+                                       : results::explain_text(context, explainer.story());
+}
+
+}  // namespace goban::study

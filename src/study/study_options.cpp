@@ -1,0 +1,50 @@
+#include "study/study_options.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <thread>
+
+#include "core/policy/sharing/eaco_settings.hpp"
+
+namespace goban::study {
+
+using base::Result;
+
+StudyOptions::StudyOptions() : threads(std::max(1u, std::thread::hardware_concurrency())) {}
+
+void add_site_policy(StudyOptions& options) {
+  if (!options.backtest || options.backtest->empty()) return;
+  if (std::ranges::find(options.policies, *options.backtest) != options.policies.end()) return;
+  options.policies.insert(options.policies.begin(), *options.backtest);
+}
+
+Result<std::vector<core::policy::Composition>> compositions(const StudyOptions& options) {
+  std::vector<core::policy::Composition> out;
+  std::set<std::string> names;
+  for (const std::string& name : options.policies) {
+    auto composition = core::policy::compose(name, options.order);
+    if (!composition) return base::failure(composition.error());
+    if (!names.insert(composition->name).second) {
+      return base::usage_error(fmt::format("policy {} is given twice", name),
+                               "name each policy once");
+    }
+    core::policy::RunSettings& settings = composition->settings;
+    if (options.round_s) settings.round_s = *options.round_s;
+    if (options.restart_cost_s) settings.restart_cost_s = *options.restart_cost_s;
+    for (const std::string& setting : options.sharing) {
+      if (base::Status set = core::policy::set_eaco(composition->eaco, setting); !set) {
+        return base::failure(set.error());
+      }
+    }
+    if (options.locality_penalty) settings.locality_penalty = *options.locality_penalty;
+    if (settings.credit_per_round && settings.round_s <= 0) {
+      return base::usage_error(fmt::format("{} works in rounds", name),
+                               "give a --round above 0, or leave it out");
+    }
+    out.push_back(std::move(*composition));
+  }
+  return out;
+}
+
+}  // namespace goban::study

@@ -1,0 +1,47 @@
+// What a study is asked: which policies over which history, and what to write.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/policy/compose.hpp"
+#include "study/inputs.hpp"
+
+namespace goban::study {
+
+/// Empty = not given.
+struct StudyOptions {
+  StudyOptions();
+  InputFiles files;
+  std::vector<std::string> policies = {"fifo+packed", "goban"};
+  std::optional<std::string> order;
+  std::optional<double> round_s;
+  std::optional<double> restart_cost_s;
+  std::optional<double> locality_penalty;
+  std::vector<std::string> sharing;  ///< settings, name=value
+  std::optional<double> contention;
+  std::optional<double> uplink_ratio;
+  double checkpoint_interval_s = 1800;
+  double prediction_noise_pct = 0;
+  uint64_t seed = 1;
+  /// The policy the site itself runs, to be compared with its record; "" = the first one.
+  std::optional<std::string> backtest;
+  base::TimeNs warmup_ns = 0;
+  std::vector<std::string> arguments;  ///< that decide what happens in a run: see RunRecord
+  std::string out;                     ///< folder of each run's files
+  std::string html;                    ///< file of the report
+  size_t threads = 1;
+  bool decisions = false;  ///< write decisions.jsonl
+};
+
+/// Adds the policy that `backtest` names in front of the others if it is not among them.
+void add_site_policy(StudyOptions& options);
+
+/// The policies by name, with the settings that the options replace. Errors: Usage.
+[[nodiscard]] base::Result<std::vector<core::policy::Composition>> compositions(
+    const StudyOptions& options);
+
+}  // namespace goban::study
