@@ -10,9 +10,8 @@
 #include "cli/shell/progress.hpp"
 #include "cli/site/history_commands.hpp"
 #include "cli/site/reading_options.hpp"
-#include "site/records/record_csv.hpp"
-#include "site/store/job_store.hpp"
-#include "site/store/pseudonyms.hpp"
+#include "site/store/export.hpp"
+#include "site/store/import_files.hpp"
 #include "study/notes.hpp"
 
 namespace goban::cli {
@@ -20,19 +19,9 @@ namespace {
 
 // ---- import -------------------------------------------------------------------------------------
 
-struct ImportArguments {
-  std::vector<std::string> files;
-  std::vector<std::string> software;  ///< what hooks saw
-  std::string store;
-  std::string rejects;
-  site::records::ReadOptions reading;
-  bool again = false;
-  int fiscal_month = site::store::kFiscalMonthDefault;
-};
-
-void print_import(const std::string& file, const site::store::ImportSummary& summary,
-                  const std::string& rejects) {
-  const std::string name = base::input_name(file);
+void print_import(const site::store::ImportedFile& imported) {
+  const site::store::ImportSummary& summary = imported.summary;
+  const std::string name = base::input_name(imported.file);
   if (summary.was_imported) {
     fmt::print("{}: the same bytes were imported before (format {}); --again reads them anew\n",
                name, summary.read.format);
@@ -40,7 +29,7 @@ void print_import(const std::string& file, const site::store::ImportSummary& sum
   }
   study::history::ReadResult notes;
   static_cast<site::records::ReadSummary&>(notes) = summary.read;
-  print_notes(study::read_notes(notes, file, rejects));
+  print_notes(study::read_notes(notes, imported.file, imported.rejects));
   const bool is_jobs = summary.read.format != site::store::kSeenFormat;
   fmt::print("{}: format {}, {} records, {} rejected; {} {} written", name, summary.read.format,
              summary.read.records, summary.read.rejected, summary.written,
@@ -52,47 +41,14 @@ void print_import(const std::string& file, const site::store::ImportSummary& sum
   fmt::print("\n");
 }
 
-/// Reads a file with `read` under a progress bar and says what came of it.
-template <typename Read>
-base::Status import_one(const std::string& file, site::store::ImportOptions& options,
-                        const Read& read) {
-  auto summary = [&] {
-    ProgressBar progress("importing", 1);
-    options.reading.progress = [&progress](int64_t done, int64_t total) {
-      progress.update(done, total);
-    };
-    return read(file, options);
-  }();
-  if (!summary) return base::failure(summary.error());
-  print_import(file, *summary, options.reading.rejects_path);
-  return {};
-}
-
-int import(const ImportArguments& arguments) {
-  auto jobs = site::store::JobStore::open(arguments.store, true, arguments.fiscal_month);
-  if (!jobs) return report_error(jobs.error());
-  const size_t num_files = arguments.files.size() + arguments.software.size();
-  for (size_t i = 0; i < num_files; ++i) {
-    site::store::ImportOptions options;
-    options.reading = arguments.reading;
-    options.again = arguments.again;
-    options.reading.rejects_path = arguments.rejects;
-    if (!arguments.rejects.empty() && num_files > 1) {
-      options.reading.rejects_path += fmt::format(".{}", i + 1);
-    }
-    const bool is_jobs = i < arguments.files.size();
-    const std::string& file =
-        is_jobs ? arguments.files[i] : arguments.software[i - arguments.files.size()];
-    auto status = import_one(file, options, [&](const auto& path, const auto& how) {
-      return is_jobs ? jobs->import_file(path, how) : jobs->import_seen_file(path, how);
-    });
-    if (!status) return report_error(status.error());
-  }
-  return 0;
+int import(const site::store::ImportRequest& request) {
+  ProgressBar progress;
+  const auto status = site::store::import_files(request, progress, print_import);
+  return status ? 0 : report_error(status.error());
 }
 
 void add_import(Command& history, Action& action) {
-  auto arguments = std::make_shared<ImportArguments>();
+  auto arguments = std::make_shared<site::store::ImportRequest>();
   Command* c = history.add_subcommand("import", "Read accounting files into a store");
   auto* const files =
       c->add_option("FILE", arguments->files, "Files of any known format; - reads stdin");
@@ -136,50 +92,7 @@ struct ExportArguments {
   std::string from;
   std::string to;
   std::string user;
-  std::string salt_file;
-  bool plain = false;
-};
-
-/// Writes each record as a line.
-class ExportSink final : public site::records::RecordSink {
- public:
-  ExportSink(base::OutputFile* file, bool swf, std::optional<site::store::Pseudonyms> names)
-      : file_(file), swf_(swf), names_(std::move(names)) {}
-
-  void begin() { text() += swf_ ? writer_.header(0) : site::records::records_csv_header(); }
-  std::string take(const site::records::AccountingRecord& record) override {
-    const site::records::AccountingRecord out = names_ ? names_->hide(record) : record;
-    if (!swf_) {
-      site::records::append_records_csv(text(), out);
-    } else if (!writer_.append(text(), out)) {
-      ++left_out_;
-      return {};
-    }
-    ++written_;
-    constexpr size_t kFlushBytes = 1 << 20;
-    if (file_ != nullptr) {
-      file_->write_out();
-    } else if (buffer_.size() >= kFlushBytes) {
-      flush();
-    }
-    return {};
-  }
-  void flush() {
-    std::fwrite(buffer_.data(), 1, buffer_.size(), stdout);
-    buffer_.clear();
-  }
-  [[nodiscard]] int64_t written() const { return written_; }
-  [[nodiscard]] int64_t left_out() const { return left_out_; }
-
- private:
-  std::string& text() { return file_ != nullptr ? file_->buffer() : buffer_; }
-  base::OutputFile* file_;
-  bool swf_;
-  std::optional<site::store::Pseudonyms> names_;
-  site::records::SwfWriter writer_;
-  std::string buffer_;
-  int64_t written_ = 0;
-  int64_t left_out_ = 0;
+  site::store::NameOptions names;
 };
 
 base::Result<std::optional<base::TimeNs>> parse_day(const std::string& text, const char* option) {
@@ -188,6 +101,24 @@ base::Result<std::optional<base::TimeNs>> parse_day(const std::string& text, con
   if (moment) return moment->unix_ns;
   return base::usage_error(fmt::format("{} {}: this is no date", option, text),
                            "write 2019-04-01 or 2019-04-01T12:00:00Z");
+}
+
+/// Lets `write` write to standard output ("-") or to a file, which appears whole or not at all.
+template <typename Write>
+auto write_output(const std::string& path, const Write& write)
+    -> decltype(write(site::store::TextSink())) {
+  if (path == "-") {
+    return write([](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
+  }
+  auto file = base::OutputFile::create(path);
+  if (!file) return base::failure(file.error());
+  auto written = write([&file](std::string_view text) {
+    file->buffer() += text;
+    file->write_out();
+  });
+  if (!written) return written;
+  if (auto status = file->commit(); !status) return base::failure(status.error());
+  return written;
 }
 
 int export_jobs(const ExportArguments& arguments) {
@@ -201,27 +132,19 @@ int export_jobs(const ExportArguments& arguments) {
   if (!to) return report_error(to.error());
   selection.from_ns = *from;
   selection.to_ns = *to;
-  auto names = open_pseudonyms(*jobs, arguments.plain, arguments.salt_file);
+  auto names = site::store::open_pseudonyms(*jobs, arguments.names);
   if (!names) return report_error(names.error());
-  std::optional<base::OutputFile> file;
-  if (arguments.out != "-") {
-    auto created = base::OutputFile::create(arguments.out);
-    if (!created) return report_error(created.error());
-    file.emplace(std::move(*created));
-  }
-  ExportSink sink(file ? &*file : nullptr, arguments.format == "swf", std::move(*names));
-  sink.begin();
-  const auto summary = jobs->read(selection, sink);
+  const auto format = arguments.format == "swf" ? site::store::ExportFormat::Swf
+                                                : site::store::ExportFormat::Records;
+  const auto summary = write_output(arguments.out, [&](const site::store::TextSink& sink) {
+    return site::store::export_jobs(*jobs, selection, format, std::move(*names), sink);
+  });
   if (!summary) return report_error(summary.error());
-  sink.flush();
-  if (file) {
-    if (auto status = file->commit(); !status) return report_error(status.error());
+  fmt::print(stderr, "goban: note: {} jobs written", summary->written);
+  if (summary->left_out > 0) {
+    fmt::print(stderr, "; {} left out, as SWF needs a run time and a size", summary->left_out);
   }
-  fmt::print(stderr, "goban: note: {} jobs written", sink.written());
-  if (sink.left_out() > 0) {
-    fmt::print(stderr, "; {} left out, as SWF needs a run time and a size", sink.left_out());
-  }
-  fmt::print(stderr, "{}\n", arguments.plain ? ", WITH THEIR USERS' NAMES" : "");
+  fmt::print(stderr, "{}\n", arguments.names.plain ? ", WITH THEIR USERS' NAMES" : "");
   return 0;
 }
 
@@ -236,9 +159,8 @@ void add_export(Command& history, Action& action) {
   c->add_option("--from", arguments->from, "Submitted at or after (UTC): 2019-04-01");
   c->add_option("--to", arguments->to, "Submitted before (UTC)");
   c->add_option("--user", arguments->user, "Of this user only, by the name in the store");
-  c->add_option("--salt", arguments->salt_file,
-                "File with the key of the pseudonyms; left out, the store's own");
-  c->add_flag("--plain", arguments->plain, "Write the names of users, accounts and groups");
+  c->add_option("--salt", arguments->names.salt_file, kSaltHelp);
+  c->add_flag("--plain", arguments->names.plain, kPlainHelp);
   c->footer(
       "Examples:\n"
       "  goban history export --store jobs.db --from 2019-04-01 --to 2020-04-01 --out year.csv\n"

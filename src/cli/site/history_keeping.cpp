@@ -1,35 +1,18 @@
 // goban history status, prune, forget and sums: what a store holds, and how it stays small.
+#include <cstdio>
 #include <fmt/format.h>
 #include <iostream>
 #include <optional>
 #include <unistd.h>
 
-#include "base/csv.hpp"
 #include "base/date_time.hpp"
-#include "base/text_file.hpp"
 #include "cli/site/history_commands.hpp"
 #include "serve/api/caller.hpp"
 #include "serve/daemon/forget_user.hpp"
-#include "site/records/job_state.hpp"
-#include "site/records/overlap_check.hpp"
-#include "site/records/record_table.hpp"
-#include "site/store/retention.hpp"
+#include "site/store/export.hpp"
+#include "site/store/status.hpp"
 
 namespace goban::cli {
-
-base::Result<std::optional<site::store::Pseudonyms>> open_pseudonyms(site::store::JobStore& jobs,
-                                                                     bool plain,
-                                                                     const std::string& salt_file) {
-  if (plain) return std::nullopt;
-  auto salt = salt_file.empty() ? jobs.salt() : base::read_text_file(salt_file);
-  if (!salt) return base::failure(salt.error());
-  constexpr size_t kSaltBytesMin = 16;
-  if (salt->size() < kSaltBytesMin) {
-    return base::usage_error(fmt::format("{} has fewer than {} bytes", salt_file, kSaltBytesMin),
-                             "make one: head -c 32 /dev/urandom > FILE");
-  }
-  return site::store::Pseudonyms(std::move(*salt));
-}
 
 namespace {
 
@@ -38,61 +21,39 @@ struct StatusArguments {
   bool check = false;
 };
 
-base::Status print_years(site::store::JobStore& jobs, int64_t& all) {
-  const auto facts = jobs.partition_facts();
-  if (!facts) return base::failure(facts.error());
-  const auto reduced = site::store::reduced_years(jobs.connection());
-  if (!reduced) return base::failure(reduced.error());
+void print_years(const site::store::StoreStatus& status) {
   fmt::print("{:>11} {:>12}   begins\n", "fiscal year", "jobs");
-  for (const int year : *reduced) fmt::print("{:>11} {:>12}\n", year, "sums only");
-  for (const site::store::PartitionFacts& each : *facts) {
-    const auto begin_ns = site::store::fiscal_year_begin(each.fiscal_year, jobs.fiscal_month());
-    const std::string begin = begin_ns < 0 ? "before 1970" : base::date_time_text(begin_ns);
-    fmt::print("{:>11} {:>12}   {}\n", each.fiscal_year, each.jobs, begin.substr(0, 11));
-    all += each.jobs;
+  for (const int year : status.reduced_years) fmt::print("{:>11} {:>12}\n", year, "sums only");
+  for (const site::store::FiscalYear& each : status.years) {
+    const std::string begin =
+        each.begin_ns < 0 ? "before 1970" : base::date_time_text(each.begin_ns);
+    fmt::print("{:>11} {:>12}   {}\n", each.year, each.jobs, begin.substr(0, 11));
   }
-  return {};
 }
 
-/// What jobs say that cannot be, and what hooks saw of jobs that are not there.
-int check(site::store::JobStore& jobs, int64_t seen) {
-  if (seen > 0) {
-    const auto lone = jobs.lone_sightings();
-    if (!lone) return report_error(lone.error());
-    fmt::print("{} of them are of jobs that the store does not have\n", *lone);
+int check(site::store::JobStore& jobs, bool has_sightings) {
+  const auto found = site::store::check_store(jobs);
+  if (!found) return report_error(found.error());
+  if (has_sightings) {
+    fmt::print("{} of them are of jobs that the store does not have\n", found->lone_sightings);
   }
-  site::records::RecordTable table;
-  const auto read = jobs.read({}, table);
-  if (!read) return report_error(read.error());
-  const site::records::GpuOverlaps overlaps = site::records::find_gpu_overlaps(table);
-  fmt::print("{} times two jobs held one GPU that was not shared\n", overlaps.count);
-  for (const site::records::GpuOverlap& each : overlaps.first) {
-    fmt::print("  {}\n", site::records::overlap_text(table, each));
-  }
+  fmt::print("{} times two jobs held one GPU that was not shared\n", found->gpu_overlaps);
+  for (const std::string& each : found->first_overlaps) fmt::print("  {}\n", each);
   return 0;
 }
 
 int status(const StatusArguments& arguments) {
   auto jobs = site::store::JobStore::open(arguments.store, false);
   if (!jobs) return report_error(jobs.error());
-  int64_t all = 0;
-  if (auto printed = print_years(*jobs, all); !printed) return report_error(printed.error());
-  base::Status failure;
-  const auto count = [&](const char* what) {
-    const auto found = jobs->connection().query_whole(fmt::format("SELECT COUNT(*) FROM {}", what));
-    if (!found) failure = base::failure(found.error());
-    return found ? found->value_or(0) : 0;
-  };
-  const int64_t open = count("goban_open");
-  // What a daemon appends (JobStore::append) stands for no import: it never begins, nor is done.
-  const int64_t imports = count("goban_imports WHERE begun_unix_s > 0");
-  const int64_t broken = count("goban_imports WHERE begun_unix_s > 0 AND done_unix_s IS NULL");
-  const int64_t seen = count("goban_seen");
-  if (!failure) return report_error(failure.error());
-  fmt::print("{} jobs, {} of them not ended; {} imports, {} of them cut short\n", all, open,
-             imports, broken);
-  if (seen > 0) fmt::print("{} sightings of software and GPUs\n", seen);
-  return arguments.check ? check(*jobs, seen) : 0;
+  const auto status = site::store::store_status(*jobs);
+  if (!status) return report_error(status.error());
+  print_years(*status);
+  fmt::print("{} jobs, {} of them not ended; {} imports, {} of them cut short\n", status->jobs,
+             status->not_ended, status->imports, status->imports_cut);
+  if (status->sightings > 0) {
+    fmt::print("{} sightings of software and GPUs\n", status->sightings);
+  }
+  return arguments.check ? check(*jobs, status->sightings > 0) : 0;
 }
 
 void add_status(Command& history, Action& action) {
@@ -235,33 +196,16 @@ void add_forget(Command& history, Action& action) {
 
 struct SumsArguments {
   std::string store;
-  std::string salt_file;
-  bool plain = false;
+  site::store::NameOptions names;
 };
 
 int print_sums(const SumsArguments& arguments) {
   auto jobs = site::store::JobStore::open(arguments.store, false);
   if (!jobs) return report_error(jobs.error());
-  auto names = open_pseudonyms(*jobs, arguments.plain, arguments.salt_file);
+  auto names = site::store::open_pseudonyms(*jobs, arguments.names);
   if (!names) return report_error(names.error());
-  fmt::print("day,user,account,partition,resource_type,state,jobs,ran,gpu_h,node_h,wait_h\n");
-  const auto status = jobs->daily_sums([&names](const site::store::DailySum& sum) {
-    site::records::AccountingRecord who;
-    who.user = sum.user;
-    who.account = sum.account;
-    if (*names) who = (*names)->hide(who);
-    const auto state = static_cast<site::records::JobState>(
-        sum.state < static_cast<int64_t>(site::records::kNumJobStates) ? sum.state : 0);
-    constexpr base::TimeNs kDayNs = int64_t{86'400} * base::kSecond;
-    std::string line = base::date_time_text(sum.day * kDayNs).substr(0, 10);
-    for (const std::string_view text : {who.user, who.account, sum.partition, sum.resource_type,
-                                        site::records::job_state_name(state)}) {
-      line += ',';
-      base::append_csv_field(line, text);
-    }
-    constexpr double kHour = 3600;
-    fmt::print("{},{},{},{:.4f},{:.4f},{:.4f}\n", line, sum.jobs, sum.ran, sum.gpu_s / kHour,
-               sum.node_s / kHour, sum.wait_s / kHour);
+  const auto status = site::store::export_sums(*jobs, std::move(*names), [](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
   });
   return status ? 0 : report_error(status.error());
 }
@@ -270,8 +214,8 @@ void add_sums(Command& history, Action& action) {
   auto arguments = std::make_shared<SumsArguments>();
   Command* c = history.add_subcommand("sums", "Print a store's sums by day and user as CSV");
   c->add_option("--store", arguments->store, kStoreHelp)->required();
-  c->add_option("--salt", arguments->salt_file, kSaltHelp);
-  c->add_flag("--plain", arguments->plain, kPlainHelp);
+  c->add_option("--salt", arguments->names.salt_file, kSaltHelp);
+  c->add_flag("--plain", arguments->names.plain, kPlainHelp);
   c->footer("Example:\n  goban history sums --store jobs.db > sums.csv");
   c->callback([arguments, &action] { action = [arguments] { return print_sums(*arguments); }; });
 }

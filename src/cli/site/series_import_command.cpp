@@ -5,24 +5,20 @@
 #include <memory>
 #include <optional>
 
-#include "base/csv.hpp"
 #include "base/date_time.hpp"
-#include "base/output_file.hpp"
 #include "base/printable.hpp"
 #include "base/text_file.hpp"
 #include "cli/shell/moment.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/site/series_commands.hpp"
-#include "site/series/input/import_file.hpp"
-#include "site/series/store_writer.hpp"
-#include "site/telemetry/prometheus.hpp"
+#include "site/telemetry/series_import.hpp"
 
 namespace goban::cli {
 namespace {
 
 using site::series::ImportOptions;
-using site::series::InputCounts;
-using site::series::Intake;
+using site::telemetry::SeriesImportReport;
+using site::telemetry::SeriesImportRequest;
 
 struct ImportArguments {
   std::vector<std::string> files;
@@ -108,206 +104,124 @@ base::Result<ImportOptions> options_of(const ImportArguments& arguments) {
   return options;
 }
 
-/// Rejected lines as CSV.
-class RejectsFile {
- public:
-  base::Status open(const std::string& path) {
-    auto file = base::OutputFile::create(path);
-    if (!file) return base::failure(file.error());
-    file_.emplace(std::move(*file));
-    file_->buffer() = "file,line,reason,text\n";
-    return {};
+base::Result<std::optional<int64_t>> moment_of(const char* option, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const auto moment = parse_moment_ms(option, text);
+  if (!moment) return base::failure(moment.error());
+  return *moment;
+}
+
+base::Result<SeriesImportRequest> request_of(const ImportArguments& arguments) {
+  constexpr uint32_t kSecond_ms = 1000;
+  constexpr double kHour_ms = 3'600'000;
+  SeriesImportRequest request;
+  request.store = arguments.store;
+  request.writing = {arguments.step_s * kSecond_ms, !arguments.no_sync};
+  request.files = arguments.files;
+  request.rejects = arguments.rejects;
+  auto reading = options_of(arguments);
+  if (!reading) return base::failure(reading.error());
+  request.reading = std::move(*reading);
+  const auto from = moment_of("--from", arguments.from);
+  if (!from) return base::failure(from.error());
+  request.from_ms = *from;
+  const auto to = moment_of("--to", arguments.to);
+  if (!to) return base::failure(to.error());
+  request.to_ms = *to;
+  if (arguments.server.empty()) return request;
+  site::telemetry::PrometheusOptions& server = request.server.emplace();
+  server.url = arguments.server;
+  server.matchers = arguments.matchers;
+  server.nodes_per_query = arguments.nodes_per_query;
+  server.block_ms = static_cast<int64_t>(arguments.block_h * kHour_ms);
+  server.http = arguments.http;
+  return request;
+}
+
+void print_server(const site::telemetry::PrometheusReport& server) {
+  fmt::print("server   Prometheus {}: {} queries, {} retries, {} parts halved\n", server.version,
+             server.queries, server.retries, server.halved);
+  for (const std::string& warning : server.warnings) {
+    fmt::print(stderr, "goban: warning: Prometheus: {}\n", base::printable(warning));
   }
-  void add(const site::series::Reject& reject) {
-    constexpr size_t kTextMax = 4096;
-    std::string& out = file_->buffer();
-    base::append_csv_field(out, reject.file);
-    out += fmt::format(",{},", reject.line);
-    base::append_csv_field(out, reject.reason);
-    out += ',';
-    base::append_csv_field(out, reject.text.substr(0, kTextMax));
-    out += '\n';
-    file_->write_out();
+}
+
+void print_rejects(const SeriesImportReport& report, bool are_kept) {
+  for (const auto& [reason, count] : report.input.rejected) {
+    fmt::print(stderr, "goban: warning: rejected {} lines: {}\n", count, base::printable(reason));
   }
-  base::Status commit() { return file_ ? file_->commit() : base::Status{}; }
-
- private:
-  std::optional<base::OutputFile> file_;
-};
-
-/// One import: the store, the intake, and what is said at the end.
-class Import {
- public:
-  explicit Import(const ImportArguments& arguments) : arguments_(arguments) {}
-
-  int run() {
-    if (const auto done = import(); !done) {
-      if (interrupted()) return say_interrupted();
-      // What was taken before stays: a repeated import skips it.
-      if (writer_) (void)writer_->finish();
-      return report_error(done.error());
-    }
-    if (const auto finished = writer_->finish(); !finished) return report_error(finished.error());
-    if (interrupted()) return say_interrupted();
-    if (const auto kept = rejects_.commit(); !kept) return report_error(kept.error());
-    print();
-    if (server_ && !server_->gaps.empty()) return say_gaps();
-    const InputCounts& counts = intake_->counts;
-    return counts.samples == 0 && counts.rejected_lines() > 0
-               ? static_cast<int>(base::ErrorCode::BadData)
-               : 0;
+  for (const std::string& example : report.reject_examples) {
+    fmt::print(stderr, "  {}\n", base::printable(example));
   }
-
- private:
-  base::Status import() {
-    if (arguments_.files.empty() && arguments_.server.empty()) {
-      return base::usage_error("nothing to import", "name files, or a server with --prometheus");
-    }
-    const auto options = options_of(arguments_);
-    if (!options) return base::failure(options.error());
-    const auto from = parse_moment_ms("--from", arguments_.from, INT64_MIN);
-    if (!from) return base::failure(from.error());
-    const auto to = parse_moment_ms("--to", arguments_.to, INT64_MAX);
-    if (!to) return base::failure(to.error());
-    constexpr uint32_t kSecond_ms = 1000;
-    auto writer = site::series::StoreWriter::open(
-        arguments_.store, {arguments_.step_s * kSecond_ms, !arguments_.no_sync});
-    if (!writer) return base::failure(writer.error());
-    writer_ = std::move(*writer);
-    if (!arguments_.rejects.empty()) {
-      if (auto opened = rejects_.open(arguments_.rejects); !opened) return opened;
-    }
-    catch_interrupts();
-    intake_.emplace(*writer_);
-    intake_->interrupted = &interrupted();
-    intake_->from_ms = *from;
-    intake_->to_ms = *to;
-    intake_->on_reject = [this](const site::series::Reject& reject) { take_reject(reject); };
-    if (auto read = read_files(*options); !read || arguments_.server.empty()) return read;
-    return read_server(*options);
+  if (report.input.rejected_lines() > 0 && !are_kept) {
+    fmt::print(stderr, "  (--rejects FILE keeps them all)\n");
   }
+}
 
-  base::Status read_server(const ImportOptions& options) {
-    if (arguments_.from.empty() || arguments_.to.empty()) {
-      return base::usage_error("--prometheus needs a time", "add --from and --to");
-    }
-    constexpr double kHour_ms = 3'600'000;
-    site::telemetry::PrometheusOptions server;
-    server.url = arguments_.server;
-    server.matchers = arguments_.matchers;
-    server.adapters = options.adapters;
-    server.adapters.short_node_names = options.short_node_names;
-    server.adapters.default_node = options.node;
-    server.metrics = options.metrics;
-    server.from_ms = intake_->from_ms;
-    server.to_ms = intake_->to_ms;
-    server.nodes_per_query = arguments_.nodes_per_query;
-    server.block_ms = static_cast<int64_t>(arguments_.block_h * kHour_ms);
-    server.http = arguments_.http;
-    ProgressBar bar("reading Prometheus", 1);
-    intake_->on_progress = [&bar](int64_t done, int64_t total) { bar.update(done, total); };
-    auto read = site::telemetry::read_prometheus(server, *intake_);
-    if (!read) return base::failure(read.error());
-    server_ = std::move(*read);
-    return {};
+void print_report(const ImportArguments& arguments, const SeriesImportReport& report) {
+  const site::series::InputCounts& in = report.input;
+  const site::series::WriteCounts& out = report.written;
+  fmt::print("read     {} lines, {} samples ({} not available, {} stale)\n", in.lines, in.samples,
+             in.not_available, in.stale);
+  fmt::print("written  {} to {}; {} were there already, {} shared a slot with another\n",
+             out.written, arguments.store, out.already_there, out.same_slot);
+  if (in.other_metrics > 0) fmt::print("other    {} lines of metrics not kept\n", in.other_metrics);
+  if (report.server) print_server(*report.server);
+  if (in.outside > 0) fmt::print("outside  {} samples before --from or after --to\n", in.outside);
+  if (in.no_number > 0) {
+    fmt::print("missing  {} values that are no number; they count as not sampled\n", in.no_number);
   }
-
-  /// Parts that the server did not give.
-  [[nodiscard]] int say_gaps() const {
-    constexpr size_t kShown = 5;
-    constexpr int64_t kMilli_ns = 1'000'000;
-    for (size_t i = 0; i < std::min(kShown, server_->gaps.size()); ++i) {
-      const site::telemetry::Gap& gap = server_->gaps[i];
-      fmt::print(stderr, "goban: warning: no {} of {} nodes from {} on, {} to {} UTC: {}\n",
-                 gap.metric, gap.nodes, base::printable(gap.first_node),
-                 base::date_time_text(gap.from_ms * kMilli_ns),
-                 base::date_time_text(gap.to_ms * kMilli_ns), base::printable(gap.reason));
-    }
-    return report_error(
-        base::failed(fmt::format("{} parts could not be read; they are missing, not zero",
-                                 server_->gaps.size()),
-                     "repeat the import: it fills what is missing")
-            .value());
+  if (out.out_of_range > 0) {
+    fmt::print(stderr, "goban: warning: {} values out of range were left out, first {}\n",
+               out.out_of_range, out.first_out_of_range);
   }
-
-  base::Status read_files(const ImportOptions& options) {
-    for (size_t i = 0; i < arguments_.files.size() && !interrupted(); ++i) {
-      ProgressBar bar(arguments_.files.size() == 1
-                          ? "importing"
-                          : fmt::format("importing {} of {}", i + 1, arguments_.files.size()),
-                      1);
-      intake_->on_progress = [&bar](int64_t done, int64_t total) { bar.update(done, total); };
-      if (auto read = site::series::import_file(arguments_.files[i], options, *intake_); !read) {
-        return read;
-      }
-    }
-    return {};
+  if (out.cut_bytes > 0 || out.damaged_bytes > 0) {
+    fmt::print(stderr,
+               "goban: warning: {} bytes of an interrupted write were cut away, {} damaged bytes "
+               "left alone\n",
+               out.cut_bytes, out.damaged_bytes);
   }
+  print_rejects(report, !arguments.rejects.empty());
+}
 
-  void take_reject(const site::series::Reject& reject) {
-    constexpr size_t kExamples = 3;
-    if (!arguments_.rejects.empty()) rejects_.add(reject);
-    if (examples_.size() < kExamples) {
-      examples_.push_back(fmt::format("{}:{}: {}", reject.file, reject.line, reject.reason));
-    }
+/// Parts that the server did not give.
+int report_gaps(const std::vector<site::telemetry::Gap>& gaps) {
+  constexpr size_t kShown = 5;
+  constexpr int64_t kMilli_ns = 1'000'000;
+  for (size_t i = 0; i < std::min(kShown, gaps.size()); ++i) {
+    const site::telemetry::Gap& gap = gaps[i];
+    fmt::print(stderr, "goban: warning: no {} of {} nodes from {} on, {} to {} UTC: {}\n",
+               gap.metric, gap.nodes, base::printable(gap.first_node),
+               base::date_time_text(gap.from_ms * kMilli_ns),
+               base::date_time_text(gap.to_ms * kMilli_ns), base::printable(gap.reason));
   }
+  return report_error(
+      base::failed(
+          fmt::format("{} parts could not be read; they are missing, not zero", gaps.size()),
+          "repeat the import: it fills what is missing")
+          .value());
+}
 
-  int say_interrupted() const {
+int import(const ImportArguments& arguments) {
+  const auto request = request_of(arguments);
+  if (!request) return report_error(request.error());
+  catch_interrupts();
+  ProgressBar progress;
+  const auto report = site::telemetry::import_series(*request, progress);
+  if (!report) return report_error(report.error());
+  if (report->was_cancelled) {
     fmt::print(stderr,
                "goban: interrupted; {} samples were written, repeat the import for the rest\n",
-               writer_ ? writer_->counts().written : 0);
+               report->written.written);
     return kExitInterrupted;
   }
-
-  void print() const {
-    const InputCounts& in = intake_->counts;
-    const site::series::WriteCounts& out = writer_->counts();
-    fmt::print("read     {} lines, {} samples ({} not available, {} stale)\n", in.lines, in.samples,
-               in.not_available, in.stale);
-    fmt::print("written  {} to {}; {} were there already, {} shared a slot with another\n",
-               out.written, arguments_.store, out.already_there, out.same_slot);
-    if (in.other_metrics > 0)
-      fmt::print("other    {} lines of metrics not kept\n", in.other_metrics);
-    if (server_) {
-      fmt::print("server   Prometheus {}: {} queries, {} retries, {} parts halved\n",
-                 server_->version, server_->queries, server_->retries, server_->halved);
-      for (const std::string& warning : server_->warnings) {
-        fmt::print(stderr, "goban: warning: Prometheus: {}\n", base::printable(warning));
-      }
-    }
-    if (in.outside > 0) fmt::print("outside  {} samples before --from or after --to\n", in.outside);
-    if (in.no_number > 0) {
-      fmt::print("missing  {} values that are no number; they count as not sampled\n",
-                 in.no_number);
-    }
-    if (out.out_of_range > 0) {
-      fmt::print(stderr, "goban: warning: {} values out of range were left out, first {}\n",
-                 out.out_of_range, out.first_out_of_range);
-    }
-    if (out.cut_bytes > 0 || out.damaged_bytes > 0) {
-      fmt::print(stderr,
-                 "goban: warning: {} bytes of an interrupted write were cut away, {} damaged bytes "
-                 "left alone\n",
-                 out.cut_bytes, out.damaged_bytes);
-    }
-    for (const auto& [reason, count] : in.rejected) {
-      fmt::print(stderr, "goban: warning: rejected {} lines: {}\n", count, base::printable(reason));
-    }
-    for (const std::string& example : examples_) {
-      fmt::print(stderr, "  {}\n", base::printable(example));
-    }
-    if (in.rejected_lines() > 0 && arguments_.rejects.empty()) {
-      fmt::print(stderr, "  (--rejects FILE keeps them all)\n");
-    }
-  }
-
-  const ImportArguments& arguments_;
-  std::unique_ptr<site::series::StoreWriter> writer_;
-  std::optional<Intake> intake_;
-  std::optional<site::telemetry::PrometheusReport> server_;
-  RejectsFile rejects_;
-  std::vector<std::string> examples_;
-};
+  print_report(arguments, *report);
+  if (report->server && !report->server->gaps.empty()) return report_gaps(report->server->gaps);
+  const site::series::InputCounts& counts = report->input;
+  return counts.samples == 0 && counts.rejected_lines() > 0
+             ? static_cast<int>(base::ErrorCode::BadData)
+             : 0;
+}
 
 void add_server(Command* c, ImportArguments& arguments) {
   const char* const group = "Prometheus";
@@ -384,7 +298,7 @@ void add_series_import(Command& series, Action& action) {
       "--to 2026-05-01 --store gpus\n"
       "What is no number is never zero: [N/A], stale and missing samples are kept apart.\n"
       "Ctrl-C keeps what was read so far; a repeated import skips it. docs/series.md has more.");
-  c->callback([arguments, &action] { action = [arguments] { return Import(*arguments).run(); }; });
+  c->callback([arguments, &action] { action = [arguments] { return import(*arguments); }; });
 }
 
 }  // namespace goban::cli

@@ -1,88 +1,25 @@
 // goban series info and show: what a store holds, and its samples as CSV.
-#include <algorithm>
-#include <filesystem>
+#include <cstdio>
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "base/date_time.hpp"
-#include "base/number.hpp"
 #include "cli/shell/moment.hpp"
+#include "cli/shell/progress.hpp"
 #include "cli/site/series_commands.hpp"
-#include "site/series/store_reader.hpp"
+#include "site/series/holdings.hpp"
+#include "site/series/samples_csv.hpp"
 
 namespace goban::cli {
 namespace {
 
+using site::series::Holding;
 using site::series::MetricInfo;
-using site::series::StoreReader;
 
 constexpr int64_t kMilli_ns = 1'000'000;
 
 std::string moment_text(int64_t time_ms) { return base::date_time_text(time_ms * kMilli_ns); }
-
-/// What a store has of one metric.
-struct Holding {
-  const MetricInfo* metric = nullptr;
-  size_t devices = 0;
-  size_t nodes = 0;
-  size_t blocks = 0;
-  uint64_t values = 0;
-  uint64_t not_available = 0;
-  uint64_t stale = 0;
-  uint64_t missing = 0;  ///< slots within blocks
-  uint64_t damaged_blocks = 0;
-  size_t bytes = 0;
-  int64_t first_ms = INT64_MAX;
-  int64_t last_ms = INT64_MIN;
-  uint32_t step_ms = 0;
-  std::vector<site::series::StoreDamage> damage;
-
-  [[nodiscard]] uint64_t samples() const { return values + not_available + stale; }
-};
-
-void add_block(Holding& holding, const site::series::BlockRef& block) {
-  ++holding.blocks;
-  holding.first_ms = std::min(holding.first_ms, block.head.start_ms);
-  holding.last_ms = std::max(holding.last_ms, block.head.last_ms());
-  uint64_t known = 0;
-  const auto view = StoreReader::view(block);
-  const bool good = view && view->for_each_hour([&](const site::series::Hour& hour) {
-    holding.values += hour.values;
-    holding.not_available += hour.not_available;
-    holding.stale += hour.stale;
-    known += hour.values + hour.not_available + hour.stale;
-    return true;
-  });
-  holding.damaged_blocks += good ? 0 : 1;
-  holding.missing += block.head.slots - std::min<uint64_t>(known, block.head.slots);
-}
-
-base::Result<Holding> holding_of(const std::string& store, const MetricInfo& metric) {
-  const auto reader = StoreReader::open(store, metric.metric);
-  if (!reader) return base::failure(reader.error());
-  Holding holding;
-  holding.metric = &metric;
-  holding.devices = reader->tracks().size();
-  holding.bytes = reader->file_bytes();
-  holding.step_ms = reader->step_ms();
-  holding.damage = reader->damage();
-  std::vector<std::string_view> nodes;
-  for (const site::series::Track& track : reader->tracks()) {
-    nodes.push_back(track.device.node);
-    for (const site::series::BlockRef& block : track.blocks) add_block(holding, block);
-  }
-  std::ranges::sort(nodes);
-  holding.nodes = static_cast<size_t>(std::ranges::unique(nodes).begin() - nodes.begin());
-  return holding;
-}
-
-double bytes_a_sample(const Holding& holding) {
-  return holding.samples() == 0
-             ? 0
-             : static_cast<double>(holding.bytes) / static_cast<double>(holding.samples());
-}
 
 void print_json(const std::vector<Holding>& holdings) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
@@ -114,7 +51,7 @@ void print_table(const std::vector<Holding>& holdings) {
     fmt::print("{:<23}{:<9}{:>6}{:>8}  {:<20}{:<20}{:>13}{:>8}{:>8}{:>9}{:>7.2f}\n", h.metric->name,
                site::series::name(h.metric->unit), h.nodes, h.devices, moment_text(h.first_ms),
                moment_text(h.last_ms), h.values, h.not_available, h.stale, h.missing,
-               bytes_a_sample(h));
+               h.bytes_per_sample());
   }
 }
 
@@ -128,12 +65,9 @@ int print_metrics() {
 
 int info(const std::string& store, bool json) {
   if (store.empty()) return print_metrics();
-  std::vector<Holding> holdings;
-  for (const MetricInfo& metric : site::series::metrics()) {
-    auto holding = holding_of(store, metric);
-    if (!holding) return report_error(holding.error());
-    if (holding->blocks > 0 || !holding->damage.empty()) holdings.push_back(std::move(*holding));
-  }
+  const auto found = site::series::store_holdings(store);
+  if (!found) return report_error(found.error());
+  const std::vector<Holding>& holdings = *found;
   if (json) {
     print_json(holdings);
   } else if (holdings.empty()) {
@@ -165,25 +99,6 @@ struct ShowArguments {
   std::string to;
 };
 
-bool wanted(const ShowArguments& arguments, const site::series::DeviceKey& device) {
-  return (arguments.node.empty() || device.node == arguments.node) &&
-         (arguments.device.empty() || device.device == arguments.device ||
-          device.uuid == arguments.device);
-}
-
-void print_codes(const StoreReader& reader, const site::series::DeviceKey& device,
-                 const std::vector<StoreReader::Code>& codes) {
-  for (const StoreReader::Code& code : codes) {
-    const site::series::State state = site::series::state_of(code.code);
-    const std::string value = state == site::series::State::Value
-                                  ? base::number_text(code.code * reader.metric().quantum)
-                              : state == site::series::State::Stale ? "stale"
-                                                                    : "N/A";
-    fmt::print("{},{},{},{},{}\n", device.node, device.device, device.uuid,
-               base::number_text(static_cast<double>(code.time_ms) / 1000), value);
-  }
-}
-
 int show(const ShowArguments& arguments) {
   const auto metric = site::series::parse_metric(arguments.metric);
   if (!metric) return report_error(metric.error());
@@ -191,32 +106,16 @@ int show(const ShowArguments& arguments) {
   if (!from) return report_error(from.error());
   const auto to = parse_moment_ms("--to", arguments.to, INT64_MAX / 2);
   if (!to) return report_error(to.error());
-  const auto reader = StoreReader::open(arguments.store, *metric, *from, *to);
-  if (!reader) return report_error(reader.error());
-  std::vector<const site::series::Track*> tracks;
-  for (const site::series::Track& track : reader->tracks()) {
-    if (wanted(arguments, track.device)) tracks.push_back(&track);
-  }
-  if (tracks.empty()) {
-    return report_error(base::failed(fmt::format("{} has no such series", arguments.store),
-                                     "goban series info lists what it has")
-                            .value());
-  }
-  std::ranges::sort(tracks, {}, [](const site::series::Track* track) { return track->device; });
   catch_interrupts();
-  fmt::print("node,device,uuid,time_s,{}\n", reader->metric().name);
-  std::vector<StoreReader::Code> codes;
-  for (const site::series::Track* track : tracks) {
-    if (interrupted()) return kExitInterrupted;
-    codes.clear();
-    const auto visit = reader->read(std::span(&track, 1), *from, *to - 1, codes);
-    if (visit.damaged_blocks > 0) {
-      fmt::print(stderr, "goban: warning: {} {}: {} damaged blocks left out\n", track->device.node,
-                 track->device.device, visit.damaged_blocks);
-    }
-    print_codes(*reader, track->device, codes);
+  const auto damaged = site::series::write_samples_csv(
+      arguments.store, {*metric, arguments.node, arguments.device, *from, *to}, ProgressBar(),
+      [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
+  if (!damaged) return report_error(damaged.error());
+  for (const site::series::DamagedDevice& each : *damaged) {
+    fmt::print(stderr, "goban: warning: {} {}: {} damaged blocks left out\n", each.node,
+               each.device, each.blocks);
   }
-  return 0;
+  return interrupted() ? kExitInterrupted : 0;
 }
 
 }  // namespace
