@@ -137,13 +137,13 @@ base::Status write_files(const std::string& folder, const ReportData& report,
 /// The changed histories that the report's commands replay.
 base::Status write_histories(const std::string& folder, const analysis::Population& population,
                              const analysis::Rules& rules, const analysis::GpuUse* use) {
-  for (int i = 0; i < analysis::kNumWhatIfs; ++i) {
-    const auto what_if = static_cast<analysis::WhatIf>(i);
-    if (!analysis::applies(what_if, use)) continue;
-    auto file =
-        base::OutputFile::create(fmt::format("{}/what_if/{}.csv", folder, analysis::name(what_if)));
+  for (int i = 0; i < analysis::kNumScenarios; ++i) {
+    const auto scenario = static_cast<analysis::Scenario>(i);
+    if (!analysis::applies(scenario, use)) continue;
+    auto file = base::OutputFile::create(
+        fmt::format("{}/what_if/{}.csv", folder, analysis::name(scenario)));
     if (!file) return base::failure(file.error());
-    analysis::write_history(population, rules, use, what_if, [&file](std::string_view piece) {
+    analysis::write_history(population, rules, use, scenario, [&file](std::string_view piece) {
       file->buffer() += piece;
       file->write_out();
     });

@@ -314,7 +314,7 @@ TEST_F(GpuTest, AHistoryOfUsedGpusAsksForThose) {
   write_known();
   const TestPopulation test = analysed();
   std::string csv;
-  write_history(test.population, test.rules, &use_, WhatIf::UsedGpus,
+  write_history(test.population, test.rules, &use_, Scenario::UsedGpus,
                 [&csv](std::string_view piece) { csv += piece; });
   EXPECT_THAT(csv, HasSubstr("\n1,1577836800,600,2,u,"));
   const records::ReadTable read = records::read_table(csv);

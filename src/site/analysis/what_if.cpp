@@ -22,10 +22,10 @@ std::string colocation_path(const Context& context) {
 }
 
 /// The command that replays a history of this report.
-std::string replay(const Context& context, WhatIf what_if, std::string_view policy) {
+std::string replay(const Context& context, Scenario scenario, std::string_view policy) {
   return fmt::format("goban simulate --cluster {} --jobs {}/what_if/{}.csv --policy {}",
                      context.names.cluster.empty() ? "CLUSTER" : context.names.cluster,
-                     folder_of(context), name(what_if), policy);
+                     folder_of(context), name(scenario), policy);
 }
 
 /// Jobs beyond the cap would have to reserve nodes by the day.
@@ -68,7 +68,7 @@ void add_cap(const Context& context) {
                           part.reserved_hours});
   }
   table.quality = {longer_jobs, population.num_selected(), {}};
-  finish(context, std::move(table), replay(context, WhatIf::Capped, "easy-backfill+packed"));
+  finish(context, std::move(table), replay(context, Scenario::Capped, "easy-backfill+packed"));
 }
 
 /// What users pay if kinds cost something else.
@@ -122,7 +122,7 @@ void add_charges(const Context& context) {
       users, [](const Part& user) { return kNotable * user.then < user.now; });
   table.text = context.labels.with("text.charges_model", more, less);
   table.quality = {all.jobs, static_cast<int64_t>(context.population.jobs.size()), {}};
-  finish(context, std::move(table), replay(context, WhatIf::AsRecorded, "easy-backfill+packed"));
+  finish(context, std::move(table), replay(context, Scenario::AsRecorded, "easy-backfill+packed"));
 }
 
 /// GPU-hours that two jobs could share: half-full, half-busy GPUs.
@@ -171,7 +171,7 @@ void add_sharing(const Context& context) {
   }
   table.quality = {gpus, static_cast<int64_t>(use.values.size()), {}};
   finish(context, std::move(table),
-         replay(context, WhatIf::AsRecorded,
+         replay(context, Scenario::AsRecorded,
                 fmt::format("gandiva,fifo-packed --colocation {}", colocation_path(context))));
 }
 
@@ -194,7 +194,7 @@ void add_redesign(const Context& context) {
     if (!job.selected || job.gpus <= 0 || !context.use->all_known(i)) continue;
     ++known;
     Part& part = parts[classes.of(job)];
-    const int32_t asked = gpus_asked(population, context.use, i, WhatIf::UsedGpus);
+    const int32_t asked = gpus_asked(population, context.use, i, Scenario::UsedGpus);
     ++part.jobs;
     part.hours += job.gpu_hours();
     part.smaller += asked < job.gpus ? 1 : 0;
@@ -212,7 +212,7 @@ void add_redesign(const Context& context) {
                           percent(parts[i].freed, parts[i].hours)});
   }
   table.quality = {known, population.num_selected(), {}};
-  finish(context, std::move(table), replay(context, WhatIf::UsedGpus, "easy-backfill+packed"));
+  finish(context, std::move(table), replay(context, Scenario::UsedGpus, "easy-backfill+packed"));
 }
 
 void add_rack_local(const Context& context) {
@@ -253,7 +253,7 @@ void finish(const Context& context, Table table, const std::string& command) {
 
 std::string replay_uplinks(const Context& context, double over_subscription) {
   // The simulator counts what uplinks carry, the report what they lack.
-  return replay(context, WhatIf::AsRecorded,
+  return replay(context, Scenario::AsRecorded,
                 fmt::format("easy-backfill+packed --contention {} --uplink-ratio {:.6g}",
                             context.rules.what_if.communication_share, 1 / over_subscription));
 }

@@ -66,24 +66,25 @@ Asked reserve(const Population& population, const Job& job, Asked asked) {
 
 }  // namespace
 
-std::string_view name(WhatIf what_if) {
-  constexpr std::array<std::string_view, kNumWhatIfs> kNames = {"as_recorded", "capped",
-                                                                "used_gpus"};
-  return kNames[static_cast<size_t>(what_if)];
+std::string_view name(Scenario scenario) {
+  constexpr std::array<std::string_view, kNumScenarios> kNames = {"as_recorded", "capped",
+                                                                  "used_gpus"};
+  return kNames[static_cast<size_t>(scenario)];
 }
 
-bool applies(WhatIf what_if, const GpuUse* use) {
-  return what_if != WhatIf::UsedGpus || use != nullptr;
+bool applies(Scenario scenario, const GpuUse* use) {
+  return scenario != Scenario::UsedGpus || use != nullptr;
 }
 
-int32_t gpus_asked(const Population& population, const GpuUse* use, size_t index, WhatIf what_if) {
+int32_t gpus_asked(const Population& population, const GpuUse* use, size_t index,
+                   Scenario scenario) {
   const Job& job = population.jobs[index];
-  if (what_if != WhatIf::UsedGpus || use == nullptr || !use->all_known(index)) return job.gpus;
+  if (scenario != Scenario::UsedGpus || use == nullptr || !use->all_known(index)) return job.gpus;
   return std::clamp(use->used(index), 1, job.gpus);
 }
 
 void write_history(const Population& population, const Rules& rules, const GpuUse* use,
-                   WhatIf what_if, const std::function<void(std::string_view)>& sink) {
+                   Scenario scenario, const std::function<void(std::string_view)>& sink) {
   constexpr size_t kPiece = 1 << 20;
   const records::RecordTable& table = *population.table;
   std::string out =
@@ -93,12 +94,12 @@ void write_history(const Population& population, const Rules& rules, const GpuUs
     const Job& job = population.jobs[i];
     const records::RecordRow& row = population.row(job);
     if (job.gpus <= 0 || row.submit_ns < 0) continue;
-    Asked asked{row.submit_ns, job.run_s, gpus_asked(population, use, i, what_if),
+    Asked asked{row.submit_ns, job.run_s, gpus_asked(population, use, i, scenario),
                 row.walltime_limit_ns, row.start_ns};
-    if (what_if == WhatIf::Capped && job.run_h() > rules.what_if.cap_h) {
+    if (scenario == Scenario::Capped && job.run_h() > rules.what_if.cap_h) {
       asked = reserve(population, job, asked);
     }
-    const Alone own = what_if == WhatIf::AsRecorded ? alone(use, i) : Alone();
+    const Alone own = scenario == Scenario::AsRecorded ? alone(use, i) : Alone();
     base::append_number(out, static_cast<int64_t>(i));
     out += ',';
     base::append_seconds(out, asked.submit_ns);

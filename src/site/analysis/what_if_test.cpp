@@ -29,7 +29,7 @@ TEST(Cap, LongerJobsReserveWholeDays) {
   EXPECT_THAT(cap->text,
               HasSubstr("goban simulate --cluster CLUSTER --jobs OUT/what_if/capped.csv"));
   std::string csv;
-  write_history(test.population, test.rules, nullptr, WhatIf::Capped,
+  write_history(test.population, test.rules, nullptr, Scenario::Capped,
                 [&csv](std::string_view piece) { csv += piece; });
   EXPECT_EQ(csv,
             "job_id,submit_time,duration,num_gpus,user,account,model,walltime_s,start_time,"

@@ -14,8 +14,8 @@ namespace goban::study::results {
 namespace {
 
 using base::from_seconds;
-using core::knowledge::Accounting;
 using core::knowledge::EnergyAccount;
+using core::knowledge::EnergyAccounting;
 
 /// 100 W of host, GPUs of 10 W idle and 10 + 100 U busy.
 core::knowledge::PowerModel plain_power() {
@@ -99,7 +99,7 @@ TEST(EnergyRecorder, ByHand) {
   EXPECT_DOUBLE_EQ(account.job_j[1], 50 * (160.0 + 210.0));
   EXPECT_DOUBLE_EQ(account.job_j[2], 50 * (2 * 320.0));
   // The clock begins at the first submission; node 1 idles for 150 s, free GPUs on node 0 do, too.
-  EXPECT_DOUBLE_EQ(account.of(Accounting::IdleOn).idle_j, 120 * 150 + 10 * (50 + 50));
+  EXPECT_DOUBLE_EQ(account.of(EnergyAccounting::IdleOn).idle_j, 120 * 150 + 10 * (50 + 50));
   EXPECT_DOUBLE_EQ(account.avg_active_nodes, (200 + 50) / 200.0);
   expect_conserved(account);
 }
@@ -149,7 +149,7 @@ RC_GTEST_PROP(EnergyRecorderProperty, EnergyIsConservedOnRandomRuns, ()) {
       run.simulate(*rc::gen::element<std::string>("fifo+packed", "las+skip+spread", "srtf+packed"),
                    incidents, &drawn_j);
   expect_conserved(account);
-  const double d = account.of(Accounting::EveryoneSleeps).cluster_j;
+  const double d = account.of(EnergyAccounting::EveryoneSleeps).cluster_j;
   RC_ASSERT(std::abs(drawn_j - d) <= 1e-6 * std::max(1.0, d));
   // Every job draws at least its share of a context while it works, and nobody else does.
   for (int i = 0; i < jobs; ++i) RC_ASSERT(account.job_j[static_cast<size_t>(i)] > 0);

@@ -42,7 +42,7 @@ struct ServiceMetrics {
 /// Of the whole run, fillers and warm-up in it.
 struct EnergyMetrics {
   std::array<double, core::knowledge::kNumAccountings>
-      kwh{};            ///< of the cluster, by core::knowledge::Accounting
+      kwh{};            ///< of the cluster, by core::knowledge::EnergyAccounting
   double jobs_kwh = 0;  ///< of it, of the history's jobs
   double avg_active_nodes = 0;
 };

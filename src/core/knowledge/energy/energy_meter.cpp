@@ -9,8 +9,9 @@
 namespace goban::core::knowledge {
 namespace {
 
-constexpr std::array kAccountings = {Accounting::ActiveOnly, Accounting::IdleOn,
-                                     Accounting::OnlyEacoSleeps, Accounting::EveryoneSleeps};
+constexpr std::array kAccountings = {EnergyAccounting::ActiveOnly, EnergyAccounting::IdleOn,
+                                     EnergyAccounting::OnlyEacoSleeps,
+                                     EnergyAccounting::EveryoneSleeps};
 
 bool ordered_rest(PowerState state) {
   return state == PowerState::Sleep || state == PowerState::Off;
@@ -37,18 +38,18 @@ EnergyMeter::EnergyMeter(std::span<const MeteredNode> nodes, size_t num_jobs, ba
   }
 }
 
-bool EnergyMeter::rests(Accounting accounting) const {
-  return accounting == Accounting::EveryoneSleeps ||
-         (accounting == Accounting::OnlyEacoSleeps && options_.sleeps_in_c);
+bool EnergyMeter::rests(EnergyAccounting accounting) const {
+  return accounting == EnergyAccounting::EveryoneSleeps ||
+         (accounting == EnergyAccounting::OnlyEacoSleeps && options_.sleeps_in_c);
 }
 
-void EnergyMeter::add_idle(Accounting accounting, double joules) {
+void EnergyMeter::add_idle(EnergyAccounting accounting, double joules) {
   Sums& sums = sums_[static_cast<size_t>(accounting)];
   sums.idle.add(joules);
   sums.cluster.add(joules);
 }
 
-void EnergyMeter::add_rest(Accounting accounting, const RestEnergy& energy) {
+void EnergyMeter::add_rest(EnergyAccounting accounting, const RestEnergy& energy) {
   Sums& sums = sums_[static_cast<size_t>(accounting)];
   sums.rest.add(energy.rest_j);
   sums.transition.add(energy.transition_j);
@@ -112,8 +113,8 @@ void EnergyMeter::close_gap(const NodeMeter& meter, double span_s, bool woken) {
   const bool ordered = ordered_rest(meter.state);
   const RestState& rest = power.rest(ordered ? meter.state : options_.rest);
   const double idle_s = std::min(span_s, timer_s(meter, span_s));
-  for (const Accounting accounting : kAccountings) {
-    if (accounting == Accounting::ActiveOnly) continue;
+  for (const EnergyAccounting accounting : kAccountings) {
+    if (accounting == EnergyAccounting::ActiveOnly) continue;
     if (!rests(accounting)) {
       add_idle(accounting, idle_w * span_s);
     } else if (ordered) {

@@ -29,11 +29,11 @@
 
 namespace goban::core::knowledge {
 
-enum class Accounting : uint8_t { ActiveOnly, IdleOn, OnlyEacoSleeps, EveryoneSleeps };
+enum class EnergyAccounting : uint8_t { ActiveOnly, IdleOn, OnlyEacoSleeps, EveryoneSleeps };
 inline constexpr size_t kNumAccountings = 4;
 inline constexpr std::array<std::string_view, kNumAccountings> kAccountingLetters = {"A", "B", "C",
                                                                                      "D"};
-inline constexpr auto kHeadline = Accounting::EveryoneSleeps;
+inline constexpr auto kHeadline = EnergyAccounting::EveryoneSleeps;
 
 /// A job on a GPU and how active it is there, such as its utilisation x its speed; not negative.
 struct GpuResident {
@@ -80,10 +80,10 @@ struct EnergyTotals {
 };
 
 struct EnergyAccount {
-  std::array<EnergyTotals, kNumAccountings> totals;  ///< by Accounting
+  std::array<EnergyTotals, kNumAccountings> totals;  ///< by EnergyAccounting
   std::vector<double> job_j;                         ///< by JobId; equal under all accountings
   double avg_active_nodes = 0;
-  [[nodiscard]] const EnergyTotals& of(Accounting accounting) const {
+  [[nodiscard]] const EnergyTotals& of(EnergyAccounting accounting) const {
     return totals[static_cast<size_t>(accounting)];
   }
 };
@@ -140,9 +140,9 @@ class EnergyMeter {
   void draw_busy(const NodeMeter& meter, base::TimeNs now_ns) const;
   void draw_gap(const NodeMeter& meter, base::TimeNs now_ns, bool woken) const;
   [[nodiscard]] double timer_s(const NodeMeter& meter, double span_s) const;
-  void add_idle(Accounting accounting, double joules);
-  void add_rest(Accounting accounting, const RestEnergy& energy);
-  [[nodiscard]] bool rests(Accounting accounting) const;
+  void add_idle(EnergyAccounting accounting, double joules);
+  void add_rest(EnergyAccounting accounting, const RestEnergy& energy);
+  [[nodiscard]] bool rests(EnergyAccounting accounting) const;
 
   MeterOptions options_;
   std::vector<NodeMeter> nodes_;

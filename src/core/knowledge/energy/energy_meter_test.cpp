@@ -52,15 +52,15 @@ TEST(EnergyMeter, OneNodeByHand) {
   EXPECT_DOUBLE_EQ(account.job_j[0], 160 * 100 + 115 * 100);
   EXPECT_DOUBLE_EQ(account.job_j[1], 75 * 100);
   const double active_j = 170 * 100 + 200 * 100;
-  EXPECT_DOUBLE_EQ(account.of(Accounting::ActiveOnly).cluster_j, active_j);
-  EXPECT_DOUBLE_EQ(account.of(Accounting::IdleOn).cluster_j, active_j + 120 * 800);
+  EXPECT_DOUBLE_EQ(account.of(EnergyAccounting::ActiveOnly).cluster_j, active_j);
+  EXPECT_DOUBLE_EQ(account.of(EnergyAccounting::IdleOn).cluster_j, active_j + 120 * 800);
   // The gap of 50 s is below the timer. That of 750 s: 100 idle, 5 going down, 645 asleep, no wake.
-  const EnergyTotals& d = account.of(Accounting::EveryoneSleeps);
+  const EnergyTotals& d = account.of(EnergyAccounting::EveryoneSleeps);
   EXPECT_DOUBLE_EQ(d.idle_j, 10 * 200 + 120 * 150);
   EXPECT_DOUBLE_EQ(d.rest_j, 20 * 645);
   EXPECT_DOUBLE_EQ(d.transition_j, 700);
   EXPECT_DOUBLE_EQ(d.cluster_j, active_j + 120 * 150 + 20 * 645 + 700);
-  EXPECT_EQ(account.of(Accounting::OnlyEacoSleeps).cluster_j, d.cluster_j);
+  EXPECT_EQ(account.of(EnergyAccounting::OnlyEacoSleeps).cluster_j, d.cluster_j);
   EXPECT_DOUBLE_EQ(account.avg_active_nodes, 0.2);
   expect_conserved(account);
 }
@@ -73,10 +73,11 @@ TEST(EnergyMeter, AGapBeforeAJobPaysTheWake) {
   const std::vector<GpuLoad> loads = {{10, residents}};
   meter.set_loads(NodeId(0u), 100 * kSecond, loads);
   const EnergyAccount account = meter.finish(100 * kSecond);
-  const EnergyTotals& d = account.of(Accounting::EveryoneSleeps);
+  const EnergyTotals& d = account.of(EnergyAccounting::EveryoneSleeps);
   EXPECT_DOUBLE_EQ(d.rest_j, 20 * (100 - 20 - 5 - 10));
   EXPECT_DOUBLE_EQ(d.transition_j, 700 + 1500);
-  EXPECT_DOUBLE_EQ(account.of(Accounting::OnlyEacoSleeps).cluster_j, 120 * 100) << "does not sleep";
+  EXPECT_DOUBLE_EQ(account.of(EnergyAccounting::OnlyEacoSleeps).cluster_j, 120 * 100)
+      << "does not sleep";
 }
 
 TEST(EnergyMeter, RecordedRestsAreCountedAsTheyAre) {
@@ -87,12 +88,12 @@ TEST(EnergyMeter, RecordedRestsAreCountedAsTheyAre) {
   EXPECT_EQ(meter.power_w(), 125);
   meter.set_loads(NodeId(0u), 540 * kSecond, {});
   const EnergyAccount account = meter.finish(1000 * kSecond);
-  const EnergyTotals& d = account.of(Accounting::EveryoneSleeps);
+  const EnergyTotals& d = account.of(EnergyAccounting::EveryoneSleeps);
   EXPECT_DOUBLE_EQ(d.rest_j, 5 * (500 - 120));
   EXPECT_DOUBLE_EQ(d.transition_j, 12'000);
   EXPECT_DOUBLE_EQ(d.idle_j, 120 * (40 + 460 + 1000));
-  EXPECT_DOUBLE_EQ(account.of(Accounting::IdleOn).cluster_j, 120 * 2000);
-  EXPECT_EQ(account.of(Accounting::ActiveOnly).cluster_j, 0);
+  EXPECT_DOUBLE_EQ(account.of(EnergyAccounting::IdleOn).cluster_j, 120 * 2000);
+  EXPECT_EQ(account.of(EnergyAccounting::ActiveOnly).cluster_j, 0);
 }
 
 TEST(EnergyMeter, BreakEvenIsWhereRestingCostsTheSame) {
@@ -155,16 +156,16 @@ RC_GTEST_PROP(EnergyMeterProperty, EnergyIsConservedAndAccountingsAreOrdered, ()
   const EnergyAccount account = meter.finish(now_ns + 7);
   expect_conserved(account);
   RC_ASSERT(!testing::Test::HasFailure());
-  const double d = account.of(Accounting::EveryoneSleeps).cluster_j;
+  const double d = account.of(EnergyAccounting::EveryoneSleeps).cluster_j;
   RC_ASSERT(std::abs(drawn_j - d) <= 1e-6 * std::max(1.0, d));  // spans end at whole nanoseconds
   for (const base::TimeNs until : drawn_until) RC_ASSERT(until == now_ns + 7);
-  const double a = account.of(Accounting::ActiveOnly).cluster_j;
-  RC_ASSERT(a <= account.of(Accounting::IdleOn).cluster_j);
-  RC_ASSERT(a <= account.of(Accounting::EveryoneSleeps).cluster_j);
+  const double a = account.of(EnergyAccounting::ActiveOnly).cluster_j;
+  RC_ASSERT(a <= account.of(EnergyAccounting::IdleOn).cluster_j);
+  RC_ASSERT(a <= account.of(EnergyAccounting::EveryoneSleeps).cluster_j);
   if (!options.recorded_rests && !options.timer_s) {
     // The break-even timer never costs more than twice the better of idling and resting at once.
-    RC_ASSERT(account.of(Accounting::EveryoneSleeps).cluster_j <=
-              2 * account.of(Accounting::IdleOn).cluster_j + 1e-6);
+    RC_ASSERT(account.of(EnergyAccounting::EveryoneSleeps).cluster_j <=
+              2 * account.of(EnergyAccounting::IdleOn).cluster_j + 1e-6);
   }
 }
 
