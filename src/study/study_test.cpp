@@ -1,0 +1,141 @@
+// A study as a function: three jobs whose runs are computed by hand.
+#include "study/study.hpp"
+
+#include <gmock/gmock.h>
+
+#include "site/series/test_folder.hpp"
+#include "study/explain.hpp"
+#include "study/run_record.hpp"
+
+namespace goban::study {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Jobs of two GPUs on a cluster of two: a of 100 s at 0, b of 100 s at 10, c of 10 s at 20. The
+/// site started them in that order, each 5 s later than it could.
+constexpr const char* kJobs =
+    "job_id,submit_time,start_time,duration,num_gpus,user\n"
+    "a,1600000000,1600000005,100,2,u\n"
+    "b,1600000010,1600000105,100,2,u\n"
+    "c,1600000020,1600000205,10,2,u\n";
+
+struct StudyTest : testing::Test {
+  StudyTest() {
+    options.files.cluster = "1x2";
+    options.files.jobs = folder.write("jobs.csv", kJobs);
+    options.files.rejects = folder / "rejects.csv";
+    options.policies = {"fifo+packed", "srtf+packed"};
+    options.restart_cost_s = 0;
+    options.threads = 1;
+  }
+  base::Result<results::Comparison> run() {
+    const auto study = Study::load(options, progress);
+    if (!study) return base::failure(study.error());
+    notes = study->notes();
+    return study->run(progress);
+  }
+
+  site::series::TestFolder folder{"study"};
+  StudyOptions options;
+  base::Progress progress;
+  std::vector<results::Note> notes;
+};
+
+TEST_F(StudyTest, ComparesPolicies) {
+  const auto comparison = run();
+  ASSERT_TRUE(comparison) << comparison.error().text();
+  ASSERT_EQ(comparison->runs.size(), 2U);
+  // FIFO: 0-100, 100-200, 200-210.
+  EXPECT_EQ(comparison->runs[0].policy, "fifo+packed");
+  EXPECT_DOUBLE_EQ(comparison->runs[0].avg_jct_s, (100.0 + 190 + 190) / 3);
+  // Shortest remaining time first: a until 20, c until 30, a until 110, b until 210.
+  EXPECT_DOUBLE_EQ(comparison->runs[1].avg_jct_s, (110.0 + 200 + 10) / 3);
+  EXPECT_EQ(comparison->runs[1].preemptions, 1);
+  EXPECT_FALSE(comparison->backtest);
+  EXPECT_EQ(progress.done, 6) << "jobs of both runs";
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0].text, HasSubstr("srtf+packed uses true durations"));
+}
+
+TEST_F(StudyTest, ComparesTheSitesPolicyWithItsRecord) {
+  options.backtest = "fifo+packed";
+  options.policies = {"srtf+packed"};
+  const auto comparison = run();
+  ASSERT_TRUE(comparison) << comparison.error().text();
+  ASSERT_EQ(comparison->runs.size(), 2U) << "the site's policy is added";
+  EXPECT_EQ(comparison->runs[comparison->reference].policy, "fifo+packed");
+  ASSERT_TRUE(comparison->backtest);
+  EXPECT_EQ(comparison->backtest->jobs, 3);
+  EXPECT_DOUBLE_EQ(comparison->backtest->error_mean_s, -5);
+}
+
+TEST_F(StudyTest, WritesWhatIsAskedFor) {
+  options.out = folder / "out";
+  options.decisions = true;
+  options.arguments = {"--cluster=1x2"};
+  ASSERT_TRUE(run());
+  for (const char* policy : {"fifo+packed", "srtf+packed"}) {
+    for (const char* file : {"jobs.csv", "history.csv", "decisions.jsonl", "run.json"}) {
+      EXPECT_TRUE(std::filesystem::exists(options.out + "/" + policy + "/" + file))
+          << policy << " " << file;
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(options.files.rejects)) << "none was refused";
+  const auto record = read_run_record(options.out + "/srtf+packed");
+  ASSERT_TRUE(record) << record.error().text();
+  EXPECT_EQ(record->policy, "srtf+packed");
+  EXPECT_THAT(record->arguments, ElementsAre("--cluster=1x2"));
+  ASSERT_EQ(record->inputs.size(), 1U);
+  EXPECT_EQ(record->inputs[0].path, options.files.jobs);
+  EXPECT_TRUE(check_unchanged(*record, options.out));
+  static_cast<void>(folder.write("jobs.csv", std::string(kJobs) + "d,1600000030,,1,1,u\n"));
+  const auto changed = check_unchanged(*record, options.out);
+  ASSERT_FALSE(changed);
+  EXPECT_THAT(changed.error().text(), HasSubstr("the file changed since the run was made"));
+}
+
+TEST_F(StudyTest, ExplainsAJobOfARun) {
+  options.policies = {"fifo+packed"};
+  const auto text = explain(options, "b", ExplainFormat::Text, progress);
+  ASSERT_TRUE(text) << text.error().text();
+  EXPECT_THAT(*text, HasSubstr("90"));
+  const auto json = explain(options, "b", ExplainFormat::Json, progress);
+  ASSERT_TRUE(json) << json.error().text();
+  EXPECT_THAT(*json, HasSubstr("\"b\""));
+  const auto nobody = explain(options, "z", ExplainFormat::Text, progress);
+  ASSERT_FALSE(nobody);
+  EXPECT_THAT(nobody.error().text(), HasSubstr("no job is named z"));
+}
+
+TEST_F(StudyTest, RefusesWhatContradictsItself) {
+  const auto refused = [&](const char* why) {
+    const auto comparison = run();
+    ASSERT_FALSE(comparison) << why;
+    EXPECT_THAT(comparison.error().text(), HasSubstr(why));
+  };
+  options.decisions = true;
+  refused("--decisions has no place");
+  options.decisions = false;
+  options.warmup_ns = 100 * base::kSecond;
+  refused("--warmup leaves no job");
+  options.warmup_ns = 0;
+  options.policies = {"fifo+packed", "fifo+packed"};
+  refused("given twice");
+  options.policies = {"fifo+packed"};
+  options.files.jobs = folder.write("none.csv", "job_id,submit_time,duration,num_gpus,user\n");
+  refused("no job is left");
+}
+
+TEST_F(StudyTest, EndsWhenCancelled) {
+  std::atomic<bool> cancel = false;
+  base::Progress cancelled(cancel);
+  const auto study = Study::load(options, cancelled);
+  ASSERT_TRUE(study) << study.error().text();
+  cancel = true;
+  EXPECT_FALSE(study->run(cancelled));
+}
+
+}  // namespace
+}  // namespace goban::study
