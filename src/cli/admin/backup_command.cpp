@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include "cli/shell/command.hpp"
+#include "cli/admin/commands.hpp"
 #include "serve/daemon/backup.hpp"
 
 namespace goban::cli {

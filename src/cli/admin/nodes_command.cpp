@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/admin/commands.hpp"
 #include "cli/jobs/job_row.hpp"
 #include "cli/jobs/live_client.hpp"
-#include "cli/shell/command.hpp"
 #include "cli/shell/text_table.hpp"
 #include "live/job/request_values.hpp"
 

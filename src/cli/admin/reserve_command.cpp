@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/date_time.hpp"
+#include "cli/admin/commands.hpp"
 #include "cli/jobs/job_row.hpp"
 #include "cli/jobs/live_client.hpp"
-#include "cli/shell/command.hpp"
 #include "cli/shell/text_table.hpp"
 #include "live/job/request_values.hpp"
 

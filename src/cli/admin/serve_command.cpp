@@ -12,7 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
-#include "cli/shell/command.hpp"
+#include "cli/admin/commands.hpp"
 #include "live/journal/standby.hpp"
 #include "serve/daemon/machine_daemon.hpp"
 #include "serve/daemon/replay.hpp"

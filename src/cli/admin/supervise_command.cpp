@@ -1,5 +1,5 @@
 // goban supervise: what the local engine starts for each job. Not for people, so it is not shown.
-#include "cli/shell/command.hpp"
+#include "cli/admin/commands.hpp"
 #include "live/engine/local/supervisor.hpp"
 
 namespace goban::cli {

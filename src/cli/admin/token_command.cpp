@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "base/files.hpp"
-#include "cli/shell/command.hpp"
+#include "cli/admin/commands.hpp"
 #include "serve/api/api_client.hpp"
 #include "serve/daemon/machine_daemon.hpp"
 

@@ -5,7 +5,7 @@
 #include "base/number.hpp"
 #include "base/text_file.hpp"
 #include "base/units.hpp"
-#include "cli/shell/command.hpp"
+#include "cli/gpus/commands.hpp"
 #include "core/knowledge/colocation/eaco_tables.hpp"
 #include "core/knowledge/energy/power_file.hpp"
 #include "core/knowledge/energy/power_presets.hpp"

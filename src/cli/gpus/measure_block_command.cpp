@@ -2,7 +2,7 @@
 // Not for people, so it is not shown.
 #include <fmt/format.h>
 
-#include "cli/shell/command.hpp"
+#include "cli/gpus/commands.hpp"
 #include "live/machine/block_process.hpp"
 #include "live/machine/cpu_kernels.hpp"
 #include "live/machine/cuda_kernels.hpp"

@@ -7,7 +7,7 @@
 #include "base/output_file.hpp"
 #include "base/reports/job_profile.hpp"
 #include "base/text_file.hpp"
-#include "cli/shell/command.hpp"
+#include "cli/gpus/commands.hpp"
 #include "core/knowledge/app_class.hpp"
 #include "core/knowledge/app_classifier.hpp"
 #include "core/knowledge/binning.hpp"

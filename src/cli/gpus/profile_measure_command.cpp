@@ -8,9 +8,9 @@
 
 #include "base/output_file.hpp"
 #include "cli/gpus/busy_gpus.hpp"
+#include "cli/gpus/commands.hpp"
 #include "cli/gpus/profile_report.hpp"
 #include "cli/jobs/live_client.hpp"
-#include "cli/shell/command.hpp"
 #include "cli/shell/progress.hpp"
 #include "core/knowledge/binning.hpp"
 #include "core/knowledge/scores_file.hpp"

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "cli/jobs/commands.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/terminal_visit.hpp"
-#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 

@@ -7,9 +7,9 @@
 #include <set>
 #include <string_view>
 
+#include "cli/jobs/commands.hpp"
 #include "cli/jobs/job_choice.hpp"
 #include "cli/jobs/live_client.hpp"
-#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 namespace {

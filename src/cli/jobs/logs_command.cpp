@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/jobs/commands.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/log_output.hpp"
-#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 namespace {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/jobs/commands.hpp"
 #include "cli/jobs/job_choice.hpp"
 #include "cli/jobs/job_row.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/queue_table.hpp"
-#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "cli/jobs/commands.hpp"
 #include "cli/jobs/daemon_absence.hpp"
 #include "cli/jobs/hangup.hpp"
 #include "cli/jobs/job_row.hpp"
@@ -14,7 +15,6 @@
 #include "cli/jobs/log_output.hpp"
 #include "cli/jobs/submit_payload.hpp"
 #include "cli/jobs/terminal_visit.hpp"
-#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 namespace {

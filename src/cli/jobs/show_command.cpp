@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/jobs/commands.hpp"
 #include "cli/jobs/job_choice.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/queue_table.hpp"
-#include "cli/shell/command.hpp"
 #include "cli/shell/text_table.hpp"
 
 namespace goban::cli {

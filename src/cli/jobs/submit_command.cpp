@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest.hpp"
+#include "cli/jobs/commands.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/submit_payload.hpp"
-#include "cli/shell/command.hpp"
 #include "live/job/submit_options.hpp"
 
 namespace goban::cli {

@@ -5,10 +5,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/jobs/commands.hpp"
 #include "cli/jobs/job_choice.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/jobs/top_text.hpp"
-#include "cli/shell/command.hpp"
 
 namespace goban::cli {
 namespace {

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/jobs/commands.hpp"
 #include "cli/jobs/live_client.hpp"
-#include "cli/shell/command.hpp"
 #include "cli/shell/text_table.hpp"
 
 namespace goban::cli {

@@ -1,4 +1,6 @@
-// goban: everything of the cluster. Parses the command line and runs one command.
+// goban: the program. Parses the command line and runs one command.
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -6,14 +8,21 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
-#include "cli/shell/command.hpp"
-#include "cli/shell/wrap_command.hpp"
+#include "cli/admin/commands.hpp"
+#include "cli/gpus/commands.hpp"
+#include "cli/jobs/commands.hpp"
+#include "cli/shell/commands.hpp"
+#include "cli/site/commands.hpp"
+#include "cli/study/commands.hpp"
 
 namespace {
 
 using goban::cli::Action;
+using goban::cli::Command;
 
 /// What could not be written is said, unless nobody reads any more: `goban queue | head -1`.
 int output_lost(int problem, int code) {
@@ -46,8 +55,34 @@ int run(const Action& action) {
   return 1;
 }
 
+/// In this order they appear in the help; those that are not named here follow.
+constexpr std::array<std::string_view, 31> kHelpOrder = {
+    "simulate", "analyze",   "explain",       "policies", "trace",   "history", "cluster",
+    "profile",  "energy",    "colocation",    "series",   "collect", "serve",   "replay",
+    "backup",   "supervise", "measure-block", "submit",   "queue",   "whatif",  "show",
+    "cancel",   "logs",      "run",           "attach",   "wrap",    "nodes",   "reserve",
+    "top",      "token",     "completion"};
+
+void add_commands(Command& app, Action& action) {
+  using namespace goban::cli;
+  std::vector<CommandEntry> entries;
+  const auto add = [&entries](const auto& some) {
+    entries.insert(entries.end(), some.begin(), some.end());
+  };
+  add(kJobsCommands);
+  add(kStudyCommands);
+  add(kSiteCommands);
+  add(kGpusCommands);
+  add(kAdminCommands);
+  add(kShellCommands);
+  std::ranges::stable_sort(entries, {}, [](const CommandEntry& entry) {
+    return std::ranges::find(kHelpOrder, entry.name) - kHelpOrder.begin();
+  });
+  for (const CommandEntry& entry : entries) entry.add(app, action);
+}
+
 int parse_and_run(int argc, char** argv) {
-  goban::cli::Command app(
+  Command app(
       "Goban runs deep-learning training on shared GPU clusters: it replays a site's job\n"
       "history under several policies and shows which one serves the cluster best.");
   app.name("goban");
@@ -60,37 +95,7 @@ int parse_and_run(int argc, char** argv) {
       "  goban policies\n"
       "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 bad input, 130 interrupted.");
   Action action;
-  goban::cli::add_simulate(app, action);
-  goban::cli::add_analyze(app, action);
-  goban::cli::add_explain(app, action);
-  goban::cli::add_policies(app, action);
-  goban::cli::add_trace(app, action);
-  goban::cli::add_history(app, action);
-  goban::cli::add_cluster(app, action);
-  goban::cli::add_profile(app, action);
-  goban::cli::add_energy(app, action);
-  goban::cli::add_colocation(app, action);
-  goban::cli::add_series(app, action);
-  goban::cli::add_collect(app, action);
-  goban::cli::add_serve(app, action);
-  goban::cli::add_replay(app, action);
-  goban::cli::add_backup(app, action);
-  goban::cli::add_supervise(app, action);
-  goban::cli::add_measure_block(app, action);
-  goban::cli::add_submit(app, action);
-  goban::cli::add_queue(app, action);
-  goban::cli::add_what_if(app, action);
-  goban::cli::add_show(app, action);
-  goban::cli::add_job_actions(app, action);
-  goban::cli::add_logs(app, action);
-  goban::cli::add_run(app, action);
-  goban::cli::add_attach(app, action);
-  goban::cli::add_wrap(app, action);
-  goban::cli::add_nodes(app, action);
-  goban::cli::add_reservations(app, action);
-  goban::cli::add_top(app, action);
-  goban::cli::add_token(app, action);
-  goban::cli::add_shell_help(app, action);
+  add_commands(app, action);
   goban::cli::keep_double_dashes(argc, argv);
   if (const int code = app.parse(argc, argv); code == 0) {
     return with_output_written(code);

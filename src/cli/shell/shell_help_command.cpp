@@ -3,8 +3,8 @@
 #include <fmt/ranges.h>
 
 #include "base/output_file.hpp"
-#include "cli/shell/command.hpp"
 #include "cli/shell/command_tree.hpp"
+#include "cli/shell/commands.hpp"
 
 namespace goban::cli {
 namespace {

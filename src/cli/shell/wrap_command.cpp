@@ -1,12 +1,12 @@
 // goban wrap: runs a command whose Python processes report their training to the scheduler.
-#include "cli/shell/wrap_command.hpp"
-
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "cli/shell/commands.hpp"
 
 namespace goban::cli {
 namespace {

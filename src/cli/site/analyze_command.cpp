@@ -4,8 +4,8 @@
 
 #include "base/printable.hpp"
 #include "base/units.hpp"
-#include "cli/shell/command.hpp"
 #include "cli/shell/progress.hpp"
+#include "cli/site/commands.hpp"
 #include "cli/site/reading_options.hpp"
 #include "site/analysis/writers.hpp"
 #include "site/site_report.hpp"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/output_file.hpp"
-#include "cli/shell/command.hpp"
+#include "cli/site/commands.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "site/cluster_import.hpp"

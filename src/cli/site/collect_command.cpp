@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "base/printable.hpp"
-#include "cli/shell/command.hpp"
+#include "cli/site/commands.hpp"
 #include "site/telemetry/collect.hpp"
 
 namespace goban::cli {

@@ -1,4 +1,5 @@
 // goban series: the store of GPU and node metrics.
+#include "cli/site/commands.hpp"
 #include "cli/site/series_commands.hpp"
 
 namespace goban::cli {

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/jobs/live_client.hpp"
-#include "cli/shell/command.hpp"
 #include "cli/shell/progress.hpp"
+#include "cli/study/commands.hpp"
 #include "cli/study/simulate_options.hpp"
 #include "study/explain.hpp"
 

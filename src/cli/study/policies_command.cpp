@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/shell/command.hpp"
+#include "cli/study/commands.hpp"
 #include "core/policy/compose.hpp"
 
 namespace goban::cli {

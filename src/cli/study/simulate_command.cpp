@@ -1,9 +1,9 @@
 // goban simulate: replays a job history under several policies and compares them.
 #include <fmt/format.h>
 
-#include "cli/shell/command.hpp"
 #include "cli/shell/notes.hpp"
 #include "cli/shell/progress.hpp"
+#include "cli/study/commands.hpp"
 #include "cli/study/simulate_options.hpp"
 #include "study/study.hpp"
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "base/output_file.hpp"
-#include "cli/shell/command.hpp"
 #include "cli/shell/progress.hpp"
+#include "cli/study/commands.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "study/history/generate/abci.hpp"
 #include "study/history/generate/gavel.hpp"

@@ -1,0 +1,26 @@
+// Commands for the daemon and the cluster.
+// A new command is a file of its own, a declaration and an entry here.
+#pragma once
+
+#include <array>
+
+#include "cli/shell/command.hpp"
+
+namespace goban::cli {
+
+void add_serve(Command& app, Action& action);
+void add_replay(Command& app, Action& action);
+void add_backup(Command& app, Action& action);
+void add_supervise(Command& app, Action& action);
+void add_nodes(Command& app, Action& action);
+void add_reservations(Command& app, Action& action);  ///< reserve, reservations
+void add_token(Command& app, Action& action);
+
+inline constexpr std::array kAdminCommands = {
+    CommandEntry{"serve", add_serve},   CommandEntry{"replay", add_replay},
+    CommandEntry{"backup", add_backup}, CommandEntry{"supervise", add_supervise},
+    CommandEntry{"nodes", add_nodes},   CommandEntry{"reserve", add_reservations},
+    CommandEntry{"token", add_token},
+};
+
+}  // namespace goban::cli

@@ -1,0 +1,24 @@
+// Commands for GPUs: their speed, their energy, who shares them well.
+// A new command is a file of its own, a declaration and an entry here.
+#pragma once
+
+#include <array>
+
+#include "cli/shell/command.hpp"
+
+namespace goban::cli {
+
+void add_profile(Command& app, Action& action);
+void add_energy(Command& app, Action& action);
+void add_colocation(Command& app, Action& action);
+void add_measure_block(Command& app, Action& action);
+void add_profile_measure(Command& profile, Action& action);
+
+inline constexpr std::array kGpusCommands = {
+    CommandEntry{"profile", add_profile},
+    CommandEntry{"energy", add_energy},
+    CommandEntry{"colocation", add_colocation},
+    CommandEntry{"measure-block", add_measure_block},
+};
+
+}  // namespace goban::cli

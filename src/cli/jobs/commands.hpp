@@ -1,0 +1,33 @@
+// Commands for jobs of a daemon.
+// A new command is a file of its own, a declaration and an entry here.
+#pragma once
+
+#include <array>
+
+#include "cli/shell/command.hpp"
+
+namespace goban::cli {
+
+void add_submit(Command& app, Action& action);
+void add_queue(Command& app, Action& action);
+void add_what_if(Command& app, Action& action);
+void add_show(Command& app, Action& action);
+void add_job_actions(Command& app, Action& action);  ///< cancel, hold, release, requeue
+void add_logs(Command& app, Action& action);
+void add_run(Command& app, Action& action);
+void add_attach(Command& app, Action& action);
+void add_top(Command& app, Action& action);  ///< top, stats
+
+inline constexpr std::array kJobsCommands = {
+    CommandEntry{"submit", add_submit},
+    CommandEntry{"queue", add_queue},
+    CommandEntry{"whatif", add_what_if},
+    CommandEntry{"show", add_show},
+    CommandEntry{"cancel", add_job_actions},
+    CommandEntry{"logs", add_logs},
+    CommandEntry{"run", add_run},
+    CommandEntry{"attach", add_attach},
+    CommandEntry{"top", add_top},
+};
+
+}  // namespace goban::cli

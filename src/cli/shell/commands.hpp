@@ -1,0 +1,19 @@
+// Commands for the shell.
+// A new command is a file of its own, a declaration and an entry here.
+#pragma once
+
+#include <array>
+
+#include "cli/shell/command.hpp"
+
+namespace goban::cli {
+
+void add_wrap(Command& app, Action& action);
+void add_shell_help(Command& app, Action& action);  ///< completion, man
+
+inline constexpr std::array kShellCommands = {
+    CommandEntry{"wrap", add_wrap},
+    CommandEntry{"completion", add_shell_help},
+};
+
+}  // namespace goban::cli

@@ -1,0 +1,23 @@
+// Commands for what happened on a site.
+// A new command is a file of its own, a declaration and an entry here.
+#pragma once
+
+#include <array>
+
+#include "cli/shell/command.hpp"
+
+namespace goban::cli {
+
+void add_analyze(Command& app, Action& action);
+void add_history(Command& app, Action& action);
+void add_cluster(Command& app, Action& action);
+void add_series(Command& app, Action& action);
+void add_collect(Command& app, Action& action);
+
+inline constexpr std::array kSiteCommands = {
+    CommandEntry{"analyze", add_analyze}, CommandEntry{"history", add_history},
+    CommandEntry{"cluster", add_cluster}, CommandEntry{"series", add_series},
+    CommandEntry{"collect", add_collect},
+};
+
+}  // namespace goban::cli

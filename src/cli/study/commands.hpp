@@ -1,0 +1,25 @@
+// Commands for simulations of job histories.
+// A new command is a file of its own, a declaration and an entry here.
+#pragma once
+
+#include <array>
+
+#include "cli/shell/command.hpp"
+
+namespace goban::cli {
+
+void add_simulate(Command& app, Action& action);
+void add_explain(Command& app, Action& action);
+void add_policies(Command& app, Action& action);
+void add_trace(Command& app, Action& action);
+void add_trace_inspect(Command& trace, Action& action);
+void add_trace_convert(Command& trace, Action& action);
+
+inline constexpr std::array kStudyCommands = {
+    CommandEntry{"simulate", add_simulate},
+    CommandEntry{"explain", add_explain},
+    CommandEntry{"policies", add_policies},
+    CommandEntry{"trace", add_trace},
+};
+
+}  // namespace goban::cli
