@@ -22,6 +22,7 @@
 #include "serve/api/api_client.hpp"
 #include "serve/api/service.hpp"
 #include "serve/daemon/daemon_client.hpp"
+#include "serve/daemon/payload_store.hpp"
 
 namespace goban::bench {
 namespace {
@@ -71,7 +72,7 @@ live::controller::Site make_site(const std::string& policy) {
 /// The daemon with all its doors, in a folder.
 struct Server {
   Server(const std::string& folder, const std::string& policy)
-      : payloads(value_of(serve::api::PayloadStore::open(folder + "/payloads"))) {
+      : payloads(value_of(serve::daemon::PayloadStore::open(folder + "/payloads"))) {
     auto journal = value_of(live::journal::open_journal(folder + "/journal", {}));
     daemon = value_of(live::loop::Daemon::start(
         make_site(policy), journal.recovered, std::move(journal.log),
@@ -79,9 +80,9 @@ struct Server {
     desk = std::make_unique<serve::daemon::DaemonDesk>(*daemon);
     serve::api::ServiceOptions options{.socket = folder + "/sock"};
     options.requests_per_s = options.requests_burst = 1e9;
-    doors = value_of(serve::api::Service::start(options, *desk, payloads, {}));
+    doors = value_of(serve::api::Service::start(options, *desk, payloads));
   }
-  serve::api::PayloadStore payloads;
+  serve::daemon::PayloadStore payloads;
   std::unique_ptr<live::loop::Daemon> daemon;
   std::unique_ptr<serve::daemon::DaemonDesk> desk;
   std::unique_ptr<serve::api::Service> doors;

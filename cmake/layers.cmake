@@ -62,7 +62,7 @@ goban_module(live/machine)
 goban_module(live/engine/local live live/job live/journal live/machine)
 
 # The daemon: its HTTP interface, and its life.
-goban_layer(serve base core site live)
+goban_layer(serve base core site study live)
 goban_module(serve/api)
 goban_module(serve/daemon serve/api)
 

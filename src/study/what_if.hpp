@@ -34,13 +34,16 @@ struct WhatIfLimits {
 class WhatIf {
  public:
   explicit WhatIf(WhatIfSite site, WhatIfLimits limits = {});
+  virtual ~WhatIf() = default;
+  WhatIf(const WhatIf&) = delete;
+  WhatIf& operator=(const WhatIf&) = delete;
 
   /// `{"policies": ["fifo", ...], "days": 7}` to the figures of each, beside those that were
   /// recorded. `scores`: of the cluster's GPUs now. One question at a time; from any thread.
   /// Errors: BadData and Usage if the question is wrong, no job is in that time or a policy cannot
   /// run here; Failed if it takes too long.
-  [[nodiscard]] base::Result<std::string> answer(const std::string& question,
-                                                 const core::knowledge::PmScores& scores);
+  [[nodiscard]] virtual base::Result<std::string> answer(const std::string& question,
+                                                         const core::knowledge::PmScores& scores);
   /// The answer in progress ends soon, as Failed. From any thread.
   void end() { ending_ = true; }
 

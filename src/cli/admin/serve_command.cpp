@@ -16,7 +16,6 @@
 #include "live/journal/standby.hpp"
 #include "serve/daemon/machine_daemon.hpp"
 #include "serve/daemon/replay.hpp"
-#include "study/what_if.hpp"
 
 namespace goban::cli {
 namespace {
@@ -119,30 +118,12 @@ int serve(const ServeArguments& arguments) {
     is_shut_out = true;
     ::kill(::getpid(), SIGTERM);
   };
-  std::shared_ptr<study::WhatIf> what_if;
-  auto daemon = serve::daemon::MachineDaemon::start(
-      std::move(*config), say,
-      [&what_if](const serve::daemon::ServeConfig& complete, const live::controller::Site& site,
-                 auto scores) {
-        what_if =
-            std::make_shared<study::WhatIf>(study::WhatIfSite{.cluster = site.cluster,
-                                                              .store = complete.store,
-                                                              .energy = complete.energy,
-                                                              .colocation = complete.colocation,
-                                                              .accounts = complete.accounts,
-                                                              .sharing = complete.sharing,
-                                                              .seed = complete.seed});
-        return [what_if, scores = std::move(scores)](const std::string& question) {
-          return what_if->answer(question, scores());
-        };
-      },
-      std::move(takeover));
+  auto daemon = serve::daemon::MachineDaemon::start(std::move(*config), say, std::move(takeover));
   if (!daemon) return report_error(daemon.error());
   static_cast<void>(
       base::write_all(STDOUT_FILENO, (*daemon)->addresses(::isatty(STDOUT_FILENO) != 0)));
   wait_for_end(signals, arguments, **daemon);
   if (!is_shut_out) say("ending; jobs that run go on");
-  what_if->end();
   const std::string state = (*daemon)->config().state;
   daemon->reset();
   if (!is_shut_out) return 0;

@@ -98,7 +98,9 @@ base::http::Response submit(const Call& call, const ApiContext& context,
   first_job.owner = *owner;
   first_job.payload = *payload;
   if (first_job.work_folder.empty()) first_job.work_folder = home_of(*owner);
-  if (context.profiles != nullptr) context.profiles->fill(first_job, wish->payload);
+  if (context.parts.profiles != nullptr) {
+    context.parts.profiles->fill(first_job, wish->payload);
+  }
   for (size_t i = 1; i < wish->jobs.size(); ++i) {
     const int32_t task = wish->jobs[i].array_task;
     wish->jobs[i] = first_job;
@@ -231,18 +233,19 @@ base::http::Response show(const Call& call, const ApiContext& context) {
   const uint32_t uid = call.who.owner.uid;
   const bool may_attach = call.who.may_submit() && (uid == job.spec.owner.uid || uid == 0);
   if (job.spec.interactive && job.stage == live::controller::JobStage::Running && may_attach &&
-      context.terminal_socket) {
-    const std::string socket = context.terminal_socket({.job = job.job, .run = job.runs});
+      context.parts.runs != nullptr) {
+    const std::string socket =
+        context.parts.runs->terminal_socket({.job = job.job, .run = job.runs});
     if (!socket.empty()) details["terminal"] = socket;
   }
   const bool runs = job.stage == live::controller::JobStage::Running ||
                     job.stage == live::controller::JobStage::Stopping;
-  if (runs && context.rank_times) {
-    const auto ranks = context.rank_times({.job = job.job, .run = job.runs});
+  if (runs && context.parts.runs != nullptr) {
+    const auto ranks = context.parts.runs->rank_times({.job = job.job, .run = job.runs});
     if (!ranks.empty()) details["ranks"] = ranks_json(ranks);
   }
-  if (context.profiles != nullptr) {
-    const std::string profile = context.profiles->find(job);
+  if (context.parts.profiles != nullptr) {
+    const std::string profile = context.parts.profiles->find(job);
     if (!profile.empty()) details["profile"] = json::parse(profile, nullptr, false);
   }
   return base::http::reply(details);

@@ -128,7 +128,8 @@ TEST_F(ApiJobs, TheTerminalIsForItsOwnerAndRoot) {
   constexpr const char* kRoot = "token-of-root";
   std::ofstream(folder + "/tokens", std::ios::app)
       << base::hex(base::sha256(kRoot)) << " operator root\n";
-  extras.terminal_socket = [](live::RunId run) { return "/run/" + std::to_string(run.run); };
+  const TestRuns runs;
+  parts.runs = &runs;
   const char* const body = R"({"script":"x","interactive":true,"account":"vision"})";
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", body), 201);
   const auto terminal = [&](const char* token) {
@@ -148,9 +149,9 @@ TEST_F(ApiJobs, RanksAreShownWhileTheyRunAndAfterwards) {
   const std::vector<live::RankTimes> said = {
       {.rank = 0, .ranks = 2, .steps = 8, .busy_s = 4, .wait_s = 2, .data_s = 0.5},
       {.rank = 1, .ranks = 2, .steps = 8, .busy_s = 5, .wait_s = 1}};
-  extras.rank_times = [&](live::RunId run) {
-    return run.run == 1 ? said : std::vector<live::RankTimes>{};
-  };
+  TestRuns runs;
+  runs.ranks = said;
+  parts.runs = &runs;
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
   EXPECT_FALSE(parsed(ask(kAlice, "GET", "/v1/jobs/1")).contains("ranks")) << "it waits";
   desk.run(1, {core::model::GpuId(0U), core::model::GpuId(1U)});

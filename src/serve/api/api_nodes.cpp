@@ -16,6 +16,7 @@
 #include "serve/api/cluster_view.hpp"
 #include "serve/api/explain.hpp"
 #include "serve/api/job_view.hpp"
+#include "study/what_if.hpp"
 
 namespace goban::serve::api {
 
@@ -30,7 +31,7 @@ ClusterView view_of(const ApiContext& context, bool with_scores) {
 }
 
 ScoreReport scores_of(const ApiContext& context) {
-  return context.scores ? context.scores() : ScoreReport{};
+  return context.parts.scores != nullptr ? context.parts.scores->report() : ScoreReport{};
 }
 
 json node_json(const ClusterView& view, size_t index, const ScoreReport& scores) {
@@ -117,7 +118,8 @@ size_t rack_level(const core::model::Cluster& cluster) {
 
 base::http::Response show_cluster(const ApiContext& context) {
   const ClusterView view = view_of(context, true);
-  const GpuReadings readings = context.gpu_readings ? context.gpu_readings() : GpuReadings{};
+  const GpuReadings readings =
+      context.parts.gpus != nullptr ? context.parts.gpus->latest() : GpuReadings{};
   const ScoreReport scores = scores_of(context);
   const core::model::Cluster& cluster = *view.cluster;
   const size_t level = rack_level(cluster);
@@ -280,7 +282,7 @@ base::http::Response what_if(const Call& call, const ApiContext& context,
                                "what-if questions are answered from everybody's jobs",
                                "ask an operator or a viewer");
   }
-  if (!context.what_if) {
+  if (context.parts.what_if == nullptr) {
     return base::http::refusal(base::http::kUnavailable, "this daemon answers no what-if questions",
                                "goban simulate does, on a history of goban history export");
   }
@@ -291,7 +293,9 @@ base::http::Response what_if(const Call& call, const ApiContext& context,
     return base::http::refusal(base::http::kTooManyRequests,
                                "another what-if question is being answered", "wait for its answer");
   }
-  base::Result<std::string> answer = context.what_if(call.request.body);
+  auto scores = core::knowledge::PmScores::uniform(1);
+  context.desk.look([&](const Scene& scene) { scores = scene.site.scores; });
+  base::Result<std::string> answer = context.parts.what_if->answer(call.request.body, scores);
   is_busy = false;
   if (answer) return {.body = std::move(*answer)};
   const bool broken = answer.error().code == base::ErrorCode::Failed;

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/api/test_service.hpp"
+#include "study/what_if.hpp"
 
 namespace goban::serve::api {
 namespace {
@@ -9,6 +10,20 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
+
+/// Knows no policy, and asks another question while it answers "[]".
+class TestWhatIf final : public study::WhatIf {
+ public:
+  TestWhatIf() : WhatIf({}) {}
+  base::Result<std::string> answer(const std::string& question,
+                                   const core::knowledge::PmScores& scores) override {
+    EXPECT_EQ(scores.num_gpus(), 16U) << "those of the cluster";
+    if (question == "{}") return std::string(R"({"days":7,"jobs":1,"left_out":0,"policies":[]})");
+    if (question == "[]") ask_meanwhile();
+    return base::usage_error("no such policy");
+  }
+  std::function<void()> ask_meanwhile;
+};
 
 class ApiNodes : public ServiceTest {
  public:
@@ -82,9 +97,9 @@ TEST_F(ApiNodes, OperatorsSendScores) {
 }
 
 TEST_F(ApiNodes, ClusterByRacks) {
-  extras.gpu_readings = [] {
-    return GpuReadings{.at_ns = 5 * base::kSecond, .gpus = {{.util_pct = 97, .power_w = 600}}};
-  };
+  TestGpus monitor;
+  monitor.readings = {.at_ns = 5 * base::kSecond, .gpus = {{.util_pct = 97, .power_w = 600}}};
+  parts.gpus = &monitor;
   run_two();
   const json cluster = get("/v1/cluster");
   EXPECT_EQ(cluster["num_gpus"], 16);
@@ -130,13 +145,11 @@ TEST_F(ApiNodes, WhatIfIsAskedWhereItIsOffered) {
   EXPECT_EQ(status(kAlice, "POST", "/v1/whatif", "{}"), 403);
   EXPECT_EQ(status(kViewer, "POST", "/v1/whatif", "{}"), 503);
   service.reset();
-  extras.what_if = [this](const std::string& body) -> base::Result<std::string> {
-    if (body == "{}") return std::string(R"({"days":7,"jobs":1,"left_out":0,"policies":[]})");
-    if (body == "[]") {
-      EXPECT_EQ(status(kViewer, "POST", "/v1/whatif", "{}"), 429) << "one at a time";
-    }
-    return base::usage_error("no such policy");
+  TestWhatIf answers;
+  answers.ask_meanwhile = [this] {
+    EXPECT_EQ(status(kViewer, "POST", "/v1/whatif", "{}"), 429) << "one at a time";
   };
+  parts.what_if = &answers;
   EXPECT_THAT(ask(kOperator, "POST", "/v1/whatif", "{}").body, HasSubstr(R"("jobs":1)"));
   EXPECT_EQ(status(kViewer, "POST", "/v1/whatif", "{\"a\":1}"), 400);
   EXPECT_EQ(status(kViewer, "POST", "/v1/whatif", "{"), 400);
@@ -163,7 +176,7 @@ TEST_F(ApiNodes, EventsTellWhatChanged) {
 }
 
 TEST_F(ApiNodes, PagesArePublicAndClosed) {
-  extras.pages["/"] = {.content_type = "text/html; charset=utf-8", .body = "<p>hello</p>"};
+  pages["/"] = {.content_type = "text/html; charset=utf-8", .body = "<p>hello</p>"};
   start();
   const base::http::Response page = service->answer({.method = "GET", .path = "/"});
   EXPECT_EQ(page.body, "<p>hello</p>");

@@ -78,8 +78,8 @@ base::http::Response show_series(const Call& call, const ApiContext& context) {
   json out = {{"job", live::job::job_number(id)}, {"run", seen.run}, {"gpus", json::array()}};
   if (seen.run == 0) return base::http::reply(out);
   GpuCurves curves;
-  if (context.gpu_curves) {
-    auto drawn = context.gpu_curves(window);
+  if (context.parts.gpus != nullptr) {
+    auto drawn = context.parts.gpus->curves(window);
     if (!drawn) return base::http::refusal(base::http::kUnavailable, drawn.error());
     curves = std::move(*drawn);
   }

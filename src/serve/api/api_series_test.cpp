@@ -12,13 +12,14 @@ using nlohmann::json;
 class ApiSeries : public ServiceTest {
  public:
   ApiSeries() {
-    extras.gpu_curves = [this](const GpuWindow& window) -> base::Result<GpuCurves> {
+    gpus.draw = [this](const GpuWindow& window) -> base::Result<GpuCurves> {
       asked = window;
       if (broken) return base::failed("the store is damaged");
       const GpuPoint point{.at_s = base::to_seconds(window.from_ns) + 5,
                            .mean = {.util_pct = 40, .mem_used_bytes = 7}};
       return GpuCurves{.step_s = 10, .gpus = {window.gpus.size(), std::vector<GpuPoint>(2, point)}};
     };
+    parts.gpus = &gpus;
   }
   void submit() {
     ASSERT_EQ(
@@ -29,6 +30,7 @@ class ApiSeries : public ServiceTest {
     return json::parse(
         ask(kAlice, "GET", "/v1/jobs/" + job + "/series", {}, std::move(query)).body);
   }
+  TestGpus gpus;
   GpuWindow asked{};
   bool broken = false;
 };
@@ -88,7 +90,7 @@ TEST_F(ApiSeries, IsForThoseWhoMaySeeTheJob) {
 }
 
 TEST_F(ApiSeries, WithoutAnythingWrittenDownThereAreNoPoints) {
-  extras.gpu_curves = nullptr;
+  parts.gpus = nullptr;
   submit();
   desk.run(1, {core::model::GpuId(0U)});
   EXPECT_EQ(series()["gpus"], json::parse(R"([{"gpu":0,"node":"n0","index":0,"points":[]}])"));

@@ -124,10 +124,14 @@ void add_metrics_route(Router& router, const ApiContext& context) {
     write_queue(page, figures);
     write_cluster(page, figures.view);
     write_deadlines(page, figures.deadlines);
-    write_gpus(page, figures.view, context.gpu_readings ? context.gpu_readings() : GpuReadings{});
-    if (context.scores) write_scores(page, figures.view, context.scores());
+    write_gpus(page, figures.view,
+               context.parts.gpus != nullptr ? context.parts.gpus->latest() : GpuReadings{});
+    if (context.parts.scores != nullptr) {
+      write_scores(page, figures.view, context.parts.scores->report());
+    }
     write_daemon(page, context.desk.stats());
-    if (context.http_stats) write_http(page, context.http_stats());
+    const base::http::HttpServer* const server = context.server;
+    write_http(page, server != nullptr ? server->stats() : base::http::HttpStats{});
     return base::http::Response{.content_type = "text/plain; version=0.0.4; charset=utf-8",
                                 .body = page.take()};
   });

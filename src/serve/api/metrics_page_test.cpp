@@ -16,20 +16,21 @@ using testing::Not;
 
 struct MetricsTest : ServiceTest {
   MetricsTest() {
-    extras.gpu_readings = [this] { return readings; };
-    extras.scores = [this] { return scores; };
-    scores.gpus.resize(16);
-    scores.gpus[3] = {.expired = true};
-    scores.gpus[5] = {.suspect = true, .measured_unix_s = 1'700'000'123};
-    scores.spent_s = 12;
-    readings.at_ns = 5 * base::kSecond;
-    readings.gpus.resize(16);
-    readings.gpus[5] = {.util_pct = 42, .mem_used_bytes = 7, .power_w = 300, .temperature_c = 60};
+    parts.gpus = &gpus;
+    parts.scores = &scores;
+    scores.scores.gpus.resize(16);
+    scores.scores.gpus[3] = {.expired = true};
+    scores.scores.gpus[5] = {.suspect = true, .measured_unix_s = 1'700'000'123};
+    scores.scores.spent_s = 12;
+    gpus.readings.at_ns = 5 * base::kSecond;
+    gpus.readings.gpus.resize(16);
+    gpus.readings.gpus[5] = {
+        .util_pct = 42, .mem_used_bytes = 7, .power_w = 300, .temperature_c = 60};
   }
   std::string page() { return ask(kViewer, "GET", "/metrics").body; }
 
-  GpuReadings readings;
-  ScoreReport scores;
+  TestGpus gpus;
+  TestScores scores;
 };
 
 TEST_F(MetricsTest, WhatIsKnownOfScoresIsTold) {
@@ -60,9 +61,9 @@ TEST_F(MetricsTest, EveryGpuHasItsReadings) {
 }
 
 TEST_F(MetricsTest, WithoutReadingsThereAreNone) {
-  readings = {};
+  gpus.readings = {};
   EXPECT_THAT(page(), Not(HasSubstr("goban_gpu_sample_time_seconds")));
-  readings.at_ns = 1;  // old ones
+  gpus.readings.at_ns = 1;  // old ones
   EXPECT_THAT(page(), HasSubstr("goban_gpu_sample_time_seconds"));
   EXPECT_THAT(page(), Not(HasSubstr("goban_gpu_utilization_percent")));
 }

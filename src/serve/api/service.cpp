@@ -1,6 +1,5 @@
 #include "serve/api/service.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <fmt/format.h>
 #include <mutex>
@@ -117,8 +116,8 @@ void add_page(Router& router, const std::string& path, StaticPage page) {
 }  // namespace
 
 struct Service::Parts {
-  Parts(const ServiceOptions& options, Desk& desk, const PayloadStore& payloads,
-        ServiceExtras extras)
+  Parts(const ServiceOptions& options, Desk& desk, const Payloads& payloads, DaemonParts parts,
+        std::map<std::string, StaticPage> pages)
       : limit(options.requests_per_s, options.requests_burst),
         operator_limit(options.requests_per_s * kOperatorFactor,
                        options.requests_burst * kOperatorFactor),
@@ -127,18 +126,7 @@ struct Service::Parts {
                 .payloads = payloads,
                 .limits = options.submissions,
                 .many_users = options.many_users,
-                .gpu_readings = std::move(extras.gpu_readings),
-                .gpu_curves = std::move(extras.gpu_curves),
-                .scores = std::move(extras.scores),
-                .what_if = std::move(extras.what_if),
-                .http_stats =
-                    [this] {
-                      const base::http::HttpServer* const server = running;
-                      return server != nullptr ? server->stats() : base::http::HttpStats{};
-                    },
-                .terminal_socket = std::move(extras.terminal_socket),
-                .rank_times = std::move(extras.rank_times),
-                .profiles = extras.profiles} {
+                .parts = parts} {
     add_job_routes(router, context);
     add_log_routes(router, context);
     add_node_routes(router, context);
@@ -153,7 +141,7 @@ struct Service::Parts {
       response.stream = feed.listen();
       return response;
     });
-    for (auto& [path, page] : extras.pages) add_page(router, path, std::move(page));
+    for (auto& [path, page] : pages) add_page(router, path, std::move(page));
   }
 
   [[nodiscard]] base::http::Response answer(const base::http::Request& request) {
@@ -189,7 +177,6 @@ struct Service::Parts {
   ApiContext context;
   Router router;
   uint16_t port = 0;
-  std::atomic<const base::http::HttpServer*> running = nullptr;  ///< http, once it is complete
   std::unique_ptr<base::http::HttpServer> http;  ///< last: it stops before what it calls goes
 };
 
@@ -244,9 +231,10 @@ Service::Service(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Service::~Service() = default;
 
 base::Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& options, Desk& desk,
-                                                      const PayloadStore& payloads,
-                                                      ServiceExtras extras) {
-  auto parts = std::make_unique<Parts>(options, desk, payloads, std::move(extras));
+                                                      const Payloads& payloads,
+                                                      DaemonParts daemon_parts,
+                                                      std::map<std::string, StaticPage> pages) {
+  auto parts = std::make_unique<Parts>(options, desk, payloads, daemon_parts, std::move(pages));
   std::string token;
   base::Result<std::unique_ptr<Callers>> callers = make_callers(options, token);
   if (!callers) return base::failure(std::move(callers.error()));
@@ -265,7 +253,7 @@ base::Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& opti
       [raw] { raw->feed.wait(); });
   if (!http) return base::failure(std::move(http.error()));
   parts->http = std::move(*http);
-  parts->running = parts->http.get();
+  parts->context.server = parts->http.get();
   return std::unique_ptr<Service>(new Service(std::move(parts)));
 }
 

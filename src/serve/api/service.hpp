@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -43,26 +42,14 @@ struct ServiceOptions {
 [[nodiscard]] ServiceOptions read_service_options(base::TableReader& table,
                                                   ServiceOptions defaults);
 
-/// What a running service also answers with; see ApiContext. Empty = not offered.
-struct ServiceExtras {
-  std::map<std::string, StaticPage> pages{};  ///< by path, such as "/"
-  std::function<GpuReadings()> gpu_readings{};
-  std::function<base::Result<GpuCurves>(const GpuWindow&)> gpu_curves{};
-  std::function<ScoreReport()> scores{};
-  std::function<base::Result<std::string>(const std::string&)> what_if{};
-  std::function<std::string(live::RunId)> terminal_socket{};
-  std::function<std::vector<live::RankTimes>(live::RunId)> rank_times{};
-  ProfileBook* profiles = nullptr;  ///< outlives the service
-};
-
 class Service {
  public:
-  /// Listens from when it returns. `desk` and `payloads` outlive the service. Errors: Failed (in
-  /// use, TLS), Usage (TCP beyond loopback without TLS), those of the token file.
-  [[nodiscard]] static base::Result<std::unique_ptr<Service>> start(const ServiceOptions& options,
-                                                                    Desk& desk,
-                                                                    const PayloadStore& payloads,
-                                                                    ServiceExtras extras);
+  /// Listens from when it returns. `pages`: by path, such as "/". All that is given by reference or
+  /// pointer outlives the service. Errors: Failed (in use, TLS), Usage (TCP beyond loopback without
+  /// TLS), those of the token file.
+  [[nodiscard]] static base::Result<std::unique_ptr<Service>> start(
+      const ServiceOptions& options, Desk& desk, const Payloads& payloads, DaemonParts parts = {},
+      std::map<std::string, StaticPage> pages = {});
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;

@@ -5,13 +5,38 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "base/sha256.hpp"
 #include "serve/api/service.hpp"
 #include "serve/api/test_scheduler_client.hpp"
 #include "serve/api/test_schema.hpp"
+#include "serve/daemon/payload_store.hpp"
 
 namespace goban::serve::api {
+
+/// Answers with what it is given.
+struct TestGpus final : GpuMonitor {
+  [[nodiscard]] GpuReadings latest() const override { return readings; }
+  [[nodiscard]] base::Result<GpuCurves> curves(const GpuWindow& window) const override {
+    return draw ? draw(window) : GpuCurves{};
+  }
+  GpuReadings readings{};
+  std::function<base::Result<GpuCurves>(const GpuWindow&)> draw{};
+};
+struct TestScores final : ScoreReporter {
+  [[nodiscard]] ScoreReport report() const override { return scores; }
+  ScoreReport scores{};
+};
+struct TestRuns final : RunInspector {
+  [[nodiscard]] std::string terminal_socket(live::RunId run) const override {
+    return "/run/" + std::to_string(run.run);
+  }
+  [[nodiscard]] std::vector<live::RankTimes> rank_times(live::RunId run) const override {
+    return run.run == 1 ? ranks : std::vector<live::RankTimes>{};
+  }
+  std::vector<live::RankTimes> ranks{};  ///< of the first run of each job
+};
 
 /// Tokens are the names of roles; alice and bob are the system's users daemon and nobody, which
 /// every Debian has.
@@ -49,8 +74,9 @@ class ServiceTest : public testing::Test {
   }
   void start() {
     if (!payloads)
-      payloads = std::make_unique<PayloadStore>(PayloadStore::open(folder + "/jobs").value());
-    auto started = Service::start(options, desk, *payloads, std::move(extras));
+      payloads = std::make_unique<daemon::PayloadStore>(
+          daemon::PayloadStore::open(folder + "/jobs").value());
+    auto started = Service::start(options, desk, *payloads, parts, pages);
     ASSERT_TRUE(started.has_value()) << started.error().text();
     service = std::move(*started);
   }
@@ -75,9 +101,10 @@ class ServiceTest : public testing::Test {
 
   std::string folder;
   ServiceOptions options;
-  ServiceExtras extras;
+  DaemonParts parts;
+  std::map<std::string, StaticPage> pages;
   TestDesk desk;
-  std::unique_ptr<PayloadStore> payloads;
+  std::unique_ptr<daemon::PayloadStore> payloads;
   std::unique_ptr<Service> service;
 };
 

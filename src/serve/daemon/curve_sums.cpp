@@ -1,8 +1,8 @@
-#include "serve/api/gpu_curves.hpp"
+#include "serve/daemon/curve_sums.hpp"
 
 #include <algorithm>
 
-namespace goban::serve::api {
+namespace goban::serve::daemon {
 
 using base::TimeNs;
 
@@ -53,4 +53,4 @@ GpuCurves CurveSums::take() const {
   return out;
 }
 
-}  // namespace goban::serve::api
+}  // namespace goban::serve::daemon

@@ -1,8 +1,8 @@
-#include "serve/api/gpu_curves.hpp"
+#include "serve/daemon/curve_sums.hpp"
 
 #include <gtest/gtest.h>
 
-namespace goban::serve::api {
+namespace goban::serve::daemon {
 namespace {
 
 using base::kSecond;
@@ -44,4 +44,4 @@ TEST(GpuCurves, AShortWindowHasFewerPoints) {
 }
 
 }  // namespace
-}  // namespace goban::serve::api
+}  // namespace goban::serve::daemon

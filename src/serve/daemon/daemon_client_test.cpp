@@ -59,9 +59,8 @@ class DaemonDeskTest : public api::ServiceTest {
     ASSERT_TRUE(started.has_value()) << started.error().text();
     daemon = std::move(*started);
     real = std::make_unique<DaemonDesk>(*daemon);
-    payloads =
-        std::make_unique<api::PayloadStore>(api::PayloadStore::open(folder + "/jobs").value());
-    service = std::move(*api::Service::start(options, *real, *payloads, {}));
+    payloads = std::make_unique<PayloadStore>(PayloadStore::open(folder + "/jobs").value());
+    service = std::move(*api::Service::start(options, *real, *payloads));
   }
   void TearDown() override { service.reset(); }
 

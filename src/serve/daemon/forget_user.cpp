@@ -7,7 +7,7 @@
 #include "base/files.hpp"
 #include "core/knowledge/measure/learned_scores_file.hpp"
 #include "live/journal/state_lock.hpp"
-#include "serve/api/profile_book.hpp"
+#include "serve/daemon/profile_book.hpp"
 
 namespace goban::serve::daemon {
 
@@ -70,7 +70,7 @@ base::Result<ForgottenFiles> forget_in_state(const std::string& state, uint32_t 
       if (!written) return base::failure(written.error());
     }
   }
-  out.profiles = api::forget_profiles(state + "/profiles", uid);
+  out.profiles = forget_profiles(state + "/profiles", uid);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "serve/daemon/curve_sums.hpp"
 #include "site/series/codes.hpp"
 #include "site/series/store_reader.hpp"
 #include "site/series/store_writer.hpp"
@@ -78,7 +79,7 @@ api::GpuReading reading_of(Metric metric, double value) {
 /// What a store has of the window's GPUs.
 base::Status add_stored(const std::string& store, Metric metric,
                         const std::vector<site::series::DeviceKey>& keys,
-                        const api::GpuWindow& window, api::CurveSums& sums) {
+                        const api::GpuWindow& window, CurveSums& sums) {
   const int64_t from_ms = window.from_ns / 1'000'000;
   const int64_t to_ms = window.to_ns / 1'000'000;
   const auto reader = site::series::StoreReader::open(store, metric, from_ms, to_ms);
@@ -222,7 +223,7 @@ base::Status GpuWatcher::write_samples() {
 }
 
 base::Result<api::GpuCurves> GpuWatcher::curves(const api::GpuWindow& window) const {
-  api::CurveSums sums(window, options_.keep_every_ns);
+  CurveSums sums(window, options_.keep_every_ns);
   {
     // Before the store, so that what is written meanwhile is met at least once.
     const std::scoped_lock lock(mutex_);

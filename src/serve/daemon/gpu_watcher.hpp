@@ -12,7 +12,6 @@
 
 #include "live/engine/local/gpu_watch.hpp"
 #include "serve/api/api.hpp"
-#include "serve/api/gpu_curves.hpp"
 
 namespace goban::serve::daemon {
 
@@ -27,19 +26,19 @@ struct GpuWatcherOptions {
 };
 
 /// Watches until it is destroyed; then it writes what it has.
-class GpuWatcher {
+class GpuWatcher final : public api::GpuMonitor {
  public:
   /// `desk` outlives it: it knows which runs hold which GPUs.
   GpuWatcher(live::engine::local::GpuWatch watch, const api::Desk& desk, GpuWatcherOptions options);
-  ~GpuWatcher();
+  ~GpuWatcher() override;
   GpuWatcher(const GpuWatcher&) = delete;
   GpuWatcher& operator=(const GpuWatcher&) = delete;
 
   /// The last readings, by GPU. From any thread.
-  [[nodiscard]] api::GpuReadings latest() const;
+  [[nodiscard]] api::GpuReadings latest() const override;
   /// What GPUs did in a window, from the store and from what is not written yet; without a store
   /// from the last hour. From any thread. Errors: those of the store.
-  [[nodiscard]] base::Result<api::GpuCurves> curves(const api::GpuWindow& window) const;
+  [[nodiscard]] base::Result<api::GpuCurves> curves(const api::GpuWindow& window) const override;
 
  private:
   /// What goes into the store for one GPU: means of utilisation and watts since the last sample.

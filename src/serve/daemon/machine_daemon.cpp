@@ -20,9 +20,12 @@
 #include "serve/daemon/gpu_watcher.hpp"
 #include "serve/daemon/machine_gpus.hpp"
 #include "serve/daemon/made_with.hpp"
+#include "serve/daemon/payload_store.hpp"
+#include "serve/daemon/profile_book.hpp"
 #include "serve/daemon/score_keeper.hpp"
 #include "serve/daemon/site.hpp"
 #include "serve/daemon/store_accounting.hpp"
+#include "study/what_if.hpp"
 
 namespace goban::serve::daemon {
 
@@ -59,15 +62,28 @@ Status make_private_folder(const std::string& path) {
   return error ? refuse(error.message()) : Status{};
 }
 
+/// Runs of the engine on this machine.
+class LocalRuns final : public api::RunInspector {
+ public:
+  explicit LocalRuns(std::string state) : state_(std::move(state)) {}
+  [[nodiscard]] std::string terminal_socket(live::RunId run) const override {
+    return live::engine::local::terminal_socket(state_, run);
+  }
+  [[nodiscard]] std::vector<live::RankTimes> rank_times(live::RunId run) const override {
+    return live::engine::local::rank_times(state_, run);
+  }
+
+ private:
+  std::string state_;
+};
+
 }  // namespace
 
 /// In the order in which they start; they end in the other one.
 struct MachineDaemon::Parts {
-  Parts(ServeConfig chosen, std::function<void(const std::string&)> speak, WhatIfMaker maker,
-        Takeover takeover)
+  Parts(ServeConfig chosen, std::function<void(const std::string&)> speak, Takeover takeover)
       : config(std::move(chosen)),
         say(std::move(speak)),
-        make_what_if(std::move(maker)),
         shut_out(std::move(takeover.shut_out)),
         lock(std::move(takeover.lock)) {
     config.doors.replaces_socket = takeover.from_silent;
@@ -76,28 +92,27 @@ struct MachineDaemon::Parts {
   Status start();
   Status start_daemon();
   void sweep_payloads();
-  [[nodiscard]] core::knowledge::PmScores scores_now() const;
   Status open_doors();
   [[nodiscard]] std::string dashboard() const;  ///< its address; empty = there is none
   [[nodiscard]] Status write_link() const;
 
   ServeConfig config;
   std::function<void(const std::string&)> say;
-  WhatIfMaker make_what_if;
-  decltype(api::ServiceExtras::what_if) what_if;
   std::function<void()> shut_out;
   uint64_t epoch = 0;  ///< of the journal
   std::optional<live::journal::StateLock> lock;
   MachineGpus machine;
   core::model::Cluster cluster;  ///< accounting reads it from its own thread
-  std::unique_ptr<api::ProfileBook> profiles;
+  std::unique_ptr<ProfileBook> profiles;
   EvidenceBox evidence;
   std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
   std::unique_ptr<live::loop::Daemon> daemon;
   std::unique_ptr<DaemonDesk> desk;
-  std::optional<api::PayloadStore> payloads;
+  std::optional<PayloadStore> payloads;
   std::unique_ptr<GpuWatcher> gpus;
   std::unique_ptr<ScoreKeeper> scores;
+  std::unique_ptr<LocalRuns> runs;
+  std::unique_ptr<study::WhatIf> what_if;
   std::unique_ptr<api::Service> doors;
 };
 
@@ -109,7 +124,7 @@ Status MachineDaemon::Parts::start() {
     if (!taken) return base::failure(taken.error());
     lock.emplace(std::move(*taken));
   }
-  auto store = api::PayloadStore::open(config.state + "/payloads");
+  auto store = PayloadStore::open(config.state + "/payloads");
   if (!store) return base::failure(store.error());
   payloads.emplace(std::move(*store));
   if (auto status = start_daemon(); !status) return status;
@@ -124,7 +139,6 @@ Status MachineDaemon::Parts::start_daemon() {
   auto site = make_site(config, machine.gpus);
   if (!site) return base::failure(site.error());
   cluster = site->cluster;
-  if (make_what_if) what_if = make_what_if(config, *site, [this] { return scores_now(); });
   if (auto status = add_power(config, machine.gpus); !status) return status;
   auto facts = made_with(config, *site);
   if (!facts) return base::failure(facts.error());
@@ -137,9 +151,9 @@ Status MachineDaemon::Parts::start_daemon() {
     }
   }
   epoch = journal->epoch;
-  auto book = api::ProfileBook::open(
+  auto book = ProfileBook::open(
       config.state + "/profiles", config.state + "/payloads", machine.gpus.front().name,
-      site->scores.num_classes() > 1 ? site->scores.num_classes() : api::ProfileBook::kClasses);
+      site->scores.num_classes() > 1 ? site->scores.num_classes() : ProfileBook::kClasses);
   if (!book) return base::failure(book.error());
   profiles = std::move(*book);
   auto local = std::make_unique<live::engine::local::LocalEngine>(
@@ -179,12 +193,6 @@ Status MachineDaemon::Parts::start_daemon() {
   return {};
 }
 
-core::knowledge::PmScores MachineDaemon::Parts::scores_now() const {
-  auto now = core::knowledge::PmScores::uniform(1);
-  desk->look([&](const api::Scene& scene) { now = scene.site.scores; });
-  return now;
-}
-
 void MachineDaemon::Parts::sweep_payloads() {
   std::set<std::string> used;
   daemon->look([&](const live::controller::Controller& controller) {
@@ -203,23 +211,25 @@ Status MachineDaemon::Parts::open_doors() {
     std::filesystem::create_directories(std::filesystem::path(api::kSystemSocket).parent_path(),
                                         error);
   }
-  api::ServiceExtras extras;
-  extras.gpu_readings = [this] { return gpus->latest(); };
-  extras.gpu_curves = [this](const api::GpuWindow& window) { return gpus->curves(window); };
-  extras.scores = [this] { return scores->report(); };
-  extras.pages["/"] = {
-      .content_type = "text/html; charset=utf-8",
-      .body = api::dashboard_page(
-          {.version = GOBAN_VERSION, .policy = config.policy, .what_if = what_if != nullptr})};
-  extras.what_if = what_if;
-  extras.terminal_socket = [state = config.state](live::RunId run) {
-    return live::engine::local::terminal_socket(state, run);
-  };
-  extras.rank_times = [state = config.state](live::RunId run) {
-    return live::engine::local::rank_times(state, run);
-  };
-  extras.profiles = profiles.get();
-  auto opened = api::Service::start(config.doors, *desk, *payloads, std::move(extras));
+  runs = std::make_unique<LocalRuns>(config.state);
+  what_if = std::make_unique<study::WhatIf>(study::WhatIfSite{.cluster = cluster,
+                                                              .store = config.store,
+                                                              .energy = config.energy,
+                                                              .colocation = config.colocation,
+                                                              .accounts = config.accounts,
+                                                              .sharing = config.sharing,
+                                                              .seed = config.seed});
+  std::map<std::string, api::StaticPage> pages;
+  pages["/"] = {.content_type = "text/html; charset=utf-8",
+                .body = api::dashboard_page(
+                    {.version = GOBAN_VERSION, .policy = config.policy, .what_if = true})};
+  auto opened = api::Service::start(config.doors, *desk, *payloads,
+                                    {.profiles = profiles.get(),
+                                     .gpus = gpus.get(),
+                                     .scores = scores.get(),
+                                     .runs = runs.get(),
+                                     .what_if = what_if.get()},
+                                    std::move(pages));
   if (!opened) return base::failure(opened.error());
   doors = std::move(*opened);
   return write_link();
@@ -245,6 +255,7 @@ Status MachineDaemon::Parts::write_link() const {
 
 MachineDaemon::MachineDaemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 MachineDaemon::~MachineDaemon() {
+  if (parts_->what_if != nullptr) parts_->what_if->end();  // its answer would be waited for
   const std::string& state = parts_->config.state;
   const bool is_ours = !live::engine::local::is_shut_out(state, parts_->epoch);
   std::error_code none;
@@ -254,10 +265,8 @@ MachineDaemon::~MachineDaemon() {
 }
 
 Result<std::unique_ptr<MachineDaemon>> MachineDaemon::start(
-    ServeConfig config, std::function<void(const std::string&)> say, WhatIfMaker make_what_if,
-    Takeover takeover) {
-  auto parts = std::make_unique<Parts>(std::move(config), std::move(say), std::move(make_what_if),
-                                       std::move(takeover));
+    ServeConfig config, std::function<void(const std::string&)> say, Takeover takeover) {
+  auto parts = std::make_unique<Parts>(std::move(config), std::move(say), std::move(takeover));
   if (auto status = parts->start(); !status) return base::failure(status.error());
   return std::unique_ptr<MachineDaemon>(new MachineDaemon(std::move(parts)));
 }

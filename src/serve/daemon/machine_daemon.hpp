@@ -13,13 +13,6 @@
 
 namespace goban::serve::daemon {
 
-/// Makes the answerer of what-if questions (ServiceExtras::what_if) for a site: this room knows of
-/// no histories. `config` has its defaults; `scores` gives those that count at the moment, from any
-/// thread, once the daemon runs.
-using WhatIfMaker = std::function<decltype(api::ServiceExtras::what_if)(
-    const ServeConfig& config, const live::controller::Site& site,
-    std::function<core::knowledge::PmScores()> scores)>;
-
 /// Where a daemon on this state folder keeps the link to its dashboard while it runs, if its own
 /// user has a token: a line that only that user may read.
 [[nodiscard]] std::string dashboard_link_file(const std::string& state);
@@ -36,12 +29,11 @@ struct Takeover {
 /// What `goban serve` runs. Its destructor ends it in order; jobs go on.
 class MachineDaemon {
  public:
-  /// `say` takes lines for the log, from any thread. Without a maker nobody may ask what-if.
+  /// `say` takes lines for the log, from any thread.
   /// Errors: Failed if the state folder is another daemon's, or cannot be used, or an address
   /// cannot be listened on; those of the configuration, of its files and of the journal.
   [[nodiscard]] static base::Result<std::unique_ptr<MachineDaemon>> start(
-      ServeConfig config, std::function<void(const std::string&)> say,
-      WhatIfMaker make_what_if = {}, Takeover takeover = {});
+      ServeConfig config, std::function<void(const std::string&)> say, Takeover takeover = {});
   ~MachineDaemon();
   MachineDaemon(const MachineDaemon&) = delete;
   MachineDaemon& operator=(const MachineDaemon&) = delete;

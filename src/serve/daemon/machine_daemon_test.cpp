@@ -7,12 +7,15 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "base/sha256.hpp"
 #include "core/knowledge/scores_file.hpp"
 #include "serve/api/api_client.hpp"
+#include "site/store/job_store.hpp"
 
 namespace goban::serve::daemon {
 namespace {
@@ -166,23 +169,34 @@ TEST_F(MachineDaemonTest, AStateFolderIsNobodyElses) {
 TEST_F(MachineDaemonTest, WhatIfAsksForTheScoresThatCountNow) {
   write_token("first", "viewer");
   config.doors.socket = folder + "/goban.sock";
-  std::function<core::knowledge::PmScores()> scores;
-  const auto daemon = MachineDaemon::start(
-      config, [](const std::string&) {},
-      [&](const ServeConfig&, const live::controller::Site&, auto now) {
-        scores = std::move(now);
-        return [](const std::string&) -> base::Result<std::string> { return "{}"; };
-      });
-  ASSERT_TRUE(daemon) << daemon.error().text();
-  EXPECT_EQ(core::knowledge::to_csv(scores()),
-            core::knowledge::to_csv(core::knowledge::PmScores::uniform(2)));
+  config.store = folder + "/store.sqlite";
+  config.refresh = false;  // nobody else changes the scores
+  {
+    site::records::AccountingRecord record;
+    record.id = "1";
+    record.submit_ns = record.start_ns = base::wall_ns() - 3600 * base::kSecond;
+    record.end_ns = record.start_ns + 100 * base::kSecond;
+    record.state = site::records::JobState::Completed;
+    record.num_gpus = 2;
+    auto store = site::store::JobStore::open(config.store, true);
+    ASSERT_TRUE(store) << store.error().text();
+    ASSERT_TRUE(store->append({&record, 1}, "test"));
+  }
+  const auto daemon = start();
+  ASSERT_NE(daemon, nullptr);
+  api::ApiClient client({.socket = config.doors.socket});
+  const auto jct_s = [&client] {
+    const auto answer = client.post("/v1/whatif", R"({"policies":["fifo+packed"],"days":1})");
+    EXPECT_TRUE(answer) << answer.error().text();
+    return answer ? nlohmann::json::parse(*answer)["policies"][1]["avg_jct_s"].get<double>() : -1;
+  };
+  EXPECT_EQ(jct_s(), 100);
   const std::string measured = "GPU_ID,PerfVar_classA\n0,1\n1,1.5\n";
   const auto table = core::knowledge::parse_scores(measured, "scores", 2);
   ASSERT_TRUE(table) << table.error().text();
-  api::ApiClient client({.socket = config.doors.socket});
   const auto sent = client.post("/v1/scores", core::knowledge::to_csv(*table));
   ASSERT_TRUE(sent) << sent.error().text();
-  EXPECT_EQ(core::knowledge::to_csv(scores()), core::knowledge::to_csv(*table));
+  EXPECT_EQ(jct_s(), 150) << "the job is as slow as its slowest GPU";
 }
 
 TEST_F(MachineDaemonTest, WhatMayChangeWhileItRuns) {

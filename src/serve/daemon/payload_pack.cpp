@@ -1,4 +1,4 @@
-#include "serve/api/payload_pack.hpp"
+#include "serve/daemon/payload_pack.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -16,7 +16,7 @@
 #include "live/journal/file_calls.hpp"
 #include "live/journal/journal_text.hpp"
 
-namespace goban::serve::api {
+namespace goban::serve::daemon {
 
 namespace fs = std::filesystem;
 using base::Result;
@@ -255,4 +255,4 @@ Status PayloadPack::add(std::string_view name, std::string_view payload) {
 
 Status PayloadPack::settle() { return work_->settle(); }
 
-}  // namespace goban::serve::api
+}  // namespace goban::serve::daemon

@@ -10,7 +10,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 
-namespace goban::serve::api {
+namespace goban::serve::daemon {
 
 /// Of a payload, in a folder that has its name.
 inline constexpr const char* kPayloadFile = "payload.json";
@@ -42,4 +42,4 @@ class PayloadPack {
   std::unique_ptr<Work> work_;
 };
 
-}  // namespace goban::serve::api
+}  // namespace goban::serve::daemon

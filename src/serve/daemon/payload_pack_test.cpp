@@ -1,5 +1,5 @@
 // The pack alone: what a power failure leaves of payloads whose own files were not synced.
-#include "serve/api/payload_pack.hpp"
+#include "serve/daemon/payload_pack.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "serve/api/payload_store.hpp"
+#include "serve/daemon/payload_store.hpp"
 
-namespace goban::serve::api {
+namespace goban::serve::daemon {
 namespace {
 
 namespace fs = std::filesystem;
@@ -147,4 +147,4 @@ TEST_F(PayloadPackTest, TheStoreBringsLostPayloadsBack) {
 }
 
 }  // namespace
-}  // namespace goban::serve::api
+}  // namespace goban::serve::daemon

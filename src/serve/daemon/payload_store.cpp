@@ -1,4 +1,4 @@
-#include "serve/api/payload_store.hpp"
+#include "serve/daemon/payload_store.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 
 #include "live/journal/file_calls.hpp"
 
-namespace goban::serve::api {
+namespace goban::serve::daemon {
 
 namespace {
 constexpr std::string_view kPrefix = "payload-";
@@ -147,4 +147,4 @@ size_t PayloadStore::sweep(const std::set<std::string>& used) const {
   return unused.size();
 }
 
-}  // namespace goban::serve::api
+}  // namespace goban::serve::daemon

@@ -1,4 +1,4 @@
-#include "serve/api/profile_book.hpp"
+#include "serve/daemon/profile_book.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -13,7 +13,7 @@
 #include "base/sha256.hpp"
 #include "core/knowledge/app_class.hpp"
 
-namespace goban::serve::api {
+namespace goban::serve::daemon {
 namespace {
 
 using nlohmann::json;
@@ -297,4 +297,4 @@ std::string ProfileBook::find(const live::controller::LiveJob& job) {
   return base::reports::to_json(*profile);
 }
 
-}  // namespace goban::serve::api
+}  // namespace goban::serve::daemon

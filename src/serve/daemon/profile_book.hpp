@@ -15,12 +15,13 @@
 #include "base/result.hpp"
 #include "core/knowledge/learned_classes.hpp"
 #include "live/controller/job_book.hpp"
+#include "serve/api/daemon_parts.hpp"
 
-namespace goban::serve::api {
+namespace goban::serve::daemon {
 
 /// An application is what one user runs under one name: `--model` if it is given, else the job's
 /// name with its script and arguments; at a batch size, on so many GPUs. Threads: any.
-class ProfileBook {
+class ProfileBook final : public api::Profiles {
  public:
   /// A run has to hold its GPUs so long to say anything.
   static constexpr double kShortest_s = 5;
@@ -38,7 +39,7 @@ class ProfileBook {
 
   /// Adds what is known of its application to a submission, where it says nothing itself. Its class
   /// is by what earlier runs did with their GPUs, else by the name of its model.
-  void fill(live::job::JobSpec& spec, std::string_view payload) const;
+  void fill(live::job::JobSpec& spec, std::string_view payload) const override;
   /// Takes a job that is over, before its payload is removed. What is no whole run alone on its
   /// GPUs is ignored; to an application that is known it adds a higher peak of memory, and what no
   /// run before said. Times of steps and epochs are those between the job's first and last line, as
@@ -50,7 +51,7 @@ class ProfileBook {
   [[nodiscard]] uint32_t application_of(const live::controller::LiveJob& job);
   /// The profile of the job's application as JSON; empty: there is none, or nobody knows any more
   /// which it is.
-  [[nodiscard]] std::string find(const live::controller::LiveJob& job);
+  [[nodiscard]] std::string find(const live::controller::LiveJob& job) override;
 
  private:
   ProfileBook(std::string folder, std::string payloads, std::string gpu_type, size_t num_classes)
@@ -80,4 +81,4 @@ class ProfileBook {
 /// are. Returns how many.
 size_t forget_profiles(const std::string& folder, uint32_t uid);
 
-}  // namespace goban::serve::api
+}  // namespace goban::serve::daemon

@@ -1,5 +1,5 @@
 // Job profiles that make themselves.
-#include "serve/api/profile_book.hpp"
+#include "serve/daemon/profile_book.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -9,7 +9,7 @@
 
 #include "base/reports/job_profile.hpp"
 
-namespace goban::serve::api {
+namespace goban::serve::daemon {
 namespace {
 
 using testing::HasSubstr;
@@ -309,4 +309,4 @@ TEST_F(Profiles, WrongFilesAreNoProfiles) {
 }
 
 }  // namespace
-}  // namespace goban::serve::api
+}  // namespace goban::serve::daemon

@@ -57,7 +57,7 @@ SessionResult measure_really(const live::machine::MachineGpus& machine, const Se
 
 }  // namespace
 
-void EvidenceBox::put(const live::controller::LiveJob& job, api::ProfileBook& profiles,
+void EvidenceBox::put(const live::controller::LiveJob& job, ProfileBook& profiles,
                       const EvidenceRules& rules) {
   Entry entry{.job = {live::job::job_number(job.job), job.submit_ns},
               .runs = evidence_of(job, profiles.application_of(job), rules)};

@@ -14,8 +14,8 @@
 #include "core/knowledge/measure/learned_scores.hpp"
 #include "live/machine/refresh.hpp"
 #include "serve/api/api.hpp"
-#include "serve/api/profile_book.hpp"
 #include "serve/daemon/measuring_gate.hpp"
+#include "serve/daemon/profile_book.hpp"
 #include "serve/daemon/score_evidence.hpp"
 
 namespace goban::serve::daemon {
@@ -27,7 +27,7 @@ class EvidenceBox {
     core::knowledge::LearnedScores::Seen job{};
     std::vector<core::knowledge::RunEvidence> runs{};
   };
-  void put(const live::controller::LiveJob& job, api::ProfileBook& profiles,
+  void put(const live::controller::LiveJob& job, ProfileBook& profiles,
            const EvidenceRules& rules = {});
   [[nodiscard]] std::vector<Entry> take();
 
@@ -55,18 +55,18 @@ struct ScoreKeeperOptions {
   std::function<void(const std::string&)> say{};  ///< log lines
 };
 
-class ScoreKeeper {
+class ScoreKeeper final : public api::ScoreReporter {
  public:
   /// `desk` and `box` outlive it.
   ScoreKeeper(api::Desk& desk, live::machine::MachineGpus machine, EvidenceBox& box,
               std::shared_ptr<MeasuringGate> gate, ScoreKeeperOptions options);
   /// Interrupts a measurement.
-  ~ScoreKeeper();
+  ~ScoreKeeper() override;
   ScoreKeeper(const ScoreKeeper&) = delete;
   ScoreKeeper& operator=(const ScoreKeeper&) = delete;
 
   /// Any thread.
-  [[nodiscard]] api::ScoreReport report() const;
+  [[nodiscard]] api::ScoreReport report() const override;
   /// One round of all that it does; by one thread.
   void turn();
 

@@ -80,7 +80,7 @@ class QuickEngine final : public live::Engine {
 /// Hands ended jobs to the box, and counts them.
 class BoxAccounting final : public live::loop::Accounting {
  public:
-  BoxAccounting(EvidenceBox& box, api::ProfileBook& profiles, std::atomic<size_t>& ended)
+  BoxAccounting(EvidenceBox& box, ProfileBook& profiles, std::atomic<size_t>& ended)
       : box_(box), profiles_(profiles), ended_(ended) {}
   base::Status record(const std::vector<live::controller::LiveJob>& jobs) override {
     for (const live::controller::LiveJob& job : jobs) box_.put(job, profiles_);
@@ -90,7 +90,7 @@ class BoxAccounting final : public live::loop::Accounting {
 
  private:
   EvidenceBox& box_;
-  api::ProfileBook& profiles_;
+  ProfileBook& profiles_;
   std::atomic<size_t>& ended_;
 };
 
@@ -114,8 +114,7 @@ struct KeeperTest : testing::Test {
                               .name = "virtual",
                               .is_virtual = true});
     }
-    profiles =
-        std::move(*api::ProfileBook::open(folder + "/profiles", folder + "/payloads", "virtual"));
+    profiles = std::move(*ProfileBook::open(folder + "/profiles", folder + "/payloads", "virtual"));
     options.state = folder;
     options.scores = folder + "/scores.csv";
     options.every_ns = 0;
@@ -221,7 +220,7 @@ struct KeeperTest : testing::Test {
   Truth truth;
   live::machine::MachineGpus machine;
   ScoreKeeperOptions options;
-  std::unique_ptr<api::ProfileBook> profiles;
+  std::unique_ptr<ProfileBook> profiles;
   EvidenceBox box;
   std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
   std::atomic<size_t> ended = 0;
