@@ -69,7 +69,7 @@ live::controller::Site make_site(const std::string& policy) {
   return site;
 }
 
-/// The daemon with all its doors, in a folder.
+/// The daemon and its service, in a folder.
 struct Server {
   Server(const std::string& folder, const std::string& policy)
       : payloads(value_of(serve::daemon::PayloadStore::open(folder + "/payloads"))) {
@@ -77,15 +77,15 @@ struct Server {
     daemon = value_of(live::loop::Daemon::start(
         make_site(policy), journal.recovered, std::move(journal.log),
         std::make_unique<IdleEngine>(), std::make_unique<NoAccounting>(), {}));
-    desk = std::make_unique<serve::daemon::DaemonDesk>(*daemon);
+    scheduler = std::make_unique<serve::daemon::DaemonClient>(*daemon);
     serve::api::ServiceOptions options{.socket = folder + "/sock"};
     options.requests_per_s = options.requests_burst = 1e9;
-    doors = value_of(serve::api::Service::start(options, *desk, payloads));
+    service = value_of(serve::api::Service::start(options, *scheduler, payloads));
   }
   serve::daemon::PayloadStore payloads;
   std::unique_ptr<live::loop::Daemon> daemon;
-  std::unique_ptr<serve::daemon::DaemonDesk> desk;
-  std::unique_ptr<serve::api::Service> doors;
+  std::unique_ptr<serve::daemon::DaemonClient> scheduler;
+  std::unique_ptr<serve::api::Service> service;
 };
 
 struct Options {

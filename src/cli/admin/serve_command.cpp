@@ -40,7 +40,7 @@ base::Result<serve::daemon::ServeConfig> configuration(const ServeArguments& arg
   if (!arguments.state.empty()) config.state = arguments.state;
   if (!arguments.policy.empty()) config.policy = arguments.policy;
   if (arguments.virtual_gpus) config.virtual_gpus = *arguments.virtual_gpus;
-  if (!arguments.listen.empty()) config.doors.listen = arguments.listen;
+  if (!arguments.listen.empty()) config.service.listen = arguments.listen;
   return config;
 }
 
@@ -133,7 +133,7 @@ int serve(const ServeArguments& arguments) {
                        "jobs go on under the other one; nothing is to be done"});
 }
 
-struct ReplayArguments {
+struct ReplayOptions {
   std::string path;
   bool all = false;
   bool json = false;
@@ -157,12 +157,12 @@ std::string replay_text(const serve::daemon::Replay& done) {
   return out;
 }
 
-int replay(const ServeArguments& arguments, const ReplayArguments& wish) {
+int replay(const ServeArguments& arguments, const ReplayOptions& replay_options) {
   auto config = configuration(arguments);
   if (!config) return report_error(config.error());
-  std::vector<std::string> journals = {wish.path};
-  if (wish.all) {
-    auto found = serve::daemon::journals_of(wish.path);
+  std::vector<std::string> journals = {replay_options.path};
+  if (replay_options.all) {
+    auto found = serve::daemon::journals_of(replay_options.path);
     if (!found) return report_error(found.error());
     journals = std::move(*found);
   }
@@ -179,12 +179,13 @@ int replay(const ServeArguments& arguments, const ReplayArguments& wish) {
                  journal, line);
     }
     if (done->fold.other > 0 && code == 0) code = 1;
-    if (!wish.json && wish.all) fmt::print("{}: ", journal);
-    if (!wish.json) fmt::print("{}", replay_text(*done));
+    if (!replay_options.json && replay_options.all) fmt::print("{}: ", journal);
+    if (!replay_options.json) fmt::print("{}", replay_text(*done));
     document.push_back(replay_json(*done));
   }
-  if (wish.json)
-    fmt::print("{}\n", wish.all || document.empty() ? document.dump(2) : document[0].dump());
+  if (replay_options.json)
+    fmt::print("{}\n",
+               replay_options.all || document.empty() ? document.dump(2) : document[0].dump());
   return code;
 }
 
@@ -237,13 +238,15 @@ void add_replay(Command& app, Action& action) {
   Command* command =
       app.add_subcommand("replay", "Make the decisions of a daemon's journal again and compare");
   auto arguments = std::make_shared<ServeArguments>();
-  auto wish = std::make_shared<ReplayArguments>();
+  auto replay_options = std::make_shared<ReplayOptions>();
   command
-      ->add_option("journal", wish->path, "State folder, its journal folder, or one of its files")
+      ->add_option("journal", replay_options->path,
+                   "State folder, its journal folder, or one of its files")
       ->required();
   add_site_options(command, *arguments);
-  command->add_flag("--all", wish->all, "Every journal of the folder, not the newest alone");
-  command->add_flag("--json", wish->json, "Print JSON");
+  command->add_flag("--all", replay_options->all,
+                    "Every journal of the folder, not the newest alone");
+  command->add_flag("--json", replay_options->json, "Print JSON");
   command->footer(
       "Examples:\n"
       "  goban replay ~/.local/state/goban --virtual-gpus 4\n"
@@ -252,8 +255,8 @@ void add_replay(Command& app, Action& action) {
       "The configuration has to be the daemon's: a warning names what was another. Nothing is\n"
       "changed. Exit codes: 0 all decisions since the last snapshot come out as recorded, 1 one\n"
       "does not.");
-  command->callback([arguments, wish, &action] {
-    action = [arguments, wish] { return replay(*arguments, *wish); };
+  command->callback([arguments, replay_options, &action] {
+    action = [arguments, replay_options] { return replay(*arguments, *replay_options); };
   });
 }
 

@@ -13,9 +13,9 @@ namespace goban::serve::api {
 
 /// All that it refers to outlives the handlers.
 struct ApiContext {
-  Desk& desk;
+  SchedulerClient& scheduler;
   const Payloads& payloads;
-  SubmissionLimits limits{};
+  SubmitLimits limits{};
   bool many_users = false;  ///< the daemon may become other users: it is root
   DaemonParts parts{};
   std::atomic<const base::http::HttpServer*> server = nullptr;  ///< null until it listens
@@ -23,8 +23,9 @@ struct ApiContext {
 
 /// HTTP status of an input that was not taken: `wrong` if the scheduler would not take it now
 /// either, 503 if it was the journal, the disk or a time-out.
-[[nodiscard]] int status_of_refusal(const Desk& desk, const live::controller::Input& input,
-                                    const base::Error& error, int wrong);
+[[nodiscard]] int status_of_refusal(const SchedulerClient& scheduler,
+                                    const live::controller::Input& input, const base::Error& error,
+                                    int wrong);
 
 void add_job_routes(Router& router, const ApiContext& context);
 void add_log_routes(Router& router, const ApiContext& context);

@@ -65,11 +65,11 @@ base::http::Response submit(const Call& call, const ApiContext& context,
                             const core::model::Cluster& cluster) {
   if (!call.who.may_submit())
     return base::http::refusal(base::http::kForbidden, "viewers submit no jobs");
-  base::Result<Submission> wish = parse_submission(call.request.body, context.limits);
-  if (!wish) return base::http::refusal(base::http::kBadRequest, wish.error());
-  base::Result<live::job::Owner> owner = owner_for(call, context, wish->user);
+  base::Result<SubmitRequest> submission = parse_submit_request(call.request.body, context.limits);
+  if (!submission) return base::http::refusal(base::http::kBadRequest, submission.error());
+  base::Result<live::job::Owner> owner = owner_for(call, context, submission->user);
   if (!owner) return base::http::refusal(base::http::kForbidden, owner.error());
-  for (const live::job::JobSpec& job : wish->jobs) {
+  for (const live::job::JobSpec& job : submission->jobs) {
     if (job.priority <= call.who.priority_max) continue;
     return base::http::refusal(
         base::http::kForbidden,
@@ -80,34 +80,35 @@ base::http::Response submit(const Call& call, const ApiContext& context,
          .remedy = "leave it out, or ask an operator"});
   }
   base::Status belongs;
-  context.desk.look([&](const Scene& scene) {
-    belongs = check_membership(wish->jobs.front().account, call.who, *owner, scene.site);
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    belongs = check_membership(submission->jobs.front().account, call.who, *owner, snapshot.site);
   });
   if (!belongs) return base::http::refusal(base::http::kForbidden, belongs.error());
-  for (live::job::JobSpec& job : wish->jobs) {
+  for (live::job::JobSpec& job : submission->jobs) {
     auto fits = fit_into_type(job, cluster);
     if (fits) fits = fit_into_slots(job, cluster);
     if (!fits) {
       return base::http::refusal(base::http::kBadRequest, fits.error());
     }
   }
-  base::Result<std::string> payload = context.payloads.write(wish->payload);
+  base::Result<std::string> payload = context.payloads.write(submission->payload);
   if (!payload) return base::http::refusal(base::http::kUnavailable, payload.error());
   // Tasks of an array differ in their index alone.
-  live::job::JobSpec& first_job = wish->jobs.front();
+  live::job::JobSpec& first_job = submission->jobs.front();
   first_job.owner = *owner;
   first_job.payload = *payload;
   if (first_job.work_folder.empty()) first_job.work_folder = home_of(*owner);
   if (context.parts.profiles != nullptr) {
-    context.parts.profiles->fill(first_job, wish->payload);
+    context.parts.profiles->fill(first_job, submission->payload);
   }
-  for (size_t i = 1; i < wish->jobs.size(); ++i) {
-    const int32_t task = wish->jobs[i].array_task;
-    wish->jobs[i] = first_job;
-    wish->jobs[i].array_task = task;
+  for (size_t i = 1; i < submission->jobs.size(); ++i) {
+    const int32_t task = submission->jobs[i].array_task;
+    submission->jobs[i] = first_job;
+    submission->jobs[i].array_task = task;
   }
-  const size_t count = wish->jobs.size();
-  const auto answer = context.desk.ask(live::controller::Submit{.jobs = std::move(wish->jobs)});
+  const size_t count = submission->jobs.size();
+  const auto answer =
+      context.scheduler.ask(live::controller::Submit{.jobs = std::move(submission->jobs)});
   if (!answer) {
     // After a time-out the job may exist all the same: then its payload stays, and what turns out
     // to be nobody's goes at the next start.
@@ -183,10 +184,10 @@ base::http::Response list(const Call& call, const ApiContext& context) {
   int64_t total = 0;
   const core::model::Cluster* cluster = nullptr;
   std::map<core::model::JobId, int64_t> positions;
-  context.desk.look([&](const Scene& scene) {
-    cluster = &scene.site.cluster;
-    if (scene.core != nullptr) positions = queue_positions(*scene.core);
-    for (const auto& [id, job] : scene.book.jobs) {
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    cluster = &snapshot.site.cluster;
+    if (snapshot.core != nullptr) positions = queue_positions(*snapshot.core);
+    for (const auto& [id, job] : snapshot.book.jobs) {
       if (!filter->takes(job)) continue;
       ++total;
       if (live::job::job_number(id) <= static_cast<uint64_t>(filter->after)) continue;
@@ -216,9 +217,9 @@ base::http::Response show(const Call& call, const ApiContext& context) {
   LiveJob job;
   bool found = false;
   const core::model::Cluster* cluster = nullptr;
-  context.desk.look([&](const Scene& scene) {
-    cluster = &scene.site.cluster;
-    const LiveJob* const named = find_job(scene.book, call.names[0]);
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    cluster = &snapshot.site.cluster;
+    const LiveJob* const named = find_job(snapshot.book, call.names[0]);
     if (named == nullptr) return;
     found = true;
     job = *named;
@@ -263,8 +264,8 @@ using Fits = std::function<bool(const LiveJob&)>;
 
 Targets targets_of(const Call& call, const ApiContext& context, const Fits& fits) {
   Targets out;
-  context.desk.look([&](const Scene& scene) {
-    const LiveJob* const named = find_job(scene.book, call.names[0]);
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    const LiveJob* const named = find_job(snapshot.book, call.names[0]);
     if (named == nullptr) return;
     out.found = true;
     out.allowed = call.who.may_touch(named->spec.owner, named->spec.account);
@@ -273,7 +274,7 @@ Targets targets_of(const Call& call, const ApiContext& context, const Fits& fits
       if (fits(*named)) out.jobs.push_back(named->job);
       return;
     }
-    for (auto at = scene.book.jobs.lower_bound(array); at != scene.book.jobs.end(); ++at) {
+    for (auto at = snapshot.book.jobs.lower_bound(array); at != snapshot.book.jobs.end(); ++at) {
       if (at->second.spec.array_first != array) break;
       if (at->second.stage != live::controller::JobStage::Done && fits(at->second))
         out.jobs.push_back(at->first);
@@ -289,27 +290,28 @@ struct Change {
   const char* unfit;  ///< why nothing is to be done
 };
 
-base::http::Response change(const Call& call, const ApiContext& context, const Change& wish) {
-  const Targets targets = targets_of(call, context, wish.fits);
+base::http::Response change(const Call& call, const ApiContext& context, const Change& submission) {
+  const Targets targets = targets_of(call, context, submission.fits);
   if (!targets.found) return no_job(call.names[0]);
   if (!targets.allowed)
     return base::http::refusal(base::http::kForbidden, "the job is somebody else's");
-  if (targets.jobs.empty() && wish.unfit != nullptr)
-    return base::http::refusal(base::http::kConflict, wish.unfit);
+  if (targets.jobs.empty() && submission.unfit != nullptr)
+    return base::http::refusal(base::http::kConflict, submission.unfit);
   std::vector<uint64_t> done;
   json left = json::array();
   std::optional<base::http::Response> refused;
   for (const core::model::JobId job : targets.jobs) {
     // An account manager may, though the job is not theirs: that was found out above.
     const bool may = call.who.role >= Role::AccountManager;
-    const live::controller::Input input = wish.make(job, caller_of(call.who, may));
-    const auto answer = context.desk.ask(input);
+    const live::controller::Input input = submission.make(job, caller_of(call.who, may));
+    const auto answer = context.scheduler.ask(input);
     if (answer) {
       done.push_back(live::job::job_number(job));
       continue;
     }
     left.push_back({{"job", live::job::job_number(job)}, {"message", answer.error().message}});
-    const int why = status_of_refusal(context.desk, input, answer.error(), base::http::kConflict);
+    const int why =
+        status_of_refusal(context.scheduler, input, answer.error(), base::http::kConflict);
     if (!refused) refused = base::http::refusal(why, answer.error());
     if (why == base::http::kUnavailable) break;
   }
@@ -339,26 +341,27 @@ Change releaser() {
 }
 }  // namespace
 
-int status_of_refusal(const Desk& desk, const live::controller::Input& input,
+int status_of_refusal(const SchedulerClient& scheduler, const live::controller::Input& input,
                       const base::Error& error, int wrong) {
-  const bool fits = error.code == base::ErrorCode::Failed && desk.check(input).has_value();
+  const bool fits = error.code == base::ErrorCode::Failed && scheduler.check(input).has_value();
   return fits ? base::http::kUnavailable : wrong;
 }
 
 void add_job_routes(Router& router, const ApiContext& context) {
   // A submission looks at nothing that changes, so that none waits for a turn but its own.
   const core::model::Cluster* cluster = nullptr;
-  context.desk.look([&](const Scene& scene) { cluster = &scene.site.cluster; });
+  context.scheduler.look(
+      [&](const SchedulerSnapshot& snapshot) { cluster = &snapshot.site.cluster; });
   router.add("POST", "/v1/jobs", Access::Known, {},
              [&context, cluster](const Call& call) { return submit(call, context, *cluster); });
   router.add("GET", "/v1/jobs", Access::Known, {"state", "user", "all", "limit", "after"},
              [&context](const Call& call) { return list(call, context); });
   router.add("GET", "/v1/jobs/{}", Access::Known, {},
              [&context](const Call& call) { return show(call, context); });
-  const auto add_change = [&](const char* method, const char* path, Change wish) {
+  const auto add_change = [&](const char* method, const char* path, Change submission) {
     router.add(method, path, Access::Known, {"array"},
-               [&context, wish = std::move(wish)](const Call& call) {
-                 return change(call, context, wish);
+               [&context, submission = std::move(submission)](const Call& call) {
+                 return change(call, context, submission);
                });
   };
   add_change("DELETE", "/v1/jobs/{}", changer<live::controller::Cancel>());

@@ -41,7 +41,7 @@ TEST_F(ApiJobs, SubmitKeepsThePayloadAside) {
   const json payload = json::parse(in);
   EXPECT_EQ(payload["script"], "#!/bin/sh\necho secret-script\n");
   EXPECT_EQ(payload["env"]["SECRET"], "secret-value");
-  desk.edit(1, [&](live::controller::LiveJob& job) {
+  scheduler.edit(1, [&](live::controller::LiveJob& job) {
     EXPECT_THAT(files()[0], HasSubstr("/" + job.spec.payload + "/payload.json"));
     EXPECT_EQ(job.spec.owner, find_user("daemon").value());
     EXPECT_EQ(job.spec.num_gpus, 2);
@@ -59,7 +59,8 @@ TEST_F(ApiJobs, TheOwnerIsWhoAsks) {
   EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","user":"root"})"), 403);
   EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","user":"daemon"})"), 201);
   EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", R"({"script":"x","user":"nobody"})"), 201);
-  desk.edit(2, [](live::controller::LiveJob& job) { EXPECT_EQ(job.spec.owner.user, "nobody"); });
+  scheduler.edit(2,
+                 [](live::controller::LiveJob& job) { EXPECT_EQ(job.spec.owner.user, "nobody"); });
   EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", R"({"script":"x","user":"no-such-user"})"), 403);
   EXPECT_EQ(status(kOperator, "POST", "/v1/jobs", R"({"script":"x"})"), 403);
   EXPECT_EQ(status(kViewer, "POST", "/v1/jobs", R"({"script":"x"})"), 403);
@@ -93,8 +94,8 @@ TEST_F(ApiJobs, WithAnAccountsFileUsersNameOnlyAccountsOfTheirs) {
   };
   EXPECT_EQ(status(kAlice, "POST", "/v1/jobs", asks("anything")), 201) << "without a file";
   std::string alice;
-  desk.edit(1, [&](live::controller::LiveJob& job) { alice = job.spec.owner.user; });
-  desk.edit_site([&](live::controller::Site& site) {
+  scheduler.edit(1, [&](live::controller::LiveJob& job) { alice = job.spec.owner.user; });
+  scheduler.edit_site([&](live::controller::Site& site) {
     core::model::SiteRules rules;
     rules.accounts.resize(3);
     for (const char* name : {"physics", "vision", "open"}) site.accounts.intern(name);
@@ -136,7 +137,7 @@ TEST_F(ApiJobs, TheTerminalIsForItsOwnerAndRoot) {
     return parsed(ask(token, "GET", "/v1/jobs/1")).value("terminal", "none");
   };
   EXPECT_EQ(terminal(kAlice), "none");  // it waits
-  desk.run(1, {core::model::GpuId(0U)});
+  scheduler.run(1, {core::model::GpuId(0U)});
   EXPECT_EQ(terminal(kAlice), "/run/1");
   EXPECT_EQ(terminal(kRoot), "/run/1");
   EXPECT_EQ(terminal(kOperator), "none") << "the socket lets nobody else in";
@@ -154,13 +155,13 @@ TEST_F(ApiJobs, RanksAreShownWhileTheyRunAndAfterwards) {
   parts.runs = &runs;
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
   EXPECT_FALSE(parsed(ask(kAlice, "GET", "/v1/jobs/1")).contains("ranks")) << "it waits";
-  desk.run(1, {core::model::GpuId(0U), core::model::GpuId(1U)});
+  scheduler.run(1, {core::model::GpuId(0U), core::model::GpuId(1U)});
   const json ranks = json::parse(
       R"([{"rank":0,"ranks":2,"steps":8,"busy_s":4.0,"wait_s":2.0,"data_s":0.5},
           {"rank":1,"ranks":2,"steps":8,"busy_s":5.0,"wait_s":1.0}])");
   EXPECT_EQ(parsed(ask(kAlice, "GET", "/v1/jobs/1"))["ranks"], ranks);
   EXPECT_EQ(status(kBob, "GET", "/v1/jobs/1"), 403);
-  desk.edit(1, [&](live::controller::LiveJob& job) {
+  scheduler.edit(1, [&](live::controller::LiveJob& job) {
     job.stage = live::controller::JobStage::Done;
     job.past = {{.run = 1, .ranks = said, .pace = {.steps = {.done = 8, .over_s = 2}}}};
   });
@@ -174,7 +175,7 @@ TEST_F(ApiJobs, ADaemonOfOneUserRunsNobodyElsesJobs) {
   options.many_users = false;
   const base::http::Response response = ask(kAlice, "POST", "/v1/jobs", kJob);
   EXPECT_EQ(response.status, 403);
-  EXPECT_EQ(desk.num_asked, 0);
+  EXPECT_EQ(scheduler.num_asked, 0);
 }
 
 TEST_F(ApiJobs, WhatIsWrongIsNamed) {
@@ -205,7 +206,7 @@ TEST_F(ApiJobs, WhatIsWrongIsNamed) {
 
 TEST_F(ApiJobs, AFullDiskIsNoJob) {
   start();
-  desk.broken = true;
+  scheduler.broken = true;
   const base::http::Response response = ask(kAlice, "POST", "/v1/jobs", kJob);
   EXPECT_EQ(response.status, 503);
   EXPECT_EQ(parsed(response)["error"]["remedy"], "make room");
@@ -229,7 +230,7 @@ TEST_F(ApiJobs, OthersSeeNoDetailsAndChangeNothing) {
   EXPECT_EQ(status(kViewer, "DELETE", "/v1/jobs/1"), 403);
   EXPECT_EQ(status("", "GET", "/v1/jobs/1"), 401);
   EXPECT_EQ(status("wrong-token", "DELETE", "/v1/jobs/1"), 401);
-  EXPECT_EQ(desk.num_asked, 1);
+  EXPECT_EQ(scheduler.num_asked, 1);
 }
 
 TEST_F(ApiJobs, ViewersManagersAndOperatorsMayMore) {
@@ -274,7 +275,7 @@ TEST_F(ApiJobs, ArraysAreChangedAsAWhole) {
   EXPECT_EQ(status(kAlice, "DELETE", "/v1/jobs/1_5"), 200);
   const base::http::Response rest = ask(kAlice, "DELETE", "/v1/jobs/1", "", {{"array", "1"}});
   EXPECT_EQ(parsed(rest), json::parse(R"({"jobs":[1,3]})"));
-  EXPECT_EQ(desk.changed, (std::vector<uint32_t>{2, 3, 1})) << "the last task first";
+  EXPECT_EQ(scheduler.changed, (std::vector<uint32_t>{2, 3, 1})) << "the last task first";
 }
 
 TEST_F(ApiJobs, OnlyWhatIsHeldIsReleased) {
@@ -289,11 +290,11 @@ TEST_F(ApiJobs, OnlyWhatIsHeldIsReleased) {
 
 TEST_F(ApiJobs, TasksThatCannotBeChangedAreNamed) {
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","array_tasks":[0,1,2]})"), 201);
-  desk.refused = {3};
+  scheduler.refused = {3};
   const base::http::Response held = ask(kAlice, "POST", "/v1/jobs/1/hold", "", {{"array", "1"}});
   EXPECT_EQ(parsed(held)["jobs"], json::parse("[1,2]")) << "also those behind the first refusal";
   EXPECT_EQ(parsed(held)["left"][0]["job"], 3);
-  desk.refused = {1, 2, 3};
+  scheduler.refused = {1, 2, 3};
   EXPECT_EQ(status(kAlice, "DELETE", "/v1/jobs/1", "", {{"array", "1"}}), 409);
 }
 
@@ -308,8 +309,8 @@ TEST_F(ApiJobs, OutputFilesAreShownAsTheyAreCalled) {
 
 TEST_F(ApiJobs, ShowsWhatRuns) {
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
-  desk.run(1, {core::model::GpuId(5u), core::model::GpuId(6u)});
-  desk.edit(1, [](live::controller::LiveJob& job) {
+  scheduler.run(1, {core::model::GpuId(5u), core::model::GpuId(6u)});
+  scheduler.edit(1, [](live::controller::LiveJob& job) {
     job.progress = {.epoch = 1.5, .loss = 0.25};
     job.progress_ns = 5 * base::kSecond;
     job.usage.energy_j = 3;

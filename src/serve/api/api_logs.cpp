@@ -61,9 +61,13 @@ int64_t begin_of(const Wish& wish, int64_t size) {
 /// Follows the file until the job is over and all of it was sent.
 class LogStream final : public base::http::BodyStream {
  public:
-  LogStream(const Desk& desk, core::model::JobId job, live::job::Owner owner, std::string path,
-            Wish wish)
-      : desk_(desk), job_(job), owner_(std::move(owner)), path_(std::move(path)), wish_(wish) {}
+  LogStream(const SchedulerClient& scheduler, core::model::JobId job, live::job::Owner owner,
+            std::string path, Wish wish)
+      : scheduler_(scheduler),
+        job_(job),
+        owner_(std::move(owner)),
+        path_(std::move(path)),
+        wish_(wish) {}
 
   bool fill(std::string& out, size_t bytes_max) override {
     const bool over = is_over();
@@ -83,13 +87,13 @@ class LogStream final : public base::http::BodyStream {
  private:
   [[nodiscard]] bool is_over() const {
     bool over = true;
-    desk_.look([&](const Scene& scene) {
-      const live::controller::LiveJob* const job = scene.book.find(job_);
+    scheduler_.look([&](const SchedulerSnapshot& snapshot) {
+      const live::controller::LiveJob* const job = snapshot.book.find(job_);
       over = job == nullptr || job->stage == live::controller::JobStage::Done;
     });
     return over;
   }
-  const Desk& desk_;
+  const SchedulerClient& scheduler_;
   core::model::JobId job_;
   live::job::Owner owner_;
   std::string path_;
@@ -103,8 +107,8 @@ base::http::Response show_log(const Call& call, const ApiContext& context) {
   if (!wish) return base::http::refusal(base::http::kBadRequest, wish.error());
   core::model::JobId job;
   live::job::JobSpec spec;
-  context.desk.look([&](const Scene& scene) {
-    if (const live::controller::LiveJob* const named = find_job(scene.book, call.names[0])) {
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    if (const live::controller::LiveJob* const named = find_job(snapshot.book, call.names[0])) {
       job = named->job;
       spec = named->spec;
     }
@@ -119,7 +123,7 @@ base::http::Response show_log(const Call& call, const ApiContext& context) {
   if (!file) return base::http::refusal(base::http::kForbidden, file.error());
   if (wish->follow) {
     base::http::Response response{.content_type = kText};
-    response.stream = std::make_unique<LogStream>(context.desk, job, spec.owner, path, *wish);
+    response.stream = std::make_unique<LogStream>(context.scheduler, job, spec.owner, path, *wish);
     return response;
   }
   if (!file->there())

@@ -22,14 +22,14 @@ class ApiLogs : public ServiceTest {
     live::job::JobSpec spec;
     spec.owner = myself();
     spec.work_folder = folder;
-    ASSERT_TRUE(desk.ask(live::controller::Submit{.jobs = {spec}}));
+    ASSERT_TRUE(scheduler.ask(live::controller::Submit{.jobs = {spec}}));
     log = folder + "/goban-1.out";
   }
   void write(const std::string& path, const std::string& text) {
     std::ofstream(path, std::ios::app) << text;
   }
   void point_at(const std::string& path) {
-    desk.edit(1, [&](live::controller::LiveJob& job) { job.spec.stdout_path = path; });
+    scheduler.edit(1, [&](live::controller::LiveJob& job) { job.spec.stdout_path = path; });
   }
   base::http::Response read(std::map<std::string, std::string> query = {}) {
     return ask(kOperator, "GET", "/v1/jobs/1/log", "", std::move(query));
@@ -62,7 +62,7 @@ TEST_F(ApiLogs, ReadsFromAnOffset) {
 }
 
 TEST_F(ApiLogs, StderrHasItsOwnFile) {
-  desk.edit(1, [&](live::controller::LiveJob& job) { job.spec.stderr_path = "err-%j"; });
+  scheduler.edit(1, [&](live::controller::LiveJob& job) { job.spec.stderr_path = "err-%j"; });
   write(folder + "/err-1", "broken\n");
   EXPECT_EQ(read({{"stream", "stderr"}}).body, "broken\n");
 }
@@ -77,8 +77,8 @@ TEST_F(ApiLogs, LinksAreNotFollowed) {
 
 TEST_F(ApiLogs, FilesOfOthersAreNotShown) {
   point_at("/etc/passwd");
-  desk.edit(1,
-            [](live::controller::LiveJob& job) { job.spec.owner = find_user("nobody").value(); });
+  scheduler.edit(
+      1, [](live::controller::LiveJob& job) { job.spec.owner = find_user("nobody").value(); });
   EXPECT_EQ(read().status, 403);
   // The file is readable for its owner only; the job's owner is another.
   write(log, "secret\n");
@@ -122,8 +122,8 @@ TEST_F(ApiLogs, FollowsUntilTheJobIsOver) {
   EXPECT_TRUE(response.stream->fill(got, 100));
   EXPECT_EQ(got, "one\n");
   write(log, "two\n");
-  desk.edit(1,
-            [](live::controller::LiveJob& job) { job.stage = live::controller::JobStage::Done; });
+  scheduler.edit(
+      1, [](live::controller::LiveJob& job) { job.stage = live::controller::JobStage::Done; });
   EXPECT_TRUE(response.stream->fill(got, 100));
   EXPECT_FALSE(response.stream->fill(got, 100));
   EXPECT_EQ(got, "one\ntwo\n");

@@ -26,7 +26,8 @@ namespace {
 
 ClusterView view_of(const ApiContext& context, bool with_scores) {
   ClusterView view;
-  context.desk.look([&](const Scene& scene) { view = view_cluster(scene, with_scores); });
+  context.scheduler.look(
+      [&](const SchedulerSnapshot& snapshot) { view = view_cluster(snapshot, with_scores); });
   return view;
 }
 
@@ -152,17 +153,18 @@ base::http::Response show_cluster(const ApiContext& context) {
 /// The node that a path names. Nothing: there is none.
 std::optional<core::model::NodeId> node_of(const Call& call, const ApiContext& context) {
   std::optional<core::model::NodeId> node;
-  context.desk.look(
-      [&](const Scene& scene) { node = scene.site.cluster.find_node(call.names[0]); });
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    node = snapshot.site.cluster.find_node(call.names[0]);
+  });
   return node;
 }
 
 base::http::Response take(const ApiContext& context, const std::string& node,
                           const live::controller::Input& input) {
-  const auto answer = context.desk.ask(input);
+  const auto answer = context.scheduler.ask(input);
   if (answer) return base::http::reply({{"node", node}});
   return base::http::refusal(
-      status_of_refusal(context.desk, input, answer.error(), base::http::kConflict),
+      status_of_refusal(context.scheduler, input, answer.error(), base::http::kConflict),
       answer.error());
 }
 
@@ -203,14 +205,15 @@ base::http::Response resume(const Call& call, const ApiContext& context) {
 
 base::http::Response take_scores(const Call& call, const ApiContext& context) {
   uint32_t num_gpus = 0;
-  context.desk.look([&](const Scene& scene) { num_gpus = scene.site.cluster.num_gpus(); });
+  context.scheduler.look(
+      [&](const SchedulerSnapshot& snapshot) { num_gpus = snapshot.site.cluster.num_gpus(); });
   const auto scores = core::knowledge::parse_scores(call.request.body, "", num_gpus);
   if (!scores) return base::http::refusal(base::http::kBadRequest, scores.error());
   const live::controller::ScoresMeasured input{.table = core::knowledge::to_csv(*scores),
                                                .instead_of = {}};
-  if (const auto answer = context.desk.ask(input); !answer) {
+  if (const auto answer = context.scheduler.ask(input); !answer) {
     return base::http::refusal(
-        status_of_refusal(context.desk, input, answer.error(), base::http::kConflict),
+        status_of_refusal(context.scheduler, input, answer.error(), base::http::kConflict),
         answer.error());
   }
   json bins = json::array();
@@ -225,10 +228,10 @@ base::http::Response show_stats(const ApiContext& context) {
   int64_t waiting_gpus = 0;
   ClusterView view;
   base::TimeNs now = 0;
-  context.desk.look([&](const Scene& scene) {
-    now = scene.now_ns;
-    view = view_cluster(scene, false);
-    for (const auto& [id, job] : scene.book.jobs) {
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    now = snapshot.now_ns;
+    view = view_cluster(snapshot, false);
+    for (const auto& [id, job] : snapshot.book.jobs) {
       ++stages[static_cast<size_t>(job.stage)];
       if (job.stage == live::controller::JobStage::Waiting) waiting_gpus += job.spec.num_gpus;
     }
@@ -242,7 +245,7 @@ base::http::Response show_stats(const ApiContext& context) {
     json& count = gpus[view.gpu_state(core::model::GpuId(gpu))];
     count = count.get<int64_t>() + 1;
   }
-  const live::loop::DaemonStats stats = context.desk.stats();
+  const live::loop::DaemonStats stats = context.scheduler.stats();
   json out = {{"now_s", base::to_seconds(now)},
               {"jobs", std::move(jobs)},
               {"gpus", std::move(gpus)},
@@ -263,12 +266,12 @@ base::http::Response explain(const Call& call, const ApiContext& context) {
   json out;
   bool found = false;
   bool allowed = false;
-  context.desk.look([&](const Scene& scene) {
-    const live::controller::LiveJob* const job = find_job(scene.book, call.names[0]);
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    const live::controller::LiveJob* const job = find_job(snapshot.book, call.names[0]);
     if (job == nullptr) return;
     found = true;
     allowed = call.who.may_see(job->spec.owner, job->spec.account);
-    if (allowed) out = explain_job(scene, *job);
+    if (allowed) out = explain_job(snapshot, *job);
   });
   if (!found) return base::http::refusal(base::http::kNotFound, "there is no such job any more");
   if (!allowed) return base::http::refusal(base::http::kForbidden, "the job is somebody else's");
@@ -294,7 +297,7 @@ base::http::Response what_if(const Call& call, const ApiContext& context,
                                "another what-if question is being answered", "wait for its answer");
   }
   auto scores = core::knowledge::PmScores::uniform(1);
-  context.desk.look([&](const Scene& scene) { scores = scene.site.scores; });
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) { scores = snapshot.site.scores; });
   base::Result<std::string> answer = context.parts.what_if->answer(call.request.body, scores);
   is_busy = false;
   if (answer) return {.body = std::move(*answer)};
@@ -305,8 +308,8 @@ base::http::Response what_if(const Call& call, const ApiContext& context,
 
 base::http::Response export_colocation(const ApiContext& context) {
   core::knowledge::ColocationHistory history;
-  context.desk.look([&](const Scene& scene) {
-    if (scene.colocation) history = scene.colocation();
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    if (snapshot.colocation) history = snapshot.colocation();
   });
   return {.content_type = "text/csv; charset=utf-8", .body = core::knowledge::to_csv(history)};
 }

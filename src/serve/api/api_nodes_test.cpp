@@ -37,8 +37,8 @@ class ApiNodes : public ServiceTest {
     for (int i = 0; i < 2; ++i) {
       ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","name":"secret"})"), 201);
     }
-    desk.run(1, {core::model::GpuId(0u), core::model::GpuId(1u)});
-    desk.run(2, {core::model::GpuId(1u)});
+    scheduler.run(1, {core::model::GpuId(0u), core::model::GpuId(1u)});
+    scheduler.run(2, {core::model::GpuId(1u)});
   }
 };
 
@@ -84,16 +84,16 @@ TEST_F(ApiNodes, OperatorsSendScores) {
     table += std::to_string(i) + (i == 3 ? ",1.5,1.5,1.01,1\n" : ",1,1,1,1\n");
   }
   EXPECT_EQ(status(kAlice, "POST", "/v1/scores", table), 403);
-  EXPECT_EQ(desk.num_asked, 0);
+  EXPECT_EQ(scheduler.num_asked, 0);
   const base::http::Response taken = ask(kOperator, "POST", "/v1/scores", table);
   EXPECT_EQ(taken.body, R"({"bins":[2,1],"num_gpus":16})");
-  EXPECT_EQ(desk.num_asked, 1);
+  EXPECT_EQ(scheduler.num_asked, 1);
   table.resize(table.rfind("15,"));
   const base::http::Response refused = ask(kOperator, "POST", "/v1/scores", table);
   EXPECT_EQ(refused.status, 400);
   EXPECT_THAT(refused.body, HasSubstr("GPU"));
   EXPECT_EQ(status(kOperator, "POST", "/v1/scores", ""), 400);
-  EXPECT_EQ(desk.num_asked, 1);
+  EXPECT_EQ(scheduler.num_asked, 1);
 }
 
 TEST_F(ApiNodes, ClusterByRacks) {

@@ -43,9 +43,9 @@ json reservation_json(const live::controller::LiveReservation& each,
 
 base::http::Response list(const Call& call, const ApiContext& context) {
   json out = json::array();
-  context.desk.look([&](const Scene& scene) {
-    for (const auto& [id, each] : scene.book.reservations) {
-      out.push_back(reservation_json(each, scene.site.cluster, call.who));
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    for (const auto& [id, each] : snapshot.book.reservations) {
+      out.push_back(reservation_json(each, snapshot.site.cluster, call.who));
     }
   });
   return base::http::reply({{"reservations", std::move(out)}});
@@ -65,30 +65,30 @@ base::http::Response no_such() {
 
 base::http::Response show(const Call& call, const ApiContext& context) {
   json out;
-  context.desk.look([&](const Scene& scene) {
-    const live::controller::LiveReservation* const each = named(call, scene.book);
-    if (each != nullptr) out = reservation_json(*each, scene.site.cluster, call.who);
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    const live::controller::LiveReservation* const each = named(call, snapshot.book);
+    if (each != nullptr) out = reservation_json(*each, snapshot.site.cluster, call.who);
   });
   return out.is_null() ? no_such() : base::http::reply(out);
 }
 
 /// What a body asks for.
-struct Wish {
+struct ReservationRequest {
   live::controller::Reserve reserve{};
   std::vector<std::string> nodes{};
   std::string user{};
 };
 
-base::Result<Wish> parse_wish(const std::string& text) {
+base::Result<ReservationRequest> parse_request(const std::string& text) {
   if (base::Status valid = check_json(text); !valid) return base::failure(std::move(valid.error()));
   const json body = json::parse(text);
   base::FieldReader in(body, "");
-  Wish wish;
-  live::controller::ReservationPlan& plan = wish.reserve.plan;
-  in.field("nodes", wish.nodes);
-  in.field("num_nodes", wish.reserve.num_nodes, 0, INT32_MAX);
-  in.field("kind", wish.reserve.kind);
-  in.field("user", wish.user);
+  ReservationRequest request;
+  live::controller::ReservationPlan& plan = request.reserve.plan;
+  in.field("nodes", request.nodes);
+  in.field("num_nodes", request.reserve.num_nodes, 0, INT32_MAX);
+  in.field("kind", request.reserve.kind);
+  in.field("user", request.user);
   in.field("users", plan.users);
   in.field("accounts", plan.accounts);
   in.seconds("start_s", plan.start_ns);
@@ -96,43 +96,45 @@ base::Result<Wish> parse_wish(const std::string& text) {
   // Fractions of a second are noise of what the client computed.
   plan.start_ns -= plan.start_ns % base::kSecond;
   plan.end_ns -= plan.end_ns % base::kSecond;
-  for (const auto& [name, value] : {std::pair{"kind", &wish.reserve.kind}, {"user", &wish.user}}) {
+  for (const auto& [name, value] :
+       {std::pair{"kind", &request.reserve.kind}, {"user", &request.user}}) {
     if (in.good() && (value->size() > kTextBytesMax || !base::http::is_plain_text(*value))) {
       in.fail(name, "is longer than 256 bytes or holds control characters");
     }
   }
-  if (in.good() && !wish.nodes.empty() && wish.reserve.num_nodes > 0) {
+  if (in.good() && !request.nodes.empty() && request.reserve.num_nodes > 0) {
     in.fail("num_nodes", "and nodes exclude each other");
   }
   if (in.good() && !in.unknown().empty()) in.fail(in.unknown().front(), "no such field");
   if (base::Status read = in.status(); !read) return base::failure(std::move(read.error()));
-  return wish;
+  return request;
 }
 
 int status_of(const ApiContext& context, const live::controller::Input& input,
               const base::Error& error) {
   const bool is_wrong = error.code == base::ErrorCode::BadData;
-  return status_of_refusal(context.desk, input, error,
+  return status_of_refusal(context.scheduler, input, error,
                            is_wrong ? base::http::kBadRequest : base::http::kConflict);
 }
 
 base::http::Response reserve(const Call& call, const ApiContext& context) {
   bool by_users = false;
-  context.desk.look([&](const Scene& scene) { by_users = scene.site.reservations.by_users; });
+  context.scheduler.look(
+      [&](const SchedulerSnapshot& snapshot) { by_users = snapshot.site.reservations.by_users; });
   const bool may = call.who.is_operator() || (by_users && call.who.may_submit());
   if (!may)
     return base::http::refusal(base::http::kForbidden, "only operators make reservations here",
                                "ask an operator");
-  base::Result<Wish> wish = parse_wish(call.request.body);
-  if (!wish) return base::http::refusal(base::http::kBadRequest, wish.error());
-  live::controller::Reserve& input = wish->reserve;
+  base::Result<ReservationRequest> request = parse_request(call.request.body);
+  if (!request) return base::http::refusal(base::http::kBadRequest, request.error());
+  live::controller::Reserve& input = request->reserve;
   input.plan.owner = call.who.owner;
-  if (!wish->user.empty() && wish->user != call.who.owner.user) {
+  if (!request->user.empty() && request->user != call.who.owner.user) {
     if (!call.who.is_operator()) {
       return base::http::refusal(base::http::kForbidden, "only operators reserve for somebody else",
                                  "leave out user");
     }
-    base::Result<live::job::Owner> found = find_user(wish->user);
+    base::Result<live::job::Owner> found = find_user(request->user);
     if (!found) return base::http::refusal(base::http::kBadRequest, found.error());
     input.plan.owner = std::move(*found);
   }
@@ -140,9 +142,9 @@ base::http::Response reserve(const Call& call, const ApiContext& context) {
               .user = call.who.owner.user,
               .is_operator = call.who.is_operator()};
   std::string unknown;
-  context.desk.look([&](const Scene& scene) {
-    for (const std::string& name : wish->nodes) {
-      const auto node = scene.site.cluster.find_node(name);
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    for (const std::string& name : request->nodes) {
+      const auto node = snapshot.site.cluster.find_node(name);
       if (node) input.plan.nodes.push_back(*node);
       if (!node && unknown.empty()) unknown = name;
     }
@@ -151,13 +153,13 @@ base::http::Response reserve(const Call& call, const ApiContext& context) {
     return base::http::refusal(base::http::kBadRequest, "there is no such node",
                                "GET /v1/nodes lists them", "nodes");
   }
-  const auto answer = context.desk.ask(input);
+  const auto answer = context.scheduler.ask(input);
   if (!answer)
     return base::http::refusal(status_of(context, input, answer.error()), answer.error());
   json out;
-  context.desk.look([&](const Scene& scene) {
-    const auto* made = scene.book.find(answer->reservation);
-    if (made != nullptr) out = reservation_json(*made, scene.site.cluster, call.who);
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    const auto* made = snapshot.book.find(answer->reservation);
+    if (made != nullptr) out = reservation_json(*made, snapshot.site.cluster, call.who);
   });
   base::http::Response response = base::http::reply(out);
   response.status = base::http::kCreated;
@@ -170,8 +172,8 @@ base::http::Response cancel(const Call& call, const ApiContext& context) {
                                     .is_operator = call.who.is_operator()};
   live::controller::CancelReservation input{.reservation = {}, .by = by};
   bool may = false;
-  context.desk.look([&](const Scene& scene) {
-    const live::controller::LiveReservation* const found = named(call, scene.book);
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    const live::controller::LiveReservation* const found = named(call, snapshot.book);
     if (found == nullptr) return;
     input.reservation = found->id;
     may = call.who.may_submit() && (by.is_operator || found->plan.owner.uid == by.uid);
@@ -179,7 +181,7 @@ base::http::Response cancel(const Call& call, const ApiContext& context) {
   if (!input.reservation.valid()) return no_such();
   if (!may)
     return base::http::refusal(base::http::kForbidden, "the reservation is somebody else's");
-  const auto answer = context.desk.ask(input);
+  const auto answer = context.scheduler.ask(input);
   if (!answer)
     return base::http::refusal(status_of(context, input, answer.error()), answer.error());
   return base::http::reply(

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 class ApiReservations : public ServiceTest {
  public:
   ApiReservations() {
-    desk.edit_site([](live::controller::Site& site) { site.reservations.by_users = true; });
+    scheduler.edit_site([](live::controller::Site& site) { site.reservations.by_users = true; });
   }
   json made(const char* token, const char* body) {
     const base::http::Response response = ask(token, "POST", "/v1/reservations", body);
@@ -64,7 +64,7 @@ TEST_F(ApiReservations, WhoMay) {
   EXPECT_EQ(made(kOperator, for_other)["user"], "root");
   const char* nobody = R"({"num_nodes":1,"start_s":1,"end_s":2,"user":"no-such-user"})";
   EXPECT_EQ(status(kOperator, "POST", "/v1/reservations", nobody), 400);
-  desk.edit_site([](live::controller::Site& site) { site.reservations.by_users = false; });
+  scheduler.edit_site([](live::controller::Site& site) { site.reservations.by_users = false; });
   EXPECT_EQ(status(kAlice, "POST", "/v1/reservations", two), 403);
   EXPECT_EQ(status(kOperator, "POST", "/v1/reservations", two), 201);
 }
@@ -77,7 +77,7 @@ TEST_F(ApiReservations, WrongBodiesAreRefused) {
     const base::http::Response refused = ask(kAlice, "POST", "/v1/reservations", body);
     EXPECT_EQ(refused.status, 400) << body;
   }
-  EXPECT_EQ(desk.num_asked, 0);
+  EXPECT_EQ(scheduler.num_asked, 0);
 }
 
 }  // namespace

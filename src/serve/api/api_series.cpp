@@ -49,14 +49,14 @@ base::http::Response show_series(const Call& call, const ApiContext& context) {
   bool found = false;
   bool allowed = false;
   const core::model::Cluster* cluster = nullptr;
-  context.desk.look([&](const Scene& scene) {
-    cluster = &scene.site.cluster;
-    const live::controller::LiveJob* const job = find_job(scene.book, call.names[0]);
+  context.scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    cluster = &snapshot.site.cluster;
+    const live::controller::LiveJob* const job = find_job(snapshot.book, call.names[0]);
     if (job == nullptr) return;
     found = true;
     allowed = call.who.may_see(job->spec.owner, job->spec.account);
     id = job->job;
-    if (allowed) seen = run_of(*job, scene.now_ns);
+    if (allowed) seen = run_of(*job, snapshot.now_ns);
   });
   if (!found) return base::http::refusal(base::http::kNotFound, "there is no such job any more");
   if (!allowed) return base::http::refusal(base::http::kForbidden, "the job is somebody else's");

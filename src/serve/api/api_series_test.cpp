@@ -37,8 +37,8 @@ class ApiSeries : public ServiceTest {
 
 TEST_F(ApiSeries, IsOfTheRunThatHoldsGpusFromItsStartToNow) {
   submit();
-  desk.run(1, {core::model::GpuId(5U), core::model::GpuId(2U)});
-  desk.now_ns += 60 * base::kSecond;
+  scheduler.run(1, {core::model::GpuId(5U), core::model::GpuId(2U)});
+  scheduler.now_ns += 60 * base::kSecond;
   EXPECT_EQ(series(),
             json::parse(R"({"job":1,"run":1,"from_s":1.7e9,"to_s":1.70000006e9,"step_s":10.0,
       "gpus":[{"gpu":5,"node":"n1","index":1,"points":[
@@ -58,7 +58,7 @@ TEST_F(ApiSeries, IsOfTheRunThatHoldsGpusFromItsStartToNow) {
 TEST_F(ApiSeries, IsOfTheLastRunThatRanOnceTheJobIsOver) {
   submit();
   EXPECT_EQ(series(), json::parse(R"({"job":1,"run":0,"gpus":[]})")) << "it waits";
-  desk.edit(1, [](live::controller::LiveJob& job) {
+  scheduler.edit(1, [](live::controller::LiveJob& job) {
     job.stage = live::controller::JobStage::Done;
     job.runs = 3;
     job.past = {{.run = 1, .start_ns = base::kSecond, .end_ns = 2 * base::kSecond},
@@ -77,7 +77,7 @@ TEST_F(ApiSeries, IsOfTheLastRunThatRanOnceTheJobIsOver) {
 
 TEST_F(ApiSeries, IsForThoseWhoMaySeeTheJob) {
   submit();
-  desk.run(1, {core::model::GpuId(0U)});
+  scheduler.run(1, {core::model::GpuId(0U)});
   for (const char* who : {kAlice, kManager, kViewer, kOperator}) {
     EXPECT_EQ(status(who, "GET", "/v1/jobs/1/series"), status(who, "GET", "/v1/jobs/1")) << who;
   }
@@ -92,7 +92,7 @@ TEST_F(ApiSeries, IsForThoseWhoMaySeeTheJob) {
 TEST_F(ApiSeries, WithoutAnythingWrittenDownThereAreNoPoints) {
   parts.gpus = nullptr;
   submit();
-  desk.run(1, {core::model::GpuId(0U)});
+  scheduler.run(1, {core::model::GpuId(0U)});
   EXPECT_EQ(series()["gpus"], json::parse(R"([{"gpu":0,"node":"n0","index":0,"points":[]}])"));
 }
 

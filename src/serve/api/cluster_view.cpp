@@ -2,8 +2,8 @@
 
 namespace goban::serve::api {
 
-ClusterView view_cluster(const Scene& scene, bool with_scores) {
-  const core::model::Cluster& cluster = scene.site.cluster;
+ClusterView view_cluster(const SchedulerSnapshot& snapshot, bool with_scores) {
+  const core::model::Cluster& cluster = snapshot.site.cluster;
   ClusterView view;
   view.cluster = &cluster;
   view.holders.resize(cluster.num_gpus());
@@ -11,27 +11,27 @@ ClusterView view_cluster(const Scene& scene, bool with_scores) {
   view.is_drained.resize(cluster.nodes().size());
   view.is_open.assign(cluster.nodes().size(), true);
   view.is_asleep.assign(cluster.nodes().size(), false);
-  for (const auto& [id, run] : scene.book.runs) {
+  for (const auto& [id, run] : snapshot.book.runs) {
     if (run.stage == live::controller::LiveRun::Stage::Pending) continue;
     for (const core::model::GpuId gpu : run.gpus) {
       if (gpu.index() < view.holders.size()) view.holders[gpu.index()].push_back(id.job);
     }
   }
   view.promises.resize(cluster.nodes().size());
-  for (const auto& [id, each] : scene.book.reservations) {
+  for (const auto& [id, each] : snapshot.book.reservations) {
     if (!each.is_open()) continue;
     for (const core::model::NodeId node : each.plan.nodes) {
       if (node.index() >= view.promises.size()) continue;
       view.promises[node.index()].push_back({id, each.plan.start_ns, each.plan.end_ns});
     }
   }
-  for (const auto& [node, reason] : scene.drained) {
+  for (const auto& [node, reason] : snapshot.drained) {
     if (node.index() >= view.is_drained.size()) continue;
     view.is_drained[node.index()] = true;
     view.drain_reason[node.index()] = reason;
   }
-  if (scene.core != nullptr) {
-    const auto& state = scene.core->state();
+  if (snapshot.core != nullptr) {
+    const auto& state = snapshot.core->state();
     const auto rooms = state.resources().rooms();
     for (uint32_t i = 0; i < rooms.size() && i < view.is_open.size(); ++i) {
       const core::model::NodeId node(i);
@@ -40,9 +40,9 @@ ClusterView view_cluster(const Scene& scene, bool with_scores) {
     }
   }
   if (with_scores) {
-    for (size_t i = 0; i < scene.site.scores.num_classes(); ++i) {
+    for (size_t i = 0; i < snapshot.site.scores.num_classes(); ++i) {
       view.scores.push_back(
-          scene.site.scores.of(core::model::AppClass{static_cast<uint8_t>(i)}).raw);
+          snapshot.site.scores.of(core::model::AppClass{static_cast<uint8_t>(i)}).raw);
     }
   }
   return view;

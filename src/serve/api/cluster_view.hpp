@@ -1,5 +1,5 @@
-// Nodes and GPUs as they are now: who holds what. Copied out of a scene, so that the scheduler
-// waits for a moment only.
+// Nodes and GPUs as they are now, and which jobs hold them. Copied out of a snapshot, so that the
+// scheduler waits for a moment only.
 #pragma once
 
 #include <string>
@@ -32,6 +32,6 @@ struct ClusterView {
   [[nodiscard]] uint32_t held_gpus(size_t node) const;
 };
 
-[[nodiscard]] ClusterView view_cluster(const Scene& scene, bool with_scores);
+[[nodiscard]] ClusterView view_cluster(const SchedulerSnapshot& snapshot, bool with_scores);
 
 }  // namespace goban::serve::api

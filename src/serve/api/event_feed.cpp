@@ -75,19 +75,19 @@ void EventFeed::look_around() {
   std::vector<uint64_t> changed;
   bool nodes_changed = false;
   // The version before the look: what changes meanwhile is told again.
-  const uint64_t version = desk_.version();
+  const uint64_t version = scheduler_.version();
   std::map<core::model::JobId, uint64_t> jobs;
-  desk_.look([&](const Scene& scene) {
-    for (const auto& [id, job] : scene.book.jobs) {
+  scheduler_.look([&](const SchedulerSnapshot& snapshot) {
+    for (const auto& [id, job] : snapshot.book.jobs) {
       jobs.emplace_hint(jobs.end(), id, fingerprint(job));
     }
-    ClusterView view = view_cluster(scene, false);
+    ClusterView view = view_cluster(snapshot, false);
     std::map<core::model::ReservationId, live::controller::ReservationState> reservations;
-    for (const auto& [id, each] : scene.book.reservations) reservations.emplace(id, each.state);
-    nodes_changed = drained_ != scene.drained || open_ != view.is_open ||
+    for (const auto& [id, each] : snapshot.book.reservations) reservations.emplace(id, each.state);
+    nodes_changed = drained_ != snapshot.drained || open_ != view.is_open ||
                     asleep_ != view.is_asleep || reservations_ != reservations;
     if (!nodes_changed) return;
-    drained_ = scene.drained;
+    drained_ = snapshot.drained;
     open_ = std::move(view.is_open);
     asleep_ = std::move(view.is_asleep);
     reservations_ = std::move(reservations);
@@ -121,7 +121,7 @@ void EventFeed::wait() {
     const std::scoped_lock lock(mutex_);
     seen = seen_;
   }
-  if (desk_.wait_for_change(seen, kWait_ns) != seen) {
+  if (scheduler_.wait_for_change(seen, kWait_ns) != seen) {
     const std::scoped_lock lock(mutex_);
     look_around();
   }
@@ -131,7 +131,7 @@ void EventFeed::wait() {
 std::unique_ptr<base::http::BodyStream> EventFeed::listen() {
   const std::scoped_lock lock(mutex_);
   // After a time without listeners, nobody looked.
-  if (desk_.version() != seen_) look_around();
+  if (scheduler_.version() != seen_) look_around();
   return std::make_unique<Listener>(*this);
 }
 

@@ -17,8 +17,8 @@ namespace goban::serve::api {
 /// server's; listen() to any.
 class EventFeed {
  public:
-  /// `desk` outlives the feed.
-  explicit EventFeed(const Desk& desk) : desk_(desk) {}
+  /// `scheduler` outlives the feed.
+  explicit EventFeed(const SchedulerClient& scheduler) : scheduler_(scheduler) {}
   EventFeed(const EventFeed&) = delete;
   EventFeed& operator=(const EventFeed&) = delete;
   ~EventFeed() = default;
@@ -36,7 +36,7 @@ class EventFeed {
   void look_around();
   static uint64_t fingerprint(const live::controller::LiveJob& job);
 
-  const Desk& desk_;
+  const SchedulerClient& scheduler_;
   Clock::time_point last_{};
   std::mutex mutex_;
   uint64_t seen_ = 0;     ///< guarded by mutex_, like all below

@@ -51,11 +51,11 @@ CauseWords words_of(WaitCause cause) {
   return {"unknown", "nobody knows"};
 }
 
-void explain_dependencies(const Scene& scene, const LiveJob& job, json& out) {
+void explain_dependencies(const SchedulerSnapshot& snapshot, const LiveJob& job, json& out) {
   std::string words;
   json open = json::array();
   for (const live::job::Dependency& each : job.spec.dependencies) {
-    const LiveJob* const other = scene.book.find(each.job);
+    const LiveJob* const other = snapshot.book.find(each.job);
     json entry = {{"kind", live::job::dependency_name(each.kind)},
                   {"job", live::job::job_number(each.job)}};
     if (other != nullptr) entry["state"] = stage_name(other->stage);
@@ -67,18 +67,18 @@ void explain_dependencies(const Scene& scene, const LiveJob& job, json& out) {
   out["text"] = "it depends on other jobs: " + words;
 }
 
-void explain_waiting(const Scene& scene, const LiveJob& job, json& out) {
-  if (scene.core == nullptr || !scene.core->state().is_active(job.job)) {
+void explain_waiting(const SchedulerSnapshot& snapshot, const LiveJob& job, json& out) {
+  if (snapshot.core == nullptr || !snapshot.core->state().is_active(job.job)) {
     out["text"] = "it waits for the next decision";
     return;
   }
   constexpr size_t kBeforeMax = 20;
   const core::scheduler::WaitReason reason =
-      core::scheduler::why_waiting(*scene.core, job.job, scene.now_ns, scene.site.seed);
+      core::scheduler::why_waiting(*snapshot.core, job.job, snapshot.now_ns, snapshot.site.seed);
   const CauseWords words = words_of(reason.cause);
   size_t count = 0;
   json before = json::array();
-  for (const core::model::JobId each : waiting_before(*scene.core, job.job, kBeforeMax, count)) {
+  for (const core::model::JobId each : waiting_before(*snapshot.core, job.job, kBeforeMax, count)) {
     before.push_back(live::job::job_number(each));
   }
   json waiting = {{"cause", words.name},
@@ -95,7 +95,7 @@ void explain_waiting(const Scene& scene, const LiveJob& job, json& out) {
     waiting["reservation"] = name;
     waiting["reservation_start_s"] = base::to_seconds(reason.reservation_ns);
     text += fmt::format("; reservation {} {} at {} UTC", name,
-                        reason.reservation_ns > scene.now_ns ? "begins" : "began",
+                        reason.reservation_ns > snapshot.now_ns ? "begins" : "began",
                         base::date_time_text(reason.reservation_ns));
   }
   if (reason.head_start_ns != base::kNever && reason.head_start_ns > 0) {
@@ -105,8 +105,8 @@ void explain_waiting(const Scene& scene, const LiveJob& job, json& out) {
   out["text"] = text;
 }
 
-void explain_place(const Scene& scene, const LiveJob& job, json& out) {
-  const core::model::Cluster& cluster = scene.site.cluster;
+void explain_place(const SchedulerSnapshot& snapshot, const LiveJob& job, json& out) {
+  const core::model::Cluster& cluster = snapshot.site.cluster;
   // Of the GPUs, not of the reason: not every placement looks at levels.
   const std::string& level = cluster.levels()[cluster.span_level(job.gpus)].name;
   json place = {{"gpus", gpu_list(job.gpus, cluster)},
@@ -123,22 +123,22 @@ void explain_place(const Scene& scene, const LiveJob& job, json& out) {
 }
 }  // namespace
 
-json explain_job(const Scene& scene, const LiveJob& job) {
+json explain_job(const SchedulerSnapshot& snapshot, const LiveJob& job) {
   json out = {{"job", live::job::job_number(job.job)}, {"state", stage_name(job.stage)}};
   switch (job.stage) {
     case JobStage::Held:
       out["text"] = "it is held until somebody releases it";
       break;
     case JobStage::Depends:
-      explain_dependencies(scene, job, out);
+      explain_dependencies(snapshot, job, out);
       break;
     case JobStage::Waiting:
-      explain_waiting(scene, job, out);
+      explain_waiting(snapshot, job, out);
       break;
     case JobStage::Starting:
     case JobStage::Running:
     case JobStage::Stopping:
-      explain_place(scene, job, out);
+      explain_place(snapshot, job, out);
       break;
     case JobStage::Done:
       out["text"] = job.detail.empty() ? fmt::format("it is over: {}", result_name(job.result))

@@ -8,6 +8,7 @@
 namespace goban::serve::api {
 
 /// While the scheduler waits. Cost: a placement search at most.
-[[nodiscard]] nlohmann::json explain_job(const Scene& scene, const live::controller::LiveJob& job);
+[[nodiscard]] nlohmann::json explain_job(const SchedulerSnapshot& snapshot,
+                                         const live::controller::LiveJob& job);
 
 }  // namespace goban::serve::api

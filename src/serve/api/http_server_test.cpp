@@ -66,7 +66,8 @@ TEST_F(HttpServerTest, KnowsWhoAsksByTheSocket) {
   start();
   ApiClient me = client();
   EXPECT_EQ(me.post("/v1/jobs", R"({"script":"x"})").value(), R"({"job":1,"jobs":[1]})");
-  desk.edit(1, [](live::controller::LiveJob& job) { EXPECT_EQ(job.spec.owner.uid, ::geteuid()); });
+  scheduler.edit(
+      1, [](live::controller::LiveJob& job) { EXPECT_EQ(job.spec.owner.uid, ::geteuid()); });
   EXPECT_TRUE(me.post("/v1/nodes/n0/drain", R"({"reason":"fan"})").has_value());
   EXPECT_EQ(me.get("/v1/jobs/9").error().message, "there is no job 9 any more");
   EXPECT_EQ(me.last_status(), 404);
@@ -88,7 +89,7 @@ TEST_F(HttpServerTest, LargeBodiesAreRefused) {
   chunks.send("POST /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
   for (int i = 0; i < 40; ++i) chunks.send("1000\r\n" + std::string(0x1000, 'x') + "\r\n");
   EXPECT_THAT(chunks.receive("<never>"), HasSubstr("<end>"));
-  EXPECT_EQ(desk.num_asked, 0);
+  EXPECT_EQ(scheduler.num_asked, 0);
 }
 
 TEST_F(HttpServerTest, LargeHeadersAreRefused) {
@@ -177,7 +178,7 @@ TEST_F(HttpServerTest, LogsAreFollowed) {
     std::ofstream(folder + "/goban-1.out") << "one\n";
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     std::ofstream(folder + "/goban-1.out", std::ios::app) << "two\n";
-    desk.edit(
+    scheduler.edit(
         1, [](live::controller::LiveJob& each) { each.stage = live::controller::JobStage::Done; });
   });
   std::string got;
@@ -221,7 +222,7 @@ TEST_F(HttpServerTest, TcpElsewhereNeedsTls) {
   options.listen = "0.0.0.0:0";
   payloads =
       std::make_unique<daemon::PayloadStore>(daemon::PayloadStore::open(folder + "/jobs").value());
-  const auto refused = Service::start(options, desk, *payloads);
+  const auto refused = Service::start(options, scheduler, *payloads);
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error().text(), HasSubstr("unencrypted"));
 }

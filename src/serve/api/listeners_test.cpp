@@ -1,4 +1,4 @@
-// The small parts at the door: targets, tokens, callers, rates, listening addresses.
+// The small parts of listening: targets, tokens, callers, rates, addresses.
 #include <gmock/gmock.h>
 #include <grp.h>
 #include <unistd.h>

@@ -23,16 +23,16 @@ struct Figures {
   DeadlineCounts deadlines{};
 };
 
-Figures figures_of(const Desk& desk) {
+Figures figures_of(const SchedulerClient& scheduler) {
   Figures out;
-  desk.look([&](const Scene& scene) {
-    out.view = view_cluster(scene, true);
-    for (const auto& [id, job] : scene.book.jobs) {
+  scheduler.look([&](const SchedulerSnapshot& snapshot) {
+    out.view = view_cluster(snapshot, true);
+    for (const auto& [id, job] : snapshot.book.jobs) {
       ++out.stages[static_cast<size_t>(job.stage)];
-      out.deadlines.add(job, scene.now_ns);
+      out.deadlines.add(job, snapshot.now_ns);
       if (job.stage != live::controller::JobStage::Waiting) continue;
       out.waiting_gpus += job.spec.num_gpus;
-      out.wait_s_max = std::max(out.wait_s_max, base::to_seconds(scene.now_ns - job.submit_ns));
+      out.wait_s_max = std::max(out.wait_s_max, base::to_seconds(snapshot.now_ns - job.submit_ns));
     }
   });
   return out;
@@ -120,7 +120,7 @@ void write_http(MetricsPage& page, const base::http::HttpStats& stats) {
 void add_metrics_route(Router& router, const ApiContext& context) {
   router.add("GET", "/metrics", Access::Known, {}, [&context](const Call&) {
     MetricsPage page;
-    const Figures figures = figures_of(context.desk);
+    const Figures figures = figures_of(context.scheduler);
     write_queue(page, figures);
     write_cluster(page, figures.view);
     write_deadlines(page, figures.deadlines);
@@ -129,7 +129,7 @@ void add_metrics_route(Router& router, const ApiContext& context) {
     if (context.parts.scores != nullptr) {
       write_scores(page, figures.view, context.parts.scores->report());
     }
-    write_daemon(page, context.desk.stats());
+    write_daemon(page, context.scheduler.stats());
     const base::http::HttpServer* const server = context.server;
     write_http(page, server != nullptr ? server->stats() : base::http::HttpStats{});
     return base::http::Response{.content_type = "text/plain; version=0.0.4; charset=utf-8",

@@ -116,13 +116,13 @@ void add_page(Router& router, const std::string& path, StaticPage page) {
 }  // namespace
 
 struct Service::Parts {
-  Parts(const ServiceOptions& options, Desk& desk, const Payloads& payloads, DaemonParts parts,
-        std::map<std::string, StaticPage> pages)
+  Parts(const ServiceOptions& options, SchedulerClient& scheduler, const Payloads& payloads,
+        DaemonParts parts, std::map<std::string, StaticPage> pages)
       : limit(options.requests_per_s, options.requests_burst),
         operator_limit(options.requests_per_s * kOperatorFactor,
                        options.requests_burst * kOperatorFactor),
-        feed(desk),
-        context{.desk = desk,
+        feed(scheduler),
+        context{.scheduler = scheduler,
                 .payloads = payloads,
                 .limits = options.submissions,
                 .many_users = options.many_users,
@@ -230,11 +230,13 @@ ServiceOptions read_service_options(base::TableReader& table, ServiceOptions def
 Service::Service(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Service::~Service() = default;
 
-base::Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& options, Desk& desk,
+base::Result<std::unique_ptr<Service>> Service::start(const ServiceOptions& options,
+                                                      SchedulerClient& scheduler,
                                                       const Payloads& payloads,
                                                       DaemonParts daemon_parts,
                                                       std::map<std::string, StaticPage> pages) {
-  auto parts = std::make_unique<Parts>(options, desk, payloads, daemon_parts, std::move(pages));
+  auto parts =
+      std::make_unique<Parts>(options, scheduler, payloads, daemon_parts, std::move(pages));
   std::string token;
   base::Result<std::unique_ptr<Callers>> callers = make_callers(options, token);
   if (!callers) return base::failure(std::move(callers.error()));

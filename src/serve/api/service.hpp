@@ -1,4 +1,4 @@
-// The doors of the daemon, put together: sockets, callers, limits, routes.
+// The service of the daemon, put together: sockets, callers, limits, routes.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct ServiceOptions {
   /// tokens are configured: whoever may read that folder gets in. Empty = there is none.
   std::string own_token_folder{};
   base::http::HttpLimits limits{};
-  SubmissionLimits submissions{};
+  SubmitLimits submissions{};
   double requests_per_s = 200;  ///< of each user, for good
   double requests_burst = 2000;
   bool many_users = false;  ///< jobs run as whoever submits them: the daemon is root
@@ -48,8 +48,8 @@ class Service {
   /// pointer outlives the service. Errors: Failed (in use, TLS), Usage (TCP beyond loopback without
   /// TLS), those of the token file.
   [[nodiscard]] static base::Result<std::unique_ptr<Service>> start(
-      const ServiceOptions& options, Desk& desk, const Payloads& payloads, DaemonParts parts = {},
-      std::map<std::string, StaticPage> pages = {});
+      const ServiceOptions& options, SchedulerClient& scheduler, const Payloads& payloads,
+      DaemonParts parts = {}, std::map<std::string, StaticPage> pages = {});
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;

@@ -32,7 +32,7 @@ tl::unexpected<base::Error> wrong(std::string field, std::string message, std::s
 
 bool has_zero(const std::string& text) { return text.find('\0') != std::string::npos; }
 
-Status check_script(const json& body, const SubmissionLimits& limits) {
+Status check_script(const json& body, const SubmitLimits& limits) {
   const auto script = body.find("script");
   const auto args = body.find("args");
   if (script != body.end()) {
@@ -61,7 +61,7 @@ Status check_script(const json& body, const SubmissionLimits& limits) {
   return {};
 }
 
-Status check_environment(const json& body, const SubmissionLimits& limits) {
+Status check_environment(const json& body, const SubmitLimits& limits) {
   const auto env = body.find("env");
   if (env == body.end()) return {};
   if (!env->is_object()) return wrong("env", "is no object");
@@ -79,7 +79,7 @@ Status check_environment(const json& body, const SubmissionLimits& limits) {
   return {};
 }
 
-Status check_texts(const live::job::JobSpec& spec, const SubmissionLimits& limits) {
+Status check_texts(const live::job::JobSpec& spec, const SubmitLimits& limits) {
   const auto names = std::to_array<std::pair<const char*, const std::string*>>({
       {"name", &spec.name},
       {"account", &spec.account},
@@ -115,8 +115,7 @@ Status check_texts(const live::job::JobSpec& spec, const SubmissionLimits& limit
   return {};
 }
 
-Status check_array_bytes(const live::job::JobSpec& spec, size_t tasks,
-                         const SubmissionLimits& limits) {
+Status check_array_bytes(const live::job::JobSpec& spec, size_t tasks, const SubmitLimits& limits) {
   const size_t bytes = tasks > 1 ? tasks * live::job::to_json(spec).dump().size() : 0;
   if (bytes <= limits.array_bytes_max) return {};
   return wrong("array_tasks",
@@ -125,7 +124,7 @@ Status check_array_bytes(const live::job::JobSpec& spec, size_t tasks,
                "submit fewer tasks at once, or shorter names and paths");
 }
 
-Status read_tasks(const json& body, const SubmissionLimits& limits, std::vector<int32_t>& tasks) {
+Status read_tasks(const json& body, const SubmitLimits& limits, std::vector<int32_t>& tasks) {
   const auto list = body.find("array_tasks");
   if (list == body.end()) return {};
   constexpr int64_t kTaskMax = 1'000'000'000;
@@ -184,11 +183,12 @@ Status check_json(std::string_view text) {
   return {};
 }
 
-base::Result<Submission> parse_submission(std::string_view body, const SubmissionLimits& limits) {
+base::Result<SubmitRequest> parse_submit_request(std::string_view body,
+                                                 const SubmitLimits& limits) {
   if (Status valid = check_json(body); !valid) return base::failure(std::move(valid.error()));
   json document = json::parse(body);
   if (!document.is_object()) return wrong({}, "the body is no object");
-  Submission out;
+  SubmitRequest out;
   std::vector<int32_t> tasks;
   for (const Status& checked : {check_script(document, limits), check_environment(document, limits),
                                 read_tasks(document, limits, tasks)}) {

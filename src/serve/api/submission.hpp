@@ -10,7 +10,7 @@
 
 namespace goban::serve::api {
 
-struct SubmissionLimits {
+struct SubmitLimits {
   size_t script_bytes_max = size_t{1} << 20;
   size_t argument_count_max = 4096;
   size_t env_count_max = 4096;
@@ -22,7 +22,7 @@ struct SubmissionLimits {
   size_t array_bytes_max = size_t{16} << 20;
 };
 
-struct Submission {
+struct SubmitRequest {
   std::vector<live::job::JobSpec> jobs{};  ///< one, or the tasks of an array; without owner
   std::string payload{};                   ///< {"script", "args", "env", "dialect"}
   std::string user{};                      ///< whose it shall be; empty = who asks
@@ -30,8 +30,8 @@ struct Submission {
 
 /// Errors: BadData naming the field: what is unknown, missing, too large, of a wrong type; what
 /// nobody may set: owner, payload, array_first, array_task.
-[[nodiscard]] base::Result<Submission> parse_submission(std::string_view body,
-                                                        const SubmissionLimits& limits = {});
+[[nodiscard]] base::Result<SubmitRequest> parse_submit_request(std::string_view body,
+                                                               const SubmitLimits& limits = {});
 
 /// A JSON document from outside: valid, not nested deeper than any request is.
 /// Errors: BadData; the text is in no message.

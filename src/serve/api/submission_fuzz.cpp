@@ -11,10 +11,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace goban;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (const auto wish = goban::serve::api::parse_submission(text)) {
-    GOBAN_CHECK(!wish->jobs.empty());
-    GOBAN_CHECK(goban::serve::api::check_json(wish->payload).has_value());
-    for (const goban::live::job::JobSpec& job : wish->jobs) {
+  if (const auto request = goban::serve::api::parse_submit_request(text)) {
+    GOBAN_CHECK(!request->jobs.empty());
+    GOBAN_CHECK(goban::serve::api::check_json(request->payload).has_value());
+    for (const goban::live::job::JobSpec& job : request->jobs) {
       GOBAN_CHECK(job.owner == goban::live::job::Owner{} && job.payload.empty());
       GOBAN_CHECK(goban::base::http::is_plain_text(job.name) &&
                   goban::base::http::is_plain_text(job.stdout_path));

@@ -27,9 +27,9 @@ inline core::model::Cluster test_cluster() {
   return builder.build().value();
 }
 
-class TestDesk final : public Desk {
+class TestSchedulerClient final : public SchedulerClient {
  public:
-  TestDesk() {
+  TestSchedulerClient() {
     site_.cluster = test_cluster();
     site_.scores = core::knowledge::PmScores::uniform(site_.cluster.num_gpus());
   }
@@ -46,7 +46,7 @@ class TestDesk final : public Desk {
     return answer;
   }
   base::Status check(const live::controller::Input&) const override { return {}; }
-  void look(const std::function<void(const Scene&)>& see) const override {
+  void look(const std::function<void(const SchedulerSnapshot&)>& see) const override {
     const std::scoped_lock lock(mutex_);
     see({.book = book_, .site = site_, .drained = drained_, .now_ns = now_ns});
   }

@@ -1,5 +1,5 @@
-// A service on a TestDesk with callers of all roles, for tests of its answers. Include GoogleTest
-// before it.
+// A service on a TestSchedulerClient with callers of all roles, for tests of its answers. Include
+// GoogleTest before it.
 #pragma once
 
 #include <cstdlib>
@@ -76,7 +76,7 @@ class ServiceTest : public testing::Test {
     if (!payloads)
       payloads = std::make_unique<daemon::PayloadStore>(
           daemon::PayloadStore::open(folder + "/jobs").value());
-    auto started = Service::start(options, desk, *payloads, parts, pages);
+    auto started = Service::start(options, scheduler, *payloads, parts, pages);
     ASSERT_TRUE(started.has_value()) << started.error().text();
     service = std::move(*started);
   }
@@ -103,7 +103,7 @@ class ServiceTest : public testing::Test {
   ServiceOptions options;
   DaemonParts parts;
   std::map<std::string, StaticPage> pages;
-  TestDesk desk;
+  TestSchedulerClient scheduler;
   std::unique_ptr<daemon::PayloadStore> payloads;
   std::unique_ptr<Service> service;
 };

@@ -1,17 +1,17 @@
-// The desk of a real daemon.
+// The client of a real scheduler in this process.
 #pragma once
 
 #include "serve/api/scheduler_client.hpp"
 
 namespace goban::serve::daemon {
 
-class DaemonDesk final : public api::Desk {
+class DaemonClient final : public api::SchedulerClient {
  public:
-  /// `daemon` outlives the desk.
-  explicit DaemonDesk(live::loop::Daemon& daemon) : daemon_(daemon) {}
+  /// `daemon` outlives the client.
+  explicit DaemonClient(live::loop::Daemon& daemon) : daemon_(daemon) {}
   base::Result<live::loop::Answer> ask(live::controller::Input input) override;
   base::Status check(const live::controller::Input& input) const override;
-  void look(const std::function<void(const api::Scene&)>& see) const override;
+  void look(const std::function<void(const api::SchedulerSnapshot&)>& see) const override;
   live::loop::DaemonStats stats() const override;
   uint64_t version() const override;
   uint64_t wait_for_change(uint64_t seen, base::TimeNs timeout_ns) const override;

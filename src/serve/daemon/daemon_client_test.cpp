@@ -42,7 +42,7 @@ class NoAccounting final : public live::loop::Accounting {
   base::Status record(const std::vector<live::controller::LiveJob>&) override { return {}; }
 };
 
-class DaemonDeskTest : public api::ServiceTest {
+class DaemonClientTest : public api::ServiceTest {
  public:
   virtual live::controller::Site site() const {
     live::controller::Site site;
@@ -58,7 +58,7 @@ class DaemonDeskTest : public api::ServiceTest {
         std::make_unique<NoAccounting>(), {.poll_ns = 1'000'000});
     ASSERT_TRUE(started.has_value()) << started.error().text();
     daemon = std::move(*started);
-    real = std::make_unique<DaemonDesk>(*daemon);
+    real = std::make_unique<DaemonClient>(*daemon);
     payloads = std::make_unique<PayloadStore>(PayloadStore::open(folder + "/jobs").value());
     service = std::move(*api::Service::start(options, *real, *payloads));
   }
@@ -77,14 +77,14 @@ class DaemonDeskTest : public api::ServiceTest {
   }
 
   std::unique_ptr<live::loop::Daemon> daemon;
-  std::unique_ptr<DaemonDesk> real;
+  std::unique_ptr<DaemonClient> real;
 };
 
 /// Nodes rest after a second without work, and say that they are awake when they are told to.
-class SleepyDeskTest : public DaemonDeskTest {
+class SleepyClientTest : public DaemonClientTest {
  public:
   live::controller::Site site() const override {
-    live::controller::Site site = DaemonDeskTest::site();
+    live::controller::Site site = DaemonClientTest::site();
     core::knowledge::PowerCatalog power = core::knowledge::resolve_power("v100").value();
     power.models.front().sleep = {.enter_s = 0.5, .wake_s = 0.5};
     core::policy::KnowledgeSources sources;
@@ -97,7 +97,7 @@ class SleepyDeskTest : public DaemonDeskTest {
   }
 };
 
-TEST_F(SleepyDeskTest, ANodeThatRestsIsAsleepAndNotDown) {
+TEST_F(SleepyClientTest, ANodeThatRestsIsAsleepAndNotDown) {
   const auto state = [&](size_t node) { return get("/v1/nodes")["nodes"][node]["state"]; };
   for (int i = 0; i < 6000 && state(3) != "asleep"; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -114,7 +114,7 @@ TEST_F(SleepyDeskTest, ANodeThatRestsIsAsleepAndNotDown) {
   EXPECT_EQ(state(0), "up");
 }
 
-TEST_F(DaemonDeskTest, SubmitRunWaitCancel) {
+TEST_F(DaemonClientTest, SubmitRunWaitCancel) {
   const std::string body = R"({"script":"x","num_gpus":16,"work_folder":"/tmp","user":"daemon"})";
   ASSERT_EQ(status(kOperator, "POST", "/v1/jobs", body), 201);
   ASSERT_EQ(status(kOperator, "POST", "/v1/jobs", body), 201);
@@ -144,7 +144,7 @@ TEST_F(DaemonDeskTest, SubmitRunWaitCancel) {
   EXPECT_EQ(status(kAlice, "DELETE", "/v1/jobs/1"), 409);
 }
 
-TEST_F(DaemonDeskTest, WhatNobodyCanRunIsRefused) {
+TEST_F(DaemonClientTest, WhatNobodyCanRunIsRefused) {
   const base::http::Response response =
       ask(kAlice, "POST", "/v1/jobs", R"({"script":"x","num_gpus":17,"work_folder":"/tmp"})");
   EXPECT_EQ(response.status, 400);
@@ -153,7 +153,7 @@ TEST_F(DaemonDeskTest, WhatNobodyCanRunIsRefused) {
   EXPECT_TRUE(std::filesystem::is_empty(folder + "/jobs"));
 }
 
-TEST_F(DaemonDeskTest, DrainedNodesStayEmpty) {
+TEST_F(DaemonClientTest, DrainedNodesStayEmpty) {
   ASSERT_EQ(status(kOperator, "POST", "/v1/nodes/n0/drain", R"({"reason":"fan"})"), 200);
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", R"({"script":"x","num_gpus":12})"), 201);
   const json job = wait_for("/v1/jobs/1", "running");

@@ -1,4 +1,4 @@
-// A user's wish to be forgotten, in a state folder: job profiles and what his jobs said of GPUs.
+// Forgets a user in a state folder: job profiles, and what the user's jobs reported of GPUs.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A user's wish to be forgotten: nothing in the state folder tells of him, and scores stay.
+// A user who is forgotten: nothing in the state folder names the user, and scores stay.
 #include "serve/daemon/forget_user.hpp"
 
 #include <filesystem>

@@ -27,10 +27,10 @@ constexpr TimeNs kKeptWithoutStore = 3600 * base::kSecond;
 /// Readings that are older are not given out: a driver that hangs must not pass for a steady GPU.
 constexpr TimeNs kStale = 30 * base::kSecond;
 
-std::vector<live::engine::local::HoldingRun> holding_runs(const api::Desk& desk) {
+std::vector<live::engine::local::HoldingRun> holding_runs(const api::SchedulerClient& scheduler) {
   std::vector<live::engine::local::HoldingRun> out;
-  desk.look([&](const api::Scene& scene) {
-    for (const auto& [id, run] : scene.book.runs) {
+  scheduler.look([&](const api::SchedulerSnapshot& snapshot) {
+    for (const auto& [id, run] : snapshot.book.runs) {
       if (run.stage == live::controller::LiveRun::Stage::Pending) continue;
       live::engine::local::HoldingRun& held = out.emplace_back();
       held.run = id;
@@ -41,10 +41,10 @@ std::vector<live::engine::local::HoldingRun> holding_runs(const api::Desk& desk)
 }
 
 /// Names of the GPUs as the accounting has them: node, and index there.
-std::vector<site::series::DeviceKey> device_keys(const api::Desk& desk) {
+std::vector<site::series::DeviceKey> device_keys(const api::SchedulerClient& scheduler) {
   std::vector<site::series::DeviceKey> out;
-  desk.look([&](const api::Scene& scene) {
-    const core::model::Cluster& cluster = scene.site.cluster;
+  scheduler.look([&](const api::SchedulerSnapshot& snapshot) {
+    const core::model::Cluster& cluster = snapshot.site.cluster;
     for (uint32_t gpu = 0; gpu < cluster.num_gpus(); ++gpu) {
       const core::model::Node& node = cluster.node(cluster.node_of(core::model::GpuId(gpu)));
       out.push_back(
@@ -99,9 +99,9 @@ base::Status add_stored(const std::string& store, Metric metric,
 
 }  // namespace
 
-GpuWatcher::GpuWatcher(live::engine::local::GpuWatch watch, const api::Desk& desk,
+GpuWatcher::GpuWatcher(live::engine::local::GpuWatch watch, const api::SchedulerClient& scheduler,
                        GpuWatcherOptions options)
-    : watch_(std::move(watch)), desk_(desk), options_(std::move(options)) {
+    : watch_(std::move(watch)), scheduler_(scheduler), options_(std::move(options)) {
   next_keep_ns_ = now_ns() + options_.keep_every_ns;
   next_write_ns_ = now_ns() + options_.write_every_ns;
   thread_ = std::thread([this] { work(); });
@@ -142,7 +142,7 @@ void GpuWatcher::work() {
 
 void GpuWatcher::look() {
   const TimeNs now = now_ns();
-  const std::vector<base::gpus::GpuReading> read = watch_.read(holding_runs(desk_), now);
+  const std::vector<base::gpus::GpuReading> read = watch_.read(holding_runs(scheduler_), now);
   api::GpuReadings found{.at_ns = now, .gpus = std::vector<api::GpuReading>(read.size())};
   sums_.resize(read.size());
   for (size_t i = 0; i < read.size(); ++i) {
@@ -204,7 +204,7 @@ void GpuWatcher::write() {
 }
 
 base::Status GpuWatcher::write_samples() {
-  const std::vector<site::series::DeviceKey> keys = device_keys(desk_);
+  const std::vector<site::series::DeviceKey> keys = device_keys(scheduler_);
   const auto step_ms = static_cast<uint32_t>(options_.keep_every_ns / 1'000'000);
   auto writer = site::series::StoreWriter::open(options_.series, {.step_ms = step_ms});
   if (!writer) return base::failure(writer.error());
@@ -236,7 +236,7 @@ base::Result<api::GpuCurves> GpuWatcher::curves(const api::GpuWindow& window) co
   }
   std::error_code none;  // the store is made by the first write
   if (!std::filesystem::is_directory(options_.series, none)) return sums.take();
-  const std::vector<site::series::DeviceKey> keys = device_keys(desk_);
+  const std::vector<site::series::DeviceKey> keys = device_keys(scheduler_);
   for (const Metric metric : {Metric::GpuUtilization, Metric::GpuMemoryUsed, Metric::GpuPower}) {
     const base::Status read = add_stored(options_.series, metric, keys, window, sums);
     if (!read) return base::failure(read.error());

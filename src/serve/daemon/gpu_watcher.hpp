@@ -28,8 +28,9 @@ struct GpuWatcherOptions {
 /// Watches until it is destroyed; then it writes what it has.
 class GpuWatcher final : public api::GpuMonitor {
  public:
-  /// `desk` outlives it: it knows which runs hold which GPUs.
-  GpuWatcher(live::engine::local::GpuWatch watch, const api::Desk& desk, GpuWatcherOptions options);
+  /// `scheduler` outlives it: it knows which runs hold which GPUs.
+  GpuWatcher(live::engine::local::GpuWatch watch, const api::SchedulerClient& scheduler,
+             GpuWatcherOptions options);
   ~GpuWatcher() override;
   GpuWatcher(const GpuWatcher&) = delete;
   GpuWatcher& operator=(const GpuWatcher&) = delete;
@@ -60,7 +61,7 @@ class GpuWatcher final : public api::GpuMonitor {
   [[nodiscard]] base::TimeNs now_ns() const;
 
   live::engine::local::GpuWatch watch_;
-  const api::Desk& desk_;
+  const api::SchedulerClient& scheduler_;
   GpuWatcherOptions options_;
   std::vector<Sum> sums_{};
   base::TimeNs next_keep_ns_ = 0;

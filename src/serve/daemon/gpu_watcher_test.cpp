@@ -53,11 +53,11 @@ struct GpuWatcherTest : testing::Test {
   std::atomic<base::TimeNs> clock = kStart;
   std::atomic<base::TimeNs> step = base::kSecond / 4;
   GpuWatcherOptions options;
-  api::TestDesk desk;
+  api::TestSchedulerClient scheduler;
 };
 
 TEST_F(GpuWatcherTest, ReadingsAreThoseOfTheGpus) {
-  const GpuWatcher watcher(GpuWatch(folder, gpus()), desk, options);
+  const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
   ASSERT_TRUE(wait_for(watcher, [](const auto& now) { return now.gpus.size() == 16; }));
   const api::GpuReadings now = watcher.latest();
   EXPECT_GE(now.at_ns, kStart);
@@ -68,7 +68,7 @@ TEST_F(GpuWatcherTest, ReadingsAreThoseOfTheGpus) {
 
 TEST_F(GpuWatcherTest, OldReadingsAreNotGivenOut) {
   options.every_ns = 3600 * base::kSecond;
-  const GpuWatcher watcher(GpuWatch(folder, gpus()), desk, options);
+  const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
   ASSERT_TRUE(wait_for(watcher, [](const auto& now) { return now.gpus.size() == 16; }));
   clock += 3600 * base::kSecond;
   EXPECT_TRUE(watcher.latest().gpus.empty());
@@ -78,7 +78,7 @@ TEST_F(GpuWatcherTest, OldReadingsAreNotGivenOut) {
 TEST_F(GpuWatcherTest, TheStoreHasThem) {
   options.series = folder + "/series";
   {
-    const GpuWatcher watcher(GpuWatch(folder, gpus()), desk, options);
+    const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
     const base::TimeNs end = kStart + 20 * base::kSecond;
     ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
   }
@@ -105,12 +105,12 @@ TEST_F(GpuWatcherTest, CurvesAreOfTheStoreAndOfWhatIsNotWrittenYet) {
                               .to_ns = kStart + 40 * base::kSecond,
                               .points_max = 8};
   {
-    const GpuWatcher before(GpuWatch(folder, gpus()), desk, options);
+    const GpuWatcher before(GpuWatch(folder, gpus()), scheduler, options);
     ASSERT_TRUE(
         wait_for(before, [&](const auto& now) { return now.at_ns > kStart + 20 * base::kSecond; }));
   }
   const base::TimeNs written_ns = clock;
-  const GpuWatcher watcher(GpuWatch(folder, gpus()), desk, options);
+  const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
   ASSERT_TRUE(
       wait_for(watcher, [&](const auto& now) { return now.at_ns > kStart + 45 * base::kSecond; }));
   const auto curves = watcher.curves(window);
@@ -132,7 +132,7 @@ TEST_F(GpuWatcherTest, CurvesAreOfTheStoreAndOfWhatIsNotWrittenYet) {
 
 TEST_F(GpuWatcherTest, BeforeTheFirstWriteCurvesAreOfWhatIsInMemory) {
   options.series = folder + "/series";
-  const GpuWatcher watcher(GpuWatch(folder, gpus()), desk, options);
+  const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
   const base::TimeNs end = kStart + 20 * base::kSecond;
   ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
   const auto curves =
@@ -143,7 +143,7 @@ TEST_F(GpuWatcherTest, BeforeTheFirstWriteCurvesAreOfWhatIsInMemory) {
 
 TEST_F(GpuWatcherTest, WithoutAStoreCurvesAreOfTheLastHour) {
   step = 60 * base::kSecond;
-  const GpuWatcher watcher(GpuWatch(folder, gpus()), desk, options);
+  const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
   const base::TimeNs end = kStart + 3 * 3600 * base::kSecond;
   ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
   const auto curves =
@@ -157,7 +157,7 @@ TEST_F(GpuWatcherTest, AStoreThatCannotBeWrittenIsSaidOnce) {
   options.series = "/proc/none/series";
   options.write_every_ns = base::kSecond;
   {
-    const GpuWatcher watcher(GpuWatch(folder, gpus()), desk, options);
+    const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
     const base::TimeNs end = kStart + 20 * base::kSecond;
     ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
   }

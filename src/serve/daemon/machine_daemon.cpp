@@ -86,13 +86,13 @@ struct MachineDaemon::Parts {
         say(std::move(speak)),
         shut_out(std::move(takeover.shut_out)),
         lock(std::move(takeover.lock)) {
-    config.doors.replaces_socket = takeover.from_silent;
+    config.service.replaces_socket = takeover.from_silent;
   }
 
   Status start();
   Status start_daemon();
   void sweep_payloads();
-  Status open_doors();
+  Status start_service();
   [[nodiscard]] std::string dashboard() const;  ///< its address; empty = there is none
   [[nodiscard]] Status write_link() const;
 
@@ -107,13 +107,13 @@ struct MachineDaemon::Parts {
   EvidenceBox evidence;
   std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
   std::unique_ptr<live::loop::Daemon> daemon;
-  std::unique_ptr<DaemonDesk> desk;
+  std::unique_ptr<DaemonClient> scheduler;
   std::optional<PayloadStore> payloads;
   std::unique_ptr<GpuWatcher> gpus;
   std::unique_ptr<ScoreKeeper> scores;
   std::unique_ptr<LocalRuns> runs;
   std::unique_ptr<study::WhatIf> what_if;
-  std::unique_ptr<api::Service> doors;
+  std::unique_ptr<api::Service> service;
 };
 
 Status MachineDaemon::Parts::start() {
@@ -129,7 +129,7 @@ Status MachineDaemon::Parts::start() {
   payloads.emplace(std::move(*store));
   if (auto status = start_daemon(); !status) return status;
   sweep_payloads();
-  return open_doors();
+  return start_service();
 }
 
 Status MachineDaemon::Parts::start_daemon() {
@@ -177,9 +177,9 @@ Status MachineDaemon::Parts::start_daemon() {
                                 std::move(engine), std::move(accounting), std::move(options));
   if (!started) return base::failure(started.error());
   daemon = std::move(*started);
-  desk = std::make_unique<DaemonDesk>(*daemon);
+  scheduler = std::make_unique<DaemonClient>(*daemon);
   gpus = std::make_unique<GpuWatcher>(
-      live::engine::local::GpuWatch(config.state, machine.gpus, machine.nvml), *desk,
+      live::engine::local::GpuWatch(config.state, machine.gpus, machine.nvml), *scheduler,
       GpuWatcherOptions{.series = config.series == "none" ? "" : config.series,
                         .say = say,
                         .may_write = [&on = *daemon] { return !on.was_taken_over(); }});
@@ -189,7 +189,7 @@ Status MachineDaemon::Parts::start_daemon() {
   keeping.refreshes = config.refresh;
   keeping.say = say;
   keeping.may_write = [&on = *daemon] { return !on.was_taken_over(); };
-  scores = std::make_unique<ScoreKeeper>(*desk, machine, evidence, gate, std::move(keeping));
+  scores = std::make_unique<ScoreKeeper>(*scheduler, machine, evidence, gate, std::move(keeping));
   return {};
 }
 
@@ -205,8 +205,8 @@ void MachineDaemon::Parts::sweep_payloads() {
   say(fmt::format("{} scripts of submissions that never came through are removed", swept));
 }
 
-Status MachineDaemon::Parts::open_doors() {
-  if (config.doors.socket == api::kSystemSocket) {
+Status MachineDaemon::Parts::start_service() {
+  if (config.service.socket == api::kSystemSocket) {
     std::error_code error;  // shown by listening, if it matters
     std::filesystem::create_directories(std::filesystem::path(api::kSystemSocket).parent_path(),
                                         error);
@@ -223,7 +223,7 @@ Status MachineDaemon::Parts::open_doors() {
   pages["/"] = {.content_type = "text/html; charset=utf-8",
                 .body = api::dashboard_page(
                     {.version = GOBAN_VERSION, .policy = config.policy, .what_if = true})};
-  auto opened = api::Service::start(config.doors, *desk, *payloads,
+  auto opened = api::Service::start(config.service, *scheduler, *payloads,
                                     {.profiles = profiles.get(),
                                      .gpus = gpus.get(),
                                      .scores = scores.get(),
@@ -231,19 +231,19 @@ Status MachineDaemon::Parts::open_doors() {
                                      .what_if = what_if.get()},
                                     std::move(pages));
   if (!opened) return base::failure(opened.error());
-  doors = std::move(*opened);
+  service = std::move(*opened);
   return write_link();
 }
 
 std::string MachineDaemon::Parts::dashboard() const {
-  if (doors->port() == 0) return {};
-  const std::string& listen = config.doors.listen;
-  return fmt::format("{}://{}:{}/", config.doors.key_file.empty() ? "http" : "https",
-                     listen.substr(0, listen.rfind(':')), doors->port());
+  if (service->port() == 0) return {};
+  const std::string& listen = config.service.listen;
+  return fmt::format("{}://{}:{}/", config.service.key_file.empty() ? "http" : "https",
+                     listen.substr(0, listen.rfind(':')), service->port());
 }
 
 Status MachineDaemon::Parts::write_link() const {
-  const std::string token = doors->own_token();
+  const std::string token = service->own_token();
   std::error_code none;
   if (token.empty()) {
     std::filesystem::remove(dashboard_link_file(config.state), none);
@@ -259,7 +259,7 @@ MachineDaemon::~MachineDaemon() {
   const std::string& state = parts_->config.state;
   const bool is_ours = !live::engine::local::is_shut_out(state, parts_->epoch);
   std::error_code none;
-  if (parts_->doors != nullptr && is_ours) {
+  if (parts_->service != nullptr && is_ours) {
     std::filesystem::remove(dashboard_link_file(state), none);
   }
 }
@@ -273,10 +273,10 @@ Result<std::unique_ptr<MachineDaemon>> MachineDaemon::start(
 
 Status MachineDaemon::reload(ServeConfig fresh) {
   add_defaults(fresh);
-  api::ServiceOptions doors = fresh.doors;
-  doors.listen = parts_->config.doors.listen;  // that stays as it is
-  doors.own_token_folder = parts_->config.doors.own_token_folder;
-  if (auto status = parts_->doors->reload(doors); !status) return status;
+  api::ServiceOptions service = fresh.service;
+  service.listen = parts_->config.service.listen;  // that stays as it is
+  service.own_token_folder = parts_->config.service.own_token_folder;
+  if (auto status = parts_->service->reload(service); !status) return status;
   if (auto status = parts_->write_link(); !status) return status;
   parts_->say("who may ask, tokens and certificate are read again");
   std::string keys;
@@ -290,10 +290,10 @@ Status MachineDaemon::reload(ServeConfig fresh) {
 std::string dashboard_link_file(const std::string& state) { return state + "/" + kLinkFile; }
 
 std::string MachineDaemon::addresses(bool with_token) const {
-  std::string out = fmt::format("commands: {}\n", parts_->config.doors.socket);
+  std::string out = fmt::format("commands: {}\n", parts_->config.service.socket);
   const std::string page = parts_->dashboard();
   if (page.empty()) return out;
-  const std::string token = parts_->doors->own_token();
+  const std::string token = parts_->service->own_token();
   if (token.empty()) return out + fmt::format("dashboard: {}\n", page);
   if (with_token) return out + fmt::format("dashboard: {}#token={}\n", page, token);
   return out + fmt::format("dashboard: {} (goban token prints a link that signs in)\n", page);

@@ -29,8 +29,8 @@ struct MachineDaemonTest : testing::Test {
     folder = ::mkdtemp(pattern);
     config.state = folder + "/state";
     config.virtual_gpus = 2;
-    config.doors.listen = "127.0.0.1:0";
-    config.doors.callers.token_file = folder + "/tokens";
+    config.service.listen = "127.0.0.1:0";
+    config.service.callers.token_file = folder + "/tokens";
   }
   ~MachineDaemonTest() override { std::filesystem::remove_all(folder); }
 
@@ -62,10 +62,10 @@ struct MachineDaemonTest : testing::Test {
 
 TEST_F(MachineDaemonTest, ScriptsOfJobsThatNeverRanGoWithThem) {
   write_token("first", "viewer");
-  config.doors.socket = folder + "/goban.sock";
+  config.service.socket = folder + "/goban.sock";
   const auto daemon = start();
   ASSERT_NE(daemon, nullptr);
-  api::ApiClient client({.socket = config.doors.socket});
+  api::ApiClient client({.socket = config.service.socket});
   const auto submit = [&](const std::string& more) {
     const auto answer = client.post("/v1/jobs", R"({"script":"#!/bin/sh\ntrue\n","held":true,)"
                                                 R"("env":{"SECRET":"value"},"work_folder":"/tmp")" +
@@ -96,7 +96,7 @@ TEST_F(MachineDaemonTest, ScriptsOfJobsThatNeverRanGoWithThem) {
 }
 
 TEST_F(MachineDaemonTest, OnLoopbackItsOwnUserHasAToken) {
-  config.doors.callers.token_file.clear();
+  config.service.callers.token_file.clear();
   const auto link_of = [&] {
     std::ifstream in(dashboard_link_file(config.state));
     std::string link;
@@ -125,7 +125,7 @@ TEST_F(MachineDaemonTest, OnLoopbackItsOwnUserHasAToken) {
     // Configured tokens are instead of it.
     write_token("first", "viewer");
     ServeConfig other = config;
-    other.doors.callers.token_file = folder + "/tokens";
+    other.service.callers.token_file = folder + "/tokens";
     ASSERT_TRUE(daemon->reload(other));
     EXPECT_TRUE(knows(*daemon, "first"));
     EXPECT_FALSE(knows(*daemon, token));
@@ -145,7 +145,7 @@ TEST_F(MachineDaemonTest, AStateFolderIsNobodyElses) {
     const auto daemon = MachineDaemon::start(config, [](const std::string&) {});
     return !daemon && daemon.error().text().find(why) != std::string::npos;
   };
-  config.doors.callers.token_file.clear();
+  config.service.callers.token_file.clear();
   config.state = folder + "/shared";
   std::filesystem::create_directory(config.state);
   std::ofstream(config.state + "/thesis.tex") << "hers";
@@ -168,7 +168,7 @@ TEST_F(MachineDaemonTest, AStateFolderIsNobodyElses) {
 
 TEST_F(MachineDaemonTest, WhatIfAsksForTheScoresThatCountNow) {
   write_token("first", "viewer");
-  config.doors.socket = folder + "/goban.sock";
+  config.service.socket = folder + "/goban.sock";
   config.store = folder + "/store.sqlite";
   config.refresh = false;  // nobody else changes the scores
   {
@@ -184,7 +184,7 @@ TEST_F(MachineDaemonTest, WhatIfAsksForTheScoresThatCountNow) {
   }
   const auto daemon = start();
   ASSERT_NE(daemon, nullptr);
-  api::ApiClient client({.socket = config.doors.socket});
+  api::ApiClient client({.socket = config.service.socket});
   const auto jct_s = [&client] {
     const auto answer = client.post("/v1/whatif", R"({"policies":["fifo+packed"],"days":1})");
     EXPECT_TRUE(answer) << answer.error().text();
@@ -214,7 +214,7 @@ TEST_F(MachineDaemonTest, WhatMayChangeWhileItRuns) {
 
   ServeConfig other = config;
   other.policy = "las+pal";
-  other.doors.requests_per_s = 7;
+  other.service.requests_per_s = 7;
   ASSERT_TRUE(daemon->reload(other));
   EXPECT_THAT(said, HasSubstr("waits for the next start: policy, service.requests_per_s\n"));
   EXPECT_EQ(daemon->config().policy, "goban");

@@ -135,11 +135,11 @@ std::optional<base::reports::JobProfile> measured(const live::controller::LiveJo
 
 /// What a later run adds: a higher peak, and what nobody measured before. False: nothing.
 bool add_to(base::reports::JobProfile& known, const base::reports::JobProfile& seen) {
-  bool news = false;
+  bool changed = false;
   const double before = known.peak_mem_bytes ? known.peak_mem_bytes->value : 0;
   if (seen.peak_mem_bytes && seen.peak_mem_bytes->value > before) {
     known.peak_mem_bytes = seen.peak_mem_bytes;
-    news = true;
+    changed = true;
   }
   for (const auto field :
        {&base::reports::JobProfile::iteration_s, &base::reports::JobProfile::epoch_s,
@@ -148,9 +148,9 @@ bool add_to(base::reports::JobProfile& known, const base::reports::JobProfile& s
         &base::reports::JobProfile::fu_utilisation_pct}) {
     if (known.*field || !(seen.*field)) continue;
     known.*field = seen.*field;
-    news = true;
+    changed = true;
   }
-  return news;
+  return changed;
 }
 
 }  // namespace

@@ -37,9 +37,10 @@ ScoreTable table_of(const core::knowledge::PmScores& scores) {
   return out;
 }
 
-ScoreTable counting_in(const api::Desk& desk) {
+ScoreTable counting_in(const api::SchedulerClient& scheduler) {
   ScoreTable out;
-  desk.look([&](const api::Scene& scene) { out = table_of(scene.site.scores); });
+  scheduler.look(
+      [&](const api::SchedulerSnapshot& snapshot) { out = table_of(snapshot.site.scores); });
   return out;
 }
 
@@ -71,14 +72,15 @@ std::vector<EvidenceBox::Entry> EvidenceBox::take() {
   return std::exchange(entries_, {});
 }
 
-ScoreKeeper::ScoreKeeper(api::Desk& desk, live::machine::MachineGpus machine, EvidenceBox& box,
-                         std::shared_ptr<MeasuringGate> gate, ScoreKeeperOptions options)
-    : desk_(desk),
+ScoreKeeper::ScoreKeeper(api::SchedulerClient& scheduler, live::machine::MachineGpus machine,
+                         EvidenceBox& box, std::shared_ptr<MeasuringGate> gate,
+                         ScoreKeeperOptions options)
+    : scheduler_(scheduler),
       machine_(std::move(machine)),
       box_(box),
       gate_(std::move(gate)),
       options_(std::move(options)),
-      counting_(counting_in(desk)),
+      counting_(counting_in(scheduler)),
       learned_(uuids_of(machine_), counting_, options_.learning) {
   if (!options_.measure) options_.measure = measure_really;
   if (!options_.say) options_.say = [](const std::string&) {};
@@ -159,11 +161,11 @@ void ScoreKeeper::turn() {
 }
 
 void ScoreKeeper::hear_scheduler() {
-  ScoreTable now = counting_in(desk_);
+  ScoreTable now = counting_in(scheduler_);
   if (now == counting_) return;
   learned_.counting(counting_, now, now_unix_s());
   counting_ = std::move(now);
-  has_news_ = true;
+  has_changes_ = true;
 }
 
 std::vector<core::knowledge::GpuNow> ScoreKeeper::conditions() {
@@ -212,7 +214,7 @@ void ScoreKeeper::look_at_book() {
         "measured, or that is over 30 days ago; it is 1 until the GPU is measured again",
         gpu_name(gpu)));
   }
-  has_news_ = true;
+  has_changes_ = true;
   const auto passed_s = static_cast<double>(std::max<int64_t>(now_s - book.since_unix_s, 0));
   const std::scoped_lock lock(mutex_);
   report_.spent_s = book.spent_s;
@@ -228,7 +230,7 @@ void ScoreKeeper::learn() {
   const auto before = suspects();
   for (const EvidenceBox::Entry& entry : box_.take()) {
     if (!learned_.see(entry.job)) continue;
-    has_news_ = true;
+    has_changes_ = true;
     for (const core::knowledge::RunEvidence& run : entry.runs) {
       for (const size_t gpu : learned_.observe(run, now_unix_s())) {
         const size_t of_class = std::min<size_t>(run.app_class.value, learned_.table().size() - 1);
@@ -248,15 +250,15 @@ void ScoreKeeper::send() {
   const live::controller::ScoresMeasured input{
       .table = core::knowledge::to_csv(core::knowledge::bin_classes(learned_.table())),
       .instead_of = {}};
-  if (const auto answer = desk_.ask(input); !answer) {
+  if (const auto answer = scheduler_.ask(input); !answer) {
     complain("scores are not taken: " + answer.error().text());
     return;  // again with the next turn
   }
-  counting_ = counting_in(desk_);
+  counting_ = counting_in(scheduler_);
 }
 
 void ScoreKeeper::save() {
-  if (!may_write() || !std::exchange(has_news_, false)) return;
+  if (!may_write() || !std::exchange(has_changes_, false)) return;
   core::knowledge::LearnedScores::Image image = learned_.image();
   if (image == saved_) return;
   const base::Status status =
@@ -264,15 +266,15 @@ void ScoreKeeper::save() {
   if (status) {
     saved_ = std::move(image);
   } else {
-    has_news_ = true;
+    has_changes_ = true;
     complain("what jobs said of GPUs is not kept: " + status.error().text());
   }
 }
 
 std::vector<size_t> ScoreKeeper::idle_gpus() const {
   std::vector<size_t> out;
-  desk_.look([&](const api::Scene& scene) {
-    const api::ClusterView view = api::view_cluster(scene, false);
+  scheduler_.look([&](const api::SchedulerSnapshot& snapshot) {
+    const api::ClusterView view = api::view_cluster(snapshot, false);
     for (uint32_t gpu = 0; gpu < machine_.gpus.size(); ++gpu) {
       if (std::string_view(view.gpu_state(core::model::GpuId(gpu))) == "free") out.push_back(gpu);
     }

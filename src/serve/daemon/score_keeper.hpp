@@ -57,8 +57,8 @@ struct ScoreKeeperOptions {
 
 class ScoreKeeper final : public api::ScoreReporter {
  public:
-  /// `desk` and `box` outlive it.
-  ScoreKeeper(api::Desk& desk, live::machine::MachineGpus machine, EvidenceBox& box,
+  /// `scheduler` and `box` outlive it.
+  ScoreKeeper(api::SchedulerClient& scheduler, live::machine::MachineGpus machine, EvidenceBox& box,
               std::shared_ptr<MeasuringGate> gate, ScoreKeeperOptions options);
   /// Interrupts a measurement.
   ~ScoreKeeper() override;
@@ -88,7 +88,7 @@ class ScoreKeeper final : public api::ScoreReporter {
   void complain(const std::string& what);
   [[nodiscard]] std::string gpu_name(size_t gpu) const;
 
-  api::Desk& desk_;
+  api::SchedulerClient& scheduler_;
   live::machine::MachineGpus machine_;
   EvidenceBox& box_;
   std::shared_ptr<MeasuringGate> gate_;
@@ -98,7 +98,7 @@ class ScoreKeeper final : public api::ScoreReporter {
   core::knowledge::LearnedScores::Image saved_{};
   std::vector<core::knowledge::GpuNow> conditions_{};
   base::TimeNs next_look_ns_ = 0;  ///< steady time
-  bool has_news_ = false;          ///< since the last save
+  bool has_changes_ = false;       ///< since the last save
   bool book_is_broken_ = false;
   std::string said_{};
 

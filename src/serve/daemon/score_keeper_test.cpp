@@ -127,7 +127,7 @@ struct KeeperTest : testing::Test {
   }
   ~KeeperTest() override {
     keeper.reset();
-    desk.reset();
+    scheduler.reset();
     daemon.reset();
     std::filesystem::remove_all(folder);
   }
@@ -163,8 +163,8 @@ struct KeeperTest : testing::Test {
                                    .say = [](const auto&) {}});
     ASSERT_TRUE(started) << started.error().text();
     daemon = std::move(*started);
-    desk = std::make_unique<DaemonDesk>(*daemon);
-    keeper = std::make_unique<ScoreKeeper>(*desk, machine, box, gate, options);
+    scheduler = std::make_unique<DaemonClient>(*daemon);
+    keeper = std::make_unique<ScoreKeeper>(*scheduler, machine, box, gate, options);
   }
   void write_book(const core::knowledge::MeasureBook& book) const {
     std::ofstream(core::knowledge::book_path(options.scores)) << core::knowledge::to_json(book);
@@ -231,7 +231,7 @@ struct KeeperTest : testing::Test {
   int measurements = 0;
   QuickEngine* engine = nullptr;
   std::unique_ptr<live::loop::Daemon> daemon;
-  std::unique_ptr<DaemonDesk> desk;
+  std::unique_ptr<DaemonClient> scheduler;
   std::unique_ptr<ScoreKeeper> keeper;
 };
 
@@ -286,7 +286,7 @@ TEST_F(KeeperTest, WhereNothingIsMeasuredUsersThatAgreeFindIt) {
   // Another life of the keeper goes on from what the first one heard.
   keeper.reset();
   gate = std::make_shared<MeasuringGate>();
-  keeper = std::make_unique<ScoreKeeper>(*desk, machine, box, gate, options);
+  keeper = std::make_unique<ScoreKeeper>(*scheduler, machine, box, gate, options);
   truth.slowness[5] = 1;
   EXPECT_LE(runs_until([](double score) { return score < 1.1; }), kFoundWithinRuns);
 }
@@ -305,7 +305,7 @@ TEST_F(KeeperTest, MeasuringKeepsItsBudgetOverRestarts) {
   EXPECT_EQ(book().spent_s, 8);
   keeper.reset();
   gate = std::make_shared<MeasuringGate>();
-  keeper = std::make_unique<ScoreKeeper>(*desk, machine, box, gate, options);
+  keeper = std::make_unique<ScoreKeeper>(*scheduler, machine, box, gate, options);
   now_s += 980;  // 17.92 s by now, and 18 are needed
   keeper->turn();
   EXPECT_EQ(measurements, 1);
@@ -335,7 +335,7 @@ TEST_F(KeeperTest, WhatWasMeasuredUnderAnotherConditionExpires) {
   // Whoever sends scores now means them.
   std::vector<double> raw(kGpus, 1.0);
   raw[0] = 1.25;
-  ASSERT_TRUE(desk->ask(live::controller::ScoresMeasured{
+  ASSERT_TRUE(scheduler->ask(live::controller::ScoresMeasured{
       .table = core::knowledge::to_csv(core::knowledge::bin_classes({raw, raw, raw})),
       .instead_of = {}}));
   keeper->turn();

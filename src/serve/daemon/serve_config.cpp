@@ -52,7 +52,7 @@ void read_resource_types(TableReader& root, ServeConfig& config) {
 }
 
 /// Whether the key says `yes`, which it does if it is not there, or "none".
-bool wished(TableReader& root, const char* key, const char* yes) {
+bool is_enabled(TableReader& root, const char* key, const char* yes) {
   const std::string word = root.text(key, yes);
   if (word != yes && word != "none") {
     root.refuse(key, "is neither \"" + std::string(yes) + "\" nor \"none\"", "write one of them");
@@ -98,8 +98,8 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   config.sharing = root.texts("sharing");
   config.store = root.text("store");
   config.series = root.text("series");
-  config.refresh = wished(root, "refresh", "idle");
-  config.learn = wished(root, "learn", "jobs");
+  config.refresh = is_enabled(root, "refresh", "idle");
+  config.learn = is_enabled(root, "learn", "jobs");
   config.keep_ended_ns = root.duration("keep_ended", config.keep_ended_ns);
   config.jobs_per_user_max = static_cast<size_t>(
       root.whole("jobs_per_user", 0, INT32_MAX, static_cast<int64_t>(config.jobs_per_user_max)));
@@ -117,9 +117,9 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
     config.reservations = read_reservation_rules(*rules);
     rules->finish();
   }
-  if (auto doors = root.table("service")) {
-    config.doors = api::read_service_options(*doors, config.doors);
-    doors->finish();
+  if (auto service = root.table("service")) {
+    config.service = api::read_service_options(*service, config.service);
+    service->finish();
   }
   root.finish();
   if (auto status = problems.status(); !status) return base::failure(status.error());
@@ -147,10 +147,10 @@ Result<ServeConfig> read_serve_config(const std::string& path) {
   from_here(config->scores);
   from_here(config->accounts);
   from_here(config->colocation);
-  from_here(config->doors.certificate_file);
-  from_here(config->doors.key_file);
-  from_here(config->doors.callers.token_file);
-  from_here(config->doors.socket);
+  from_here(config->service.certificate_file);
+  from_here(config->service.key_file);
+  from_here(config->service.callers.token_file);
+  from_here(config->service.socket);
   if (config->energy.ends_with(".toml")) from_here(config->energy);
   if (config->series != "none") from_here(config->series);
   if (config->store.find(':') == std::string::npos) from_here(config->store);
@@ -163,12 +163,12 @@ void add_defaults(ServeConfig& config) {
   config.state = std::filesystem::absolute(config.state).lexically_normal();
   if (config.store.empty()) config.store = config.state + "/store.sqlite";
   if (config.series.empty()) config.series = config.state + "/series";
-  config.doors.many_users = geteuid() == 0;
-  config.doors.own_token_folder = config.state;
-  if (!config.doors.socket.empty()) return;
+  config.service.many_users = geteuid() == 0;
+  config.service.own_token_folder = config.state;
+  if (!config.service.socket.empty()) return;
   const bool for_all = is_usual && geteuid() == 0 && std::getenv("GOBAN_STATE") == nullptr;
-  config.doors.socket = for_all ? std::string(api::kSystemSocket) : config.state + "/goban.sock";
-  if (for_all) config.doors.socket_mode = kForEverybody;
+  config.service.socket = for_all ? std::string(api::kSystemSocket) : config.state + "/goban.sock";
+  if (for_all) config.service.socket_mode = kForEverybody;
 }
 
 std::vector<std::string> keys_for_restart(const ServeConfig& running, const ServeConfig& fresh) {
@@ -197,13 +197,13 @@ std::vector<std::string> keys_for_restart(const ServeConfig& running, const Serv
   compare("jobs_per_user", running.jobs_per_user_max, fresh.jobs_per_user_max);
   compare("seed", running.seed, fresh.seed);
   compare("reservations", running.reservations, fresh.reservations);
-  compare("service.socket", running.doors.socket, fresh.doors.socket);
-  compare("service.socket_access", running.doors.socket_mode, fresh.doors.socket_mode);
-  compare("service.listen", running.doors.listen, fresh.doors.listen);
-  compare("service.requests_per_s", running.doors.requests_per_s, fresh.doors.requests_per_s);
-  compare("service.requests_burst", running.doors.requests_burst, fresh.doors.requests_burst);
-  const base::http::HttpLimits& old_limits = running.doors.limits;
-  const base::http::HttpLimits& new_limits = fresh.doors.limits;
+  compare("service.socket", running.service.socket, fresh.service.socket);
+  compare("service.socket_access", running.service.socket_mode, fresh.service.socket_mode);
+  compare("service.listen", running.service.listen, fresh.service.listen);
+  compare("service.requests_per_s", running.service.requests_per_s, fresh.service.requests_per_s);
+  compare("service.requests_burst", running.service.requests_burst, fresh.service.requests_burst);
+  const base::http::HttpLimits& old_limits = running.service.limits;
+  const base::http::HttpLimits& new_limits = fresh.service.limits;
   compare("service.connections_max", old_limits.connections_max, new_limits.connections_max);
   compare("service.streams_max", old_limits.streams_max, new_limits.streams_max);
   compare("service.workers", old_limits.workers, new_limits.workers);

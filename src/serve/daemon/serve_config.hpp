@@ -71,7 +71,7 @@ struct ServeConfig {
   uint64_t seed = 1;
   live::controller::ReservationRules reservations{};
 
-  api::ServiceOptions doors{};
+  api::ServiceOptions service{};
 };
 
 /// Errors: BadData with line, column, field and remedy.

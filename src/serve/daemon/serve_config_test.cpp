@@ -57,11 +57,11 @@ priority_max = {user = -1, account_manager = 5}
   EXPECT_THAT(config->sharing, ElementsAre("everyone=1", "within_account=0"));
   EXPECT_FALSE(config->refresh);
   EXPECT_FALSE(config->learn);
-  EXPECT_EQ(config->doors.listen, "127.0.0.1:8080");
-  EXPECT_THAT(config->doors.callers.operators, ElementsAre("alice"));
-  EXPECT_EQ(config->doors.callers.priority_max.user, -1);
-  EXPECT_EQ(config->doors.callers.priority_max.account_manager, 5);
-  EXPECT_EQ(config->doors.callers.priority_max.an_operator, INT32_MAX);
+  EXPECT_EQ(config->service.listen, "127.0.0.1:8080");
+  EXPECT_THAT(config->service.callers.operators, ElementsAre("alice"));
+  EXPECT_EQ(config->service.callers.priority_max.user, -1);
+  EXPECT_EQ(config->service.callers.priority_max.account_manager, 5);
+  EXPECT_EQ(config->service.callers.priority_max.an_operator, INT32_MAX);
 }
 
 struct Wrong {
@@ -97,7 +97,7 @@ TEST(ServeConfig, TheRestFollowsFromTheStateFolder) {
   add_defaults(config);
   EXPECT_EQ(config.state, "/srv/goban");
   EXPECT_EQ(config.store, "/srv/goban/store.sqlite");
-  EXPECT_EQ(config.doors.socket, "/srv/goban/goban.sock");
+  EXPECT_EQ(config.service.socket, "/srv/goban/goban.sock");
 }
 
 }  // namespace
