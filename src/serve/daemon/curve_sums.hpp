@@ -10,8 +10,8 @@ namespace goban::serve::daemon {
 
 using api::GpuCurves;
 using api::GpuPoint;
-using api::GpuReading;
 using api::GpuWindow;
+using base::gpus::GpuReading;
 
 /// Adds up readings of a window.
 class CurveSums {

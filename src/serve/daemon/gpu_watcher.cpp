@@ -61,15 +61,15 @@ struct Kept {
   double value = -1;
 };
 
-std::array<Kept, 4> kept_of(const api::GpuReading& reading) {
+std::array<Kept, 4> kept_of(const GpuReading& reading) {
   return {{{Metric::GpuUtilization, reading.util_pct},
            {Metric::GpuMemoryUsed, static_cast<double>(reading.mem_used_bytes) / kMebibyte},
            {Metric::GpuPower, reading.power_w},
            {Metric::GpuTemperature, reading.temperature_c}}};
 }
 
-api::GpuReading reading_of(Metric metric, double value) {
-  api::GpuReading out;
+GpuReading reading_of(Metric metric, double value) {
+  GpuReading out;
   if (metric == Metric::GpuUtilization) out.util_pct = value;
   if (metric == Metric::GpuPower) out.power_w = value;
   if (metric == Metric::GpuMemoryUsed) out.mem_used_bytes = static_cast<int64_t>(value * kMebibyte);
@@ -142,24 +142,20 @@ void GpuWatcher::work() {
 
 void GpuWatcher::look() {
   const TimeNs now = now_ns();
-  const std::vector<base::gpus::GpuReading> read = watch_.read(holding_runs(scheduler_), now);
-  api::GpuReadings found{.at_ns = now, .gpus = std::vector<api::GpuReading>(read.size())};
-  sums_.resize(read.size());
-  for (size_t i = 0; i < read.size(); ++i) {
-    found.gpus[i] = {.util_pct = read[i].util_pct,
-                     .mem_used_bytes = read[i].mem_used_bytes,
-                     .power_w = read[i].power_w,
-                     .temperature_c = read[i].temperature_c};
+  api::GpuReadings found{.at_ns = now, .gpus = watch_.read(holding_runs(scheduler_), now)};
+  sums_.resize(found.gpus.size());
+  for (size_t i = 0; i < found.gpus.size(); ++i) {
+    const GpuReading& reading = found.gpus[i];
     Sum& sum = sums_[i];
-    if (read[i].util_pct >= 0) {
-      sum.util_pct += read[i].util_pct;
+    if (reading.util_pct >= 0) {
+      sum.util_pct += reading.util_pct;
       ++sum.num_util;
     }
-    if (read[i].power_w >= 0) {
-      sum.power_w += read[i].power_w;
+    if (reading.power_w >= 0) {
+      sum.power_w += reading.power_w;
       ++sum.num_power;
     }
-    sum.last = found.gpus[i];
+    sum.last = reading;
   }
   {
     const std::scoped_lock lock(mutex_);
@@ -174,7 +170,7 @@ void GpuWatcher::keep(TimeNs now) {
   if (sums_.empty()) return;
   Sample sample{.time_ms = now / 1'000'000, .gpus = {}};
   for (const Sum& sum : sums_) {
-    api::GpuReading& each = sample.gpus.emplace_back(sum.last);
+    GpuReading& each = sample.gpus.emplace_back(sum.last);
     each.util_pct = sum.num_util > 0 ? sum.util_pct / static_cast<double>(sum.num_util) : -1;
     each.power_w = sum.num_power > 0 ? sum.power_w / static_cast<double>(sum.num_power) : -1;
   }

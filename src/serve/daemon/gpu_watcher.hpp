@@ -15,6 +15,8 @@
 
 namespace goban::serve::daemon {
 
+using base::gpus::GpuReading;
+
 struct GpuWatcherOptions {
   base::TimeNs every_ns = base::kSecond;
   base::TimeNs keep_every_ns = 10 * base::kSecond;    ///< distance of the samples in the store
@@ -46,11 +48,11 @@ class GpuWatcher final : public api::GpuMonitor {
   struct Sum {
     double util_pct = 0, power_w = 0;
     int64_t num_util = 0, num_power = 0;
-    api::GpuReading last{};
+    GpuReading last{};
   };
   struct Sample {
     int64_t time_ms = 0;
-    std::vector<api::GpuReading> gpus{};
+    std::vector<GpuReading> gpus{};
   };
 
   void work();

@@ -73,14 +73,14 @@ std::string gpu_query() {
   return query;
 }
 
-base::Result<std::vector<GpuReading>> parse_gpu_rows(std::string_view text) {
-  std::vector<GpuReading> gpus;
+base::Result<std::vector<GpuRow>> parse_gpu_rows(std::string_view text) {
+  std::vector<GpuRow> gpus;
   base::FieldSplitter splitter;
   const auto parsed = for_lines(text, [&](std::string_view line) -> base::Status {
     if (!splitter.split(line)) return bad_row(line);
     const auto fields = splitter.fields();
     if (fields.size() != kIdentities + kColumns.size()) return bad_row(line);
-    GpuReading gpu;
+    GpuRow gpu;
     gpu.index = trimmed(fields[0]);
     gpu.uuid = trimmed(fields[1]);
     gpu.name = trimmed(fields[2]);
@@ -103,14 +103,14 @@ base::Result<std::vector<GpuReading>> parse_gpu_rows(std::string_view text) {
   return gpus;
 }
 
-base::Status count_processes(std::string_view text, std::vector<GpuReading>& gpus) {
+base::Status count_processes(std::string_view text, std::vector<GpuRow>& gpus) {
   std::vector<uint64_t> counts(gpus.size(), 0);
   auto counted = for_lines(text, [&](std::string_view line) -> base::Status {
     const size_t comma = line.find(',');
     if (comma == std::string_view::npos || !base::parse_int(trimmed(line.substr(comma + 1)))) {
       return bad_row(line);
     }
-    const auto gpu = std::ranges::find(gpus, trimmed(line.substr(0, comma)), &GpuReading::uuid);
+    const auto gpu = std::ranges::find(gpus, trimmed(line.substr(0, comma)), &GpuRow::uuid);
     if (gpu != gpus.end()) ++counts[static_cast<size_t>(gpu - gpus.begin())];
     return {};
   });

@@ -13,7 +13,8 @@
 
 namespace goban::site::telemetry {
 
-struct GpuReading {
+/// What nvidia-smi says of one GPU.
+struct GpuRow {
   std::string index;
   std::string uuid;
   std::string name;
@@ -26,7 +27,7 @@ struct Sampling {
   int64_t time_ms = 0;    ///< when nvidia-smi answered
   double duration_s = 0;  ///< of nvidia-smi
   std::string problem;    ///< why there are no GPUs; empty if all is well
-  std::vector<GpuReading> gpus;
+  std::vector<GpuRow> gpus;
   std::optional<double> cpu_util_pct;
   std::optional<int64_t> host_mem_used_bytes;
 };
@@ -34,10 +35,10 @@ struct Sampling {
 /// What --query-gpu is asked for, and its rows (csv,noheader,nounits). Errors: BadData, with the
 /// line that is no such row.
 [[nodiscard]] std::string gpu_query();
-[[nodiscard]] base::Result<std::vector<GpuReading>> parse_gpu_rows(std::string_view text);
+[[nodiscard]] base::Result<std::vector<GpuRow>> parse_gpu_rows(std::string_view text);
 /// Counts the processes of --query-compute-apps=gpu_uuid,pid (csv,noheader) into the GPUs.
 /// Errors: BadData.
-[[nodiscard]] base::Status count_processes(std::string_view text, std::vector<GpuReading>& gpus);
+[[nodiscard]] base::Status count_processes(std::string_view text, std::vector<GpuRow>& gpus);
 
 /// Share of CPU time not idle between two calls, and memory in use, of /proc.
 class HostSampler {

@@ -37,7 +37,7 @@ class Page {
     text_ += fmt::format("{} {}\n", name, base::number_text(value));
   }
   using Extra = std::pair<std::string_view, std::string_view>;
-  void line(std::string_view name, const GpuReading& gpu, std::initializer_list<Extra> extras,
+  void line(std::string_view name, const GpuRow& gpu, std::initializer_list<Extra> extras,
             double value) {
     text_ += name;
     text_ += "{gpu=";
@@ -59,7 +59,7 @@ class Page {
 void add_values(Page& page, const Sampling& sampling) {
   for (const PageMetric& metric : kPage) {
     bool titled = false;
-    for (const GpuReading& gpu : sampling.gpus) {
+    for (const GpuRow& gpu : sampling.gpus) {
       for (const auto& [kind, reading] : gpu.readings) {
         if (kind != metric.metric || reading.state != State::Value) continue;
         if (!titled) page.title(metric.name, series::info(kind).meaning);
@@ -73,19 +73,19 @@ void add_values(Page& page, const Sampling& sampling) {
 
 void add_marks(Page& page, const Sampling& sampling) {
   page.title("goban_gpu_not_available", "1: the GPU has no such value, which is not zero");
-  for (const GpuReading& gpu : sampling.gpus) {
+  for (const GpuRow& gpu : sampling.gpus) {
     for (const auto& [kind, reading] : gpu.readings) {
       if (reading.state != State::NotAvailable) continue;
       page.line("goban_gpu_not_available", gpu, {{"metric", series::info(kind).name}}, 1);
     }
   }
   page.title("goban_gpu_processes", "compute processes on the GPU");
-  for (const GpuReading& gpu : sampling.gpus) {
+  for (const GpuRow& gpu : sampling.gpus) {
     if (!gpu.processes) continue;
     page.line("goban_gpu_processes", gpu, {}, static_cast<double>(*gpu.processes));
   }
   page.title("goban_gpu_info", "1, with what the GPU is");
-  for (const GpuReading& gpu : sampling.gpus) {
+  for (const GpuRow& gpu : sampling.gpus) {
     page.line("goban_gpu_info", gpu, {{"name", gpu.name}, {"mig", gpu.mig ? "on" : "off"}}, 1);
   }
 }
