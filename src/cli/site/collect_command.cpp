@@ -42,10 +42,11 @@ int collect_exporter(CollectArguments arguments) {
 Command* add_collector(Command* command, const char* name, const char* what,
                        CollectArguments& arguments) {
   Command* c = command->add_subcommand(name, what);
-  c->add_option("--nvidia-smi", arguments.sampling.program, "Program to ask")
-      ->capture_default_str();
+  c->add_option("--nvidia-smi", arguments.sampling.program,
+                "Ask this program, not NVIDIA's library (default: nvidia-smi, without the library)")
+      ->type_name("PROGRAM");
   c->add_option("--timeout", arguments.sampling.timeout_s,
-                "Seconds until a hanging nvidia-smi is killed and the sampling is a failure")
+                "Seconds until a driver that hangs makes the sampling fail")
       ->range(0.1, 600.0)
       ->capture_default_str();
   return c;
@@ -68,7 +69,7 @@ void add_collect(Command& app, Action& action) {
       "Examples:\n"
       "  * * * * * root goban collect textfile --dir /var/lib/node_exporter   (in cron.d)\n"
       "  goban collect textfile --dir /var/lib/node_exporter --interval 15\n"
-      "When nvidia-smi fails or hangs, the file says so and has no values: docs/collect.md.");
+      "When the driver fails or hangs, the file says so and has no values: docs/collect.md.");
   file->callback([text, &action] { action = [text] { return collect_textfile(*text); }; });
 
   auto http = std::make_shared<CollectArguments>();

@@ -28,8 +28,10 @@ void sleep_until(steady_clock::time_point moment, const base::Progress& progress
 template <typename Take>
 base::Result<bool> sample_loop(const CollectOptions& options, const base::Progress& progress,
                                const Take& take) {
-  GpuSampler sampler(options.program, options.timeout_s, progress.cancel());
-  // The share of busy CPU time is that between two looks.
+  GpuSampler sampler({.program = options.program,
+                      .timeout_s = options.timeout_s,
+                      .interrupted = progress.cancel()});
+  // The share of busy CPU time is measured between two readings.
   constexpr auto kFirstLook = std::chrono::milliseconds(200);
   std::this_thread::sleep_for(kFirstLook);
   const auto interval = std::chrono::duration_cast<steady_clock::duration>(

@@ -11,10 +11,10 @@
 namespace goban::site::telemetry {
 
 struct CollectOptions {
-  std::string program = "nvidia-smi";
-  double timeout_s = 10;  ///< of one call of the program
+  std::string program{};  ///< such as nvidia-smi; empty: NVIDIA's library, or else nvidia-smi
+  double timeout_s = 10;  ///< of one reading
   double interval_s = 0;  ///< between samplings; 0: one sampling
-  /// Takes a problem of the program when it appears or changes.
+  /// Takes a problem of the driver when it appears or changes.
   std::function<void(const std::string&)> warn{};
 };
 
