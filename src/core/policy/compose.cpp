@@ -335,6 +335,12 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
     c.order = *order;
   }
   if (!preemption_named) c.preemption = natural_preemption(c.order);
+  if (c.select == "conservative-backfill" && c.placement == "consolidated") {
+    return usage_error(
+        "conservative-backfill reserves by counting GPUs, but consolidated cannot "
+        "use every free GPU",
+        "take easy-backfill, or placement packed");
+  }
   if (c.preemption == Preemption::NonSticky &&
       (c.sharing != "exclusive" || c.migration != "stay")) {
     return usage_error(fmt::format("policy '{}' places all jobs anew in every decision, and jobs "
@@ -346,12 +352,6 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
     return usage_error(
         fmt::format("policy '{}' empties nodes so that they can sleep, but none may", name),
         "add sleep, or leave out consolidate");
-  }
-  if (c.select == "conservative-backfill" && c.placement == "consolidated") {
-    return usage_error(
-        "conservative-backfill reserves by counting GPUs, but consolidated cannot "
-        "use every free GPU",
-        "take easy-backfill, or placement packed");
   }
   return c;
 }
