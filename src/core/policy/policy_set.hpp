@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/policy/migration/migration.hpp"
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
 #include "core/policy/placement/placement.hpp"
 #include "core/policy/power/power.hpp"
 #include "core/policy/select/select.hpp"

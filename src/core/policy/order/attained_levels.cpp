@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
 
 namespace goban::core::policy {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
 
 namespace goban::core::policy {
 namespace {

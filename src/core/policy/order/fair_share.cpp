@@ -1,6 +1,6 @@
 // Fair-share: jobs of those who were served least for their shares go first (fair_tree.hpp), then
 // by arrival.
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
 
 namespace goban::core::policy {
 namespace {

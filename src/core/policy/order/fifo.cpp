@@ -1,5 +1,5 @@
 // First in, first out: by submit time.
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
 
 namespace goban::core::policy {
 namespace {

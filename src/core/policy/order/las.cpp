@@ -1,6 +1,6 @@
 // Least attained service: who held resources for the shortest time (wall time, not multiplied by
 // GPUs; PAL spec 7) goes first.
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
 
 namespace goban::core::policy {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
 
 namespace goban::core::policy {
 namespace {

@@ -1,5 +1,5 @@
 // Priority: the largest priority first, then by arrival.
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
 
 namespace goban::core::policy {
 namespace {

@@ -1,7 +1,7 @@
 // Shortest remaining time first: true work minus attained wall time, may go negative (PAL spec 7).
 // Knows the true work of every job: simulation only.
 #include "base/check.hpp"
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
 
 namespace goban::core::policy {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
 
 namespace goban::core::policy {
 
