@@ -236,7 +236,7 @@ std::unique_ptr<Select> make_select(const Composition& c) {
   return make_conservative_backfill(kConservativeDepth);
 }
 
-std::unique_ptr<Order> make_order(const Composition& c, const model::WorkOracle* oracle,
+std::unique_ptr<QueueOrder> make_order(const Composition& c, const model::WorkOracle* oracle,
                                   base::TimeNs quantum_ns) {
   if (c.order == "fifo") return make_fifo();
   if (c.order == "priority") return make_priority();

@@ -17,7 +17,7 @@ namespace goban::core::policy {
 struct PolicySet {
   std::string name;
   std::shared_ptr<const model::SiteRules> rules = std::make_shared<model::SiteRules>();
-  std::unique_ptr<Order> order;
+  std::unique_ptr<QueueOrder> order;
   std::unique_ptr<Select> select;
   std::unique_ptr<Placement> placement;
   std::unique_ptr<Sharing> sharing;

@@ -10,7 +10,7 @@
 namespace goban::core::policy {
 namespace {
 
-class AttainedLevels final : public Order {
+class AttainedLevels final : public QueueOrder {
  public:
   explicit AttainedLevels(TimeNs first_gpu_ns) : first_gpu_ns_(first_gpu_ns) {}
 
@@ -33,7 +33,7 @@ class AttainedLevels final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_attained_levels(TimeNs first_gpu_ns) {
+std::unique_ptr<QueueOrder> make_attained_levels(TimeNs first_gpu_ns) {
   return std::make_unique<AttainedLevels>(first_gpu_ns);
 }
 

@@ -5,7 +5,7 @@
 namespace goban::core::policy {
 namespace {
 
-class FairShare final : public Order {
+class FairShare final : public QueueOrder {
  public:
   explicit FairShare(const model::SiteRules& rules) : resort_ns_(rules.recalculate_ns) {}
   OrderKey key(const model::JobState& job, const OrderView& view, TimeNs) const override {
@@ -22,7 +22,7 @@ class FairShare final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_fair_share(const model::SiteRules& rules) {
+std::unique_ptr<QueueOrder> make_fair_share(const model::SiteRules& rules) {
   return std::make_unique<FairShare>(rules);
 }
 

@@ -4,7 +4,7 @@
 namespace goban::core::policy {
 namespace {
 
-class Fifo final : public Order {
+class Fifo final : public QueueOrder {
  public:
   OrderKey key(const model::JobState& job, const OrderView&, TimeNs) const override {
     return {job.promoted ? kPromotedTier : kNormalTier, job.arrival, job.request.submit_ns};
@@ -13,6 +13,6 @@ class Fifo final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_fifo() { return std::make_unique<Fifo>(); }
+std::unique_ptr<QueueOrder> make_fifo() { return std::make_unique<Fifo>(); }
 
 }  // namespace goban::core::policy

@@ -5,7 +5,7 @@
 namespace goban::core::policy {
 namespace {
 
-class LeastAttainedService final : public Order {
+class LeastAttainedService final : public QueueOrder {
  public:
   explicit LeastAttainedService(TimeNs quantum_ns) : quantum_ns_(quantum_ns) {}
 
@@ -22,7 +22,7 @@ class LeastAttainedService final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_las(TimeNs quantum_ns) {
+std::unique_ptr<QueueOrder> make_las(TimeNs quantum_ns) {
   return std::make_unique<LeastAttainedService>(quantum_ns);
 }
 

@@ -12,7 +12,7 @@ double priority_of(const std::vector<double>& by_id, size_t id) {
   return id < by_id.size() ? by_id[id] : 0.0;
 }
 
-class Multifactor final : public Order {
+class Multifactor final : public QueueOrder {
  public:
   explicit Multifactor(const model::SiteRules& rules) : rules_(&rules) {}
 
@@ -39,7 +39,7 @@ class Multifactor final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_multifactor(const model::SiteRules& rules) {
+std::unique_ptr<QueueOrder> make_multifactor(const model::SiteRules& rules) {
   return std::make_unique<Multifactor>(rules);
 }
 

@@ -4,7 +4,7 @@
 namespace goban::core::policy {
 namespace {
 
-class Priority final : public Order {
+class Priority final : public QueueOrder {
  public:
   OrderKey key(const model::JobState& job, const OrderView&, TimeNs) const override {
     return {job.promoted ? kPromotedTier : kNormalTier, job.arrival,
@@ -14,6 +14,6 @@ class Priority final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_priority() { return std::make_unique<Priority>(); }
+std::unique_ptr<QueueOrder> make_priority() { return std::make_unique<Priority>(); }
 
 }  // namespace goban::core::policy

@@ -6,7 +6,7 @@
 namespace goban::core::policy {
 namespace {
 
-class ShortestRemaining final : public Order {
+class ShortestRemaining final : public QueueOrder {
  public:
   explicit ShortestRemaining(const model::WorkOracle* oracle) : oracle_(oracle) {
     GOBAN_CHECK(oracle_ != nullptr, "srtf needs an oracle");
@@ -24,7 +24,7 @@ class ShortestRemaining final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_srtf(const model::WorkOracle* oracle) {
+std::unique_ptr<QueueOrder> make_srtf(const model::WorkOracle* oracle) {
   return std::make_unique<ShortestRemaining>(oracle);
 }
 
