@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/scheduler/reservation.hpp"
 #include "core/scheduler/sharing_books.hpp"
 #include "core/scheduler/state.hpp"
+#include "core/scheduler/typed_backfill_reservation.hpp"
 
 namespace goban::core::scheduler {
 

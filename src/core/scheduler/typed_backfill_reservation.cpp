@@ -1,4 +1,4 @@
-#include "core/scheduler/reservation.hpp"
+#include "core/scheduler/typed_backfill_reservation.hpp"
 
 #include <algorithm>
 #include <limits>
