@@ -10,7 +10,7 @@ class EasyBackfill final : public Select {
   void run(Board& board) const override {
     const Board::Job head = start_prefix(board);
     if (head == nullptr || board.full()) return;
-    const Reservation reserved = board.earliest_start(head);
+    const BackfillReservation reserved = board.earliest_start(head);
     Gap gap;
     gap.duration_ns =
         reserved.start_ns == base::kNever ? base::kNever : reserved.start_ns - board.now();

@@ -24,7 +24,7 @@ enum class Preemption : uint8_t {
 }
 
 /// A promise to a waiting job: when it can start at the latest.
-struct Reservation {
+struct BackfillReservation {
   TimeNs start_ns = base::kNever;
   /// GPUs left beside it then; a job that runs longer may use these.
   int32_t spare_gpus = 0;
@@ -74,7 +74,7 @@ class Board {
   [[nodiscard]] virtual TimeNs estimate_ns(Job job) const = 0;
   /// When `job` can start if nobody else starts before it, from the predicted ends of running
   /// jobs, and what is spare then.
-  [[nodiscard]] virtual Reservation earliest_start(Job job) = 0;
+  [[nodiscard]] virtual BackfillReservation earliest_start(Job job) = 0;
   /// Calls `visit(end, gpus)` for each running job, in order of predicted end.
   virtual void visit_ends(const std::function<void(TimeNs, int32_t)>& visit) = 0;
 };
