@@ -7,7 +7,7 @@
 
 #include "cli/site/reading_options.hpp"
 #include "cli/study/simulate_backtest.hpp"
-#include "core/policy/sharing/eaco_settings.hpp"
+#include "core/policy/policy_options.hpp"
 
 namespace goban::cli {
 

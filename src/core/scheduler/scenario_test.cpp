@@ -12,7 +12,7 @@
 #include "core/model/cluster_file.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "core/model/site_rules_file.hpp"
-#include "core/policy/sharing/eaco_settings.hpp"
+#include "core/policy/policy_options.hpp"
 #include "study/simulator/simulation.hpp"
 
 namespace goban::core::scheduler {

@@ -10,7 +10,7 @@
 #include "base/config.hpp"
 #include "base/text_file.hpp"
 #include "core/model/cluster_file.hpp"
-#include "core/policy/sharing/eaco_settings.hpp"
+#include "core/policy/policy_options.hpp"
 #include "serve/api/api_client.hpp"
 #include "serve/api/cpu_jobs.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/policy/sharing/eaco_settings.hpp"
+#include "core/policy/policy_options.hpp"
 
 #include <algorithm>
 #include <array>
