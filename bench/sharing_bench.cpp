@@ -147,16 +147,14 @@ void run(uint32_t apps) {
        {std::pair{"eaco, highest", core::policy::ShareRanking::Highest},
         std::pair{"eaco, similar", core::policy::ShareRanking::Similar},
         std::pair{"eaco, complementary", core::policy::ShareRanking::Complementary}}) {
-    core::policy::EacoOptions options;
-    options.ranking = ranking;
-    measure(name, *core::policy::make_eaco(options), view, waiting);
+    measure(name, *core::policy::make_eaco({}, ranking), view, waiting);
   }
   view.set_demand(kNodes * kNodeGpus * 8 / 10);
-  core::policy::EacoOptions worth = core::policy::compose("goban").value().eaco;
-  worth.ranking = core::policy::ShareRanking::Worth;
-  measure("goban", *core::policy::make_eaco(worth), view, waiting);
-  core::policy::EacoOptions hopeless;
-  hopeless.min_saving = 0.99;
+  const core::policy::PolicyOptions worth = core::policy::compose("goban").value().options;
+  measure("goban", *core::policy::make_eaco(worth, core::policy::ShareRanking::Worth), view,
+          waiting);
+  core::policy::PolicyOptions hopeless;
+  hopeless.prices.min_saving = 0.99;
   measure("eaco, nothing is worth it", *core::policy::make_eaco(hopeless), view, waiting);
 }
 

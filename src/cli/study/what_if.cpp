@@ -146,7 +146,7 @@ Result<std::string> WhatIf::replay(const Question& question,
   auto policies = compositions(options);
   if (!policies) return base::failure(policies.error());
   for (core::policy::Composition& each : *policies) {
-    if (auto status = serve::daemon::set_sharing(config_, each.eaco); !status) {
+    if (auto status = serve::daemon::set_sharing(config_, each.options); !status) {
       return base::failure(status.error());
     }
   }

@@ -113,12 +113,12 @@ Preset eaco(std::string_view name, std::string_view part, std::string_view descr
 
 /// What the part share-worth starts from; tuned on seeds other than those reported
 /// (docs/studies/goban.md).
-EacoOptions worth_options() {
-  EacoOptions options;
+PolicyOptions worth_options() {
+  PolicyOptions options;
   // What sharing is worth is asked directly, so utilisations forbid nothing.
-  options.util_max_pct = std::numeric_limits<double>::infinity();
-  options.delay_price_w = 600;
-  options.crowded_rates = 1.5;
+  options.limits.util_max_pct = std::numeric_limits<double>::infinity();
+  options.prices.delay_price_w = 600;
+  options.prices.crowded_rates = 1.5;
   return options;
 }
 
@@ -133,7 +133,7 @@ Preset goban() {
   c.sharing = "share-worth";
   c.power = "sleep";
   c.migration = "consolidate";
-  c.eaco = worth_options();
+  c.options = worth_options();
   return preset;
 }
 
@@ -201,15 +201,15 @@ std::unique_ptr<Placement> make_placement(const Composition& c) {
 
 std::unique_ptr<Sharing> make_sharing(const Composition& c) {
   if (c.sharing == "exclusive") return make_exclusive();
-  if (c.sharing == "share-packed") return make_fifo_packed(c.eaco.rules);
-  if (c.sharing == "share-gandiva") return make_gandiva(c.eaco.rules);
-  EacoOptions options = c.eaco;
-  if (c.sharing.ends_with("-similar")) options.ranking = ShareRanking::Similar;
-  if (c.sharing.ends_with("-complementary")) options.ranking = ShareRanking::Complementary;
-  if (c.sharing == "share-worth") options.ranking = ShareRanking::Worth;
-  if (c.sharing.starts_with("share-eaco-paper")) return make_eaco_paper(options);
+  if (c.sharing == "share-packed") return make_fifo_packed(c.options.rules);
+  if (c.sharing == "share-gandiva") return make_gandiva(c.options.rules);
+  ShareRanking ranking = ShareRanking::Highest;
+  if (c.sharing.ends_with("-similar")) ranking = ShareRanking::Similar;
+  if (c.sharing.ends_with("-complementary")) ranking = ShareRanking::Complementary;
+  if (c.sharing == "share-worth") ranking = ShareRanking::Worth;
+  if (c.sharing.starts_with("share-eaco-paper")) return make_eaco_paper(c.options, ranking);
   GOBAN_CHECK(c.sharing.starts_with("share-eaco") || c.sharing == "share-worth");
-  return make_eaco(options);
+  return make_eaco(c.options, ranking);
 }
 
 std::unique_ptr<Power> make_power(const Composition& c) {
@@ -221,11 +221,11 @@ std::unique_ptr<Power> make_power(const Composition& c) {
 std::unique_ptr<Migration> make_migration(const Composition& c) {
   if (c.migration == "stay") return make_stay();
   GOBAN_CHECK(c.migration == "consolidate");
-  return make_consolidate({.interval_s = c.eaco.move_interval_s,
-                           .min_residence_s = c.eaco.min_residence_s,
-                           .move_cost_s = c.eaco.undo_cost_s,
-                           .horizon_s = c.eaco.move_horizon_s,
-                           .delay_price_w = c.eaco.delay_price_w});
+  return make_consolidate({.interval_s = c.options.migration.move_interval_s,
+                           .min_residence_s = c.options.observation.min_residence_s,
+                           .move_cost_s = c.options.observation.undo_cost_s,
+                           .horizon_s = c.options.migration.move_horizon_s,
+                           .delay_price_w = c.options.prices.delay_price_w});
 }
 
 std::unique_ptr<Select> make_select(const Composition& c) {
@@ -237,7 +237,7 @@ std::unique_ptr<Select> make_select(const Composition& c) {
 }
 
 std::unique_ptr<QueueOrder> make_order(const Composition& c, const model::WorkOracle* oracle,
-                                  base::TimeNs quantum_ns) {
+                                       base::TimeNs quantum_ns) {
   if (c.order == "fifo") return make_fifo();
   if (c.order == "priority") return make_priority();
   if (c.order == "fair-share") return make_fair_share(*c.rules);
@@ -314,7 +314,7 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
       if (part->kind == "select") c.select = word;
       if (part->kind == "placement") c.placement = word;
       if (part->kind == "sharing") c.sharing = word;
-      if (word == "share-worth") c.eaco = worth_options();
+      if (word == "share-worth") c.options = worth_options();
       if (part->kind == "power") c.power = word;
       if (part->kind == "migration") c.migration = word;
       if (part->kind == "preemption") {

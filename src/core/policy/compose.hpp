@@ -45,7 +45,7 @@ struct Composition {
   bool artifact = false;  ///< PAL's artifact: its matrix levels, its logs, its evictions
   RunSettings settings;
   /// Of the parts share-eaco, share-eaco-paper and share-worth; its rules are those of all sharing.
-  EacoOptions eaco{};
+  PolicyOptions options{};
   /// Accounts, limits and weights of the site.
   std::shared_ptr<const model::SiteRules> rules = std::make_shared<model::SiteRules>();
 

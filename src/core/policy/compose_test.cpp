@@ -70,8 +70,8 @@ TEST(Compose, GobanRunsWithoutKnowledge) {
 }
 
 TEST(Compose, WorthHasItsOwnSettings) {
-  EXPECT_GT(compose("fifo+share-worth").value().eaco.delay_price_w, 0);
-  EXPECT_EQ(compose("fifo+share-eaco").value().eaco.delay_price_w, 0);
+  EXPECT_GT(compose("fifo+share-worth").value().options.prices.delay_price_w, 0);
+  EXPECT_EQ(compose("fifo+share-eaco").value().options.prices.delay_price_w, 0);
 }
 
 TEST(Compose, OrderIsReplacedAndPreemptionOfPresetsStays) {

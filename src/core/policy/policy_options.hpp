@@ -1,22 +1,36 @@
-// The parameters of EaCO by name, as people set them: "max_slowdown=1.2".
+// The options of policies, and how people set them by name: "max_slowdown=1.2".
 #pragma once
 
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
-#include "core/policy/sharing/sharing.hpp"
+#include "core/policy/migration/migration_options.hpp"
+#include "core/policy/sharing/observation_options.hpp"
+#include "core/policy/sharing/price_options.hpp"
+#include "core/policy/sharing/sharing_options.hpp"
 
 namespace goban::core::policy {
 
-struct EacoSetting {
+/// Options of sharing and migration, by what they govern. docs/energy.md has the sensitivity of the
+/// defaults.
+struct PolicyOptions {
+  SharingRules rules{};
+  SharingLimits limits{};
+  ObservationOptions observation{};
+  PriceOptions prices{};
+  MigrationOptions migration{};
+};
+
+struct OptionInfo {
   std::string_view name;
   std::string_view description;
 };
-[[nodiscard]] std::span<const EacoSetting> eaco_settings();
+/// All that can be set by name.
+[[nodiscard]] std::vector<OptionInfo> known_options();
 
-/// Sets one from "name=value"; "live" sets kLiveSharing. Errors: Usage, naming the setting and what
+/// Sets one from "name=value"; "live" sets kLiveSharing. Errors: Usage, naming the option and what
 /// it takes.
-[[nodiscard]] base::Status set_eaco(EacoOptions& options, std::string_view assignment);
+[[nodiscard]] base::Status set_option(PolicyOptions& options, std::string_view assignment);
 
 }  // namespace goban::core::policy

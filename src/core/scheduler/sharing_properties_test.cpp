@@ -23,7 +23,7 @@ constexpr int kRunsEach = 10;
 int32_t jobs_per_gpu_max(const policy::Composition& composition) {
   const bool gavel =
       composition.sharing == "share-packed" || composition.sharing == "share-gandiva";
-  return !gavel ? composition.eaco.jobs_per_gpu_max : 2;
+  return !gavel ? composition.options.limits.jobs_per_gpu_max : 2;
 }
 
 /// Follows who is where, how fast each goes, and what work is done.
@@ -433,7 +433,7 @@ TEST(SharingProperty, WithAnExactPredictorEacoBreaksNoDeadline) {
   int64_t moved = 0;
   const auto check = [&](uint64_t seed) {
     SharingRun run = draw_sharing_run(seed, shape);
-    run.composition.eaco.spare_promises = true;
+    run.composition.options.limits.spare_promises = true;
     RC_LOG() << run.composition.name << ", seed " << seed << "\n";
     FirstStarts starts(run);
     const auto result = run.simulate(&starts);

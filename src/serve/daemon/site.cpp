@@ -121,7 +121,7 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
         "take another one; goban policies lists them");
   }
   site.composition = std::move(*composition);
-  if (auto status = set_sharing(config, site.composition.eaco); !status) {
+  if (auto status = set_sharing(config, site.composition.options); !status) {
     return base::failure(status.error());
   }
   for (const Status& status : {add_rules(config, site), add_knowledge(config, site)}) {

@@ -51,7 +51,7 @@ struct ConsolidateOptions {
   double move_cost_s = 60;       ///< checkpoint, restart and warm-up of a moved job
   /// The emptied node is counted to stay so for at most so long; new jobs may need it after that.
   double horizon_s = 3600;
-  double delay_price_w = 0;  ///< as in EacoOptions
+  double delay_price_w = 0;  ///< as in PriceOptions
 };
 /// Jobs of nodes that are little used move together, so that the nodes can sleep, if that saves
 /// more joules than the moves cost. The energy of a node at rest is that of its power model.

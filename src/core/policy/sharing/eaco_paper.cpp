@@ -10,16 +10,16 @@ namespace {
 
 class EacoPaper final : public Sharing {
  public:
-  explicit EacoPaper(const EacoOptions& options)
-      : observe_max_ns_(base::from_seconds(options.observe_max_s)) {
-    GOBAN_CHECK(options.jobs_per_gpu_max >= 1 &&
-                options.jobs_per_gpu_max <= static_cast<int32_t>(kSetMax));
-    rules_.ranking = options.ranking;
+  EacoPaper(const PolicyOptions& options, ShareRanking ranking)
+      : observe_max_ns_(base::from_seconds(options.observation.observe_max_s)) {
+    GOBAN_CHECK(options.limits.jobs_per_gpu_max >= 1 &&
+                options.limits.jobs_per_gpu_max <= static_cast<int32_t>(kSetMax));
+    rules_.ranking = ranking;
     rules_.admission = {.sharing = options.rules,
-                        .jobs_per_gpu_max = options.jobs_per_gpu_max,
-                        .util_max_pct = options.util_max_pct,
+                        .jobs_per_gpu_max = options.limits.jobs_per_gpu_max,
+                        .util_max_pct = options.limits.util_max_pct,
                         .priority_alone = true};
-    rules_.promises.lost_bind = options.lost_deadlines_bind;
+    rules_.promises.lost_bind = options.limits.lost_deadlines_bind;
   }
 
   int32_t jobs_per_gpu_max() const override { return rules_.admission.jobs_per_gpu_max; }
@@ -52,8 +52,8 @@ class EacoPaper final : public Sharing {
 
 }  // namespace
 
-std::unique_ptr<Sharing> make_eaco_paper(EacoOptions options) {
-  return std::make_unique<EacoPaper>(options);
+std::unique_ptr<Sharing> make_eaco_paper(const PolicyOptions& options, ShareRanking ranking) {
+  return std::make_unique<EacoPaper>(options, ranking);
 }
 
 }  // namespace goban::core::policy

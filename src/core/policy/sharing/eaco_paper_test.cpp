@@ -11,7 +11,7 @@ const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1.2, 1.5}},
 
 TEST(EacoPaper, HighestUtilisationFirstBelowTheThreshold) {
   TestSharing view(kSite);
-  const auto sharing = make_eaco_paper({.util_max_pct = 90});
+  const auto sharing = make_eaco_paper({.limits = {.util_max_pct = 90}});
   EXPECT_EQ(sharing->when(), ShareWhen::BeforeFree);
   EXPECT_TRUE(sharing->observes());
   EXPECT_FALSE(sharing->caps_power());
@@ -48,7 +48,7 @@ TEST(EacoPaper, LostDeadlinesBindNobodyUnlessAskedTo) {
   view.run({.app = 1, .work_s = 1000, .deadline_s = 900}, {0});
   const JobId job = view.submit({});
   EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({}), job), 0);
-  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({.lost_deadlines_bind = true}), job), -1);
+  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({.limits = {.lost_deadlines_bind = true}}), job), -1);
 }
 
 TEST(EacoPaper, PriorityJobsAreAlone) {
@@ -81,9 +81,9 @@ TEST(EacoPaper, RankingIsAParameter) {
   view.run({.app = 1, .util_pct = 20}, {0});
   view.run({.app = 1, .util_pct = 60}, {1});
   const JobId job = view.submit({.app = 0, .util_pct = 25});
-  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({.ranking = ShareRanking::Highest}), job), 1);
-  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({.ranking = ShareRanking::Similar}), job), 0);
-  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({.ranking = ShareRanking::Complementary}), job), 1);
+  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({}, ShareRanking::Highest), job), 1);
+  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({}, ShareRanking::Similar), job), 0);
+  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({}, ShareRanking::Complementary), job), 1);
 }
 
 TEST(EacoPaper, TakesPartOfALargerGroupIfNoneIsOfItsSize) {
