@@ -59,12 +59,6 @@ Result<core::model::JobId> find_job(const core::model::JobHistory& history,
       fmt::format("names are those of the job history, such as {}", history.job_names[0]));
 }
 
-std::optional<core::policy::PalOptions> pal_options(const core::policy::Composition& composition) {
-  if (composition.placement == "pal") return core::policy::PalOptions{};
-  if (composition.placement == "pal-paper") return core::policy::PalOptions{.two_levels = true};
-  return {};
-}
-
 Result<std::string> explain(const ExplainArguments& arguments) {
   const auto record = read_run_record(arguments.run);
   if (!record) return base::failure(record.error());
@@ -80,8 +74,9 @@ Result<std::string> explain(const ExplainArguments& arguments) {
 
   RunPlan plan(*options, *inputs, *policies);
   study::simulator::BatchRun& run = plan.runs.front();
-  study::simulator::Explainer explainer(history, run.speed, *job, options->seed,
-                                        pal_options(run.composition));
+  study::simulator::Explainer explainer(
+      history, run.speed, *job, options->seed,
+      core::policy::pal_options(run.composition.part(core::policy::PartKind::Placement)));
   explainer.attach(run.options);
   const auto result = study::simulator::simulate(history, run.speed, run.composition, run.options);
   if (!result && !explainer.done()) return base::failure(result.error());

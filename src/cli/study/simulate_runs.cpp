@@ -84,7 +84,7 @@ void watch_service(const SimulateOptions& options, const SimulateInputs& inputs,
     observer = finished.sharing.back().get();
   }
   if (inputs.knowledge == nullptr || inputs.knowledge->power.empty()) return;
-  const bool orders_rests = run.composition.power != "on";
+  const bool orders_rests = run.composition.rests_nodes();
   finished.energy.push_back(std::make_unique<study::results::EnergyRecorder>(
       history, inputs.cluster, inputs.knowledge, orders_rests, observer));
   observer = finished.energy.back().get();

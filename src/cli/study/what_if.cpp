@@ -160,7 +160,7 @@ Result<std::string> WhatIf::replay(const Question& question,
     run.options.cancel = &cancel;
     if (!has_watts) continue;
     energy.push_back(std::make_unique<study::results::EnergyRecorder>(
-        history, inputs->cluster, inputs->knowledge, run.composition.power != "on", nullptr));
+        history, inputs->cluster, inputs->knowledge, run.composition.rests_nodes(), nullptr));
     run.options.observer = energy.back().get();
   }
   auto results = study::simulator::simulate_all(history, plan.runs, 1);

@@ -265,8 +265,7 @@ BackfillReservation DecisionBoard::earliest_start(Job job) {
     // Whoever leaves the reserved room may run on.
     return {typed_->start_ns(), std::numeric_limits<int32_t>::max()};
   }
-  if (!policies_.placement->fungible() || books_ != nullptr ||
-      state_.resources().restricted(job->request)) {
+  if (!policies_.fungible || books_ != nullptr || state_.resources().restricted(job->request)) {
     return reserve_by_trial(*job);
   }
   BackfillReservation reservation;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/policy/select/select.hpp"
 #include "core/scheduler/sharing_books.hpp"
 #include "core/scheduler/state.hpp"
 #include "core/scheduler/typed_backfill_reservation.hpp"

@@ -94,7 +94,7 @@ WaitReason why_waiting(const Core& core, JobId id, TimeNs now, uint64_t seed) {
   }
   why.cause = why_not_placed(state, job, now, seed, why);
   if (why.cause != WaitCause::NotWaiting) return why;
-  why.cause = core.policies().select->needs_estimates() ? WaitCause::Reservation : WaitCause::Order;
+  why.cause = core.policies().needs_estimates ? WaitCause::Reservation : WaitCause::Order;
   return why;
 }
 

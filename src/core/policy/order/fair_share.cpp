@@ -1,6 +1,7 @@
 // Fair-share: jobs of those who were served least for their shares go first (fair_tree.hpp), then
 // by arrival.
 #include "core/policy/order/queue_order.hpp"
+#include "core/policy/part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -22,8 +23,12 @@ class FairShare final : public QueueOrder {
 
 }  // namespace
 
-std::unique_ptr<QueueOrder> make_fair_share(const model::SiteRules& rules) {
-  return std::make_unique<FairShare>(rules);
-}
+extern const Part kFairShare = {
+    .kind = PartKind::Order,
+    .name = "fair-share",
+    .description = "who was served least for its shares first (Fair Tree)",
+    .install = [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
+      set.order = std::make_unique<FairShare>(*set.rules);
+    }};
 
 }  // namespace goban::core::policy

@@ -1,5 +1,6 @@
 // First in, first out: by submit time.
 #include "core/policy/order/queue_order.hpp"
+#include "core/policy/part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -13,6 +14,9 @@ class Fifo final : public QueueOrder {
 
 }  // namespace
 
-std::unique_ptr<QueueOrder> make_fifo() { return std::make_unique<Fifo>(); }
+extern const Part kFifo = {.kind = PartKind::Order,
+                           .name = "fifo",
+                           .description = "by submit time",
+                           .install = put<&PolicySet::order, Fifo>};
 
 }  // namespace goban::core::policy

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/policy/order/queue_order.hpp"
+#include "core/policy/part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -39,8 +40,13 @@ class Multifactor final : public QueueOrder {
 
 }  // namespace
 
-std::unique_ptr<QueueOrder> make_multifactor(const model::SiteRules& rules) {
-  return std::make_unique<Multifactor>(rules);
-}
+// The rules are the set's own and outlive the order.
+extern const Part kMultifactor = {
+    .kind = PartKind::Order,
+    .name = "multifactor",
+    .description = "weighted age, fair-share, qos, partition and size, as Slurm's",
+    .install = [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
+      set.order = std::make_unique<Multifactor>(*set.rules);
+    }};
 
 }  // namespace goban::core::policy

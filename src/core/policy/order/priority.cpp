@@ -1,5 +1,6 @@
 // Priority: the largest priority first, then by arrival.
 #include "core/policy/order/queue_order.hpp"
+#include "core/policy/part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -14,6 +15,9 @@ class Priority final : public QueueOrder {
 
 }  // namespace
 
-std::unique_ptr<QueueOrder> make_priority() { return std::make_unique<Priority>(); }
+extern const Part kPriority = {.kind = PartKind::Order,
+                               .name = "priority",
+                               .description = "largest priority first, then by submit time",
+                               .install = put<&PolicySet::order, Priority>};
 
 }  // namespace goban::core::policy

@@ -3,7 +3,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "core/model/job_state.hpp"
@@ -27,6 +26,8 @@ struct OrderKey {
   }
 };
 
+/// PAL's artifact promotes a job that waited so long.
+inline constexpr double kStarvation_s = 1000.0 * 3600;
 /// Tier of a job that starved and was promoted, and of every other (PAL spec 7).
 inline constexpr int32_t kPromotedTier = 1;
 inline constexpr int32_t kNormalTier = 999;
@@ -58,17 +59,5 @@ class QueueOrder {
   /// Reads OrderView::fair_share.
   [[nodiscard]] virtual bool uses_fair_share() const { return false; }
 };
-
-std::unique_ptr<QueueOrder> make_fifo();
-std::unique_ptr<QueueOrder> make_priority();
-/// Attained service is compared in whole multiples of `quantum_ns`; 0 = exactly. Without it two
-/// jobs would take turns at every event.
-std::unique_ptr<QueueOrder> make_las(TimeNs quantum_ns);
-/// The first level ends at `first_gpu_ns` of GPU time, each other at twice the one before.
-std::unique_ptr<QueueOrder> make_attained_levels(TimeNs first_gpu_ns);
-std::unique_ptr<QueueOrder> make_srtf(const model::WorkOracle* oracle);
-/// `rules` outlive the order.
-std::unique_ptr<QueueOrder> make_fair_share(const model::SiteRules& rules);
-std::unique_ptr<QueueOrder> make_multifactor(const model::SiteRules& rules);
 
 }  // namespace goban::core::policy

@@ -3,8 +3,10 @@
 // undo costs time; groups settle, jobs cool down, and what failed together is kept apart; power is
 // limited into slack.
 #include <algorithm>
+#include <limits>
 
 #include "base/check.hpp"
+#include "core/policy/part.hpp"
 #include "core/policy/sharing/benefit.hpp"
 #include "core/policy/sharing/place_search.hpp"
 #include "core/policy/sharing/power_caps.hpp"
@@ -147,10 +149,46 @@ class Eaco final : public Sharing {
   mutable std::vector<RankedKind> buffer_;
 };
 
+template <ShareRanking kRanking>
+void put_eaco(PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
+  set.sharing = std::make_unique<Eaco>(options, kRanking);
+}
+
+/// What share-worth starts from; tuned on seeds other than those reported (docs/studies/goban.md).
+void set_worth_defaults(PolicyOptions& options) {
+  // What sharing is worth is asked directly, so utilisations forbid nothing.
+  options.limits.util_max_pct = std::numeric_limits<double>::infinity();
+  options.prices.delay_price_w = 600;
+  options.prices.crowded_rates = 1.5;
+}
+
 }  // namespace
 
-std::unique_ptr<Sharing> make_eaco(const PolicyOptions& options, ShareRanking ranking) {
-  return std::make_unique<Eaco>(options, ranking);
-}
+extern const Part kEaco = {
+    .kind = PartKind::Sharing,
+    .name = "share-eaco",
+    .description = "EaCO where it saves joules, with margins, undo and memory",
+    .install = put_eaco<ShareRanking::Highest>,
+    .knowledge = KnowledgeUse::Required};
+
+extern const Part kEacoSimilar = {.kind = PartKind::Sharing,
+                                  .name = "share-eaco-similar",
+                                  .description = "the same, loads like the job's first",
+                                  .install = put_eaco<ShareRanking::Similar>,
+                                  .knowledge = KnowledgeUse::Required};
+
+extern const Part kEacoComplementary = {.kind = PartKind::Sharing,
+                                        .name = "share-eaco-complementary",
+                                        .description = "the same, loads unlike the job's first",
+                                        .install = put_eaco<ShareRanking::Complementary>,
+                                        .knowledge = KnowledgeUse::Required};
+
+extern const Part kShareWorth = {
+    .kind = PartKind::Sharing,
+    .name = "share-worth",
+    .description = "EaCO where joules saved are worth the time they cost",
+    .install = put_eaco<ShareRanking::Worth>,
+    .knowledge = KnowledgeUse::Optional,
+    .set_defaults = set_worth_defaults};
 
 }  // namespace goban::core::policy

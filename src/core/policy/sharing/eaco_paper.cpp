@@ -3,6 +3,7 @@
 // epoch of observation it is asked once more, and the job that came last leaves if one would break.
 // No benefit test, no margin for errors, nothing is looked at again later.
 #include "base/check.hpp"
+#include "core/policy/part.hpp"
 #include "core/policy/sharing/place_search.hpp"
 
 namespace goban::core::policy {
@@ -50,10 +51,31 @@ class EacoPaper final : public Sharing {
   mutable std::vector<RankedKind> buffer_;
 };
 
+template <ShareRanking kRanking>
+void put_eaco_paper(PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
+  set.sharing = std::make_unique<EacoPaper>(options, kRanking);
+}
+
 }  // namespace
 
-std::unique_ptr<Sharing> make_eaco_paper(const PolicyOptions& options, ShareRanking ranking) {
-  return std::make_unique<EacoPaper>(options, ranking);
-}
+extern const Part kEacoPaper = {
+    .kind = PartKind::Sharing,
+    .name = "share-eaco-paper",
+    .description = "EaCO: the most utilised GPUs that keep all deadlines",
+    .install = put_eaco_paper<ShareRanking::Highest>,
+    .knowledge = KnowledgeUse::Required};
+
+extern const Part kEacoPaperSimilar = {.kind = PartKind::Sharing,
+                                       .name = "share-eaco-paper-similar",
+                                       .description = "the same, loads like the job's first",
+                                       .install = put_eaco_paper<ShareRanking::Similar>,
+                                       .knowledge = KnowledgeUse::Required};
+
+extern const Part kEacoPaperComplementary = {
+    .kind = PartKind::Sharing,
+    .name = "share-eaco-paper-complementary",
+    .description = "the same, loads unlike the job's first",
+    .install = put_eaco_paper<ShareRanking::Complementary>,
+    .knowledge = KnowledgeUse::Required};
 
 }  // namespace goban::core::policy

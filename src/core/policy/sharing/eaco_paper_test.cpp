@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/policy/sharing/test_sharing.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -8,6 +9,10 @@ namespace {
 const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1.2, 1.5}},
                                   {.apps = {0, 2}, .slowdown = {2.5, 2.5}},
                                   {.apps = {0, 3}, .slowdown = {}, .never = true}}};
+
+std::unique_ptr<Sharing> make_eaco_paper(const PolicyOptions& options) {
+  return test_part("share-eaco-paper", options).sharing;
+}
 
 TEST(EacoPaper, HighestUtilisationFirstBelowTheThreshold) {
   TestSharing view(kSite);
@@ -81,9 +86,9 @@ TEST(EacoPaper, RankingIsAParameter) {
   view.run({.app = 1, .util_pct = 20}, {0});
   view.run({.app = 1, .util_pct = 60}, {1});
   const JobId job = view.submit({.app = 0, .util_pct = 25});
-  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({}, ShareRanking::Highest), job), 1);
-  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({}, ShareRanking::Similar), job), 0);
-  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({}, ShareRanking::Complementary), job), 1);
+  EXPECT_EQ(view.chosen_gpu(*test_part("share-eaco-paper").sharing, job), 1);
+  EXPECT_EQ(view.chosen_gpu(*test_part("share-eaco-paper-similar").sharing, job), 0);
+  EXPECT_EQ(view.chosen_gpu(*test_part("share-eaco-paper-complementary").sharing, job), 1);
 }
 
 TEST(EacoPaper, TakesPartOfALargerGroupIfNoneIsOfItsSize) {

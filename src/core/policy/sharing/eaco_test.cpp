@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/policy/sharing/test_sharing.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -12,6 +13,13 @@ const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1.1, 1.2}},
                                   {.apps = {0, 2}, .slowdown = {1.98, 1.98}},
                                   {.apps = {0, 3}, .slowdown = {1.05, 1.05}}}};
 constexpr double kUpper = 1 + 1.645 * 0.03;
+
+std::unique_ptr<Sharing> make_eaco(const PolicyOptions& options) {
+  return test_part("share-eaco", options).sharing;
+}
+std::unique_ptr<Sharing> make_eaco_paper(const PolicyOptions& options) {
+  return test_part("share-eaco-paper", options).sharing;
+}
 
 PolicyOptions options() {
   PolicyOptions o;

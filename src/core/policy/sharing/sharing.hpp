@@ -119,8 +119,6 @@ class Sharing {
   [[nodiscard]] virtual bool caps_power() const { return false; }
 };
 
-std::unique_ptr<Sharing> make_exclusive();
-
 /// Among groups that can be joined, which goes first.
 enum class ShareRanking : uint8_t {
   Highest,        ///< highest utilisation (EaCO: consolidates)
@@ -128,21 +126,5 @@ enum class ShareRanking : uint8_t {
   Complementary,  ///< utilisation least like the job's: a light job beside heavy ones
   Worth,          ///< what sharing saves, less the price of the time that it costs
 };
-
-/// FIFO_packed as Gavel has it: a blocked job joins one resident job of equal GPU count with the
-/// highest sum of normalised rates, if above 1.5.
-std::unique_ptr<Sharing> make_fifo_packed(SharingRules rules);
-/// Gandiva as Gavel has it: if demand exceeds the cluster, random pairs of equal GPU count; a pair
-/// measured at a sum of rates below 1 is parted.
-std::unique_ptr<Sharing> make_gandiva(SharingRules rules);
-
-/// EaCO as its paper has it (Haghshenas and Hashemi, arXiv 2412.08294): mean slowdowns, deadlines
-/// only.
-std::unique_ptr<Sharing> make_eaco_paper(const PolicyOptions& options,
-                                         ShareRanking ranking = ShareRanking::Highest);
-/// EaCO with a benefit test, upper quantiles, memory in bytes, hysteresis, negative memory,
-/// priority jobs alone, and power caps into slack.
-std::unique_ptr<Sharing> make_eaco(const PolicyOptions& options,
-                                   ShareRanking ranking = ShareRanking::Highest);
 
 }  // namespace goban::core::policy

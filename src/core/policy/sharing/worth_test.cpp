@@ -6,6 +6,7 @@
 #include "core/policy/sharing/benefit.hpp"
 #include "core/policy/sharing/power_caps.hpp"
 #include "core/policy/sharing/test_sharing.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -41,7 +42,7 @@ class Worth : public testing::Test {
  public:
   Worth() { view.set_demand(0); }
   int64_t chosen(const PolicyOptions& options, TestJob job = {.util_pct = 90}) {
-    return view.chosen_gpu(*make_eaco(options, ShareRanking::Worth), view.submit(job));
+    return view.chosen_gpu(*test_part("share-worth", options).sharing, view.submit(job));
   }
   TestSharing view{site()};
 };
