@@ -36,6 +36,7 @@ goban_module(core/scheduler core/model core/policy)
 
 # What happened on a site, and its report.
 goban_layer(site base core)
+goban_module(site/inputs)
 goban_module(site/records)
 goban_module(site/store site/records)
 goban_module(site/series)

@@ -13,12 +13,12 @@
 #include "cli/site/analyze_series.hpp"
 #include "cli/site/reading_options.hpp"
 #include "cli/study/analyze_sizing.hpp"
-#include "core/model/cluster_presets.hpp"
 #include "site/analysis/analyse.hpp"
 #include "site/analysis/rules_file.hpp"
 #include "site/analysis/what_if.hpp"
 #include "site/analysis/why.hpp"
 #include "site/analysis/writers.hpp"
+#include "site/inputs/inputs.hpp"
 #include "site/page/html_report.hpp"
 #include "site/page/json_text.hpp"
 #include "site/records/record_table.hpp"
@@ -221,7 +221,7 @@ base::Status prepare(const AnalyzeArguments& arguments, Analysis& work) {
     work.rules = std::move(*read);
   }
   if (!arguments.cluster.empty()) {
-    auto resolved = core::model::resolve_cluster(arguments.cluster);
+    auto resolved = site::inputs::resolve_cluster(arguments.cluster);
     if (!resolved) return base::failure(resolved.error());
     work.cluster.emplace(std::move(*resolved));
   }

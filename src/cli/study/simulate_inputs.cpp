@@ -10,12 +10,9 @@
 #include "cli/shell/progress.hpp"
 #include "cli/study/simulate_knowledge.hpp"
 #include "core/knowledge/app_class.hpp"
-#include "core/knowledge/energy/power_presets.hpp"
 #include "core/knowledge/penalty_model.hpp"
-#include "core/knowledge/scores_file.hpp"
-#include "core/model/cluster_presets.hpp"
-#include "core/model/site_rules_file.hpp"
 #include "core/scheduler/accounts.hpp"
+#include "site/inputs/inputs.hpp"
 #include "study/history/incidents.hpp"
 
 namespace goban::cli {
@@ -100,7 +97,7 @@ base::Status add_job_profile(const std::string& path, SimulateInputs& inputs) {
 /// The rules of the site; no job may ask for more than its account may ever hold.
 base::Status add_rules(const std::string& path, SimulateInputs& inputs) {
   core::model::JobHistory& history = inputs.jobs.history;
-  auto rules = core::model::read_site_rules(path, history);
+  auto rules = site::inputs::read_site_rules(path, history);
   if (!rules) return base::failure(rules.error());
   core::scheduler::Accounts nobody_runs(*rules);
   size_t too_large = 0;
@@ -153,11 +150,11 @@ Result<study::history::ReadResult> read_history(SimulateFiles& files,
 
 std::vector<std::string> SimulateFiles::input_paths() const {
   std::vector<std::string> paths;
-  if (core::model::is_cluster_file(cluster)) paths.push_back(cluster);
+  if (site::inputs::is_cluster_file(cluster)) paths.push_back(cluster);
   for (const std::string* path : {&jobs, &scores, &fillers, &accounts, &incidents, &colocation}) {
     if (!path->empty()) paths.push_back(*path);
   }
-  if (core::knowledge::is_power_file(energy)) paths.push_back(energy);
+  if (site::inputs::is_power_file(energy)) paths.push_back(energy);
   if (is_deadline_file(deadlines)) paths.push_back(deadlines);
   paths.insert(paths.end(), job_profiles.begin(), job_profiles.end());
   return paths;
@@ -192,7 +189,7 @@ study::simulator::FillerSource SimulateInputs::filler_source() const {
 }
 
 Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out, uint64_t seed) {
-  auto cluster = core::model::resolve_cluster(files.cluster);
+  auto cluster = site::inputs::resolve_cluster(files.cluster);
   if (!cluster) return base::failure(cluster.error());
   auto jobs = read_history(files, *cluster, out);
   if (!jobs) return base::failure(jobs.error());
@@ -209,7 +206,7 @@ Result<SimulateInputs> load_inputs(SimulateFiles& files, const std::string& out,
   }
   inputs.rules = std::make_shared<core::model::SiteRules>();
   if (!files.scores.empty()) {
-    auto scores = core::knowledge::read_scores(files.scores, inputs.cluster.num_gpus());
+    auto scores = site::inputs::read_scores(files.scores, inputs.cluster.num_gpus());
     if (!scores) return base::failure(scores.error());
     inputs.scores = std::move(*scores);
   }

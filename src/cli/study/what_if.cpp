@@ -16,6 +16,7 @@
 #include "cli/study/simulate_knowledge.hpp"
 #include "cli/study/simulate_runs.hpp"
 #include "core/model/site_rules_file.hpp"
+#include "site/inputs/inputs.hpp"
 #include "site/store/job_store.hpp"
 #include "study/results/energy_recorder.hpp"
 
@@ -130,7 +131,7 @@ Result<SimulateInputs> WhatIf::load(const Question& question) const {
   }
   core::model::SiteRules rules;
   if (!config_.accounts.empty()) {
-    auto read = core::model::read_site_rules(config_.accounts, inputs.jobs.history);
+    auto read = site::inputs::read_site_rules(config_.accounts, inputs.jobs.history);
     if (!read) return base::failure(read.error());
     rules = std::move(*read);
   }

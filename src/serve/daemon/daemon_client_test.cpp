@@ -86,7 +86,7 @@ class SleepyDeskTest : public DaemonDeskTest {
  public:
   live::controller::Site site() const override {
     live::controller::Site site = DaemonDeskTest::site();
-    core::knowledge::PowerCatalog power = core::knowledge::resolve_power("v100").value();
+    core::knowledge::PowerCatalog power = core::knowledge::make_power_presets("v100").value();
     power.models.front().sleep = {.enter_s = 0.5, .wake_s = 0.5};
     core::policy::KnowledgeSources sources;
     sources.power = power;

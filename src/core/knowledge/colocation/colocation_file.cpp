@@ -10,7 +10,6 @@
 #include "base/csv.hpp"
 #include "base/nearest.hpp"
 #include "base/number.hpp"
-#include "base/text_file.hpp"
 #include "base/units.hpp"
 
 namespace goban::core::knowledge {
@@ -38,7 +37,6 @@ constexpr std::array<std::string_view, kNumColumns> kNames = {"gpu_type",  "memb
                                                               "samples",   "rel_std", "util_pct",
                                                               "mem_bytes", "power_w", "source"};
 constexpr std::string_view kNever = "never";
-constexpr size_t kFileBytesMax = size_t{256} << 20;
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -230,12 +228,6 @@ bool is_set_name(std::string_view name) {
 
 Result<ColocationHistory> parse_colocation(std::string_view text, const std::string& file) {
   return ColocationReader(text, file).run();
-}
-
-Result<ColocationHistory> read_colocation(const std::string& path) {
-  const auto text = base::read_text_file(path, kFileBytesMax);
-  if (!text) return base::failure(text.error());
-  return parse_colocation(*text, base::input_name(path));
 }
 
 std::string to_csv(const ColocationHistory& history) {
