@@ -1,5 +1,5 @@
-// DuckDB on the file of analyze_bench: load it into a table, then six group-bys that part of the report
-// needs. One thread. Usage: npm i @duckdb/node-api; node analyze_duckdb.mjs SACCT_FILE
+// DuckDB on the file of analyze_bench: loads it into a table, then runs six group-bys that part of the
+// report needs. One thread. Usage: npm i @duckdb/node-api; node analyze_duckdb.mjs SACCT_FILE
 import { DuckDBInstance } from '@duckdb/node-api';
 const file = process.argv[2];
 const t0 = process.cpuUsage();

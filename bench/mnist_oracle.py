@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Mesh TensorFlow's MNIST example written a second time, in PyTorch, from its description alone.
+"""An independent implementation of Mesh TensorFlow's MNIST example, in PyTorch, from its description.
 
-Says how far one epoch's test accuracy spreads over seeds, which goban-train's is compared with:
-an ordinary SAME convolution on 28 x 28 instead of blocks and halos, autograd instead of gradients by
-graph, and an Adafactor of its own. Prints a line a seed, as goban-train does.
+Measures how much the test accuracy after one epoch varies over seeds, for comparison with goban-train:
+an ordinary SAME convolution on 28 x 28 instead of blocks and halos, autograd instead of graph
+gradients, and its own Adafactor. Prints one line per seed, like goban-train.
 
     bench/mnist_oracle.py --data ~/.cache/goban/data/mnist --batch-size 250 --seeds 1,2,3
 """
@@ -62,7 +62,7 @@ class Adafactor:
         rate, decay = min(1 / math.sqrt(self.step), 0.01), 1 - self.step ** -0.8
         for p in self.parameters:
             squared = p.grad ** 2 + 1e-30
-            # Factored over the two largest dimensions, if both have 128 elements or more. The example's
+            # Factored over the two largest dimensions, if both have at least 128 elements. The example's
             # first dense kernel has five (blocks, rows and columns of the image), so it is not.
             if p.dim() == 2 and p is not self.never and min(p.shape) >= 128:
                 r, c = self.slots.setdefault(p, (torch.zeros(p.shape[0]), torch.zeros(p.shape[1])))

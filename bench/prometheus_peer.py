@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The values of jobs from Prometheus, one range query a job, beside those of the series store.
+"""Job values from Prometheus, with one range query per job and value, compared with the series store.
 
-Takes a folder of `goban trace generate --like abci-2019 --with-gpu-series`, puts its samples into a
-real Prometheus (promtool tsdb create-blocks-from openmetrics), asks for mean, standard deviation and
+Takes a folder of `goban trace generate --like abci-2019 --with-gpu-series`, loads its samples into a
+real Prometheus (promtool tsdb create-blocks-from openmetrics), queries mean, standard deviation and
 maximum of each job's GPUs, and compares the means with truth.csv. Prints JSON.
 
 usage: prometheus_peer.py GOBAN FOLDER [JOBS = 200]
@@ -23,7 +23,7 @@ METRIC = "goban_gpu_utilization_percent"
 
 
 def write_openmetrics(goban, folder, path):
-    """All values of the store as OpenMetrics; returns how many."""
+    """Writes all values of the store as OpenMetrics; returns their number."""
     count = 0
     show = subprocess.Popen([goban, "series", "show", f"{folder}/series"], stdout=subprocess.PIPE,
                             text=True)
@@ -48,7 +48,7 @@ def query(expression, at_s):
 
 
 def means_of(job):
-    """Mean of each GPU of a job, with the other two numbers asked for as well."""
+    """The mean of each GPU of a job; queries the other two values as well."""
     gpus = [one.split("|")[:2] for one in job["gpus"].split(";")]
     nodes = "|".join(sorted({node for node, _ in gpus}))
     index = "|".join(sorted({gpu for _, gpu in gpus}))

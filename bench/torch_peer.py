@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The models of bench/train_bench.cpp in PyTorch: prints images (lm: tokens) a second of all processes
-together.
+"""The models of bench/train_bench.cpp in PyTorch: prints the images (lm: tokens) per second of all
+processes together.
 
-Written as a user of PyTorch would, with what costs nothing to choose: data in memory, picked by index;
-gradients set to None; fused AdamW. Under RANK and WORLD_SIZE (torchrun, or bench/against_torch) it is
-DistributedDataParallel, gloo on the CPU, nccl on GPUs. Not counted here, but in ours: right predictions.
+Written in ordinary PyTorch style, with every optimisation that is free: data in memory, selected by index;
+gradients set to None; fused AdamW. Under RANK and WORLD_SIZE (torchrun, or bench/against_torch) it uses
+DistributedDataParallel, gloo on the CPU, nccl on GPUs. Unlike goban-train, it does not count correct predictions.
 
 usage: torch_peer.py mlp|conv|lm BATCH sgd|adamw|adafactor fp32|bf16 SECONDS [--compile] [--device cuda]
 """
@@ -78,7 +78,7 @@ def make_optimizer(name, parameters):
     if name == "adamw":
         try:
             return torch.optim.AdamW(parameters, lr=1e-3, fused=True)
-        except (TypeError, RuntimeError):  # older ones fuse on GPUs only
+        except (TypeError, RuntimeError):  # older versions fuse on GPUs only
             return torch.optim.AdamW(parameters, lr=1e-3)
     return torch.optim.Adafactor(parameters)
 

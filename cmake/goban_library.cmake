@@ -1,9 +1,10 @@
 # goban_library(<module> [LIBS <third-party targets>...] [TEST_LIBS ...] [TEST_USES <modules>...]):
 # one static library from the module's sources, and one test program from its *_test.cpp files, whose
-# tests are registered one by one with ctest under the label of their layer. TEST_USES: modules that
-# its tests alone may include.
+# tests are registered one by one with ctest under the label of their module. The target
+# tests_<layer> builds all that the tests of a layer need. TEST_USES: modules that only its tests may
+# include. OWN_HEADERS: compiled with other macros than the common precompiled headers.
 function(goban_library module)
-  cmake_parse_arguments(ARG "" "" "LIBS;TEST_LIBS;TEST_USES" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_HEADERS" "" "LIBS;TEST_LIBS;TEST_USES" ${ARGN})
   string(REGEX REPLACE "/.*" "" layer ${module})
   string(REPLACE "/" "_" name ${module})
   if(module STREQUAL layer AND NOT module STREQUAL cli)
@@ -27,12 +28,15 @@ function(goban_library module)
     add_library(goban_${name} STATIC ${sources})
     target_include_directories(goban_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(goban_${name} PUBLIC goban_flags ${uses} ${ARG_LIBS})
-    goban_precompiled(goban_${name})
+    if(NOT ARG_OWN_HEADERS)
+      goban_precompiled(goban_${name})
+    endif()
   else()
     add_library(goban_${name} INTERFACE)
     target_include_directories(goban_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(goban_${name} INTERFACE goban_flags ${uses} ${ARG_LIBS})
   endif()
+  goban_tests_target(${layer})
   # All modules of a layer, for the layers above it.
   if(NOT TARGET goban_layer_${layer})
     add_library(goban_layer_${layer} INTERFACE)
@@ -49,7 +53,24 @@ function(goban_library module)
       GTest::gtest_main ${ARG_TEST_LIBS})
     target_compile_definitions(${name}_test PRIVATE GOBAN_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
       GOBAN_BINARY_DIR="${CMAKE_BINARY_DIR}")
-    goban_precompiled_test(${name}_test)
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS ${layer})
+    if(NOT ARG_OWN_HEADERS)
+      goban_precompiled_test(${name}_test)
+    endif()
+    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS ${module})
+    add_dependencies(tests_${layer} ${name}_test)
   endif()
+endfunction()
+
+# goban_tests_target(<layer>): the target tests_<layer>, made once.
+function(goban_tests_target layer)
+  if(NOT TARGET tests_${layer})
+    add_custom_target(tests_${layer})
+  endif()
+endfunction()
+
+# goban_label(<label> <tests>...): tests that are no *_test.cpp belong to this layer or module.
+function(goban_label label)
+  foreach(test ${ARGN})
+    set_property(TEST ${test} APPEND PROPERTY LABELS ${label})
+  endforeach()
 endfunction()

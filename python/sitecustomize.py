@@ -1,5 +1,5 @@
-"""Found by Python at its start because `goban wrap` puts this folder first in PYTHONPATH: installs
-the hooks of goban_wrap, then runs the sitecustomize that stands behind this one, if there is one."""
+"""Imported by Python at its start because `goban wrap` puts this folder first in PYTHONPATH. Installs
+the hooks of goban_wrap, then runs the next sitecustomize in the path, if there is one."""
 
 import importlib.machinery
 import importlib.util
@@ -24,7 +24,7 @@ if os.environ.get("GOBAN_PROGRESS_SOCKET"):
         from goban_wrap import hooks
 
         hooks.install()
-    except Exception as problem:  # the training goes before its reports
+    except Exception as problem:  # the training is more important than its reports
         print(f"goban wrap: no reports: {problem!r}", file=sys.stderr)
 
 _run_the_next_one()

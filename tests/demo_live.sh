@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The live part of the demonstration, shortened: all ten trainings complete, and the analysis knows of
-# them.
+# The live part of the demonstration, shortened: all ten training runs complete, and the analysis
+# contains them.
 #   demo_live.sh GOBAN GOBAN-TRAIN FOLDER
 set -euo pipefail
 out=$3
@@ -15,11 +15,11 @@ for log in "$out"/train-*.out; do
   grep -q 'test_loss' "$log" || fail "$log has no result"
 done
 [[ $(ls "$out"/train-*.out | wc -l) == 10 ]] || fail "ten logs"
-head -n 1 "$out/learned.csv" | grep -q '^gpu_type,members' || fail "what sharing learned"
+head -n 1 "$out/learned.csv" | grep -q '^gpu_type,members' || fail "the learned co-location history"
 
-# Interrupted while it trains, it leaves nothing behind.
+# If interrupted during training, it leaves no process behind.
 out=$3-interrupted
-# A shell makes what it starts in the background deaf to Ctrl-C.
+# A shell makes background processes ignore SIGINT.
 GOBAN_DEMO_SECONDS=2 python3 -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 os.execvp("bash", ["bash", *sys.argv[1:]])' "$(dirname "$0")/../tools/demo_live.sh" "$1" "$2" "$out" \
@@ -37,4 +37,4 @@ for _ in $(seq 300); do
   pgrep -f "$out/" >/dev/null || break
   sleep 0.1
 done
-! pgrep -af "$out/" || fail "something is left"
+! pgrep -af "$out/" || fail "a process is left"

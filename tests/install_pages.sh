@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cmake --install brings the man pages and the completions of all shells: install_pages.sh CMAKE BUILD
+# cmake --install installs the man pages and the completions of all shells: install_pages.sh CMAKE BUILD
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,5 +1,5 @@
 #!/bin/bash
-# An interrupt (Ctrl-C) makes all ranks save and leave, and the run resumes there.
+# An interrupt (Ctrl-C) makes all ranks save and exit, and the run resumes there.
 # Arguments: goban-train.
 set -u
 train=$1

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The unit of systemd is one, and jobs outlive its restarts: systemd_unit.sh SYSTEMD-ANALYZE UNIT
+# The systemd unit is valid, and jobs outlive its restarts: systemd_unit.sh SYSTEMD-ANALYZE UNIT
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-# The program need not be installed here.
+# The program need not be installed.
 sed 's#^ExecStart=/usr/local/bin/goban#ExecStart=/bin/true#' "$2" >"$folder/goban.service"
 "$1" verify --man=no "$folder/goban.service"
 for line in 'KillMode=process' 'Delegate=yes' 'ExecReload=kill -HUP $MAINPID'; do

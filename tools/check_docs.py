@@ -16,7 +16,7 @@ SKIPPED = ("build", "out", "node_modules", ".git")
 
 
 def markdown_files(root):
-    """The Markdown files of the repository; what git ignores is skipped where git can say."""
+    """The Markdown files of the repository, without those that git ignores (if this is a git tree)."""
     listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others",
                              "--exclude-standard", "*.md"], capture_output=True, check=False)
     if listed.returncode == 0:
@@ -27,7 +27,7 @@ def markdown_files(root):
 
 
 def lines_outside_code(text):
-    """(number, line) of the lines that are not in fenced code, without `code` inside them."""
+    """(number, line) of the lines outside fenced code, with inline `code` removed."""
     fenced = False
     for number, line in enumerate(text.splitlines(), start=1):
         if line.lstrip().startswith("```"):
@@ -37,7 +37,7 @@ def lines_outside_code(text):
 
 
 def anchors_of(text):
-    """The anchors that headings get: lower case, spaces to dashes, punctuation dropped."""
+    """The anchors of headings: lower case, spaces become dashes, punctuation is dropped."""
     anchors = set()
     fenced = False
     for line in text.splitlines():
@@ -51,7 +51,7 @@ def anchors_of(text):
 
 
 def check_tree(root):
-    """All violations, as text."""
+    """All violations, as strings."""
     root = Path(root).resolve()
     violations = []
     linked = {}

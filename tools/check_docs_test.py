@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests check_docs.py on small trees."""
+"""Tests of check_docs.py on small trees."""
 
 import tempfile
 import unittest

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks the architecture: which layer and module may include which, and which library lives where.
+"""Checks the architecture: which layer and module may include which, and where libraries may be used.
 
 The layers and modules come from cmake/layers.cmake, the table that CMake links by, and what tests
-alone may include from src/CMakeLists.txt (TEST_USES). A permission that no include needs is reported
-as well. The rules about libraries, sizes and names are the tables below. Prints
+alone may include from src/CMakeLists.txt (TEST_USES). A permission that no include needs is a
+violation, too. The rules about libraries, sizes and names are the tables below. Prints
 `file:line: message` for each violation and exits with 1 if there is one.
 
 usage: check_includes.py [ROOT]
@@ -17,11 +17,11 @@ from pathlib import Path
 HEADER_LINES_MAX = 250
 SOURCE_LINES_MAX = 700
 
-# Violations we accept: (path, start of the message) -> why. One that no longer occurs is reported.
+# Accepted violations: (path, start of the message) -> reason. One that no longer occurs is reported.
 EXCEPTIONS = {}
 
 # Library headers by prefix -> the paths that may include them (prefixes under the root).
-# An empty tuple: any room. The longest prefix counts.
+# EVERYWHERE: any module. The longest prefix counts.
 EVERYWHERE = ("",)
 LIBRARIES = {
     "fmt/": EVERYWHERE,
@@ -37,8 +37,7 @@ LIBRARIES = {
     "zlib.h": ("src/base/", "src/study/history/", "src/site/series/", "src/train/data/",
                "src/train/mesh/"),
     "boost/": ("src/study/history/", "src/core/knowledge/"),
-    "httplib.h": ("src/site/telemetry/",),
-    "curl/": ("src/base/http/", "src/serve/api/"),
+    "curl/": ("src/base/http/",),
     "microhttpd.h": ("src/base/http/",),
     "sqlite3.h": ("src/site/store/sqlite.cpp", "src/site/store/sqlite_copy.cpp",
                   "src/site/store/test_faulty_files.hpp"),
@@ -48,9 +47,9 @@ LIBRARIES = {
 }
 
 # Only in tests, wherever they are.
-TEST_LIBRARIES = ("gtest/", "gmock/", "rapidcheck.h", "rapidcheck/")
+TEST_LIBRARIES = ("gtest/", "gmock/", "rapidcheck.h", "rapidcheck/", "httplib.h")
 
-# What the pure modules may not see: an operating system, a clock, threads, hidden randomness.
+# Headers that pure modules may not include: operating system, clocks, threads, hidden randomness.
 IO_HEADERS = {
     "cstdio", "stdio.h", "fstream", "iostream", "filesystem", "chrono", "ctime", "time.h",
     "thread", "mutex", "condition_variable", "future", "atomic", "random", "cstdlib", "stdlib.h",
@@ -61,7 +60,7 @@ IO_OF_OURS = ("base/byte_source.hpp", "base/clock.hpp", "base/file_checksum.hpp"
               "base/gpus/", "base/gzip.hpp", "base/http/", "base/line_reader.hpp",
               "base/output_file.hpp", "base/text_file.hpp", "base/time_zone.hpp")  # fmt: skip
 
-# Headers of the operating system, in modules that may talk to it.
+# Headers of the operating system, for modules that may use it.
 SYSTEM_PREFIXES = ("sys/", "linux/", "unistd.h", "fcntl.h", "poll.h", "signal.h", "spawn.h",
                    "dlfcn.h", "netdb.h", "netinet/", "arpa/", "pthread.h", "sched.h", "malloc.h", "dirent.h",
                    "errno.h", "termios.h", "pwd.h", "grp.h", "dirent.h", "time.h", "stdio.h",
@@ -93,7 +92,7 @@ class Include:
 
 @dataclass
 class Table:
-    """What may include what. Every permission remembers where it stands and whether it is used."""
+    """Which module may include which. Every permission records its line and whether it is used."""
 
     layers: dict  # layer -> {lower layer: line}
     modules: dict  # module -> {other module of its layer: line}
@@ -108,7 +107,7 @@ class Table:
         return "/".join(folders) or None
 
     def permits(self, module, target, test):
-        """Notes the permission as used."""
+        """Marks the permission as used."""
         layer, lower = module.split("/")[0], target.split("/")[0]
         keys = [("module", module, target)] if layer == lower else [("layer", layer, lower)]
         if test:
@@ -142,14 +141,14 @@ def line_of(text, match):
 
 
 def read_table(text, path, report):
-    """The table must go upwards, so it cannot hold a cycle."""
+    """Entries may name only entries above them, so the table cannot contain a cycle."""
     table = Table({}, {}, {}, set())
     for match in LAYER.finditer(text):
         layer, *used = match.group(1).split()
         line = line_of(text, match)
         for name in used:
             if name not in table.layers:
-                report(path, line, f"layer {layer} uses {name}, which is no layer above it here")
+                report(path, line, f"layer {layer} uses {name}, which is not a layer above it here")
         if layer in table.layers:
             report(path, line, f"layer {layer} is listed twice")
         table.layers[layer] = dict.fromkeys(used, line)
@@ -160,7 +159,7 @@ def read_table(text, path, report):
             report(path, line, f"module {module} is in no layer")
         for name in used:
             if name not in table.modules:
-                report(path, line, f"module {module} uses {name}, which is no module above it here")
+                report(path, line, f"module {module} uses {name}, which is not a module above it here")
             elif name.split("/")[0] != module.split("/")[0]:
                 report(path, line, f"module {module} lists {name} of another layer: the list of its "
                                    "layer permits that")
@@ -181,7 +180,7 @@ def read_test_uses(table, text):
 
 
 def note_what_tests_reach(table, graph):
-    """Tests also use what the material they include needs: it has to be linked."""
+    """Tests also use what the test helpers they include need: it has to be linked."""
     for path in graph:
         module, reached, todo = table.module_of(path), set(), [path]
         if module not in table.tests or not is_test(path):
@@ -202,7 +201,7 @@ def check_permissions_used(table, layers_path, library_path, report):
             for target, line in targets.items():
                 if (kind, name, target) not in table.used:
                     report(path, line, f"{'tests of ' if kind == 'test' else ''}{name} may use "
-                                       f"{target}, and no include does: remove the permission")
+                                       f"{target}, but no include needs it: remove the permission")
 
 
 def includes_of(text):
@@ -220,32 +219,32 @@ def impure(path, name):
 
 
 def check_own_include(path, include, table, files, report):
-    """An include in quotes names a file of ours, from src/, in a module that this one may use."""
+    """An include in quotes must name one of our files, relative to src/, in a permitted module."""
     if f"src/{include.name}" not in files:
         report(path, include.line,
-               f'"{include.name}" is not under src/; name it from there, or use <> for a library')
+               f'"{include.name}" is not under src/; use a path relative to src/, or <> for a library')
         return
     if within(path, PURE) and not is_test_material(path) and include.name.startswith(IO_OF_OURS):
         report(path, include.line, impure(path, include.name))
         return
     module, target = table.module_of(path), table.module_of(f"src/{include.name}")
-    if module is None or target is None or target == module:  # bench/ may include every module
+    if module is None or target is None or target == module:  # bench/ may include all modules
         return
     if not table.permits(module, target, is_test_material(path)):
         report(path, include.line,
-               f'{module} may not include "{include.name}": cmake/layers.cmake lets it use '
+               f'{module} may not include "{include.name}": cmake/layers.cmake permits '
                + (", ".join(table.permitted(module)) or "no other module"))
 
 
 def check_library(path, include, report):
-    """An include in <> is of the standard library, or of a library that may be used there."""
+    """An include in <> must be of the standard library, or of a library permitted here."""
     name, line = include.name, include.line
     if name.startswith(TEST_LIBRARIES):
         if not is_test(path):
-            report(path, line, f"<{name}> belongs in *_test.cpp files only")
+            report(path, line, f"<{name}> is permitted in *_test.cpp files only")
         return
     if name.startswith("nlohmann/") and path.endswith(".hpp") and name != "nlohmann/json_fwd.hpp":
-        report(path, line, f"<{name}> belongs in .cpp files; headers take <nlohmann/json_fwd.hpp>")
+        report(path, line, f"<{name}> is permitted in .cpp files only; headers include <nlohmann/json_fwd.hpp>")
         return
     if within(path, PURE) and not is_test_material(path):
         if name in IO_HEADERS or name.startswith(SYSTEM_PREFIXES):
@@ -265,7 +264,7 @@ def check_library(path, include, report):
 
 
 def check_file(path, text, table, report):
-    """What a file shows by itself: its size, its module, its namespaces."""
+    """Checks of a single file: size, module, namespaces."""
     lines = text.count("\n") + (not text.endswith("\n"))
     limit = HEADER_LINES_MAX if path.endswith(".hpp") else SOURCE_LINES_MAX
     if lines > limit:
@@ -290,15 +289,15 @@ def check_file(path, text, table, report):
 
 
 def check_cycles(graph, report):
-    """Reports each include that closes a circle. graph: path -> [(line, path)]."""
+    """Reports each include that closes a cycle. graph: path -> [(line, path)]."""
     done, open_path = set(), []
 
     def visit(path):
         open_path.append(path)
         for line, target in graph.get(path, ()):
             if target in open_path:
-                circle = open_path[open_path.index(target):] + [target]
-                report(path, line, "include cycle: " + " -> ".join(circle))
+                cycle = open_path[open_path.index(target):] + [target]
+                report(path, line, "include cycle: " + " -> ".join(cycle))
             elif target not in done:
                 visit(target)
         open_path.pop()
@@ -338,7 +337,7 @@ def check_tree(root, exceptions=None):
             if include.own:
                 target = f"src/{include.name}"
                 if not path.startswith("src/") and include.name in files:
-                    target = include.name  # bench/ has headers of its own, named from the root
+                    target = include.name  # bench/ has its own headers, relative to the root
                 else:
                     check_own_include(path, include, table, files, report)
                 graph.setdefault(path, []).append((include.line, target))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The end of a ctest log in few lines: what failed, how many were skipped and why, and the count.
+# Summarises a ctest log in a few lines: failed tests, skipped tests with reasons, and the count.
 # usage: ctest_summary.sh LOG
 awk '
   /tests passed, .* tests? failed out of/ { count = $0 }

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# The demonstration: the daemon on four virtual GPUs with real jobs, and the analysis of what ran; a
-# generated history under seven policies; a month like ABCI's under five, with a report for a
-# browser; the report of an operator over accounting and GPU series; and, where the data folder of
-# the project lies beside the checkout, a real trace of PAL's paper against its artifact's own
-# numbers.
+# The demonstration:
+# - the daemon on four virtual GPUs with real jobs, and an analysis of these jobs;
+# - a generated history under seven policies;
+# - a month like ABCI's under five policies, with an HTML report;
+# - the operator's report from accounting and GPU series;
+# - if the data folder is present ($GOBAN_SHARED, or ../shared), a trace of PAL's paper compared with
+#   the results of its artifact.
 set -euo pipefail
 goban=build/bin/goban
 out=out/demo
@@ -12,7 +14,7 @@ mkdir -p "$out"
 bash "$(dirname "$0")/demo_live.sh" "$goban" build/bin/goban-train "$out/live"
 
 echo
-echo "== A month on 64 GPUs: 6,000 generated jobs, GPUs that differ, 7 policies =="
+echo "== A month on 64 GPUs: 6,000 generated jobs, GPUs of different speed, 7 policies =="
 "$goban" trace generate --like poisson --jobs 6000 --cluster sia-64 --load 0.85 --seed 7 \
   --out "$out/jobs.csv"
 "$goban" profile generate --cluster sia-64 --seed 7 --out "$out/scores.csv"
@@ -21,17 +23,17 @@ echo "== A month on 64 GPUs: 6,000 generated jobs, GPUs that differ, 7 policies 
   --policy fifo+packed,easy-backfill+packed,easy-backfill+pal,las+packed,las+pal,srtf+pal,goban
 
 echo
-echo "== A report with pictures: a month like ABCI's (4,352 GPUs, 4.5 times its jobs), 5 policies =="
+echo "== An HTML report: a month like ABCI's (4,352 GPUs, 4.5 times its jobs), 5 policies =="
 "$goban" trace generate --like abci-2019 --jobs 2250000 --days 30 --seed 7 \
   --out "$out/abci-jobs.csv"
 "$goban" profile generate --cluster abci --bins 6 --seed 7 --out "$out/abci-scores.csv"
 "$goban" simulate --cluster abci --jobs "$out/abci-jobs.csv" --scores "$out/abci-scores.csv" \
   --locality-penalty 1.3 --html "$out/report.html" \
   --policy slurm-multifactor,fifo+packed,easy-backfill+packed,multifactor+easy-backfill+pal,las+pal
-echo "Open $out/report.html in a browser: one file, no network."
+echo "Open $out/report.html in a browser; it needs no network."
 
 echo
-echo "== The operator's report: a week on 128 GPUs, accounting and a sample of each GPU a minute =="
+echo "== The operator's report: a week on 128 GPUs, accounting and one sample per GPU and minute =="
 rm -rf "$out/site"
 "$goban" trace generate --like abci-2019 --with-gpu-series "$out/site" --days 7 --jobs 70000 \
   --nodes 32 --seed 7
@@ -43,14 +45,14 @@ echo "Open $out/analysis/report.html: jobs, GPUs that really compute, waits, use
 shared=${GOBAN_SHARED:-../shared}/data/pal
 [[ -d $shared ]] || exit 0
 echo
-echo "== PAL's own trace (workload-1, 16 nodes x 4 GPUs) against its artifact =="
+echo "== PAL's own trace (workload-1, 16 nodes x 4 GPUs) compared with its artifact =="
 "$goban" simulate --cluster sia-64 --jobs "$shared/traces/workload-1.csv" \
   --scores "$shared/reference/gpu_scores_16x4_binned_code_K2.csv" \
   --filler-interarrivals "$shared/reference/replay_interarrivals_seed1_load2.csv" \
   --policy packed-sticky-artifact,packed-nonsticky-artifact,pm-first-artifact,pal-artifact \
   --json >"$out/pal.json"
 
-# number FILE FIELD [POLICY]: a field of a one-line-a-run JSON document.
+# number FILE FIELD [POLICY]: a field of a JSON document with one line per run.
 number() { sed -n "/${3:-.}/s/.*\"$2\": \([0-9.]*\).*/\1/p" "$1"; }
 printf '%-28s %16s %16s %14s %12s\n' policy 'avg JCT (ours)' 'artifact' 'wall (ours)' 'artifact'
 for pair in packed-sticky-artifact:Default-Packed-S packed-nonsticky-artifact:Default-Packed-NS \

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The live part of the demonstration: four virtual GPUs are measured, then `goban serve` trains ten small
-# language models on them under the policy `goban`; the queue, and the analysis of what ran.
+# The live part of the demonstration: measures four virtual GPUs, trains ten small language models on
+# them with `goban serve` under the policy `goban`, and analyses the finished jobs.
 #   demo_live.sh GOBAN GOBAN-TRAIN FOLDER
-# $GOBAN_DEMO_SECONDS: how long to measure (15), and how much to train.
+# $GOBAN_DEMO_SECONDS: duration of the measurement (15); also scales the amount of training.
 set -euo pipefail
 goban=$(realpath "$1")
 train=$(realpath "$2")
 out=$3
 seconds=${GOBAN_DEMO_SECONDS:-15}
 if GOBAN_SOCKET=$out/state/goban.sock "$goban" stats >/dev/null 2>&1; then
-  echo "demo: a demonstration runs in $out already; end it first" >&2
+  echo "demo: a demonstration is already running in $out; stop it first" >&2
   exit 1
 fi
 rm -rf "$out"
@@ -22,13 +22,13 @@ echo
 echo "== Real jobs on four virtual GPUs of this machine =="
 cat >"$out/goban.toml" <<'EOF'
 virtual_gpus = 4
-virtual_slowness = [1, 1, 1.5] # GPU 2 has to do half as much again
+virtual_slowness = [1, 1, 1.5] # GPU 2 is 1.5 times as slow
 scores = "scores.csv"
 policy = "goban"
 energy = "power.toml"
 EOF
 cat >"$out/power.toml" <<'EOF'
-# What a machine with four small GPUs might draw: the joules below are a model's, not an instrument's.
+# Assumed power of a machine with four small GPUs: energy below is modelled, not measured.
 [[node]]
 name = "demonstration"
 gpus = 4
@@ -37,13 +37,13 @@ gpu_idle_w = 15
 gpu_max_w = 120
 gpu_dynamic_w = 90
 EOF
-echo "-- Measured first; GPU 2 was made slow"
-# --force: whatever else runs on this machine, a demonstration goes on.
+echo "-- Measuring the GPUs first; GPU 2 was made slow"
+# --force: measure even if the machine is busy with other work.
 "$goban" profile --config "$out/goban.toml" --out "$out/scores.csv" --seconds "$seconds" --force
 setsid "$goban" serve --state "$out/state" --config "$out/goban.toml" --listen 127.0.0.1:0 \
   >"$out/serve.txt" 2>"$out/serve.log" &
 daemon=$!
-# Jobs outlive the daemon: whoever interrupts the demonstration wants them gone, too.
+# Jobs outlive the daemon; an interrupted demonstration must cancel them.
 finish() {
   trap '' INT TERM HUP
   "$goban" cancel --all >/dev/null 2>&1 || true
@@ -61,7 +61,7 @@ for _ in $(seq 200); do
   sleep 0.05
 done
 cat "$out/serve.txt"
-if [[ -t 1 ]]; then echo "While it runs, open $("$goban" token)"; fi # a secret: for people, not for logs
+if [[ -t 1 ]]; then echo "While it runs, open $("$goban" token)"; fi # a secret: only for terminals, not for logs
 
 cat >"$out/train.sh" <<'EOF'
 #!/bin/sh
@@ -83,7 +83,7 @@ first=$("$goban" submit --parsable --gpus 4 --name wide train.sh "$seconds" 4)
 for ((round = 1; ; ++round)); do
   states=$("$goban" queue --json | grep -oE '"state": ?"(waiting|running|starting|stopping|depends)"' || true)
   [[ -n $states ]] || break
-  ((round % 50)) || echo "   ... $(grep -c running <<<"$states") run, $(grep -cE 'waiting|depends' <<<"$states") wait"
+  ((round % 50)) || echo "   ... $(grep -c running <<<"$states") running, $(grep -cE 'waiting|depends' <<<"$states") waiting"
   sleep 0.2
 done
 "$goban" stats
@@ -96,8 +96,8 @@ kill $daemon
 wait $daemon || true
 trap - EXIT
 echo
-echo "-- What ran, from the history store"
-printf '[conditions]\nrun_min = "0s"\n' >rules.toml # jobs of a demonstration are short
+echo "-- Finished jobs, from the history store"
+printf '[conditions]\nrun_min = "0s"\n' >rules.toml # the jobs of the demonstration are short
 "$goban" analyze state/store.sqlite --rules rules.toml --out analysis >analysis.txt
 head -20 analysis.txt
 echo "Open $out/analysis/report.html"

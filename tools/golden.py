@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the transcripts of tests/golden: commands, and what they print word by word.
+"""Runs the transcripts of tests/golden: commands and their exact output.
 
 A transcript is a text file that an operator can read:
 
@@ -12,8 +12,8 @@ A transcript is a text file that an operator can read:
     [exit 3]
 
 `> FILE` writes the `| ` lines that follow into FILE; commands run in an empty folder that they share.
-`[exit N]` is left out for 0. With GOBAN_BLESS=1 the transcripts are rewritten from what the program
-says now; read the difference before committing it.
+`[exit N]` is omitted for 0. With GOBAN_BLESS=1 the transcripts are rewritten from the current output of
+the program; read the difference before committing it.
 
 usage: golden.py GOBAN_PROGRAM TRANSCRIPT...
 """
@@ -28,7 +28,7 @@ from pathlib import Path
 
 
 def run_command(line, program, folder):
-    """The lines that `$ goban ...` prints, and its exit code if it is not 0."""
+    """The lines that `$ goban ...` prints, and its exit code unless it is 0."""
     words = shlex.split(line[2:])
     if not words or words[0] != "goban":
         return [f"golden.py: only goban can be run, not: {line[2:]}"]
@@ -42,12 +42,12 @@ def run_command(line, program, folder):
 
 
 def replay(lines, program, folder):
-    """The transcript as it reads now: comments, files and commands kept, output taken anew."""
+    """The current transcript: comments, files and commands kept, output replaced."""
     result = []
     file, in_output = None, False
     for before, line in zip([""] + lines, lines):
         if in_output and before == "" and result[-1] != "" and line.startswith(("$ ", "> ", "#")):
-            result.append("")  # sets commands apart
+            result.append("")  # separates commands
         if line.startswith("$ "):
             file, in_output = None, True
             result += [line, *run_command(line, program, folder)]
@@ -68,10 +68,10 @@ def replay(lines, program, folder):
 
 
 def check(path, program, bless):
-    """True if the transcript is what the program says, or was made so."""
+    """True if the transcript equals the output, or was rewritten."""
     lines = path.read_text(encoding="utf-8").splitlines()
     if not any(line.startswith("$ ") for line in lines):
-        print(f"{path}: no command in it")
+        print(f"{path}: contains no command")
         return False
     with tempfile.TemporaryDirectory() as folder:
         now = replay(lines, program, folder)
@@ -81,9 +81,9 @@ def check(path, program, bless):
         path.write_text("\n".join(now) + "\n", encoding="utf-8")
         print(f"{path}: rewritten")
         return True
-    print("\n".join(difflib.unified_diff(lines, now, str(path), "what goban says now", n=2,
+    print("\n".join(difflib.unified_diff(lines, now, str(path), "current output of goban", n=2,
                                          lineterm="")))
-    print("If this is meant, run ./dev bless and read what it changed.")
+    print("If the change is intended, run ./dev bless and review the difference.")
     return False
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests golden.py with a shell script in place of goban."""
+"""Tests of golden.py with a shell script in place of goban."""
 
 import contextlib
 import io

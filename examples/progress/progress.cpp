@@ -1,4 +1,4 @@
-// A training loop that tells Goban where it stands, and stops when it is asked to.
+// A training loop that reports its progress to Goban, and stops on request.
 // c++ -std=c++20 progress.cpp -o progress && ./progress [STEPS]
 #include <cstdio>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/// Lines to the socket in GOBAN_PROGRESS_SOCKET; without one, nothing happens.
+/// Writes lines to the socket in GOBAN_PROGRESS_SOCKET; does nothing without one.
 class Progress {
  public:
   Progress() {
@@ -22,7 +22,7 @@ class Progress {
     say("goban-progress 1 job=" + std::string(job ? job : "-") +
         " pid=" + std::to_string(getpid()));
   }
-  /// A reader that is too slow or gone must not hold the training: what does not fit is left out.
+  /// A slow or absent reader must not block the training: lines that do not fit are dropped.
   void say(const std::string& line) const {
     const std::string text = line + "\n";
     if (socket_ >= 0) (void)!::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A training loop that tells Goban where it stands, and stops when it is asked to.
+"""A training loop that reports its progress to Goban, and stops on request.
 
 usage: progress.py [STEPS]
 """
@@ -11,7 +11,7 @@ import time
 
 
 class Progress:
-    """Lines to the socket in GOBAN_PROGRESS_SOCKET; without one, nothing happens."""
+    """Writes lines to the socket in GOBAN_PROGRESS_SOCKET; does nothing without one."""
 
     def __init__(self):
         self.socket = None
@@ -26,7 +26,7 @@ class Progress:
         try:
             if self.socket:
                 self.socket.send(line.encode() + b"\n")
-        except OSError:  # a reader that is too slow or gone must not hold the training
+        except OSError:  # a slow or absent reader must not block the training
             pass
 
     def must_stop(self):

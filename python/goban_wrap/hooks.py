@@ -1,11 +1,11 @@
-"""What of PyTorch is watched, and how: modules are patched when the script imports them.
+"""Patches of PyTorch: modules are patched when the script imports them.
 
-    Optimizer         a step is a step of the training
-    DataLoader        epochs, batch size, time without data
-    torch.save        of something that holds tensors by name: a checkpoint
+    Optimizer         a step is a training step
+    DataLoader        epochs, batch size, time waiting for data
+    torch.save        of named tensors: a checkpoint
     DDP, collectives  time that a rank waits for others
 
-Nothing is patched before its module is imported, so programs without PyTorch pay nothing.
+Nothing is patched before its module is imported, so programs without PyTorch are not affected.
 """
 
 import functools
@@ -25,7 +25,7 @@ _MARK = "_goban_wrapped"
 
 
 class Watch:
-    """Of this process; made at its first optimizer step."""
+    """State of this process; created at its first optimizer step."""
 
     def __init__(self):
         number = lambda name, other: int(os.environ.get(name, "") or other)  # noqa: E731
@@ -34,9 +34,9 @@ class Watch:
         )
         self.reporter = None
         self.next_report = 0.0
-        self.stop_left_s = None  # the scheduler wants us to stop
+        self.stop_left_s = None  # the scheduler requested a stop
         self.stop_since = 0.0
-        self.leave_at = None  # the step after which all ranks leave
+        self.leave_at = None  # the step after which all ranks exit
 
     def start(self):
         if self.reporter is None:
@@ -46,10 +46,10 @@ class Watch:
                 self.training.ranks = group.get_world_size()
             self.reporter = Reporter(os.environ["GOBAN_PROGRESS_SOCKET"], self.asked_to_stop)
 
-    # Stopping. Rank 0 chooses a step that no rank has done, and all leave behind it.
+    # Stopping. Rank 0 chooses a step that no rank has done, and all ranks exit after it.
 
     def asked_to_stop(self, left_s):
-        """In the reporter's thread, for the main thread may wait for other ranks."""
+        """Runs in the reporter's thread, because the main thread may be waiting for other ranks."""
         self.stop_since = time.monotonic()
         self.stop_left_s = left_s
         soon = self.training.next_checkpoint_in_s()
@@ -72,7 +72,7 @@ class Watch:
                 self.leave_at = at
         waited = time.monotonic() - self.stop_since
         if self.leave_at is None and self.training.rank == 0 and waited > 0.7 * self.stop_left_s:
-            self.choose_step()  # the checkpoint does not come in time
+            self.choose_step()  # the checkpoint would come too late
 
     def leave(self):
         self.report(last=True)
@@ -125,7 +125,7 @@ _watch = Watch()
 
 
 def _store():
-    """The key-value store of the ranks; None: they have none."""
+    """The key-value store of the ranks; None if there is none."""
     try:
         from torch.distributed import distributed_c10d
 
@@ -135,7 +135,7 @@ def _store():
 
 
 def _quietly(function):
-    """Our own mistakes are not the script's."""
+    """Errors of this package must not affect the script."""
 
     @functools.wraps(function)
     def guarded(*arguments, **names):
@@ -180,14 +180,14 @@ def _patch_optimizer(module):
 
 
 def _state_loaded(optimizer):
-    """Many optimizers count their steps (Adam and its kin); SGD does not."""
+    """Many optimizers count their steps (Adam and similar ones); SGD does not."""
     counts = [int(state["step"]) for state in optimizer.state.values() if "step" in state]
     if counts:
         _watch.training.loaded(max(counts))
 
 
 def _wrap_step(kind):
-    """Of the class that defines it: the step of a class derived from that one calls it, or is
+    """Patches the class that defines the step: the step of a derived class either calls it or is
     wrapped itself, and counts once."""
     step = kind.__dict__.get("step")
     if step is None:
@@ -217,7 +217,7 @@ def _wrap_step(kind):
 
 # Data.
 
-_begun = weakref.WeakKeyDictionary()  # loader -> how often it was begun
+_begun = weakref.WeakKeyDictionary()  # loader -> number of iterations started
 
 
 def _patch_loader(module):
@@ -244,7 +244,7 @@ def _loader_started(loader):
 
 
 class _Timed:
-    """An iterator whose waits are counted; all else is the iterator's own."""
+    """An iterator whose waits are counted; everything else is forwarded."""
 
     def __init__(self, inner):
         self._inner = inner
@@ -358,7 +358,7 @@ def _timed_call(call):
             return call(*arguments, **names)
         finally:
             _in_collective[0] -= 1
-            if _in_collective[0] == 0:  # some are made of others
+            if _in_collective[0] == 0:  # some collectives call others
                 _watch.training.collective_waited(time.monotonic() - start)
 
     return timed
@@ -376,7 +376,7 @@ _PATCHES = {
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Lets the others find a module, and patches it once it is there."""
+    """Lets the other finders find a module, and patches it after its import."""
 
     def __init__(self):
         self._busy = set()
@@ -414,7 +414,7 @@ def install():
 
     sys.meta_path.insert(0, _Finder())
     atexit.register(_quietly(_watch.ended))
-    if hasattr(os, "register_at_fork"):  # workers of loaders train nothing
+    if hasattr(os, "register_at_fork"):  # workers of loaders do not train
         os.register_at_fork(after_in_child=_forget)
 
 

@@ -1,7 +1,7 @@
-"""The lines to the scheduler (docs/progress.md), and its wish that we stop.
+"""Progress lines to the scheduler (docs/progress.md), and its stop requests.
 
-Lines are sent without waiting: a reader that is slow or gone loses them, and the training goes on.
-A thread waits for what the scheduler says.
+Lines are sent without blocking: a slow or absent reader loses them, and the training continues.
+A thread waits for messages of the scheduler.
 """
 
 import os
@@ -12,7 +12,7 @@ import time
 
 class Reporter:
     def __init__(self, path, on_stop):
-        """`on_stop(left_s)` is called once, in a thread of its own. Raises OSError."""
+        """`on_stop(left_s)` is called once, in a separate thread. Raises OSError."""
         self._on_stop = on_stop
         self._lock = threading.Lock()
         self._socket = socket.socket(socket.AF_UNIX)
@@ -21,7 +21,7 @@ class Reporter:
         threading.Thread(target=self._listen, name="goban-wrap", daemon=True).start()
 
     def say(self, line):
-        """A part of a line must never stand alone, so the socket takes all of it or none."""
+        """A line must never be sent in part, so the socket takes all of it or none."""
         try:
             with self._lock:
                 self._socket.send(line.encode("ascii", "replace") + b"\n", socket.MSG_DONTWAIT)
@@ -29,7 +29,7 @@ class Reporter:
             pass
 
     def flush(self, limit_s=1.0):
-        """Waits until the reader has taken everything, for the lines that must not be lost."""
+        """Waits until the reader has taken everything; for lines that must not be lost."""
         end = time.monotonic() + limit_s
         while time.monotonic() < end and self._unread():
             time.sleep(0.005)

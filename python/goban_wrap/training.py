@@ -1,10 +1,10 @@
-"""What was seen of a training, as numbers. Knows nothing of PyTorch; tests drive it by hand.
+"""Counts steps, epochs and times of a training. Independent of PyTorch; tests call it directly.
 
-Time of a step, on this rank's host clock, is split into
+The time of a step, on this rank's host clock, is split into
     data     waiting for the next batch
     wait     inside collectives: waiting for other ranks, and moving bytes
-    busy     the rest: this rank's own work
-Collectives make all ranks take equally long for a step; `busy` is what tells a slow one.
+    busy     everything else: this rank's own work
+Collectives make steps equally long on all ranks; `busy` identifies a slow one.
 """
 
 import time
@@ -14,18 +14,18 @@ class Training:
     def __init__(self, rank=0, ranks=1, epochs=0, clock=time.monotonic):
         self.rank = rank
         self.ranks = ranks
-        self.epochs = epochs  # of all the work; 0 = not known
+        self.epochs = epochs  # of all the work; 0 = unknown
         self.step = 0  # optimizer steps of this run
-        self.earlier = 0  # steps of earlier runs, as far as the loaded state tells
-        self.epoch = 0  # the one in progress, from 1; 0 = not known
-        self.steps_in_epoch = 0  # 0 = not known
-        self.batch_size = 0  # of this rank; 0 = not known
+        self.earlier = 0  # steps of earlier runs, if the loaded state has them
+        self.epoch = 0  # the current epoch, from 1; 0 = unknown
+        self.steps_in_epoch = 0  # 0 = unknown
+        self.batch_size = 0  # of this rank; 0 = unknown
         self.data_s = 0.0
         self.wait_s = 0.0
         self.busy_s = 0.0
         self.checkpoints = 0
-        self.checkpoint_every_s = 0.0  # between the last two; 0 = not known
-        self.samples_per_s = 0.0  # of all ranks, since the last report; 0 = not known
+        self.checkpoint_every_s = 0.0  # between the last two; 0 = unknown
+        self.samples_per_s = 0.0  # of all ranks, since the last report; 0 = unknown
         self._clock = clock
         self._step_start = None
         self._data = 0.0
@@ -36,7 +36,7 @@ class Training:
         self._reported = (clock(), 0)
         self._steps = {}  # by optimizer
 
-    # What the hooks call.
+    # Called by the hooks.
 
     def data_waited(self, seconds):
         if self._step_start is None:
@@ -47,22 +47,22 @@ class Training:
         self._wait += seconds
 
     def gradient_ready(self):
-        """A gradient of a parameter that is reduced over the ranks."""
+        """A gradient that is reduced over the ranks is ready."""
         self._last_ready = self._clock()
 
     def backward_ended(self):
-        """Behind the last gradient a backward pass only waits for the reduction."""
+        """After the last gradient, a backward pass only waits for the reduction."""
         if self._last_ready is not None:
             self._wait += self._clock() - self._last_ready
         self._last_ready = None
 
     def loader_started(self, epoch, steps, batch_size):
-        """A loader was begun for the `epoch`-th time, from 1. Whether it is the one that trains
-        shows when an optimizer steps."""
+        """An iteration of a loader began, its `epoch`-th, from 1. Whether the loader is used for training
+        is known when an optimizer steps."""
         self._loader = (epoch, steps, batch_size)
 
     def stepped(self, optimizer=0):
-        """An optimizer did a step. With several, the one with most steps counts."""
+        """An optimizer made a step. With several optimizers, the one with most steps counts."""
         self._steps[optimizer] = self._steps.get(optimizer, 0) + 1
         if self._steps[optimizer] <= self.step:
             return False
@@ -84,7 +84,7 @@ class Training:
         return True
 
     def loaded(self, steps):
-        """The state of an optimizer that has done so many steps was loaded."""
+        """The state of an optimizer with this number of steps was loaded."""
         self.earlier = max(0, steps - self.step)
 
     def total_steps(self):
@@ -96,16 +96,16 @@ class Training:
         self.checkpoint_every_s = now - self._checkpoint_at
         self._checkpoint_at = now
 
-    # What the reports need.
+    # Read by the reports.
 
     def next_checkpoint_in_s(self):
-        """Until the script saves again, by its last interval; None = it never did."""
+        """Expected time until the next save, by the last interval; None if there was no save."""
         if self.checkpoints == 0:
             return None
         return max(0.0, self._checkpoint_at + self.checkpoint_every_s - self._clock())
 
     def progress_line(self):
-        """Of the whole job: for one rank to say."""
+        """The progress of the whole job; one rank sends it."""
         at, step = self._reported
         now = self._clock()
         words = ["progress"]
@@ -124,7 +124,7 @@ class Training:
         return " ".join(words)
 
     def rank_line(self):
-        """Of this rank: sums since the first step."""
+        """The times of this rank: sums since the first step."""
         return (
             f"rank rank={self.rank} ranks={self.ranks} steps={self.step} busy_s={self.busy_s:.6f} "
             f"wait_s={self.wait_s:.6f} data_s={self.data_s:.6f}"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs the mesh library into a folder of its own, builds examples/mesh against that as a project
-# that knows nothing of this repository, and trains with it: on threads and under mpirun.
+# Installs the mesh library into a separate folder, builds examples/mesh against it as a project
+# independent of this repository, and trains with it: on threads and under mpirun.
 # Arguments: cmake, build folder, example, compiler, mpirun.
 set -eu
 cmake=$1 build=$2 example=$3 compiler=$4 mpirun=$5

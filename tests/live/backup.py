@@ -1,6 +1,6 @@
 """A back-up of a daemon under load, restored on an empty machine: every job that was confirmed before
-the back-up began is there and runs to its end, those that ran then start again, and the history has
-what it had.
+the back-up began is present and completes, jobs that were running start again, and the history is
+complete.
 
     backup.py GOBAN [--rounds 2] [--seed 1]
 """
@@ -59,13 +59,13 @@ def one_round(world, copy):
     for name, text in known.items():
         with open(os.path.join(copy, name)) as copied:
             expect(copied.read() == text, f"{name} is in the copy", world)
-        os.remove(os.path.join(copy, name))  # made up: not for the restored daemon
+        os.remove(os.path.join(copy, name))  # of the lost machine: not for the restored daemon
     expect(os.stat(copy).st_mode & 0o077 == 0, "the copy is for its owner alone", world)
     again = subprocess.run(
         [world.goban, "backup", copy, "--state", world.state], capture_output=True, text=True
     )
     expect(again.returncode == 1, "a second back-up into the same folder is refused", world)
-    # The machine is lost: the daemon, its state, and all that ran.
+    # The machine is lost: the daemon, its state, and all running jobs.
     world.drain()
     world.kill()
     shutil.rmtree(world.state)

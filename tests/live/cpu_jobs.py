@@ -1,5 +1,5 @@
-"""Jobs without GPUs through the daemon: they run beside jobs on GPUs, on cores of their own, and wait
-where no core is left.
+"""Jobs without GPUs under the daemon: they run concurrently with GPU jobs, on cores of their own, and
+wait if no core is free.
 
     cpu_jobs.py GOBAN
 """

@@ -1,4 +1,4 @@
-"""A training script that knows nothing of Goban, for wrap.py: DDP on CPU, one checkpoint an epoch.
+"""A training script independent of Goban, for wrap.py: DDP on CPU, one checkpoint per epoch.
 
     ddp_training.py CHECKPOINT EPOCHS [SLOW_RANK]
 """

@@ -1,5 +1,5 @@
-"""Kills `goban serve` with SIGKILL at random moments while jobs come and go, again and again, and
-then looks: every job ran to its end, none was started twice, none is left behind, and the history
+"""Repeatedly kills `goban serve` with SIGKILL at random times while jobs are submitted and run, then
+checks: every job completed, none was started twice, no process is left behind, and the history
 store has each of them once.
 
     kills.py GOBAN [--kills 500] [--seed 1] [--jobs-per-life 6]
@@ -42,7 +42,7 @@ class World:
         os.mkdir(self.marks)
         self.log = open(os.path.join(self.folder, "serve.log"), "w")
         self.daemon = None
-        self.asked = 0  # submissions tried; each writes a file of its own
+        self.asked = 0  # submissions attempted; each writes its own file
         self.answered = {}  # number of the file -> job
 
     def start(self):
@@ -82,7 +82,7 @@ class World:
         raise SystemExit(f"the daemon does not answer; see {self.log.name}")
 
     def submit(self):
-        """One job. That no answer comes does not say that it was not taken."""
+        """Submits one job. It may have been accepted even if no reply arrives."""
         number = self.asked
         self.asked += 1
         mark = os.path.join(self.marks, str(number))
@@ -100,16 +100,16 @@ class World:
         except (OSError, http.client.HTTPException, ValueError):
             return
         if status == 503:
-            return  # a daemon on its way down
+            return  # the daemon is being killed
         if status not in (200, 201):
             raise SystemExit(f"a job is refused: {answer}")
         self.answered[number] = answer["job"]
 
     def live(self, jobs):
-        """Submits, and dies somewhere on the way."""
+        """Submits jobs, and is killed at some point."""
         self.start()
         deadline = time.monotonic() + self.random.expovariate(1 / 0.25)
-        if self.random.random() < 0.3:  # on the way up
+        if self.random.random() < 0.3:  # while it starts
             time.sleep(self.random.uniform(0, 0.05))
         else:
             self.wait_until_up()
@@ -121,7 +121,7 @@ class World:
         self.kill()
 
     def drain(self, limit_s=600):
-        """Waits until nothing is left to do, and the history store has all of it."""
+        """Waits until all jobs have finished and are in the history store."""
         end = time.monotonic() + limit_s
         while time.monotonic() < end:
             _, answer = self.call("GET", "/v1/jobs?limit=10000")
@@ -140,7 +140,7 @@ class World:
         return [job for job in self.answered.values() if str(job) not in stored]
 
     def finish(self):
-        """A last life, without a kill, until nothing is left to do."""
+        """A last life, without a kill, until all jobs have finished."""
         self.start()
         self.wait_until_up()
         self.drain()
@@ -158,13 +158,13 @@ class World:
         return [dict(zip(header, line.split(","))) for line in text[1:]]
 
     def replay(self):
-        """Decisions since a snapshot, made again."""
+        """Replays the decisions since the snapshot."""
         self.start()
         self.wait_until_up()
         for _ in range(8):
             self.submit()
         self.kill()
-        # Nothing but the daemon writes to the journal, and none runs now.
+        # Only the daemon writes to the journal, and none runs now.
         told = subprocess.run(
             [self.goban, "replay", self.state, "--virtual-gpus", "4", "--json"],
             capture_output=True, text=True,
@@ -190,7 +190,7 @@ class World:
         return problems
 
     def check_processes(self):
-        """Whatever was started names our folder, in its arguments or its environment."""
+        """Every started process has our folder in its arguments or its environment."""
         found = []
         for process in os.listdir("/proc"):
             try:
@@ -203,7 +203,7 @@ class World:
         return sorted(set(found))
 
     def left_behind(self, limit_s=60):
-        """Supervisors leave a moment after they reported."""
+        """Supervisors exit shortly after their report."""
         end = time.monotonic() + limit_s
         while self.check_processes() and time.monotonic() < end:
             time.sleep(0.05)
@@ -239,7 +239,7 @@ def main():
         problems = world.check() + world.check_store()
         answered = len(world.answered)
         problems += world.replay()
-        world.finish()  # of what the replay began
+        world.finish()  # of the processes that the replay started
         problems += world.check() + world.check_store() + world.left_behind()
     except BaseException:
         if world.daemon is not None and world.daemon.poll() is None:

@@ -1,4 +1,4 @@
-"""A daemon with virtual GPUs in a folder of its own, for the tests beside this file."""
+"""A daemon with virtual GPUs in its own folder, for the tests in this folder."""
 
 import os
 import shutil
@@ -10,10 +10,10 @@ import time
 
 
 class Daemon:
-    """Without virtual GPUs it has those of the driver, or of its stand-in."""
+    """Without virtual GPUs it uses those of the driver, or of its stand-in."""
 
     def __init__(self, goban, config="", gpus=2, own_log=False):
-        """`own_log`: what the daemon prints goes to the file `self.log`, not to our stderr."""
+        """`own_log`: the daemon's output goes to the file `self.log`, not to our stderr."""
         self.goban = os.path.abspath(goban)
         self.folder = tempfile.mkdtemp(prefix="goban-live-")
         self.state = os.path.join(self.folder, "state")
@@ -58,7 +58,7 @@ class Daemon:
         self.process.wait(60)
 
     def goban_run(self, *words, **options):
-        """Runs a command of goban to its end; its output is text."""
+        """Runs a goban command until it exits; output is text."""
         return subprocess.run(
             [self.goban, *words], env=self.environment, cwd=self.folder, text=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

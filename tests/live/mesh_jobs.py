@@ -1,5 +1,5 @@
-"""goban-train as a job: on threads, under mpirun, and in search of the largest model. A job is given
-the names of a run of one rank (OMPI_COMM_WORLD_SIZE=1 ...), which are no launcher's.
+"""goban-train as a job: on threads, under mpirun, and with --find-largest. A job gets the variables of a
+run with one rank (OMPI_COMM_WORLD_SIZE=1 ...), which must not be mistaken for a launcher's.
 
     mesh_jobs.py GOBAN GOBAN_TRAIN MPIRUN
 """
@@ -26,7 +26,7 @@ class Jobs:
                        f"{mpirun} --oversubscribe -n 2")
 
     def run(self, name, line):
-        """The job after its end, and what it wrote."""
+        """The finished job, and its output."""
         asked = self.daemon.goban_run("submit", "--parsable", "--gpus", "2", "-J", name, "-o",
                                       f"{name}.out", "--wrap", line)
         expect(asked.returncode == 0, asked.stderr)
@@ -43,7 +43,7 @@ class Jobs:
         return job, log
 
     def check_training(self, name, launcher, *options):
-        # The daemon keeps what it saw of jobs of 5 s and more.
+        # The daemon keeps profiles of jobs of at least 5 s.
         line = f"{launcher} {self.train} --epochs {EPOCHS} --out {name}"
         job, log = self.run(name, " ".join([line, *options, "&& sleep 6"]))
         seen = job["progress"]

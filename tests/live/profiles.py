@@ -1,5 +1,5 @@
-"""The first run of an application makes its job profile, and the second one is submitted with it.
-What a job says of its steps and of its waits for input is in it, and its ranks can be looked at.
+"""The first run of an application makes its job profile, and the second one is submitted with it. The
+profile contains the reported steps and waits for input, and the rank times can be shown.
 
     profiles.py GOBAN
 """
@@ -11,8 +11,8 @@ import sys
 from live_daemon import Daemon, expect
 
 
-# It prepares itself for 4 s, then says for 4 s that it does 50 steps a second and waits for input a
-# quarter of its time. Each line carries the time of its clock, so it need not keep the pace.
+# It prepares for 4 s, then reports for 4 s that it does 50 steps per second and waits for input for a
+# quarter of its time. Each line is computed from the clock, so it need not keep the pace.
 TRAINING = """
 import os, socket, time
 said = socket.socket(socket.AF_UNIX)
@@ -49,7 +49,7 @@ def look_at_ranks(daemon):
     over = daemon.wait_for("its profile", lambda: "profile" in show() and show())
     expect("ranks" not in over and len(over["past"][0]["ranks"]) == 2, over)
     profile = over["profile"]
-    # As heard on another clock; the whole run over its steps would be 0.04 s.
+    # Measured on another clock; the whole run divided by its steps would be 0.04 s.
     expect(0.01 < profile["iteration_s"]["value"] < 0.03, profile)
     expect(abs(profile["input_stall_pct"]["value"] - 25) < 0.1, profile)
     expect(abs(over["past"][0]["step_s"] - profile["iteration_s"]["value"]) < 1e-9, over)

@@ -1,5 +1,5 @@
-"""A journal says what its decisions were made with: a replay with something else names what differs,
-whatever daemons wrote to it, and reads every journal that is there, torn or not.
+"""A journal records the settings behind its decisions: a replay with other settings names the differences,
+whichever daemons wrote to it, and reads every journal in the folder, torn or not.
 
     replay_inputs.py GOBAN
 """

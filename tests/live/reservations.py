@@ -1,5 +1,5 @@
-"""Reservations through the daemon: others stay off the node while one holds, its own jobs run there, it
-outlives the daemon's death, and at its end its jobs are stopped.
+"""Reservations under the daemon: while one is active only its own jobs run on its node, it survives a
+kill of the daemon, and at its end its jobs are stopped.
 
     reservations.py GOBAN
 """

@@ -1,6 +1,6 @@
-"""Resource types of the configuration through the daemon: jobs ask for them by option and by the lines of
-Grid Engine and PBS, hold what the types promise, and wait where it is held; --cores of a job with GPUs
-claims cores.
+"""Resource types of the configuration under the daemon: jobs request them by option and by Grid Engine and
+PBS directives, get the resources of the type, and wait while these are in use; --cores of a job with GPUs
+reserves cores.
 
     resource_types.py GOBAN
 """

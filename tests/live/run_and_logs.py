@@ -1,5 +1,5 @@
-"""`goban run` and `goban logs -f` stay with their job: over a restart of the daemon, without an output
-that can be shown, and to the end of their terminal. A daemon whose log cannot be written goes on.
+"""`goban run` and `goban logs -f` follow their job across a restart of the daemon, with an output that
+cannot be shown, and until their terminal is closed. A daemon whose log cannot be written continues.
 
     run_and_logs.py GOBAN
 """
@@ -14,7 +14,7 @@ from live_daemon import Daemon, expect
 
 
 class Client:
-    """A command of goban beside us."""
+    """A goban command running concurrently."""
 
     def __init__(self, daemon, *words, patience_s=300, prepare=None):
         self.daemon = daemon
@@ -34,13 +34,13 @@ class Client:
             return err.read()
 
     def end(self):
-        """What it still printed, and its exit code."""
+        """The remaining output, and the exit code."""
         out, _ = self.process.communicate(timeout=300)
         return out, self.process.returncode
 
 
 def waiting_job(daemon, code, name):
-    """Says one, waits for `name`, says two."""
+    """Prints one, waits for the file `name`, prints two."""
     path = os.path.join(daemon.folder, name)
     return path, f"echo one; until [ -e {path} ]; do sleep 0.05; done; echo two; exit {code}"
 

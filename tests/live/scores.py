@@ -1,8 +1,8 @@
-"""The daemon measures its idle GPUs by itself, hears what ranks say, and forgets scores of another driver.
+"""The daemon measures its idle GPUs automatically, reads rank times, and drops scores of another driver.
 
     scores.py GOBAN FAKE_NVML FAKE_CUDA
 
-The GPUs are those of stand-ins of the driver's libraries: GPU-a takes twice as long as GPU-b.
+The GPUs come from stand-ins for the driver's libraries: GPU-a takes twice as long as GPU-b.
 """
 
 import json
@@ -37,7 +37,7 @@ def scores_of_nodes(daemon):
 
 
 def slow_scores(daemon):
-    """Of the slow GPU, by class."""
+    """The scores of the slow GPU, by class."""
     found = get(daemon, "/metrics").splitlines()
     return [float(line.split()[-1]) for line in found if line.startswith("goban_gpu_score{") and 'gpu="1"' in line]
 
@@ -67,7 +67,7 @@ def main():
         application = daemon.wait_for("what its rank said", heard, 120)[0]
         expect(application["user"] == os.getuid() and len(application["log_unit"]) == 1, application)
 
-        # Scores survive; nothing is measured again.
+        # Scores survive a restart; nothing is measured again.
         daemon.stop(signal.SIGKILL)
         with open(daemon.config, "w") as config:
             config.write('refresh = "none"\n')

@@ -1,5 +1,5 @@
-"""Logs hold no secrets: marker words in the environment, the arguments and the script of jobs and in a
-token show up in no log, journal, snapshot, store or answer; and once the jobs are over, nowhere in the
+"""No secrets leak: marker words in the environment, the arguments and the script of jobs and in a
+token appear in no log, journal, snapshot, store or reply; and once the jobs have finished, nowhere in the
 state folder.
 
     secret_leaks.py GOBAN
@@ -18,11 +18,11 @@ from live_daemon import Daemon, expect
 ENVIRONMENT, ARGUMENT, SCRIPT, WRONG_TOKEN = (
     b"marker-in-the-environment", b"marker-in-an-argument", b"marker-in-the-script",
     b"marker-in-a-wrong-token")
-KEEPS = {"payloads", "token", "dashboard-link"}  # docs/security.md: for the daemon's user alone
+KEEPS = {"payloads", "token", "dashboard-link"}  # docs/security.md: readable by the daemon's user only
 
 
 def holders(folder, words, leave_out=()):
-    """Files below the folder that hold one of the words."""
+    """Files below the folder that contain one of the words."""
     found = []
     for place, folders, files in os.walk(folder):
         if place == folder:
@@ -81,7 +81,7 @@ def main():
         after = submit(daemon, "--dependency", f"afternotok:{running}")
         daemon.wait_for("a job that runs", lambda: '"running"' in daemon.goban_run("show", "--json", running).stdout)
         words = [ENVIRONMENT, ARGUMENT, SCRIPT, WRONG_TOKEN, token.encode()]
-        # While they are wanted they lie in one place, which the daemon's user alone may read.
+        # While they are needed they are in one place, which only the daemon's user may read.
         expect(holders(os.path.join(daemon.state, "payloads"), [ENVIRONMENT]), "payloads are kept")
         for name in KEEPS:
             mode = os.stat(os.path.join(daemon.state, name)).st_mode & 0o777
@@ -94,7 +94,7 @@ def main():
         for answer in answers:
             expect(not [word for word in words if word in answer.encode()], f"an answer: {answer}")
 
-        # One that ends in order writes a snapshot; then a crash.
+        # An orderly shutdown writes a snapshot; then a crash.
         daemon.stop()
         daemon.start()
         daemon.stop(signal.SIGKILL)
@@ -103,12 +103,12 @@ def main():
                "there is a snapshot")
         expect(daemon.goban_run("token", "--bare").stdout.strip() == token, "the token stays")
 
-        # One ends by itself, and all others never run.
+        # One job finishes, and the others never run.
         open(os.path.join(daemon.folder, "end"), "w").close()
         daemon.wait_for("the end", lambda: '"done"' in daemon.goban_run("show", "--json", running).stdout, 120)
         daemon.goban_run("cancel", "--all")
         daemon.wait_for("payloads to go", lambda: not os.listdir(os.path.join(daemon.state, "payloads")), 120)
-        # The token is of the daemon, not of a job.
+        # The token belongs to the daemon, not to a job.
         found = holders(daemon.state, words, {"token", "dashboard-link"})
         expect(not found, f"when the jobs are over: {found}")
         expect(not holders(daemon.state, words[:-1]), "of jobs nothing is left anywhere")

@@ -1,5 +1,5 @@
-"""Two applications meet on one GPU: each ran alone before, they join when both said that they may, are
-observed, and what they did to each other is in the history that operators export.
+"""Two applications share one GPU: each ran alone before, they are co-located if both consented, they are
+observed, and their mutual slowdown is in the history that operators export.
 
     shared_gpu.py GOBAN
 """
@@ -20,7 +20,7 @@ gpu_max_w = 300
 gpu_dynamic_w = 200
 """
 
-# Busy for a third of its time; epochs of a fifth of a second. `silent`: it says nothing of them.
+# Busy for a third of its time; epochs of a fifth of a second. `silent`: it does not report them.
 TRAINING = """
 import os, socket, sys, time
 says = sys.argv[1] == "says"
@@ -101,7 +101,7 @@ def main():
 
         row = daemon.wait_for("what they did to each other", measured, 120)[0]
         expect(all(float(part) > 0.3 for part in row.split(",")[2].split("+")), row)
-        # A daemon that is killed knows it still, and its file is one for simulations.
+        # A restarted daemon still knows it, and its file can be used in simulations.
         daemon.process.kill()
         daemon.process.wait()
         daemon.start()

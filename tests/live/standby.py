@@ -1,7 +1,7 @@
-"""A stand-by takes over from a daemon under load, again and again: half of the daemons are killed,
-half are frozen (SIGSTOP) and wake up again when another one has taken their place. Every submission
-that got an answer runs exactly once, nobody writes or starts anything after it was taken over, and
-who was taken over says so and ends by itself.
+"""A standby repeatedly takes over from a daemon under load: half of the daemons are killed,
+half are frozen (SIGSTOP) and resumed after the takeover. Every submission
+that got a reply runs exactly once, no daemon writes or starts anything after it was taken over, and
+a daemon that was taken over says so and exits.
 
     standby.py GOBAN [--rounds 4] [--seed 1] [--takeover-after 2]
 """
@@ -23,7 +23,7 @@ from kills import World
 
 
 class Line(World):
-    """A world of one daemon at work and one that stands by."""
+    """An active daemon and a standby."""
 
     timeout_s = 3  # a frozen daemon never answers
 
@@ -60,21 +60,21 @@ class Line(World):
         raise SystemExit(f"{what}: not within {limit_s} s; see {self.folder}")
 
     def load(self):
-        """Submits, whoever answers; a request to a frozen daemon is given up."""
+        """Submits to whichever daemon replies; a request to a frozen daemon is abandoned."""
         while not self.ends.is_set():
             self.submit()
             self.ends.wait(self.random.expovariate(1 / 0.05))
 
     def daemon_answers(self):
         try:
-            # The socket may still be that of the frozen one.
+            # The socket may still be that of the frozen daemon.
             status, _ = self.call("GET", "/v1/stats", timeout_s=0.3)
             return status == 200
         except (OSError, http.client.HTTPException):
             return False
 
     def written(self, epoch):
-        """What the journals of this epoch hold."""
+        """The content of the journals of this epoch."""
         folder = os.path.join(self.state, "journal")
         files = sorted(name for name in os.listdir(folder) if f"-{epoch}-" in name)
         return {
@@ -88,7 +88,7 @@ class Line(World):
 
 
 def take_over(line, freeze):
-    """One change of places. Returns the seconds until the next daemon answered."""
+    """One takeover. Returns the seconds until the next daemon replied."""
     old, epoch = line.daemon, line.epoch()
     old.send_signal(signal.SIGSTOP if freeze else signal.SIGKILL)
     began = time.monotonic()
@@ -104,7 +104,7 @@ def take_over(line, freeze):
         said = open(old.log_name).read()
         if "another daemon has taken over" not in said:
             raise SystemExit(f"taken over, and it does not say so; see {old.log_name}")
-        # The next one may remove journals that are older than its back-up, and that is all.
+        # The next daemon may remove journals older than its fallback, but must not change anything else.
         after = line.written(epoch)
         changed = [name for name in after if before.get(name) != after[name]]
         if changed:

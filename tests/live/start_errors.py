@@ -1,5 +1,5 @@
-"""`goban serve` that cannot start says why, in one line that names the file or the address and what to do,
-ends with exit code 1 (wrong usage 2, damaged data 3), and loses nothing: the next start has all jobs.
+"""If `goban serve` cannot start, it prints one line that names the file or address, the cause and the remedy,
+exits with code 1 (usage error 2, damaged data 3), and loses nothing: the next start has all jobs.
 
     start_errors.py GOBAN
 """
@@ -15,7 +15,7 @@ from live_daemon import Daemon, expect
 
 
 def refused(daemon, *words, state=None, says, code=1, limit_s=120):
-    """A start that has to fail, saying all of these."""
+    """A start that must fail with a message that contains all of these."""
     command = [daemon.goban, "serve", "--virtual-gpus", "2", "--state", state or daemon.state, *words]
     run = subprocess.run(command, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, timeout=limit_s)
@@ -35,7 +35,7 @@ def jobs(daemon):
 
 @contextlib.contextmanager
 def mounted(folder, *options):
-    """A file system at the folder; nothing where this is not allowed."""
+    """Mounts a file system at the folder; None where this is not permitted."""
     os.makedirs(folder, exist_ok=True)
     if subprocess.run(["mount", *options, folder], stdout=subprocess.DEVNULL,
                       stderr=subprocess.DEVNULL).returncode != 0:
@@ -62,7 +62,7 @@ def folders(daemon):
 
 
 def read_only(daemon):
-    """The state folder itself turns read-only, with a journal in it."""
+    """The state folder itself becomes read-only, with a journal in it."""
     with mounted(daemon.state, "--bind", daemon.state) as done:
         if not done:
             return "not tried: this user may not mount"
@@ -108,7 +108,7 @@ def full_disk(daemon):
 
 
 def taken(daemon):
-    """By another daemon: its folder, its port."""
+    """The folder or the port is in use by another daemon."""
     daemon.start()
     refused(daemon, says=[daemon.state, "another goban", "stop that one"])
     with socket.socket() as other:

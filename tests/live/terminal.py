@@ -1,5 +1,5 @@
-"""Interactive jobs through daemon, supervisor and a real terminal: sizes, keys, exit codes, leaving
-and coming back.
+"""Interactive jobs through daemon, supervisor and a real terminal: sizes, keys, exit codes, detaching
+and reattaching.
 
     terminal.py GOBAN
 """
@@ -35,12 +35,12 @@ class Terminal:
         os.write(self.file, keys.encode())
 
     def read(self, wait_s):
-        """False: the other side is gone."""
+        """Returns False if the other side is closed."""
         if not select.select([self.file], [], [], wait_s)[0]:
             return True
         try:
             part = os.read(self.file, 65536)
-        except OSError:  # how Linux says that nobody holds the other side
+        except OSError:  # how Linux reports that the other side is closed
             return False
         self.shown += part.decode(errors="replace")
         return part != b""
@@ -108,7 +108,7 @@ def leaving_and_coming_back(daemon):
 
 
 def without_a_terminal(daemon):
-    """Standard input is at its end: the job reads Ctrl-D."""
+    """At the end of standard input the job reads Ctrl-D."""
     run = daemon.goban_run("run", "--pty", "--", "sh", "-c", "read line; echo \"end <$line>\"; exit 4")
     expect(run.returncode == 4 and "end <>" in run.stdout, f"{run.returncode} {run.stdout!r}")
 

@@ -1,10 +1,10 @@
-"""`goban wrap torchrun` through daemon and supervisor: an unmodified DDP training on CPU reports itself,
-it is stopped behind a checkpoint, and it goes on from there.
+"""`goban wrap torchrun` under daemon and supervisor: an unmodified DDP training on CPU reports its progress,
+is stopped after a checkpoint, and resumes from it.
 
     wrap.py GOBAN
 
-Ends with 77 where there is no torchrun, unless this is a Debian system, whose packages the project
-installs itself (tools/packages.txt).
+Exits with 77 if there is no torchrun, except on a Debian system, where the project installs it
+(tools/packages.txt).
 """
 
 import glob
@@ -37,7 +37,7 @@ def command(folder, *words):
 
 
 def final_sum(text):
-    """What the script prints of its parameters at the end."""
+    """The parameters that the script prints at the end."""
     return set(re.findall(r"rank \d done from epoch \d+: (\S+)", text))
 
 
@@ -52,7 +52,7 @@ def job_of(daemon, number):
 
 
 def stopped_and_continued(daemon):
-    """The daemon preempts it; the second run ends as a run that nobody stopped."""
+    """The daemon preempts it; the second run ends like an uninterrupted run."""
     folder = os.path.join(daemon.folder, "training")
     os.mkdir(folder)
     line = " ".join([daemon.goban, "wrap", *command(folder, "1")])

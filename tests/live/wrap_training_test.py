@@ -1,4 +1,4 @@
-"""The numbers of goban_wrap.training, with a clock of our own and without PyTorch.
+"""The numbers of goban_wrap.training, with a simulated clock and without PyTorch.
 
     wrap_training_test.py FOLDER_OF_THE_PACKAGE
 """
@@ -88,7 +88,7 @@ class TrainingTest(unittest.TestCase):
 
     def test_when_the_next_checkpoint_comes(self):
         self.assertIsNone(self.training.next_checkpoint_in_s())
-        self.clock.pass_(1000)  # start of the program: no part of the interval
+        self.clock.pass_(1000)  # start of the program: not part of the interval
         self.training.stepped()
         self.clock.pass_(8)
         self.training.checkpointed()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check.py PROMTOOL: the alert rules of examples/monitoring fire as their test says, and every
-question of the dashboard is one that Prometheus understands."""
+"""check.py PROMTOOL: the alert rules of examples/monitoring fire as their test specifies, and Prometheus
+accepts every query of the dashboard."""
 import json
 import pathlib
 import subprocess
@@ -25,7 +25,7 @@ def main():
     promtool = sys.argv[1]
     subprocess.run([promtool, "test", "rules", "goban_alerts_test.yml"], cwd=FOLDER, check=True)
     asked = list(questions(json.loads((FOLDER / "goban_dashboard.json").read_text())))
-    assert len(asked) > 10, "the dashboard asks nothing"
+    assert len(asked) > 10, "the dashboard has no queries"
     rules = [{"record": f"asked_{i}", "expr": expr} for i, expr in enumerate(asked)]
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "asked.yml")  # JSON is YAML

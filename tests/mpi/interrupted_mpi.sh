@@ -1,7 +1,7 @@
 #!/bin/bash
-# Stopping a run under mpirun: by SIGINT to one rank, by SIGUSR1 to mpirun (which passes it on) and
+# Stopping a run under mpirun: by SIGINT to one rank, by SIGUSR1 to mpirun (which forwards it) and
 # by Ctrl-C, SIGINT to mpirun (which ends its ranks by SIGTERM). Each time all ranks agree on a step
-# and save; what is resumed has the bits of a run that was never stopped.
+# and save; the resumed run has the bits of an uninterrupted run.
 # Arguments: goban-train, mpirun.
 source "$(dirname "$0")/ranks.sh"
 # Open MPI kills its ranks this long after SIGTERM, which it sends this long after Ctrl-C.
@@ -43,7 +43,7 @@ for signal in INT USR1; do
   [ $code -eq 0 ] || fail "SIG$signal: a run stopped in order ended with $code"
 done
 stop INT mpirun
-[ $code -ne 0 ] || fail "mpirun was interrupted and says nothing of it"
+[ $code -ne 0 ] || fail "mpirun was interrupted, but exits with 0"
 
 "$mpirun" -n 2 "$train" "${options[@]}" --checkpoint "$work/stopped" --epochs $((epoch + 1)) \
   > "$work/log" 2>&1 || fail "does not resume"

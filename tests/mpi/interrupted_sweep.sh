@@ -1,6 +1,6 @@
 #!/bin/bash
-# A signal to one rank of a sweep under mpirun, at any time, ends all of them in order; the same
-# command goes on. Arguments: goban-train, mpirun.
+# A signal to one rank of a sweep under mpirun, at any time, stops all ranks in order; the same
+# command continues the sweep. Arguments: goban-train, mpirun.
 source "$(dirname "$0")/ranks.sh"
 export OMPI_MCA_mpi_yield_when_idle=1
 # A set of 100 and 20 images of noise: IDX headers, pixels, labels.
@@ -36,5 +36,5 @@ for try in 1 2 3; do
   wait "$launcher" || fail "try $try: ended with an error"
 done
 [ -s "$work/out/report.html" ] || fail "no report"
-grep -q "was stopped before its end" "$work/out/report.html" || fail "the report says nothing of it"
+grep -q "was stopped before its end" "$work/out/report.html" || fail "the report does not mention the stop"
 echo "stopped $try times"

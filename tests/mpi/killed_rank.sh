@@ -1,6 +1,6 @@
 #!/bin/bash
-# A rank that dies (SIGKILL) or stands still (SIGSTOP) in the middle of a run ends the whole run. It
-# is named; the other says in which operation it was; the last checkpoint is whole, and the run
+# A rank that is killed (SIGKILL) or hangs (SIGSTOP) during a run ends the whole run. It
+# is named; the other rank reports its operation; the last checkpoint is intact, and the run
 # resumes from it. Arguments: goban-train, mpirun, KILL or STOP.
 source "$(dirname "$0")/ranks.sh"
 signal=$3
@@ -29,14 +29,14 @@ call="(all-reduce|all-gather|broadcast|barrier|exchange|all-to-all|reduce-scatte
 if [ "$signal" = KILL ]; then
   grep -q "process rank [01] .* exited on signal 9" "$work/log" || fail "no message names the rank"
   grep -Eq "goban: rank [01] was (in|computing, after) $call" "$work/log" ||
-    fail "the other rank does not say where it was"
+    fail "the other rank does not report its operation"
 else
   # The first when the rank stopped between its calls, the second when it stopped within one.
   between="waited 8 s in $call.*rank [01] did not come .last seen in $call"
   within="waited [0-9]+ s in $call.*all its peers (had come|came)"
   grep -Eq "rank [01] ($between|$within)" "$work/log" || fail "no message names rank and operation"
   grep -Eq "goban: rank [01] waits in $call.* for 4 s" "$work/log" ||
-    fail "nothing was said while it waited"
+    fail "no message was printed while it waited"
 fi
 "$mpirun" -n 2 "$train" "${options[@]}" --epochs 1 > "$work/again" 2>&1 ||
   { cat "$work/again"; fail "does not resume"; }

@@ -1,5 +1,5 @@
-# What tests of goban-train under mpirun have in common: their first two arguments, a folder that goes
-# with them, and ranks that share this machine's cores, as root, too. To be sourced.
+# Common to tests of goban-train under mpirun, to be sourced: their first two arguments, a temporary
+# folder, and options for ranks that share this machine's cores, also as root.
 set -u
 train=$1 mpirun=$2
 work=$(mktemp -d)

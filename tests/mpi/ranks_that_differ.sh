@@ -1,10 +1,10 @@
 #!/bin/bash
-# Ranks of one run that were started differently are told so at once, not after the time-out, and
-# nothing that was saved is overwritten. Arguments: goban-train, mpirun.
+# Ranks of one run with different options or folders are rejected at once, not after the time-out, and
+# no checkpoint is overwritten. Arguments: goban-train, mpirun.
 source "$(dirname "$0")/ranks.sh"
 seq 20000 > "$work/text"
 mkdir "$work/a" "$work/b"
-# The time-out is longer than the test may take: who waits for it fails.
+# The time-out is longer than the test's own limit: waiting for it fails the test.
 options=(lm --text "$work/text" --mesh x:2 --layout batch:x --train-limit 64 --test-limit 16
   --length 16 --blocks 1 --d-model 16 --d-ff 16 --timeout-s 1000)
 fail() {
@@ -13,7 +13,7 @@ fail() {
   exit 1
 }
 
-# Each rank in a folder of its own, as on machines without a common one: only rank 0 has saved.
+# Each rank has a separate folder, as on machines without a common file system: only rank 0 has saved.
 two() { # what rank 1 is asked beside the rest
   timeout 100 "$mpirun" -n 1 --wdir "$work/a" "$train" "${options[@]}" --checkpoint saved \
     --batch-size 16 --epochs "$epochs" : \
@@ -28,14 +28,14 @@ two --batch-size 16 && fail "ranks with different checkpoints train together"
 grep -q "rank 0 one of checksum [0-9a-f]*, rank 1 finds none" "$work/log" || fail "not named"
 cmp -s "$work/a/saved/checkpoint.goban" "$work/kept" || fail "the checkpoint was overwritten"
 
-# A batch that the mesh does not divide, on rank 1 only: its error is said, and rank 0 hears of it.
+# A batch that the mesh does not divide, on rank 1 only: its error is reported, and rank 0 learns of it.
 rm -r "$work"/[ab]/saved
 two --batch-size 15 && fail "a rank that was refused ends with success"
 grep -q "goban-train: .*dimension 'batch' has 15 elements" "$work/log" ||
-  fail "the error of rank 1 is not said"
+  fail "the error of rank 1 is not reported"
 grep -q "ranks diverged: rank 0 is in .* rank 1 is in all-gather '.*(usage error)'" "$work/log" ||
-  fail "rank 0 does not say what it met"
-# On both, it is said once, and the ranks leave in order.
+  fail "rank 0 does not report the failure of rank 1"
+# On both ranks it is reported once, and the ranks exit in order.
 timeout 100 "$mpirun" -n 2 "$train" "${options[@]}" --batch-size 15 > "$work/log" 2>&1
-[ "$(grep -c "dimension 'batch' has 15 elements" "$work/log")" -eq 1 ] || fail "not said once"
+[ "$(grep -c "dimension 'batch' has 15 elements" "$work/log")" -eq 1 ] || fail "not reported exactly once"
 echo "refused as they should be"

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A whole synthetic year with GPU series, analysed, against what its generator knows.
+"""Compares the analysis of a synthetic year with GPU series with the generator's true answers.
 
     goban trace generate --like abci-2019 --with-gpu-series year
     goban analyze year/jobs.csv --gpu year/series --cluster abci --out report
     python3 tools/studies/abci_year.py year report
 
-truth.csv says of each job, from code of its own, how many GPUs were used, their mean and spread. This
-makes condition 5 and Figures 5 to 7 from it and compares them with the report, number by number.
-Counts and shares have to be equal, means and spreads to 1e-5 points, as the analysis keeps them in
-single precision. Exit code 1 if one differs.
+truth.csv has, for each job and computed by separate code, the number of GPUs used, their mean and their
+spread. This script computes condition 5 and Figures 5 to 7 from it and compares them with the report,
+number by number. Counts and shares must be equal; means and spreads must agree to 1e-5 points, because
+the analysis keeps them in single precision. Exit code 1 if one differs.
 """
 import csv
 import json

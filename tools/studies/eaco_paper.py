@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""EaCO's study: does sharing GPUs save the energy that its paper states, and where not.
+"""Repeats EaCO's study: where does sharing GPUs save the energy that its paper states, where not.
 
-28 and 64 nodes of 8 V100, histories as Gavel draws them, two sources of who slows whom: EaCO's own
+28 and 64 nodes of 8 V100, histories drawn as in Gavel, two sources of slowdowns: EaCO's own
 tables of four models, and Gavel's measured pairs of 26 job types. All policies run on the same
 histories; changes are against FIFO on the same history, with their 95 % intervals over the seeds.
-Also mixed clusters, the ranking of candidates, and what the results hang on. Prints Markdown.
-Answers are kept in --state, by inputs and program.
+Also mixed clusters, the ranking of candidates, and sensitivity to settings. Prints Markdown.
+Results are cached in --state, keyed by inputs and program.
 
 usage: eaco_paper.py [--seeds N] [--add POLICY,...] [--only SECTION,...] [--state DIR]
 """
@@ -70,7 +70,7 @@ class Study:
         return [*cells, value_cell(answers, questions, policy, "misses"),
                 value_cell(answers, questions, policy, "undone", 0)]
 
-    # One node, and pairs: what there is to gain.
+    # One node, and pairs: potential gain.
 
     def node(self):
         heading("One node: the paper's tables")
@@ -83,7 +83,7 @@ class Study:
                 print(f"| {name} | {published} | {product} ({off} %) | {after} | {saved} % |")
 
     def predicted(self, history, members, gpu):
-        """Slowdowns, and watts with the host's share; none if never together."""
+        """Slowdowns, and power with the host's share; None if never co-located."""
         text = goban("colocation", "predict", history, " + ".join(members), "--gpu", gpu,
                      "--energy", gpu.lower())
         slowdowns = [float(value) for value in re.findall(r"slowdown ([\d.]+)", text)]
@@ -117,7 +117,7 @@ class Study:
         return cells
 
     def pairs(self):
-        heading("Pairs: what there is to gain")
+        heading("Pairs: potential gain")
         four = ("slower one's slowdown", "sum of rates", "joules saved", "cost joules")
         ruled("pairs", "never together", "above 100 %", *(f"fitting: {name}" for name in four),
               *(f"all: {name}" for name in four))
@@ -184,7 +184,7 @@ class Study:
                        [(name, policy) for name in chain[:-1]])
 
     def order(self, cases, answers, text, falls):
-        """In how many histories energy under D falls in these steps."""
+        """The number of histories in which energy under D falls in these steps."""
         falls = list(falls)
         cells = []
         for setup in SETUPS:
@@ -199,7 +199,7 @@ class Study:
         print(f"| 28 | histories of {len(self.seeds)} with {text} | | all "
               f"| {' | '.join(cells)} |", flush=True)
 
-    # What it hangs on.
+    # Sensitivity.
 
     def mixed(self):
         heading("Generations, Gavel's pairs, load 60")
@@ -211,7 +211,7 @@ class Study:
         for cluster, questions in cases.items():
             for policy in policies[1:]:
                 if policy in BASELINES and cluster != MIXED_SMALL:
-                    continue  # nobody waits
+                    continue  # no job waits
                 print(f"| {cluster} | {policy} "
                       f"| {' | '.join(self.row(answers, questions, policy))} |")
 
@@ -229,7 +229,7 @@ class Study:
                       f"| {' | '.join(self.row(answers, questions, policy))} |")
 
     def sensitivity(self):
-        heading("What it hangs on, load 60")
+        heading("Sensitivity, load 60")
         policies = (FIFO, PAPER, EACO, *self.added)
         cases = {}
         for source, cluster, settings in (
@@ -241,21 +241,21 @@ class Study:
             for setting in settings:
                 cases[source, cluster, setting or "nothing"] = self.over_seeds(
                     source, 60, cluster, policies, settings=tuple(filter(None, [setting])))
-        for cluster, promises in ((LARGE, ("none", "1.1", "1.3", "2")), (SMALL, ("none", "1.3"))):
-            for promise in promises:
-                name = "no promises" if promise == "none" else f"greatest slowdown {promise}"
+        for cluster, targets in ((LARGE, ("none", "1.1", "1.3", "2")), (SMALL, ("none", "1.3"))):
+            for target in targets:
+                name = "no targets" if target == "none" else f"maximum slowdown {target}"
                 cases[GAVEL, cluster, name] = self.over_seeds(GAVEL, 60, cluster, policies,
-                                                              promise=promise)
+                                                              target=target)
         self.sensitivity_rows(cases, policies[1:], ())
 
     def sensitivity_rows(self, cases, policies, extra):
-        ruled("source", "nodes", "changed", "policy", *BRIEF, "p99 slowdown", "promises broken, %",
+        ruled("source", "nodes", "changed", "policy", *BRIEF, "p99 slowdown", "targets missed, %",
               "undone", *extra)
         answers = self.ask(cases)
         for (source, cluster, changed), questions in cases.items():
             for policy in policies:
                 row = [change_cell(answers, questions, policy, name, FIFO) for name in BRIEF]
-                broken = "misses" if questions[0].workload.promise == "deadline" else "broken"
+                broken = "misses" if questions[0].workload.target == "deadline" else "broken"
                 row += [value_cell(answers, questions, policy, "p99 slowdown"),
                         value_cell(answers, questions, policy, broken, 2),
                         value_cell(answers, questions, policy, "undone", 0)]

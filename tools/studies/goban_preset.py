@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The preset goban against its parents and baselines, and what each of its ingredients buys.
+"""The preset goban against its ancestors and baselines, and what each of its parts contributes.
 
-Prints Markdown tables. Workload: `goban trace generate --like gavel`, deadlines as Gavel draws them,
-watts of V100 nodes, who slows whom from Gavel's throughputs. The arrival rates are those at which
+Prints Markdown tables. Workload: `goban trace generate --like gavel`, deadlines drawn as in Gavel,
+power of V100 nodes, slowdowns from Gavel's throughputs. The arrival rates are those at which
 FIFO on 64 nodes holds 40, 60 and 80 % of the GPUs in its steady state; the same jobs then go to 28
-nodes. The preset was tuned on seeds 101 and 102; these are 1 to 10. And PAL's traces at a restart
+nodes. The preset was tuned on seeds 101 and 102; these are 1 to 10. Also PAL's traces at a restart
 cost of 30 s, with the artifact's scores and without their straggler.
 """
 
@@ -25,14 +25,14 @@ ABLATION = {
     "goban": (PARTS, []),
     "without variability (packed)": (PARTS.replace("pal", "packed"), []),
     "without levels (fifo)": (PARTS.replace("las-levels", "fifo").replace("sticky+", ""), []),
-    "without filling gaps (prefix)": (PARTS.replace("skip", "prefix"), []),
+    "without skipping blocked jobs (prefix)": (PARTS.replace("skip", "prefix"), []),
     "without sharing": (PARTS.replace("share-worth", "exclusive"), []),
     "without migration": (PARTS.replace("+consolidate", ""), []),
     "without sleep and migration": (PARTS.replace("sleep+consolidate", "on"), []),
     "without power limits": (PARTS, ["power_caps=0"]),
-    "without the crowd rule": (PARTS, ["crowded_rates=0"]),
-    "promises spared": (PARTS, ["spare_promises=1"]),
-    "time is free (price 0)": (PARTS, ["delay_price_w=0"]),
+    "without the crowding rule": (PARTS, ["crowded_rates=0"]),
+    "service targets spared": (PARTS, ["spare_promises=1"]),
+    "price of delay 0": (PARTS, ["delay_price_w=0"]),
     "price 2,000 W": (PARTS, ["delay_price_w=2000"]),
 }
 T975 = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
@@ -134,7 +134,7 @@ def ablation(folder, seeds):
             cells.append(change([r["avg_jct_s"] / b["avg_jct_s"] for r, b in rows]))
         cells.append(interval([r["deadline_misses"] for r, _ in rows]))
         options = ["--sharing", ",".join(settings)] if settings else []
-        # Nothing is known of watts and neighbours there: no sleep without share-worth's fallback.
+        # Power and slowdowns are unknown there: no sleep without share-worth's fallback.
         blind = policy if "share-worth" in policy else policy.replace("sleep+consolidate", "on")
         jct = pal_traces({"it": (blind, options)})["it", "with"]
         print(f"| {name} | " + " | ".join(cells) + f" | {geomean(jct):,.0f} |", flush=True)

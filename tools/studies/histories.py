@@ -1,4 +1,4 @@
-"""Histories that the studies read, change and write: rows of a generic CSV as dictionaries."""
+"""Reading, changing and writing histories: rows of a generic CSV as dictionaries."""
 
 import csv
 import gzip
@@ -26,14 +26,14 @@ def read_generic(path):
 
 
 def read_any(path, folder):
-    """The rows of any history goban reads, in submit order."""
+    """The rows of any history that goban can read, in submit order."""
     converted = f"{folder}/converted.csv"
     goban("trace", "convert", path, "--out", converted)
     return read_generic(converted)
 
 
 def write_history(path, rows):
-    """Writes rows in submit order, numbered anew."""
+    """Writes rows in submit order, renumbered."""
     names = [name for name in rows[0] if name != "job_id"]
     with open(path, "w", newline="") as target:
         writer = csv.writer(target)
@@ -50,7 +50,7 @@ def busy_gpus(rows, span_s):
 
 
 def peak_gpus(rows):
-    """Most GPUs in use at once if every job starts when recorded, or else when submitted."""
+    """The maximum number of GPUs in use if every job starts when recorded, or else when submitted."""
     changes = []
     for row in rows:
         start = row.get("start_time") or row["submit_time"]
@@ -63,15 +63,15 @@ def peak_gpus(rows):
 
 
 def compressed(rows, gpus, load):
-    """The same jobs, submitted closer together: their GPU-seconds are `load` of what the GPUs
-    have from the first to the last submission."""
+    """The same jobs with compressed submit times: their GPU-seconds are the share `load` of the capacity
+    of the GPUs between the first and the last submission."""
     first, last = rows[0]["submit_time"], rows[-1]["submit_time"]
     factor = busy_gpus(rows, last - first) / (gpus * load)
     return [row | {"submit_time": round((row["submit_time"] - first) * factor, 3)} for row in rows]
 
 
 def by_day(rows, first_s, days):
-    """Submissions of each day as lists, with submit times from the day's start on."""
+    """The submissions of each day as lists, with submit times relative to the day's start."""
     table = [[] for _ in range(days)]
     for row in rows:
         day, second = divmod(row["submit_time"] - first_s, DAY_S)
@@ -81,11 +81,11 @@ def by_day(rows, first_s, days):
 
 
 def joined(days):
-    """A history of days in a row, from time 0."""
+    """A history of consecutive days, from time 0."""
     return [row | {"submit_time": number * DAY_S + row["submit_time"]}
             for number, day in enumerate(days) for row in day]
 
 
 def resampled(days, seed):
-    """As many whole days, drawn with replacement."""
+    """The same number of whole days, drawn with replacement."""
     return joined(random.Random(seed).choices(days, k=len(days)))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Who gains when the links between racks are over-subscribed: packed, spread, or PAL.
+"""Which placement gains when the links between racks are over-subscribed: packed, spread, or PAL.
 
 ABCI's 1,088 nodes of 4 GPUs in 32 racks and the first days of an ABCI-like year, whose submit times
-are compressed until the jobs ask for a stated share of the GPUs. Prints two Markdown tables.
+are compressed until the demand is a stated share of the GPUs. Prints two Markdown tables.
 
 usage: link_contention.py [--days N]
 """
@@ -41,13 +41,13 @@ locality_penalty = {rack}
 level = "cluster"
 locality_penalty = {cluster}
 """
-# The small penalties only tell PAL in which order the levels come.
+# The small penalties only give PAL the order of the levels.
 SMALL = {"rack": 1.001, "cluster": 1.002}
 LARGE = {"rack": 1.001, "cluster": 1.3}
 
 
 def untyped(rows):
-    """Jobs by their GPUs alone, that end at their limit at the latest."""
+    """Jobs reduced to their GPUs, which end at their limit at the latest."""
     names = ("submit_time", "num_gpus", "user", "account", "model", "walltime_s")
     return [{name: row[name] for name in names}
             | {"duration": min(row["duration"], float(row["walltime_s"]))} for row in rows]
@@ -69,7 +69,7 @@ def across_racks(folder):
 
 
 class Case:
-    """A population on a cluster, and what it costs without contention and with it."""
+    """A population on a cluster, and its cost without and with contention."""
 
     def __init__(self, name, rows, penalties, differ, folder):
         self.name = name
@@ -105,7 +105,7 @@ class Case:
 
 
 def contended_row(case, load, share, alone):
-    """By how much contention lengthens the average JCT, packed / spread / PAL, at each ratio."""
+    """The increase of the average JCT by contention, packed / spread / PAL, at each ratio."""
     cells = []
     for ratio in RATIOS.values():
         runs = case.contended(share, ratio)
@@ -132,7 +132,7 @@ def large(row):
 
 
 def cases_of(rows, folder):
-    """Each case with its loads; they share files, so each is used up before the next is made."""
+    """Each case with its loads. They share files, so each must be finished before the next is made."""
     for name, jobs in (("all", rows), ("large", list(filter(large, rows)))):
         yield Case(name, jobs, SMALL, False, folder), LOADS
         yield Case(f"{name}, GPUs differ", jobs, SMALL, True, folder), LOADS[-1:]

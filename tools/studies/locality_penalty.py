@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a penalty for jobs that span nodes does to PM-First, PAL and Packed-Sticky.
+"""The effect of the locality penalty on PM-First, PAL and Packed-Sticky.
 
 Locality penalties from 1.0 to 3.0, PAL's artifact policies, 64 GPUs. Prints two Markdown tables:
 gains over Packed-Sticky at the same penalty, and average JCTs against those at penalty 1.0.

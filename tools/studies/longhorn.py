@@ -1,4 +1,4 @@
-"""PM scores that the studies on PAL share: the artifact's table and draws from Longhorn's runs."""
+"""PM scores used by several studies of PAL: the artifact's table, and draws from Longhorn's runs."""
 
 import csv
 
@@ -11,7 +11,7 @@ TRACES = ["workload-1", "workload-3", "workload-4", "sia-160job-trace"]
 
 
 def without_straggler(path):
-    """The artifact's table with GPU 35 at 1.146 for class A, to be binned again."""
+    """The artifact's table with GPU 35 at 1.146 for class A, without bins, so that it is binned again."""
     with open(ARTIFACT, newline="") as source:
         rows = list(csv.DictReader(source))
     names = [name for name in rows[0] if not name.startswith("bin_")]

@@ -18,7 +18,7 @@ RIVALS = ["pm-first-artifact", "pal-artifact"]
 
 
 def ratios(scores, cost):
-    """Average JCT against the baseline: rival -> one ratio a trace."""
+    """Average JCT against the baseline: rival -> one ratio per trace."""
     result = {rival: [] for rival in RIVALS}
     for trace in TRACES:
         runs = simulate("--cluster", "sia-64", "--jobs", f"{PAL}/traces/{trace}.csv",

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How many deadlines EaCO misses if jobs slow each other more or less than predicted.
+"""The deadlines that EaCO misses if jobs slow each other more or less than predicted.
 
 Gavel's workload on 64 and 28 nodes of 8 V100, the same jobs on both: load 0.6 of 64 nodes, which is
-1.37 of 28. True slowdowns deviate from the predicted ones by 0, 5, 10 and 20 %. Two rates a job with
-a deadline: all misses, most of which come from waiting where nodes are few; and those of sharing, by
-jobs that would have met it on their first start if they had stayed alone. Means over the seeds
+1.37 of 28. True slowdowns deviate from the predicted ones by 0, 5, 10 and 20 %. Two rates of jobs with
+a deadline: all misses, most of which come from waiting if there are few nodes; and misses caused by
+sharing, of jobs that would have met the deadline alone from their first start. Means over the seeds
 (jobs and noise) with 95 % confidence intervals (Student's t). Prints a Markdown table.
 """
 
@@ -38,20 +38,20 @@ def read(path):
 
 
 def misses_of_sharing(history, outcomes):
-    """In percent of the jobs with a deadline: met alone from the first start, but missed."""
+    """Percentage of the jobs with a deadline that would have met it alone from the first start, but missed it."""
     by_id = {row["job_id"]: row for row in outcomes}
     missed = 0
-    promised = 0
+    with_deadline = 0
     for job in history:
         if not job["deadline_s"]:
             continue
-        promised += 1
+        with_deadline += 1
         due_s = float(job["submit_time"]) + float(job["deadline_s"])
         outcome = by_id[job["job_id"]]
         alone_s = float(outcome["start_s"]) + float(job["duration"])
         if alone_s <= due_s and float(outcome["finish_s"]) > due_s + ROUNDING_S:
             missed += 1
-    return 100 * missed / promised
+    return 100 * missed / with_deadline
 
 
 def run(folder, colocation, nodes, noise, seed, jobs):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What more bins and more levels in PAL's matrix cost, and what they bring.
+"""Cost and gain of more bins and more levels in PAL's matrix.
 
-A cluster of 512 GPUs with NVLink islands, nodes, racks and a spine, each level with a penalty of
-its own; GPUs that differ (made up); generated jobs. Speeds follow the raw scores and all levels;
+A cluster of 512 GPUs with NVLink islands, nodes, racks and a spine, each level with its own
+penalty; GPUs with synthetic PM scores; generated jobs. Speeds follow the raw scores and all levels;
 only what the policy sees is coarsened. Prints a Markdown table.
 """
 
@@ -51,8 +51,8 @@ def main():
             goban("trace", "generate", "--like", "poisson", "--jobs", 4000, "--cluster", cluster,
                   "--load", 0.8, "--seed", seed, "--out", f"{folder}/jobs-{seed}.csv")
         base = {}
-        print("| levels the policy sees | bins a class | average JCT, against one bin and no level "
-              "| GPU-hours | microseconds a launch |")
+        print("| levels the policy sees | bins per class | average JCT, against one bin and no level "
+              "| GPU-hours | microseconds per launch |")
         print("|-|-|-|-|-|")
         for policy, levels in LEVELS.items():
             for bins in BINS:

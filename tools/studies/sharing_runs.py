@@ -1,5 +1,5 @@
-"""Runs of policies that share GPUs: histories with deadlines, what is known of jobs together, and
-answers that are kept, so that a study that was broken off goes on."""
+"""Runs of policies that share GPUs: histories with deadlines, co-location histories, and a cache of
+results, so that an interrupted study can be continued."""
 
 import concurrent.futures
 import csv
@@ -18,7 +18,7 @@ from study import GOBAN, goban, need_shared, simulate
 
 GPUS = 512
 HOUR = 3600
-# Gavel's draws: mean GPUs a job, mean hours a job.
+# Gavel's distribution: mean GPUs per job, mean hours per job.
 MEAN_GPUS = 0.70 * 1 + 0.10 * 2 + 0.15 * 4 + 0.05 * 8
 MEAN_HOURS = (0.8 * (10**3 - 10**1.5) / 1.5 + 0.2 * (10**4 - 10**3)) / math.log(10) / 60
 # EaCO's tables 1 and 2: GPU utilisation alone. Memory is not published; all four fit on one GPU.
@@ -29,13 +29,13 @@ TABLES, TABLES_SIZES, GAVEL = "tables, whole nodes", "tables, Gavel's sizes", "G
 
 
 class Workload(NamedTuple):
-    """A history: `load` is of 512 GPUs."""
+    """A history; `load` is relative to 512 GPUs."""
     source: str
     load: float
     seed: int
     days: float = 60
     epoch_h: float = 0.4
-    promise: str = "deadline"    # or "none", or a greatest slowdown
+    target: str = "deadline"     # or "none", or a maximum slowdown
 
 
 class Question(NamedTuple):
@@ -44,11 +44,11 @@ class Question(NamedTuple):
     cluster: str
     energy: str = "v100"
     options: tuple = ()
-    lost: bool = False           # also count the deadlines that sharing cost: `lost` of a run
+    lost: bool = False           # also count the deadlines missed because of sharing: `lost` of a run
 
 
 def drawn(workload):
-    """Jobs as `trace generate --like gavel` draws them, with models and promises as wanted."""
+    """Jobs of `trace generate --like gavel`, with the given models and service targets."""
     whole = workload.source == TABLES
     gpus = 8 if whole else MEAN_GPUS
     jobs = round(workload.load * GPUS * 24 * workload.days / (gpus * MEAN_HOURS))
@@ -63,9 +63,9 @@ def drawn(workload):
             row["num_gpus"] = 8
         row["epochs"] = max(1, round(float(row["duration"]) / HOUR / workload.epoch_h))
         row["max_slowdown"] = ""
-        if workload.promise != "deadline":
+        if workload.target != "deadline":
             row["deadline_s"] = ""
-            row["max_slowdown"] = workload.promise.removeprefix("none")
+            row["max_slowdown"] = workload.target.removeprefix("none")
         yield row
 
 
@@ -80,7 +80,7 @@ def write_jobs(path, workload):
 
 
 def count_lost(jobs, outcomes):
-    """Jobs that missed a deadline which they would have met running alone from their start."""
+    """Jobs that missed a deadline that they would have met alone from their start."""
     with open(jobs, newline="") as source:
         asked = {row["job_id"]: row for row in csv.DictReader(source)}
     lost = 0
@@ -94,7 +94,7 @@ def count_lost(jobs, outcomes):
 
 
 class Library:
-    """Who was measured beside whom, as `goban colocation import` writes it; and answers kept."""
+    """Co-location histories, as written by `goban colocation import`, and cached results."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -115,7 +115,7 @@ class Library:
 
     def write_utilisation(self):
         """Writes the generator's utilisations into Gavel's history, so that pairs can be predicted
-        without a job that declares them; returns them."""
+        without jobs that declare them; returns them."""
         util = {}
         for row in drawn(Workload(GAVEL, 0.6, 1, days=5)):
             batch = f"@batch {row['batch_size']}" if row["batch_size"] else ""
@@ -141,7 +141,7 @@ class Library:
         return os.path.join(self.folder, f"{name}.json")
 
     def answer(self, workload, questions):
-        """Answers all questions about one history."""
+        """Runs all simulations of one history."""
         with tempfile.TemporaryDirectory() as folder:
             jobs = os.path.join(folder, "jobs.csv")
             write_jobs(jobs, workload)
@@ -161,7 +161,7 @@ class Library:
                 os.replace(path + ".part", path)
 
     def ask(self, questions):
-        """Runs by policy of each question; those not kept are simulated, two at a time."""
+        """Runs by policy of each question; those not cached are simulated, two at a time."""
         open_ones = {}
         for question in dict.fromkeys(questions):
             if not os.path.exists(self.kept(question)):
@@ -212,7 +212,7 @@ METRICS = {
 
 
 def changes(answers, questions, policy, metric, reference):
-    """Change of a metric in percent against the reference, a value a history."""
+    """Change of a metric in percent against the reference, one value per history."""
     of = METRICS[metric]
     return [100 * (of(answers[q][policy]) / of(answers[q][reference]) - 1) for q in questions]
 

@@ -1,4 +1,4 @@
-"""What the studies share: running goban, and means over traces."""
+"""Common to all studies: running goban, and means over traces."""
 
 import json
 import math

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the synthetic ABCI and Philly histories are calibrated on beside what comes out.
+"""Compares the synthetic ABCI and Philly histories with the numbers they are calibrated on.
 
 Prints two Markdown tables: target, generated, deviation. Takes half a minute.
 
@@ -20,7 +20,7 @@ HOUR = 3600
 BINS = (("Full 1", 1, 1), ("Full 2", 2, 2), ("Full 3-4", 3, 4), ("Full 5-8", 5, 8),
         ("Full 9-34", 9, 34), ("Full 35-68", 35, 68), ("Full 69-136", 69, 136),
         ("Full 137-512", 137, 512))
-# Table 2: mean, standard deviation, median, least and largest walltime in hours.
+# Table 2: mean, standard deviation, median, minimum and maximum walltime in hours.
 TABLE_2 = {
     "G.small": (2.514, 7.533, .495, .083, 167.385), "G.large": (4.498, 10.072, .552, .084, 71.932),
     "Full 1": (2.848, 8.996, .393, .083, 72.006), "Full 2": (2.212, 3.040, 1.711, .084, 71.998),
@@ -30,7 +30,7 @@ TABLE_2 = {
     "Full 35-68": (4.108, 10.779, .345, .085, 56.007),
     "Full 69-136": (.441, .902, .173, .084, 4.346), "Full 137-512": (.316, .364, .219, .084, 1.943),
 }
-# Attempts of Philly by GPUs, and their run times: least, largest, mean, deviation, then quantiles.
+# Attempts of Philly by GPUs, and their run times: minimum, maximum, mean, deviation, then quantiles.
 PHILLY = {
     "1": (122287, 17621.5, 138020.2, 800, 2612, 12151, 363986),
     "2": (3435, 46776.3, 184745.4, 55, 5022, 103594, 645646),
@@ -51,7 +51,7 @@ def generate(*arguments):
 
 
 class Table:
-    """A Markdown table of targets and what came out."""
+    """A Markdown table of targets and generated values."""
 
     def __init__(self):
         print("| quantity | target | generated | deviation |\n|-|-:|-:|-:|")
@@ -69,7 +69,7 @@ class Table:
 
 
 def mid_ranks(values):
-    """Ranks from 0; equal values share the mean of theirs."""
+    """Ranks from 0; equal values share their mean rank."""
     order = sorted(range(len(values)), key=values.__getitem__)
     ranks = [0.0] * len(values)
     begin = 0
@@ -97,13 +97,13 @@ def bin_of(row):
 
 
 def top_share(rows, share, key="user"):
-    """Users (or another column), and what the most active of them own."""
+    """Users (or another column), and the share of the most active ones."""
     counts = sorted(collections.Counter(row[key] for row in rows).values(), reverse=True)
     return len(counts), sum(counts[:round(share * len(counts))]) / len(rows)
 
 
 def abci_shares(table, rows, by_bin):
-    """Figures 2 and 3, users, and what ran into its limit."""
+    """Figures 2 and 3, users, and jobs that reached their limit."""
     total = len(rows)
     multi = [row for row in rows if int(row["instances"]) > 1]
     nodes = [int(row["instances"]) for row in multi]
@@ -167,9 +167,9 @@ def correlations(table, rows):
     draw = random.Random(1)
     rhos = sorted(spearman([pair for name in pairs for pair in draw.sample(pairs[name], 100)])
                   for _ in range(400))
-    table.number("Spearman, 100 jobs a bin (median of 400 draws)", -.386, statistics.median(rhos))
+    table.number("Spearman, 100 jobs per bin (median of 400 draws)", -.386, statistics.median(rhos))
     multi = [pair for name in pairs if name != "Full 1" for pair in pairs[name]]
-    print(f"\n95 % of the draws lie from {rhos[10]:.3f} to {rhos[-11]:.3f}; over all multi-node jobs "
+    print(f"\n95 % of the draws are between {rhos[10]:.3f} and {rhos[-11]:.3f}; over all multi-node jobs "
           f"the correlation is {spearman(multi):.3f}.\n")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Who wins on the real Philly and Helios histories, with intervals over resampled days.
+"""Which policy wins on the real Philly and Helios histories, with intervals over resampled days.
 
 Whole days of submissions are drawn with replacement; all policies run on the same resample. Prints
 a Markdown table for each history, cluster size and source of limits: means and 95 % percentile
@@ -30,13 +30,12 @@ DEAR = "las+pal, 120 s a restart"
 GPUS_A_NODE = 8
 LOAD = 0.85
 PENALTY = 1.16  # of class A, as measured on Frontera for PAL's paper
-SLACK = 1.4     # limits also hold on a slow GPU and across nodes
+SLACK = 1.4     # limits also suffice on a slow GPU and across nodes
 NEIGHBOURS = 100
 
 
 class Source:
-    """A real history: its file, the window of days, the days that do not count, and how often to
-    resample it."""
+    """A real history: its file, the window of days, the warm-up days, and the number of resamples."""
 
     def __init__(self, name, path, first, days, warmup_days, resamples):
         self.name = name
@@ -57,8 +56,8 @@ SOURCES = {
 
 
 class Limits:
-    """Walltime limits as the users of ThetaGPU asked for them: limit / run time of a record among
-    those that ran about as long."""
+    """Walltime limits as requested by the users of ThetaGPU: limit / run time of one of the records with
+    a similar run time."""
 
     def __init__(self):
         self.records = sorted(
@@ -78,7 +77,7 @@ class Limits:
 
 
 def draw_scores(folder, cluster, seed):
-    """PM scores from Longhorn's per-GPU medians for class A, which all these jobs are in."""
+    """PM scores from Longhorn's per-GPU medians for class A, the class of all these jobs."""
     path = f"{folder}/scores.csv"
     profiles = os.path.join(SHARED, "data/pal/profiles/sim")
     goban("profile", "scores", "--cluster", cluster, "--mode", "median", "--seed", seed,
@@ -129,8 +128,8 @@ def print_table(runs):
 
 
 def bootstrap(source, days, nodes, limits, resamples, folder, known=None):
-    """Metrics by policy of each resample, and how many jobs were killed at their limits. Policies
-    that do not look at limits are taken from `known`, the same resamples without limits."""
+    """Metrics by policy of each resample, and the number of jobs killed at their limits. Policies
+    that do not use limits are taken from `known`, the same resamples without limits."""
     cluster = f"{nodes}x{GPUS_A_NODE}"
     result, killed = [], 0
     for seed in range(1, resamples + 1):
@@ -153,7 +152,7 @@ def bootstrap(source, days, nodes, limits, resamples, folder, known=None):
 
 
 def print_backtest(source, peak):
-    """How far simulations are from the waits in the table; equal GPUs, since durations are as
+    """The error of simulated waits against those in the table; equal GPUs, because durations are as
     recorded."""
     nodes = math.ceil(peak / GPUS_A_NODE)
     whole = f"{nodes}x{GPUS_A_NODE}"
@@ -184,7 +183,7 @@ def study(source, limits, resamples, folder):
     peak_gpus = histories.peak_gpus(rows)
     peak = math.ceil(peak_gpus / GPUS_A_NODE)
     loaded = math.ceil(busy / LOAD / GPUS_A_NODE)
-    print(f"## {source.name}\n\n{len(window)} jobs of {source.days} days ask for {busy:.0f} GPUs "
+    print(f"## {source.name}\n\n{len(window)} jobs of {source.days} days request {busy:.0f} GPUs "
           f"on average. Peak: {peak_gpus} GPUs, {peak} nodes. Loaded: {loaded} nodes.\n", flush=True)
     if "start_time" in rows[0]:
         print_backtest(source, peak_gpus)

@@ -1,5 +1,5 @@
-// Answers against the API's own description, for tests. The parts of JSON Schema that
-// openapi.json uses; defined in schema_test.cpp.
+// Answers against the API's own description, for tests: the parts of JSON Schema that openapi.json
+// uses.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
