@@ -2,26 +2,16 @@
 // policy, size of the job and size of the cluster. (PAL's artifact: 47,000 us at 64 GPUs.)
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
-#include <memory>
 
 #include "base/random.hpp"
 #include "bench/workload.hpp"
 #include "core/model/cluster_presets.hpp"
+#include "core/policy/test_part.hpp"
 #include "core/scheduler/resources.hpp"
 
 namespace goban::bench {
 namespace {
 
-std::unique_ptr<core::policy::Placement> make(int64_t which) {
-  switch (which) {
-    case 0:
-      return core::policy::make_pal({});
-    case 1:
-      return core::policy::make_pm_first();
-    default:
-      return core::policy::make_packed();
-  }
-}
 const char* name(int64_t which) { return which == 0 ? "pal" : which == 1 ? "pm-first" : "packed"; }
 
 void placement(benchmark::State& state) {
@@ -29,7 +19,7 @@ void placement(benchmark::State& state) {
       core::model::make_preset(fmt::format("{}x4", state.range(1) / 4)).value();
   const core::knowledge::PmScores scores = make_scores(cluster, 7);
   const core::knowledge::LocalityPenalties penalties(cluster, 1.7);
-  const auto chosen = make(state.range(0));
+  const auto chosen = core::policy::test_part(name(state.range(0))).placement;
   core::scheduler::Resources resources({&cluster, &scores, &penalties}, *chosen);
   base::Random random(3);
   core::model::JobRequest job;

@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "core/policy/compose.hpp"
 #include "core/policy/sharing/test_sharing.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace {
 // Set by the only thread there is; counts what a decision allocates.
@@ -27,6 +28,7 @@ void operator delete(void* memory, size_t /*size*/) noexcept { std::free(memory)
 namespace goban::bench {
 namespace {
 
+using core::policy::test_part;
 using core::policy::TestJob;
 using core::policy::TestSharing;
 using core::policy::TestSite;
@@ -140,24 +142,16 @@ void run(uint32_t apps) {
   }
   fmt::print("{} applications, {} running jobs, {} kinds of groups\n", apps, view.num_running(),
              kinds);
-  measure("fifo-packed", *core::policy::make_fifo_packed({}), view, waiting);
-  measure("gandiva", *core::policy::make_gandiva({}), view, waiting);
-  measure("eaco-paper", *core::policy::make_eaco_paper({}), view, waiting);
-  for (const auto& [name, ranking] :
-       {std::pair{"eaco, highest", core::policy::ShareRanking::Highest},
-        std::pair{"eaco, similar", core::policy::ShareRanking::Similar},
-        std::pair{"eaco, complementary", core::policy::ShareRanking::Complementary}}) {
-    core::policy::EacoOptions options;
-    options.ranking = ranking;
-    measure(name, *core::policy::make_eaco(options), view, waiting);
+  for (const char* part : {"share-packed", "share-gandiva", "share-eaco-paper", "share-eaco",
+                           "share-eaco-similar", "share-eaco-complementary"}) {
+    measure(part, *test_part(part).sharing, view, waiting);
   }
   view.set_demand(kNodes * kNodeGpus * 8 / 10);
-  core::policy::EacoOptions worth = core::policy::compose("goban").value().eaco;
-  worth.ranking = core::policy::ShareRanking::Worth;
-  measure("goban", *core::policy::make_eaco(worth), view, waiting);
-  core::policy::EacoOptions hopeless;
-  hopeless.min_saving = 0.99;
-  measure("eaco, nothing is worth it", *core::policy::make_eaco(hopeless), view, waiting);
+  const core::policy::PolicyOptions worth = core::policy::compose("goban").value().options;
+  measure("goban", *test_part("share-worth", worth).sharing, view, waiting);
+  core::policy::PolicyOptions hopeless;
+  hopeless.prices.min_saving = 0.99;
+  measure("eaco, nothing is worth it", *test_part("share-eaco", hopeless).sharing, view, waiting);
 }
 
 }  // namespace

@@ -36,13 +36,14 @@ goban_module(core/scheduler core/model core/policy)
 
 # What happened on a site, and its report.
 goban_layer(site base core)
+goban_module(site/inputs)
 goban_module(site/records)
 goban_module(site/store site/records)
 goban_module(site/series)
 goban_module(site/telemetry site/series)
 goban_module(site/analysis site/records site/series)
 goban_module(site/page)
-goban_module(site site/records site/store site/series site/telemetry site/analysis site/page)
+goban_module(site site/inputs site/records site/store site/series site/telemetry site/analysis site/page)
 
 # What would have happened: histories, the simulator, its results, and questions to it.
 goban_layer(study base core site)

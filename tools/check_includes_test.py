@@ -109,6 +109,13 @@ class CheckIncludesTest(unittest.TestCase):
             self.assert_one(found, "src/core/policy/order/a.cpp", 1, "is pure")
         self.assertEqual(check({"src/study/history/a.cpp": "#include <fstream>\n"}), [])
 
+    def test_the_pure_modules_read_no_files_through_base(self):
+        files = {"src/base/text_file.hpp": HEADER}
+        include = '#include "base/text_file.hpp"\n'
+        found = check({**files, "src/core/policy/a.cpp": include})
+        self.assert_one(found, "src/core/policy/a.cpp", 1, "is pure")
+        self.assertEqual(check({**files, "src/core/policy/a_test.cpp": include}), [])
+
     def test_include_cycles(self):
         found = check({"src/base/a.hpp": HEADER + '#include "base/b.hpp"\n',
                        "src/base/b.hpp": HEADER + '#include "base/a.hpp"\n'})

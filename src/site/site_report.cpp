@@ -6,13 +6,13 @@
 
 #include "base/output_file.hpp"
 #include "base/text_file.hpp"
-#include "core/model/cluster_presets.hpp"
 #include "site/analysis/analyse.hpp"
 #include "site/analysis/rules_file.hpp"
 #include "site/analysis/what_if.hpp"
 #include "site/analysis/why.hpp"
 #include "site/analysis/writers.hpp"
 #include "site/gpu_series.hpp"
+#include "site/inputs/inputs.hpp"
 #include "site/page/html_report.hpp"
 #include "site/page/json_text.hpp"
 #include "site/store/read_location.hpp"
@@ -195,7 +195,7 @@ base::Status SiteReport::prepare(const ReportOptions& options, base::Progress& p
     rules_ = std::move(*read);
   }
   if (!options.cluster.empty()) {
-    auto resolved = core::model::resolve_cluster(options.cluster);
+    auto resolved = site::inputs::resolve_cluster(options.cluster);
     if (!resolved) return base::failure(resolved.error());
     cluster_.emplace(std::move(*resolved));
   }

@@ -8,8 +8,8 @@
 #include "base/number.hpp"
 #include "base/test_shared.hpp"
 #include "base/text_file.hpp"
-#include "core/knowledge/scores_file.hpp"
 #include "core/model/cluster_presets.hpp"
+#include "site/inputs/inputs.hpp"
 #include "study/history/fillers.hpp"
 #include "study/history/job_reader.hpp"
 #include "study/results/decision_log.hpp"
@@ -62,8 +62,7 @@ TEST_P(ArtifactTest, EveryDecisionAndEveryJctAreEqual) {
   const auto jobs = history::read_jobs(*pal + "/traces/" + reference.trace + ".csv", read).value();
   ASSERT_EQ(jobs.rejected, 0);
   const auto scores =
-      core::knowledge::read_scores(*pal + "/reference/gpu_scores_16x4_binned_code_K2.csv", 64)
-          .value();
+      site::inputs::read_scores(*pal + "/reference/gpu_scores_16x4_binned_code_K2.csv", 64).value();
   const auto fillers =
       history::FillerSource::read(*pal + "/reference/replay_interarrivals_seed1_load2.csv").value();
   const auto order =

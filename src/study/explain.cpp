@@ -23,12 +23,6 @@ Result<core::model::JobId> find_job(const core::model::JobHistory& history,
       fmt::format("names are those of the job history, such as {}", history.job_names[0]));
 }
 
-std::optional<core::policy::PalOptions> pal_options(const core::policy::Composition& composition) {
-  if (composition.placement == "pal") return core::policy::PalOptions{};
-  if (composition.placement == "pal-paper") return core::policy::PalOptions{.two_levels = true};
-  return {};
-}
-
 }  // namespace
 
 Result<std::string> explain(StudyOptions options, const std::string& job_name, ExplainFormat format,
@@ -43,8 +37,9 @@ Result<std::string> explain(StudyOptions options, const std::string& job_name, E
 
   RunPlan plan(options, *inputs, *policies, progress.cancel());
   simulator::BatchRun& run = plan.runs.front();
-  simulator::Explainer explainer(history, run.speed, *job, options.seed,
-                                 pal_options(run.composition));
+  simulator::Explainer explainer(
+      history, run.speed, *job, options.seed,
+      core::policy::pal_options(run.composition.part(core::policy::PartKind::Placement)));
   explainer.attach(run.options);
   const auto result = simulator::simulate(history, run.speed, run.composition, run.options);
   if (!result && !explainer.done()) return base::failure(result.error());

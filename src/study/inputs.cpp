@@ -8,12 +8,9 @@
 #include "base/reports/job_profile.hpp"
 #include "base/text_file.hpp"
 #include "core/knowledge/app_class.hpp"
-#include "core/knowledge/energy/power_presets.hpp"
 #include "core/knowledge/penalty_model.hpp"
-#include "core/knowledge/scores_file.hpp"
-#include "core/model/cluster_presets.hpp"
-#include "core/model/site_rules_file.hpp"
 #include "core/scheduler/accounts.hpp"
+#include "site/inputs/inputs.hpp"
 #include "study/history/incidents.hpp"
 #include "study/knowledge_files.hpp"
 
@@ -99,7 +96,7 @@ base::Status add_job_profile(const std::string& path, Inputs& inputs, base::Prog
 /// The rules of the site; no job may ask for more than its account may ever hold.
 base::Status add_rules(const std::string& path, Inputs& inputs) {
   core::model::JobHistory& history = inputs.jobs.history;
-  auto rules = core::model::read_site_rules(path, history);
+  auto rules = site::inputs::read_site_rules(path, history);
   if (!rules) return base::failure(rules.error());
   core::scheduler::Accounts nobody_runs(*rules);
   size_t too_large = 0;
@@ -151,11 +148,11 @@ Result<history::ReadResult> read_jobs(InputFiles& files, const core::model::Clus
 
 std::vector<std::string> InputFiles::input_paths() const {
   std::vector<std::string> paths;
-  if (core::model::is_cluster_file(cluster)) paths.push_back(cluster);
+  if (site::inputs::is_cluster_file(cluster)) paths.push_back(cluster);
   for (const std::string* path : {&jobs, &scores, &fillers, &accounts, &incidents, &colocation}) {
     if (!path->empty()) paths.push_back(*path);
   }
-  if (core::knowledge::is_power_file(energy)) paths.push_back(energy);
+  if (site::inputs::is_power_file(energy)) paths.push_back(energy);
   if (is_deadline_file(deadlines)) paths.push_back(deadlines);
   paths.insert(paths.end(), job_profiles.begin(), job_profiles.end());
   return paths;
@@ -191,7 +188,7 @@ simulator::FillerSource Inputs::filler_source() const {
 
 Result<Inputs> load_inputs(InputFiles& files, const std::string& out, uint64_t seed,
                            base::Progress& progress) {
-  auto cluster = core::model::resolve_cluster(files.cluster);
+  auto cluster = site::inputs::resolve_cluster(files.cluster);
   if (!cluster) return base::failure(cluster.error());
   auto jobs = read_jobs(files, *cluster, out, progress);
   if (!jobs) return base::failure(jobs.error());
@@ -207,7 +204,7 @@ Result<Inputs> load_inputs(InputFiles& files, const std::string& out, uint64_t s
   }
   inputs.rules = std::make_shared<core::model::SiteRules>();
   if (!files.scores.empty()) {
-    auto scores = core::knowledge::read_scores(files.scores, inputs.cluster.num_gpus());
+    auto scores = site::inputs::read_scores(files.scores, inputs.cluster.num_gpus());
     if (!scores) return base::failure(scores.error());
     inputs.scores = std::move(*scores);
   }

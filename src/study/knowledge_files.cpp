@@ -5,8 +5,8 @@
 #include "base/text_file.hpp"
 #include "core/knowledge/colocation/colocation_file.hpp"
 #include "core/knowledge/colocation/gavel_throughputs.hpp"
-#include "core/knowledge/energy/power_presets.hpp"
 #include "core/policy/make_knowledge.hpp"
+#include "site/inputs/inputs.hpp"
 #include "study/history/deadlines.hpp"
 
 namespace goban::study {
@@ -143,7 +143,7 @@ Status add_knowledge(const InputFiles& files, uint64_t seed, Inputs& inputs) {
     sources.colocation = std::move(*history);
   }
   if (!files.energy.empty()) {
-    auto power = core::knowledge::resolve_power(files.energy);
+    auto power = site::inputs::resolve_power(files.energy);
     if (!power) return base::failure(power.error());
     sources.power = std::move(*power);
   }

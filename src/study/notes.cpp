@@ -56,7 +56,7 @@ std::vector<results::Note> study_notes(const InputFiles& files, const Inputs& in
                                        const std::vector<core::policy::Composition>& policies) {
   std::vector<results::Note> notes = read_notes(inputs.jobs, files.jobs, files.rejects);
   for (const core::policy::Composition& c : policies) {
-    const bool backfills = c.select.ends_with("backfill");
+    const bool backfills = c.part(core::policy::PartKind::Select).needs_estimates;
     const bool has_limits = inputs.jobs.history.has_walltime_limits;
     if (!c.simulation_only() && (!backfills || has_limits)) continue;
     notes.push_back({results::NoteLevel::Info,

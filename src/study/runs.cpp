@@ -51,7 +51,7 @@ void FinishedRuns::watch(const StudyOptions& options, const Inputs& inputs,
     observer = sharing.back().get();
   }
   if (inputs.knowledge == nullptr || inputs.knowledge->power.empty()) return;
-  const bool orders_rests = run.composition.power != "on";
+  const bool orders_rests = run.composition.rests_nodes();
   energy.push_back(std::make_unique<results::EnergyRecorder>(
       history, inputs.cluster, inputs.knowledge, orders_rests, observer));
   observer = energy.back().get();

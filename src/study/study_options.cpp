@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "core/policy/sharing/eaco_settings.hpp"
+#include "core/policy/policy_options.hpp"
 
 namespace goban::study {
 
@@ -33,7 +33,7 @@ Result<std::vector<core::policy::Composition>> compositions(const StudyOptions& 
     if (options.round_s) settings.round_s = *options.round_s;
     if (options.restart_cost_s) settings.restart_cost_s = *options.restart_cost_s;
     for (const std::string& setting : options.sharing) {
-      if (base::Status set = core::policy::set_eaco(composition->eaco, setting); !set) {
+      if (base::Status set = core::policy::set_option(composition->options, setting); !set) {
         return base::failure(set.error());
       }
     }

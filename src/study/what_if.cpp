@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "base/json_fields.hpp"
 #include "core/model/site_rules_file.hpp"
+#include "site/inputs/inputs.hpp"
 #include "site/store/job_store.hpp"
 #include "study/knowledge_files.hpp"
 #include "study/results/energy_recorder.hpp"
@@ -129,7 +130,7 @@ Result<Inputs> WhatIf::load(const Question& question,
   }
   core::model::SiteRules rules;
   if (!site_.accounts.empty()) {
-    auto read = core::model::read_site_rules(site_.accounts, inputs.jobs.history);
+    auto read = site::inputs::read_site_rules(site_.accounts, inputs.jobs.history);
     if (!read) return base::failure(read.error());
     rules = std::move(*read);
   }
@@ -156,7 +157,7 @@ Result<std::string> WhatIf::simulate(const Question& question,
   for (simulator::BatchRun& run : plan.runs) {
     if (!has_watts) continue;
     energy.push_back(std::make_unique<results::EnergyRecorder>(
-        history, inputs->cluster, inputs->knowledge, run.composition.power != "on", nullptr));
+        history, inputs->cluster, inputs->knowledge, run.composition.rests_nodes(), nullptr));
     run.options.observer = energy.back().get();
   }
   auto results = simulator::simulate_all(history, plan.runs, 1);

@@ -11,7 +11,7 @@
 #include "core/knowledge/colocation/colocation_predictor.hpp"
 #include "core/knowledge/colocation/eaco_tables.hpp"
 #include "core/knowledge/colocation/gavel_throughputs.hpp"
-#include "core/knowledge/energy/power_presets.hpp"
+#include "site/inputs/inputs.hpp"
 
 namespace goban::cli {
 namespace {
@@ -118,11 +118,11 @@ void note_unknown(const ColocationHistory& history, const PredictArguments& argu
 }
 
 int predict(const PredictArguments& arguments) {
-  const auto history = core::knowledge::read_colocation(arguments.history);
+  const auto history = site::inputs::read_colocation(arguments.history);
   if (!history) return report_error(history.error());
   const auto apps = core::knowledge::parse_members(arguments.set, *history);
   if (!apps) return report_error(apps.error());
-  const auto power = core::knowledge::resolve_power(arguments.energy);
+  const auto power = site::inputs::resolve_power(arguments.energy);
   if (!power) return report_error(power.error());
   const auto* model = power->find(arguments.gpu_type);
   if (model == nullptr) {

@@ -9,6 +9,7 @@
 #include "core/knowledge/colocation/eaco_tables.hpp"
 #include "core/knowledge/energy/power_file.hpp"
 #include "core/knowledge/energy/power_presets.hpp"
+#include "site/inputs/inputs.hpp"
 
 namespace goban::cli {
 namespace {
@@ -66,7 +67,7 @@ int show(const std::string& spec, bool toml) {
     }
     return 0;
   }
-  const auto catalog = core::knowledge::resolve_power(spec);
+  const auto catalog = site::inputs::resolve_power(spec);
   if (!catalog) return report_error(catalog.error());
   if (toml) {
     fmt::print("{}", core::knowledge::to_toml(*catalog));
@@ -134,7 +135,7 @@ void print_energy(const core::knowledge::EacoReplayResult& result) {
 int replay_tables(const std::vector<std::string>& files, const std::string& energy) {
   const auto rows = read_rows(files);
   if (!rows) return report_error(rows.error());
-  const auto catalog = core::knowledge::resolve_power(energy);
+  const auto catalog = site::inputs::resolve_power(energy);
   if (!catalog) return report_error(catalog.error());
   const PowerModel* model = catalog->find("V100");
   if (model == nullptr || model->num_gpus != 8) {

@@ -15,7 +15,7 @@
 #include "core/knowledge/score_draw.hpp"
 #include "core/knowledge/scores_file.hpp"
 #include "core/knowledge/synthetic_scores.hpp"
-#include "core/model/cluster_presets.hpp"
+#include "site/inputs/inputs.hpp"
 
 namespace goban::cli {
 namespace {
@@ -84,7 +84,7 @@ Result<std::vector<core::knowledge::ProfileRuns>> read_profiles(
                                      static_cast<char>('A' + static_cast<int>(profiles.size()))),
                          "classes follow each other from A on");
     }
-    auto runs = core::knowledge::read_profile_runs(path);
+    auto runs = site::inputs::read_profile_runs(path);
     if (!runs) return base::failure(runs.error());
     profiles.push_back(std::move(*runs));
   }
@@ -92,7 +92,7 @@ Result<std::vector<core::knowledge::ProfileRuns>> read_profiles(
 }
 
 int write_scores(const ScoreArguments& arguments) {
-  const auto cluster = core::model::resolve_cluster(arguments.cluster);
+  const auto cluster = site::inputs::resolve_cluster(arguments.cluster);
   if (!cluster) return report_error(cluster.error());
   const auto mode = core::knowledge::parse_score_mode(arguments.mode);
   if (!mode) return report_error(mode.error());
@@ -123,7 +123,7 @@ struct GenerateArguments {
 };
 
 int generate(GenerateArguments arguments) {
-  const auto cluster = core::model::resolve_cluster(arguments.cluster);
+  const auto cluster = site::inputs::resolve_cluster(arguments.cluster);
   if (!cluster) return report_error(cluster.error());
   const auto binning = arguments.binning.options();
   if (!binning) return report_error(binning.error());
@@ -136,7 +136,7 @@ int generate(GenerateArguments arguments) {
 int show_bins(const std::string& path, const BinArguments& arguments) {
   const auto binning = arguments.options();
   if (!binning) return report_error(binning.error());
-  const auto scores = core::knowledge::read_scores(path, std::nullopt);
+  const auto scores = site::inputs::read_scores(path, std::nullopt);
   if (!scores) return report_error(scores.error());
   for (size_t c = 0; c < scores->num_classes(); ++c) {
     const core::model::AppClass app_class{static_cast<uint8_t>(c)};

@@ -6,6 +6,7 @@
 #include "core/model/cluster_file.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "site/cluster_import.hpp"
+#include "site/inputs/inputs.hpp"
 
 namespace goban::cli {
 namespace {
@@ -19,7 +20,7 @@ int list_presets() {
 }
 
 int show(const std::string& spec) {
-  const auto cluster = core::model::resolve_cluster(spec);
+  const auto cluster = site::inputs::resolve_cluster(spec);
   if (!cluster) return report_error(cluster.error());
   fmt::print("{}: {} nodes, {} GPUs\n\nlevel      domains  bandwidth    latency  penalty\n",
              cluster->name(), cluster->nodes().size(), cluster->num_gpus());
@@ -42,7 +43,7 @@ int show(const std::string& spec) {
 }
 
 int print_toml(const std::string& spec) {
-  const auto cluster = core::model::resolve_cluster(spec);
+  const auto cluster = site::inputs::resolve_cluster(spec);
   if (!cluster) return report_error(cluster.error());
   fmt::print("{}", core::model::to_toml(*cluster));
   return 0;

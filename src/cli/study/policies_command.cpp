@@ -1,6 +1,7 @@
 // goban policies: lists and describes presets and parts.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/study/commands.hpp"
 #include "core/policy/compose.hpp"
@@ -8,26 +9,19 @@
 namespace goban::cli {
 namespace {
 
-const char* preemption_name(core::policy::Preemption preemption) {
-  switch (preemption) {
-    case core::policy::Preemption::None:
-      return "non-preemptive";
-    case core::policy::Preemption::Sticky:
-      return "sticky";
-    case core::policy::Preemption::NonSticky:
-      return "non-sticky";
-    case core::policy::Preemption::ByPriority:
-      return "by-priority";
-  }
-  return "";
-}
+using core::policy::compose;
+using core::policy::Composition;
+using core::policy::Part;
+using core::policy::PartKind;
 
-std::string parts_of(const core::policy::Composition& c) {
-  std::string parts =
-      fmt::format("{}+{}+{}+{}", c.order, c.select, c.placement, preemption_name(c.preemption));
-  if (c.sharing != "exclusive") parts += "+" + c.sharing;
-  if (c.power != "on") parts += "+" + c.power;
-  if (c.migration != "stay") parts += "+" + c.migration;
+/// The parts by kind; those of sharing, power and migration only where they do something.
+std::string parts_of(const Composition& c) {
+  std::string parts;
+  for (const Part* part : c.parts) {
+    if (part->kind > PartKind::Preemption && c.is_standard(part->kind)) continue;
+    parts += parts.empty() ? "" : "+";
+    parts += part->name;
+  }
   return parts;
 }
 
@@ -35,17 +29,17 @@ int print_json() {
   nlohmann::ordered_json document{{"presets", nlohmann::json::array()},
                                   {"parts", nlohmann::json::array()}};
   for (const core::policy::Preset& preset : core::policy::presets()) {
-    const core::policy::Composition& c = preset.composition;
-    document["presets"].push_back({{"name", c.name},
+    document["presets"].push_back({{"name", preset.name},
                                    {"description", preset.description},
-                                   {"parts", parts_of(c)},
-                                   {"locality_penalty", c.settings.locality_penalty},
-                                   {"restart_cost_s", c.settings.restart_cost_s},
-                                   {"round_s", c.settings.round_s}});
+                                   {"parts", parts_of(compose(preset.name).value())},
+                                   {"locality_penalty", preset.settings.locality_penalty},
+                                   {"restart_cost_s", preset.settings.restart_cost_s},
+                                   {"round_s", preset.settings.round_s}});
   }
-  for (const core::policy::Part& part : core::policy::parts()) {
-    document["parts"].push_back(
-        {{"kind", part.kind}, {"name", part.name}, {"description", part.description}});
+  for (const Part* part : core::policy::parts()) {
+    document["parts"].push_back({{"kind", core::policy::kind_name(part->kind)},
+                                 {"name", part->name},
+                                 {"description", part->description}});
   }
   fmt::print("{}\n", document.dump(2));
   return 0;
@@ -57,16 +51,17 @@ int print_text() {
       "out: fifo, prefix, packed, exclusive, on; las and srtf are sticky, others are\n"
       "non-preemptive. Example: easy-backfill+pal, las+pal, srtf+skip+spread.\n\nPresets\n");
   for (const core::policy::Preset& preset : core::policy::presets()) {
-    const core::policy::Composition& c = preset.composition;
-    fmt::print("  {:26} {}\n  {:26} = {}, L {}, restart {} s{}\n", c.name, preset.description, "",
-               parts_of(c), c.settings.locality_penalty, c.settings.restart_cost_s,
-               c.settings.round_s > 0 ? fmt::format(", rounds of {} s", c.settings.round_s) : "");
+    const core::policy::RunSettings& settings = preset.settings;
+    fmt::print("  {:26} {}\n  {:26} = {}, L {}, restart {} s{}\n", preset.name, preset.description,
+               "", parts_of(compose(preset.name).value()), settings.locality_penalty,
+               settings.restart_cost_s,
+               settings.round_s > 0 ? fmt::format(", rounds of {} s", settings.round_s) : "");
   }
-  std::string_view kind;
-  for (const core::policy::Part& part : core::policy::parts()) {
-    if (part.kind != kind) fmt::print("\n{}\n", part.kind);
-    kind = part.kind;
-    fmt::print("  {:26} {}\n", part.name, part.description);
+  std::optional<PartKind> kind;
+  for (const Part* part : core::policy::parts()) {
+    if (part->kind != kind) fmt::print("\n{}\n", core::policy::kind_name(part->kind));
+    kind = part->kind;
+    fmt::print("  {:26} {}\n", part->name, part->description);
   }
   return 0;
 }

@@ -7,7 +7,7 @@
 #include "base/output_file.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/study/commands.hpp"
-#include "core/model/cluster_presets.hpp"
+#include "site/inputs/inputs.hpp"
 #include "study/history/generate/abci.hpp"
 #include "study/history/generate/gavel.hpp"
 #include "study/history/generate/philly.hpp"
@@ -42,7 +42,7 @@ base::Status like_poisson(const GenerateArguments& arguments, const study::histo
   options.seed = arguments.seed;
   options.num_jobs = arguments.num_jobs.value_or(options.num_jobs);
   if (!arguments.cluster.empty()) {
-    const auto cluster = core::model::resolve_cluster(arguments.cluster);
+    const auto cluster = site::inputs::resolve_cluster(arguments.cluster);
     if (!cluster) return base::failure(cluster.error());
     options.cluster_gpus = cluster->num_gpus();
   }
@@ -80,7 +80,7 @@ base::Status like_gavel(const GenerateArguments& arguments, const study::history
   options.load = arguments.poisson.load;
   options.cluster_gpus = arguments.poisson.cluster_gpus;
   if (!arguments.cluster.empty()) {
-    const auto cluster = core::model::resolve_cluster(arguments.cluster);
+    const auto cluster = site::inputs::resolve_cluster(arguments.cluster);
     if (!cluster) return base::failure(cluster.error());
     options.cluster_gpus = cluster->num_gpus();
   }

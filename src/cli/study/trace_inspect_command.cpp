@@ -14,7 +14,7 @@
 #include "cli/shell/progress.hpp"
 #include "cli/site/reading_options.hpp"
 #include "cli/study/commands.hpp"
-#include "core/model/cluster_presets.hpp"
+#include "site/inputs/inputs.hpp"
 #include "study/history/job_reader.hpp"
 #include "study/history/summary.hpp"
 #include "study/history/write_generic.hpp"
@@ -53,7 +53,7 @@ base::Result<Loaded> load(const TraceArguments& arguments) {
   study::history::ReadOptions options;
   static_cast<site::records::ReadOptions&>(options) = arguments.reading;
   if (!arguments.cluster.empty()) {
-    auto cluster = core::model::resolve_cluster(arguments.cluster);
+    auto cluster = site::inputs::resolve_cluster(arguments.cluster);
     if (!cluster) return base::failure(cluster.error());
     loaded.cluster.emplace(std::move(*cluster));
     options.cluster = &*loaded.cluster;

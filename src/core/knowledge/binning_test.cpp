@@ -126,7 +126,7 @@ class BinningReference : public testing::TestWithParam<ReferenceTable> {};
 TEST_P(BinningReference, MatchesTheArtifactsBins) {
   const auto path = base::shared_path(std::string("data/pal/reference/") + GetParam().file);
   if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
-  const auto reference = read_scores(*path, std::nullopt);
+  const auto reference = parse_scores(base::read_text_file(*path).value(), *path, std::nullopt);
   ASSERT_TRUE(reference) << reference.error().text();
   ASSERT_EQ(reference->num_classes(), 4u);
   for (uint8_t c = 0; c < 4; ++c) {
@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Binning, SilhouetteChoosesTheSpecsK1) {
   const auto path = base::shared_path("data/pal/reference/gpu_scores_16x4_binned_code_K2.csv");
   if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
-  const auto scores = read_scores(*path, 64);
+  const auto scores = parse_scores(base::read_text_file(*path).value(), *path, 64);
   ASSERT_TRUE(scores) << scores.error().text();
   std::vector<uint32_t> k1;
   for (uint8_t c = 0; c < 4; ++c) k1.push_back(bin_scores(scores->of({c}).raw).k1);

@@ -5,7 +5,6 @@
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
-#include "base/text_file.hpp"
 #include "core/knowledge/median.hpp"
 #include "core/knowledge/scores_file.hpp"
 
@@ -80,12 +79,6 @@ Result<ProfileRuns> parse_profile_runs(std::string_view text, const std::string&
     profile.runs[row.gpu].push_back(score);
   }
   return profile;
-}
-
-Result<ProfileRuns> read_profile_runs(const std::string& path) {
-  const Result<std::string> text = base::read_text_file(path, size_t{1} << 30);
-  if (!text) return base::failure(text.error());
-  return parse_profile_runs(*text, base::input_name(path));
 }
 
 std::vector<double> median_scores(const ProfileRuns& profile) {

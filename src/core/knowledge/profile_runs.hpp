@@ -24,9 +24,6 @@ struct ProfileRuns {
 /// without uuid, a time that is not above 0 or a million times off the median.
 [[nodiscard]] base::Result<ProfileRuns> parse_profile_runs(std::string_view text,
                                                            const std::string& file);
-/// Reads a file, plain or gzip, or "-".
-[[nodiscard]] base::Result<ProfileRuns> read_profile_runs(const std::string& path);
-
 /// Score of each GPU as PAL defines it: the median over its runs.
 [[nodiscard]] std::vector<double> median_scores(const ProfileRuns& profile);
 

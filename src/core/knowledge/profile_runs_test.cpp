@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/test_shared.hpp"
+#include "base/text_file.hpp"
 
 namespace goban::core::knowledge {
 namespace {
@@ -55,7 +56,7 @@ class ProfileFiles : public testing::TestWithParam<Facts> {};
 TEST_P(ProfileFiles, HaveTheKnownExtremes) {
   const auto path = base::shared_path(std::string("data/pal/profiles/") + GetParam().file);
   if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
-  const auto profile = read_profile_runs(*path);
+  const auto profile = parse_profile_runs(base::read_text_file(*path).value(), *path);
   ASSERT_TRUE(profile) << profile.error().text();
   EXPECT_EQ(profile->num_gpus(), GetParam().num_gpus);
   size_t num_runs = 0;

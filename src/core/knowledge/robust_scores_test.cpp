@@ -7,6 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/test_shared.hpp"
+#include "base/text_file.hpp"
 
 namespace goban::core::knowledge {
 namespace {
@@ -87,7 +88,7 @@ RC_GTEST_PROP(RobustScores, NoLoneRunMakesAStraggler, ()) {
 TEST(RobustScores, LonghornsStragglerWasOneRun) {
   const auto path = base::shared_path("data/pal/profiles/sim/resnet-longhorn-agg.csv");
   if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
-  const auto profile = read_profile_runs(*path);
+  const auto profile = parse_profile_runs(base::read_text_file(*path).value(), *path);
   ASSERT_TRUE(profile) << profile.error().text();
   const auto scores = robust_scores(*profile);
   EXPECT_LT(std::ranges::max(scores, {}, &RobustScore::score).score, 1.13);
@@ -99,7 +100,7 @@ TEST(RobustScores, LonghornsStragglerWasOneRun) {
 TEST(RobustScores, SingleRunsOfLonestar6AreFenced) {
   const auto path = base::shared_path("data/pal/profiles/ls6/resnet-ls6-agg.csv");
   if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
-  const auto profile = read_profile_runs(*path);
+  const auto profile = parse_profile_runs(base::read_text_file(*path).value(), *path);
   ASSERT_TRUE(profile) << profile.error().text();
   EXPECT_GT(std::ranges::max(median_scores(*profile)), 2.2);
   EXPECT_LT(std::ranges::max(robust_scores(*profile), {}, &RobustScore::score).score, 1.2);

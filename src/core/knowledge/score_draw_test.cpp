@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/test_shared.hpp"
+#include "base/text_file.hpp"
 #include "core/knowledge/binning.hpp"
 
 namespace goban::core::knowledge {
@@ -70,9 +71,15 @@ TEST(ScoreDraw, ModesHaveNames) {
 TEST(ScoreDraw, LonghornsStragglerShowsInRunsOnly) {
   const auto folder = base::shared_path("data/pal/profiles/sim");
   if (!folder) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
-  const auto resnet = read_profile_runs(*folder + "/resnet-longhorn-agg.csv");
-  const auto bert = read_profile_runs(*folder + "/bert-longhorn-agg.csv");
-  const auto pagerank = read_profile_runs(*folder + "/pagerank-longhorn-agg.csv");
+  const auto resnet =
+      parse_profile_runs(base::read_text_file(*folder + "/resnet-longhorn-agg.csv").value(),
+                         *folder + "/resnet-longhorn-agg.csv");
+  const auto bert =
+      parse_profile_runs(base::read_text_file(*folder + "/bert-longhorn-agg.csv").value(),
+                         *folder + "/bert-longhorn-agg.csv");
+  const auto pagerank =
+      parse_profile_runs(base::read_text_file(*folder + "/pagerank-longhorn-agg.csv").value(),
+                         *folder + "/pagerank-longhorn-agg.csv");
   ASSERT_TRUE(resnet && bert && pagerank);
   const std::vector<const ProfileRuns*> by_class = {&*resnet, &*bert, &*bert, &*pagerank};
   double run_max = 0;

@@ -7,7 +7,6 @@
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
-#include "base/text_file.hpp"
 
 namespace goban::core::knowledge {
 namespace {
@@ -182,13 +181,6 @@ Result<PmScores> parse_scores(std::string_view text, const std::string& file,
     scores.push_back(std::move(*one));
   }
   return PmScores(std::move(scores));
-}
-
-Result<PmScores> read_scores(const std::string& path, std::optional<uint32_t> num_gpus,
-                             const BinningOptions& binning) {
-  const Result<std::string> text = base::read_text_file(path, size_t{1} << 30);
-  if (!text) return base::failure(text.error());
-  return parse_scores(*text, base::input_name(path), num_gpus, binning);
 }
 
 std::string to_csv(const PmScores& scores) {

@@ -28,11 +28,6 @@ inline constexpr double kScoreMax = 1e6;
                                                   std::optional<uint32_t> num_gpus,
                                                   const BinningOptions& binning = {});
 
-/// Reads a file, plain or gzip, or "-". Errors: those of parse_scores and of reading.
-[[nodiscard]] base::Result<PmScores> read_scores(const std::string& path,
-                                                 std::optional<uint32_t> num_gpus,
-                                                 const BinningOptions& binning = {});
-
 /// The table of these scores, with bins; reads back equal.
 [[nodiscard]] std::string to_csv(const PmScores& scores);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/test_shared.hpp"
+#include "base/text_file.hpp"
 
 namespace goban::core::knowledge {
 namespace {
@@ -104,12 +105,12 @@ TEST(ScoresFile, RefusesTooManyBins) {
 TEST(ScoresFile, ReadsATableOfACluster) {
   const auto path = base::shared_path("data/pal/profiles/32gpu-variability.csv");
   if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
-  const auto scores = read_scores(*path, 32);
+  const auto scores = parse_scores(base::read_text_file(*path).value(), *path, 32);
   ASSERT_TRUE(scores) << scores.error().text();
   EXPECT_EQ(scores->num_classes(), 4u);
   EXPECT_EQ(scores->of({0}).raw[0], 1.014469743078943);
   EXPECT_GE(scores->of({0}).bin_values.size(), 2u);
-  EXPECT_FALSE(read_scores(*path, 64));
+  EXPECT_FALSE(parse_scores(base::read_text_file(*path).value(), *path, 64));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include "base/config.hpp"
 #include "base/number.hpp"
-#include "base/text_file.hpp"
 #include "core/model/name_pattern.hpp"
 
 namespace goban::core::model {
@@ -19,7 +18,6 @@ using base::TableReader;
 
 constexpr int64_t kNodeGpusMax = 255;
 constexpr int64_t kGpusMax = int64_t{1} << 24;
-constexpr size_t kFileBytesMax = size_t{64} << 20;
 
 HostResources read_host(TableReader& table) {
   HostResources host;
@@ -363,12 +361,6 @@ Result<Cluster> parse_cluster(std::string_view toml, const std::string& file) {
   const auto document = base::parse_config(toml, file);
   if (!document) return base::failure(document.error());
   return ClusterReader(*document, file).run();
-}
-
-Result<Cluster> read_cluster_file(const std::string& path) {
-  const auto text = base::read_text_file(path, kFileBytesMax);
-  if (!text) return base::failure(text.error());
-  return parse_cluster(*text, base::input_name(path));
 }
 
 }  // namespace goban::core::model

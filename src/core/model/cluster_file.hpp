@@ -51,9 +51,6 @@ namespace goban::core::model {
 /// Most nodes of a cluster file or preset; node sizes end at 255 GPUs, clusters at 2^24.
 inline constexpr int64_t kNodesMax = 131'072;
 
-/// Reads a file (plain or gzip). Errors: Failed if it cannot be read, else those of parse_cluster.
-[[nodiscard]] base::Result<Cluster> read_cluster_file(const std::string& path);
-
 /// Reads a text; `file` stands for it in messages. Errors: BadData with line, column, field and
 /// remedy.
 [[nodiscard]] base::Result<Cluster> parse_cluster(std::string_view toml, const std::string& file);

@@ -325,16 +325,5 @@ TEST(ClusterFile, ResourceTypeProblems) {
             "(give each a name of its own)");
 }
 
-TEST(ClusterFile, FilesAreResolvedBeforePresets) {
-  const std::string path = testing::TempDir() + "/resolve.toml";
-  std::ofstream(path) << with("name = \"solo\"");
-  const auto cluster = resolve_cluster(path);
-  ASSERT_TRUE(cluster) << cluster.error().text();
-  EXPECT_EQ(cluster->nodes()[0].name, "solo");
-  const auto missing = resolve_cluster("/nowhere/c.toml");
-  ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().code, base::ErrorCode::Failed);
-}
-
 }  // namespace
 }  // namespace goban::core::model

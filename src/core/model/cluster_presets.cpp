@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <fmt/format.h>
 #include <optional>
 #include <span>
-#include <system_error>
 
 #include "base/check.hpp"
 #include "base/number.hpp"
@@ -268,15 +266,6 @@ Result<Cluster> make_preset(std::string_view name) {
   return usage_error(
       fmt::format("no cluster preset is named {}", name),
       fmt::format("known: {}NxM such as 16x4 or 8x8:V100+8x8:P100, or a .toml file", known));
-}
-
-bool is_cluster_file(const std::string& spec) {
-  std::error_code ignored;
-  return spec.ends_with(".toml") || std::filesystem::is_regular_file(spec, ignored);
-}
-
-Result<Cluster> resolve_cluster(const std::string& spec) {
-  return is_cluster_file(spec) ? read_cluster_file(spec) : make_preset(spec);
 }
 
 }  // namespace goban::core::model

@@ -73,7 +73,7 @@ TEST(Presets, DgxHasSevenScalableUnits) {
 }
 
 TEST(Presets, UnknownNameListsTheKnownOnes) {
-  const auto cluster = resolve_cluster("abcd");
+  const auto cluster = make_preset("abcd");
   ASSERT_FALSE(cluster);
   EXPECT_EQ(cluster.error().code, base::ErrorCode::Usage);
   EXPECT_EQ(cluster.error().text(),

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/config.hpp"
-#include "base/text_file.hpp"
 
 namespace goban::core::model {
 namespace {
@@ -15,7 +14,6 @@ using base::Result;
 using base::TableReader;
 
 constexpr std::string_view kPartition = "partition";
-constexpr size_t kFileBytesMax = size_t{64} << 20;
 constexpr double kSharesMax = 1e9;
 constexpr double kWeightMax = 1e9;
 
@@ -175,12 +173,6 @@ Result<SiteRules> parse_site_rules(std::string_view toml, const std::string& fil
   const auto document = base::parse_config(toml, file);
   if (!document) return base::failure(document.error());
   return RulesReader(*document, file, history).run();
-}
-
-Result<SiteRules> read_site_rules(const std::string& path, JobHistory& history) {
-  const auto text = base::read_text_file(path, kFileBytesMax);
-  if (!text) return base::failure(text.error());
-  return parse_site_rules(*text, base::input_name(path), history);
 }
 
 }  // namespace goban::core::model

@@ -46,9 +46,6 @@
 
 namespace goban::core::model {
 
-/// Reads a file, plain or gzip. Errors: Failed if it cannot be read, else as parse_site_rules.
-[[nodiscard]] base::Result<SiteRules> read_site_rules(const std::string& path, JobHistory& history);
-
 /// Names that the history does not have yet are added to its tables, so that every rule has an id.
 /// Errors: BadData with line, column, field and remedy: names given twice, parents that are no
 /// account or go in a circle.

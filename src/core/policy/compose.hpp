@@ -1,25 +1,20 @@
-// Policies by name: the registry of parts, the presets, and compositions such as "las+pal".
+// Policies by name: presets, and compositions of parts such as "las+pal".
 #pragma once
 
+#include <array>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.hpp"
+#include "core/model/site_rules.hpp"
 #include "core/policy/knowledge.hpp"
-#include "core/policy/policy_set.hpp"
+#include "core/policy/part.hpp"
+#include "core/policy/policy_options.hpp"
 
 namespace goban::core::policy {
-
-/// One registered part of a policy.
-struct Part {
-  /// "order", "select", "preemption", "placement", "sharing", "power" or "migration"
-  std::string_view kind;
-  std::string_view name;
-  std::string_view description;
-};
-[[nodiscard]] std::span<const Part> parts();
 
 /// How a composition is run where the caller says nothing else. Presets of papers carry theirs.
 struct RunSettings {
@@ -32,31 +27,31 @@ struct RunSettings {
   bool ideal_speed = false;
 };
 
+/// A part of each kind, by PartKind.
+using PartSet = std::array<const Part*, kPartKinds.size()>;
+[[nodiscard]] PartSet standard_parts();
+
 /// A policy chosen by name, ready to be made for a run.
 struct Composition {
   std::string name;
-  std::string order = "fifo";
-  std::string select = "prefix";
-  std::string placement = "packed";
-  std::string sharing = "exclusive";
-  std::string power = "on";
-  std::string migration = "stay";
-  Preemption preemption = Preemption::None;
+  PartSet parts = standard_parts();
   bool artifact = false;  ///< PAL's artifact: its matrix levels, its logs, its evictions
   RunSettings settings;
-  /// Of the parts share-eaco, share-eaco-paper and share-worth; its rules are those of all sharing.
-  EacoOptions eaco{};
+  PolicyOptions options{};
   /// Accounts, limits and weights of the site.
   std::shared_ptr<const model::SiteRules> rules = std::make_shared<model::SiteRules>();
 
-  /// Needs the true work of jobs: a simulation only.
-  [[nodiscard]] bool simulation_only() const { return order == "srtf"; }
-  /// Cannot run where nobody knows who slows whom and what nodes draw. share-worth can: it then
-  /// shares nothing, and all nodes stay awake.
-  [[nodiscard]] bool needs_knowledge() const {
-    return sharing != "share-worth" &&
-           (sharing != "exclusive" || power != "on" || migration != "stay");
+  [[nodiscard]] const Part& part(PartKind kind) const { return *parts[static_cast<size_t>(kind)]; }
+  [[nodiscard]] bool is_standard(PartKind kind) const {
+    return &part(kind) == &standard_part(kind);
   }
+  [[nodiscard]] Preemption preemption() const { return part(PartKind::Preemption).preemption; }
+  /// Idle nodes may be put to sleep.
+  [[nodiscard]] bool rests_nodes() const { return part(PartKind::Power).rests_nodes; }
+  /// Needs the true work of jobs: a simulation only.
+  [[nodiscard]] bool simulation_only() const;
+  /// Cannot run where nobody knows who slows whom and what nodes draw (KnowledgeUse).
+  [[nodiscard]] bool needs_knowledge() const;
   [[nodiscard]] PolicySet make(const RunContext& context) const;
 };
 
@@ -65,27 +60,19 @@ struct Composition {
                                            std::string remedy);
 
 struct Preset {
+  std::string_view name;
+  std::string_view parts;  ///< as compose() takes them
   std::string_view description;
-  Composition composition;
+  RunSettings settings{};
+  bool artifact = false;  ///< Composition::artifact
 };
 [[nodiscard]] std::span<const Preset> presets();
 
 /// A preset's name, or part names joined by '+', at most one of a kind, in any order: "las+pal",
-/// "easy-backfill+packed", "srtf+skip+spread+non-sticky". What is not named: fifo, prefix, packed,
-/// and the preemption that fits the order (las, srtf: sticky; fifo, priority: none).
+/// "easy-backfill+packed", "srtf+skip+spread+non-sticky". Kinds that are not named have their
+/// standard part, preemption the one that fits the order.
 /// `order` replaces the order. Errors: Usage, naming the known parts.
 [[nodiscard]] base::Result<Composition> compose(std::string_view name,
                                                 std::optional<std::string_view> order = {});
-
-/// How often las and srtf are looked at again between events.
-inline constexpr double kReorderInterval_s = 360;
-/// GPU time in which a job is in the first level of las-levels.
-inline constexpr double kFirstLevel_gpu_s = 3600;
-/// PAL's artifact promotes a job that waited so long (spec 7).
-inline constexpr double kStarvation_s = 1000.0 * 3600;
-/// las-levels promotes a job that waited so long: skip would let large ones starve.
-inline constexpr double kLevelsStarvation_s = 24.0 * 3600;
-/// How many waiting jobs conservative backfill gives reservations to.
-inline constexpr int32_t kConservativeDepth = 1000;
 
 }  // namespace goban::core::policy

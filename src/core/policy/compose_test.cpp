@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "core/policy/test_part.hpp"
+
 namespace goban::core::policy {
 namespace {
 
@@ -17,15 +19,15 @@ TEST(Compose, NodesAreEmptiedOnlyToSleep) {
 
 TEST(Compose, PartsInAnyOrderAndDefaults) {
   const Composition c = compose("pal+las").value();
-  EXPECT_EQ(c.order, "las");
-  EXPECT_EQ(c.placement, "pal");
-  EXPECT_EQ(c.select, "prefix");
-  EXPECT_EQ(c.preemption, Preemption::Sticky);
+  EXPECT_EQ(c.part(PartKind::Order).name, "las");
+  EXPECT_EQ(c.part(PartKind::Placement).name, "pal");
+  EXPECT_EQ(c.part(PartKind::Select).name, "prefix");
+  EXPECT_EQ(c.preemption(), Preemption::Sticky);
   EXPECT_EQ(c.settings.restart_cost_s, 30);
   EXPECT_EQ(c.settings.locality_penalty, 1.0);
-  EXPECT_EQ(compose("easy-backfill").value().preemption, Preemption::None);
-  EXPECT_EQ(compose("las+non-sticky").value().preemption, Preemption::NonSticky);
-  EXPECT_EQ(compose("las+non-preemptive").value().preemption, Preemption::None);
+  EXPECT_EQ(compose("easy-backfill").value().preemption(), Preemption::None);
+  EXPECT_EQ(compose("las+non-sticky").value().preemption(), Preemption::NonSticky);
+  EXPECT_EQ(compose("las+non-preemptive").value().preemption(), Preemption::None);
 }
 
 TEST(Compose, PresetsAreThePapers) {
@@ -34,27 +36,27 @@ TEST(Compose, PresetsAreThePapers) {
   EXPECT_EQ(c.settings.restart_cost_s, 0);
   EXPECT_EQ(c.settings.round_s, 360);
   EXPECT_TRUE(c.settings.credit_per_round);
-  EXPECT_EQ(c.preemption, Preemption::NonSticky);
+  EXPECT_EQ(c.preemption(), Preemption::NonSticky);
   EXPECT_TRUE(compose("fifo-packed-strict").value().settings.ideal_speed);
 }
 
 TEST(Compose, SharingAndPowerAreParts) {
   const Composition c = compose("las+share-eaco-similar+sleep").value();
-  EXPECT_EQ(c.sharing, "share-eaco-similar");
-  EXPECT_EQ(c.power, "sleep");
-  EXPECT_EQ(compose("fifo").value().sharing, "exclusive");
-  EXPECT_EQ(compose("fifo").value().power, "on");
+  EXPECT_EQ(c.part(PartKind::Sharing).name, "share-eaco-similar");
+  EXPECT_EQ(c.part(PartKind::Power).name, "sleep");
+  EXPECT_EQ(compose("fifo").value().part(PartKind::Sharing).name, "exclusive");
+  EXPECT_EQ(compose("fifo").value().part(PartKind::Power).name, "on");
   EXPECT_FALSE(compose("share-eaco+share-packed"));
-  EXPECT_EQ(compose("fifo-packed").value().power, "on");
-  EXPECT_EQ(compose("eaco-paper").value().power, "sleep");
-  EXPECT_EQ(compose("eaco").value().preemption, Preemption::ByPriority);
+  EXPECT_EQ(compose("fifo-packed").value().part(PartKind::Power).name, "on");
+  EXPECT_EQ(compose("eaco-paper").value().part(PartKind::Power).name, "sleep");
+  EXPECT_EQ(compose("eaco").value().preemption(), Preemption::ByPriority);
   EXPECT_FALSE(compose("las+non-sticky+share-eaco"));  // places would not stand
   EXPECT_TRUE(compose("las+non-sticky+sleep"));
 }
 
 TEST(Compose, GobanRunsWithoutKnowledge) {
   const Composition c = compose("goban").value();
-  EXPECT_EQ(c.sharing, "share-worth");
+  EXPECT_EQ(c.part(PartKind::Sharing).name, "share-worth");
   EXPECT_FALSE(c.needs_knowledge());
   EXPECT_FALSE(c.simulation_only());
   EXPECT_TRUE(compose("fifo+share-eaco").value().needs_knowledge());
@@ -70,15 +72,15 @@ TEST(Compose, GobanRunsWithoutKnowledge) {
 }
 
 TEST(Compose, WorthHasItsOwnSettings) {
-  EXPECT_GT(compose("fifo+share-worth").value().eaco.delay_price_w, 0);
-  EXPECT_EQ(compose("fifo+share-eaco").value().eaco.delay_price_w, 0);
+  EXPECT_GT(compose("fifo+share-worth").value().options.prices.delay_price_w, 0);
+  EXPECT_EQ(compose("fifo+share-eaco").value().options.prices.delay_price_w, 0);
 }
 
 TEST(Compose, OrderIsReplacedAndPreemptionOfPresetsStays) {
-  EXPECT_EQ(compose("packed-sticky-artifact", "las").value().preemption, Preemption::Sticky);
-  EXPECT_EQ(compose("pal-artifact", "srtf").value().preemption, Preemption::NonSticky);
+  EXPECT_EQ(compose("packed-sticky-artifact", "las").value().preemption(), Preemption::Sticky);
+  EXPECT_EQ(compose("pal-artifact", "srtf").value().preemption(), Preemption::NonSticky);
   EXPECT_TRUE(compose("pal-artifact", "srtf").value().simulation_only());
-  EXPECT_EQ(compose("fifo+packed", "las").value().preemption, Preemption::Sticky);
+  EXPECT_EQ(compose("fifo+packed", "las").value().preemption(), Preemption::Sticky);
 }
 
 TEST(Compose, RefusesWhatItDoesNotKnow) {
@@ -92,6 +94,24 @@ TEST(Compose, RefusesWhatItDoesNotKnow) {
   EXPECT_FALSE(compose("conservative-backfill+consolidated"));
 }
 
+TEST(Parts, EachKindHasAStandardPartAndRowsAgreeWithWhatIsMade) {
+  for (size_t i = 0; i < kPartKinds.size(); ++i) {
+    const auto kind = static_cast<PartKind>(i);
+    EXPECT_EQ(standard_part(kind).kind, kind);
+    EXPECT_EQ(standard_part(kind).knowledge, KnowledgeUse::None) << kPartKinds[i];
+    EXPECT_NE(part_names(kind).find(standard_part(kind).name), std::string::npos);
+  }
+  for (const Part* part : parts()) {
+    EXPECT_EQ(find_part(part->name), part);
+    if (part->needs_true_work) continue;
+    const PolicySet set = test_part(part->name);
+    EXPECT_TRUE(!set.power || set.power->may_rest() == part->rests_nodes) << part->name;
+    EXPECT_TRUE(!set.order || set.order->drifts() == (part->starvation_s > 0)) << part->name;
+    EXPECT_TRUE(part->kind != PartKind::Preemption || set.preemption == part->preemption);
+  }
+  EXPECT_EQ(find_part("best"), nullptr);
+}
+
 TEST(Compose, EveryPartAndPresetCanBeMade) {
   class NoWork final : public model::WorkOracle {
     double total_work_s(model::JobId) const override { return 1; }
@@ -100,19 +120,19 @@ TEST(Compose, EveryPartAndPresetCanBeMade) {
   };
   const NoWork oracle;
   std::set<std::string_view> names;
-  for (const Part& part : parts()) {
-    EXPECT_TRUE(names.insert(part.name).second) << part.name;
-    EXPECT_FALSE(part.description.empty());
-    const std::string sleeping = part.name == "consolidate" ? "sleep+" : "";
-    const auto composition = compose(sleeping + std::string(part.name));
+  for (const Part* part : parts()) {
+    EXPECT_TRUE(names.insert(part->name).second) << part->name;
+    EXPECT_FALSE(part->description.empty());
+    const std::string sleeping = part->name == "consolidate" ? "sleep+" : "";
+    const auto composition = compose(sleeping + std::string(part->name));
     ASSERT_TRUE(composition) << composition.error().text();
     const PolicySet set = composition->make({.oracle = &oracle});
     EXPECT_TRUE(set.order && set.select && set.placement && set.sharing && set.power &&
                 set.migration);
   }
   for (const Preset& preset : presets()) {
-    EXPECT_TRUE(names.insert(preset.composition.name).second);
-    EXPECT_TRUE(compose(preset.composition.name));
+    EXPECT_TRUE(names.insert(preset.name).second);
+    EXPECT_TRUE(compose(preset.name));
   }
 }
 

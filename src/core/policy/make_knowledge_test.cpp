@@ -89,15 +89,17 @@ TEST(MakeKnowledge, DeclarationsStandInForMeasurementsOnly) {
 TEST(MakeKnowledge, EveryGpuModelNeedsItsWatts) {
   model::JobHistory history = jobs();
   const auto mixed = model::make_preset("1x8:V100+1x8:P100").value();
-  const auto missing = make_knowledge(
-      {.colocation = {}, .power = knowledge::resolve_power("v100,k80").value()}, mixed, history);
+  const auto missing =
+      make_knowledge({.colocation = {}, .power = knowledge::make_power_presets("v100,k80").value()},
+                     mixed, history);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().text(),
             "no power model says what nodes with the GPU model P100 draw (there are some for V100, "
             "K80; add one whose gpu_model begins that name)");
   const MadeKnowledge made =
-      make_knowledge({.colocation = {}, .power = knowledge::resolve_power("v100,p100").value()},
-                     mixed, history)
+      make_knowledge(
+          {.colocation = {}, .power = knowledge::make_power_presets("v100,p100").value()}, mixed,
+          history)
           .value();
   ASSERT_EQ(made.knowledge.power.size(), 2u);
   EXPECT_EQ(made.knowledge.power[1].name, "p100-8");

@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "core/model/action.hpp"
 #include "core/model/event.hpp"
+#include "core/policy/migration/migration.hpp"
 #include "core/policy/policy_set.hpp"
 #include "core/scheduler/decision.hpp"
 #include "core/scheduler/state.hpp"

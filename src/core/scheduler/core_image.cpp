@@ -98,7 +98,7 @@ struct State::Restoring {
       if (state.uses_accounts_) {
         state.accounts_.started_before(job.association, job.request.num_gpus);
       }
-      if (state.policies_->select->needs_estimates()) {
+      if (state.policies_->needs_estimates) {
         if (!same_policy) job.predicted_end_ns = predicted_end_ns(job, each->allocation);
         state.ends_.emplace(job.predicted_end_ns, each->slot);
       }

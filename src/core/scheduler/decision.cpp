@@ -6,9 +6,9 @@
 
 namespace goban::core::scheduler {
 
+using policy::BackfillReservation;
 using policy::Gap;
 using policy::OrderKey;
-using policy::Reservation;
 
 namespace {
 
@@ -36,7 +36,7 @@ void DecisionBoard::enter(ReservationId whose) {
   typed_.reset();
 }
 
-Hold DecisionBoard::hold_of(const JobState& job, TimeNs from) const {
+HoldSpan DecisionBoard::hold_of(const JobState& job, TimeNs from) const {
   const TimeNs limit = job.request.walltime_limit_ns;
   return {from,
           limit > 0 ? base::add_saturating(from, limit - job.attained_ns(now_)) : base::kNever};
@@ -258,18 +258,17 @@ bool DecisionBoard::make_room_and_start(Job job) {
 
 TimeNs DecisionBoard::estimate_ns(Job job) const { return state_.duration_ns(*job, 1.0, now_); }
 
-Reservation DecisionBoard::earliest_start(Job job) {
+BackfillReservation DecisionBoard::earliest_start(Job job) {
   const Resources& resources = state_.resources();
   if (job->request.resource_type.valid() && !resources.has_windows()) {
     typed_.emplace(state_, *job, now_);
     // Whoever leaves the reserved room may run on.
     return {typed_->start_ns(), std::numeric_limits<int32_t>::max()};
   }
-  if (!policies_.placement->fungible() || books_ != nullptr ||
-      state_.resources().restricted(job->request)) {
+  if (!policies_.fungible || books_ != nullptr || state_.resources().restricted(job->request)) {
     return reserve_by_trial(*job);
   }
-  Reservation reservation;
+  BackfillReservation reservation;
   int32_t free = free_gpus();
   for (auto end = state_.ends().begin(); end != state_.ends().end() && end->first != base::kNever;
        ++end) {
@@ -286,7 +285,7 @@ Reservation DecisionBoard::earliest_start(Job job) {
   return reservation;
 }
 
-Reservation DecisionBoard::reserve_by_trial(const JobState& job) {
+BackfillReservation DecisionBoard::reserve_by_trial(const JobState& job) {
   Resources trial = state_.resources();
   const auto fits = [&](TimeNs start) {
     return trial.free_gpus() >= job.request.num_gpus &&

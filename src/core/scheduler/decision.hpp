@@ -4,9 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/scheduler/reservation.hpp"
+#include "core/policy/select/select.hpp"
 #include "core/scheduler/sharing_books.hpp"
 #include "core/scheduler/state.hpp"
+#include "core/scheduler/typed_backfill_reservation.hpp"
 
 namespace goban::core::scheduler {
 
@@ -35,7 +36,7 @@ class DecisionBoard final : public policy::Board {
   bool start_in_gap(Job job, policy::Gap& gap) override;
   bool make_room_and_start(Job job) override;
   TimeNs estimate_ns(Job job) const override;
-  policy::Reservation earliest_start(Job job) override;
+  policy::BackfillReservation earliest_start(Job job) override;
   void visit_ends(const std::function<void(TimeNs, int32_t)>& visit) override;
 
   /// A running job that lost its resources in this decision; it may have been placed again.
@@ -76,11 +77,11 @@ class DecisionBoard final : public policy::Board {
   /// The same on shared GPUs, which are free only once everybody on them left: tried out first, and
   /// only whom the job replaces has to go.
   [[nodiscard]] bool make_room_by_trial(const JobState& job);
-  [[nodiscard]] Hold hold_of(const JobState& job, TimeNs from) const;
+  [[nodiscard]] HoldSpan hold_of(const JobState& job, TimeNs from) const;
   [[nodiscard]] bool gives_way(const Evictable& each, const JobState& job) const;
   /// It is not to be interrupted for others.
   [[nodiscard]] bool spared(const JobState& job) const;
-  [[nodiscard]] policy::Reservation reserve_by_trial(const JobState& job);
+  [[nodiscard]] policy::BackfillReservation reserve_by_trial(const JobState& job);
   void build_tail();
   void keep_in_tail(const Evictable& each);
   [[nodiscard]] Slot slot_of(Job job) const { return state_.slot_of(job->job); }
@@ -100,7 +101,7 @@ class DecisionBoard final : public policy::Board {
   bool has_tail_ = false;
   ShapeMarks marks_;     ///< shapes that found no place, or would delay the reserved job
   Allocation reserved_;  ///< what earliest_start set aside, if it had to try
-  std::optional<TypedReservation> typed_;  ///< likewise, for a typed job
+  std::optional<TypedBackfillReservation> typed_;  ///< likewise, for a typed job
 };
 
 }  // namespace goban::core::scheduler

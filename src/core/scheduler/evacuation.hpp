@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "core/policy/migration/migration.hpp"
 #include "core/policy/policy_set.hpp"
 #include "core/scheduler/sharing_books.hpp"
 #include "core/scheduler/state.hpp"

@@ -19,7 +19,8 @@ TimeNs earliest_ns(const State& state, const JobState& job, TimeNs now) {
 }
 
 /// Names the first reservation that what the job would get is promised to.
-void name_promise(const State& state, const Allocation& allocation, Hold hold, WaitReason& why) {
+void name_promise(const State& state, const Allocation& allocation, HoldSpan hold,
+                  WaitReason& why) {
   const auto look = [&](NodeId node) {
     const auto* promise = state.resources().promised().overlapping(node, hold);
     if (promise == nullptr || promise->start_ns >= why.reservation_ns) return;
@@ -35,7 +36,7 @@ WaitCause why_not_placed(const State& state, const JobState& job, TimeNs now, ui
                          WaitReason& why) {
   Resources resources = state.resources();  // a search keeps books of its own
   const TimeNs limit = job.request.walltime_limit_ns;
-  const Hold hold{
+  const HoldSpan hold{
       now, limit > 0 ? base::add_saturating(now, limit - job.attained_ns(now)) : base::kNever};
   Allocation out;
   if (resources.find(job.request, hold, seed, out)) return WaitCause::NotWaiting;
@@ -93,7 +94,7 @@ WaitReason why_waiting(const Core& core, JobId id, TimeNs now, uint64_t seed) {
   }
   why.cause = why_not_placed(state, job, now, seed, why);
   if (why.cause != WaitCause::NotWaiting) return why;
-  why.cause = core.policies().select->needs_estimates() ? WaitCause::Reservation : WaitCause::Order;
+  why.cause = core.policies().needs_estimates ? WaitCause::Reservation : WaitCause::Order;
   return why;
 }
 

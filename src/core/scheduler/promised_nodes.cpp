@@ -52,7 +52,7 @@ const PromisedNodes::Promise* PromisedNodes::find(ReservationId reservation) con
   return found == promises_.end() || found->reservation != reservation ? nullptr : &*found;
 }
 
-const PromisedNodes::Promise* PromisedNodes::overlapping(NodeId node, Hold hold) const {
+const PromisedNodes::Promise* PromisedNodes::overlapping(NodeId node, HoldSpan hold) const {
   if (promises_.empty()) return nullptr;
   const Promise* first = nullptr;
   for (const size_t i : by_node_[node.index()]) {
@@ -70,7 +70,7 @@ ReservationId PromisedNodes::holder(NodeId node, TimeNs now) const {
   return promise == nullptr ? ReservationId{} : promise->reservation;
 }
 
-bool PromisedNodes::allows(NodeId node, ReservationId whose, Hold hold) const {
+bool PromisedNodes::allows(NodeId node, ReservationId whose, HoldSpan hold) const {
   return whose.valid() ? holder(node, hold.from_ns) == whose : overlapping(node, hold) == nullptr;
 }
 

@@ -17,7 +17,7 @@ using model::NodeId;
 using model::ReservationId;
 
 /// The time for which a job would hold what it is given.
-struct Hold {
+struct HoldSpan {
   TimeNs from_ns = 0;
   TimeNs until_ns = base::kNever;
 };
@@ -47,12 +47,12 @@ class PromisedNodes {
   [[nodiscard]] std::span<const Promise> all() const { return promises_; }
   [[nodiscard]] const Promise* find(ReservationId reservation) const;
   /// The promise of the node that overlaps the time, the earliest one; null: none.
-  [[nodiscard]] const Promise* overlapping(NodeId node, Hold hold) const;
+  [[nodiscard]] const Promise* overlapping(NodeId node, HoldSpan hold) const;
   /// Who has the node at that time; invalid: nobody.
   [[nodiscard]] ReservationId holder(NodeId node, TimeNs now) const;
   /// A job of this reservation, or of none, may hold a part of the node for that time. Jobs of a
   /// reservation start within its time, and may ask for more than what is left of it.
-  [[nodiscard]] bool allows(NodeId node, ReservationId whose, Hold hold) const;
+  [[nodiscard]] bool allows(NodeId node, ReservationId whose, HoldSpan hold) const;
   /// Starts and ends behind that time, ascending.
   [[nodiscard]] std::vector<TimeNs> changes_after(TimeNs now) const;
 

@@ -34,7 +34,7 @@ std::vector<knowledge::BinCounts> Resources::empty_bins() const {
   return bins;
 }
 
-bool Resources::usable(NodeId node, const JobRequest& job, Hold hold) const {
+bool Resources::usable(NodeId node, const JobRequest& job, HoldSpan hold) const {
   if (!rooms_[node.index()].open || !promised_.allows(node, job.reservation, hold)) return false;
   // It is stopped at the end of its reservation, whatever it asks for.
   const auto* own = job.reservation.valid() ? promised_.find(job.reservation) : nullptr;
@@ -54,7 +54,7 @@ int32_t Resources::free_gpus(ReservationId whose, TimeNs now) const {
   return free;
 }
 
-bool Resources::find(const JobRequest& job, Hold hold, uint64_t seed, Allocation& out) {
+bool Resources::find(const JobRequest& job, HoldSpan hold, uint64_t seed, Allocation& out) {
   out = {};
   if (job.resource_type.valid()) return find_instances(job, hold, seed, out);
   GOBAN_CHECK(job.num_gpus > 0);
@@ -155,7 +155,8 @@ bool Resources::place_instances(const JobRequest& job, const model::ResourceType
   return true;
 }
 
-bool Resources::find_instances(const JobRequest& job, Hold hold, uint64_t seed, Allocation& out) {
+bool Resources::find_instances(const JobRequest& job, HoldSpan hold, uint64_t seed,
+                               Allocation& out) {
   const model::ResourceType& type = cluster_->resource_type(job.resource_type);
   if (type.gpus == 0) return find_hosts(job, type, hold, out);
   if (static_cast<int64_t>(type.gpus) * job.instances > free_.total()) return false;
@@ -180,7 +181,7 @@ bool Resources::find_instances(const JobRequest& job, Hold hold, uint64_t seed, 
   return found;
 }
 
-bool Resources::find_hosts(const JobRequest& job, const model::ResourceType& type, Hold hold,
+bool Resources::find_hosts(const JobRequest& job, const model::ResourceType& type, HoldSpan hold,
                            Allocation& out) const {
   // Jobs without GPUs fill up the nodes that have the fewest free GPUs to lose.
   std::vector<NodeId> nodes;

@@ -24,7 +24,7 @@ class Resources {
 
   /// An allocation for the whole job from what is free, as the placement policy chooses; false and
   /// an empty `out` if there is none. The job would hold it for that time.
-  [[nodiscard]] bool find(const JobRequest& job, Hold hold, uint64_t seed, Allocation& out);
+  [[nodiscard]] bool find(const JobRequest& job, HoldSpan hold, uint64_t seed, Allocation& out);
 
   void take(const JobRequest& job, const Allocation& allocation);
   void give(const JobRequest& job, const Allocation& allocation);
@@ -89,7 +89,7 @@ class Resources {
     std::vector<knowledge::BinCounts> bins;
   };
 
-  [[nodiscard]] bool usable(NodeId node, const JobRequest& job, Hold hold) const;
+  [[nodiscard]] bool usable(NodeId node, const JobRequest& job, HoldSpan hold) const;
   [[nodiscard]] std::vector<knowledge::BinCounts> empty_bins() const;
   [[nodiscard]] Part part_of(std::span<const NodeId> nodes) const;
   /// Brings `part` up to date on one node: it offers the node's free GPUs if the node is open and
@@ -100,14 +100,14 @@ class Resources {
   void follow(const Allocation& allocation);
   void sync_types(NodeId node);
   [[nodiscard]] Part& part_of_type(model::ResourceTypeId id);
-  [[nodiscard]] bool find_instances(const JobRequest& job, Hold hold, uint64_t seed,
+  [[nodiscard]] bool find_instances(const JobRequest& job, HoldSpan hold, uint64_t seed,
                                     Allocation& out);
   /// Places the instances one by one on what `part` offers, taking each off it. The nodes used are
   /// in `out.hosts`, which is filled as far as it went if there is no place for all.
   [[nodiscard]] bool place_instances(const JobRequest& job, const model::ResourceType& type,
                                      uint64_t seed, Part& part, Allocation& out) const;
-  [[nodiscard]] bool find_hosts(const JobRequest& job, const model::ResourceType& type, Hold hold,
-                                Allocation& out) const;
+  [[nodiscard]] bool find_hosts(const JobRequest& job, const model::ResourceType& type,
+                                HoldSpan hold, Allocation& out) const;
   void give_gpu(model::GpuId gpu);
   void take_gpu(model::GpuId gpu);
 

@@ -7,6 +7,7 @@
 
 #include "base/random.hpp"
 #include "core/model/cluster_presets.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace goban::core::scheduler {
 namespace {
@@ -20,7 +21,7 @@ struct Site {
       : cluster(model::make_preset("abci").value()),
         scores(knowledge::PmScores::uniform(cluster.num_gpus())),
         penalties(cluster, 1.0),
-        placement(policy::make_packed()),
+        placement(policy::test_part("packed").placement),
         resources({&cluster, &scores, &penalties}, *placement) {}
 
   [[nodiscard]] JobRequest job(const char* type, int32_t instances = 1) const {

@@ -12,7 +12,7 @@
 #include "core/model/cluster_file.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "core/model/site_rules_file.hpp"
-#include "core/policy/sharing/eaco_settings.hpp"
+#include "core/policy/policy_options.hpp"
 #include "study/simulator/simulation.hpp"
 
 namespace goban::core::scheduler {
@@ -108,7 +108,7 @@ bool read_knowledge(Scenario& s, const std::string& key, std::istringstream& wor
     knowledge_of(s).power[0].caps.push_back(cap);
   } else if (key == "sharing") {
     for (std::string assignment; words >> assignment;) {
-      const base::Status status = policy::set_eaco(s.policy->eaco, assignment);
+      const base::Status status = policy::set_option(s.policy->options, assignment);
       EXPECT_TRUE(status) << status.error().text();
     }
   } else {

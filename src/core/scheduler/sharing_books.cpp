@@ -96,7 +96,7 @@ bool SharingBooks::choose(const JobState& job, Allocation& out) const {
   GOBAN_CHECK(!group.locked && group.gpus.size() >= count, "a policy joined what it may not");
   out.gpus.assign(group.gpus.begin(), group.gpus.begin() + static_cast<std::ptrdiff_t>(count));
   const TimeNs limit = job.request.walltime_limit_ns;
-  const Hold hold{
+  const HoldSpan hold{
       now_, limit > 0 ? base::add_saturating(now_, limit - job.attained_ns(now_)) : base::kNever};
   for (const GpuId gpu : out.gpus) {
     const NodeId node = state_.speed().cluster->node_of(gpu);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/policy/sharing/sharing.hpp"
 #include "core/scheduler/state.hpp"
 
 namespace goban::core::scheduler {

@@ -20,10 +20,14 @@ constexpr double kRounding_s = 1e-6;
 /// Runs a case: a hundred cases are too few for what is rare.
 constexpr int kRunsEach = 10;
 
+std::string_view sharing_of(const policy::Composition& composition) {
+  return composition.part(policy::PartKind::Sharing).name;
+}
+
 int32_t jobs_per_gpu_max(const policy::Composition& composition) {
-  const bool gavel =
-      composition.sharing == "share-packed" || composition.sharing == "share-gandiva";
-  return !gavel ? composition.eaco.jobs_per_gpu_max : 2;
+  const std::string_view sharing = sharing_of(composition);
+  const bool gavel = sharing == "share-packed" || sharing == "share-gandiva";
+  return !gavel ? composition.options.limits.jobs_per_gpu_max : 2;
 }
 
 /// Follows who is where, how fast each goes, and what work is done.
@@ -112,9 +116,9 @@ class Follower final : public study::simulator::Observer {
         return std::ranges::find(others, job) != others.end();
       });
       // An eviction behind the joiner's back voids its observation at once.
-      const bool evicts = run_.composition.preemption != policy::Preemption::None;
+      const bool evicts = run_.composition.preemption() != policy::Preemption::None;
       const bool voided = evicts && provision->second.since == decision.at_ns;
-      const bool observes = run_.composition.sharing != "share-packed" && !evicts;
+      const bool observes = sharing_of(run_.composition) != "share-packed" && !evicts;
       if (observes) RC_ASSERT(provision->second.until > provision->second.since);
       if (!anew && !voided) check_unlocked(decision.at_ns, GpuId(gpu));
       provisional_.erase(provision);
@@ -274,7 +278,7 @@ class Follower final : public study::simulator::Observer {
       all_known = all_known && facts(id).gpu_mem_bytes > 0;
     }
     RC_ASSERT(used <= 16 * kTestGib);
-    const std::string& sharing = run_.composition.sharing;
+    const std::string_view sharing = sharing_of(run_.composition);
     const bool strict = sharing == "share-worth" || (sharing.starts_with("share-eaco") &&
                                                      !sharing.starts_with("share-eaco-paper"));
     if (strict) RC_ASSERT(all_known);
@@ -433,7 +437,7 @@ TEST(SharingProperty, WithAnExactPredictorEacoBreaksNoDeadline) {
   int64_t moved = 0;
   const auto check = [&](uint64_t seed) {
     SharingRun run = draw_sharing_run(seed, shape);
-    run.composition.eaco.spare_promises = true;
+    run.composition.options.limits.spare_promises = true;
     RC_LOG() << run.composition.name << ", seed " << seed << "\n";
     FirstStarts starts(run);
     const auto result = run.simulate(&starts);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "core/policy/sharing/sharing.hpp"
 
 namespace goban::core::scheduler {
 
@@ -92,7 +93,7 @@ void State::wait(Slot slot, TimeNs now) {
 
 void State::enqueue(Slot slot, TimeNs now) {
   const JobState& job = jobs_[slot];
-  const TimeNs shortest = policies_->select->needs_estimates() ? shortest_ns(job, now) : 0;
+  const TimeNs shortest = policies_->needs_estimates ? shortest_ns(job, now) : 0;
   queue_keys_[slot] = key(job, now);
   queue_of(slot).insert({queue_keys_[slot], slot, job.request.num_gpus, shapes_[slot], shortest});
 }
@@ -194,7 +195,7 @@ void State::start(Slot slot, Allocation allocation, TimeNs now) {
     tenants_->add(job.job, traits_of(job), allocation.gpus, now);
   }
   follow_power(allocation, now);
-  if (policies_->select->needs_estimates()) {
+  if (policies_->needs_estimates) {
     const double slowdown = speed_.slowdown(job.request, allocation.gpus);
     job.predicted_end_ns = base::add_saturating(now, duration_ns(job, slowdown, now));
     ends_.emplace(job.predicted_end_ns, slot);
@@ -208,7 +209,7 @@ void State::start(Slot slot, Allocation allocation, TimeNs now) {
 
 Allocation State::remove_running(Slot slot, TimeNs now) {
   const JobState& job = jobs_[slot];
-  if (policies_->select->needs_estimates()) ends_.erase({job.predicted_end_ns, slot});
+  if (policies_->needs_estimates) ends_.erase({job.predicted_end_ns, slot});
   Running& place = running_[job.running_slot];
   Allocation allocation = std::move(place.allocation);
   resources_.give(job.request, allocation);

@@ -13,6 +13,7 @@
 
 #include "core/model/event.hpp"
 #include "core/model/tenants.hpp"
+#include "core/policy/order/queue_order.hpp"
 #include "core/policy/policy_set.hpp"
 #include "core/scheduler/accounts.hpp"
 #include "core/scheduler/node_power.hpp"

@@ -224,12 +224,15 @@ inline SharingRun draw_sharing_run(uint64_t seed, const SharingShape& shape) {
   auto rules = std::make_shared<model::SiteRules>();
   rules->accounts.emplace_back();
   run.composition.rules = rules;
-  policy::EacoOptions& eaco = run.composition.eaco;
-  if (random.below(2) == 0) eaco.observe_max_s = 60 + static_cast<double>(random.below(600));
-  if (random.below(3) == 0) eaco.min_residence_s = 0;
-  if (random.below(3) == 0) eaco.cool_down_s = static_cast<double>(random.below(600));
-  if (random.below(2) == 0) eaco.move_interval_s = 20 + static_cast<double>(random.below(300));
-  if (random.below(2) == 0) eaco.min_saving = -0.2 + 0.2 * random.uniform();
+  policy::PolicyOptions& options = run.composition.options;
+  if (random.below(2) == 0)
+    options.observation.observe_max_s = 60 + static_cast<double>(random.below(600));
+  if (random.below(3) == 0) options.observation.min_residence_s = 0;
+  if (random.below(3) == 0)
+    options.observation.cool_down_s = static_cast<double>(random.below(600));
+  if (random.below(2) == 0)
+    options.migration.move_interval_s = 20 + static_cast<double>(random.below(300));
+  if (random.below(2) == 0) options.prices.min_saving = -0.2 + 0.2 * random.uniform();
   policy::RunSettings& settings = run.composition.settings;
   settings.restart_cost_s = static_cast<double>(random.below(3)) * 25;
   if (shape.rounds && random.below(4) == 0) settings.round_s = 60;

@@ -76,7 +76,7 @@ class Promises final : public study::simulator::Observer {
     if (head == nullptr) return;
     const model::JobState& job = core.state().job(head->slot);
     const TimeNs tried = by_trial(core.state(), job);
-    const TypedReservation counted(core.state(), job, decision.at_ns);
+    const TypedBackfillReservation counted(core.state(), job, decision.at_ns);
     RC_ASSERT(counted.start_ns() == tried);
     const auto [entry, is_new] = promised_.try_emplace(job.job, tried);
     if (!is_new) entry->second = std::min(entry->second, tried);

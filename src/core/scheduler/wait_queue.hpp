@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/policy/order/queue_order.hpp"
 #include "core/policy/select/select.hpp"
 
 namespace goban::core::scheduler {

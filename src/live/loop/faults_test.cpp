@@ -20,10 +20,10 @@ controller::Site small_site(std::string policy) {
   controller::Site site = test_site(4, 4, policy, 1.5);
   if (has_watts) add_knowledge(site);
   if (shares) {
-    site.composition.eaco.rules = core::policy::kLiveSharing;
-    site.composition.eaco.min_residence_s = 5;
-    site.composition.eaco.observe_max_s = 30;
-    site.composition.eaco.cool_down_s = 30;
+    site.composition.options.rules = core::policy::kLiveSharing;
+    site.composition.options.observation.min_residence_s = 5;
+    site.composition.options.observation.observe_max_s = 30;
+    site.composition.options.observation.cool_down_s = 30;
   }
   site.keep_ended_ns = 600 * base::kSecond;
   site.reservations = {.unit_ns = base::kSecond, .ahead_ns = 0};

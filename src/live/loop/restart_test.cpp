@@ -16,7 +16,7 @@ constexpr JobId kSecondJob{1U};
 controller::Site limited_site(const char* policy) {
   controller::Site site = test_site(1, 1, policy);
   add_knowledge(site);
-  site.composition.eaco.cap_price_w = 0;
+  site.composition.options.prices.cap_price_w = 0;
   return site;
 }
 

@@ -29,8 +29,8 @@ controller::Site site(const std::string& measured = {}) {
   if (!measured.empty()) known = *core::knowledge::parse_colocation(measured, "measured");
   add_knowledge(out, std::move(known));
   out.composition = *core::policy::compose("eaco");
-  out.composition.eaco.rules = core::policy::kLiveSharing;
-  out.composition.eaco.min_residence_s = 0;
+  out.composition.options.rules = core::policy::kLiveSharing;
+  out.composition.options.observation.min_residence_s = 0;
   return out;
 }
 

@@ -40,7 +40,7 @@ inline void add_knowledge(
     std::optional<core::knowledge::ColocationHistory> colocation = std::nullopt) {
   core::policy::KnowledgeSources sources;
   sources.colocation = std::move(colocation);
-  sources.power = *core::knowledge::resolve_power("v100");
+  sources.power = *core::knowledge::make_power_presets("v100");
   core::model::JobHistory no_jobs;
   auto made = core::policy::make_knowledge(std::move(sources), site.cluster, no_jobs);
   site.knowledge = std::make_shared<core::policy::SiteKnowledge>(std::move(made->knowledge));

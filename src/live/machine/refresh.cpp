@@ -3,16 +3,24 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/text_file.hpp"
 #include "core/knowledge/measure/findings.hpp"
 #include "core/knowledge/measure/refresh_plan.hpp"
 
 namespace goban::live::machine {
+namespace {
+
+constexpr size_t kBookBytesMax = size_t{1} << 30;
+
+}  // namespace
 
 base::Result<core::knowledge::MeasureBook> read_book_beside(const std::string& scores_path) {
   const std::string path = core::knowledge::book_path(scores_path);
   std::error_code error;
   if (!std::filesystem::exists(path, error) && !error) return core::knowledge::MeasureBook{};
-  return core::knowledge::read_book(path);
+  const auto text = base::read_text_file(path, kBookBytesMax);
+  if (!text) return base::failure(text.error());
+  return core::knowledge::parse_book(*text, path);
 }
 
 std::optional<size_t> due_gpu(const MachineGpus& machine, const RefreshWish& wish,

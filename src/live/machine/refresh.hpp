@@ -15,8 +15,8 @@ inline constexpr double kRefreshSeconds = 10;
 /// Blocks of a GPU in a whole measurement.
 inline constexpr int kBlocks = 16;
 
-/// The book of this score table; an empty one if there is none yet. Errors: those of
-/// core::knowledge::read_book().
+/// The book of this score table; an empty one if there is none yet. Errors: it cannot be
+/// read, and those of core::knowledge::parse_book().
 [[nodiscard]] base::Result<core::knowledge::MeasureBook> read_book_beside(
     const std::string& scores_path);
 

@@ -31,7 +31,7 @@ std::string document_of(const DashboardFacts& facts) {
   const char* separator = "";
   for (const core::policy::Preset& preset : core::policy::presets()) {
     out += separator;
-    out += "{\"name\":" + site::page::json_quoted(preset.composition.name);
+    out += "{\"name\":" + site::page::json_quoted(preset.name);
     out += ",\"description\":" + site::page::json_quoted(preset.description) + "}";
     separator = ",";
   }

@@ -29,7 +29,7 @@ TEST(DashboardPage, HoldsItsFactsAndAsksItsServerOnly) {
   EXPECT_EQ(document["policy"], "las+</script><b>");
   EXPECT_EQ(document["what_if"], true);
   ASSERT_EQ(document["policies"].size(), core::policy::presets().size());
-  EXPECT_EQ(document["policies"][0]["name"], core::policy::presets()[0].composition.name);
+  EXPECT_EQ(document["policies"][0]["name"], core::policy::presets()[0].name);
   EXPECT_NE(document["policies"][0]["description"], "");
   EXPECT_THAT(page,
               HasSubstr("content=\"default-src 'none'; connect-src 'self'; script-src 'sha256-"));

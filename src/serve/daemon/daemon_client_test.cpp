@@ -85,7 +85,7 @@ class SleepyClientTest : public DaemonClientTest {
  public:
   live::controller::Site site() const override {
     live::controller::Site site = DaemonClientTest::site();
-    core::knowledge::PowerCatalog power = core::knowledge::resolve_power("v100").value();
+    core::knowledge::PowerCatalog power = core::knowledge::make_power_presets("v100").value();
     power.models.front().sleep = {.enter_s = 0.5, .wake_s = 0.5};
     core::policy::KnowledgeSources sources;
     sources.power = power;

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "core/knowledge/energy/power_presets.hpp"
+#include "site/inputs/inputs.hpp"
 
 namespace goban::serve::daemon {
 
@@ -71,7 +71,7 @@ base::Result<MachineGpus> find_gpus(const ServeConfig& config) {
 
 base::Status add_power(const ServeConfig& config, std::vector<LocalGpu>& gpus) {
   if (config.energy.empty()) return {};
-  const auto power = core::knowledge::resolve_power(config.energy);
+  const auto power = site::inputs::resolve_power(config.energy);
   if (!power) return base::failure(power.error());
   for (LocalGpu& gpu : gpus) {
     const core::knowledge::PowerModel* const model = power->find(gpu.name);

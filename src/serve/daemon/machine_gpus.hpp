@@ -22,7 +22,7 @@ using live::machine::MachineGpus;
                                                              const std::vector<double>& slowness);
 
 /// Gives virtual GPUs the watts of the configured power model; without one they have none. Real
-/// GPUs say their watts themselves. Errors: those of resolve_power().
+/// GPUs say their watts themselves. Errors: those of site::inputs::resolve_power().
 [[nodiscard]] base::Status add_power(const ServeConfig& config,
                                      std::vector<base::gpus::LocalGpu>& gpus);
 

@@ -41,16 +41,22 @@ std::string cluster_text(const core::model::Cluster& cluster) {
   return out;
 }
 
+/// Journals name preemption by its number, behind the names of the other parts.
+std::string parts_text(const core::policy::Composition& composition) {
+  std::string out;
+  for (const core::policy::Part* part : composition.parts) {
+    if (part->kind != core::policy::PartKind::Preemption) out += fmt::format("{}+", part->name);
+  }
+  return out + std::to_string(static_cast<int>(composition.preemption()));
+}
+
 }  // namespace
 
 base::Result<live::journal::InputFacts> made_with(const ServeConfig& config,
                                                   const live::controller::Site& site) {
-  const core::policy::Composition& parts = site.composition;
   live::journal::InputFacts out = {
       {"policy", config.policy},
-      {"parts", fmt::format("{}+{}+{}+{}+{}+{}+{}", parts.order, parts.select, parts.placement,
-                            parts.sharing, parts.power, parts.migration,
-                            static_cast<int>(parts.preemption))},
+      {"parts", parts_text(site.composition)},
       {"sharing", fmt::format("{}", fmt::join(config.sharing, " "))},
       {"seed", fmt::format("{}", site.seed)},
       {"gpus", fmt::format("{}", site.cluster.num_gpus())},

@@ -10,7 +10,7 @@
 #include "base/config.hpp"
 #include "base/text_file.hpp"
 #include "core/model/cluster_file.hpp"
-#include "core/policy/sharing/eaco_settings.hpp"
+#include "core/policy/policy_options.hpp"
 #include "serve/api/api_client.hpp"
 #include "serve/api/cpu_jobs.hpp"
 
@@ -108,7 +108,7 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
     root.refuse("virtual_slowness", "names more GPUs than virtual_gpus",
                 "give one number a virtual GPU");
   }
-  core::policy::EacoOptions unused;
+  core::policy::PolicyOptions unused;
   if (auto status = set_sharing(config, unused); !status) {
     root.refuse("sharing", status.error().message, status.error().remedy);
   }
@@ -126,10 +126,10 @@ Result<ServeConfig> parse_serve_config(std::string_view toml, const std::string&
   return config;
 }
 
-base::Status set_sharing(const ServeConfig& config, core::policy::EacoOptions& options) {
+base::Status set_sharing(const ServeConfig& config, core::policy::PolicyOptions& options) {
   options.rules = core::policy::kLiveSharing;
   for (const std::string& setting : config.sharing) {
-    if (auto status = core::policy::set_eaco(options, setting); !status) return status;
+    if (auto status = core::policy::set_option(options, setting); !status) return status;
   }
   return {};
 }

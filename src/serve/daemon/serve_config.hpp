@@ -44,7 +44,7 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "core/model/cluster.hpp"
-#include "core/policy/sharing/sharing.hpp"
+#include "core/policy/policy_options.hpp"
 #include "serve/api/service.hpp"
 
 namespace goban::serve::daemon {
@@ -80,7 +80,7 @@ struct ServeConfig {
 /// Sets who may share GPUs: only jobs of one account that asked for it, unless `config.sharing`
 /// says otherwise. Errors: Usage, naming the setting.
 [[nodiscard]] base::Status set_sharing(const ServeConfig& config,
-                                       core::policy::EacoOptions& options);
+                                       core::policy::PolicyOptions& options);
 /// Paths in it are relative to the file's folder. Errors: also Failed if it cannot be read.
 [[nodiscard]] base::Result<ServeConfig> read_serve_config(const std::string& path);
 

@@ -8,12 +8,10 @@
 
 #include "base/text_file.hpp"
 #include "core/knowledge/colocation/colocation_file.hpp"
-#include "core/knowledge/energy/power_presets.hpp"
-#include "core/knowledge/scores_file.hpp"
 #include "core/model/cluster_file.hpp"
-#include "core/model/site_rules_file.hpp"
 #include "core/policy/make_knowledge.hpp"
 #include "serve/api/cpu_jobs.hpp"
+#include "site/inputs/inputs.hpp"
 
 namespace goban::serve::daemon {
 
@@ -65,7 +63,7 @@ Result<core::model::Cluster> machine_cluster(const ServeConfig& config,
 Status add_rules(const ServeConfig& config, live::controller::Site& site) {
   if (config.accounts.empty()) return {};
   core::model::JobHistory names;
-  auto rules = core::model::read_site_rules(config.accounts, names);
+  auto rules = site::inputs::read_site_rules(config.accounts, names);
   if (!rules) return base::failure(rules.error());
   site.composition.rules = std::make_shared<core::model::SiteRules>(std::move(*rules));
   site.accounts = std::move(names.accounts);
@@ -86,7 +84,7 @@ Status add_knowledge(const ServeConfig& config, live::controller::Site& site) {
     sources.colocation = std::move(*history);
   }
   if (!config.energy.empty()) {
-    auto power = core::knowledge::resolve_power(config.energy);
+    auto power = site::inputs::resolve_power(config.energy);
     if (!power) return base::failure(power.error());
     sources.power = std::move(*power);
   }
@@ -108,7 +106,7 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
   site.penalties = core::knowledge::LocalityPenalties(site.cluster, 1);
   site.scores = core::knowledge::PmScores::uniform(site.cluster.num_gpus());
   if (!config.scores.empty()) {
-    auto scores = core::knowledge::read_scores(config.scores, site.cluster.num_gpus());
+    auto scores = site::inputs::read_scores(config.scores, site.cluster.num_gpus());
     if (!scores) return base::failure(scores.error());
     site.scores = std::move(*scores);
   }
@@ -121,7 +119,7 @@ Result<live::controller::Site> make_site(const ServeConfig& config,
         "take another one; goban policies lists them");
   }
   site.composition = std::move(*composition);
-  if (auto status = set_sharing(config, site.composition.eaco); !status) {
+  if (auto status = set_sharing(config, site.composition.options); !status) {
     return base::failure(status.error());
   }
   for (const Status& status : {add_rules(config, site), add_knowledge(config, site)}) {

@@ -106,7 +106,7 @@ TEST(Population, SoftwareIsAskedWhereSomeRecordsHaveIt) {
 }
 
 TEST(Population, ResourceTypesAndBinsComeFromTheCluster) {
-  const auto abci = core::model::resolve_cluster("abci");
+  const auto abci = core::model::make_preset("abci");
   ASSERT_TRUE(abci);
   const TestPopulation test = population_of(
       "job_id,submit_time,duration,num_gpus,user,resource_type,instances\n"

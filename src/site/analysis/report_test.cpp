@@ -28,7 +28,7 @@ constexpr std::string_view kJobs =
     "7,1577836800,200,4,bob,b,Full,1,7200,1577836800,1577837000,CANCELLED,q\n";
 
 const core::model::Cluster& abci() {
-  static const core::model::Cluster cluster = core::model::resolve_cluster("abci").value();
+  static const core::model::Cluster cluster = core::model::make_preset("abci").value();
   return cluster;
 }
 TestPopulation jobs() { return population_of(kJobs, {}, &abci()); }
@@ -109,7 +109,7 @@ TEST(Report, DaysOnWhichNothingRanAreDays) {
       "job_id,user,submit_unix_s,start_unix_s,end_unix_s,num_gpus\n"
       "1,u,1577836800,1577836800,1577923200,4\n"
       "2,u,1578700800,1578700800,1578787200,7\n";
-  const core::model::Cluster site = core::model::resolve_cluster("1x8").value();
+  const core::model::Cluster site = core::model::make_preset("1x8").value();
   const ReportData report = population_of(kTwo, {}, &site).report();
   EXPECT_EQ(number_of(scalar_of(report, "mean_gpus_held")), 1);
   EXPECT_EQ(number_of(scalar_of(report, "mean_held_share")), 12.5);

@@ -61,7 +61,7 @@ TEST(Charges, BillsFollowThePricesOfKinds) {
 }
 
 TEST(Racks, CrossingIsCountedWhereNodesAreKnown) {
-  const auto abci = core::model::resolve_cluster("abci");
+  const auto abci = core::model::make_preset("abci");
   ASSERT_TRUE(abci);
   // Racks of 34: g0001 to g0034, g0035 to g0068.
   const ReportData report =

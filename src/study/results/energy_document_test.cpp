@@ -36,7 +36,7 @@ json column(std::vector<float> values) { return json::parse(float_column(values)
 class EnergyDocumentTest : public testing::Test {
  protected:
   EnergyDocumentTest() {
-    cluster_ = core::model::resolve_cluster("1x2:V100+1x2:P100").value();
+    cluster_ = core::model::make_preset("1x2:V100+1x2:P100").value();
     rows_ = heat_rows(cluster_, 16);
     add(100, 4, "a", 2);
     add(110, 4, "<b>", 0);
@@ -62,7 +62,7 @@ class EnergyDocumentTest : public testing::Test {
     if (colocation != nullptr) {
       sources.colocation = core::knowledge::parse_colocation(colocation, "h.csv").value();
     }
-    if (power) sources.power = core::knowledge::resolve_power("p100,v100").value();
+    if (power) sources.power = core::knowledge::make_power_presets("p100,v100").value();
     knowledge_ = std::make_shared<core::policy::SiteKnowledge>(
         core::policy::make_knowledge(std::move(sources), cluster_, history_).value().knowledge);
     input_.knowledge = knowledge_.get();
@@ -173,7 +173,7 @@ TEST_F(EnergyDocumentTest, MatrixOfPairsByGpuTypeOfTheCluster) {
 }
 
 TEST_F(EnergyDocumentTest, MatrixTellsWhoMet) {
-  cluster_ = core::model::resolve_cluster("2x2:V100").value();
+  cluster_ = core::model::make_preset("2x2:V100").value();
   rows_ = heat_rows(cluster_, 16);
   know(kMeasured, false);
   run("fifo+packed");

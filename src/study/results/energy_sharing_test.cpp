@@ -28,7 +28,7 @@ TEST(EnergySharingProperty, JobsIdleAndTransitionsAreTheCluster) {
     core::scheduler::SharingRun run =
         core::scheduler::draw_sharing_run(*rc::gen::arbitrary<uint64_t>(), {});
     RC_LOG() << run.composition.name << "\n";
-    const bool sleeps = run.composition.power != "on";
+    const bool sleeps = run.composition.rests_nodes();
     EnergyRecorder recorder(run.history, *run.cluster, run.options.knowledge, sleeps, &seen);
     const auto result = run.simulate(&recorder);
     if (!result) RC_FAIL(result.error().message);

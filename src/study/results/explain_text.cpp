@@ -100,7 +100,8 @@ class Teller {
             free_text(span));
       case WaitCause::Fragments:
         return fmt::format("it needs {} and {}, but not where {} would put it", gpus(),
-                           free_text(span), composition_.placement);
+                           free_text(span),
+                           composition_.part(core::policy::PartKind::Placement).name);
       case WaitCause::HostResources:
         return fmt::format("{}, but no nodes had the cores and memory of {} x {} left",
                            free_text(span), request_.instances,
@@ -114,7 +115,8 @@ class Teller {
                    ? fmt::format(
                          "{}, enough for it, but job {} is before it and {} lets nobody "
                          "overtake",
-                         free_text(span), name(span.why.head), composition_.select)
+                         free_text(span), name(span.why.head),
+                         composition_.part(core::policy::PartKind::Select).name)
                    : fmt::format("{}, enough for it, but the round was not over", free_text(span));
       case WaitCause::NotBegun:  // simulations have no reservations
       case WaitCause::Promised:
@@ -187,7 +189,8 @@ class Teller {
         launch.penalty, launch.score * launch.penalty);
     if (launch.entries.empty()) {
       out_ += fmt::format("  {} chose among {} free GPUs, at most {} on one node.\n",
-                          composition_.placement, launch.free_gpus, launch.one_node_free);
+                          composition_.part(core::policy::PartKind::Placement).name,
+                          launch.free_gpus, launch.one_node_free);
       return;
     }
     tell_entries(launch);
@@ -206,7 +209,7 @@ class Teller {
     }
     out_ +=
         fmt::format("  Entries of the L x V matrix in the order {} tries them ({} GPUs free{}):\n",
-                    composition_.placement, launch.free_gpus,
+                    composition_.part(core::policy::PartKind::Placement).name, launch.free_gpus,
                     request_.resource_type.valid() ? ", for one instance" : "");
     out_ += "    level      bin    penalty  product  free in one domain\n";
     for (const core::policy::PalEntry& entry : launch.entries) {

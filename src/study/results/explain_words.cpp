@@ -86,7 +86,7 @@ const core::policy::PalEntry* chosen_entry(const simulator::Launch& launch) {
 }
 
 bool is_pal(const core::policy::Composition& composition) {
-  return composition.placement.starts_with("pal");
+  return core::policy::pal_options(composition.part(core::policy::PartKind::Placement)).has_value();
 }
 
 }  // namespace goban::study::results

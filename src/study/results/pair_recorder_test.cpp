@@ -32,7 +32,7 @@ class PairRecorderTest : public testing::Test {
 
   /// GPU-seconds by pair.
   std::map<PairRecorder::Pair, double> simulate(const char* cluster_name, const char* policy) {
-    const auto cluster = core::model::resolve_cluster(cluster_name).value();
+    const auto cluster = core::model::make_preset(cluster_name).value();
     core::policy::KnowledgeSources sources{
         .colocation = core::knowledge::parse_colocation(kMeasured, "h.csv").value(), .power = {}};
     auto made = core::policy::make_knowledge(std::move(sources), cluster, history_);

@@ -77,7 +77,7 @@ TEST(JobTable, ChoosesATickThatFits) {
 class ReportDocumentTest : public testing::Test {
  protected:
   ReportDocumentTest() {
-    cluster_ = core::model::resolve_cluster("1x4").value();
+    cluster_ = core::model::make_preset("1x4").value();
     rows_ = heat_rows(cluster_, 16);
     const auto add = [this](const char* name, double submit_s, int32_t gpus, uint8_t app_class) {
       core::model::Job job;

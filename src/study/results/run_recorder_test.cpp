@@ -47,7 +47,7 @@ struct Recorded {
 std::unique_ptr<Recorded> record(const char* policy, std::vector<core::model::Job> jobs) {
   auto run = std::make_unique<Recorded>();
   run->history.jobs = std::move(jobs);
-  run->cluster = core::model::resolve_cluster("2x2").value();
+  run->cluster = core::model::make_preset("2x2").value();
   run->rows = heat_rows(run->cluster, 16);
   run->recorder = std::make_unique<RunRecorder>(run->history, run->rows, &run->next);
   const auto scores = core::knowledge::PmScores::uniform(run->cluster.num_gpus());
@@ -127,7 +127,7 @@ TEST(RunRecorder, PassesEverythingOn) {
 }
 
 TEST(HeatRows, AreGpusNodesOrGroupsOfNodes) {
-  const core::model::Cluster cluster = core::model::resolve_cluster("5x2").value();
+  const core::model::Cluster cluster = core::model::make_preset("5x2").value();
   const HeatRows gpus = heat_rows(cluster, 10);
   EXPECT_EQ(gpus.kind, "gpu");
   EXPECT_EQ(gpus.labels.size(), 10U);

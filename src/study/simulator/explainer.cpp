@@ -23,7 +23,6 @@ class WatchedPlacement final : public core::policy::Placement {
     if (placed) explainer_->found(view, request);
     return placed;
   }
-  [[nodiscard]] bool fungible() const override { return policy_->fungible(); }
   [[nodiscard]] bool uses_bins() const override { return policy_->uses_bins(); }
   [[nodiscard]] bool class_first() const override { return policy_->class_first(); }
   [[nodiscard]] bool repeatable() const override { return policy_->repeatable(); }

@@ -11,7 +11,6 @@
 #include "base/nearest.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
-#include "base/text_file.hpp"
 #include "base/units.hpp"
 
 namespace goban::core::knowledge {
@@ -39,7 +38,6 @@ constexpr std::array<std::string_view, kNumColumns> kNames = {"gpu_type",  "memb
                                                               "samples",   "rel_std", "util_pct",
                                                               "mem_bytes", "power_w", "source"};
 constexpr std::string_view kNever = "never";
-constexpr size_t kFileBytesMax = size_t{256} << 20;
 
 std::vector<std::string_view> split_set(std::string_view text) {
   std::vector<std::string_view> parts;
@@ -225,12 +223,6 @@ bool is_set_name(std::string_view name) {
 
 Result<ColocationHistory> parse_colocation(std::string_view text, const std::string& file) {
   return ColocationReader(text, file).run();
-}
-
-Result<ColocationHistory> read_colocation(const std::string& path) {
-  const auto text = base::read_text_file(path, kFileBytesMax);
-  if (!text) return base::failure(text.error());
-  return parse_colocation(*text, base::input_name(path));
 }
 
 std::string to_csv(const ColocationHistory& history) {

@@ -23,9 +23,6 @@
 
 namespace goban::core::knowledge {
 
-/// Reads a file (plain or gzip). Errors: Failed if it cannot be read, else those of the parser.
-[[nodiscard]] base::Result<ColocationHistory> read_colocation(const std::string& path);
-
 /// Reads a text; `file` stands for it in messages. Errors: BadData with line, column and remedy.
 [[nodiscard]] base::Result<ColocationHistory> parse_colocation(std::string_view text,
                                                                const std::string& file);

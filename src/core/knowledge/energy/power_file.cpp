@@ -8,7 +8,6 @@
 #include "base/config.hpp"
 #include "base/number.hpp"
 #include "base/text.hpp"
-#include "base/text_file.hpp"
 #include "base/units.hpp"
 
 namespace goban::core::knowledge {
@@ -21,7 +20,6 @@ using base::TableReader;
 constexpr double kWattsMax = 1e6;
 constexpr double kJoulesMax = 1e9;
 constexpr int64_t kGpusMax = 255;
-constexpr size_t kFileBytesMax = size_t{1} << 20;
 
 /// One file on its way to a catalog. Every step may leave a problem and go on with a fallback.
 class PowerReader {
@@ -186,12 +184,6 @@ Result<PowerCatalog> parse_power(std::string_view toml, const std::string& file)
   const auto document = base::parse_config(toml, file);
   if (!document) return base::failure(document.error());
   return PowerReader(*document, file).run();
-}
-
-Result<PowerCatalog> read_power_file(const std::string& path) {
-  const auto text = base::read_text_file(path, kFileBytesMax);
-  if (!text) return base::failure(text.error());
-  return parse_power(*text, base::input_name(path));
 }
 
 std::string to_toml(const PowerCatalog& catalog) { return PowerWriter().run(catalog); }

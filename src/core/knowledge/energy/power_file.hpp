@@ -40,9 +40,6 @@
 
 namespace goban::core::knowledge {
 
-/// Reads a file (plain or gzip). Errors: Failed if it cannot be read, else those of parse_power.
-[[nodiscard]] base::Result<PowerCatalog> read_power_file(const std::string& path);
-
 /// Reads a text; `file` stands for it in messages. Errors: BadData with line, column, field and
 /// remedy: a missing watt is never taken for zero.
 [[nodiscard]] base::Result<PowerCatalog> parse_power(std::string_view toml,

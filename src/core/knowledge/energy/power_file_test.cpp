@@ -65,12 +65,12 @@ TEST(PowerFile, ProblemsNamePlaceAndRemedy) {
   EXPECT_THAT(problem(std::string(kFile) + kFile),
               testing::HasSubstr("two kinds of node are for the same GPU models"));
   EXPECT_THAT(problem(""), testing::HasSubstr("describe a kind of node under [[node]]"));
-  EXPECT_EQ(resolve_power("v10").error().text(),
+  EXPECT_EQ(make_power_presets("v10").error().text(),
             "no power model is named 'v10' (known: a100, h100, h200, k80, p100, v100)");
 }
 
 TEST(PowerPresets, AListIsByGpuModel) {
-  const auto catalog = resolve_power("k80,p100,v100");
+  const auto catalog = make_power_presets("k80,p100,v100");
   ASSERT_TRUE(catalog) << catalog.error().text();
   ASSERT_EQ(catalog->models.size(), 3u);
   EXPECT_EQ(catalog->find("P100-PCIE-16GB")->name, "p100-8");
@@ -78,9 +78,10 @@ TEST(PowerPresets, AListIsByGpuModel) {
   // A board's limit decides: 201.25 W x (250 - 25) / (300 - 30) of a P100, x 125 / 270 of a K80.
   EXPECT_NEAR(catalog->find("P100")->gpu_dynamic_w, 167.7083, 1e-4);
   EXPECT_NEAR(catalog->find("K80")->gpu_dynamic_w, 93.1713, 1e-4);
-  EXPECT_EQ(resolve_power("v100,v100").error().text(),
+  EXPECT_EQ(make_power_presets("v100,v100").error().text(),
             "power model v100 is given twice (name each once)");
-  EXPECT_THAT(resolve_power("v100,").error().text(), testing::HasSubstr("no power model is named"));
+  EXPECT_THAT(make_power_presets("v100,").error().text(),
+              testing::HasSubstr("no power model is named"));
 }
 
 TEST(PowerCatalog, TheLongestBeginningCounts) {

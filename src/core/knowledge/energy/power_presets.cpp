@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/knowledge/energy/power_file.hpp"
-
 namespace goban::core::knowledge {
 namespace {
 
@@ -192,13 +190,9 @@ Result<PowerCatalog> presets_by_model(std::string_view list) {
 
 }  // namespace
 
-bool is_power_file(const std::string& spec) {
-  return spec == "-" || spec.find_first_of("./") != std::string::npos;
-}
-
-Result<PowerCatalog> resolve_power(const std::string& spec) {
-  if (is_power_file(spec)) return read_power_file(spec);
-  return spec.find(',') == std::string::npos ? make_power_preset(spec) : presets_by_model(spec);
+Result<PowerCatalog> make_power_presets(std::string_view names) {
+  return names.find(',') == std::string_view::npos ? make_power_preset(names)
+                                                   : presets_by_model(names);
 }
 
 }  // namespace goban::core::knowledge

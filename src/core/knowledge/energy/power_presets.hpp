@@ -1,7 +1,6 @@
-// Power models known by name, and the one place where an `--energy` argument is understood.
+// Power models known by name.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,12 +21,8 @@ struct PowerPresetInfo {
 /// The preset of that name; it is for any GPU model. Errors: Usage, listing the known ones.
 [[nodiscard]] base::Result<PowerCatalog> make_power_preset(std::string_view name);
 
-/// `--energy` names a file, not presets.
-[[nodiscard]] bool is_power_file(const std::string& spec);
-
-/// What `--energy` names: a preset, else a file. Several presets joined by commas, such as
-/// "k80,p100,v100", are for the GPU models that begin with K80, P100 and V100. Errors: those of
-/// read_power_file; a name that is neither lists the presets.
-[[nodiscard]] base::Result<PowerCatalog> resolve_power(const std::string& spec);
+/// One preset, or several joined by commas, such as "k80,p100,v100": these are for the GPU models
+/// that begin with K80, P100 and V100. Errors: Usage, listing the known ones.
+[[nodiscard]] base::Result<PowerCatalog> make_power_presets(std::string_view names);
 
 }  // namespace goban::core::knowledge

@@ -6,8 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/text_file.hpp"
-
 namespace goban::core::knowledge {
 namespace {
 
@@ -226,12 +224,6 @@ std::string book_path(const std::string& scores_path) {
   constexpr std::string_view kTable = ".csv";
   if (stem.ends_with(kTable)) stem.remove_suffix(kTable.size());
   return std::string(stem) + ".profile.json";
-}
-
-Result<MeasureBook> read_book(const std::string& path) {
-  const auto text = base::read_text_file(path, size_t{1} << 30);
-  if (!text) return base::failure(text.error());
-  return parse_book(*text, path);
 }
 
 }  // namespace goban::core::knowledge

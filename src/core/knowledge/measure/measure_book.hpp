@@ -68,6 +68,4 @@ void add_session(GpuBook& gpu, GpuSession session);
 
 /// The book that belongs to a score table: `scores.csv` -> `scores.profile.json`.
 [[nodiscard]] std::string book_path(const std::string& scores_path);
-[[nodiscard]] base::Result<MeasureBook> read_book(const std::string& path);
-
 }  // namespace goban::core::knowledge

@@ -1,6 +1,8 @@
 // Consolidation: what an emptied node saves while it sleeps against what the moves cost, in joules.
 #include <algorithm>
+#include <fmt/format.h>
 
+#include "core/policy/compose.hpp"
 #include "core/policy/migration/migration.hpp"
 #include "core/policy/sharing/promises.hpp"
 #include "core/policy/sharing/worth.hpp"
@@ -10,13 +12,18 @@ namespace {
 
 class Consolidate final : public Migration {
  public:
-  explicit Consolidate(const ConsolidateOptions& options) : options_(options) {}
+  explicit Consolidate(const PolicyOptions& options)
+      : interval_ns_(base::from_seconds(options.migration.move_interval_s)),
+        horizon_s_(options.migration.move_horizon_s),
+        min_residence_ns_(base::from_seconds(options.observation.min_residence_s)),
+        move_cost_s_(options.observation.undo_cost_s),
+        delay_price_w_(options.prices.delay_price_w) {}
 
-  TimeNs interval_ns() const override { return base::from_seconds(options_.interval_s); }
+  TimeNs interval_ns() const override { return interval_ns_; }
 
   bool may_move(const SharingView& view, const JobState& job) const override {
     if (job.request.priority > 0 || job.request.resource_type.valid()) return false;
-    if (view.now() - job.run_start_ns < base::from_seconds(options_.min_residence_s)) return false;
+    if (view.now() - job.run_start_ns < min_residence_ns_) return false;
     return std::ranges::none_of(view.tenants().groups_of(job.job),
                                 [&](GroupId id) { return view.tenants().group(id).locked; });
   }
@@ -24,7 +31,7 @@ class Consolidate final : public Migration {
   bool pays(const SharingView& view, const Evacuation& evacuation) const override {
     const knowledge::PowerModel* model = model_of(view, evacuation.node);
     if (model == nullptr) return false;
-    const double price_w = delay_price_w(view, options_.delay_price_w);
+    const double price_w = delay_price_w(view, delay_price_w_);
     double longest_s = 0;
     double cost_j = 0;
     for (const Move& move : evacuation.moves) {
@@ -36,15 +43,15 @@ class Consolidate final : public Migration {
       // What is lost where it is, a move cannot break.
       const PromiseRules rules{.upper = true, .lost_bind = keepable, .unknown_bind = false};
       const Prospect moved{
-          .job = &job, .alone_slowdown = there, .beside = beside, .extra_s = options_.move_cost_s};
+          .job = &job, .alone_slowdown = there, .beside = beside, .extra_s = move_cost_s_};
       if (!keeps_promise(view, rules, moved)) return false;
       const double left_s = time_left_s(view, job, here * beside.mean);
       longest_s = std::max(longest_s, left_s);
-      const double later_s = options_.move_cost_s + left_s * (there / here - 1);
+      const double later_s = move_cost_s_ + left_s * (there / here - 1);
       cost_j += later_s * (power_w(view, job, *model) + price_w);
     }
     return saved_j(*model, view.tenants().cluster().node(evacuation.node).num_gpus,
-                   std::min(longest_s, options_.horizon_s)) > cost_j;
+                   std::min(longest_s, horizon_s_)) > cost_j;
   }
 
  private:
@@ -86,13 +93,31 @@ class Consolidate final : public Migration {
     return idle_w * asleep_s - rest.rest_j - rest.transition_j;
   }
 
-  ConsolidateOptions options_;
+  TimeNs interval_ns_;
+  double horizon_s_;
+  TimeNs min_residence_ns_;
+  double move_cost_s_;  ///< checkpoint, restart and warm-up of a moved job
+  double delay_price_w_;
 };
+
+base::Status check_nodes_sleep(const Composition& c) {
+  if (c.rests_nodes()) return {};
+  return base::usage_error(
+      fmt::format("policy '{}' empties nodes so that they can sleep, but none may", c.name),
+      "add sleep, or leave out consolidate");
+}
 
 }  // namespace
 
-std::unique_ptr<Migration> make_consolidate(ConsolidateOptions options) {
-  return std::make_unique<Consolidate>(options);
-}
+extern const Part kConsolidate = {
+    .kind = PartKind::Migration,
+    .name = "consolidate",
+    .description = "jobs leave little used nodes, so that these can sleep",
+    .install =
+        [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
+          set.migration = std::make_unique<Consolidate>(options);
+        },
+    .knowledge = KnowledgeUse::Required,
+    .check = check_nodes_sleep};
 
 }  // namespace goban::core::policy

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "core/policy/migration/migration.hpp"
 #include "core/policy/sharing/test_sharing.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -28,11 +28,11 @@ class Consolidate : public testing::Test {
   bool pays(std::initializer_list<JobId> jobs) {
     Evacuation evacuation{.node = model::NodeId(0U), .moves = {}};
     for (const JobId job : jobs) evacuation.moves.push_back({&view.job(job), {model::GpuId(2U)}});
-    return make_consolidate(options)->pays(view, evacuation);
+    return test_part("consolidate", options).migration->pays(view, evacuation);
   }
 
   TestSharing view{site()};
-  ConsolidateOptions options;
+  PolicyOptions options;
 };
 
 TEST_F(Consolidate, WhatTheNodeSavesAgainstOneRestart) {
@@ -48,17 +48,17 @@ TEST_F(Consolidate, WhatTheNodeSavesAgainstOneRestart) {
 
 TEST_F(Consolidate, TimeHasAPrice) {
   const JobId job = view.run({.work_s = 200}, {0});
-  options.delay_price_w = 66;  // 16 kJ saved; 12 kJ + 60 s x 66 W
+  options.prices.delay_price_w = 66;  // 16 kJ saved; 12 kJ + 60 s x 66 W
   EXPECT_TRUE(pays({job}));
-  options.delay_price_w = 67;
+  options.prices.delay_price_w = 67;
   EXPECT_FALSE(pays({job}));
 }
 
 TEST_F(Consolidate, NodesDoNotStayEmptyForEver) {
   const JobId job = view.run({.work_s = 1e6}, {0});
-  options.horizon_s = 161;
+  options.migration.move_horizon_s = 161;
   EXPECT_TRUE(pays({job}));
-  options.horizon_s = 159;
+  options.migration.move_horizon_s = 159;
   EXPECT_FALSE(pays({job}));
 }
 
@@ -108,13 +108,14 @@ TEST_F(Consolidate, WithoutWattsNothingPays) {
   blind.power.clear();
   TestSharing nobody_knows(blind);
   const JobId job = nobody_knows.run({.work_s = 1e6}, {0});
-  EXPECT_FALSE(make_consolidate({})->pays(
-      nobody_knows,
-      {.node = model::NodeId(0U), .moves = {{&nobody_knows.job(job), {model::GpuId(2U)}}}}));
+  EXPECT_FALSE(test_part("consolidate")
+                   .migration->pays(nobody_knows,
+                                    {.node = model::NodeId(0U),
+                                     .moves = {{&nobody_knows.job(job), {model::GpuId(2U)}}}}));
 }
 
 TEST_F(Consolidate, WhoMayBeMoved) {
-  const auto policy = make_consolidate(options);
+  const auto policy = test_part("consolidate", options).migration;
   const JobId job = view.run({}, {0});
   const JobId urgent = view.run({.priority = 1}, {1});
   EXPECT_FALSE(policy->may_move(view, view.job(job))) << "it just started";
@@ -123,8 +124,8 @@ TEST_F(Consolidate, WhoMayBeMoved) {
   EXPECT_FALSE(policy->may_move(view, view.job(urgent)));
   view.books().set_locked(view.group_of(0), true);
   EXPECT_FALSE(policy->may_move(view, view.job(job))) << "it is being measured";
-  EXPECT_FALSE(make_stay()->may_move(view, view.job(job)));
-  EXPECT_EQ(make_stay()->interval_ns(), base::kNever);
+  EXPECT_FALSE(test_part("stay").migration->may_move(view, view.job(job)));
+  EXPECT_EQ(test_part("stay").migration->interval_ns(), base::kNever);
 }
 
 }  // namespace

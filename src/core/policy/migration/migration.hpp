@@ -6,7 +6,6 @@
 // that nobody gets a neighbour that he did not have.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -25,6 +24,7 @@ struct Evacuation {
   std::vector<Move> moves;
 };
 
+/// Says which jobs may be moved, and whether it pays. This one moves nobody.
 class Migration {
  public:
   virtual ~Migration() = default;
@@ -41,20 +41,5 @@ class Migration {
     return false;
   }
 };
-
-/// Jobs stay where they start.
-std::unique_ptr<Migration> make_stay();
-
-struct ConsolidateOptions {
-  double interval_s = 600;
-  double min_residence_s = 600;  ///< a job runs so long before it is moved
-  double move_cost_s = 60;       ///< checkpoint, restart and warm-up of a moved job
-  /// The emptied node is counted to stay so for at most so long; new jobs may need it after that.
-  double horizon_s = 3600;
-  double delay_price_w = 0;  ///< as in EacoOptions
-};
-/// Jobs of nodes that are little used move together, so that the nodes can sleep, if that saves
-/// more joules than the moves cost. The energy of a node at rest is that of its power model.
-std::unique_ptr<Migration> make_consolidate(ConsolidateOptions options);
 
 }  // namespace goban::core::policy

@@ -1,7 +1,12 @@
+// Stay: jobs stay where they start.
 #include "core/policy/migration/migration.hpp"
+#include "core/policy/part.hpp"
 
 namespace goban::core::policy {
 
-std::unique_ptr<Migration> make_stay() { return std::make_unique<Migration>(); }
+extern const Part kStay = {.kind = PartKind::Migration,
+                           .name = "stay",
+                           .description = "jobs stay where they start",
+                           .install = put<&PolicySet::migration, Migration>};
 
 }  // namespace goban::core::policy

@@ -5,19 +5,23 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
+#include "core/policy/part.hpp"
 
 namespace goban::core::policy {
 namespace {
 
-class AttainedLevels final : public Order {
- public:
-  explicit AttainedLevels(TimeNs first_gpu_ns) : first_gpu_ns_(first_gpu_ns) {}
+/// GPU time in which a job is in the first level; each other level ends at twice the one before.
+constexpr TimeNs kFirstLevel_gpu_ns = 3600 * base::kSecond;
+/// A job that waited so long is promoted: the selection skip would let large ones starve.
+constexpr double kLevelsStarvation_s = 24.0 * 3600;
 
+class AttainedLevels final : public QueueOrder {
+ public:
   OrderKey key(const model::JobState& job, const OrderView&, TimeNs now) const override {
     const auto gpus = static_cast<double>(std::max(job.request.num_gpus, 1));
     const double firsts =
-        gpus * static_cast<double>(job.attained_ns(now)) / static_cast<double>(first_gpu_ns_);
+        gpus * static_cast<double>(job.attained_ns(now)) / static_cast<double>(kFirstLevel_gpu_ns);
     constexpr double kMost = 1e15;
     const auto level =
         static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(std::min(firsts, kMost))));
@@ -26,15 +30,19 @@ class AttainedLevels final : public Order {
     return {priority > 0 ? -priority : normal, job.arrival, level};
   }
   bool drifts() const override { return true; }
-
- private:
-  TimeNs first_gpu_ns_;
 };
 
 }  // namespace
 
-std::unique_ptr<Order> make_attained_levels(TimeNs first_gpu_ns) {
-  return std::make_unique<AttainedLevels>(first_gpu_ns);
-}
+extern const Part kLasLevels = {
+    .kind = PartKind::Order,
+    .name = "las-levels",
+    .description = "LAS by GPU time in levels that double: few preemptions",
+    .install =
+        [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
+          set.order = std::make_unique<AttainedLevels>();
+        },
+    .preemption = Preemption::Sticky,
+    .starvation_s = kLevelsStarvation_s};
 
 }  // namespace goban::core::policy

@@ -1,11 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "core/policy/order/order.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace goban::core::policy {
 namespace {
-
-constexpr double kFirst_s = 3600;
 
 model::JobState job(uint32_t arrival, int32_t gpus, double attained_s) {
   model::JobState state;
@@ -16,8 +14,7 @@ model::JobState job(uint32_t arrival, int32_t gpus, double attained_s) {
 }
 
 OrderKey key(const model::JobState& state, double now_s = 0) {
-  return make_attained_levels(base::from_seconds(kFirst_s))
-      ->key(state, {}, base::from_seconds(now_s));
+  return test_part("las-levels").order->key(state, {}, base::from_seconds(now_s));
 }
 
 TEST(AttainedLevels, GpuTimeInLevelsThatDouble) {
@@ -34,7 +31,7 @@ TEST(AttainedLevels, RunningJobsDrift) {
   running.phase = model::JobPhase::Running;
   EXPECT_LT(key(running, 1799), key(job(1, 1, 0)));
   EXPECT_GT(key(running, 1800), key(job(1, 1, 0)));
-  EXPECT_TRUE(make_attained_levels(1)->drifts());
+  EXPECT_TRUE(test_part("las-levels").order->drifts());
 }
 
 TEST(AttainedLevels, PriorityThenPromotedThenOthers) {
@@ -56,7 +53,7 @@ TEST(AttainedLevels, ForeverIsStillALevel) {
   const base::TimeNs most = base::kNever - 1;
   model::JobState old = job(0, 1 << 30, 0);
   old.attained_before_ns = most;
-  EXPECT_GT(make_attained_levels(1)->key(old, {}, 0), key(job(1, 1, 1e9)));
+  EXPECT_GT(key(old), key(job(1, 1, 1e9)));
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 // Fair-share: jobs of those who were served least for their shares go first (fair_tree.hpp), then
 // by arrival.
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
+#include "core/policy/part.hpp"
 
 namespace goban::core::policy {
 namespace {
 
-class FairShare final : public Order {
+class FairShare final : public QueueOrder {
  public:
   explicit FairShare(const model::SiteRules& rules) : resort_ns_(rules.recalculate_ns) {}
   OrderKey key(const model::JobState& job, const OrderView& view, TimeNs) const override {
@@ -22,8 +23,12 @@ class FairShare final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_fair_share(const model::SiteRules& rules) {
-  return std::make_unique<FairShare>(rules);
-}
+extern const Part kFairShare = {
+    .kind = PartKind::Order,
+    .name = "fair-share",
+    .description = "who was served least for its shares first (Fair Tree)",
+    .install = [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
+      set.order = std::make_unique<FairShare>(*set.rules);
+    }};
 
 }  // namespace goban::core::policy

@@ -1,10 +1,11 @@
 // First in, first out: by submit time.
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
+#include "core/policy/part.hpp"
 
 namespace goban::core::policy {
 namespace {
 
-class Fifo final : public Order {
+class Fifo final : public QueueOrder {
  public:
   OrderKey key(const model::JobState& job, const OrderView&, TimeNs) const override {
     return {job.promoted ? kPromotedTier : kNormalTier, job.arrival, job.request.submit_ns};
@@ -13,6 +14,9 @@ class Fifo final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_fifo() { return std::make_unique<Fifo>(); }
+extern const Part kFifo = {.kind = PartKind::Order,
+                           .name = "fifo",
+                           .description = "by submit time",
+                           .install = put<&PolicySet::order, Fifo>};
 
 }  // namespace goban::core::policy

@@ -1,11 +1,12 @@
 // Least attained service: who held resources for the shortest time (wall time, not multiplied by
 // GPUs; PAL spec 7) goes first.
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
+#include "core/policy/part.hpp"
 
 namespace goban::core::policy {
 namespace {
 
-class LeastAttainedService final : public Order {
+class LeastAttainedService final : public QueueOrder {
  public:
   explicit LeastAttainedService(TimeNs quantum_ns) : quantum_ns_(quantum_ns) {}
 
@@ -22,8 +23,17 @@ class LeastAttainedService final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_las(TimeNs quantum_ns) {
-  return std::make_unique<LeastAttainedService>(quantum_ns);
-}
+// Attained service is compared in whole intervals of the run: exactly, two jobs would take turns at
+// every event.
+extern const Part kLas = {
+    .kind = PartKind::Order,
+    .name = "las",
+    .description = "least attained service first: wall time held so far",
+    .install =
+        [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
+          set.order = std::make_unique<LeastAttainedService>(set.interval_ns);
+        },
+    .preemption = Preemption::Sticky,
+    .starvation_s = kStarvation_s};
 
 }  // namespace goban::core::policy

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
+#include "core/policy/part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -12,7 +13,7 @@ double priority_of(const std::vector<double>& by_id, size_t id) {
   return id < by_id.size() ? by_id[id] : 0.0;
 }
 
-class Multifactor final : public Order {
+class Multifactor final : public QueueOrder {
  public:
   explicit Multifactor(const model::SiteRules& rules) : rules_(&rules) {}
 
@@ -39,8 +40,13 @@ class Multifactor final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_multifactor(const model::SiteRules& rules) {
-  return std::make_unique<Multifactor>(rules);
-}
+// The rules are the set's own and outlive the order.
+extern const Part kMultifactor = {
+    .kind = PartKind::Order,
+    .name = "multifactor",
+    .description = "weighted age, fair-share, qos, partition and size, as Slurm's",
+    .install = [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
+      set.order = std::make_unique<Multifactor>(*set.rules);
+    }};
 
 }  // namespace goban::core::policy

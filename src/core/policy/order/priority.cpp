@@ -1,10 +1,11 @@
 // Priority: the largest priority first, then by arrival.
-#include "core/policy/order/order.hpp"
+#include "core/policy/order/queue_order.hpp"
+#include "core/policy/part.hpp"
 
 namespace goban::core::policy {
 namespace {
 
-class Priority final : public Order {
+class Priority final : public QueueOrder {
  public:
   OrderKey key(const model::JobState& job, const OrderView&, TimeNs) const override {
     return {job.promoted ? kPromotedTier : kNormalTier, job.arrival,
@@ -14,6 +15,9 @@ class Priority final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_priority() { return std::make_unique<Priority>(); }
+extern const Part kPriority = {.kind = PartKind::Order,
+                               .name = "priority",
+                               .description = "largest priority first, then by submit time",
+                               .install = put<&PolicySet::order, Priority>};
 
 }  // namespace goban::core::policy

@@ -1,12 +1,14 @@
 // Shortest remaining time first: true work minus attained wall time, may go negative (PAL spec 7).
 // Knows the true work of every job: simulation only.
 #include "base/check.hpp"
-#include "core/policy/order/order.hpp"
+#include "core/policy/knowledge.hpp"
+#include "core/policy/order/queue_order.hpp"
+#include "core/policy/part.hpp"
 
 namespace goban::core::policy {
 namespace {
 
-class ShortestRemaining final : public Order {
+class ShortestRemaining final : public QueueOrder {
  public:
   explicit ShortestRemaining(const model::WorkOracle* oracle) : oracle_(oracle) {
     GOBAN_CHECK(oracle_ != nullptr, "srtf needs an oracle");
@@ -24,8 +26,16 @@ class ShortestRemaining final : public Order {
 
 }  // namespace
 
-std::unique_ptr<Order> make_srtf(const model::WorkOracle* oracle) {
-  return std::make_unique<ShortestRemaining>(oracle);
-}
+extern const Part kSrtf = {
+    .kind = PartKind::Order,
+    .name = "srtf",
+    .description = "shortest remaining time first; knows true durations: simulation only",
+    .install =
+        [](PolicySet& set, const RunContext& run, const PolicyOptions& /*options*/) {
+          set.order = std::make_unique<ShortestRemaining>(run.oracle);
+        },
+    .needs_true_work = true,
+    .preemption = Preemption::Sticky,
+    .starvation_s = kStarvation_s};
 
 }  // namespace goban::core::policy

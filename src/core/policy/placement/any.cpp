@@ -1,4 +1,5 @@
 // Any: the lowest free GPU ids, node borders ignored (a cluster of interchangeable GPUs).
+#include "core/policy/part.hpp"
 #include "core/policy/placement/placement.hpp"
 
 namespace goban::core::policy {
@@ -32,6 +33,9 @@ class Any final : public Placement {
 
 }  // namespace
 
-std::unique_ptr<Placement> make_any() { return std::make_unique<Any>(); }
+extern const Part kAny = {.kind = PartKind::Placement,
+                          .name = "any",
+                          .description = "lowest free GPU ids, node borders ignored",
+                          .install = put<&PolicySet::placement, Any>};
 
 }  // namespace goban::core::policy

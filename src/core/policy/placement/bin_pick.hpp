@@ -6,6 +6,7 @@
 
 #include "core/knowledge/bin_counts.hpp"
 #include "core/model/free_gpus.hpp"
+#include "core/policy/placement/placement.hpp"
 
 namespace goban::core::policy {
 
@@ -25,5 +26,10 @@ void pick_pm_first(const knowledge::BinCounts& counts, const model::FreeGpus& fr
 void pick_lowest(const knowledge::BinCounts& counts, const model::FreeGpus& free, uint32_t count,
                  size_t bin_max, uint32_t first_gpu, uint32_t end_gpu,
                  std::vector<model::GpuId>& out);
+
+/// The placement PM-First, which PAL is for single GPUs and, in the paper, for jobs larger than a
+/// node. As Placement::place.
+[[nodiscard]] bool place_pm_first(const PlacementView& view, const PlacementRequest& request,
+                                  model::Allocation& out);
 
 }  // namespace goban::core::policy

@@ -1,5 +1,6 @@
 // Consolidated: never more nodes than needed. A job of at most a node's size waits for one node;
 // a larger one takes wholly free nodes and best-fits the remainder (strict site policies).
+#include "core/policy/part.hpp"
 #include "core/policy/placement/placement.hpp"
 
 namespace goban::core::policy {
@@ -50,12 +51,14 @@ class Consolidated final : public Placement {
     free.append_lowest(NodeId(node), rest, out.gpus);
     return true;
   }
-
-  bool fungible() const override { return false; }
 };
 
 }  // namespace
 
-std::unique_ptr<Placement> make_consolidated() { return std::make_unique<Consolidated>(); }
+extern const Part kConsolidated = {.kind = PartKind::Placement,
+                                   .name = "consolidated",
+                                   .description = "never more nodes than needed; waits for them",
+                                   .install = put<&PolicySet::placement, Consolidated>,
+                                   .fungible = false};
 
 }  // namespace goban::core::policy

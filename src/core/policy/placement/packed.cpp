@@ -1,4 +1,5 @@
 // Packed: as few nodes as possible, best fit first (PAL spec 6, the artifact's default).
+#include "core/policy/part.hpp"
 #include "core/policy/placement/placement.hpp"
 
 namespace goban::core::policy {
@@ -42,6 +43,9 @@ class Packed final : public Placement {
 
 }  // namespace
 
-std::unique_ptr<Placement> make_packed() { return std::make_unique<Packed>(); }
+extern const Part kPacked = {.kind = PartKind::Placement,
+                             .name = "packed",
+                             .description = "as few nodes as possible, best fit first",
+                             .install = put<&PolicySet::placement, Packed>};
 
 }  // namespace goban::core::policy

@@ -3,6 +3,7 @@
 // The paper has two levels (within and across nodes); here every topology level is a row.
 #include <algorithm>
 
+#include "core/policy/part.hpp"
 #include "core/policy/placement/bin_pick.hpp"
 #include "core/policy/placement/pal_entries.hpp"
 #include "core/policy/placement/placement.hpp"
@@ -15,7 +16,7 @@ using model::DomainSet;
 
 class Pal final : public Placement {
  public:
-  explicit Pal(PalOptions options) : options_(options), pm_first_(make_pm_first()) {}
+  explicit Pal(PalOptions options) : options_(options) {}
 
   bool place(const PlacementView& view, const PlacementRequest& request,
              model::Allocation& out) const override {
@@ -25,7 +26,7 @@ class Pal final : public Placement {
     if (counts.eligible_total(counts.num_bins() - 1) < wanted) return false;
     const bool larger_than_node = request.num_gpus > cluster.node_gpus_max();
     if (request.num_gpus == 1 || (options_.two_levels && larger_than_node)) {
-      return pm_first_->place(view, request, out);
+      return place_pm_first(view, request, out);
     }
 
     const std::vector<size_t> levels = pal_levels(cluster, request.one_node, options_);
@@ -65,11 +66,31 @@ class Pal final : public Placement {
   }
 
   PalOptions options_;
-  std::unique_ptr<Placement> pm_first_;
 };
+
+template <bool kTwoLevels>
+void put_pal(PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
+  set.placement = std::make_unique<Pal>(PalOptions{.two_levels = kTwoLevels});
+}
 
 }  // namespace
 
-std::unique_ptr<Placement> make_pal(PalOptions options) { return std::make_unique<Pal>(options); }
+extern const Part kPal = {
+    .kind = PartKind::Placement,
+    .name = "pal",
+    .description = "best product of PM score and locality penalty, over all levels",
+    .install = put_pal<false>};
+
+extern const Part kPalPaper = {
+    .kind = PartKind::Placement,
+    .name = "pal-paper",
+    .description = "PAL with the paper's two levels, within and across nodes",
+    .install = put_pal<true>};
+
+std::optional<PalOptions> pal_options(const Part& placement) {
+  if (&placement == &kPal) return PalOptions{};
+  if (&placement == &kPalPaper) return PalOptions{.two_levels = true};
+  return {};
+}
 
 }  // namespace goban::core::policy

@@ -3,11 +3,22 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/policy/placement/placement.hpp"
 
 namespace goban::core::policy {
+
+struct Part;
+
+struct PalOptions {
+  /// As the paper and its artifact: only "within a node" and "across nodes", locality ignored for
+  /// jobs larger than a node. Otherwise every topology level takes part.
+  bool two_levels = false;
+};
+/// The options of a placement part that is PAL; none: it is another.
+[[nodiscard]] std::optional<PalOptions> pal_options(const Part& placement);
 
 /// Walks the matrix in ascending product; ties keep bins in order of appearance by GPU id, and
 /// inner levels before outer ones. Each level's row ascends with its bins, so this is a merge.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/policy/placement/test_cluster.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -26,7 +27,7 @@ TEST(PalEntries, AreListedByProductWithWhatIsFree) {
   EXPECT_THAT(rows,
               ElementsAre(Row(0, 1, 1, 1), Row(1, 1, 1.5, 2), Row(0, 2, 2, 3), Row(1, 2, 3, 5)));
   // The first that holds two is what PAL takes: GPUs 1 and 3.
-  EXPECT_THAT(cluster.place(*make_pal({}), 2), ElementsAre(1, 3));
+  EXPECT_THAT(cluster.place(*test_part("pal").placement, 2), ElementsAre(1, 3));
 }
 
 TEST(PalEntries, RequestsOfOneNodeHaveNoOuterRows) {

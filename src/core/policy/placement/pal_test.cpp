@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 
 #include "core/policy/placement/test_cluster.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -113,9 +114,9 @@ TEST(PalProperty, ArtifactPlacementsAreThoseOfTheSpecification) {
     const State s = draw_state();
     const TestCluster cluster = make(s);
     const auto n = *rc::gen::inRange<uint32_t>(1, s.gpus_per_node * 2 + 2);
-    RC_ASSERT(cluster.place(*make_pal({.two_levels = true}), n) == literal_pal(s, n));
+    RC_ASSERT(cluster.place(*test_part("pal-paper").placement, n) == literal_pal(s, n));
     const double all = *std::ranges::max_element(s.bins);
-    RC_ASSERT(cluster.place(*make_pm_first(), n) == literal_pm_first(s, n, all));
+    RC_ASSERT(cluster.place(*test_part("pm-first").placement, n) == literal_pm_first(s, n, all));
   }));
 }
 
@@ -124,7 +125,8 @@ TEST(PalProperty, OnAFlatClusterEveryLevelAndTheArtifactAgree) {
     const State s = draw_state();
     const TestCluster cluster = make(s);
     const auto n = *rc::gen::inRange<uint32_t>(1, s.gpus_per_node + 1);
-    RC_ASSERT(cluster.place(*make_pal({}), n) == cluster.place(*make_pal({.two_levels = true}), n));
+    RC_ASSERT(cluster.place(*test_part("pal").placement, n) ==
+              cluster.place(*test_part("pal-paper").placement, n));
   }));
 }
 
@@ -148,7 +150,7 @@ TEST(PalProperty, NoOtherChoiceHasALowerProduct) {
       }
       return worst * (spans ? s.across : 1.0);
     };
-    const auto chosen = cluster.place(*make_pal({}), n);
+    const auto chosen = cluster.place(*test_part("pal").placement, n);
     for (uint32_t mask = 0; mask < 1u << total; ++mask) {
       if (static_cast<uint32_t>(std::popcount(mask)) != n) continue;
       std::vector<uint32_t> gpus;
@@ -165,17 +167,18 @@ TEST(PalProperty, NoOtherChoiceHasALowerProduct) {
 TEST(Pal, SensitiveJobIsPlacedAsPmFirstWould) {
   // Two good GPUs on different nodes; spanning costs less than the slow neighbours.
   const TestCluster cluster(2, 2, {0.9, 1.5, 0.9, 1.5}, 1.1);
-  EXPECT_THAT(cluster.place(*make_pal({}), 2), ElementsAre(0, 2));
-  EXPECT_EQ(cluster.place(*make_pal({}), 2), cluster.place(*make_pm_first(), 2));
+  EXPECT_THAT(cluster.place(*test_part("pal").placement, 2), ElementsAre(0, 2));
+  EXPECT_EQ(cluster.place(*test_part("pal").placement, 2),
+            cluster.place(*test_part("pm-first").placement, 2));
 }
 
 TEST(Pal, InsensitiveJobIsPlacedPurelyByLocality) {
   // One bin for all: the fullest node that holds the job, as if scores did not exist.
   TestCluster cluster(3, 4, std::vector<double>(12, 1.0), 1.7);
   cluster.take(0);
-  EXPECT_THAT(cluster.place(*make_pal({}), 3), ElementsAre(4, 5, 6));
+  EXPECT_THAT(cluster.place(*test_part("pal").placement, 3), ElementsAre(4, 5, 6));
   for (uint32_t gpu : {4u, 5u, 8u, 9u}) cluster.take(gpu);  // free: 3, 2, 2
-  EXPECT_THAT(cluster.place(*make_pal({}), 3), ElementsAre(1, 2, 3));
+  EXPECT_THAT(cluster.place(*test_part("pal").placement, 3), ElementsAre(1, 2, 3));
 }
 
 TEST(Pal, RacksAreALevelOfTheirOwn) {
@@ -185,15 +188,15 @@ TEST(Pal, RacksAreALevelOfTheirOwn) {
   const size_t rack = cluster.cluster().node_level() + 1;
   cluster.penalties().set_level(rack, 1.3);
   cluster.penalties().set_level(rack + 1, 2.0);
-  EXPECT_THAT(cluster.place(*make_pal({}), 3), ElementsAre(4, 5, 6));
+  EXPECT_THAT(cluster.place(*test_part("pal").placement, 3), ElementsAre(4, 5, 6));
   cluster.take(6);  // only two fast GPUs are left: a slow one in the rack beats leaving it
-  EXPECT_THAT(cluster.place(*make_pal({}), 3), ElementsAre(0, 1, 2));
+  EXPECT_THAT(cluster.place(*test_part("pal").placement, 3), ElementsAre(0, 1, 2));
 }
 
 TEST(Pal, OneNodeRequestsStayOnANodeWhateverItCosts) {
   const TestCluster cluster(2, 2, {0.9, 1.5, 0.9, 1.5}, 1.1);
-  EXPECT_THAT(cluster.place(*make_pal({}), 2, true), ElementsAre(0, 1));
-  EXPECT_THAT(cluster.place(*make_pm_first(), 2, true), ElementsAre(0, 1));
+  EXPECT_THAT(cluster.place(*test_part("pal").placement, 2, true), ElementsAre(0, 1));
+  EXPECT_THAT(cluster.place(*test_part("pm-first").placement, 2, true), ElementsAre(0, 1));
 }
 
 }  // namespace

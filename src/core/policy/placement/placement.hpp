@@ -1,9 +1,7 @@
-// Placement: which free GPUs a job gets. One file a policy; registered in policy/registry.cpp.
+// Placement: which free GPUs a job gets. One file a policy.
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <string_view>
 
 #include "core/model/action.hpp"
 #include "core/policy/view.hpp"
@@ -28,9 +26,6 @@ class Placement {
   [[nodiscard]] virtual bool place(const PlacementView& view, const PlacementRequest& request,
                                    model::Allocation& out) const = 0;
 
-  /// Succeeds whenever enough GPUs are free, wherever they are (requests that need not lie on
-  /// one node). Reservations of backfill then only count GPUs.
-  [[nodiscard]] virtual bool fungible() const { return true; }
   /// Reads PlacementView::bins.
   [[nodiscard]] virtual bool uses_bins() const { return false; }
   /// Jobs of more sensitive classes choose first within one round (PAL spec 4.4).
@@ -38,19 +33,5 @@ class Placement {
   /// The same view and job give the same GPUs in the next round, too.
   [[nodiscard]] virtual bool repeatable() const { return true; }
 };
-
-std::unique_ptr<Placement> make_packed();
-std::unique_ptr<Placement> make_consolidated();
-std::unique_ptr<Placement> make_spread();
-std::unique_ptr<Placement> make_random();
-std::unique_ptr<Placement> make_any();
-std::unique_ptr<Placement> make_pm_first();
-
-struct PalOptions {
-  /// As the paper and its artifact: only "within a node" and "across nodes", locality ignored for
-  /// jobs larger than a node. Otherwise every topology level takes part.
-  bool two_levels = false;
-};
-std::unique_ptr<Placement> make_pal(PalOptions options);
 
 }  // namespace goban::core::policy

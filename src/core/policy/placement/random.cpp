@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/policy/part.hpp"
 #include "core/policy/placement/placement.hpp"
 
 namespace goban::core::policy {
@@ -47,6 +48,9 @@ class RandomPlacement final : public Placement {
 
 }  // namespace
 
-std::unique_ptr<Placement> make_random() { return std::make_unique<RandomPlacement>(); }
+extern const Part kRandom = {.kind = PartKind::Placement,
+                             .name = "random",
+                             .description = "any free GPUs, drawn from the seed",
+                             .install = put<&PolicySet::placement, RandomPlacement>};
 
 }  // namespace goban::core::policy

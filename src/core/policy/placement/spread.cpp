@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <queue>
 
+#include "core/policy/part.hpp"
 #include "core/policy/placement/placement.hpp"
 
 namespace goban::core::policy {
@@ -47,6 +48,9 @@ class Spread final : public Placement {
 
 }  // namespace
 
-std::unique_ptr<Placement> make_spread() { return std::make_unique<Spread>(); }
+extern const Part kSpread = {.kind = PartKind::Placement,
+                             .name = "spread",
+                             .description = "one GPU at a time from the emptiest node",
+                             .install = put<&PolicySet::placement, Spread>};
 
 }  // namespace goban::core::policy

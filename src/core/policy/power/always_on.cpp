@@ -1,4 +1,5 @@
 // On: no node ever sleeps.
+#include "core/policy/part.hpp"
 #include "core/policy/power/power.hpp"
 
 namespace goban::core::policy {
@@ -15,6 +16,9 @@ class AlwaysOn final : public Power {
 
 }  // namespace
 
-std::unique_ptr<Power> make_always_on() { return std::make_unique<AlwaysOn>(); }
+extern const Part kAlwaysOn = {.kind = PartKind::Power,
+                               .name = "on",
+                               .description = "nodes never sleep",
+                               .install = put<&PolicySet::power, AlwaysOn>};
 
 }  // namespace goban::core::policy

@@ -1,8 +1,6 @@
 // Power: what happens to nodes that nobody uses.
 #pragma once
 
-#include <memory>
-
 #include "base/time.hpp"
 #include "core/knowledge/energy/power_model.hpp"
 
@@ -18,9 +16,5 @@ class Power {
   [[nodiscard]] virtual base::TimeNs rest_after_ns(const knowledge::PowerModel& model,
                                                    uint32_t num_gpus) const = 0;
 };
-
-std::unique_ptr<Power> make_always_on();
-/// Nodes sleep after the break-even time of their power model, while nobody waits.
-std::unique_ptr<Power> make_sleep();
 
 }  // namespace goban::core::policy

@@ -2,6 +2,7 @@
 // optimum).
 #include <cmath>
 
+#include "core/policy/part.hpp"
 #include "core/policy/power/power.hpp"
 
 namespace goban::core::policy {
@@ -18,6 +19,12 @@ class Sleep final : public Power {
 
 }  // namespace
 
-std::unique_ptr<Power> make_sleep() { return std::make_unique<Sleep>(); }
+extern const Part kSleep = {
+    .kind = PartKind::Power,
+    .name = "sleep",
+    .description = "nodes sleep after their break-even time, if nobody waits",
+    .install = put<&PolicySet::power, Sleep>,
+    .knowledge = KnowledgeUse::Required,
+    .rests_nodes = true};
 
 }  // namespace goban::core::policy

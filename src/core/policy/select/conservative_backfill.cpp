@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/policy/compose.hpp"
 #include "core/policy/select/select.hpp"
 
 namespace goban::core::policy {
@@ -67,16 +68,17 @@ class Availability {
   std::vector<Step> steps_;
 };
 
+/// How many waiting jobs get reservations; those behind wait for a later decision.
+constexpr int32_t kDepth = 1000;
+
 class ConservativeBackfill final : public Select {
  public:
-  explicit ConservativeBackfill(int32_t depth) : depth_(depth) {}
-
   void run(Board& board) const override {
     Board::Job job = start_prefix(board);
     if (job == nullptr || board.full()) return;
     Availability available(board.now(), board.free_gpus());
     board.visit_ends([&](TimeNs end, int32_t gpus) { available.add_end(end, gpus); });
-    for (int32_t i = 0; i < depth_ && job != nullptr; ++i, job = board.after(job)) {
+    for (int32_t i = 0; i < kDepth && job != nullptr; ++i, job = board.after(job)) {
       const int32_t gpus = job->request.num_gpus;
       // A job without any work still needs its GPUs for a moment.
       TimeNs duration = std::max<TimeNs>(board.estimate_ns(job), 1);
@@ -93,16 +95,22 @@ class ConservativeBackfill final : public Select {
       available.reserve(start, duration, gpus);
     }
   }
-  bool needs_estimates() const override { return true; }
-
- private:
-  int32_t depth_;
 };
+
+base::Status check_counting(const Composition& c) {
+  if (c.part(PartKind::Placement).fungible) return {};
+  return base::usage_error(
+      "conservative-backfill reserves by counting GPUs, but consolidated cannot use every free GPU",
+      "take easy-backfill, or placement packed");
+}
 
 }  // namespace
 
-std::unique_ptr<Select> make_conservative_backfill(int32_t depth) {
-  return std::make_unique<ConservativeBackfill>(depth);
-}
+extern const Part kConservativeBackfill = {.kind = PartKind::Select,
+                                           .name = "conservative-backfill",
+                                           .description = "every waiting job gets a reservation",
+                                           .install = put<&PolicySet::select, ConservativeBackfill>,
+                                           .needs_estimates = true,
+                                           .check = check_counting};
 
 }  // namespace goban::core::policy

@@ -1,5 +1,6 @@
 // EASY backfill (Lifka 1995): the first job that does not fit gets a reservation; jobs behind it
 // may start now if they do not delay that one.
+#include "core/policy/part.hpp"
 #include "core/policy/select/select.hpp"
 
 namespace goban::core::policy {
@@ -10,7 +11,7 @@ class EasyBackfill final : public Select {
   void run(Board& board) const override {
     const Board::Job head = start_prefix(board);
     if (head == nullptr || board.full()) return;
-    const Reservation reserved = board.earliest_start(head);
+    const BackfillReservation reserved = board.earliest_start(head);
     Gap gap;
     gap.duration_ns =
         reserved.start_ns == base::kNever ? base::kNever : reserved.start_ns - board.now();
@@ -22,11 +23,15 @@ class EasyBackfill final : public Select {
       board.start_in_gap(job, gap);
     }
   }
-  bool needs_estimates() const override { return true; }
 };
 
 }  // namespace
 
-std::unique_ptr<Select> make_easy_backfill() { return std::make_unique<EasyBackfill>(); }
+extern const Part kEasyBackfill = {
+    .kind = PartKind::Select,
+    .name = "easy-backfill",
+    .description = "the first blocked job gets a reservation, others fill gaps",
+    .install = put<&PolicySet::select, EasyBackfill>,
+    .needs_estimates = true};
 
 }  // namespace goban::core::policy

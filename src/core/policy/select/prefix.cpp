@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/policy/part.hpp"
 #include "core/policy/select/select.hpp"
 
 namespace goban::core::policy {
@@ -44,6 +45,10 @@ Board::Job start_prefix(Board& board) {
   }
 }
 
-std::unique_ptr<Select> make_prefix() { return std::make_unique<Prefix>(); }
+extern const Part kPrefix = {
+    .kind = PartKind::Select,
+    .name = "prefix",
+    .description = "start in order, stop at the first job that does not fit",
+    .install = put<&PolicySet::select, Prefix>};
 
 }  // namespace goban::core::policy

@@ -4,27 +4,16 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 
-#include "core/policy/order/order.hpp"
+#include "core/model/job_state.hpp"
+#include "core/policy/preemption/preemption.hpp"
 
 namespace goban::core::policy {
 
-/// What happens to running jobs when others are ahead of them in the order.
-enum class Preemption : uint8_t {
-  None,        ///< running jobs keep their GPUs until they end
-  Sticky,      ///< they keep them unless a job ahead of them needs room
-  NonSticky,   ///< everything is released and placed anew in every decision
-  ByPriority,  ///< they keep them unless a job of higher priority needs room
-};
-
-/// Running jobs may be evicted one by one.
-[[nodiscard]] inline bool evicts(Preemption preemption) {
-  return preemption == Preemption::Sticky || preemption == Preemption::ByPriority;
-}
+using base::TimeNs;
 
 /// A promise to a waiting job: when it can start at the latest.
-struct Reservation {
+struct BackfillReservation {
   TimeNs start_ns = base::kNever;
   /// GPUs left beside it then; a job that runs longer may use these.
   int32_t spare_gpus = 0;
@@ -74,7 +63,7 @@ class Board {
   [[nodiscard]] virtual TimeNs estimate_ns(Job job) const = 0;
   /// When `job` can start if nobody else starts before it, from the predicted ends of running
   /// jobs, and what is spare then.
-  [[nodiscard]] virtual Reservation earliest_start(Job job) = 0;
+  [[nodiscard]] virtual BackfillReservation earliest_start(Job job) = 0;
   /// Calls `visit(end, gpus)` for each running job, in order of predicted end.
   virtual void visit_ends(const std::function<void(TimeNs, int32_t)>& visit) = 0;
 };
@@ -84,15 +73,7 @@ class Select {
  public:
   virtual ~Select() = default;
   virtual void run(Board& board) const = 0;
-  /// Needs predicted ends of running jobs.
-  [[nodiscard]] virtual bool needs_estimates() const { return false; }
 };
-
-std::unique_ptr<Select> make_prefix();
-std::unique_ptr<Select> make_skip();
-std::unique_ptr<Select> make_easy_backfill();
-/// `depth`: how many waiting jobs get a reservation; those behind wait for a later decision.
-std::unique_ptr<Select> make_conservative_backfill(int32_t depth);
 
 /// Starts jobs in queue order until one does not fit; returns that one, or null. Shared by all
 /// selections: the guaranteed prefix (PAL spec 4.3 to 4.5), then sticky evictions one by one.

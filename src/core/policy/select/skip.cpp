@@ -1,4 +1,5 @@
 // Skip: start every job that fits, in queue order; large jobs may starve behind small ones.
+#include "core/policy/part.hpp"
 #include "core/policy/select/select.hpp"
 
 namespace goban::core::policy {
@@ -17,6 +18,9 @@ class Skip final : public Select {
 
 }  // namespace
 
-std::unique_ptr<Select> make_skip() { return std::make_unique<Skip>(); }
+extern const Part kSkip = {.kind = PartKind::Select,
+                           .name = "skip",
+                           .description = "start whatever fits, in order; large jobs may starve",
+                           .install = put<&PolicySet::select, Skip>};
 
 }  // namespace goban::core::policy

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/policy/sharing/test_sharing.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -12,6 +13,13 @@ const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1 / 0.9, 1 / 0.9
                                   {.apps = {0, 2}, .slowdown = {1 / 0.6, 1 / 0.6}},
                                   {.apps = {0, 0}, .slowdown = {1 / 0.385, 1 / 0.385}},
                                   {.apps = {0, 3}, .slowdown = {}, .never = true}}};
+
+std::unique_ptr<Sharing> make_fifo_packed(SharingRules rules) {
+  return test_part("share-packed", {.rules = rules}).sharing;
+}
+std::unique_ptr<Sharing> make_gandiva(SharingRules rules) {
+  return test_part("share-gandiva", {.rules = rules}).sharing;
+}
 
 TEST(FifoPacked, TakesTheHighestSumOfRatesAbove1_5) {
   TestSharing view(kSite);

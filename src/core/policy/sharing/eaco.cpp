@@ -3,8 +3,10 @@
 // undo costs time; groups settle, jobs cool down, and what failed together is kept apart; power is
 // limited into slack.
 #include <algorithm>
+#include <limits>
 
 #include "base/check.hpp"
+#include "core/policy/part.hpp"
 #include "core/policy/sharing/benefit.hpp"
 #include "core/policy/sharing/place_search.hpp"
 #include "core/policy/sharing/power_caps.hpp"
@@ -15,39 +17,42 @@ namespace {
 
 class Eaco final : public Sharing {
  public:
-  explicit Eaco(const EacoOptions& options) : options_(options) {
-    GOBAN_CHECK(options.jobs_per_gpu_max >= 1 &&
-                options.jobs_per_gpu_max <= static_cast<int32_t>(kSetMax));
-    rules_.ranking = options.ranking;
-    rules_.admission = {.sharing = options.rules,
-                        .jobs_per_gpu_max = options.jobs_per_gpu_max,
-                        .util_max_pct = options.util_max_pct,
-                        .memory_known = true,
-                        .priority_alone = true,
-                        .broken_max = options.broken_max,
-                        .min_residence_ns = base::from_seconds(options.min_residence_s)};
+  Eaco(const PolicyOptions& options, ShareRanking ranking) : options_(options) {
+    GOBAN_CHECK(options.limits.jobs_per_gpu_max >= 1 &&
+                options.limits.jobs_per_gpu_max <= static_cast<int32_t>(kSetMax));
+    rules_.ranking = ranking;
+    rules_.admission = {
+        .sharing = options.rules,
+        .jobs_per_gpu_max = options.limits.jobs_per_gpu_max,
+        .util_max_pct = options.limits.util_max_pct,
+        .memory_known = true,
+        .priority_alone = true,
+        .broken_max = options.observation.broken_max,
+        .min_residence_ns = base::from_seconds(options.observation.min_residence_s)};
     rules_.promises = {.upper = true,
-                       .lost_bind = options.lost_deadlines_bind,
+                       .lost_bind = options.limits.lost_deadlines_bind,
                        .unknown_bind = false,
                        .worst_of_parts = true,
-                       .max_slowdown = options.max_slowdown};
-    rules_.min_saving = options.min_saving;
-    rules_.delay_price_w = options.delay_price_w;
-    rules_.crowded_rates = options.crowded_rates;
-    rules_.joiner_extra_s = options.undo_cost_s;
+                       .max_slowdown = options.limits.max_slowdown};
+    rules_.min_saving = options.prices.min_saving;
+    rules_.delay_price_w = options.prices.delay_price_w;
+    rules_.crowded_rates = options.prices.crowded_rates;
+    rules_.joiner_extra_s = options.observation.undo_cost_s;
   }
 
-  int32_t jobs_per_gpu_max() const override { return options_.jobs_per_gpu_max; }
+  int32_t jobs_per_gpu_max() const override { return options_.limits.jobs_per_gpu_max; }
   ShareWhen when() const override { return ShareWhen::BeforeFree; }
   bool observes() const override { return true; }
-  TimeNs observe_max_ns() const override { return base::from_seconds(options_.observe_max_s); }
-  bool spares_promises() const override { return options_.spare_promises; }
-  bool caps_power() const override { return options_.power_caps; }
+  TimeNs observe_max_ns() const override {
+    return base::from_seconds(options_.observation.observe_max_s);
+  }
+  bool spares_promises() const override { return options_.limits.spare_promises; }
+  bool caps_power() const override { return options_.prices.power_caps; }
 
   std::optional<SharedPlace> choose(const SharingView& view, const JobState& job) const override {
     if (job.request.priority > 0) return {};
     const TimeNs undone_ns = view.memory().last_undo_ns(job.job);
-    const TimeNs cool_ns = base::from_seconds(options_.cool_down_s);
+    const TimeNs cool_ns = base::from_seconds(options_.observation.cool_down_s);
     if (undone_ns >= 0 && view.now() - undone_ns < cool_ns) return {};
     return find_place(view, job, rules_, buffer_);
   }
@@ -69,10 +74,10 @@ class Eaco final : public Sharing {
   }
 
   int8_t choose_cap(const SharingView& view, GroupId group) const override {
-    return options_.power_caps
-               ? cap_into_slack(
-                     view, group,
-                     delay_price_w(view, std::max(options_.delay_price_w, options_.cap_price_w)))
+    return options_.prices.power_caps
+               ? cap_into_slack(view, group,
+                                delay_price_w(view, std::max(options_.prices.delay_price_w,
+                                                             options_.prices.cap_price_w)))
                : int8_t{-1};
   }
 
@@ -92,7 +97,7 @@ class Eaco final : public Sharing {
                          {.job = &job,
                           .alone_slowdown = alone_slowdown,
                           .beside = {1, 1},
-                          .extra_s = options_.undo_cost_s});
+                          .extra_s = options_.observation.undo_cost_s});
   }
 
   /// Somebody would break his promise. The one who came last goes whose going saves everybody; if
@@ -136,16 +141,54 @@ class Eaco final : public Sharing {
     if (!can_leave(now, job, now.view.alone_slowdown_max(job))) return false;
     const double work_s = now.view.work_left_s(job);
     const double stays_s = work_s * now.view.alone_slowdown(job) * now.prediction.mean[last];
-    return work_s < 0 || -saving * stays_s > options_.undo_cost_s;
+    return work_s < 0 || -saving * stays_s > options_.observation.undo_cost_s;
   }
 
-  EacoOptions options_;
+  PolicyOptions options_;
   PlaceRules rules_;
   mutable std::vector<RankedKind> buffer_;
 };
 
+template <ShareRanking kRanking>
+void put_eaco(PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
+  set.sharing = std::make_unique<Eaco>(options, kRanking);
+}
+
+/// What share-worth starts from; tuned on seeds other than those reported (docs/studies/goban.md).
+void set_worth_defaults(PolicyOptions& options) {
+  // What sharing is worth is asked directly, so utilisations forbid nothing.
+  options.limits.util_max_pct = std::numeric_limits<double>::infinity();
+  options.prices.delay_price_w = 600;
+  options.prices.crowded_rates = 1.5;
+}
+
 }  // namespace
 
-std::unique_ptr<Sharing> make_eaco(EacoOptions options) { return std::make_unique<Eaco>(options); }
+extern const Part kEaco = {
+    .kind = PartKind::Sharing,
+    .name = "share-eaco",
+    .description = "EaCO where it saves joules, with margins, undo and memory",
+    .install = put_eaco<ShareRanking::Highest>,
+    .knowledge = KnowledgeUse::Required};
+
+extern const Part kEacoSimilar = {.kind = PartKind::Sharing,
+                                  .name = "share-eaco-similar",
+                                  .description = "the same, loads like the job's first",
+                                  .install = put_eaco<ShareRanking::Similar>,
+                                  .knowledge = KnowledgeUse::Required};
+
+extern const Part kEacoComplementary = {.kind = PartKind::Sharing,
+                                        .name = "share-eaco-complementary",
+                                        .description = "the same, loads unlike the job's first",
+                                        .install = put_eaco<ShareRanking::Complementary>,
+                                        .knowledge = KnowledgeUse::Required};
+
+extern const Part kShareWorth = {
+    .kind = PartKind::Sharing,
+    .name = "share-worth",
+    .description = "EaCO where joules saved are worth the time they cost",
+    .install = put_eaco<ShareRanking::Worth>,
+    .knowledge = KnowledgeUse::Optional,
+    .set_defaults = set_worth_defaults};
 
 }  // namespace goban::core::policy

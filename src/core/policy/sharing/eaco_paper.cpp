@@ -3,6 +3,7 @@
 // epoch of observation it is asked once more, and the job that came last leaves if one would break.
 // No benefit test, no margin for errors, nothing is looked at again later.
 #include "base/check.hpp"
+#include "core/policy/part.hpp"
 #include "core/policy/sharing/place_search.hpp"
 
 namespace goban::core::policy {
@@ -10,16 +11,16 @@ namespace {
 
 class EacoPaper final : public Sharing {
  public:
-  explicit EacoPaper(const EacoOptions& options)
-      : observe_max_ns_(base::from_seconds(options.observe_max_s)) {
-    GOBAN_CHECK(options.jobs_per_gpu_max >= 1 &&
-                options.jobs_per_gpu_max <= static_cast<int32_t>(kSetMax));
-    rules_.ranking = options.ranking;
+  EacoPaper(const PolicyOptions& options, ShareRanking ranking)
+      : observe_max_ns_(base::from_seconds(options.observation.observe_max_s)) {
+    GOBAN_CHECK(options.limits.jobs_per_gpu_max >= 1 &&
+                options.limits.jobs_per_gpu_max <= static_cast<int32_t>(kSetMax));
+    rules_.ranking = ranking;
     rules_.admission = {.sharing = options.rules,
-                        .jobs_per_gpu_max = options.jobs_per_gpu_max,
-                        .util_max_pct = options.util_max_pct,
+                        .jobs_per_gpu_max = options.limits.jobs_per_gpu_max,
+                        .util_max_pct = options.limits.util_max_pct,
                         .priority_alone = true};
-    rules_.promises.lost_bind = options.lost_deadlines_bind;
+    rules_.promises.lost_bind = options.limits.lost_deadlines_bind;
   }
 
   int32_t jobs_per_gpu_max() const override { return rules_.admission.jobs_per_gpu_max; }
@@ -50,10 +51,31 @@ class EacoPaper final : public Sharing {
   mutable std::vector<RankedKind> buffer_;
 };
 
+template <ShareRanking kRanking>
+void put_eaco_paper(PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
+  set.sharing = std::make_unique<EacoPaper>(options, kRanking);
+}
+
 }  // namespace
 
-std::unique_ptr<Sharing> make_eaco_paper(EacoOptions options) {
-  return std::make_unique<EacoPaper>(options);
-}
+extern const Part kEacoPaper = {
+    .kind = PartKind::Sharing,
+    .name = "share-eaco-paper",
+    .description = "EaCO: the most utilised GPUs that keep all deadlines",
+    .install = put_eaco_paper<ShareRanking::Highest>,
+    .knowledge = KnowledgeUse::Required};
+
+extern const Part kEacoPaperSimilar = {.kind = PartKind::Sharing,
+                                       .name = "share-eaco-paper-similar",
+                                       .description = "the same, loads like the job's first",
+                                       .install = put_eaco_paper<ShareRanking::Similar>,
+                                       .knowledge = KnowledgeUse::Required};
+
+extern const Part kEacoPaperComplementary = {
+    .kind = PartKind::Sharing,
+    .name = "share-eaco-paper-complementary",
+    .description = "the same, loads unlike the job's first",
+    .install = put_eaco_paper<ShareRanking::Complementary>,
+    .knowledge = KnowledgeUse::Required};
 
 }  // namespace goban::core::policy

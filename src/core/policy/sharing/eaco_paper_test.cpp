@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/policy/sharing/test_sharing.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -9,9 +10,13 @@ const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1.2, 1.5}},
                                   {.apps = {0, 2}, .slowdown = {2.5, 2.5}},
                                   {.apps = {0, 3}, .slowdown = {}, .never = true}}};
 
+std::unique_ptr<Sharing> make_eaco_paper(const PolicyOptions& options) {
+  return test_part("share-eaco-paper", options).sharing;
+}
+
 TEST(EacoPaper, HighestUtilisationFirstBelowTheThreshold) {
   TestSharing view(kSite);
-  const auto sharing = make_eaco_paper({.util_max_pct = 90});
+  const auto sharing = make_eaco_paper({.limits = {.util_max_pct = 90}});
   EXPECT_EQ(sharing->when(), ShareWhen::BeforeFree);
   EXPECT_TRUE(sharing->observes());
   EXPECT_FALSE(sharing->caps_power());
@@ -48,7 +53,7 @@ TEST(EacoPaper, LostDeadlinesBindNobodyUnlessAskedTo) {
   view.run({.app = 1, .work_s = 1000, .deadline_s = 900}, {0});
   const JobId job = view.submit({});
   EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({}), job), 0);
-  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({.lost_deadlines_bind = true}), job), -1);
+  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({.limits = {.lost_deadlines_bind = true}}), job), -1);
 }
 
 TEST(EacoPaper, PriorityJobsAreAlone) {
@@ -81,9 +86,9 @@ TEST(EacoPaper, RankingIsAParameter) {
   view.run({.app = 1, .util_pct = 20}, {0});
   view.run({.app = 1, .util_pct = 60}, {1});
   const JobId job = view.submit({.app = 0, .util_pct = 25});
-  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({.ranking = ShareRanking::Highest}), job), 1);
-  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({.ranking = ShareRanking::Similar}), job), 0);
-  EXPECT_EQ(view.chosen_gpu(*make_eaco_paper({.ranking = ShareRanking::Complementary}), job), 1);
+  EXPECT_EQ(view.chosen_gpu(*test_part("share-eaco-paper").sharing, job), 1);
+  EXPECT_EQ(view.chosen_gpu(*test_part("share-eaco-paper-similar").sharing, job), 0);
+  EXPECT_EQ(view.chosen_gpu(*test_part("share-eaco-paper-complementary").sharing, job), 1);
 }
 
 TEST(EacoPaper, TakesPartOfALargerGroupIfNoneIsOfItsSize) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "core/policy/sharing/test_sharing.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -13,9 +14,16 @@ const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1.1, 1.2}},
                                   {.apps = {0, 3}, .slowdown = {1.05, 1.05}}}};
 constexpr double kUpper = 1 + 1.645 * 0.03;
 
-EacoOptions options() {
-  EacoOptions o;
-  o.max_slowdown = 2;
+std::unique_ptr<Sharing> make_eaco(const PolicyOptions& options) {
+  return test_part("share-eaco", options).sharing;
+}
+std::unique_ptr<Sharing> make_eaco_paper(const PolicyOptions& options) {
+  return test_part("share-eaco-paper", options).sharing;
+}
+
+PolicyOptions options() {
+  PolicyOptions o;
+  o.limits.max_slowdown = 2;
   return o;
 }
 
@@ -29,8 +37,8 @@ TEST(Eaco, SharesOnlyIfItSaves) {
   EXPECT_EQ(view.chosen_gpu(*sharing, view.submit({})), -1);  // saves 1 %
   view.run({.app = 1, .util_pct = 30}, {1});
   EXPECT_EQ(view.chosen_gpu(*sharing, view.submit({})), 1);
-  EacoOptions easy = options();
-  easy.min_saving = 0;
+  PolicyOptions easy = options();
+  easy.prices.min_saving = 0;
   EXPECT_EQ(view.chosen_gpu(*make_eaco(easy), view.submit({})), 0);
 }
 
@@ -47,11 +55,11 @@ TEST(Eaco, DeadlinesStandTheUpperQuantileAndAnUndo) {
 
 TEST(Eaco, WithoutAPromiseUpToTheGreatestSlowdown) {
   TestSharing view(kSite);
-  EacoOptions strict;
-  strict.max_slowdown = 1.15;
+  PolicyOptions strict;
+  strict.limits.max_slowdown = 1.15;
   view.run({.app = 1}, {0});
   EXPECT_EQ(view.chosen_gpu(*make_eaco(strict), view.submit({})), -1);  // the resident: 1.2
-  strict.max_slowdown = 1.2;
+  strict.limits.max_slowdown = 1.2;
   EXPECT_EQ(view.chosen_gpu(*make_eaco(strict), view.submit({})), 0);
   EXPECT_EQ(view.chosen_gpu(*make_eaco(strict), view.submit({.work_s = -1})), 0);
   EXPECT_EQ(view.chosen_gpu(*make_eaco(strict), view.submit({.max_slowdown = 1.25F})), 0);
@@ -120,9 +128,9 @@ TEST(Eaco, PromisesStandWhateverTheSetShrinksTo) {
 
 TEST(Eaco, GroupsSettle) {
   TestSharing view(kSite);
-  EacoOptions loose = options();
-  loose.max_slowdown = 100;
-  loose.min_saving = -10;
+  PolicyOptions loose = options();
+  loose.limits.max_slowdown = 100;
+  loose.prices.min_saving = -10;
   const auto sharing = make_eaco(loose);
   view.run({.app = 1, .util_pct = 10}, {0});
   view.pass(1);
@@ -135,7 +143,7 @@ TEST(Eaco, GroupsSettle) {
 
 class EacoReview : public testing::Test {
  public:
-  std::optional<JobId> review(bool observed = true, EacoOptions o = options()) {
+  std::optional<JobId> review(bool observed = true, PolicyOptions o = options()) {
     return make_eaco(o)->review(view, view.group_of(0), observed);
   }
   void learn(std::vector<AppId> apps, std::vector<double> slowdown) {
@@ -184,8 +192,8 @@ TEST_F(EacoReview, LostPromisesAreNoReason) {
 }
 
 TEST_F(EacoReview, WasteEndsIfTheUndoCostsLess) {
-  EacoOptions o = options();
-  o.max_slowdown = 10;
+  PolicyOptions o = options();
+  o.limits.max_slowdown = 10;
   view.run({.app = 1}, {0});
   const JobId last = view.run({.app = 0, .work_s = 1000}, {0});
   learn({app(0), app(1)}, {2.5, 2.5});

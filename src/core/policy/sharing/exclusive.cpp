@@ -1,4 +1,5 @@
 // Exclusive: one job a GPU.
+#include "core/policy/part.hpp"
 #include "core/policy/sharing/sharing.hpp"
 
 namespace goban::core::policy {
@@ -11,6 +12,9 @@ class Exclusive final : public Sharing {
 
 }  // namespace
 
-std::unique_ptr<Sharing> make_exclusive() { return std::make_unique<Exclusive>(); }
+extern const Part kExclusive = {.kind = PartKind::Sharing,
+                                .name = "exclusive",
+                                .description = "one job a GPU",
+                                .install = put<&PolicySet::sharing, Exclusive>};
 
 }  // namespace goban::core::policy

@@ -1,6 +1,7 @@
 // FIFO_packed of Gavel (Narayanan et al., OSDI 2020), the baseline of EaCO: a job for which no GPUs
 // are free joins the one job, of as many GPUs, beside which the sum of both rates is highest, if it
 // is above 1.5. Memory is checked in bytes where peaks are known; Gavel has no model of it.
+#include "core/policy/part.hpp"
 #include "core/policy/sharing/admission.hpp"
 
 namespace goban::core::policy {
@@ -48,8 +49,14 @@ class FifoPacked final : public Sharing {
 
 }  // namespace
 
-std::unique_ptr<Sharing> make_fifo_packed(SharingRules rules) {
-  return std::make_unique<FifoPacked>(rules);
-}
+extern const Part kSharePacked = {
+    .kind = PartKind::Sharing,
+    .name = "share-packed",
+    .description = "a blocked job joins one where rates add up most, above 1.5",
+    .install =
+        [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
+          set.sharing = std::make_unique<FifoPacked>(options.rules);
+        },
+    .knowledge = KnowledgeUse::Required};
 
 }  // namespace goban::core::policy

@@ -2,6 +2,7 @@
 // asked for than there are, jobs are paired at random with jobs of as many GPUs; a pair whose rates
 // turn out to add up to less than one is parted. Memory as in fifo_packed.cpp.
 #include "base/random.hpp"
+#include "core/policy/part.hpp"
 #include "core/policy/sharing/admission.hpp"
 
 namespace goban::core::policy {
@@ -83,8 +84,14 @@ class Gandiva final : public Sharing {
 
 }  // namespace
 
-std::unique_ptr<Sharing> make_gandiva(SharingRules rules) {
-  return std::make_unique<Gandiva>(rules);
-}
+extern const Part kShareGandiva = {
+    .kind = PartKind::Sharing,
+    .name = "share-gandiva",
+    .description = "random pairs if demand exceeds the cluster, parted below 1",
+    .install =
+        [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
+          set.sharing = std::make_unique<Gandiva>(options.rules);
+        },
+    .knowledge = KnowledgeUse::Required};
 
 }  // namespace goban::core::policy

@@ -18,7 +18,7 @@ struct PlaceRules {
   /// Of joules, predicted, at least; and rates of a set that add up to one at least. None: whatever
   /// it costs.
   std::optional<double> min_saving{};
-  double delay_price_w = 0;  ///< as in EacoOptions
+  double delay_price_w = 0;  ///< as in PriceOptions
   double crowded_rates = 0;
   double joiner_extra_s = 0;  ///< that the joiner may lose; its promise has to stand it
 };

@@ -13,6 +13,7 @@
 #include "core/model/job_state.hpp"
 #include "core/model/tenants.hpp"
 #include "core/policy/knowledge.hpp"
+#include "core/policy/policy_options.hpp"
 #include "core/policy/sharing/memory.hpp"
 
 namespace goban::core::policy {
@@ -118,18 +119,6 @@ class Sharing {
   [[nodiscard]] virtual bool caps_power() const { return false; }
 };
 
-std::unique_ptr<Sharing> make_exclusive();
-
-/// Who may be joined at all: site rules of sharing. Who says no never shares.
-struct SharingRules {
-  bool everyone = true;         ///< else only jobs that say yes, or whose partition does
-  bool within_account = false;  ///< neighbours have to be of one account; without one, one user's
-  bool unenforced = true;  ///< also GPUs on which nobody is held to the memory that he asked for
-};
-/// What live engines start from: off unless somebody opts in, and then within one account.
-inline constexpr SharingRules kLiveSharing{
-    .everyone = false, .within_account = true, .unenforced = false};
-
 /// Among groups that can be joined, which goes first.
 enum class ShareRanking : uint8_t {
   Highest,        ///< highest utilisation (EaCO: consolidates)
@@ -137,54 +126,5 @@ enum class ShareRanking : uint8_t {
   Complementary,  ///< utilisation least like the job's: a light job beside heavy ones
   Worth,          ///< what sharing saves, less the price of the time that it costs
 };
-
-/// FIFO_packed as Gavel has it: a blocked job joins one resident job of equal GPU count with the
-/// highest sum of normalised rates, if above 1.5.
-std::unique_ptr<Sharing> make_fifo_packed(SharingRules rules);
-/// Gandiva as Gavel has it: if demand exceeds the cluster, random pairs of equal GPU count; a pair
-/// measured at a sum of rates below 1 is parted.
-std::unique_ptr<Sharing> make_gandiva(SharingRules rules);
-
-/// Parameters that the paper does not give; docs/energy.md has the sensitivity of the defaults.
-struct EacoOptions {
-  SharingRules rules{};
-  ShareRanking ranking = ShareRanking::Highest;
-  int32_t jobs_per_gpu_max = 4;
-  double util_max_pct = 100;    ///< of a GPU, summed over its jobs alone
-  double observe_max_s = 1800;  ///< time bound of an observation
-  /// A deadline that would be missed even alone from now on still forbids sharing. Else the job
-  /// counts as one without a deadline: nothing can be saved for it.
-  bool lost_deadlines_bind = false;
-  // Only of `eaco`, not of the paper's algorithm:
-  double min_residence_s = 600;  ///< after a join or leave, nobody else joins for so long
-  double cool_down_s = 3600;     ///< after an undo the job is not shared for so long
-  double min_saving = 0.02;      ///< of joules per work, predicted, to be worth it
-  double undo_cost_s = 60;       ///< checkpoint, restart and warm-up, charged in deadlines
-  uint32_t broken_max = 1;       ///< applications that broke together more often are kept apart
-  /// A job that promises nothing may be slowed by this factor at most, as expected.
-  double max_slowdown = 1.3;
-  bool power_caps = true;
-  /// What power limits have to save for a second's delay of a job, if that is more than
-  /// `delay_price_w`; it rises with demand likewise.
-  double cap_price_w = 200;
-  /// Jobs that can keep a promise are not interrupted for others, but by priority.
-  bool spare_promises = false;
-  /// What a second of a job's time is worth, in joules: sharing and power limits have to save more
-  /// for each second by which they delay jobs. It is the paper's weight between energy and time
-  /// per epoch, (1 - alpha) / alpha (spec 1), and what `Worth` ranks by. 0 = time is free. Of an
-  /// empty cluster: it rises with demand (worth.hpp), for who is delayed holds GPUs of others.
-  double delay_price_w = 0;
-  /// While jobs ask for far more GPUs than there are (worth.hpp), sharing is judged by throughput
-  /// instead: rates of a set have to add up to so much. 0 = judged as ever.
-  double crowded_rates = 0;
-  // Of the migration policy `consolidate`:
-  double move_interval_s = 600;  ///< so often nodes are looked for that could be emptied
-  double move_horizon_s = 3600;  ///< an emptied node counts as empty for so long at most
-};
-/// The algorithm of EaCO (arXiv 2412.08294, spec 2) with its semantics: means, deadlines only.
-std::unique_ptr<Sharing> make_eaco_paper(EacoOptions options);
-/// EaCO with a benefit test, upper quantiles, memory in bytes, hysteresis, negative memory,
-/// priority jobs alone, power caps into slack (spec 7).
-std::unique_ptr<Sharing> make_eaco(EacoOptions options);
 
 }  // namespace goban::core::policy

@@ -1,4 +1,4 @@
-// What time is worth while GPUs are scarce (EacoOptions::delay_price_w, crowded_rates).
+// What time is worth while GPUs are scarce (PriceOptions::delay_price_w, crowded_rates).
 #pragma once
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include "core/policy/sharing/benefit.hpp"
 #include "core/policy/sharing/power_caps.hpp"
 #include "core/policy/sharing/test_sharing.hpp"
+#include "core/policy/test_part.hpp"
 
 namespace goban::core::policy {
 namespace {
@@ -28,21 +29,20 @@ TestSite site() {
           .power = {power}};
 }
 
-EacoOptions worth(double delay_price_w, double crowded_rates = 0) {
-  EacoOptions options;
-  options.ranking = ShareRanking::Worth;
-  options.util_max_pct = 1000;
-  options.max_slowdown = 100;
-  options.delay_price_w = delay_price_w;
-  options.crowded_rates = crowded_rates;
+PolicyOptions worth(double delay_price_w, double crowded_rates = 0) {
+  PolicyOptions options;
+  options.limits.util_max_pct = 1000;
+  options.limits.max_slowdown = 100;
+  options.prices.delay_price_w = delay_price_w;
+  options.prices.crowded_rates = crowded_rates;
   return options;
 }
 
 class Worth : public testing::Test {
  public:
   Worth() { view.set_demand(0); }
-  int64_t chosen(const EacoOptions& options, TestJob job = {.util_pct = 90}) {
-    return view.chosen_gpu(*make_eaco(options), view.submit(job));
+  int64_t chosen(const PolicyOptions& options, TestJob job = {.util_pct = 90}) {
+    return view.chosen_gpu(*test_part("share-worth", options).sharing, view.submit(job));
   }
   TestSharing view{site()};
 };

@@ -27,7 +27,7 @@ std::string generate(const AbciOptions& options) {
 }
 
 const core::model::Cluster& cluster() {
-  static const core::model::Cluster abci = core::model::resolve_cluster("abci").value();
+  static const core::model::Cluster abci = core::model::make_preset("abci").value();
   return abci;
 }
 

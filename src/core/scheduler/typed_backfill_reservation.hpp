@@ -9,10 +9,10 @@
 namespace goban::core::scheduler {
 
 /// The promise to one typed job. Knows no maintenance windows.
-class TypedReservation {
+class TypedBackfillReservation {
  public:
   /// Cost: nodes + running jobs that end before the start.
-  TypedReservation(const State& state, const JobState& job, TimeNs now);
+  TypedBackfillReservation(const State& state, const JobState& job, TimeNs now);
 
   /// Earliest start if nobody else starts before; kNever if no end of a running job helps.
   [[nodiscard]] TimeNs start_ns() const { return start_ns_; }

@@ -1,4 +1,4 @@
-#include "core/scheduler/reservation.hpp"
+#include "core/scheduler/typed_backfill_reservation.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,8 @@ namespace goban::core::scheduler {
 using model::HostResources;
 using Room = Resources::NodeRoom;
 
-TypedReservation::TypedReservation(const State& state, const JobState& job, TimeNs now)
+TypedBackfillReservation::TypedBackfillReservation(const State& state, const JobState& job,
+                                                   TimeNs now)
     : cluster_(&state.resources().cluster()),
       type_(&cluster_->resource_type(job.request.resource_type)) {
   const auto rooms = state.resources().rooms();
@@ -25,7 +26,7 @@ TypedReservation::TypedReservation(const State& state, const JobState& job, Time
   if (start_ns_ != base::kNever) reserve(job.request.instances);
 }
 
-int32_t TypedReservation::instances_on(const Room& room) const {
+int32_t TypedBackfillReservation::instances_on(const Room& room) const {
   if (!room.open || room.gpus < type_->gpus) return 0;
   int64_t fit = std::numeric_limits<int32_t>::max();
   const auto limit = [&fit](int64_t has, int64_t asks) {
@@ -38,14 +39,14 @@ int32_t TypedReservation::instances_on(const Room& room) const {
   return static_cast<int32_t>(std::max<int64_t>(fit, 0));
 }
 
-void TypedReservation::refresh(NodeId node) {
+void TypedBackfillReservation::refresh(NodeId node) {
   int32_t& fits = fits_[node.index()];
   total_fits_ -= fits;
   fits = instances_on(rooms_[node.index()]);
   total_fits_ += fits;
 }
 
-void TypedReservation::add_back(const JobRequest& request, const Allocation& allocation) {
+void TypedBackfillReservation::add_back(const JobRequest& request, const Allocation& allocation) {
   for (const GpuId gpu : allocation.gpus) ++rooms_[cluster_->node_of(gpu).index()].gpus;
   for (const NodeId node : allocation.hosts) {
     rooms_[node.index()].host += cluster_->resource_type(request.resource_type).host;
@@ -55,7 +56,7 @@ void TypedReservation::add_back(const JobRequest& request, const Allocation& all
   for (const GpuId gpu : allocation.gpus) refresh(cluster_->node_of(gpu));
 }
 
-void TypedReservation::reserve(int32_t instances) {
+void TypedBackfillReservation::reserve(int32_t instances) {
   for (size_t node = 0; instances > 0; ++node) {
     const int32_t here = std::min(instances, fits_[node]);
     instances -= here;
@@ -64,7 +65,7 @@ void TypedReservation::reserve(int32_t instances) {
   }
 }
 
-bool TypedReservation::admit(const JobRequest& request, const Allocation& allocation) {
+bool TypedBackfillReservation::admit(const JobRequest& request, const Allocation& allocation) {
   const auto change = [&](int sign) {
     for (const GpuId gpu : allocation.gpus) rooms_[cluster_->node_of(gpu).index()].gpus += sign;
     for (const NodeId node : allocation.hosts) {

@@ -1,9 +1,8 @@
-// Order: who goes first. Each policy maps a job to a sort key; smaller keys go first (spec pal, 7).
+// QueueOrder: who goes first. Each policy maps a job to a sort key; smaller keys go first.
 #pragma once
 
 #include <compare>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "core/model/job_state.hpp"
@@ -27,6 +26,8 @@ struct OrderKey {
   }
 };
 
+/// PAL's artifact promotes a job that waited so long.
+inline constexpr double kStarvation_s = 1000.0 * 3600;
 /// Tier of a job that starved and was promoted, and of every other (PAL spec 7).
 inline constexpr int32_t kPromotedTier = 1;
 inline constexpr int32_t kNormalTier = 999;
@@ -43,9 +44,9 @@ struct OrderView {
 };
 
 /// A pure function from job and view to key.
-class Order {
+class QueueOrder {
  public:
-  virtual ~Order() = default;
+  virtual ~QueueOrder() = default;
   /// The key of a waiting job is asked for when it starts to wait, and again whenever the queue is
   /// sorted anew; in between it stays.
   [[nodiscard]] virtual OrderKey key(const model::JobState& job, const OrderView& view,
@@ -58,17 +59,5 @@ class Order {
   /// Reads OrderView::fair_share.
   [[nodiscard]] virtual bool uses_fair_share() const { return false; }
 };
-
-std::unique_ptr<Order> make_fifo();
-std::unique_ptr<Order> make_priority();
-/// Attained service is compared in whole multiples of `quantum_ns`; 0 = exactly. Without it two
-/// jobs would take turns at every event.
-std::unique_ptr<Order> make_las(TimeNs quantum_ns);
-/// The first level ends at `first_gpu_ns` of GPU time, each other at twice the one before.
-std::unique_ptr<Order> make_attained_levels(TimeNs first_gpu_ns);
-std::unique_ptr<Order> make_srtf(const model::WorkOracle* oracle);
-/// `rules` outlive the order.
-std::unique_ptr<Order> make_fair_share(const model::SiteRules& rules);
-std::unique_ptr<Order> make_multifactor(const model::SiteRules& rules);
 
 }  // namespace goban::core::policy

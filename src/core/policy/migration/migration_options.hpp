@@ -1,0 +1,22 @@
+// How often nodes are looked for that running jobs could leave.
+#pragma once
+
+#include <array>
+
+#include "core/policy/setting.hpp"
+
+namespace goban::core::policy {
+
+struct MigrationOptions {
+  double move_interval_s = 600;
+  double move_horizon_s = 3600;  ///< an emptied node counts as empty for so long at most
+};
+
+inline constexpr auto kMigrationOptions = std::to_array<Setting<MigrationOptions>>({
+    {"move_interval_s", "so often nodes are looked for that jobs could leave",
+     &MigrationOptions::move_interval_s, 1, kSettingSecondsMax},
+    {"move_horizon_s", "a node that jobs left counts as unused for so long at most",
+     &MigrationOptions::move_horizon_s, 0, kSettingSecondsMax},
+});
+
+}  // namespace goban::core::policy

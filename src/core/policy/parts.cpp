@@ -1,0 +1,58 @@
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "core/policy/part.hpp"
+
+namespace goban::core::policy {
+
+// Every part, by the name of the row that its own file exports, in the order in which people see
+// them. The first of a kind is its standard part.
+// clang-format off
+#define GOBAN_POLICY_PARTS(ROW) \
+  ROW(kFifo) ROW(kLas) ROW(kLasLevels) ROW(kSrtf) ROW(kFairShare) ROW(kMultifactor) \
+  ROW(kPriority) \
+  ROW(kPrefix) ROW(kSkip) ROW(kEasyBackfill) ROW(kConservativeBackfill) \
+  ROW(kNonPreemptive) ROW(kSticky) ROW(kNonSticky) ROW(kByPriority) \
+  ROW(kPacked) ROW(kConsolidated) ROW(kSpread) ROW(kRandom) ROW(kAny) ROW(kPmFirst) ROW(kPal) \
+  ROW(kPalPaper) \
+  ROW(kExclusive) ROW(kSharePacked) ROW(kShareGandiva) ROW(kEacoPaper) ROW(kEacoPaperSimilar) \
+  ROW(kEacoPaperComplementary) ROW(kEaco) ROW(kEacoSimilar) ROW(kEacoComplementary) \
+  ROW(kShareWorth) \
+  ROW(kAlwaysOn) ROW(kSleep) \
+  ROW(kStay) ROW(kConsolidate)
+// clang-format on
+
+#define GOBAN_DECLARE(row) extern const Part row;
+GOBAN_POLICY_PARTS(GOBAN_DECLARE)
+
+namespace {
+
+#define GOBAN_ADDRESS(row) &row,
+constexpr std::array kParts = {GOBAN_POLICY_PARTS(GOBAN_ADDRESS)};
+
+}  // namespace
+
+std::span<const Part* const> parts() { return kParts; }
+
+const Part* find_part(std::string_view name) {
+  const auto found = std::ranges::find(kParts, name, &Part::name);
+  return found == kParts.end() ? nullptr : *found;
+}
+
+const Part& standard_part(PartKind kind) {
+  const auto found = std::ranges::find(kParts, kind, &Part::kind);
+  GOBAN_CHECK(found != kParts.end());
+  return **found;
+}
+
+std::string part_names(PartKind kind) {
+  std::string out;
+  for (const Part* part : kParts) {
+    if (part->kind != kind) continue;
+    out += out.empty() ? "" : ", ";
+    out += part->name;
+  }
+  return out;
+}
+
+}  // namespace goban::core::policy

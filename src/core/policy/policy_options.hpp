@@ -1,0 +1,36 @@
+// The options of policies, and how people set them by name: "max_slowdown=1.2".
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "core/policy/migration/migration_options.hpp"
+#include "core/policy/sharing/observation_options.hpp"
+#include "core/policy/sharing/price_options.hpp"
+#include "core/policy/sharing/sharing_options.hpp"
+
+namespace goban::core::policy {
+
+/// Options of sharing and migration, by what they govern. docs/energy.md has the sensitivity of the
+/// defaults.
+struct PolicyOptions {
+  SharingRules rules{};
+  SharingLimits limits{};
+  ObservationOptions observation{};
+  PriceOptions prices{};
+  MigrationOptions migration{};
+};
+
+struct OptionInfo {
+  std::string_view name;
+  std::string_view description;
+};
+/// All that can be set by name.
+[[nodiscard]] std::vector<OptionInfo> known_options();
+
+/// Sets one from "name=value"; "live" sets kLiveSharing. Errors: Usage, naming the option and what
+/// it takes.
+[[nodiscard]] base::Status set_option(PolicyOptions& options, std::string_view assignment);
+
+}  // namespace goban::core::policy

@@ -1,0 +1,53 @@
+#include "core/policy/preemption/preemption.hpp"
+
+#include <fmt/format.h>
+
+#include "core/policy/compose.hpp"
+
+namespace goban::core::policy {
+namespace {
+
+template <Preemption kPreemption>
+void set_preemption(PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
+  set.preemption = kPreemption;
+}
+
+/// Jobs on shared GPUs and jobs that are moved must stay where they are otherwise.
+base::Status check_places_stand(const Composition& c) {
+  if (c.is_standard(PartKind::Sharing) && c.is_standard(PartKind::Migration)) return {};
+  return base::usage_error(
+      fmt::format("policy '{}' places all jobs anew in every decision, and jobs that share GPUs or "
+                  "are moved stay where they are else",
+                  c.name),
+      "take sticky, by-priority or non-preemptive");
+}
+
+}  // namespace
+
+extern const Part kNonPreemptive = {.kind = PartKind::Preemption,
+                                    .name = "non-preemptive",
+                                    .description = "running jobs keep their GPUs until they end",
+                                    .install = set_preemption<Preemption::None>,
+                                    .preemption = Preemption::None};
+
+extern const Part kSticky = {.kind = PartKind::Preemption,
+                             .name = "sticky",
+                             .description = "running jobs give way only to jobs ahead of them",
+                             .install = set_preemption<Preemption::Sticky>,
+                             .preemption = Preemption::Sticky};
+
+extern const Part kNonSticky = {.kind = PartKind::Preemption,
+                                .name = "non-sticky",
+                                .description = "everything is placed anew in every decision",
+                                .install = set_preemption<Preemption::NonSticky>,
+                                .preemption = Preemption::NonSticky,
+                                .check = check_places_stand};
+
+extern const Part kByPriority = {
+    .kind = PartKind::Preemption,
+    .name = "by-priority",
+    .description = "running jobs give way to jobs of higher priority only",
+    .install = set_preemption<Preemption::ByPriority>,
+    .preemption = Preemption::ByPriority};
+
+}  // namespace goban::core::policy
