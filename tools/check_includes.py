@@ -132,6 +132,10 @@ def is_test_material(path):
     return is_test(path) or path.rsplit("/", 1)[-1].startswith("test_")
 
 
+def is_product(path):
+    return path.startswith("src/") and not is_test_material(path) and not path.endswith("_fuzz.cpp")
+
+
 def within(path, prefixes):
     return path.startswith(tuple(prefixes))
 
@@ -218,6 +222,10 @@ def check_own_include(path, include, table, files, report):
     if f"src/{include.name}" not in files:
         report(path, include.line,
                f'"{include.name}" is not under src/; use a path relative to src/, or <> for a library')
+        return
+    if is_test_material(include.name) and is_product(path):
+        report(path, include.line, f'"{include.name}" is test material, which the product does not '
+                                   "link: only *_test.cpp, *_fuzz.cpp and test_* files include it")
         return
     module, target = table.module_of(path), table.module_of(f"src/{include.name}")
     if module is None or target is None or target == module:  # bench/ may include all modules

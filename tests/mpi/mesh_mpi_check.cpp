@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "train/comm/mpi_world.hpp"
-#include "train/mesh/exact_layouts.hpp"
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_exact_layouts.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace {
 

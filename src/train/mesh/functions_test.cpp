@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
-#include "train/mesh/layout_cases.hpp"
 #include "train/mesh/legality.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace goban::train::mesh {
 namespace {

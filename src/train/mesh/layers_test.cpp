@@ -6,7 +6,7 @@
 
 #include "train/comm/thread_world.hpp"
 #include "train/mesh/kernels.hpp"
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace goban::train::mesh {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "train/mesh/functions.hpp"
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace goban::train::mesh {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>

@@ -6,8 +6,8 @@
 
 #include "train/comm/thread_world.hpp"
 #include "train/mesh/gradient.hpp"
-#include "train/mesh/layout_cases.hpp"
 #include "train/mesh/optimizer.hpp"
+#include "train/mesh/test_layouts.hpp"
 #include "train/trainer/models/model.hpp"
 
 namespace goban::train::trainer {
