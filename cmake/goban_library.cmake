@@ -1,14 +1,17 @@
-# goban_library(<module> [LIBS <third-party targets>...] [TEST_LIBS ...] [TEST_USES <modules>...]):
+# goban_library(<module> [LIBS <third-party targets>...] [TEST_LIBS ...] [TEST_USES <modules>...]
+#   [PRECOMPILED <set of precompiled headers>]):
 # up to three targets from the module's folder.
 #   goban_<module>          static library: the product's sources
 #   goban_<module>_testing  test_*.cpp: what several tests share, here or in the modules above. It
 #                           links the product and the test material of the modules that it may use
 #   <module>_test           *_test.cpp: the test program, whose tests are registered one by one with
 #                           ctest under the label of their layer
-# TEST_USES: modules that its tests alone may include. OWN_HEADERS: compiled with
-# other macros than the common precompiled headers.
+# TEST_USES: modules that its tests alone may include.
 function(goban_library module)
-  cmake_parse_arguments(ARG "OWN_HEADERS" "" "LIBS;TEST_LIBS;TEST_USES" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "LIBS;TEST_LIBS;TEST_USES" ${ARGN})
+  if(NOT ARG_PRECOMPILED)
+    set(ARG_PRECOMPILED goban)
+  endif()
   string(REGEX REPLACE "/.*" "" layer ${module})
   string(REPLACE "/" "_" name ${module})
   set(glob GLOB_RECURSE)
@@ -38,9 +41,7 @@ function(goban_library module)
   if(sources)
     add_library(goban_${name} STATIC ${sources})
     set(scope PUBLIC)
-    if(NOT ARG_OWN_HEADERS)
-      goban_precompiled(goban_${name})
-    endif()
+    goban_precompiled(goban_${name} ${ARG_PRECOMPILED})
   else()
     add_library(goban_${name} INTERFACE)
     set(scope INTERFACE)
@@ -64,9 +65,7 @@ function(goban_library module)
   if(material)
     add_library(goban_${name}_testing STATIC ${material})
     set(scope PUBLIC)
-    if(NOT ARG_OWN_HEADERS)
-      goban_precompiled(goban_${name}_testing)
-    endif()
+    goban_precompiled(goban_${name}_testing ${ARG_PRECOMPILED})
   else()
     add_library(goban_${name}_testing INTERFACE)
     set(scope INTERFACE)
@@ -84,9 +83,7 @@ function(goban_library module)
       GTest::gtest_main ${ARG_TEST_LIBS})
     target_compile_definitions(${name}_test PRIVATE GOBAN_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
       GOBAN_BINARY_DIR="${CMAKE_BINARY_DIR}")
-    if(NOT ARG_OWN_HEADERS)
-      goban_precompiled_test(${name}_test)
-    endif()
+    goban_precompiled_test(${name}_test ${ARG_PRECOMPILED})
     gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS ${layer})
   endif()
 endfunction()

@@ -68,7 +68,8 @@ if(GOBAN_TESTS)
   target_link_libraries(goban_standin_device PRIVATE goban_torch goban_flags)
   list(APPEND mesh_test_libs goban_standin_device)
 endif()
-goban_library(train/mesh OWN_HEADERS LIBS goban_torch ZLIB::ZLIB TEST_LIBS ${mesh_test_libs})
+goban_make_precompiled(goban_train LIBS goban_torch HEADERS <ATen/core/Tensor.h>)
+goban_library(train/mesh LIBS goban_torch ZLIB::ZLIB TEST_LIBS ${mesh_test_libs} PRECOMPILED goban_train)
 if(GOBAN_TESTS)
   add_dependencies(train_mesh_test goban_fake_nccl)
   target_compile_definitions(train_mesh_test PRIVATE
@@ -81,7 +82,8 @@ set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/fft_conv.cpp TARGET_DIREC
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/adam_kernel.cpp TARGET_DIRECTORY goban_train_mesh
   PROPERTY COMPILE_OPTIONS -O3 -fno-math-errno -ffp-contract=off)
 goban_library(train/data LIBS ZLIB::ZLIB)
-goban_library(train/trainer OWN_HEADERS LIBS CLI11::CLI11 nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs})
+goban_library(train/trainer LIBS CLI11::CLI11 nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs}
+  PRECOMPILED goban_train)
 if(GOBAN_TESTS)
   add_dependencies(train_trainer_test goban_fake_nccl)
   target_compile_definitions(train_trainer_test PRIVATE
