@@ -69,7 +69,7 @@ if(GOBAN_TESTS)
   list(APPEND mesh_test_libs goban_standin_device)
 endif()
 goban_make_precompiled(goban_train LIBS goban_torch HEADERS <ATen/core/Tensor.h>)
-goban_library(train/mesh LIBS goban_torch ZLIB::ZLIB TEST_LIBS ${mesh_test_libs} PRECOMPILED goban_train)
+goban_library(train/mesh LIBS goban_torch TEST_LIBS ${mesh_test_libs} PRECOMPILED goban_train)
 if(GOBAN_TESTS)
   add_dependencies(train_mesh_test goban_fake_nccl)
   target_compile_definitions(train_mesh_test PRIVATE
@@ -81,7 +81,7 @@ set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/fft_conv.cpp TARGET_DIREC
 # The root of a vector needs no errno. No fused multiply-add: the same bits on every processor.
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/adam_kernel.cpp TARGET_DIRECTORY goban_train_mesh
   PROPERTY COMPILE_OPTIONS -O3 -fno-math-errno -ffp-contract=off)
-goban_library(train/data LIBS ZLIB::ZLIB)
+goban_library(train/data TEST_LIBS ZLIB::ZLIB)
 goban_library(train/trainer LIBS CLI11::CLI11 nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs}
   PRECOMPILED goban_train)
 if(GOBAN_TESTS)

@@ -50,4 +50,11 @@ Status OutputFile::commit() {
                 "check free space and permissions");
 }
 
+Status write_file(const std::string& path, std::string_view text) {
+  auto file = OutputFile::create(path);
+  if (!file) return failure(file.error());
+  file->buffer() = text;
+  return file->commit();
+}
+
 }  // namespace goban::base

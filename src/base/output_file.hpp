@@ -40,4 +40,7 @@ class OutputFile {
   bool failed_ = false;
 };
 
+/// Creates or replaces a file. Errors: Failed; a file that was there stands then.
+[[nodiscard]] Status write_file(const std::string& path, std::string_view text);
+
 }  // namespace goban::base
