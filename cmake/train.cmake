@@ -82,7 +82,7 @@ set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/fft_conv.cpp TARGET_DIREC
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/adam_kernel.cpp TARGET_DIRECTORY goban_train_mesh
   PROPERTY COMPILE_OPTIONS -O3 -fno-math-errno -ffp-contract=off)
 goban_library(train/data TEST_LIBS ZLIB::ZLIB)
-goban_library(train/trainer LIBS CLI11::CLI11 nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs}
+goban_library(train/trainer LIBS nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs}
   PRECOMPILED goban_train)
 if(GOBAN_TESTS)
   add_dependencies(train_trainer_test goban_fake_nccl)

@@ -29,7 +29,7 @@ EVERYWHERE = ("",)
 LIBRARIES = {
     "fmt/": EVERYWHERE,
     "tl/expected.hpp": EVERYWHERE,
-    "CLI/": ("src/cli/", "src/train/trainer/main.cpp"),
+    "CLI/": ("src/base/command_line/", "src/cli/shell/command_tree.cpp"),
     "toml++/": ("src/core/model/cluster_file.cpp", "src/study/history/incidents.cpp", "src/base/"),
     "nlohmann/": EVERYWHERE,  # and only in .cpp files: see check_library
     "torch/": ("src/train/", "tests/standin_device/", "bench/"),

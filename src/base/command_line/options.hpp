@@ -1,5 +1,5 @@
-// The command line: commands, their options, and the values that these take. A front of CLI11,
-// whose headers take seconds to compile: only options.cpp and command_tree.cpp include them.
+// The command line of a program: commands, their options, and the values that these take. A front
+// of CLI11, whose headers take seconds to compile: few files include them.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace goban::cli {
+namespace goban::base::command_line {
 
 /// One option or positional argument. All functions return the option itself, for chains.
 class Option {
@@ -45,8 +45,10 @@ class Option {
   Option* range(double least, double most);
   Option* positive();
   Option* one_of(const std::vector<std::string>& values);
-  /// `problem_of` returns what is wrong with a value, or nothing.
-  Option* check(std::function<std::string(const std::string&)> problem_of);
+  /// `problem_of` returns what is wrong with a value, or nothing. Help shows `name`, if any, behind
+  /// the type of the value.
+  Option* check(std::function<std::string(const std::string&)> problem_of,
+                const std::string& name = {});
 
   /// How often it was given.
   [[nodiscard]] size_t count() const;
@@ -136,4 +138,4 @@ class Command {
 [[noreturn]] void refuse_missing(const std::string& option);
 [[noreturn]] void refuse_value(const std::string& option, const std::string& message);
 
-}  // namespace goban::cli
+}  // namespace goban::base::command_line

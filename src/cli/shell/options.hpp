@@ -1,0 +1,13 @@
+// The command line, under the names that commands use.
+#pragma once
+
+#include "base/command_line/options.hpp"
+
+namespace goban::cli {
+
+using base::command_line::Command;
+using base::command_line::Option;
+using base::command_line::refuse_missing;
+using base::command_line::refuse_value;
+
+}  // namespace goban::cli
