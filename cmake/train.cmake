@@ -36,6 +36,8 @@ message(STATUS "Training runtime (goban-train): LibTorch ${Torch_VERSION}, MPI $
 add_library(goban_torch INTERFACE)
 target_link_libraries(goban_torch INTERFACE ${TORCH_LIBRARIES})
 target_include_directories(goban_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+# Its headers then include those operators alone that they need.
+target_compile_definitions(goban_torch INTERFACE AT_PER_OPERATOR_HEADERS)
 # A LibTorch with CUDA: memory and names of GPUs come through its headers. Debian's has none.
 if(TARGET torch_cuda)
   target_compile_definitions(goban_torch INTERFACE GOBAN_CUDA)

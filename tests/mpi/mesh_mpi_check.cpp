@@ -2,8 +2,8 @@
 // n-th of them), on real processes, against the unsplit run of the same process (to the bit where
 // no sum is formed between devices); with --fixed-order also against the same layout on threads:
 // equal bits. Arguments: mesh [n [--fixed-order]].
-#include <ATen/Functions.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/equal.h>
 #include <fmt/format.h>
 
 #include "train/comm/mpi_world.hpp"

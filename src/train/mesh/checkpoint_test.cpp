@@ -1,6 +1,6 @@
 #include "train/mesh/checkpoint.hpp"
 
-#include <ATen/ATen.h>
+#include <ATen/ops/equal.h>
 #include <array>
 #include <filesystem>
 #include <gmock/gmock.h>

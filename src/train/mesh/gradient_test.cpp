@@ -1,6 +1,7 @@
 #include "train/mesh/gradient.hpp"
 
-#include <ATen/ATen.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/sin.h>
 #include <gtest/gtest.h>
 
 #include "train/comm/thread_world.hpp"

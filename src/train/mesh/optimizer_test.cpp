@@ -1,6 +1,14 @@
 #include "train/mesh/optimizer.hpp"
 
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cos.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/sin.h>
+#include <ATen/ops/square.h>
+#include <ATen/ops/zeros.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>

@@ -1,4 +1,5 @@
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/matmul.h>
 #include <gmock/gmock.h>
 
 #include "train/mesh/functions.hpp"

@@ -1,6 +1,9 @@
 #include "train/mesh/test_layouts.hpp"
 
-#include <ATen/ATen.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/add.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/sub.h>
 #include <fmt/format.h>
 
 #include "base/number.hpp"

@@ -1,7 +1,11 @@
 // Mesh TensorFlow's MNIST model, cut into blocks and laid out over a mesh, against the ordinary
 // model it stands for: convolutions over whole images of 28x28 with zeros around, linear layers,
 // Adafactor, written with LibTorch's functions and its own gradients.
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/relu.h>
 #include <gtest/gtest.h>
 
 #include "train/comm/thread_world.hpp"
