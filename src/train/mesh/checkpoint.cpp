@@ -219,11 +219,4 @@ base::Result<std::optional<Bookmark>> resume_checkpoint(const std::string& path,
   return std::optional(std::move(read.bookmark));
 }
 
-base::Result<Bookmark> load_checkpoint(const std::string& path, Variables& variables) {
-  auto found = resume_checkpoint(path, variables);
-  if (!found) return base::failure(found.error());
-  if (!*found) return base::failed(fmt::format("there is no checkpoint '{}'", path));
-  return std::move(**found);
-}
-
 }  // namespace goban::train::mesh

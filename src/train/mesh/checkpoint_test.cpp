@@ -8,6 +8,7 @@
 
 #include "train/comm/thread_world.hpp"
 #include "train/mesh/layers.hpp"
+#include "train/mesh/test_checkpoint.hpp"
 
 namespace goban::train::mesh {
 namespace {

@@ -18,11 +18,11 @@
 
 #include "train/comm/thread_world.hpp"
 #include "train/mesh/adam_kernel.hpp"
-#include "train/mesh/checkpoint.hpp"
 #include "train/mesh/gradient.hpp"
 #include "train/mesh/kernels.hpp"
 #include "train/mesh/matmul.hpp"
 #include "train/mesh/program.hpp"
+#include "train/mesh/test_checkpoint.hpp"
 
 namespace goban::train::mesh {
 namespace {
