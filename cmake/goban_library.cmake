@@ -5,8 +5,9 @@
 #   goban_<module>_testing  test_*.cpp: what several tests share, here or in the modules above. It
 #                           links the product and the test material of the modules that it may use
 #   <module>_test           *_test.cpp: the test program, whose tests are registered one by one with
-#                           ctest under the label of their layer
-# TEST_USES: modules that its tests alone may include.
+#                           ctest under the label of their module
+# The target tests_<layer> builds all that the tests of a layer need. TEST_USES: modules that only
+# its tests may include.
 function(goban_library module)
   cmake_parse_arguments(ARG "" "PRECOMPILED" "LIBS;TEST_LIBS;TEST_USES" ${ARGN})
   if(NOT ARG_PRECOMPILED)
@@ -50,6 +51,7 @@ function(goban_library module)
   target_sources(goban_${name} ${scope} FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src
     FILES ${headers})
   target_link_libraries(goban_${name} ${scope} goban_flags ${uses} ${ARG_LIBS})
+  goban_tests_target(${layer})
   # All modules of a layer, for the layers above it.
   foreach(suffix "" _testing)
     if(NOT TARGET goban_layer_${layer}${suffix})
@@ -84,6 +86,21 @@ function(goban_library module)
     target_compile_definitions(${name}_test PRIVATE GOBAN_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
       GOBAN_BINARY_DIR="${CMAKE_BINARY_DIR}")
     goban_precompiled_test(${name}_test ${ARG_PRECOMPILED})
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS ${layer})
+    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS ${module})
+    add_dependencies(tests_${layer} ${name}_test)
   endif()
+endfunction()
+
+# goban_tests_target(<layer>): the target tests_<layer>, made once.
+function(goban_tests_target layer)
+  if(NOT TARGET tests_${layer})
+    add_custom_target(tests_${layer})
+  endif()
+endfunction()
+
+# goban_label(<label> <tests>...): tests that are no *_test.cpp belong to this layer or module.
+function(goban_label label)
+  foreach(test ${ARGN})
+    set_property(TEST ${test} APPEND PROPERTY LABELS ${label})
+  endforeach()
 endfunction()

@@ -101,7 +101,7 @@ function(goban_mpi_test name ranks target)
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E env OMP_NUM_THREADS=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${target}> ${ARGN})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS mpi RUN_SERIAL ON)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 LABELS train RUN_SERIAL ON)
 endfunction()
 
 if(GOBAN_TESTS)
@@ -128,58 +128,60 @@ if(GOBAN_TESTS)
     string(TOLOWER "mpi.rank_gets_sig${signal}" name)
     add_test(NAME ${name} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/killed_rank.sh
       $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE} ${signal})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS mpi RUN_SERIAL ON)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS train RUN_SERIAL ON)
   endforeach()
   add_test(NAME mpi.interrupted COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/interrupted_mpi.sh
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
-  set_tests_properties(mpi.interrupted PROPERTIES TIMEOUT 180 LABELS mpi RUN_SERIAL ON)
+  set_tests_properties(mpi.interrupted PROPERTIES TIMEOUT 180 LABELS train RUN_SERIAL ON)
   add_test(NAME mpi.interrupted_sweep COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/interrupted_sweep.sh
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
-  set_tests_properties(mpi.interrupted_sweep PROPERTIES TIMEOUT 300 LABELS mpi RUN_SERIAL ON)
+  set_tests_properties(mpi.interrupted_sweep PROPERTIES TIMEOUT 300 LABELS train RUN_SERIAL ON)
   add_test(NAME mpi.ranks_that_differ COMMAND bash ${CMAKE_SOURCE_DIR}/tests/mpi/ranks_that_differ.sh
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
-  set_tests_properties(mpi.ranks_that_differ PROPERTIES TIMEOUT 180 LABELS mpi RUN_SERIAL ON)
+  set_tests_properties(mpi.ranks_that_differ PROPERTIES TIMEOUT 180 LABELS train RUN_SERIAL ON)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   add_test(NAME live.mesh_jobs COMMAND ${Python3_EXECUTABLE}
     ${CMAKE_SOURCE_DIR}/tests/live/mesh_jobs.py $<TARGET_FILE:goban>
     $<TARGET_FILE:goban-train> ${MPIEXEC_EXECUTABLE})
-  set_tests_properties(live.mesh_jobs PROPERTIES TIMEOUT 300 LABELS mpi RUN_SERIAL ON)
+  set_tests_properties(live.mesh_jobs PROPERTIES TIMEOUT 300 LABELS live RUN_SERIAL ON)
   add_test(NAME demo.live COMMAND bash ${CMAKE_SOURCE_DIR}/tests/demo_live.sh
     $<TARGET_FILE:goban> $<TARGET_FILE:goban-train> ${CMAKE_BINARY_DIR}/demo_live)
-  set_tests_properties(demo.live PROPERTIES TIMEOUT 900 RUN_SERIAL ON)
+  set_tests_properties(demo.live PROPERTIES TIMEOUT 900 RUN_SERIAL ON LABELS train)
   # The program that docs/mesh.md shows learns its noise by heart.
   add_executable(mesh_tutorial ${CMAKE_SOURCE_DIR}/tests/examples/mesh_tutorial.cpp)
   target_link_libraries(mesh_tutorial PRIVATE goban_train_mesh)
   add_test(NAME docs.mesh_tutorial COMMAND mesh_tutorial)
-  set_tests_properties(docs.mesh_tutorial PROPERTIES PASS_REGULAR_EXPRESSION
+  set_tests_properties(docs.mesh_tutorial PROPERTIES LABELS train PASS_REGULAR_EXPRESSION
     "step 0 loss 2[.].*step 19 loss [01][.]")
   # NCCL by the stand-in, and what is said where there is none.
   set(small_lm lm --threads 2 --mesh x:2 --layout batch:x --train-limit 32 --test-limit 16
     --length 16 --blocks 1 --collectives nccl)
   add_test(NAME train.nccl COMMAND goban-train ${small_lm})
-  set_tests_properties(train.nccl PROPERTIES PASS_REGULAR_EXPRESSION "epoch 1 step 2 train_loss"
+  set_tests_properties(train.nccl PROPERTIES LABELS train PASS_REGULAR_EXPRESSION "epoch 1 step 2 train_loss"
     ENVIRONMENT
     "GOBAN_NCCL=$<TARGET_FILE:goban_fake_nccl>;GOBAN_CUDART=$<TARGET_FILE:goban_fake_nccl>")
   add_test(NAME train.no_nccl COMMAND goban-train ${small_lm})
-  set_tests_properties(train.no_nccl PROPERTIES ENVIRONMENT "GOBAN_CUDART=none.so"
+  set_tests_properties(train.no_nccl PROPERTIES LABELS train ENVIRONMENT "GOBAN_CUDART=none.so"
     PASS_REGULAR_EXPRESSION "the CUDA runtime cannot be loaded: none.so.*--collectives host")
   add_test(NAME train.rate_that_is_no_number COMMAND goban-train mnist --learning-rate nan)
-  set_tests_properties(train.rate_that_is_no_number PROPERTIES PASS_REGULAR_EXPRESSION
+  set_tests_properties(train.rate_that_is_no_number PROPERTIES LABELS train PASS_REGULAR_EXPRESSION
     "--learning-rate: nan is no finite number")
   add_test(NAME train.interrupted
     COMMAND bash ${CMAKE_SOURCE_DIR}/tests/interrupted.sh $<TARGET_FILE:goban-train>)
+  goban_label(train train.interrupted)
   # One epoch of full MNIST on two seeds. Fetches the data if need be, and skips where it cannot.
   if(NOT GOBAN_SANITIZE)
     add_test(NAME train.accuracy_of_full_mnist
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/bench/mnist_accuracy
         $<TARGET_FILE:goban-train> --seeds 2 --jobs 2 --fetch-to ${CMAKE_BINARY_DIR}/data)
     set_tests_properties(train.accuracy_of_full_mnist PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800
-      PROCESSORS 2)
+      PROCESSORS 2 LABELS train)
   endif()
   goban_mpi_test(mpi.layouts_on_2x2 4 mesh_mpi_check "x:2 y:2")
   goban_mpi_test(mpi.layouts_on_4 4 mesh_mpi_check x:4)
   goban_mpi_test(mpi.same_bits_as_threads 4 mesh_mpi_check "x:2 y:2" 29 --fixed-order)
   set_tests_properties(mpi.layouts_on_2x2 mpi.layouts_on_4 PROPERTIES TIMEOUT 900)
+  add_dependencies(tests_train goban-train comm_mpi_check mesh_mpi_check mesh_tutorial)
 endif()
 
 include(${CMAKE_SOURCE_DIR}/cmake/train_install.cmake)

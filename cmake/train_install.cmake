@@ -22,5 +22,5 @@ if(GOBAN_TESTS)
     COMMAND bash ${CMAKE_SOURCE_DIR}/tests/examples/outside_project.sh ${CMAKE_COMMAND}
       ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}/examples/mesh ${CMAKE_CXX_COMPILER}
       ${MPIEXEC_EXECUTABLE})
-  set_tests_properties(examples.mesh_outside_project PROPERTIES TIMEOUT 600 LABELS mpi RUN_SERIAL ON)
+  set_tests_properties(examples.mesh_outside_project PROPERTIES TIMEOUT 600 LABELS train RUN_SERIAL ON)
 endif()

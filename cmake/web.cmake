@@ -67,7 +67,9 @@ function(goban_web_tests)
   endif()
   add_test(NAME web_unit_test COMMAND ${GOBAN_NPM} run --silent test
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/web)
-  set_tests_properties(web_unit_test PROPERTIES TIMEOUT 120)
+  set_tests_properties(web_unit_test PROPERTIES TIMEOUT 120 LABELS web)
+  goban_tests_target(web)
+  add_dependencies(tests_web goban_web)
   find_program(GOBAN_CHROMIUM NAMES chromium chromium-browser google-chrome)
   if(NOT GOBAN_CHROMIUM)
     message(STATUS "web_report_test and web_live_test are left out: no Chromium (Debian package chromium)")
@@ -76,10 +78,11 @@ function(goban_web_tests)
   add_test(NAME web_report_test COMMAND ${CMAKE_COMMAND} -E env GOBAN=$<TARGET_FILE:goban>
     CHROMIUM=${GOBAN_CHROMIUM} ${GOBAN_NPM} run --silent test:browser
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/web)
-  set_tests_properties(web_report_test PROPERTIES TIMEOUT 300 LABELS browser RUN_SERIAL ON)
+  add_dependencies(tests_web goban)
+  set_tests_properties(web_report_test PROPERTIES TIMEOUT 300 LABELS web RUN_SERIAL ON)
   add_test(NAME web_live_test COMMAND ${CMAKE_COMMAND} -E env GOBAN=$<TARGET_FILE:goban>
     GOBAN_PAGE=${CMAKE_BINARY_DIR}/web/index.html CHROMIUM=${GOBAN_CHROMIUM}
     ${GOBAN_NPM} run --silent test:live
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/web)
-  set_tests_properties(web_live_test PROPERTIES TIMEOUT 300 LABELS browser RUN_SERIAL ON)
+  set_tests_properties(web_live_test PROPERTIES TIMEOUT 300 LABELS web RUN_SERIAL ON)
 endfunction()

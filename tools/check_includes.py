@@ -40,8 +40,7 @@ LIBRARIES = {
     "zlib.h": ("src/base/", "src/study/history/", "src/site/series/",
                "src/train/data/idx_test.cpp"),
     "boost/": ("src/study/history/", "src/core/knowledge/"),
-    "httplib.h": ("src/site/telemetry/",),
-    "curl/": ("src/base/http/", "src/serve/api/"),
+    "curl/": ("src/base/http/",),
     "microhttpd.h": ("src/base/http/",),
     "sqlite3.h": ("src/site/store/sqlite.cpp", "src/site/store/sqlite_copy.cpp",
                   "src/site/store/test_faulty_files.hpp"),
@@ -51,7 +50,7 @@ LIBRARIES = {
 }
 
 # Only in tests, wherever they are.
-TEST_LIBRARIES = ("gtest/", "gmock/", "rapidcheck.h", "rapidcheck/")
+TEST_LIBRARIES = ("gtest/", "gmock/", "rapidcheck.h", "rapidcheck/", "httplib.h")
 
 # Headers that pure modules may not include: operating system, clocks, threads, hidden randomness.
 IO_HEADERS = {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/number.hpp"
+#include "base/text.hpp"
 
 namespace goban::base {
 namespace {
@@ -41,12 +42,6 @@ constexpr std::array<Unit, 8> kSpans = {{{"d", 86400e9},
 constexpr double kBytesMax = 0x1p62;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 /// A number, and its exact value if it is written as a whole one.
 struct Number {

@@ -171,6 +171,17 @@ int nvmlDeviceGetPowerUsage(void* device, unsigned* out) {
   *out = limit_mw[number_of(device)];
   return 0;
 }
+/// Kind 1 is the SM clock, 2 that of the memory. FAKE_NVML_HANGS: the driver answers much later.
+int nvmlDeviceGetClockInfo(void* device, int kind, unsigned* out) {
+  if (const char* hangs = std::getenv("FAKE_NVML_HANGS"); hangs != nullptr) {
+    timespec pause{};
+    pause.tv_sec = std::atoi(hangs);
+    nanosleep(&pause, nullptr);
+  }
+  if (number_of(device) != 0) return 3;  // not supported
+  *out = kind == 1 ? 1980 : 3201;
+  return 0;
+}
 /// The process of FAKE_NVML_PROCESS keeps GPU 0 busy for a quarter of the time, as its latest
 /// sample says; others the rest.
 int nvmlDeviceGetProcessUtilization(void* device, ProcessBusy* out, unsigned* count,

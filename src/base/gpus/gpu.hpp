@@ -25,7 +25,7 @@ struct LocalGpu {
   friend bool operator==(const LocalGpu&, const LocalGpu&) = default;
 };
 
-/// What a GPU does now; -1 = the driver does not say.
+/// What a GPU does now; -1 = not known.
 struct GpuReading {
   double util_pct = -1;         ///< of time that a kernel ran
   double memory_busy_pct = -1;  ///< of time that its memory was read or written
@@ -33,6 +33,8 @@ struct GpuReading {
   double power_w = -1;
   double energy_j = -1;  ///< since the driver was loaded
   double temperature_c = -1;
+  double sm_clock_mhz = -1;
+  double mem_clock_mhz = -1;
 };
 
 }  // namespace goban::base::gpus

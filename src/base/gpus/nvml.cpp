@@ -35,6 +35,7 @@ const char* find_all(void* file, NvmlFunctions& f) {
   find(file, f.power_mw, "nvmlDeviceGetPowerUsage");
   find(file, f.energy_mj, "nvmlDeviceGetTotalEnergyConsumption");
   find(file, f.temperature, "nvmlDeviceGetTemperature");
+  find(file, f.clock_mhz, "nvmlDeviceGetClockInfo");
   find(file, f.power_limit_default, "nvmlDeviceGetPowerManagementDefaultLimit");
   find(file, f.power_limit_range, "nvmlDeviceGetPowerManagementLimitConstraints");
   find(file, f.set_power_limit, "nvmlDeviceSetPowerManagementLimit");
@@ -120,13 +121,17 @@ int NvmlLibrary::describe(NvmlDevice device, LocalGpu& gpu) const {
   return code;
 }
 
-std::vector<LocalGpu> NvmlLibrary::slices(NvmlDevice whole, const LocalGpu& gpu) const {
-  unsigned is_cut = 0;
+bool NvmlLibrary::is_cut(NvmlDevice device) const {
+  unsigned current = 0;
   unsigned pending = 0;
+  return f_.mig_mode != nullptr && f_.mig_mode(device, &current, &pending) == kNvmlSuccess &&
+         current != 0;
+}
+
+std::vector<LocalGpu> NvmlLibrary::slices(NvmlDevice whole, const LocalGpu& gpu) const {
   unsigned count = 0;
   std::vector<LocalGpu> out;
-  if (f_.mig_mode == nullptr || f_.mig_count_max == nullptr || f_.mig_device == nullptr) return out;
-  if (f_.mig_mode(whole, &is_cut, &pending) != kNvmlSuccess || is_cut == 0) return out;
+  if (f_.mig_count_max == nullptr || f_.mig_device == nullptr || !is_cut(whole)) return out;
   if (f_.mig_count_max(whole, &count) != kNvmlSuccess) return out;
   for (unsigned i = 0; i < count; ++i) {
     NvmlDevice slice = nullptr;
@@ -177,6 +182,26 @@ base::Result<std::vector<LocalGpu>> NvmlLibrary::gpus() const {
   return out;
 }
 
+base::Result<std::vector<PhysicalGpu>> NvmlLibrary::physical_gpus() const {
+  unsigned count = 0;
+  if (const int code = f_.device_count(&count); code != kNvmlSuccess) {
+    return base::failed(fmt::format("cannot count the GPUs: {}", explain(code)));
+  }
+  std::vector<PhysicalGpu> out;
+  for (unsigned i = 0; i < count; ++i) {
+    NvmlDevice device = nullptr;
+    LocalGpu gpu;
+    int code = f_.device_by_index(i, &device);
+    if (code == kNvmlSuccess) code = describe(device, gpu);
+    if (code != kNvmlSuccess) {
+      return base::failed(fmt::format("cannot read GPU {}: {}", i, explain(code)),
+                          "nvidia-smi shows what is wrong with it");
+    }
+    out.push_back({.uuid = gpu.uuid, .name = gpu.name, .mig = is_cut(device)});
+  }
+  return out;
+}
+
 NvmlDevice NvmlLibrary::device(const std::string& uuid) const {
   NvmlDevice device = nullptr;
   return f_.device_by_uuid(uuid.c_str(), &device) == kNvmlSuccess ? device : nullptr;
@@ -210,6 +235,14 @@ GpuReading NvmlLibrary::read(const std::string& uuid) const {
   constexpr int kChip = 0;
   if (f_.temperature != nullptr && f_.temperature(gpu, kChip, &value) == kNvmlSuccess) {
     out.temperature_c = value;
+  }
+  constexpr int kSmClock = 1;
+  constexpr int kMemoryClock = 2;
+  if (f_.clock_mhz != nullptr && f_.clock_mhz(gpu, kSmClock, &value) == kNvmlSuccess) {
+    out.sm_clock_mhz = value;
+  }
+  if (f_.clock_mhz != nullptr && f_.clock_mhz(gpu, kMemoryClock, &value) == kNvmlSuccess) {
+    out.mem_clock_mhz = value;
   }
   unsigned long long energy_mj = 0;
   if (f_.energy_mj != nullptr && f_.energy_mj(gpu, &energy_mj) == kNvmlSuccess) {

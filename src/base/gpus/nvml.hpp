@@ -83,6 +83,7 @@ struct NvmlFunctions {
   int (*power_mw)(NvmlDevice, unsigned*) = nullptr;
   int (*energy_mj)(NvmlDevice, unsigned long long*) = nullptr;
   int (*temperature)(NvmlDevice, int sensor, unsigned*) = nullptr;
+  int (*clock_mhz)(NvmlDevice, int kind, unsigned*) = nullptr;
   int (*power_limit_default)(NvmlDevice, unsigned*) = nullptr;
   int (*power_limit_range)(NvmlDevice, unsigned* lowest, unsigned* highest) = nullptr;
   int (*set_power_limit)(NvmlDevice, unsigned) = nullptr;
@@ -103,6 +104,13 @@ struct NvmlFunctions {
   int (*mig_device)(NvmlDevice, unsigned, NvmlDevice*) = nullptr;
 };
 
+/// A GPU as it is plugged in, whether or not it is cut into slices (MIG).
+struct PhysicalGpu {
+  std::string uuid{};
+  std::string name{};
+  bool mig = false;
+};
+
 /// The library, open and initialised for as long as it lives. From any thread.
 class NvmlLibrary {
  public:
@@ -121,6 +129,8 @@ class NvmlLibrary {
   /// GPU that is cut into slices (MIG) is left out, and each of its slices is a GPU of its own,
   /// with a UUID that begins with "MIG-". Errors: Failed if the driver refuses.
   [[nodiscard]] base::Result<std::vector<LocalGpu>> gpus() const;
+  /// In the driver's order, as nvidia-smi counts. Errors: Failed if the driver refuses.
+  [[nodiscard]] base::Result<std::vector<PhysicalGpu>> physical_gpus() const;
   [[nodiscard]] GpuReading read(const std::string& uuid) const;
   /// Memory of these processes on the GPU; -1 = not known.
   [[nodiscard]] int64_t memory_of(const std::string& uuid,
@@ -139,6 +149,7 @@ class NvmlLibrary {
 
  private:
   NvmlLibrary() = default;
+  [[nodiscard]] bool is_cut(NvmlDevice device) const;
   /// Name, UUID and memory. Returns the driver's code.
   [[nodiscard]] int describe(NvmlDevice device, LocalGpu& gpu) const;
   /// The slices of a GPU in the driver's order; empty: it is whole.

@@ -9,49 +9,128 @@
 namespace goban::base::http {
 namespace {
 
-/// What an answer collects while it arrives.
-struct Inflow {
-  std::string body;
-  size_t bytes_max = 0;
-  bool too_large = false;
+constexpr double kMillis = 1000;
+constexpr int kFine = 200;
+constexpr int kRedirect = 300;
+constexpr int kTooManyRequests = 429;
+constexpr int kServerErrors = 500;
+constexpr long kRedirectsMax = 5;
+
+/// A call while libcurl carries it out.
+struct Transfer {
+  const HttpCall& call;
+  CURL* curl = nullptr;
+  HttpAnswer answer{};
 };
 
+long status_of(CURL* curl) {
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  return status;
+}
+
 size_t take_bytes(char* data, size_t size, size_t count, void* user) {
-  auto& inflow = *static_cast<Inflow*>(user);
+  auto& transfer = *static_cast<Transfer*>(user);
   const size_t bytes = size * count;
-  if (inflow.body.size() + bytes > inflow.bytes_max) {
-    inflow.too_large = true;
+  HttpAnswer& answer = transfer.answer;
+  if (transfer.call.take) {
+    const long status = status_of(transfer.curl);
+    if (status >= kFine && status < kRedirect) {
+      if (transfer.call.take({data, bytes})) return bytes;
+      answer.failure = HttpFailure::Stopped;
+      return 0;
+    }
+  }
+  if (answer.body.size() + bytes > transfer.call.bytes_max) {
+    answer.failure = HttpFailure::TooLarge;
     return 0;
   }
-  inflow.body.append(data, bytes);
+  answer.body.append(data, bytes);
   return bytes;
 }
 
-int look_for_interrupt(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-  const auto* interrupted = static_cast<const std::atomic<bool>*>(user);
-  return interrupted != nullptr && *interrupted ? 1 : 0;
+int look_around(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  if (transfer.call.keeps_on()) return 0;
+  transfer.answer.failure = HttpFailure::Stopped;
+  return 1;
+}
+
+HttpFailure failure_of(CURLcode code) {
+  switch (code) {
+    case CURLE_COULDNT_CONNECT:
+      return HttpFailure::NotConnected;
+    case CURLE_OPERATION_TIMEDOUT:
+      return HttpFailure::TimedOut;
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+      return HttpFailure::Untrusted;
+    case CURLE_PARTIAL_FILE:
+      return HttpFailure::CutOff;
+    default:
+      return HttpFailure::Other;
+  }
+}
+
+std::string problem_of(HttpFailure failure, CURLcode code, const HttpCall& call,
+                       const std::string& text) {
+  switch (failure) {
+    case HttpFailure::TooLarge:
+      return fmt::format("answer of over {} bytes", call.bytes_max);
+    case HttpFailure::TimedOut:
+      return fmt::format("timed out after {:g} s", call.timeout_s);
+    case HttpFailure::CutOff:
+      return "answer was cut off";
+    case HttpFailure::Stopped:
+      return "stopped";
+    default:
+      return text.front() != '\0' ? text.c_str() : curl_easy_strerror(code);
+  }
 }
 
 bool may_pass(const HttpAnswer& answer) {
-  constexpr long kTooMany = 429;
-  constexpr long kServerErrors = 500;
-  return answer.status == 0 || answer.status == kTooMany || answer.status >= kServerErrors;
+  return answer.failure != HttpFailure::Stopped &&
+         (answer.status == 0 || answer.status == kTooManyRequests ||
+          answer.status >= kServerErrors);
 }
 
-std::string problem_text(CURLcode code, const Inflow& inflow, const HttpOptions& options) {
-  if (inflow.too_large) return fmt::format("answer of over {} bytes", options.bytes_max);
-  if (code == CURLE_OPERATION_TIMEDOUT) {
-    return fmt::format("timed out after {:g} s", options.timeout_s);
+void set_body(CURL* curl, const HttpCall& call) {
+  curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call.method.c_str());
+  if (call.method == "GET" || call.method == "DELETE") return;
+  curl_easy_setopt(curl, CURLOPT_POST, 1L);
+  curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call.body.size()));
+  curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call.body.data());
+}
+
+void set_route(CURL* curl, const HttpCall& call) {
+  curl_easy_setopt(curl, CURLOPT_URL, call.url.c_str());
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
+  if (!call.unix_socket.empty()) {
+    curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, call.unix_socket.c_str());
   }
-  if (code == CURLE_PARTIAL_FILE) return "answer was cut off";
-  return curl_easy_strerror(code);
+  if (call.uses_environment) {
+    curl_easy_setopt(curl, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
+  } else {
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+  }
+  if (!call.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, call.ca_file.c_str());
+  if (call.follows_redirects) {
+    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(curl, CURLOPT_MAXREDIRS, kRedirectsMax);
+    curl_easy_setopt(curl, CURLOPT_POSTREDIR, static_cast<long>(CURL_REDIR_POST_ALL));
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, nullptr);
+  }
 }
 
 }  // namespace
 
 struct HttpClient::Handle {
   CURL* curl = nullptr;
-  Handle() : curl(curl_easy_init()) {}
+  Handle() {
+    static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (started == CURLE_OK) curl = curl_easy_init();
+  }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle() {
@@ -59,82 +138,98 @@ struct HttpClient::Handle {
   }
 };
 
-HttpClient::HttpClient(std::unique_ptr<Handle> handle, const HttpOptions& options)
-    : handle_(std::move(handle)), options_(options) {}
+HttpClient::HttpClient() : handle_(std::make_unique<Handle>()) {}
 HttpClient::HttpClient(HttpClient&&) noexcept = default;
 HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 HttpClient::~HttpClient() = default;
 
-base::Result<HttpClient> HttpClient::create(const HttpOptions& options) {
-  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  auto handle = std::make_unique<Handle>();
-  if (started != CURLE_OK || handle->curl == nullptr) {
-    return base::failed("libcurl does not start");
+HttpAnswer HttpClient::send(const HttpCall& call) {
+  CURL* const curl = handle_->curl;
+  if (curl == nullptr) {
+    return {.failure = HttpFailure::Other, .problem = "libcurl cannot start"};
   }
-  return HttpClient(std::move(handle), options);
+  Transfer transfer{.call = call, .curl = curl};
+  curl_slist* headers = curl_slist_append(nullptr, "Expect:");
+  for (const std::string& header : call.headers) {
+    headers = curl_slist_append(headers, header.c_str());
+  }
+  std::string text(CURL_ERROR_SIZE, '\0');
+  curl_easy_reset(curl);
+  set_body(curl, call);
+  set_route(curl, call);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, text.data());
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_USERAGENT, "goban");
+  curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(call.connect_s * kMillis));
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(call.timeout_s * kMillis));
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
+  if (call.keeps_on) {
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_around);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &transfer);
+  }
+  const CURLcode code = curl_easy_perform(curl);
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, nullptr);
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
+  curl_slist_free_all(headers);
+  HttpAnswer& answer = transfer.answer;
+  if (code == CURLE_OK) {
+    answer.status = static_cast<int>(status_of(curl));
+    curl_off_t wait_s = 0;
+    curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &wait_s);
+    answer.retry_after_s = wait_s;
+  } else {
+    if (answer.failure == HttpFailure::None) answer.failure = failure_of(code);
+    answer.problem = problem_of(answer.failure, code, call, text);
+  }
+  return std::move(answer);
 }
 
-HttpAnswer HttpClient::get(const std::string& url) { return request(url, nullptr); }
-
-HttpAnswer HttpClient::post(const std::string& url, const FormFields& form) {
-  std::string text;
-  for (const auto& [name, value] : form) {
-    char* escaped = curl_easy_escape(handle_->curl, value.data(), static_cast<int>(value.size()));
-    if (!text.empty()) text += '&';
-    text += name + "=" + (escaped != nullptr ? escaped : "");
-    curl_free(escaped);
-  }
-  return request(url, &text);
+std::string HttpClient::last_header(const char* name) const {
+  curl_header* found = nullptr;
+  const bool there =
+      handle_->curl != nullptr &&
+      curl_easy_header(handle_->curl, name, 0, CURLH_HEADER, -1, &found) == CURLHE_OK;
+  return there ? found->value : std::string{};
 }
 
-HttpAnswer HttpClient::request(const std::string& url, const std::string* form) {
-  HttpAnswer answer;
-  double pause_s = options_.pause_s;
+HttpAnswer send_with_retries(HttpClient& client, const HttpCall& call, const HttpRetries& retries,
+                             uint32_t* attempts) {
+  double pause_s = retries.pause_s;
   for (uint32_t tried = 0;; ++tried) {
-    answer = attempt(url, form);
-    answer.attempts = tried + 1;
-    const bool stopped = options_.interrupted != nullptr && *options_.interrupted;
-    if (stopped || !may_pass(answer) || tried >= options_.retries) return answer;
+    HttpAnswer answer = client.send(call);
+    if (attempts != nullptr) *attempts = tried + 1;
+    const bool stopped = call.keeps_on && !call.keeps_on();
+    if (stopped || !may_pass(answer) || tried >= retries.retries) return answer;
     std::this_thread::sleep_for(std::chrono::duration<double>(pause_s));
     pause_s *= 2;
   }
 }
 
-HttpAnswer HttpClient::attempt(const std::string& url, const std::string* form) {
-  CURL* curl = handle_->curl;
-  constexpr double kMillis = 1000;
-  Inflow inflow{.body = {}, .bytes_max = options_.bytes_max};
-  curl_easy_reset(curl);
-  curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_USERAGENT, "goban");
-  curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
-  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
-  curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
-  curl_easy_setopt(curl, CURLOPT_POSTREDIR, static_cast<long>(CURL_REDIR_POST_ALL));
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(curl, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(options_.timeout_s * kMillis));
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
-                   static_cast<long>(options_.connect_s * kMillis));
-  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
-  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &inflow);
-  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_for_interrupt);
-  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, options_.interrupted);
-  if (form != nullptr) {
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(form->size()));
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, form->c_str());
+std::string url_part(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+  std::string out;
+  for (const char c : text) {
+    if (kPlain.find(c) != std::string_view::npos) {
+      out += c;
+    } else {
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
   }
-  const CURLcode code = curl_easy_perform(curl);
-  HttpAnswer answer;
-  if (code == CURLE_OK) {
-    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer.status);
-  } else {
-    answer.problem = problem_text(code, inflow, options_);
+  return out;
+}
+
+std::string form_text(const std::vector<std::pair<std::string, std::string>>& fields) {
+  std::string out;
+  for (const auto& [name, value] : fields) {
+    if (!out.empty()) out += '&';
+    out += name + "=" + url_part(value);
   }
-  answer.body = std::move(inflow.body);
-  return answer;
+  return out;
 }
 
 std::string without_password(const std::string& url) {

@@ -1,60 +1,89 @@
-// Requests over HTTP by libcurl: time-outs, retries, answers of bounded size.
+// Requests over HTTP by libcurl: over TCP, TLS or a Unix socket, with time-outs and answers of
+// bounded size, as a whole or as they come.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/result.hpp"
-
 namespace goban::base::http {
 
-struct HttpOptions {
-  double timeout_s = 60;  ///< of a whole answer
+/// Why there was no whole answer.
+enum class HttpFailure : uint8_t {
+  None,
+  NotConnected,  ///< nobody listens there
+  TimedOut,
+  Untrusted,  ///< the server's certificate
+  TooLarge,   ///< over HttpCall::bytes_max
+  CutOff,     ///< the connection ended before the answer did
+  Stopped,    ///< by HttpCall::take or HttpCall::keeps_on
+  Other,
+};
+
+struct HttpCall {
+  std::string method = "GET";
+  std::string url{};
+  std::string unix_socket{};           ///< path; the URL's host is then only a name
+  std::vector<std::string> headers{};  ///< "Name: value"
+  std::string body{};                  ///< of POST, PUT, PATCH
+  std::string ca_file{};  ///< PEM file that signs the server's certificate; empty = the system's
   double connect_s = 10;
-  uint32_t retries = 3;  ///< after a failure that may pass: connection, time-out, 429, 5xx
-  double pause_s = 0.5;  ///< before the first retry; doubles
-  size_t bytes_max = size_t{512} << 20;
-  const std::atomic<bool>* interrupted = nullptr;
+  double timeout_s = 60;  ///< of the whole answer; 0 = none
+  size_t bytes_max = size_t{256} << 20;
+  bool follows_redirects = false;
+  /// Takes names and passwords from ~/.netrc, and a proxy from the environment.
+  bool uses_environment = false;
+  /// Gets the body of a 2xx answer piece by piece instead of HttpAnswer::body. False stops.
+  std::function<bool(std::string_view)> take{};
+  /// Asked about once a second while the call lasts. False stops.
+  std::function<bool()> keeps_on{};
 };
 
 struct HttpAnswer {
-  long status = 0;  ///< 0: there was no answer, `problem` says why
-  std::string body;
-  std::string problem;  ///< "timed out after 60 s", "connection refused", ...
-  uint32_t attempts = 0;
+  int status = 0;  ///< 0: there was none, `failure` and `problem` say why
+  HttpFailure failure = HttpFailure::None;
+  std::string body{};
+  std::string problem{};      ///< "timed out after 60 s", "Could not resolve host: x", ...
+  int64_t retry_after_s = 0;  ///< as the server asks; 0 = it did not
+  [[nodiscard]] bool fine() const { return status >= 200 && status < 300; }
 };
 
-using FormFields = std::vector<std::pair<std::string, std::string>>;
-
-/// One connection, kept open between requests. Takes names and passwords from the address or from
-/// ~/.netrc; proxies from the environment. One thread.
+/// One connection, kept open between calls. One thread; make another client for another thread.
 class HttpClient {
  public:
-  /// Errors: Failed if libcurl cannot start.
-  [[nodiscard]] static base::Result<HttpClient> create(const HttpOptions& options);
+  HttpClient();
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;
   ~HttpClient();
 
-  /// POST of a form. Never fails otherwise than in the answer.
-  [[nodiscard]] HttpAnswer post(const std::string& url, const FormFields& form);
-  [[nodiscard]] HttpAnswer get(const std::string& url);
+  /// Never fails otherwise than in the answer.
+  [[nodiscard]] HttpAnswer send(const HttpCall& call);
+  /// A header of the last answer; empty: it had none of this name.
+  [[nodiscard]] std::string last_header(const char* name) const;
 
  private:
   struct Handle;
-  explicit HttpClient(std::unique_ptr<Handle> handle, const HttpOptions& options);
-  HttpAnswer request(const std::string& url, const std::string* form);
-  HttpAnswer attempt(const std::string& url, const std::string* form);
-
   std::unique_ptr<Handle> handle_;
-  HttpOptions options_;
 };
 
+/// `send` again after failures that may pass (no connection, time-out, 429, 5xx), up to `retries`
+/// times, after a pause that doubles each time; not after Stopped.
+struct HttpRetries {
+  uint32_t retries = 3;
+  double pause_s = 0.5;
+};
+[[nodiscard]] HttpAnswer send_with_retries(HttpClient& client, const HttpCall& call,
+                                           const HttpRetries& retries,
+                                           uint32_t* attempts = nullptr);
+
+/// `text` as part of a path, query or form: all but letters, digits and -._~ as %XX.
+[[nodiscard]] std::string url_part(std::string_view text);
+/// "a=1&b=x%20y".
+[[nodiscard]] std::string form_text(const std::vector<std::pair<std::string, std::string>>& fields);
 /// An address without the password in it, for messages.
 [[nodiscard]] std::string without_password(const std::string& url);
 

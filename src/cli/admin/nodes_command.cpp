@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/http/http_client.hpp"
 #include "cli/jobs/job_row.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/shell/command.hpp"
@@ -114,7 +115,7 @@ int change(const NodesArguments& arguments, const char* what) {
   int code = 0;
   for (const std::string& node : arguments.nodes) {
     const auto answer =
-        post_json(*client, fmt::format("/v1/nodes/{}/{}", serve::api::url_part(node), what), *body);
+        post_json(*client, fmt::format("/v1/nodes/{}/{}", base::http::url_part(node), what), *body);
     if (answer) {
       fmt::print("{} {}\n", draining ? "draining" : "resumed", node);
       continue;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/date_time.hpp"
+#include "base/http/http_client.hpp"
 #include "cli/jobs/job_row.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/shell/command.hpp"
@@ -142,7 +143,7 @@ int cancel(const ListArguments& arguments) {
   if (!client) return report_error(client.error());
   int code = 0;
   for (const std::string& name : arguments.names) {
-    const auto answer = client->remove("/v1/reservations/" + serve::api::url_part(name));
+    const auto answer = client->remove("/v1/reservations/" + base::http::url_part(name));
     if (answer) {
       fmt::print("cancelled {}\n", name);
       continue;

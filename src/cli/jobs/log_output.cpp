@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/http/http_client.hpp"
 #include "base/number.hpp"
 #include "cli/jobs/daemon_absence.hpp"
 #include "cli/jobs/live_client.hpp"
@@ -32,7 +33,7 @@ Status write_all(int out, std::string_view bytes) {
 }
 
 std::string path_of(const std::string& job, const LogChoice& choice) {
-  return fmt::format("/v1/jobs/{}/log?stream={}", serve::api::url_part(job),
+  return fmt::format("/v1/jobs/{}/log?stream={}", base::http::url_part(job),
                      choice.standard_error ? "stderr" : "stdout");
 }
 
@@ -97,7 +98,7 @@ Status follow(serve::api::ApiClient& client, const std::string& job, const std::
     if (!out.problem || interrupted()) return {};
     answered = answered || client.last_status() != 0;
     if (!streamed && (!answered || !is_away(client))) return streamed;
-    const auto now = get_json(client, "/v1/jobs/" + serve::api::url_part(job));
+    const auto now = get_json(client, "/v1/jobs/" + base::http::url_part(job));
     if (now) absence.ends();
     if (now && text_of(*now, "state") == "done") {
       const auto rest = print_rest(client, path, out);

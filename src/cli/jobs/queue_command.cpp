@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/http/http_client.hpp"
 #include "cli/jobs/job_choice.hpp"
 #include "cli/jobs/job_row.hpp"
 #include "cli/jobs/live_client.hpp"
@@ -25,14 +26,14 @@ struct QueueArguments {
 
 /// `?...` of GET /v1/jobs.
 std::string query_of(const QueueArguments& arguments) {
-  std::string query = !arguments.state.empty() ? "state=" + serve::api::url_part(arguments.state)
+  std::string query = !arguments.state.empty() ? "state=" + base::http::url_part(arguments.state)
                       : arguments.all          ? std::string{}
                                                : std::string(kUnfinished);
   const auto add = [&](const std::string& part) { query += (query.empty() ? "" : "&") + part; };
   if (arguments.user.empty()) {
     add("all=1");
   } else if (arguments.user != "me") {
-    add("user=" + serve::api::url_part(arguments.user));
+    add("user=" + base::http::url_part(arguments.user));
   }
   return query;
 }

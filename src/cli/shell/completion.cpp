@@ -1,17 +1,11 @@
 // Completion scripts: one case for each command, made from the commands' own options.
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/shell/command_tree.hpp"
 
 namespace goban::cli {
 namespace {
-
-std::string joined(const std::vector<std::string>& parts, const char* between) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : between) + part;
-  return out;
-}
 
 /// Paths as the scripts build them: " trace generate".
 std::string spaced(const CommandNode& node) {
@@ -25,7 +19,7 @@ std::string option_names(const CommandNode& node) {
   for (const CommandOption& option : node.options) {
     names.insert(names.end(), option.names.begin(), option.names.end());
   }
-  return joined(names, " ");
+  return fmt::format("{}", fmt::join(names, " "));
 }
 
 bool takes_jobs(const CommandNode& node) {
@@ -93,8 +87,8 @@ std::string bash_completion(const std::vector<CommandNode>& tree) {
       "  case \"$command\" in\n";
   for (const CommandNode& node : tree) {
     out += fmt::format("    \"{}\") commands={} options={}{} ;;\n", spaced(node),
-                       shell_quoted(joined(node.children, " ")), shell_quoted(option_names(node)),
-                       takes_jobs(node) ? " jobs=1" : "");
+                       shell_quoted(fmt::format("{}", fmt::join(node.children, " "))),
+                       shell_quoted(option_names(node)), takes_jobs(node) ? " jobs=1" : "");
   }
   out += fmt::format(
       "  esac\n"

@@ -18,7 +18,7 @@ using site::telemetry::Sampling;
 using std::chrono::steady_clock;
 
 struct CollectArguments {
-  std::string program = "nvidia-smi";
+  std::string program;
   double timeout_s = 10;
   double interval_s = 0;
   std::string folder;
@@ -51,7 +51,9 @@ base::Status write_page(const std::string& folder, const std::string& page) {
 /// Calls take(sampling) now and then every interval until Ctrl-C; once for an interval of 0.
 template <typename Take>
 int sample_loop(const CollectArguments& arguments, const Take& take) {
-  site::telemetry::GpuSampler sampler(arguments.program, arguments.timeout_s, &interrupted());
+  site::telemetry::GpuSampler sampler({.program = arguments.program,
+                                       .timeout_s = arguments.timeout_s,
+                                       .interrupted = &interrupted()});
   // The share of busy CPU time needs a little time to look at.
   constexpr auto kFirstLook = std::chrono::milliseconds(200);
   std::this_thread::sleep_for(kFirstLook);
@@ -132,9 +134,11 @@ int collect_exporter(const CollectArguments& arguments) {
 Command* add_collector(Command* command, const char* name, const char* what,
                        CollectArguments& arguments) {
   Command* c = command->add_subcommand(name, what);
-  c->add_option("--nvidia-smi", arguments.program, "Program to ask")->capture_default_str();
+  c->add_option("--nvidia-smi", arguments.program,
+                "Ask this program, not NVIDIA's library (default: nvidia-smi, without the library)")
+      ->type_name("PROGRAM");
   c->add_option("--timeout", arguments.timeout_s,
-                "Seconds until a hanging nvidia-smi is killed and the sampling is a failure")
+                "Seconds until a driver that hangs makes the sampling fail")
       ->range(0.1, 600.0)
       ->capture_default_str();
   return c;
@@ -157,7 +161,7 @@ void add_collect(Command& app, Action& action) {
       "Examples:\n"
       "  * * * * * root goban collect textfile --dir /var/lib/node_exporter   (in cron.d)\n"
       "  goban collect textfile --dir /var/lib/node_exporter --interval 15\n"
-      "When nvidia-smi fails or hangs, the file says so and has no values: docs/collect.md.");
+      "When the driver fails or hangs, the file says so and has no values: docs/collect.md.");
   file->callback([text, &action] { action = [text] { return collect_textfile(*text); }; });
 
   auto http = std::make_shared<CollectArguments>();

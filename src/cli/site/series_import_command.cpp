@@ -45,7 +45,7 @@ struct ImportArguments {
   std::string matchers;
   uint32_t nodes_per_query = 64;
   double block_h = 6;
-  base::http::HttpOptions http;
+  site::telemetry::HttpOptions http;
 };
 
 const std::map<std::string, site::series::FileFormat>& formats() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/http/http_client.hpp"
 #include "cli/jobs/live_client.hpp"
 #include "cli/shell/command.hpp"
 #include "cli/study/run_record.hpp"
@@ -29,7 +30,7 @@ Result<std::string> explain_live(const ExplainArguments& arguments) {
     return base::failure(std::move(client.error()));
   }
   const auto answer =
-      get_json(*client, fmt::format("/v1/jobs/{}/explain", serve::api::url_part(arguments.job)));
+      get_json(*client, fmt::format("/v1/jobs/{}/explain", base::http::url_part(arguments.job)));
   if (!answer) {
     base::Error error = answer.error();
     if (client->last_status() == 0) {

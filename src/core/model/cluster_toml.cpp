@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/number.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/model/name_pattern.hpp"
@@ -12,21 +13,12 @@
 namespace goban::core::model {
 namespace {
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
 void add_line(std::string& out, std::string_view key, std::string_view value) {
   fmt::format_to(std::back_inserter(out), "{} = {}\n", key, value);
 }
 
 void add_bytes(std::string& out, std::string_view key, int64_t bytes) {
-  if (bytes > 0) add_line(out, key, quoted(base::bytes_text(bytes)));
+  if (bytes > 0) add_line(out, key, base::quoted(base::bytes_text(bytes)));
 }
 
 void add_number(std::string& out, std::string_view key, double value) {
@@ -148,21 +140,21 @@ void add_nodes(std::string& out, const Cluster& cluster, const std::vector<NodeF
   const NodeFacts& fact = facts[run.begin];
   out += "\n[[nodes]]\n";
   add_line(out, "count", std::to_string(run.end - run.begin));
-  add_line(out, "name", quoted(run.pattern.text()));
+  add_line(out, "name", base::quoted(run.pattern.text()));
   if (run.pattern.has_number()) add_line(out, "start", std::to_string(run.start));
   add_line(out, "gpus", std::to_string(fact.num_gpus));
   if (!cluster.gpu_models().empty()) {
-    add_line(out, "gpu_model", quoted(cluster.gpu_models()[fact.gpu_model].name));
+    add_line(out, "gpu_model", base::quoted(cluster.gpu_models()[fact.gpu_model].name));
   }
   if (fact.islands > 1) add_line(out, "islands", std::to_string(fact.islands));
   add_host(out, fact.host);
   if (rack_size > 0) {
     add_line(out, "nodes_per_rack", std::to_string(rack_size));
   } else if (fact.rack) {
-    add_line(out, "rack", quoted(fmt::format("rack{}", *fact.rack)));
+    add_line(out, "rack", base::quoted(fmt::format("rack{}", *fact.rack)));
   }
-  if (fact.zone) add_line(out, "zone", quoted(fmt::format("zone{}", *fact.zone)));
-  if (fact.site) add_line(out, "site", quoted(fmt::format("site{}", *fact.site)));
+  if (fact.zone) add_line(out, "zone", base::quoted(fmt::format("zone{}", *fact.zone)));
+  if (fact.site) add_line(out, "site", base::quoted(fmt::format("site{}", *fact.site)));
 }
 
 void add_run(std::string& out, const Cluster& cluster, const std::vector<NodeFacts>& facts,
@@ -186,10 +178,11 @@ void add_links(std::string& out, const Cluster& cluster) {
       continue;
     }
     out += "\n[[link]]\n";
-    add_line(out, "level", quoted(level.name));
+    add_line(out, "level", base::quoted(level.name));
     add_number(out, "bandwidth", level.bandwidth_bytes_per_s);
     if (level.latency_s > 0) {
-      add_line(out, "latency", quoted(base::duration_text(base::from_seconds(level.latency_s))));
+      add_line(out, "latency",
+               base::quoted(base::duration_text(base::from_seconds(level.latency_s))));
     }
     if (level.locality_penalty) add_number(out, "locality_penalty", *level.locality_penalty);
   }
@@ -198,15 +191,16 @@ void add_links(std::string& out, const Cluster& cluster) {
 void add_resource_types(std::string& out, const Cluster& cluster) {
   for (const ResourceType& type : cluster.resource_types()) {
     out += "\n[[resource_type]]\n";
-    add_line(out, "name", quoted(type.name));
+    add_line(out, "name", base::quoted(type.name));
     if (type.gpus > 0) add_line(out, "gpus", std::to_string(type.gpus));
     add_host(out, type.host);
     add_line(out, "max_instances", std::to_string(type.max_instances));
     if (type.walltime_max_ns > 0) {
-      add_line(out, "walltime_max", quoted(base::duration_text(type.walltime_max_ns)));
+      add_line(out, "walltime_max", base::quoted(base::duration_text(type.walltime_max_ns)));
     }
     if (type.walltime_default_ns > 0) {
-      add_line(out, "walltime_default", quoted(base::duration_text(type.walltime_default_ns)));
+      add_line(out, "walltime_default",
+               base::quoted(base::duration_text(type.walltime_default_ns)));
     }
   }
 }
@@ -215,10 +209,10 @@ void add_resource_types(std::string& out, const Cluster& cluster) {
 
 std::string to_toml(const Cluster& cluster) {
   std::string out;
-  if (!cluster.name().empty()) add_line(out, "name", quoted(cluster.name()));
+  if (!cluster.name().empty()) add_line(out, "name", base::quoted(cluster.name()));
   for (const GpuModel& gpu : cluster.gpu_models()) {
     out += "\n[[gpu_model]]\n";
-    add_line(out, "name", quoted(gpu.name));
+    add_line(out, "name", base::quoted(gpu.name));
     add_bytes(out, "memory", gpu.mem_bytes);
     add_number(out, "power_max_w", gpu.power_max_w);
     add_number(out, "power_idle_w", gpu.power_idle_w);

@@ -1,4 +1,5 @@
-// The books of accounts and users: who used how much, and who may hold what (core/model/site_rules.hpp).
+// The books of accounts and users: who used how much, and who may hold what
+// (core/model/site_rules.hpp).
 #pragma once
 
 #include <cstdint>

@@ -32,9 +32,6 @@ inline constexpr const char* kSystemSocket = "/run/goban/goban.sock";
 /// is ca_file. Errors: Usage if `asked` is none of these, or a token would travel unencrypted.
 [[nodiscard]] base::Result<ServerAddress> find_server(const std::string& asked = {});
 
-/// `text` as part of a path or query: all but letters, digits and -._~ as %XX.
-[[nodiscard]] std::string url_part(std::string_view text);
-
 /// One connection, kept open between requests. One thread; make another client for another thread.
 /// Errors of all calls: what the server said, as message, field and remedy (BadData if the request
 /// was wrong: 400, 413; else Failed); Failed if nobody listens or the answer takes too long. A
@@ -54,8 +51,8 @@ class ApiClient {
   [[nodiscard]] base::Result<std::string> remove(const std::string& path);
   /// Gives out the body as it comes, without a time limit, until it ends or `take` returns false.
   /// `take` is also called with nothing about once a second, so that it can look for Ctrl-C.
-  [[nodiscard]] base::Status stream(const std::string& path,
-                                    const std::function<bool(std::string_view)>& take);
+  using Take = std::function<bool(std::string_view)>;
+  [[nodiscard]] base::Status stream(const std::string& path, const Take& take);
 
   /// HTTP status of the last answer; 0 = there was none.
   [[nodiscard]] int last_status() const;
@@ -67,8 +64,11 @@ class ApiClient {
   [[nodiscard]] const std::string& server_name() const;
 
  private:
-  struct Handle;
-  std::unique_ptr<Handle> handle_;
+  struct Connection;
+  /// `take`: as of stream(), or null.
+  [[nodiscard]] base::Result<std::string> request(const char* method, const std::string& path,
+                                                  const std::string& json, const Take* take);
+  std::unique_ptr<Connection> connection_;
 };
 
 }  // namespace goban::serve::api

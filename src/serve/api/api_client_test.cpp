@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/http/http_client.hpp"
+
 namespace goban::serve::api {
 namespace {
 
@@ -201,9 +203,9 @@ TEST_F(FindServer, TokensDoNotTravelUnencrypted) {
 }
 
 TEST(UrlPart, EscapesAllButPlainLetters) {
-  EXPECT_EQ(url_part("a-Z.0_~"), "a-Z.0_~");
-  EXPECT_EQ(url_part("a/b c&\xc3\xa9"), "a%2Fb%20c%26%C3%A9");
-  EXPECT_EQ(url_part(std::string_view("\0", 1)), "%00");
+  EXPECT_EQ(base::http::url_part("a-Z.0_~"), "a-Z.0_~");
+  EXPECT_EQ(base::http::url_part("a/b c&\xc3\xa9"), "a%2Fb%20c%26%C3%A9");
+  EXPECT_EQ(base::http::url_part(std::string_view("\0", 1)), "%00");
 }
 
 }  // namespace

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/gpus/gpu.hpp"
 #include "base/time.hpp"
 #include "core/model/ids.hpp"
-#include "serve/api/gpu_reading.hpp"
 
 namespace goban::serve::api {
+
+using base::gpus::GpuReading;
 
 struct GpuWindow {
   std::vector<core::model::GpuId> gpus{};

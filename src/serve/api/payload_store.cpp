@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.hpp"
 #include "live/journal/file_calls.hpp"
 
 namespace goban::serve::api {
@@ -27,41 +28,16 @@ bool is_ours(std::string_view name) {
          name.find_first_not_of("0123456789abcdef", kPrefix.size()) == std::string_view::npos;
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int number() const { return number_; }
-  [[nodiscard]] bool good() const { return number_ >= 0; }
-
- private:
-  int number_;
-};
-
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(count));
-  }
-  return true;
-}
-
 /// Makes the folder and the file in it; the pack makes them safe.
 bool write_file(int root, const std::string& name, std::string_view payload) {
   if (::mkdirat(root, name.c_str(), S_IRWXU) != 0) return false;
-  const Descriptor folder(
+  const base::Descriptor folder(
       ::openat(root, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder.good()) return false;
-  const Descriptor file(::openat(folder.number(), kPayloadFile,
-                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                                 S_IRUSR | S_IWUSR));
-  return file.good() && write_all(file.number(), payload);
+  if (!folder) return false;
+  const base::Descriptor file(::openat(folder.get(), kPayloadFile,
+                                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                                       S_IRUSR | S_IWUSR));
+  return file && base::write_all(file.get(), payload);
 }
 
 void remove_file(int root, const std::string& name) {

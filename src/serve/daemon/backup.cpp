@@ -140,8 +140,8 @@ Result<BackupSummary> back_up(const ServeConfig& config, const std::string& to) 
                         "name a folder of its own for each back-up");
   }
   if (auto made = make_private(target); !made) return base::failure(made.error());
-  // While it is locked, the daemon removes no payload (live/engine/local/run_folder.hpp), so all jobs of
-  // the journal that are not over have theirs.
+  // While it is locked, the daemon removes no payload (live/engine/local/run_folder.hpp), so all
+  // jobs of the journal that are not over have theirs.
   const live::journal::OpenFile payloads(
       ::open((state / "payloads").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!payloads.is_open() || ::flock(payloads.fd(), LOCK_EX) != 0) {

@@ -141,24 +141,20 @@ void GpuWatcher::work() {
 
 void GpuWatcher::look() {
   const TimeNs now = now_ns();
-  const std::vector<base::gpus::GpuReading> read = watch_.read(holding_runs(desk_), now);
-  api::GpuReadings found{.at_ns = now, .gpus = std::vector<api::GpuReading>(read.size())};
-  sums_.resize(read.size());
-  for (size_t i = 0; i < read.size(); ++i) {
-    found.gpus[i] = {.util_pct = read[i].util_pct,
-                     .mem_used_bytes = read[i].mem_used_bytes,
-                     .power_w = read[i].power_w,
-                     .temperature_c = read[i].temperature_c};
+  api::GpuReadings found{.at_ns = now, .gpus = watch_.read(holding_runs(desk_), now)};
+  sums_.resize(found.gpus.size());
+  for (size_t i = 0; i < found.gpus.size(); ++i) {
+    const api::GpuReading& each = found.gpus[i];
     Sum& sum = sums_[i];
-    if (read[i].util_pct >= 0) {
-      sum.util_pct += read[i].util_pct;
+    if (each.util_pct >= 0) {
+      sum.util_pct += each.util_pct;
       ++sum.num_util;
     }
-    if (read[i].power_w >= 0) {
-      sum.power_w += read[i].power_w;
+    if (each.power_w >= 0) {
+      sum.power_w += each.power_w;
       ++sum.num_power;
     }
-    sum.last = found.gpus[i];
+    sum.last = each;
   }
   {
     const std::scoped_lock lock(mutex_);

@@ -63,7 +63,7 @@ class Collect : public testing::Test {
 };
 
 TEST_F(Collect, AGoodSamplingReadsBackAsItWas) {
-  GpuSampler sampler(fake(), 10);
+  GpuSampler sampler({.program = fake(), .timeout_s = 10});
   const Sampling sampling = sampler.sample();
   EXPECT_EQ(sampling.problem, "");
   ASSERT_EQ(sampling.gpus.size(), 3U);
@@ -97,7 +97,7 @@ TEST_F(Collect, FailuresHaveAReasonAndNoValues) {
       {"head -c 100000 /dev/urandom; exit 0", "not a row"},
       {"exec yes", "over 4194304 bytes"}};
   for (const auto& [instead, problem] : cases) {
-    GpuSampler sampler(fake(instead), 10);
+    GpuSampler sampler({.program = fake(instead), .timeout_s = 10});
     const Sampling sampling = sampler.sample();
     EXPECT_THAT(sampling.problem, HasSubstr(problem)) << instead;
     const std::string page = metrics_page(sampling);
@@ -105,13 +105,13 @@ TEST_F(Collect, FailuresHaveAReasonAndNoValues) {
     EXPECT_THAT(page, Not(HasSubstr("{gpu=")));
     EXPECT_THAT(page, Not(HasSubstr("goban_gpu_sample_time_seconds ")));
   }
-  GpuSampler absent(folder / "absent", 10);
+  GpuSampler absent({.program = folder / "absent", .timeout_s = 10});
   EXPECT_THAT(absent.sample().problem, HasSubstr("cannot run"));
 }
 
 TEST_F(Collect, AHangingProgramIsKilledWithItsChildren) {
   // The child keeps the pipe open; it would be found if it lived on.
-  GpuSampler sampler(fake("sleep 61.4711 & sleep 61.4712"), 0.3);
+  GpuSampler sampler({.program = fake("sleep 61.4711 & sleep 61.4712"), .timeout_s = 0.3});
   const auto begin = std::chrono::steady_clock::now();
   const Sampling sampling = sampler.sample();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -131,7 +131,8 @@ TEST_F(Collect, AHangingProgramIsKilledWithItsChildren) {
 }
 
 TEST_F(Collect, WithoutProcessesTheGpusAreStillKnown) {
-  GpuSampler sampler(fake("case \"$1\" in --query-compute*) exit 3;; esac"), 10);
+  GpuSampler sampler(
+      {.program = fake("case \"$1\" in --query-compute*) exit 3;; esac"), .timeout_s = 10});
   const Sampling sampling = sampler.sample();
   EXPECT_EQ(sampling.problem, "");
   EXPECT_FALSE(sampling.gpus[0].processes);
@@ -192,10 +193,9 @@ TEST_F(Collect, ExporterServesAndAPortIsTakenOnce) {
   const auto exporter = Exporter::start("127.0.0.1", 0, [] { return std::string("a 1\n"); });
   ASSERT_TRUE(exporter) << exporter.error().text();
   const std::string url = "http://127.0.0.1:" + std::to_string(exporter->port());
-  auto client = base::http::HttpClient::create({.timeout_s = 5, .retries = 0});
-  ASSERT_TRUE(client);
-  EXPECT_EQ(client->get(url + "/metrics").body, "a 1\n");
-  EXPECT_EQ(client->get(url + "/other").status, 404);
+  base::http::HttpClient client;
+  EXPECT_EQ(client.send({.url = url + "/metrics", .timeout_s = 5}).body, "a 1\n");
+  EXPECT_EQ(client.send({.url = url + "/other", .timeout_s = 5}).status, 404);
   EXPECT_FALSE(Exporter::start("127.0.0.1", exporter->port(), [] { return std::string(); }));
   EXPECT_TRUE(parse_listen(":9417"));
   EXPECT_EQ(parse_listen("[::1]:1")->first, "::1");
@@ -206,7 +206,7 @@ TEST_F(Collect, ExporterServesAndAPortIsTakenOnce) {
 
 TEST_F(Collect, ARealPrometheusScrapesIt) {
   if (!have_program("prometheus")) GTEST_SKIP() << "Debian package prometheus is not installed";
-  GpuSampler sampler(fake(), 10);
+  GpuSampler sampler({.program = fake(), .timeout_s = 10});
   const Sampling first = sampler.sample();
   std::atomic<int> scrapes = 0;
   const auto exporter = Exporter::start("127.0.0.1", 0, [&] {

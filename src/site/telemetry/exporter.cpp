@@ -1,26 +1,55 @@
 #include "site/telemetry/exporter.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <httplib.h>
-#include <thread>
+#include <netdb.h>
+#include <sys/socket.h>
 
+#include "base/http/http_server.hpp"
 #include "base/number.hpp"
 
 namespace goban::site::telemetry {
 
-struct Exporter::Server {
-  httplib::Server http;
-  std::function<std::string()> page;
-  std::thread thread;
-  int port = 0;
+using base::http::HttpServer;
+using base::http::Request;
+using base::http::Response;
 
-  Server() = default;
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
-  ~Server() {
-    http.stop();
-    if (thread.joinable()) thread.join();
+namespace {
+
+/// The first IP address of a name; the name itself if it is one or has none.
+std::string address_of(const std::string& host) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), nullptr, &wanted, &found) != 0) return host;
+  constexpr socklen_t kTextMax = 64;
+  std::string text(kTextMax, '\0');
+  const int problem = ::getnameinfo(found->ai_addr, found->ai_addrlen, text.data(), kTextMax,
+                                    nullptr, 0, NI_NUMERICHOST);
+  ::freeaddrinfo(found);
+  return problem == 0 ? text.c_str() : host;
+}
+
+Response answer(const Request& request, const std::function<std::string()>& page) {
+  Response response{.content_type = "text/plain; version=0.0.4; charset=utf-8"};
+  if (request.method != "GET") {
+    response.status = base::http::kMethodNotAllowed;
+  } else if (request.path == "/metrics") {
+    response.body = page();
+  } else if (request.path == "/") {
+    response.content_type = "text/html";
+    response.body = "<a href=\"/metrics\">goban: GPU metrics</a>\n";
+  } else {
+    response.status = base::http::kNotFound;
   }
+  return response;
+}
+
+}  // namespace
+
+struct Exporter::Server {
+  uint16_t port = 0;
+  std::unique_ptr<HttpServer> http;
 };
 
 Exporter::Exporter(std::unique_ptr<Server> server) : server_(std::move(server)) {}
@@ -32,39 +61,22 @@ int Exporter::port() const { return server_->port; }
 
 base::Result<Exporter> Exporter::start(const std::string& host, int port,
                                        std::function<std::string()> page) {
-  constexpr size_t kThreads = 4;
-  constexpr size_t kRequestBytesMax = 4096;
-  constexpr time_t kPatience_s = 5;
-  auto server = std::make_unique<Server>();
-  server->page = std::move(page);
-  server->http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-  server->http.set_payload_max_length(kRequestBytesMax);
-  server->http.set_read_timeout(kPatience_s);
-  server->http.set_write_timeout(kPatience_s);
-  Server* const raw = server.get();
-  server->http.Get("/metrics", [raw](const httplib::Request&, httplib::Response& response) {
-    response.set_content(raw->page(), "text/plain; version=0.0.4; charset=utf-8");
-  });
-  server->http.Get("/", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("<a href=\"/metrics\">goban: GPU metrics</a>\n", "text/html");
-  });
-  // SO_REUSEPORT, the library's own choice, would let two exporters share a port unnoticed.
-  server->http.set_socket_options([](socket_t socket) {
-    const int yes = 1;
-    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  });
-  if (port == 0) {
-    server->port = server->http.bind_to_any_port(host);
-  } else if (server->http.bind_to_port(host, port)) {
-    server->port = port;
-  }
-  if (server->port <= 0) {
+  constexpr base::http::HttpLimits kLimits{
+      .body_bytes_max = 4096, .connections_max = 64, .idle_s = 5, .workers = 4, .waiting_max = 64};
+  auto socket = base::http::ListenSocket::tcp_at(address_of(host), static_cast<uint16_t>(port));
+  if (!socket) {
     return base::failed(fmt::format("cannot listen on {}:{}", host, port),
                         "is another exporter running there? --listen names another port");
   }
-  server->thread = std::thread([raw] { raw->http.listen_after_bind(); });
-  // stop() before the loop runs would be lost.
-  while (!raw->http.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  auto server = std::make_unique<Server>();
+  server->port = socket->port();
+  std::vector<base::http::ListenSocket> sockets;
+  sockets.push_back(std::move(*socket));
+  auto http = HttpServer::start(
+      std::move(sockets), {}, kLimits,
+      [page = std::move(page)](const Request& request) { return answer(request, page); }, [] {});
+  if (!http) return base::failure(http.error());
+  server->http = std::move(*http);
   return Exporter(std::move(server));
 }
 

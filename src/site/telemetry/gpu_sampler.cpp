@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <fmt/format.h>
 #include <fstream>
 #include <sstream>
 
+#include "base/clock.hpp"
 #include "base/field_splitter.hpp"
 #include "base/number.hpp"
+#include "base/text.hpp"
 #include "site/series/input/nvidia_smi.hpp"
 
 namespace goban::site::telemetry {
@@ -33,18 +34,12 @@ constexpr std::array<Column, 7> kColumns{{
 }};
 constexpr size_t kIdentities = 4;  // index, uuid, name, mig.mode.current
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 /// Calls visit(line) for the lines that are not blank; stops at the first failure.
 template <typename Visit>
 base::Status for_lines(std::string_view text, const Visit& visit) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
+    const std::string_view line = base::trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty()) continue;
     if (auto visited = visit(line); !visited) return visited;
@@ -58,12 +53,7 @@ base::Status bad_row(std::string_view line) {
                         fmt::format("not a row of the query: {}", line.substr(0, kShown)));
 }
 
-int64_t now_ms() {
-  using std::chrono::duration_cast;
-  return duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
+constexpr int64_t kNanosInMilli = 1'000'000;
 
 }  // namespace
 
@@ -73,18 +63,18 @@ std::string gpu_query() {
   return query;
 }
 
-base::Result<std::vector<GpuReading>> parse_gpu_rows(std::string_view text) {
-  std::vector<GpuReading> gpus;
+base::Result<std::vector<SampledGpu>> parse_gpu_rows(std::string_view text) {
+  std::vector<SampledGpu> gpus;
   base::FieldSplitter splitter;
   const auto parsed = for_lines(text, [&](std::string_view line) -> base::Status {
     if (!splitter.split(line)) return bad_row(line);
     const auto fields = splitter.fields();
     if (fields.size() != kIdentities + kColumns.size()) return bad_row(line);
-    GpuReading gpu;
-    gpu.index = trimmed(fields[0]);
-    gpu.uuid = trimmed(fields[1]);
-    gpu.name = trimmed(fields[2]);
-    gpu.mig = trimmed(fields[3]) == "Enabled";
+    SampledGpu gpu;
+    gpu.index = base::trimmed(fields[0]);
+    gpu.uuid = base::trimmed(fields[1]);
+    gpu.name = base::trimmed(fields[2]);
+    gpu.mig = base::trimmed(fields[3]) == "Enabled";
     if (!base::parse_int(gpu.index) || gpu.uuid.empty()) return bad_row(line);
     for (size_t i = 0; i < kColumns.size(); ++i) {
       const auto reading = series::parse_nvidia_smi_cell(fields[kIdentities + i],
@@ -103,14 +93,16 @@ base::Result<std::vector<GpuReading>> parse_gpu_rows(std::string_view text) {
   return gpus;
 }
 
-base::Status count_processes(std::string_view text, std::vector<GpuReading>& gpus) {
+base::Status count_processes(std::string_view text, std::vector<SampledGpu>& gpus) {
   std::vector<uint64_t> counts(gpus.size(), 0);
   auto counted = for_lines(text, [&](std::string_view line) -> base::Status {
     const size_t comma = line.find(',');
-    if (comma == std::string_view::npos || !base::parse_int(trimmed(line.substr(comma + 1)))) {
+    if (comma == std::string_view::npos ||
+        !base::parse_int(base::trimmed(line.substr(comma + 1)))) {
       return bad_row(line);
     }
-    const auto gpu = std::ranges::find(gpus, trimmed(line.substr(0, comma)), &GpuReading::uuid);
+    const auto gpu =
+        std::ranges::find(gpus, base::trimmed(line.substr(0, comma)), &SampledGpu::uuid);
     if (gpu != gpus.end()) ++counts[static_cast<size_t>(gpu - gpus.begin())];
     return {};
   });
@@ -154,27 +146,39 @@ std::optional<int64_t> HostSampler::mem_used_bytes() const {
   return (*total_kib - *available_kib) * kKibibyte;
 }
 
-Sampling GpuSampler::sample() {
+GpuSampler::GpuSampler(const SamplerOptions& options)
+    : smi_(options.program.empty() ? "nvidia-smi" : options.program, options.interrupted),
+      timeout_s_(options.timeout_s) {
+  if (options.program.empty()) {
+    if (auto library = base::gpus::NvmlLibrary::load()) nvml_.emplace(std::move(*library));
+  }
+  (void)host_.cpu_util_pct();
+}
+
+Sampling GpuSampler::sample_program() {
   Sampling result;
-  const auto begin = std::chrono::steady_clock::now();
+  const base::TimeNs begin_ns = base::steady_ns();
   const base::gpus::ProgramOutput rows =
       smi_.run({gpu_query(), "--format=csv,noheader,nounits"}, timeout_s_);
-  result.time_ms = now_ms();
-  result.duration_s =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.time_ms = base::wall_ns() / kNanosInMilli;
+  result.duration_s = base::to_seconds(base::steady_ns() - begin_ns);
   result.problem = rows.problem;
-  if (result.problem.empty()) {
-    auto gpus = parse_gpu_rows(rows.out);
-    if (gpus) {
-      result.gpus = std::move(*gpus);
-      const base::gpus::ProgramOutput apps =
-          smi_.run({"--query-compute-apps=gpu_uuid,pid", "--format=csv,noheader"}, timeout_s_);
-      // Without them the GPUs are still known; their processes are not.
-      if (apps.problem.empty()) (void)count_processes(apps.out, result.gpus);
-    } else {
-      result.problem = gpus.error().text();
-    }
+  if (!result.problem.empty()) return result;
+  auto gpus = parse_gpu_rows(rows.out);
+  if (!gpus) {
+    result.problem = gpus.error().text();
+    return result;
   }
+  result.gpus = std::move(*gpus);
+  const base::gpus::ProgramOutput apps =
+      smi_.run({"--query-compute-apps=gpu_uuid,pid", "--format=csv,noheader"}, timeout_s_);
+  // Without them the GPUs are still known; their processes are not.
+  if (apps.problem.empty()) (void)count_processes(apps.out, result.gpus);
+  return result;
+}
+
+Sampling GpuSampler::sample() {
+  Sampling result = nvml_ ? nvml_->sample(timeout_s_) : sample_program();
   result.cpu_util_pct = host_.cpu_util_pct();
   result.host_mem_used_bytes = host_.mem_used_bytes();
   return result;

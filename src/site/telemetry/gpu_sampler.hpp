@@ -1,19 +1,23 @@
-// One sampling of a node's GPUs by nvidia-smi, and of the node itself.
+// One sampling of a node's GPUs, and of the node itself: by NVIDIA's management library, or by
+// nvidia-smi where that is absent.
 #pragma once
 
 #include <cstdint>
+#include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/gpus/nvml.hpp"
 #include "base/gpus/smi_process.hpp"
 #include "base/result.hpp"
 #include "site/series/sample.hpp"
 
 namespace goban::site::telemetry {
 
-struct GpuReading {
+struct SampledGpu {
   std::string index;
   std::string uuid;
   std::string name;
@@ -23,10 +27,10 @@ struct GpuReading {
 };
 
 struct Sampling {
-  int64_t time_ms = 0;    ///< when nvidia-smi answered
-  double duration_s = 0;  ///< of nvidia-smi
+  int64_t time_ms = 0;    ///< when the driver answered
+  double duration_s = 0;  ///< that it took
   std::string problem;    ///< why there are no GPUs; empty if all is well
-  std::vector<GpuReading> gpus;
+  std::vector<SampledGpu> gpus;
   std::optional<double> cpu_util_pct;
   std::optional<int64_t> host_mem_used_bytes;
 };
@@ -34,10 +38,10 @@ struct Sampling {
 /// What --query-gpu is asked for, and its rows (csv,noheader,nounits). Errors: BadData, with the
 /// line that is no such row.
 [[nodiscard]] std::string gpu_query();
-[[nodiscard]] base::Result<std::vector<GpuReading>> parse_gpu_rows(std::string_view text);
+[[nodiscard]] base::Result<std::vector<SampledGpu>> parse_gpu_rows(std::string_view text);
 /// Counts the processes of --query-compute-apps=gpu_uuid,pid (csv,noheader) into the GPUs.
 /// Errors: BadData.
-[[nodiscard]] base::Status count_processes(std::string_view text, std::vector<GpuReading>& gpus);
+[[nodiscard]] base::Status count_processes(std::string_view text, std::vector<SampledGpu>& gpus);
 
 /// Share of CPU time not idle between two calls, and memory in use, of /proc.
 class HostSampler {
@@ -53,16 +57,35 @@ class HostSampler {
   uint64_t total_ = 0;
 };
 
+/// Asks NVIDIA's management library, in a thread of its own: a driver that hangs costs a sampling,
+/// and no other is begun before it answers.
+class NvmlSampler {
+ public:
+  explicit NvmlSampler(std::shared_ptr<const base::gpus::NvmlLibrary> library);
+  /// GPUs, or a problem.
+  [[nodiscard]] Sampling sample(double timeout_s);
+
+ private:
+  std::shared_ptr<const base::gpus::NvmlLibrary> library_;
+  std::future<Sampling> pending_;
+};
+
+struct SamplerOptions {
+  std::string program{};  ///< such as nvidia-smi; empty: the library, or else nvidia-smi
+  double timeout_s = 10;
+  const std::atomic<bool>* interrupted = nullptr;
+};
+
 class GpuSampler {
  public:
-  GpuSampler(std::string program, double timeout_s, const std::atomic<bool>* interrupted = nullptr)
-      : smi_(std::move(program), interrupted), timeout_s_(timeout_s) {
-    (void)host_.cpu_util_pct();
-  }
+  explicit GpuSampler(const SamplerOptions& options);
   /// Takes up to the time-out twice, and one second more.
   [[nodiscard]] Sampling sample();
 
  private:
+  [[nodiscard]] Sampling sample_program();
+
+  std::optional<NvmlSampler> nvml_;
   base::gpus::SmiProcess smi_;
   HostSampler host_;
   double timeout_s_;

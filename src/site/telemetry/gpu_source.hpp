@@ -20,7 +20,7 @@ struct GpuSourceOptions {
   int64_t from_ms = INT64_MIN;
   int64_t to_ms = INT64_MAX;
   std::string matchers{};  ///< for servers
-  base::http::HttpOptions http{};
+  HttpOptions http{};
   uint32_t step_ms = 60'000;
   const std::atomic<bool>* interrupted = nullptr;
   std::function<void(int64_t, int64_t)> on_progress{};

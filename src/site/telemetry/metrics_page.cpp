@@ -37,7 +37,7 @@ class Page {
     text_ += fmt::format("{} {}\n", name, base::number_text(value));
   }
   using Extra = std::pair<std::string_view, std::string_view>;
-  void line(std::string_view name, const GpuReading& gpu, std::initializer_list<Extra> extras,
+  void line(std::string_view name, const SampledGpu& gpu, std::initializer_list<Extra> extras,
             double value) {
     text_ += name;
     text_ += "{gpu=";
@@ -59,7 +59,7 @@ class Page {
 void add_values(Page& page, const Sampling& sampling) {
   for (const PageMetric& metric : kPage) {
     bool titled = false;
-    for (const GpuReading& gpu : sampling.gpus) {
+    for (const SampledGpu& gpu : sampling.gpus) {
       for (const auto& [kind, reading] : gpu.readings) {
         if (kind != metric.metric || reading.state != State::Value) continue;
         if (!titled) page.title(metric.name, series::info(kind).meaning);
@@ -73,19 +73,19 @@ void add_values(Page& page, const Sampling& sampling) {
 
 void add_marks(Page& page, const Sampling& sampling) {
   page.title("goban_gpu_not_available", "1: the GPU has no such value, which is not zero");
-  for (const GpuReading& gpu : sampling.gpus) {
+  for (const SampledGpu& gpu : sampling.gpus) {
     for (const auto& [kind, reading] : gpu.readings) {
       if (reading.state != State::NotAvailable) continue;
       page.line("goban_gpu_not_available", gpu, {{"metric", series::info(kind).name}}, 1);
     }
   }
   page.title("goban_gpu_processes", "compute processes on the GPU");
-  for (const GpuReading& gpu : sampling.gpus) {
+  for (const SampledGpu& gpu : sampling.gpus) {
     if (!gpu.processes) continue;
     page.line("goban_gpu_processes", gpu, {}, static_cast<double>(*gpu.processes));
   }
   page.title("goban_gpu_info", "1, with what the GPU is");
-  for (const GpuReading& gpu : sampling.gpus) {
+  for (const SampledGpu& gpu : sampling.gpus) {
     page.line("goban_gpu_info", gpu, {{"name", gpu.name}, {"mig", gpu.mig ? "on" : "off"}}, 1);
   }
 }
@@ -99,7 +99,7 @@ std::string metrics_page(const Sampling& sampling) {
     add_values(page, sampling);
     add_marks(page, sampling);
     constexpr std::string_view kTime = "goban_gpu_sample_time_seconds";
-    page.title(kTime, "when nvidia-smi answered, seconds since 1970");
+    page.title(kTime, "when the driver answered, seconds since 1970");
     page.line(kTime, static_cast<double>(sampling.time_ms) / 1000);
   }
   if (sampling.cpu_util_pct) {
@@ -110,9 +110,9 @@ std::string metrics_page(const Sampling& sampling) {
     page.title("goban_host_memory_used_bytes", "memory not available");
     page.line("goban_host_memory_used_bytes", static_cast<double>(*sampling.host_mem_used_bytes));
   }
-  page.title("goban_gpu_collect_success", "1, or 0 if nvidia-smi failed, hung or printed garbage");
+  page.title("goban_gpu_collect_success", "1, or 0 if the GPUs could not be read");
   page.line("goban_gpu_collect_success", good ? 1 : 0);
-  page.title("goban_gpu_collect_duration_seconds", "how long nvidia-smi took");
+  page.title("goban_gpu_collect_duration_seconds", "how long reading the GPUs took");
   page.line("goban_gpu_collect_duration_seconds", sampling.duration_s);
   return page.take();
 }

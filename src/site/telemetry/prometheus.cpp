@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/number.hpp"
+#include "base/text.hpp"
 #include "site/series/input/side_facts.hpp"
 #include "site/telemetry/query_response.hpp"
 
@@ -20,20 +21,6 @@ constexpr size_t kNodesMax = 1'000'000;
 
 std::string seconds_text(int64_t time_ms) {
   return base::number_text(static_cast<double>(time_ms) / 1000);
-}
-
-/// A text as PromQL string.
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '\\' || c == '"') out += '\\';
-    if (c == '\n') {
-      out += "\\n";
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
 }
 
 /// A text as regular expression (RE2) that matches it alone.
@@ -119,12 +106,15 @@ class SampleMatrix final : public MatrixSink {
 
 class Session {
  public:
-  Session(const PrometheusOptions& options, base::http::HttpClient client, series::Intake& intake)
-      : options_(options),
-        adapters_(options.adapters),
-        client_(std::move(client)),
-        intake_(intake),
-        base_(options.url) {
+  Session(const PrometheusOptions& options, series::Intake& intake)
+      : options_(options), adapters_(options.adapters), intake_(intake), base_(options.url) {
+    const std::atomic<bool>* const interrupted = intake.interrupted;
+    call_.connect_s = options.http.connect_s;
+    call_.timeout_s = options.http.timeout_s;
+    call_.bytes_max = options.http.bytes_max;
+    call_.follows_redirects = true;
+    call_.uses_environment = true;
+    call_.keeps_on = [interrupted] { return interrupted == nullptr || !*interrupted; };
     adapters_.keep(options.metrics);
     while (base_.ends_with('/')) base_.pop_back();
     base_ += "/api/v1/";
@@ -151,8 +141,23 @@ class Session {
     std::vector<std::string> nodes;
   };
 
+  base::http::HttpAnswer get(const std::string& url) { return send("GET", url, {}); }
+
+  base::http::HttpAnswer send(const char* method, const std::string& url, std::string form) {
+    call_.method = method;
+    call_.url = url;
+    call_.body = std::move(form);
+    uint32_t attempts = 0;
+    auto answer = send_with_retries(
+        client_, call_, {.retries = options_.http.retries, .pause_s = options_.http.pause_s},
+        &attempts);
+    report_.retries += attempts - 1;
+    return answer;
+  }
+
   void ask_version() {
-    const base::http::HttpAnswer answer = client_.get(base_ + "status/buildinfo");
+    const base::http::HttpAnswer answer = get(base_ + "status/buildinfo");
+
     constexpr std::string_view kKey = "\"version\":\"";
     const size_t at = answer.body.find(kKey);
     if (answer.status != kHttpOk || at == std::string::npos) return;
@@ -161,7 +166,7 @@ class Session {
   }
 
   [[nodiscard]] std::string selector(std::string_view metric, std::string_view more) const {
-    std::string out = fmt::format("{{__name__={}", quoted(metric));
+    std::string out = fmt::format("{{__name__={}", base::quoted(metric));
     for (const std::string_view part : {std::string_view(options_.matchers), more}) {
       if (!part.empty()) out += fmt::format(",{}", part);
     }
@@ -173,8 +178,8 @@ class Session {
     std::string url = fmt::format("{}label/{}/values?start={}&end={}", base_, label,
                                   seconds_text(options_.from_ms), seconds_text(options_.to_ms));
     if (!match.empty()) url += "&match%5B%5D=" + percent(match);
-    const base::http::HttpAnswer answer = client_.get(url);
-    note(answer);
+    const base::http::HttpAnswer answer = get(url);
+    ++report_.queries;
     std::vector<std::string> values;
     const QueryResponse response = read_texts(answer.body, values);
     if (answer.status == kHttpOk && response.success) return values;
@@ -316,18 +321,19 @@ class Session {
       nodes += escaped_pattern(node);
     }
     const std::string more =
-        fmt::format("{}=~{}{}", block.node_label, quoted(nodes), block.without);
+        fmt::format("{}=~{}{}", block.node_label, base::quoted(nodes), block.without);
     // Evaluated at the last millisecond of the block, back to one before its first.
-    const base::http::FormFields form{
-        {"query", fmt::format("{}[{}ms]", selector(metric, more), block.to_ms - from_ms)},
-        {"time", seconds_text(block.to_ms - 1)},
-        {"timeout", fmt::format("{:g}s", options_.http.timeout_s)}};
-    const base::http::HttpAnswer answer = client_.post(base_ + "query", form);
-    note(answer);
+    const base::http::HttpAnswer answer =
+        send("POST", base_ + "query",
+             base::http::form_text(
+                 {{"query", fmt::format("{}[{}ms]", selector(metric, more), block.to_ms - from_ms)},
+                  {"time", seconds_text(block.to_ms - 1)},
+                  {"timeout", fmt::format("{:g}s", options_.http.timeout_s)}}));
+    ++report_.queries;
     too_much_ = false;
     if (answer.status == 0) {
-      too_much_ =
-          answer.problem.starts_with("answer of over") || answer.problem.starts_with("timed out");
+      too_much_ = answer.failure == base::http::HttpFailure::TooLarge ||
+                  answer.failure == base::http::HttpFailure::TimedOut;
       return answer.problem;
     }
     const QueryResponse response = read_matrix(answer.body, sink);
@@ -350,14 +356,10 @@ class Session {
     return response.problem;
   }
 
-  void note(const base::http::HttpAnswer& answer) {
-    ++report_.queries;
-    report_.retries += answer.attempts - 1;
-  }
-
   const PrometheusOptions& options_;
   series::AdapterTable adapters_;
   base::http::HttpClient client_;
+  base::http::HttpCall call_;
   series::Intake& intake_;
   std::string base_;
   PrometheusReport report_;
@@ -378,11 +380,7 @@ base::Result<PrometheusReport> read_prometheus(const PrometheusOptions& options,
   if (options.from_ms >= options.to_ms) {
     return base::usage_error("the time asked for is empty", "give --from before --to");
   }
-  base::http::HttpOptions http = options.http;
-  http.interrupted = intake.interrupted;
-  auto client = base::http::HttpClient::create(http);
-  if (!client) return base::failure(client.error());
-  return Session(options, std::move(*client), intake).run();
+  return Session(options, intake).run();
 }
 
 }  // namespace goban::site::telemetry

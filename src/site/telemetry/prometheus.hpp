@@ -19,6 +19,15 @@
 
 namespace goban::site::telemetry {
 
+/// How patient requests are.
+struct HttpOptions {
+  double timeout_s = 60;  ///< of a whole answer
+  double connect_s = 10;
+  uint32_t retries = 3;  ///< after a failure that may pass: no connection, time-out, 429, 5xx
+  double pause_s = 0.5;  ///< before the first retry; doubles
+  size_t bytes_max = size_t{512} << 20;
+};
+
 struct PrometheusOptions {
   std::string url{};       ///< "http://prometheus:9090"; a path before /api/v1 is kept
   std::string matchers{};  ///< for every query, such as `job="gpu",cluster="a"`
@@ -30,7 +39,7 @@ struct PrometheusOptions {
   int64_t block_ms = 6 * int64_t{3'600'000};
   /// A block that is too much for the server is halved down to this.
   int64_t block_ms_min = int64_t{600'000};
-  base::http::HttpOptions http{};
+  HttpOptions http{};
 };
 
 /// A part of the data that could not be had: it is missing, not zero.

@@ -72,9 +72,9 @@ inline bool have_program(const std::string& name) {
 
 /// Waits up to 20 s for an address to answer 200.
 inline bool wait_for(const std::string& url) {
-  auto client = base::http::HttpClient::create({.timeout_s = 2, .retries = 0});
-  for (int i = 0; client && i < 200; ++i) {
-    if (client->get(url).status == 200) return true;
+  base::http::HttpClient client;
+  for (int i = 0; i < 200; ++i) {
+    if (client.send({.url = url, .timeout_s = 2}).status == 200) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return false;

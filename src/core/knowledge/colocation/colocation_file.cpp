@@ -10,6 +10,7 @@
 #include "base/csv.hpp"
 #include "base/nearest.hpp"
 #include "base/number.hpp"
+#include "base/text.hpp"
 #include "base/text_file.hpp"
 #include "base/units.hpp"
 
@@ -40,19 +41,13 @@ constexpr std::array<std::string_view, kNumColumns> kNames = {"gpu_type",  "memb
 constexpr std::string_view kNever = "never";
 constexpr size_t kFileBytesMax = size_t{256} << 20;
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 std::vector<std::string_view> split_set(std::string_view text) {
   std::vector<std::string_view> parts;
   for (size_t end = text.find('+'); end != std::string_view::npos; end = text.find('+')) {
-    parts.push_back(trimmed(text.substr(0, end)));
+    parts.push_back(base::trimmed(text.substr(0, end)));
     text.remove_prefix(end + 1);
   }
-  parts.push_back(trimmed(text));
+  parts.push_back(base::trimmed(text));
   return parts;
 }
 
@@ -105,7 +100,7 @@ class ColocationReader {
   }
 
   [[nodiscard]] std::string_view field(Column column) const {
-    return at_[column] ? trimmed(csv_.field(*at_[column])) : std::string_view();
+    return at_[column] ? base::trimmed(csv_.field(*at_[column])) : std::string_view();
   }
   Status refuse(Column column, std::string message, std::string remedy) const {
     return bad_data(csv_.place(at_[column].value_or(0)), std::move(message), std::move(remedy));

@@ -7,6 +7,7 @@
 
 #include "base/config.hpp"
 #include "base/number.hpp"
+#include "base/text.hpp"
 #include "base/text_file.hpp"
 #include "base/units.hpp"
 
@@ -130,16 +131,6 @@ class PowerReader {
   std::set<std::string> gpu_models_;
 };
 
-/// A TOML basic string; names hold no control characters.
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
 class PowerWriter {
  public:
   std::string run(const PowerCatalog& catalog) {
@@ -155,19 +146,19 @@ class PowerWriter {
 
   void write_state(const char* name, const RestState& rest) {
     out_ += "\n[[node.state]]\n";
-    line("name", quoted(name));
+    line("name", base::quoted(name));
     number("power_w", rest.power_w);
-    line("enter", quoted(base::duration_text(base::from_seconds(rest.enter_s))));
+    line("enter", base::quoted(base::duration_text(base::from_seconds(rest.enter_s))));
     number("enter_j", rest.enter_j);
-    line("wake", quoted(base::duration_text(base::from_seconds(rest.wake_s))));
+    line("wake", base::quoted(base::duration_text(base::from_seconds(rest.wake_s))));
     number("wake_j", rest.wake_j);
   }
 
   void write_node(const PowerModel& node) {
     if (!out_.empty()) out_ += '\n';
     out_ += "[[node]]\n";
-    line("name", quoted(node.name));
-    if (!node.gpu_model.empty()) line("gpu_model", quoted(node.gpu_model));
+    line("name", base::quoted(node.name));
+    if (!node.gpu_model.empty()) line("gpu_model", base::quoted(node.gpu_model));
     line("gpus", std::to_string(node.num_gpus));
     number("host_idle_w", node.host_idle_w);
     number("gpu_idle_w", node.gpu_idle_w);

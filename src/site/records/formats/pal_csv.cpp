@@ -1,7 +1,7 @@
 // Format `pal`: the traces of PAL's artifact (spec 8). `duration` counts iterations; the base
 // seconds of the model turn them into work. `batch_size` is not looked at: base seconds are those
 // of the model.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/knowledge/app_class.hpp"
 #include "site/records/record_format.hpp"
@@ -11,14 +11,8 @@ namespace {
 
 constexpr std::string_view kColumns = "job_id,num_gpus,submit_time,duration,model";
 
-std::string joined(const Header& header) {
-  std::string text;
-  for (const std::string& column : header) text += (text.empty() ? "" : ",") + column;
-  return text;
-}
-
 bool recognises(const Header& header) {
-  const std::string text = joined(header);
+  const std::string text = fmt::format("{}", fmt::join(header, ","));
   return text == kColumns || text == std::string(kColumns) + ",batch_size";
 }
 
@@ -45,7 +39,8 @@ class PalParser final : public RecordParser {
 base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
   if (!recognises(input.header)) {
     return base::bad_data(input.place,
-                          fmt::format("the header \"{}\" is not that of pal", joined(input.header)),
+                          fmt::format("the header \"{}\" is not that of pal",
+                                      fmt::format("{}", fmt::join(input.header, ","))),
                           fmt::format("expected: {}[,batch_size]", kColumns));
   }
   return std::make_unique<PalParser>();

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "site/records/slurm_fields.hpp"
 
 namespace goban::site::records {
@@ -72,14 +73,6 @@ constexpr std::array<std::string_view, 26> kXdmod = {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 bool is_known(std::string_view name) {
   return std::ranges::find(kNames, name, &Name::text) != kNames.end();
 }
@@ -99,7 +92,7 @@ std::optional<SlurmHeader> SlurmHeader::parse(std::string_view line) {
   std::vector<std::string> names;
   for (size_t begin = 0; begin <= line.size();) {
     const size_t end = std::min(line.find(header.delimiter_, begin), line.size());
-    names.push_back(lower(line.substr(begin, end - begin)));
+    names.push_back(base::lowered(line.substr(begin, end - begin)));
     begin = end + header.delimiter_.size();
     if (end == line.size()) break;
   }

@@ -9,6 +9,7 @@
 #include "base/field_splitter.hpp"
 #include "base/line_reader.hpp"
 #include "base/number.hpp"
+#include "base/text.hpp"
 
 namespace goban::site::series {
 namespace {
@@ -27,12 +28,6 @@ constexpr std::array<NvidiaSmiColumn, 9> kColumns{{
     {"clocks.mem", GpuMemoryClock, Unit::Megahertz},
 }};
 
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// Units as nvidia-smi writes them.
 std::optional<Unit> parse_smi_unit(std::string_view text) {
   if (text == "%") return Unit::Percent;
@@ -47,10 +42,10 @@ std::optional<Unit> parse_smi_unit(std::string_view text) {
 
 /// "utilization.gpu [%]" as name and unit.
 std::pair<std::string_view, std::string_view> split_title(std::string_view title) {
-  title = trimmed(title);
+  title = base::trimmed(title);
   const size_t open = title.find('[');
   if (open == std::string_view::npos || !title.ends_with(']')) return {title, {}};
-  return {trimmed(title.substr(0, open)), title.substr(open + 1, title.size() - open - 2)};
+  return {base::trimmed(title.substr(0, open)), title.substr(open + 1, title.size() - open - 2)};
 }
 
 bool is_identity(std::string_view name) {
@@ -60,7 +55,7 @@ bool is_identity(std::string_view name) {
 
 bool is_header(std::span<const std::string_view> fields) {
   // Rows begin with a time, an index, "GPU-..." or a name: few get beyond this line.
-  const std::string_view first = trimmed(fields.front());
+  const std::string_view first = base::trimmed(fields.front());
   if (first.empty() || first.front() < 'a' || first.front() > 'z') return false;
   bool identity = false;
   for (const std::string_view field : fields) {
@@ -103,7 +98,7 @@ class Reader {
     });
     base::Line line;
     while (!intake_.stopped() && lines.next(line)) {
-      if (trimmed(line.text).empty()) continue;
+      if (base::trimmed(line.text).empty()) continue;
       const auto taken = take(line);
       if (!taken) return taken;
     }
@@ -139,22 +134,24 @@ class Reader {
   base::Status take_row(const base::Line& line, std::span<const std::string_view> fields) {
     const Layout& layout = *layout_;
     DeviceKey device;
-    device.node = layout.host ? trimmed(fields[*layout.host]) : std::string_view(options_.node);
+    device.node =
+        layout.host ? base::trimmed(fields[*layout.host]) : std::string_view(options_.node);
     if (device.node.empty() || device.node.front() == '[') device.node = options_.node;
     if (device.node.empty()) return reject(line, "no node");
     if (options_.short_node_names) {
       device.node.resize(std::min(device.node.find('.'), device.node.size()));
     }
-    if (layout.index) device.device = trimmed(fields[*layout.index]);
-    if (layout.uuid) device.uuid = trimmed(fields[*layout.uuid]);
-    if (!layout.index && !layout.uuid && layout.bus) device.device = trimmed(fields[*layout.bus]);
+    if (layout.index) device.device = base::trimmed(fields[*layout.index]);
+    if (layout.uuid) device.uuid = base::trimmed(fields[*layout.uuid]);
+    if (!layout.index && !layout.uuid && layout.bus)
+      device.device = base::trimmed(fields[*layout.bus]);
     if (device.device.empty() && device.uuid.empty()) return reject(line, "names no GPU");
     if (device.device.starts_with('[') || device.uuid.starts_with('[')) {
       return reject(line, "names no GPU");
     }
     std::optional<int64_t> time_ms = options_.time_ms;
     if (layout.timestamp) {
-      const auto clock_ms = parse_nvidia_smi_time(trimmed(fields[*layout.timestamp]));
+      const auto clock_ms = parse_nvidia_smi_time(base::trimmed(fields[*layout.timestamp]));
       if (!clock_ms) return reject(line, "timestamp is not YYYY/MM/DD HH:MM:SS.mmm");
       time_ms = moment(device, *clock_ms);
       if (!time_ms) return reject(line, "the clock of the zone skipped this time");
@@ -259,7 +256,7 @@ bool is_nvidia_smi_header(std::string_view line) {
 }
 
 std::optional<Reading> parse_nvidia_smi_cell(std::string_view cell, Metric metric, Unit unit) {
-  cell = trimmed(cell);
+  cell = base::trimmed(cell);
   if (cell == "[N/A]" || cell == "N/A" || cell == "[Not Supported]" || cell == "[Not Found]") {
     return Reading{State::NotAvailable, 0};
   }
@@ -268,7 +265,7 @@ std::optional<Reading> parse_nvidia_smi_cell(std::string_view cell, Metric metri
   }
   const size_t blank = cell.find(' ');
   if (blank != std::string_view::npos) {
-    const auto own = parse_smi_unit(trimmed(cell.substr(blank)));
+    const auto own = parse_smi_unit(base::trimmed(cell.substr(blank)));
     if (!own) return std::nullopt;
     unit = *own;
   }

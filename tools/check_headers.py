@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Compiles headers alone: each has to include what it needs.
+
+usage: check_headers.py BUILD [--since COMMIT] [--jobs N]
+
+BUILD is a build folder without precompiled headers; a header gets the flags of a source of its
+module. With --since only headers that differ from the commit are compiled. Prints what the compiler
+says of each that does not compile; exits with 1 if there is one, or if there is no header at all.
+"""
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def headers(since):
+    """Paths of the headers under src/, of those that changed since a commit if one is named."""
+    every = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "src").rglob("*.hpp"))
+    if not since:
+        return every, every
+    ask = subprocess.run(["git", "diff", "--name-only", since, "--", "src"], cwd=ROOT, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    if ask.returncode != 0:  # the commit is not at hand
+        return every, every
+    changed = set(ask.stdout.split())
+    return every, [path for path in every if path in changed]
+
+
+def flags_by_folder(build):
+    """Folder below the root -> the command that compiles a source in it, without its files."""
+    commands = {}
+    for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
+        try:
+            folder = Path(entry["file"]).relative_to(ROOT).parent.as_posix()
+        except ValueError:
+            continue
+        words = shlex.split(entry["command"])
+        begin = next((i for i, word in enumerate(words) if word.endswith(("c++", "g++", "clang++-19"))),
+                     0)
+        words = words[begin:words.index("-o")]
+        is_test = "_test" in entry["file"]
+        if folder not in commands or not is_test:
+            commands[folder] = words
+    return commands
+
+
+def command_for(header, commands):
+    folder = Path(header).parent
+    while folder.as_posix() not in commands and folder.as_posix() != ".":
+        folder = folder.parent
+    return commands.get(folder.as_posix()) or next(iter(commands.values()))
+
+
+def compile_alone(header, commands):
+    words = [*command_for(header, commands), "-fsyntax-only", "-x", "c++", "-"]
+    source = f'#include "{header.removeprefix("src/")}"\n'
+    if Path(header).name.startswith("test_"):
+        source = "#include <gtest/gtest.h>\n" + source  # some say so at their top
+    done = subprocess.run(words, input=source, text=True, capture_output=True, cwd=ROOT, check=False)
+    return header, done.returncode == 0, done.stderr
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description="Compiles headers alone.")
+    parser.add_argument("build")
+    parser.add_argument("--since")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args(arguments)
+    every, chosen = headers(options.since)
+    if not every:
+        print("no header under src/", file=sys.stderr)
+        return 1
+    commands = flags_by_folder(ROOT / options.build)
+    if not commands:
+        print(f"{options.build}/compile_commands.json names no source", file=sys.stderr)
+        return 1
+    failed = 0
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for header, good, said in pool.map(lambda each: compile_alone(each, commands), chosen):
+            if not good:
+                failed += 1
+                print(f"{header}: does not compile alone\n{said}")
+    print(f"{len(chosen)} of {len(every)} headers compiled alone, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
