@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {

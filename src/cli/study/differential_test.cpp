@@ -6,7 +6,7 @@
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "core/knowledge/scores_file.hpp"
 #include "core/model/cluster_presets.hpp"

@@ -6,7 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "core/knowledge/scores_file.hpp"
 

@@ -6,7 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 
 namespace goban::core::knowledge {
 namespace {

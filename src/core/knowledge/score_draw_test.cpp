@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "core/knowledge/binning.hpp"
 
 namespace goban::core::knowledge {

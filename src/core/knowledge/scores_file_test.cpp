@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 
 namespace goban::core::knowledge {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "site/series/job_values.hpp"
 #include "site/series/store_writer.hpp"

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "site/series/input/open_metrics.hpp"
 #include "site/series/input/test_intake.hpp"

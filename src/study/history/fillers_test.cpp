@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 
 namespace goban::study::history {
 namespace {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "study/history/test_reading.hpp"
 

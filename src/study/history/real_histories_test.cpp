@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "study/history/job_reader.hpp"
 
 namespace goban::study::history {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "study/history/test_reading.hpp"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "core/knowledge/colocation/colocation_file.hpp"
 #include "core/knowledge/colocation/colocation_predictor.hpp"

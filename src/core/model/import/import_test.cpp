@@ -2,7 +2,7 @@
 // to 24.05.
 #include <gmock/gmock.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/model/import/gpu_specs.hpp"

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "site/records/test_reading.hpp"
 
 namespace goban::site::records {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/date_time.hpp"
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "site/records/test_reading.hpp"
 
 namespace goban::site::records {

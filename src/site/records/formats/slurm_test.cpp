@@ -3,7 +3,7 @@
 
 #include "base/date_time.hpp"
 #include "base/gzip.hpp"
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/time_zone.hpp"
 #include "site/records/test_reading.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "site/series/input/test_intake.hpp"
 
