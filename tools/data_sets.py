@@ -103,7 +103,7 @@ def data_folder():
 
 
 def find(path):
-    """The place of a file or folder of the data, or None. As the tests do it."""
+    """The place of a file or folder of the data, or None. As src/base/test_data.hpp does it."""
     shared = Path(os.environ.get("GOBAN_SHARED") or ROOT.parent / "shared") / "data"
     for folder in (data_folder(), shared):
         if (folder / path).exists():
