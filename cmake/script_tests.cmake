@@ -10,7 +10,7 @@ add_test(NAME oracle.pal_published COMMAND ${Python3_EXECUTABLE}
 set_tests_properties(${oracles} oracle.pal_published PROPERTIES TIMEOUT 300 LABELS study
   SKIP_RETURN_CODE 77)
 
-foreach(tool data_sets)
+foreach(tool data_sets ctest_summary)
   add_test(NAME architecture.${tool}_selftest
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/${tool}_test.py)
 endforeach()
