@@ -6,7 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 
 namespace goban::core::knowledge {
 namespace {
@@ -85,8 +85,8 @@ RC_GTEST_PROP(RobustScores, NoLoneRunMakesAStraggler, ()) {
 }
 
 TEST(RobustScores, LonghornsStragglerWasOneRun) {
-  const auto path = base::shared_path("data/pal/profiles/sim/resnet-longhorn-agg.csv");
-  if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
+  const auto path = base::test_data("pal/profiles/sim/resnet-longhorn-agg.csv");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto profile = read_profile_runs(*path);
   ASSERT_TRUE(profile) << profile.error().text();
   const auto scores = robust_scores(*profile);
@@ -97,8 +97,8 @@ TEST(RobustScores, LonghornsStragglerWasOneRun) {
 }
 
 TEST(RobustScores, SingleRunsOfLonestar6AreFenced) {
-  const auto path = base::shared_path("data/pal/profiles/ls6/resnet-ls6-agg.csv");
-  if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
+  const auto path = base::test_data("pal/profiles/ls6/resnet-ls6-agg.csv");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto profile = read_profile_runs(*path);
   ASSERT_TRUE(profile) << profile.error().text();
   EXPECT_GT(std::ranges::max(median_scores(*profile)), 2.2);

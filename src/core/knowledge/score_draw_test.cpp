@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "core/knowledge/binning.hpp"
 
 namespace goban::core::knowledge {
@@ -68,8 +68,8 @@ TEST(ScoreDraw, ModesHaveNames) {
 }
 
 TEST(ScoreDraw, LonghornsStragglerShowsInRunsOnly) {
-  const auto folder = base::shared_path("data/pal/profiles/sim");
-  if (!folder) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
+  const auto folder = base::test_data("pal/profiles/sim");
+  if (!folder) GTEST_SKIP() << folder.error().text();
   const auto resnet = read_profile_runs(*folder + "/resnet-longhorn-agg.csv");
   const auto bert = read_profile_runs(*folder + "/bert-longhorn-agg.csv");
   const auto pagerank = read_profile_runs(*folder + "/pagerank-longhorn-agg.csv");
