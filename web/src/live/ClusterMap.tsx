@@ -1,13 +1,14 @@
 // The GPUs of the cluster as cells: how busy, how fast, or how much power each takes.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { decimal } from '../format';
+import { findGpu } from './chosen_gpu';
 import { promiseWords } from './clock';
 import { GpuCell } from './GpuCell';
 import { GpuFacts } from './GpuFacts';
 import { classesOf, hasReadings, type MapMode, type Range, rangeOf, valueOf } from './map_colors';
 import { AreaHead, Empty } from './Parts';
 import { jobHash } from './route';
-import type { Cluster, ClusterNode, Gpu } from './shapes';
+import type { Cluster, Gpu } from './shapes';
 import { useStore } from './useStore';
 
 const MODES: readonly { key: MapMode; name: string; unit: string; why: string }[] = [
@@ -15,11 +16,6 @@ const MODES: readonly { key: MapMode; name: string; unit: string; why: string }[
   { key: 'speed', name: 'Speed', unit: '× median time', why: 'There are no scores: goban profile measures them.' },
   { key: 'power', name: 'Power', unit: 'W', why: 'No instrument reads the power of these GPUs.' },
 ];
-
-export interface Chosen {
-  node: ClusterNode;
-  gpu: Gpu;
-}
 
 function Controls({ cluster, mode, onMode, appClass, onClass, range }: {
   cluster: Cluster; mode: MapMode; onMode: (mode: MapMode) => void; appClass: number;
@@ -160,15 +156,4 @@ export function ClusterMap() {
       </div>
     </>
   );
-}
-
-function findGpu(cluster: Cluster, wanted: number | null): Chosen | null {
-  if (wanted === null) return null;
-  for (const rack of cluster.racks) {
-    for (const node of rack.nodes) {
-      const gpu = node.gpus.find((each) => each.gpu === wanted);
-      if (gpu) return { node, gpu };
-    }
-  }
-  return null;
 }

@@ -1,12 +1,12 @@
 // What is known of the GPU that the reader points at.
 import { decimal } from '../format';
-import type { Chosen } from './ClusterMap';
+import type { ChosenGpu } from './chosen_gpu';
 import { Fact, JobLink } from './Parts';
 import { useStore } from './useStore';
 
 const GIB = 2 ** 30;
 
-export function GpuFacts({ chosen }: { chosen: Chosen | null }) {
+export function GpuFacts({ chosen }: { chosen: ChosenGpu | null }) {
   const store = useStore();
   if (!chosen) {
     return (

@@ -2,10 +2,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { ReportDocument } from '../data/document';
 import {
-  type Filter, filterJobs, NO_FILTER, type Outcomes, readOutcomes, readRequests, type Requests,
-  sortJobs, type SortKey,
+  type Filter, filterJobs, NO_FILTER, readOutcomes, readRequests, sortJobs, type SortKey,
 } from '../data/jobs';
 import { count } from '../format';
+import type { JobData } from './job_data';
 import { JobDetail } from './JobDetail';
 import { JobFilters } from './JobFilters';
 import { JobTable } from './JobTable';
@@ -14,13 +14,6 @@ import { Section } from './Section';
 import { useLoaded } from './useLoaded';
 
 const PAGE = 25;
-
-export interface JobData {
-  requests: Requests;
-  outcomes: Outcomes;
-  /** The policy whose outcomes these are. */
-  run: number;
-}
 
 function Pager({ page, pages, onPage }: {
   page: number; pages: number; onPage: (page: number) => void;
@@ -84,7 +77,7 @@ export function JobSection({ report, first }: { report: ReportDocument; first: n
   const requests = useLoaded(() => readRequests(report.table), [report]);
   const data = useLoaded(
     async (): Promise<JobData | undefined> =>
-      requests && { requests, outcomes: await readOutcomes(report.table, requests, run), run },
+      requests && { requests, outcomes: await readOutcomes(report.table, requests, run) },
     [requests, run],
   );
   return (

@@ -2,8 +2,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ENDS, nameAt, type SortKey } from '../data/jobs';
 import { clock, count, duration } from '../format';
+import type { JobData } from './job_data';
 import { className } from './JobFilters';
-import type { JobData } from './JobSection';
 
 interface Column {
   key: SortKey;
