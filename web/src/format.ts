@@ -26,13 +26,17 @@ export function duration(seconds: number): string {
   return `${decimal(seconds / DAY, 1)} d`;
 }
 
+/** 7 -> "07". */
+export function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
 /** 273784 -> "3 d 04:03:04": a point in time, counted from the first submit. */
 export function clock(seconds: number): string {
   const whole = Math.floor(seconds);
-  const two = (value: number) => String(value).padStart(2, '0');
   const time =
-    `${two(Math.floor((whole % DAY) / HOUR))}:${two(Math.floor((whole % HOUR) / MINUTE))}` +
-    `:${two(whole % MINUTE)}`;
+    `${twoDigits(Math.floor((whole % DAY) / HOUR))}:${twoDigits(Math.floor((whole % HOUR) / MINUTE))}` +
+    `:${twoDigits(whole % MINUTE)}`;
   return `${Math.floor(whole / DAY)} d ${time}`;
 }
 
@@ -49,6 +53,17 @@ export function axisTime(seconds: number, step: number): string {
   if (step < HOUR && minutes > 0) parts.push(`${minutes} min`);
   if (step < MINUTE && seconds % MINUTE > 0) parts.push(`${decimal(seconds % MINUTE, step < 1 ? 1 : 0)} s`);
   return parts.join(' ');
+}
+
+const GIB = 2 ** 30;
+
+export function gib(bytes: number): number {
+  return bytes / GIB;
+}
+
+/** 0 -> "A": the application class of a number. */
+export function classLetter(appClass: number): string {
+  return String.fromCharCode(65 + appClass);
 }
 
 type Text = (value: number) => string;

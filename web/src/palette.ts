@@ -31,7 +31,7 @@ export function heatScale(stops: string[]): Uint8ClampedArray {
   return scale;
 }
 
-export function parseHex(color: string): [number, number, number] {
+function parseHex(color: string): [number, number, number] {
   const value = Number.parseInt(color.replace('#', ''), 16);
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
 }

@@ -1,14 +1,14 @@
 // Light or dark: what the system prefers, until the reader chooses. Paper is always light.
 import { useEffect, useState } from 'preact/hooks';
 
-export type Theme = 'light' | 'dark';
+type Theme = 'light' | 'dark';
 
 const listeners = new Set<() => void>();
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 let chosen: Theme | null = null;
 let printing = false;
 
-export function currentTheme(): Theme {
+function currentTheme(): Theme {
   if (printing) return 'light';
   return chosen ?? (prefersDark.matches ? 'dark' : 'light');
 }

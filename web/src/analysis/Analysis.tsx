@@ -1,7 +1,7 @@
 // The page of a job history's analysis: headline, contents, sections in the order of the document.
 import { Brand } from '../Brand';
 import type { AnalysisDocument } from '../data/analysis';
-import { toggleTheme, useTheme } from '../theme';
+import { ThemeButton } from '../ThemeButton';
 import { FigurePanel } from './FigurePanel';
 import { Headline, Scalars } from './Numbers';
 import { NotTold } from './Parts';
@@ -15,15 +15,11 @@ interface Part {
 
 function Top({ title }: { title: string }) {
   const words = useWords();
-  const theme = useTheme();
   return (
     <header class="top">
       <div class="top-row">
         <Brand product={words.product} />
-        <button type="button" class="theme" onClick={toggleTheme}
-          aria-label={theme === 'dark' ? words.toLight : words.toDark}>
-          {theme === 'dark' ? words.light : words.dark}
-        </button>
+        <ThemeButton words={words} />
       </div>
       <h1>{title}</h1>
     </header>

@@ -2,14 +2,11 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { BoxWords } from '../charts/figure/frame';
+import { THEME_ENGLISH, type ThemeWords } from '../theme_words';
 
-export interface Words extends BoxWords {
+export interface Words extends BoxWords, ThemeWords {
   product: string;
   skip: string;
-  toLight: string;
-  toDark: string;
-  light: string;
-  dark: string;
   contents: string;
   headline: string;
   paper: (text: string) => string;
@@ -42,10 +39,7 @@ export interface Words extends BoxWords {
 const ENGLISH: Words = {
   product: 'job history report',
   skip: 'Skip to the results',
-  toLight: 'Use light colours',
-  toDark: 'Use dark colours',
-  light: '☀ Light',
-  dark: '☾ Dark',
+  ...THEME_ENGLISH,
   contents: 'Contents',
   headline: 'At a glance',
   paper: (text) => `ABCI 2019: ${text}`,

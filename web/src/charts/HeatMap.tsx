@@ -6,7 +6,7 @@ import { color, onThemeChange } from '../theme';
 import { timeMarks } from './axis';
 import { useWidth } from './useWidth';
 
-export interface HeatMapProps {
+interface HeatMapProps {
   label: string;
   rowLabels: string[];
   columns: number;

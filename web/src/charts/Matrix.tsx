@@ -10,7 +10,7 @@ export interface MatrixCell {
   mark: number;
 }
 
-export interface MatrixProps {
+interface MatrixProps {
   /** What it shows, for those who cannot see it. */
   label: string;
   names: string[];

@@ -13,7 +13,7 @@ export interface ScatterPoint {
   front: boolean;
 }
 
-export interface ScatterProps {
+interface ScatterProps {
   /** What it shows, for those who cannot see it. */
   label: string;
   points: ScatterPoint[];

@@ -7,7 +7,7 @@ const STEPS = [
 ];
 
 /** Distance of marks so that at most `marks` of them fit between 0 and `span`. */
-export function timeStep(span: number, marks: number): number {
+function timeStep(span: number, marks: number): number {
   return STEPS.find((step) => span / step <= marks) ?? STEPS[STEPS.length - 1]!;
 }
 

@@ -1,4 +1,5 @@
 // The report of `goban analyze` (report.json, schema in docs/analyze.md) as it stands in the page.
+import { isOf, parseOf } from './schema';
 
 export type FigureKind = 'bar' | 'stacked-bar' | 'line' | 'step' | 'scatter' | 'box' | 'heatmap';
 export type Cell = number | string | null;
@@ -102,20 +103,14 @@ export interface AnalysisDocument {
   remarks: { level: 'note' | 'warning'; text: string }[];
 }
 
-const SCHEMA = 'goban-analysis/1';
-
 /** Whether an embedded document is one of `goban analyze`. */
 export function isAnalysis(json: string): boolean {
-  return /^\s*\{\s*"schema"\s*:\s*"goban-analysis\//.test(json);
+  return isOf(json, 'goban-analysis');
 }
 
 /** Errors: throws a sentence for the reader if it is of another version. */
 export function parseAnalysis(json: string): AnalysisDocument {
-  const document = JSON.parse(json) as AnalysisDocument;
-  if (document.schema !== SCHEMA) {
-    throw new Error(`This page reads ${SCHEMA}, and its data is ${document.schema}.`);
-  }
-  return document;
+  return parseOf(json, 'goban-analysis/1');
 }
 
 /** The numbers that readers look for first, best first; a report holds some of them. */

@@ -25,7 +25,7 @@ export interface TextColumn {
 
 const WIDTH = { u8: 1, u16: 2, u32: 4, f32: 4 } as const;
 
-export async function unpack(data: string): Promise<Uint8Array<ArrayBuffer>> {
+async function unpack(data: string): Promise<Uint8Array<ArrayBuffer>> {
   const text = atob(data);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);

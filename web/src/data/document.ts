@@ -1,7 +1,7 @@
 // The report document (schema in docs/report.md) as it stands in the page.
 import type { FloatColumn, TextColumn, WholeColumn } from './column';
 
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 export interface Named {
   name: string;

@@ -1,5 +1,6 @@
 // The GPUs of the cluster as cells: how busy, how fast, or how much power each takes.
 import { useMemo, useRef, useState } from 'preact/hooks';
+import { Choice } from '../Choice';
 import { decimal } from '../format';
 import { findGpu } from './chosen_gpu';
 import { promiseWords } from './clock';
@@ -26,14 +27,8 @@ function Controls({ cluster, mode, onMode, appClass, onClass, range }: {
   const classes = classesOf(cluster);
   return (
     <>
-      <fieldset class="choice">
-        <legend>Coloured by</legend>
-        {MODES.map(({ key, name }) => (
-          <label key={key}>
-            <input type="radio" name="map-mode" checked={mode === key} onChange={() => onMode(key)} />
-            <span>{name}</span>
-          </label>
-        ))}
+      <Choice label="Coloured by" name="map-mode" options={MODES.map(({ name }) => name)}
+        chosen={MODES.findIndex(({ key }) => key === mode)} onChoose={(i) => onMode(MODES[i]!.key)}>
         {mode === 'speed' && classes.length > 1 && (
           <label class="class-choice">
             Class{' '}
@@ -42,7 +37,7 @@ function Controls({ cluster, mode, onMode, appClass, onClass, range }: {
             </select>
           </label>
         )}
-      </fieldset>
+      </Choice>
       <p class="heat-key map-key">
         {hasReadings(cluster, mode) ? (
           <>

@@ -3,7 +3,7 @@ import { Component } from 'preact';
 import { heatStep, type Range } from './map_colors';
 import type { Gpu } from './shapes';
 
-export interface GpuCellProps {
+interface GpuCellProps {
   gpu: Gpu;
   node: string;
   index: number;

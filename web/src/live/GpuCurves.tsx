@@ -1,6 +1,7 @@
 // Utilisation, memory and power of the GPUs of a job since its run began.
 import { useMemo, useState } from 'preact/hooks';
 import { LineChart } from '../charts/LineChart';
+import { Choice } from '../Choice';
 import { decimal } from '../format';
 import { shortDuration } from './clock';
 import { holdsGpus } from './queue';
@@ -47,15 +48,8 @@ export function GpuCurves({ job, asks }: { job: JobSummary; asks: boolean }) {
   return (
     <section class="panel" aria-label="GPUs">
       <h3>GPUs</h3>
-      <fieldset class="choice">
-        <legend class="visually-hidden">What the curves show</legend>
-        {KINDS.map((each) => (
-          <label key={each.key}>
-            <input type="radio" name="curve-kind" checked={kind === each.key} onChange={() => setKind(each.key)} />
-            <span>{each.name}</span>
-          </label>
-        ))}
-      </fieldset>
+      <Choice label="What the curves show" labelHidden name="curve-kind" options={KINDS.map((each) => each.name)}
+        chosen={KINDS.findIndex(({ key }) => key === kind)} onChoose={(i) => setKind(KINDS[i]!.key)} />
       {known && x.length > 1 ? (
         <LineChart label={`${name} of the GPUs of job ${job.id} over the time it runs.`} x={x}
           lines={gpus.map((gpu, i) => ({

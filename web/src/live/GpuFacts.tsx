@@ -1,10 +1,8 @@
 // What is known of the GPU that the reader points at.
-import { decimal } from '../format';
+import { classLetter, decimal, gib } from '../format';
 import type { ChosenGpu } from './chosen_gpu';
 import { Fact, JobLink } from './Parts';
 import { useStore } from './useStore';
-
-const GIB = 2 ** 30;
 
 export function GpuFacts({ chosen }: { chosen: ChosenGpu | null }) {
   const store = useStore();
@@ -16,7 +14,7 @@ export function GpuFacts({ chosen }: { chosen: ChosenGpu | null }) {
     );
   }
   const { node, gpu } = chosen;
-  const scores = gpu.scores.map((score, i) => `${String.fromCharCode(65 + i)} ${decimal(score, 3)}`);
+  const scores = gpu.scores.map((score, i) => `${classLetter(i)} ${decimal(score, 3)}`);
   return (
     <aside class="panel gpu-facts" aria-label="GPU" aria-live="polite">
       <h3>{node.node}, GPU {gpu.gpu - (node.gpus[0]?.gpu ?? 0)}</h3>
@@ -43,7 +41,7 @@ export function GpuFacts({ chosen }: { chosen: ChosenGpu | null }) {
           </Fact>
         )}
         {gpu.util_pct !== undefined && <Fact name="Utilisation">{decimal(gpu.util_pct, 0)} %</Fact>}
-        {gpu.mem_used_bytes !== undefined && <Fact name="Memory">{decimal(gpu.mem_used_bytes / GIB, 1)} GiB</Fact>}
+        {gpu.mem_used_bytes !== undefined && <Fact name="Memory">{decimal(gib(gpu.mem_used_bytes), 1)} GiB</Fact>}
         {gpu.power_w !== undefined && <Fact name="Power">{decimal(gpu.power_w, 0)} W</Fact>}
         {gpu.temperature_c !== undefined && <Fact name="Temperature">{decimal(gpu.temperature_c, 0)} °C</Fact>}
       </dl>

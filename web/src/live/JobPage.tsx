@@ -1,6 +1,6 @@
 // One job: where it is in its life, why it waits or runs where it does, what it says.
 import { useRef } from 'preact/hooks';
-import { decimal, duration, percent } from '../format';
+import { decimal, duration, gib, percent } from '../format';
 import { shortDuration, timeOfDay } from './clock';
 import { GpuCurves } from './GpuCurves';
 import { JobActions } from './JobActions';
@@ -13,7 +13,6 @@ import { Timeline } from './Timeline';
 import { useAsked, useLive, useNow, useStore } from './useStore';
 import { heldSeconds } from './users';
 
-const GIB = 2 ** 30;
 const WATT_HOUR = 3600;
 
 /** Counts how often the job changed in the store. */
@@ -127,8 +126,8 @@ function Life({ job }: { job: JobDetails }) {
 function usageWords(usage: Usage): string[] {
   const parts: string[] = [];
   if (usage.gpu_util_pct !== undefined) parts.push(`GPUs ${decimal(usage.gpu_util_pct, 0)} % busy`);
-  if (usage.gpu_mem_bytes_max !== undefined) parts.push(`GPU memory ${decimal(usage.gpu_mem_bytes_max / GIB, 1)} GiB at most`);
-  if (usage.mem_bytes_max !== undefined) parts.push(`memory ${decimal(usage.mem_bytes_max / GIB, 2)} GiB at most`);
+  if (usage.gpu_mem_bytes_max !== undefined) parts.push(`GPU memory ${decimal(gib(usage.gpu_mem_bytes_max), 1)} GiB at most`);
+  if (usage.mem_bytes_max !== undefined) parts.push(`memory ${decimal(gib(usage.mem_bytes_max), 2)} GiB at most`);
   if (usage.cpu_s !== undefined) parts.push(`CPU ${duration(usage.cpu_s)}`);
   if (usage.energy_j !== undefined) parts.push(`energy ${decimal(usage.energy_j / WATT_HOUR, 1)} Wh`);
   return parts;

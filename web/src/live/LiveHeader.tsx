@@ -1,8 +1,9 @@
 // Name, areas, the state of the connection, and the figures of the moment.
 import { Brand } from '../Brand';
 import { count } from '../format';
-import { toggleTheme, useTheme } from '../theme';
+import { ThemeButton } from '../ThemeButton';
 import { agoWords, shortDuration } from './clock';
+import { holdsGpus } from './queue';
 import { AREAS, type Area, type Route } from './route';
 import { useLive, useNow, useStore } from './useStore';
 
@@ -40,9 +41,9 @@ function Figures() {
   const { policy } = useLive().facts;
   let running = 0;
   let waiting = 0;
-  for (const { state } of store.jobs.values()) {
-    if (state === 'running' || state === 'starting' || state === 'stopping') running++;
-    else if (state !== 'done') waiting++;
+  for (const job of store.jobs.values()) {
+    if (holdsGpus(job)) running++;
+    else if (job.state !== 'done') waiting++;
   }
   const all = store.cluster?.num_gpus ?? 0;
   const held = (store.cluster?.racks ?? []).reduce(
@@ -65,17 +66,13 @@ function Figures() {
 
 export function LiveHeader({ area, onHelp }: { area: Route['area']; onHelp: () => void }) {
   const store = useStore();
-  const dark = useTheme() === 'dark';
   return (
     <header class="top live-top">
       <div class="top-row">
         <Brand product={store.cluster?.name ?? 'live'} />
         <div class="top-buttons">
           <button type="button" onClick={onHelp} aria-label="Show keys">?</button>
-          <button type="button" class="theme" onClick={toggleTheme}
-            aria-label={`Use ${dark ? 'light' : 'dark'} colours`}>
-            {dark ? '☀ Light' : '☾ Dark'}
-          </button>
+          <ThemeButton />
         </div>
       </div>
       <h1 class="visually-hidden">Goban on {store.cluster?.name ?? 'this cluster'}</h1>

@@ -16,7 +16,7 @@ const STATE_NAMES: Record<string, string> = {
 
 /** Largest first, but names and places in the queue. */
 function firstDescending(key: QueueKey): boolean {
-  return key === 'num_gpus' || key === 'priority' || key === 'time' || key === 'submit_s';
+  return key === 'num_gpus' || key === 'priority' || key === 'time';
 }
 
 function Filters({ filter, users }: { filter: QueueFilter; users: string[] }) {

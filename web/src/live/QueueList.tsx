@@ -1,6 +1,7 @@
 // Rows of jobs. However many there are, only those in sight are in the document.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { count } from '../format';
+import { SortHead, sortState } from '../SortHead';
 import { shortDuration } from './clock';
 import { placeWords } from './job_words';
 import { JobLink, StateBadge } from './Parts';
@@ -24,7 +25,7 @@ const COLUMNS: readonly { key: QueueKey; head: string; class: string }[] = [
   { key: 'position', head: 'Place', class: 'number wide' },
 ];
 
-export interface QueueListProps {
+interface QueueListProps {
   rows: JobSummary[];
   order: QueueOrder;
   onSort: (key: QueueKey) => void;
@@ -36,21 +37,10 @@ function Heads({ order, onSort, rows }: QueueListProps) {
   return (
     <thead>
       <tr>
-        {COLUMNS.map(({ key, head, class: name }) => {
-          const mine = order.key === key;
-          if (key === 'position' && !hasPlaces) {
-            return <th key={key} scope="col" class={`${name} plain-head`}>{head}</th>;
-          }
-          return (
-            <th key={key} scope="col" class={name}
-              aria-sort={!mine ? 'none' : order.descending ? 'descending' : 'ascending'}>
-              <button type="button" onClick={() => onSort(key)}>
-                {head}
-                <span class="sort-mark" aria-hidden="true">{!mine ? '↕' : order.descending ? '▼' : '▲'}</span>
-              </button>
-            </th>
-          );
-        })}
+        {COLUMNS.map(({ key, head, class: name }) => (key === 'position' && !hasPlaces
+          ? <th key={key} scope="col" class={`${name} plain-head`}>{head}</th>
+          : <SortHead key={key} text={head} class={name} state={sortState(order, key)} onSort={() => onSort(key)} />
+        ))}
         <th scope="col" class="wide plain-head">Where, or why not</th>
       </tr>
     </thead>

@@ -1,6 +1,7 @@
 // Who runs, who waits, and what each used.
 import { useMemo, useState } from 'preact/hooks';
 import { count, decimal } from '../format';
+import { SortHead, sortState } from '../SortHead';
 import { AreaHead, Empty } from './Parts';
 import { queueHash } from './route';
 import { useStore } from './useStore';
@@ -32,18 +33,10 @@ export function Users() {
   });
   const next = (key: keyof UserRow) =>
     setOrder({ key, descending: order.key === key ? !order.descending : key !== 'user' });
-  const head = (key: keyof UserRow, text: string) => {
-    const mine = order.key === key;
-    return (
-      <th key={key} scope="col" class={key === 'user' ? '' : 'number'}
-        aria-sort={!mine ? 'none' : order.descending ? 'descending' : 'ascending'}>
-        <button type="button" onClick={() => next(key)}>
-          {text}
-          <span class="sort-mark" aria-hidden="true">{!mine ? '↕' : order.descending ? '▼' : '▲'}</span>
-        </button>
-      </th>
-    );
-  };
+  const head = (key: keyof UserRow, text: string) => (
+    <SortHead key={key} text={text} class={key === 'user' ? '' : 'number'} state={sortState(order, key)}
+      onSort={() => next(key)} />
+  );
   return (
     <>
       <AreaHead title="Users" />

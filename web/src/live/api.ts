@@ -18,7 +18,7 @@ export function wordsOf(error: unknown): string {
 }
 
 /** What is wrong, out of the body of a refusal. */
-export function refusalOf(status: number, body: string): ApiError {
+function refusalOf(status: number, body: string): ApiError {
   try {
     const { error } = JSON.parse(body) as {
       error: { message: string; remedy?: string; field?: string };

@@ -1,10 +1,9 @@
 // Points in time as people in front of this screen read them.
-import { duration } from '../format';
+import { duration, twoDigits as two } from '../format';
 
 /** "14:03:09", with the day if it is another one than `nowS`. */
 export function timeOfDay(seconds: number, nowS: number): string {
   const at = new Date(seconds * 1000);
-  const two = (value: number) => String(value).padStart(2, '0');
   const time = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
   if (at.toDateString() === new Date(nowS * 1000).toDateString()) return time;
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;

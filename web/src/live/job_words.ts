@@ -1,6 +1,7 @@
 // States, ends and progress of jobs in words.
 import { decimal, duration } from '../format';
 import type { Action } from './api';
+import { holdsGpus } from './queue';
 import { heldSeconds } from './users';
 import type { JobDetails, JobState, JobSummary, PastRun, Place, Progress } from './shapes';
 
@@ -117,14 +118,10 @@ function runsOf(job: JobDetails, nowS: number): Span[] {
       && job.first_start_s < job.run_start_s) {
       spans.push(span(0, job.first_start_s, Math.min(job.run_start_s, job.first_start_s + job.held_s), []));
     }
-    const end = holdsNow(job) ? nowS : (job.end_s ?? Math.min(nowS, job.run_start_s + job.held_s));
+    const end = holdsGpus(job) ? nowS : (job.end_s ?? Math.min(nowS, job.run_start_s + job.held_s));
     spans.push(span(spans.length + 1, job.run_start_s, Math.max(job.run_start_s, end), job.gpus ?? []));
   }
   return spans;
-}
-
-function holdsNow({ state }: JobDetails): boolean {
-  return state === 'starting' || state === 'running' || state === 'stopping';
 }
 
 /** Waiting, running and waiting again from submission to now or the end. */

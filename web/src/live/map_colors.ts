@@ -1,4 +1,5 @@
 // What the cells of the cluster map show, and how hot each is.
+import { classLetter } from '../format';
 import type { Cluster, Gpu } from './shapes';
 
 export type MapMode = 'use' | 'speed' | 'power';
@@ -46,5 +47,5 @@ export function heatStep(value: number | null, { low, high }: Range): number | n
 /** Median times of the classes: A, B, ... */
 export function classesOf(cluster: Cluster): string[] {
   const most = gpusOf(cluster).reduce((count, gpu) => Math.max(count, gpu.scores.length), 0);
-  return Array.from({ length: most }, (_, i) => String.fromCharCode(65 + i));
+  return Array.from({ length: most }, (_, i) => classLetter(i));
 }

@@ -17,7 +17,7 @@ export interface QueueFilter {
 export const ALL_ACTIVE: QueueFilter = { state: 'active', user: '', text: '' };
 
 export type QueueKey =
-  | 'job' | 'user' | 'name' | 'state' | 'num_gpus' | 'priority' | 'submit_s' | 'position' | 'time';
+  | 'job' | 'user' | 'name' | 'state' | 'num_gpus' | 'priority' | 'position' | 'time';
 
 export interface QueueOrder {
   key: QueueKey;

@@ -1,4 +1,5 @@
 // Readings of the GPUs for curves: those since the page was opened, behind what the daemon recorded.
+import { gib } from '../format';
 import type { Cluster, GpuPoint } from './shapes';
 
 export interface Reading {
@@ -7,8 +8,6 @@ export interface Reading {
   powerW: number | null;
   memGib: number | null;
 }
-
-const GIB = 2 ** 30;
 
 export class Samples {
   private readonly byGpu = new Map<number, Reading[]>();
@@ -26,7 +25,7 @@ export class Samples {
           if (readings.length === 0) this.byGpu.set(gpu.gpu, readings);
           readings.push({
             atS, utilPct: gpu.util_pct ?? null, powerW: gpu.power_w ?? null,
-            memGib: gpu.mem_used_bytes === undefined ? null : gpu.mem_used_bytes / GIB,
+            memGib: gpu.mem_used_bytes === undefined ? null : gib(gpu.mem_used_bytes),
           });
           if (readings.length > this.most) readings.splice(0, readings.length - this.most);
         }
@@ -43,7 +42,7 @@ export class Samples {
 function recorded(point: GpuPoint): Reading {
   return {
     atS: point.at_s, utilPct: point.util_pct ?? null, powerW: point.power_w ?? null,
-    memGib: point.mem_used_bytes === undefined ? null : point.mem_used_bytes / GIB,
+    memGib: point.mem_used_bytes === undefined ? null : gib(point.mem_used_bytes),
   };
 }
 

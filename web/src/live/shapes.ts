@@ -1,4 +1,5 @@
 // What the daemon's API says, as docs of GET /v1/openapi.json describe it, and the facts in the page.
+import { isOf, parseOf } from '../data/schema';
 
 export type JobState =
   | 'held' | 'depends' | 'waiting' | 'starting' | 'running' | 'stopping' | 'done';
@@ -189,18 +190,12 @@ export interface LiveFacts {
   what_if: boolean;
 }
 
-const SCHEMA = 'goban-live/1';
-
 /** Whether an embedded document is that of `goban serve`. */
 export function isLive(json: string): boolean {
-  return /^\s*\{\s*"schema"\s*:\s*"goban-live\//.test(json);
+  return isOf(json, 'goban-live');
 }
 
 /** Errors: throws a sentence for the reader if it is of another version. */
 export function parseFacts(json: string): LiveFacts {
-  const facts = JSON.parse(json) as LiveFacts;
-  if (facts.schema !== SCHEMA) {
-    throw new Error(`This page reads ${SCHEMA}, and its data is ${facts.schema}.`);
-  }
-  return facts;
+  return parseOf(json, 'goban-live/1');
 }

@@ -35,7 +35,7 @@ export function useNow(): number {
   return now;
 }
 
-export interface Asked<T> {
+interface Asked<T> {
   value: T | null;
   /** In words; empty: none. */
   error: string;

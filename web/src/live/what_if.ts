@@ -1,7 +1,7 @@
 // The answer to a what-if question as a table: one row a policy, its figures by name.
 import { count, duration } from '../format';
 
-export interface AnswerTable {
+interface AnswerTable {
   heads: string[];
   rows: string[][];
 }

@@ -1,5 +1,6 @@
 // Which applications were measured together on a GPU, and which met in a run.
 import { useState } from 'preact/hooks';
+import { Choice } from '../Choice';
 import { cellFill, Matrix, MatrixPatterns, toneFill } from '../charts/Matrix';
 import { floatValues } from '../data/column';
 import {
@@ -7,7 +8,7 @@ import {
 } from '../data/colocation';
 import type { Colocation, ReportDocument } from '../data/document';
 import { count, decimal, percent } from '../format';
-import { Choice, PolicyChoice } from './PolicyBar';
+import { PolicyChoice } from './PolicyBar';
 import { Section } from './Section';
 import { useLoaded } from './useLoaded';
 

@@ -2,6 +2,7 @@
 import { Scatter } from '../charts/Scatter';
 import { ratio } from '../data/compare';
 import { floatValues } from '../data/column';
+import { curvesOf } from '../data/curves';
 import { figureOf, type Energy, type ReportDocument, type Run } from '../data/document';
 import {
   ACCOUNTINGS, energySoFar, HEADLINE, hasEnergy, kwhMax, kwhOf, type Letter, tradePoints,
@@ -9,20 +10,17 @@ import {
 import { axisTime, change, clock, decimal, duration, kwhText, unitText } from '../format';
 import { Chart, type ChartData, type PicturesProps } from './Chart';
 import { Panel, Section } from './Section';
-import { Swatch } from './Swatch';
+import { Swatch } from '../Swatch';
 import { useLoaded } from './useLoaded';
 import { lineColor } from '../palette';
 
 const SYNC = 'energy';
 
-/** Lines of one length; null where a run has ended. */
 function chartOf(lines: number[][], stepS: number, base: string, label: string): ChartData {
-  const length = Math.max(...lines.map((line) => line.length));
   const most = lines.flat().reduce((max, value) => Math.max(max, value), 0);
   const text = unitText(most, base);
   return {
-    label, x: Array.from({ length }, (_, i) => i * stepS),
-    values: lines.map((line) => Array.from({ length }, (_, i) => line[i] ?? null)),
+    ...curvesOf(lines, stepS), label,
     xKind: 'time', syncKey: SYNC, yMax: most > 0 ? 1.05 * most : 1,
     xText: (at) => `${clock(at)} after the first submit`, yText: text.exact, yAxisText: text.axis,
   };

@@ -4,7 +4,7 @@ import { figureOf, type ReportDocument, type Run, worstAccount } from '../data/d
 import { change, decimal, duration } from '../format';
 import { type Figure, figuresOf } from './figures';
 import { Section } from './Section';
-import { Swatch } from './Swatch';
+import { Swatch } from '../Swatch';
 
 function best(figure: Figure, values: number[]): number | undefined {
   if (!figure.better || values.length < 2 || values.some((value) => !Number.isFinite(value))) {

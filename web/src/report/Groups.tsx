@@ -3,7 +3,7 @@ import { barLength, ratio } from '../data/compare';
 import type { Grouping, ReportDocument } from '../data/document';
 import { change, count, duration } from '../format';
 import { Section } from './Section';
-import { Swatch } from './Swatch';
+import { Swatch } from '../Swatch';
 
 const TITLES = { class: 'By application class', gpus: 'By job size' } as const;
 const HEADS = { class: 'Class', gpus: 'GPUs' } as const;

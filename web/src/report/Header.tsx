@@ -5,7 +5,7 @@ import { hasColocation } from '../data/colocation';
 import { hasEnergy } from '../data/energy';
 import { count } from '../format';
 import { hasService } from './figures';
-import { toggleTheme, useTheme } from '../theme';
+import { ThemeButton } from '../ThemeButton';
 
 function partsOf(report: ReportDocument): [string, string][] {
   const all: [string, string, boolean][] = [
@@ -22,16 +22,12 @@ function plural(value: number, noun: string): string {
 }
 
 export function Header({ report }: { report: ReportDocument }) {
-  const theme = useTheme();
-  const other = theme === 'dark' ? 'light' : 'dark';
   const { cluster, runs } = report;
   return (
     <header class="top">
       <div class="top-row">
         <Brand product="simulation report" />
-        <button type="button" class="theme" onClick={toggleTheme} aria-label={`Use ${other} colours`}>
-          {theme === 'dark' ? '☀ Light' : '☾ Dark'}
-        </button>
+        <ThemeButton />
       </div>
       <h1>{report.title}</h1>
       <p class="facts">

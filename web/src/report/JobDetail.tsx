@@ -1,12 +1,11 @@
 // One job under all policies.
 import type { ReportDocument } from '../data/document';
 import { ENDS, type Outcomes, nameAt, readOutcomes, type Requests } from '../data/jobs';
-import { clock, count, duration } from '../format';
-import { className } from './JobFilters';
-import { Swatch } from './Swatch';
+import { classLetter, clock, count, duration } from '../format';
+import { Swatch } from '../Swatch';
 import { useLoaded } from './useLoaded';
 
-export interface JobDetailProps {
+interface JobDetailProps {
   report: ReportDocument;
   requests: Requests;
   job: number;
@@ -45,7 +44,7 @@ export function JobDetail({ report, requests, job, onClose }: JobDetailProps) {
         <button type="button" onClick={onClose}>Close</button>
       </div>
       <p>
-        {count(requests.gpus[job]!)} GPUs, class {className(requests.appClass[job]!)}
+        {count(requests.gpus[job]!)} GPUs, class {classLetter(requests.appClass[job]!)}
         {model && `, model ${model}`}
         {user && `, user ${user}`}, submitted at {clock(requests.submit[job]!)}.
       </p>

@@ -1,15 +1,12 @@
 // What narrows the table of jobs.
 import { useMemo } from 'preact/hooks';
 import { type Filter, NO_FILTER, type Requests } from '../data/jobs';
+import { classLetter } from '../format';
 
-export interface JobFiltersProps {
+interface JobFiltersProps {
   filter: Filter;
   requests: Requests;
   onChange: (filter: Filter) => void;
-}
-
-export function className(appClass: number): string {
-  return String.fromCharCode(65 + appClass);
 }
 
 export function JobFilters({ filter, requests, onChange }: JobFiltersProps) {
@@ -28,7 +25,7 @@ export function JobFilters({ filter, requests, onChange }: JobFiltersProps) {
           onChange={(event) => set({ appClass: Number(event.currentTarget.value) })}>
           <option value={-1}>any</option>
           {classes.map((each) => (
-            <option key={each} value={each}>{className(each)}</option>
+            <option key={each} value={each}>{classLetter(each)}</option>
           ))}
         </select>
       </label>

@@ -1,9 +1,9 @@
 // One page of jobs. Column heads are buttons; arrow keys go from row to row and page to page.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ENDS, nameAt, type SortKey } from '../data/jobs';
-import { clock, count, duration } from '../format';
+import { classLetter, clock, count, duration } from '../format';
+import { SortHead, sortState } from '../SortHead';
 import type { JobData } from './job_data';
-import { className } from './JobFilters';
 
 interface Column {
   key: SortKey;
@@ -16,7 +16,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'name', head: 'Job', cell: ({ requests }, job) => requests.names[job] ?? '' },
   { key: 'user', head: 'User', cell: ({ requests: r }, job) => nameAt(r.users, r.user[job]) },
   { key: 'model', head: 'Model', cell: ({ requests: r }, job) => nameAt(r.models, r.model[job]) },
-  { key: 'class', head: 'Class', cell: ({ requests }, job) => className(requests.appClass[job]!) },
+  { key: 'class', head: 'Class', cell: ({ requests }, job) => classLetter(requests.appClass[job]!) },
   { key: 'gpus', head: 'GPUs', number: true, cell: ({ requests }, job) => count(requests.gpus[job]!) },
   { key: 'submit', head: 'Submit', number: true, cell: ({ requests }, job) => clock(requests.submit[job]!) },
   { key: 'start', head: 'Start', number: true, cell: ({ outcomes }, job) => clock(outcomes.start[job]!) },
@@ -27,7 +27,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'end', head: 'End', cell: ({ outcomes }, job) => ENDS[outcomes.end[job]!] ?? '' },
 ];
 
-export interface JobTableProps {
+interface JobTableProps {
   data: JobData;
   jobs: Uint32Array;
   sort: { key: SortKey; descending: boolean };
@@ -42,21 +42,10 @@ function Head({ sort, onSort }: Pick<JobTableProps, 'sort' | 'onSort'>) {
   return (
     <thead>
       <tr>
-        {COLUMNS.map((column) => {
-          const sorted = sort.key === column.key;
-          const order = sort.descending ? 'descending' : 'ascending';
-          return (
-            <th key={column.key} scope="col" class={column.number ? 'number' : ''}
-              aria-sort={sorted ? order : 'none'}>
-              <button type="button" onClick={() => onSort(column.key)}>
-                {column.head}
-                <span class="sort-mark" aria-hidden="true">
-                  {sorted ? (sort.descending ? '▼' : '▲') : '↕'}
-                </span>
-              </button>
-            </th>
-          );
-        })}
+        {COLUMNS.map(({ key, head, number }) => (
+          <SortHead key={key} text={head} class={number ? 'number' : ''} state={sortState(sort, key)}
+            onSort={() => onSort(key)} />
+        ))}
       </tr>
     </thead>
   );

@@ -2,30 +2,18 @@
 import { useState } from 'preact/hooks';
 import { Strip } from '../charts/Strip';
 import { floatValues, type FloatColumn } from '../data/column';
+import { type Curves, curvesOf } from '../data/curves';
 import { figureOf, type ReportDocument } from '../data/document';
 import { axisTime, clock, count, decimal, percent } from '../format';
 import { Chart, type ChartData, type PicturesProps } from './Chart';
 import { Panel, Section } from './Section';
-import { Swatch } from './Swatch';
+import { Swatch } from '../Swatch';
 import { useLoaded } from './useLoaded';
 
 const SYNC = 'load';
 
-interface Curves {
-  x: number[];
-  values: (number | null)[][];
-}
-
-/** Values as long as the longest line; what is missing has ended. */
 async function readCurves(columns: FloatColumn[], stepS: number, scale: number): Promise<Curves> {
-  const lines = await Promise.all(columns.map(floatValues));
-  const length = Math.max(...lines.map((line) => line.length));
-  return {
-    x: Array.from({ length }, (_, i) => i * stepS),
-    values: lines.map((line) =>
-      Array.from({ length }, (_, i) => (i < line.length ? line[i]! * scale : null)),
-    ),
-  };
+  return curvesOf(await Promise.all(columns.map(floatValues)), stepS, scale);
 }
 
 async function waitingData({ series }: ReportDocument): Promise<ChartData> {

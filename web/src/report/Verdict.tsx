@@ -5,7 +5,7 @@ import {
 import { argMin } from '../data/compare';
 import { HEADLINE, kwhOf } from '../data/energy';
 import { change, duration, kwhText, percent } from '../format';
-import { Swatch } from './Swatch';
+import { Swatch } from '../Swatch';
 
 const jctOf = (run: Run) => figureOf(run, 'avg_jct_s');
 

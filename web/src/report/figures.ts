@@ -15,7 +15,7 @@ export interface Figure {
 
 const hours = (value: number) => `${decimal(value, 1)} GPU-h`;
 
-export const FIGURES: readonly Figure[] = [
+const FIGURES: readonly Figure[] = [
   { key: 'avg_jct_s', label: 'Average JCT', text: duration, better: 'low',
     meaning: 'from submit to finish, mean of all jobs' },
   { key: 'p50_jct_s', label: 'Median JCT', text: duration, better: 'low',

@@ -28,7 +28,7 @@ function Outline({ drawing, spot }: { drawing: Drawing; spot: Spot }) {
   return <path class="spot" d={`M${spot.x} ${y}V${y + height}`} />;
 }
 
-export interface FigureChartProps {
+interface FigureChartProps {
   drawing: Drawing;
   /** What it shows, for those who cannot see it. */
   label: string;

@@ -67,7 +67,7 @@ export function nearestSpot(drawing: Drawing, x: number, y: number): number | nu
 export function movedSpot(drawing: Drawing, from: number | null, key: string): number | null {
   const last = drawing.spots.length - 1;
   if (last < 0) return null;
-  const down = drawing.columns > 1 ? drawing.columns : 1;
+  const down = drawing.columns;
   const steps: Record<string, number> = {
     ArrowLeft: -1, ArrowRight: 1, ArrowUp: -down, ArrowDown: down, PageUp: -20, PageDown: 20,
     Home: -Infinity, End: Infinity,

@@ -47,7 +47,7 @@ export function markRoom(mark: Mark): number {
 export const LINE_ROOM = 22;
 
 /** An axis with names instead of numbers has no grid; one whose names are read downwards no arrow. */
-export interface AxisStyle {
+interface AxisStyle {
   x?: 'names';
   y?: 'names' | 'names-down';
 }

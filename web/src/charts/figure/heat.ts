@@ -12,7 +12,7 @@ const RAMP = 120;
 const LOG_FIRST = 0.12;
 
 /** 0 for the colour of nothing to 1 for that of `most`; `least` is the least above 0. */
-export function heatShare(value: number, least: number, most: number, log: boolean): number {
+function heatShare(value: number, least: number, most: number, log: boolean): number {
   if (!(value > 0) || !(most > 0)) return 0;
   if (!log) return value / most;
   if (!(most > least)) return 1;

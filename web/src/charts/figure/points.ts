@@ -18,7 +18,7 @@ interface Curve {
 }
 
 /** Points of the series that are shown; x counts categories where there are no numbers. */
-export function curvesOf(figure: Figure, hidden: ReadonlySet<number>): Curve[] {
+function curvesOf(figure: Figure, hidden: ReadonlySet<number>): Curve[] {
   return figure.series
     .map((series, index) => ({
       series: index,
@@ -54,7 +54,7 @@ function yRange(figure: Figure, values: number[], log: boolean): [number, number
 }
 
 /** The y of a curve at x: of steps the last before, of lines that of the nearest point. */
-export function valueAt(points: Point[], x: number, stepped: boolean): number | null {
+function valueAt(points: Point[], x: number, stepped: boolean): number | null {
   let low = 0;
   let high = points.length;
   while (low < high) {

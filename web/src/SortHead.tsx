@@ -1,0 +1,29 @@
+// The head of a table column: a button that sorts the table by it.
+
+export type SortState = 'none' | 'ascending' | 'descending';
+
+/** How a table is sorted by the column `key`. */
+export function sortState<K>(order: { key: K; descending: boolean }, key: K): SortState {
+  return order.key !== key ? 'none' : order.descending ? 'descending' : 'ascending';
+}
+
+const MARKS: Record<SortState, string> = { none: '↕', ascending: '▲', descending: '▼' };
+
+interface SortHeadProps {
+  text: string;
+  class: string;
+  state: SortState;
+  onSort: () => void;
+  title?: string;
+}
+
+export function SortHead({ text, class: name, state, onSort, title }: SortHeadProps) {
+  return (
+    <th scope="col" class={name} aria-sort={state}>
+      <button type="button" onClick={onSort} title={title}>
+        {text}
+        <span class="sort-mark" aria-hidden="true">{MARKS[state]}</span>
+      </button>
+    </th>
+  );
+}
