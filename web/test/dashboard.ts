@@ -47,3 +47,8 @@ export async function sees(page: Page, text: string, selector = 'body'): Promise
 export async function textOf(page: Page, selector: string): Promise<string> {
   return page.$eval(selector, (element) => (element as HTMLElement).innerText);
 }
+
+/** The numbers of the jobs in the queue's rows, from top to bottom. */
+export function rows(page: Page): Promise<(string | null)[]> {
+  return page.$$eval('.queue tbody tr:not(.spacer)', (all) => all.map((tr) => tr.querySelector('a')!.textContent));
+}
