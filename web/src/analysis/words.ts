@@ -30,8 +30,6 @@ export interface Words extends BoxWords, ThemeWords {
   sortBy: (column: string) => string;
   showAll: (rows: string) => string;
   showFewer: string;
-  value: string;
-  noSeries: string;
   about: string;
   aboutText: string[];
 }
@@ -63,8 +61,6 @@ const ENGLISH: Words = {
   sortBy: (column) => `Sort by ${column}`,
   showAll: (rows) => `Show all ${rows} rows`,
   showFewer: 'Show fewer rows',
-  value: 'value',
-  noSeries: 'Everything is switched off.',
   about: 'About this page',
   aboutText: [
     'Everything is in this file: it asks no network and keeps nothing.',
@@ -109,8 +105,6 @@ const JAPANESE: Words = {
   sortBy: (column) => `${column}で並べ替え`,
   showAll: (rows) => `全${rows}行を表示`,
   showFewer: '一部の行だけを表示',
-  value: '値',
-  noSeries: 'すべて非表示です。',
   about: 'このページについて',
   aboutText: [
     'すべてのデータはこのファイルに含まれ、ネットワークには接続しません。',
