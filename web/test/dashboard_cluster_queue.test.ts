@@ -38,7 +38,7 @@ describe('the cluster map', () => {
     expect(await colour(0)).not.toBe(await colour(2));
     await page.focus('input[name=map-mode]');
     await page.keyboard.press('ArrowRight');
-    await sees(page, 'less is faster');
+    await sees(page, 'lower is faster');
     expect(await colour(0)).not.toBe(await colour(15));
     await page.focus('.gpu[tabindex="0"]');
     await page.keyboard.press('ArrowRight');
@@ -54,9 +54,9 @@ describe('the cluster map', () => {
     dash.daemon.utilisation = undefined;
     const page = await dash.open();
     await page.waitForSelector('.gpu');
-    await sees(page, 'less is faster');
+    await sees(page, 'lower is faster');
     await page.click('.choice label:nth-of-type(3)');
-    await sees(page, 'No instrument reads the power');
+    await sees(page, 'The power of these GPUs is not measured');
   });
 });
 
@@ -65,7 +65,7 @@ describe('the queue', () => {
     putJobs(dash.daemon);
     const page = await dash.open({ hash: '#/queue' });
     await sees(page, 'fewer GPUs are free than it asks for', '.queue');
-    await sees(page, 'only its owner may know', '.queue');
+    await sees(page, 'visible to its owner only', '.queue');
     expect(await rows(page)).toEqual(['1', '2', '3']);
     expect(await page.$eval('#job-2 td:nth-child(8)', (td) => td.textContent)).toBe('1');
   });
@@ -149,6 +149,6 @@ describe('the queue', () => {
     const page = await dash.open({ hash: '#/queue' });
     await sees(page, 'goban submit --wrap');
     await page.goto(`${dash.daemon.url}#/users`);
-    await sees(page, 'Nobody has submitted a job yet');
+    await sees(page, 'There are no jobs yet');
   });
 });

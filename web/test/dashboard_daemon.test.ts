@@ -70,7 +70,7 @@ it('draws what the GPUs did before the page was opened', async () => {
   await expect.poll(recorded, { timeout: 120_000 }).toEqual([expect.any(Number), expect.any(Number)]);
   await expect.poll(async () => Math.min(...await recorded()), { timeout: 120_000 }).toBeGreaterThan(1);
   await goTo('#/job/2');
-  await sees(page, 'Readings since the run began', '[aria-label=GPUs]');
+  await sees(page, 'Samples since the start of the run', '[aria-label=GPUs]');
   await page.waitForSelector('[aria-label=GPUs] .chart[data-drawn]');
 });
 

@@ -35,10 +35,10 @@ describe('the page of a job', () => {
     for (const job of [20, 21]) {
       const page = await dash.open({ hash: `#/job/${job}` });
       await page.waitForSelector('[aria-label=GPUs] .chart[data-drawn]');
-      await sees(page, 'Readings since the run began', '[aria-label=GPUs]');
+      await sees(page, 'Samples since the start of the run', '[aria-label=GPUs]');
     }
     const page = await dash.open({ hash: '#/job/22' });
-    await sees(page, 'No reading of these GPUs has come yet', '[aria-label=GPUs]');
+    await sees(page, 'There are no samples of these GPUs yet', '[aria-label=GPUs]');
   });
 
   it('follows the log, over a broken connection too', async () => {
@@ -48,14 +48,14 @@ describe('the page of a job', () => {
     dash.daemon.write(1, 'half\rwhole\n<b>bold</b>\n');
     await sees(page, 'epoch 1\nwhole\n<b>bold</b>', '.log');
     await dash.daemon.stop();
-    await sees(page, 'Connection lost, trying again');
+    await sees(page, 'Connection lost, reconnecting');
     await dash.daemon.start();
     dash.daemon.write(1, 'after\n');
     await sees(page, '<b>bold</b>\nafter', '.log');
     await page.waitForSelector('.connection[data-state=live]');
     await page.goto(`${dash.daemon.url}#/job/4`);
     await sees(page, 'no such file', '.log');
-    await sees(page, 'all there is');
+    await sees(page, 'complete');
     expect(await textOf(page, 'main')).toContain('failed');
   });
 
@@ -93,9 +93,9 @@ describe('the page of a job', () => {
     await page.click('dialog .confirm');
     await sees(page, 'job 1 does not run', 'dialog');
     await page.goto(`${dash.daemon.url}#/job/3`);
-    await sees(page, 'This job is bob’s');
+    await sees(page, 'This job belongs to bob');
     expect(await page.$('.job-actions')).toBeNull();
     await page.goto(`${dash.daemon.url}#/job/77`);
-    await sees(page, 'knows no job 77 any more');
+    await sees(page, 'no longer has job 77');
   });
 });

@@ -47,7 +47,7 @@ describe('the page', () => {
     await sees(page, 'Everything at once.', '.active-policy');
     await sees(page, `In order of submission ${HOSTILE}`, '.policy-list');
     await page.keyboard.press('5');
-    await sees(page, 'does not answer what-if questions');
+    await sees(page, 'does not offer what-if replays');
   });
 
   it('asks what if, where the daemon offers it', async () => {

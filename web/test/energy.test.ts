@@ -50,7 +50,7 @@ describe('energy', () => {
     expect(complaints).toEqual([]);
     expect(await page.$$('img')).toEqual([]);
     const nav = await texts(page, 'nav a');
-    for (const part of ['Energy', 'Promises', 'Together']) expect(nav).toContain(part);
+    for (const part of ['Energy', 'Service targets', 'Co-location']) expect(nav).toContain(part);
     await page.close();
   });
 
@@ -115,7 +115,7 @@ describe('service', () => {
   it('has a table of promises, fairness and sharing', async () => {
     const { page } = await open(browser, file);
     const rows = (await texts(page, '#service tbody tr')).join('\n');
-    for (const row of ['Deadlines missed', 'of 60', 'Worst user', "Jain's index", 'Undone', 'measured']) {
+    for (const row of ['Deadlines missed', 'of 60', 'Worst-served user', "Jain's index", 'Undone placements', 'measured']) {
       expect(rows).toContain(row);
     }
     expect((await texts(page, '#compare tbody th')).join()).not.toContain('deadline');
@@ -131,7 +131,7 @@ describe('applications together', () => {
     expect([await count('.measured'), await count('.never'), await count('.unknown')]).toEqual([5, 1, 3]);
     expect(await count('.met')).toBeGreaterThan(0);
     expect(await page.$eval('.matrix-counts', (p) => p.textContent)).toMatch(
-      /V100: 3 pairs measured, 1 never, 2 not measured; \d+ met under/);
+      /V100: 3 pairs measured, 1 excluded, 2 not measured; \d+ co-located under/);
     expect(await texts(page, '.matrix .name')).toContain(HOSTILE);
     // Under fifo+packed nobody meets.
     await page.click('#colocation .choice label:nth-of-type(1)');
@@ -151,12 +151,12 @@ describe('applications together', () => {
     const reading = () => page.$eval('.matrix-place + .reading', (p) => p.textContent ?? '');
     await page.keyboard.press('ArrowRight');
     await page.waitForFunction(
-      () => document.querySelector('.matrix-place + .reading')?.textContent?.startsWith('small beside small'));
-    expect(await reading()).toMatch(/^small beside small: small takes 1\.10× as long; together 182 % of one alone/);
+      () => document.querySelector('.matrix-place + .reading')?.textContent?.startsWith('small with small'));
+    expect(await reading()).toMatch(/^small with small: slowdown of small 1\.10×; combined throughput 182 % of one alone/);
     await page.keyboard.press('ArrowLeft');
     await page.waitForFunction(
-      () => document.querySelector('.matrix-place + .reading')?.textContent?.startsWith('small beside large'));
-    expect(await reading()).toContain('small takes 1.05× as long, large 1.20×; together 179 % of one alone');
+      () => document.querySelector('.matrix-place + .reading')?.textContent?.startsWith('small with large'));
+    expect(await reading()).toContain('slowdown of small 1.05×, of large 1.20×; combined throughput 179 % of one alone');
     const fills = () =>
       page.$$eval('.matrix .measured', (all) => all.map((rect) => getComputedStyle(rect).fill));
     const [, largeSmall, , smallLarge] = await fills();

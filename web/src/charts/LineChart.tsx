@@ -84,7 +84,7 @@ function Reading(props: LineChartProps & { at: number | null }) {
   return (
     <p class="reading" aria-live="polite">
       {props.at === null ? (
-        <span class="hint">Point at the picture, or focus it and use the arrow keys.</span>
+        <span class="hint">Point at the chart, or focus it and use the arrow keys.</span>
       ) : (
         <strong>{props.xText(props.x[props.at] ?? 0)}</strong>
       )}

@@ -56,7 +56,7 @@ function Axes({ width, x, y, props }: {
       ))}
       <text class="axis-title" x={width - RIGHT} y={HEIGHT - 6} text-anchor="end">{props.xTitle} →</text>
       <text class="axis-title" x={LEFT} y={14}>↑ {props.yTitle}</text>
-      <text class="corner" x={LEFT + 8} y={bottom - 9}>less energy, sooner done</text>
+      <text class="corner" x={LEFT + 8} y={bottom - 9}>less energy, shorter JCT</text>
     </>
   );
 }

@@ -179,17 +179,17 @@ export interface ReportDocument {
 /** The document of this page. Throws an Error that says what is wrong with it. */
 export function parseDocument(text: string): ReportDocument {
   if (text.trim() === '') {
-    throw new Error('This page holds no report; goban simulate --html FILE writes one.');
+    throw new Error('this page contains no report; create one with goban simulate --html FILE');
   }
   const parsed: unknown = JSON.parse(text);
   if (typeof parsed !== 'object' || parsed === null || !('schema' in parsed)) {
-    throw new Error('The data of this page are no report of goban.');
+    throw new Error('the data of this page is not a goban report');
   }
   const document = parsed as ReportDocument;
   if (document.schema !== 'goban-report' || document.version !== SCHEMA_VERSION) {
     throw new Error(
-      `This page reads goban-report version ${SCHEMA_VERSION}, ` +
-        `not ${document.schema} version ${document.version}.`,
+      `this page reads goban-report version ${SCHEMA_VERSION}, ` +
+        `not ${document.schema} version ${document.version}`,
     );
   }
   return document;

@@ -12,11 +12,11 @@ export interface Accounting {
 /** The headline first: all policies alike, as sites run them. */
 export const ACCOUNTINGS: readonly Accounting[] = [
   { letter: 'D', title: 'every policy may sleep',
-    meaning: 'idle nodes go to sleep after a while, under every policy' },
-  { letter: 'A', title: 'active nodes only', meaning: 'idle nodes cost nothing' },
-  { letter: 'B', title: 'idle nodes stay on', meaning: 'nobody puts a node to sleep' },
+    meaning: 'idle nodes go to sleep after a timeout, under every policy' },
+  { letter: 'A', title: 'active nodes only', meaning: 'idle nodes use no energy' },
+  { letter: 'B', title: 'idle nodes stay on', meaning: 'no node ever sleeps' },
   { letter: 'C', title: 'only EaCO sleeps',
-    meaning: 'as D for policies that order sleep themselves, as B for the others' },
+    meaning: 'as D for policies that put nodes to sleep themselves, as B for the others' },
 ];
 export const HEADLINE: Letter = 'D';
 

@@ -3,7 +3,7 @@ import { textValues, wholeValues } from './column';
 import type { Table } from './document';
 
 /** How a job ended, by number. */
-export const ENDS = ['pending', 'finished', 'killed at its limit'] as const;
+export const ENDS = ['pending', 'finished', 'killed at walltime limit'] as const;
 
 /** What no policy changes. Times in seconds since the first submit. */
 export interface Requests {

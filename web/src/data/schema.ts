@@ -9,7 +9,7 @@ export function isOf(json: string, name: string): boolean {
 export function parseOf<T extends { schema: string }>(json: string, schema: string): T {
   const document = JSON.parse(json) as T;
   if (document.schema !== schema) {
-    throw new Error(`This page reads ${schema}, and its data is ${document.schema}.`);
+    throw new Error(`this page reads ${schema}, but its data is ${document.schema}`);
   }
   return document;
 }

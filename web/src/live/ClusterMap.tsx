@@ -13,9 +13,9 @@ import type { Cluster, Gpu } from './shapes';
 import { useStore } from './useStore';
 
 const MODES: readonly { key: MapMode; name: string; unit: string; why: string }[] = [
-  { key: 'use', name: 'Utilisation', unit: '%', why: 'No instrument reads the utilisation of these GPUs.' },
-  { key: 'speed', name: 'Speed', unit: '× median time', why: 'There are no scores: goban profile measures them.' },
-  { key: 'power', name: 'Power', unit: 'W', why: 'No instrument reads the power of these GPUs.' },
+  { key: 'use', name: 'Utilisation', unit: '%', why: 'The utilisation of these GPUs is not measured.' },
+  { key: 'speed', name: 'PM score', unit: '× median time', why: 'There are no PM scores; goban profile measures them.' },
+  { key: 'power', name: 'Power', unit: 'W', why: 'The power of these GPUs is not measured.' },
 ];
 
 function Controls({ cluster, mode, onMode, appClass, onClass, range }: {
@@ -27,7 +27,7 @@ function Controls({ cluster, mode, onMode, appClass, onClass, range }: {
   const classes = classesOf(cluster);
   return (
     <>
-      <Choice label="Coloured by" name="map-mode" options={MODES.map(({ name }) => name)}
+      <Choice label="Colour by" name="map-mode" options={MODES.map(({ name }) => name)}
         chosen={MODES.findIndex(({ key }) => key === mode)} onChoose={(i) => onMode(MODES[i]!.key)}>
         {mode === 'speed' && classes.length > 1 && (
           <label class="class-choice">
@@ -42,7 +42,7 @@ function Controls({ cluster, mode, onMode, appClass, onClass, range }: {
         {hasReadings(cluster, mode) ? (
           <>
             {decimal(range.low, digits)} <i class="heat-ramp" /> {decimal(range.high, digits)} {unit}
-            {mode === 'speed' && ' (1 = the median GPU, less is faster)'}
+            {mode === 'speed' && ' (1 = the median GPU, lower is faster)'}
           </>
         ) : why}
         <span><i class="cell-sample" data-state="free" /> free</span>
@@ -94,13 +94,13 @@ export function ClusterMap() {
   const mode = picked ?? (cluster && !hasReadings(cluster, 'use') && hasReadings(cluster, 'speed') ? 'speed' : 'use');
   const range = useMemo(
     () => (cluster ? rangeOf(cluster, mode, appClass) : { low: 0, high: 1 }), [cluster, mode, appClass]);
-  if (!cluster) return <p class="loading">Asking for the GPUs…</p>;
+  if (!cluster) return <p class="loading">Loading the cluster…</p>;
   if (cluster.num_gpus === 0) {
     return (
       <>
         <AreaHead title="Cluster" />
         <Empty command="goban serve --virtual-gpus 4">
-          This cluster has no GPU. Without GPUs, virtual ones show how everything works:
+          This cluster has no GPUs. To try the scheduler with virtual GPUs, run:
         </Empty>
       </>
     );

@@ -15,7 +15,8 @@ interface GpuCellProps {
   onOpen: (gpu: Gpu) => void;
 }
 
-const WORDS = {
+/** States of a GPU in words. */
+export const GPU_STATES = {
   free: 'free', busy: 'held', shared: 'shared', drained: 'drained', asleep: 'asleep', down: 'down',
 };
 
@@ -33,7 +34,7 @@ export class GpuCell extends Component<GpuCellProps> {
     return (
       <button type="button" class={step === null ? 'gpu unknown' : `gpu heat-step-${step}`}
         data-state={gpu.state} data-gpu={gpu.gpu} tabIndex={reachable ? 0 : -1}
-        aria-label={`${node} GPU ${index}: ${WORDS[gpu.state]}${jobs}`}
+        aria-label={`${node} GPU ${index}: ${GPU_STATES[gpu.state]}${jobs}`}
         onFocus={() => onPoint(gpu.gpu)} onPointerEnter={() => onPoint(gpu.gpu)}
         onClick={() => this.props.onOpen(this.props.gpu)} />
     );

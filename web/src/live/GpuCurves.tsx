@@ -44,14 +44,14 @@ export function GpuCurves({ job, asks }: { job: JobSummary; asks: boolean }) {
   const value = (reading: Reading | null | undefined) => reading?.[kind] ?? null;
   const x = useMemo(() => rows.atS.map((at) => at - fromS), [rows, kind]);
   const known = rows.readings.some((readings) => readings.some((reading) => value(reading) !== null));
-  const missing = x.length === 0 ? 'No reading of these GPUs has come yet.' : `No instrument reads the ${name.toLowerCase()} of these GPUs.`;
+  const missing = x.length === 0 ? 'There are no samples of these GPUs yet.' : `The ${name.toLowerCase()} of these GPUs is not measured.`;
   return (
     <section class="panel" aria-label="GPUs">
       <h3>GPUs</h3>
-      <Choice label="What the curves show" labelHidden name="curve-kind" options={KINDS.map((each) => each.name)}
+      <Choice label="Metric" labelHidden name="curve-kind" options={KINDS.map((each) => each.name)}
         chosen={KINDS.findIndex(({ key }) => key === kind)} onChoose={(i) => setKind(KINDS[i]!.key)} />
       {known && x.length > 1 ? (
-        <LineChart label={`${name} of the GPUs of job ${job.id} over the time it runs.`} x={x}
+        <LineChart label={`${name} of the GPUs of job ${job.id} during its run.`} x={x}
           lines={gpus.map((gpu, i) => ({
             label: `${gpu.node} GPU ${gpu.index}`, run: i, visible: true,
             values: x.map((_, at) => value(rows.readings[i]?.[at])),
@@ -59,9 +59,9 @@ export function GpuCurves({ job, asks }: { job: JobSummary; asks: boolean }) {
           xKind="time" xText={(at) => `${shortDuration(at)} after the start`}
           yText={(y) => `${decimal(y, digits)} ${unit}`} height={200}
           {...(kind === 'utilPct' ? { yMax: 100 } : {})} />
-      ) : <p class="hint">{known ? 'The curve begins with the next reading.' : missing}</p>}
+      ) : <p class="hint">{known ? 'The curve starts with the next sample.' : missing}</p>}
       <p class="hint">
-        {recorded ? 'Readings since the run began' : 'Readings since this page was opened'}
+        {recorded ? 'Samples since the start of the run' : 'Samples since this page was opened'}
         {places.length > LINES_MAX && `, of the first ${LINES_MAX} GPUs`}.
       </p>
     </section>

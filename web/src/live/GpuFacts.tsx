@@ -1,6 +1,7 @@
 // What is known of the GPU that the reader points at.
 import { classLetter, decimal, gib } from '../format';
 import type { ChosenGpu } from './chosen_gpu';
+import { GPU_STATES } from './GpuCell';
 import { Fact, JobLink } from './Parts';
 import { useStore } from './useStore';
 
@@ -9,7 +10,7 @@ export function GpuFacts({ chosen }: { chosen: ChosenGpu | null }) {
   if (!chosen) {
     return (
       <aside class="panel gpu-facts" aria-label="GPU">
-        <p class="hint">Point at a GPU, or go there with Tab and the arrow keys; Enter opens its job.</p>
+        <p class="hint">Point at a GPU, or select one with Tab and the arrow keys. Enter opens its job.</p>
       </aside>
     );
   }
@@ -19,7 +20,7 @@ export function GpuFacts({ chosen }: { chosen: ChosenGpu | null }) {
     <aside class="panel gpu-facts" aria-label="GPU" aria-live="polite">
       <h3>{node.node}, GPU {gpu.gpu - (node.gpus[0]?.gpu ?? 0)}</h3>
       <dl class="facts-list">
-        <Fact name="State">{gpu.state}{node.reason ? ` (${node.reason})` : ''}</Fact>
+        <Fact name="State">{GPU_STATES[gpu.state]}{node.reason ? ` (${node.reason})` : ''}</Fact>
         {node.gpu_model && <Fact name="Model">{node.gpu_model}</Fact>}
         <Fact name={gpu.jobs.length > 1 ? 'Jobs' : 'Job'}>
           {gpu.jobs.length === 0 ? 'none' : gpu.jobs.map((job, i) => {
@@ -34,10 +35,10 @@ export function GpuFacts({ chosen }: { chosen: ChosenGpu | null }) {
           })}
         </Fact>
         {scores.length > 0 && (
-          <Fact name="Score by class">
+          <Fact name="PM score by class">
             {scores.join(', ')}
             {gpu.score_expired && ' (expired: unknown until it is measured again)'}
-            {gpu.score_suspect && ' (jobs disagree)'}
+            {gpu.score_suspect && ' (suspect: differs from what jobs report)'}
           </Fact>
         )}
         {gpu.util_pct !== undefined && <Fact name="Utilisation">{decimal(gpu.util_pct, 0)} %</Fact>}

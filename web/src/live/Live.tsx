@@ -93,7 +93,7 @@ function Body({ route }: { route: Route }) {
     <main ref={main} id="area" class="live-area">
       {store.connection.state === 'refused' ? <SignIn why={store.connection.why} />
         : store.ready || route.area === 'policies' || route.area === 'whatif' ? <AreaOf route={route} />
-          : <p class="loading">Asking the daemon…</p>}
+          : <p class="loading">Loading…</p>}
     </main>
   );
 }

@@ -8,7 +8,7 @@ import { AREAS, type Area, type Route } from './route';
 import { useLive, useNow, useStore } from './useStore';
 
 const NAMES: Record<Area, string> = {
-  cluster: 'Cluster', queue: 'Queue', users: 'Users', policies: 'Policies', whatif: 'What if',
+  cluster: 'Cluster', queue: 'Queue', users: 'Users', policies: 'Policies', whatif: 'What-if',
 };
 
 function ConnectionLine() {
@@ -19,9 +19,9 @@ function ConnectionLine() {
     const wait = Math.max(0, Math.ceil((connection.retryAtMs - Date.now()) / 1000));
     return (
       <p class="connection" data-state="lost">
-        <span role="alert">Connection lost, trying again: {connection.why}.</span>
-        {wait > 0 && ` Next try in ${shortDuration(wait)}. `}
-        <button type="button" onClick={() => store.reconnect()}>Try now</button>
+        <span role="alert">Connection lost, reconnecting: {connection.why}.</span>
+        {wait > 0 && ` Next attempt in ${shortDuration(wait)}. `}
+        <button type="button" onClick={() => store.reconnect()}>Reconnect now</button>
       </p>
     );
   }
@@ -57,7 +57,7 @@ function Figures() {
       </p>
       {store.stats?.journal_is_stuck && (
         <p class="note error" role="alert">
-          The journal cannot be written: nothing starts until its disk has room again.
+          The journal cannot be written. No job starts until its disk has free space.
         </p>
       )}
     </>
@@ -71,14 +71,14 @@ export function LiveHeader({ area, onHelp }: { area: Route['area']; onHelp: () =
       <div class="top-row">
         <Brand product={store.cluster?.name ?? 'live'} />
         <div class="top-buttons">
-          <button type="button" onClick={onHelp} aria-label="Show keys">?</button>
+          <button type="button" onClick={onHelp} aria-label="Keyboard shortcuts">?</button>
           <ThemeButton />
         </div>
       </div>
       <h1 class="visually-hidden">Goban on {store.cluster?.name ?? 'this cluster'}</h1>
       <Figures />
       <ConnectionLine />
-      <nav aria-label="Areas of the dashboard">
+      <nav aria-label="Sections of the dashboard">
         {AREAS.map((each) => (
           <a key={each} href={`#/${each}`}
             aria-current={each === area || (each === 'queue' && area === 'job') ? 'page' : undefined}>

@@ -108,19 +108,19 @@ export function LogPanel({ job, over }: { job: number; over: boolean }) {
         <label>
           <span class="visually-hidden">Stream</span>
           <select value={stream} onChange={(event) => setStream(event.currentTarget.value)}>
-            <option value="stdout">Output</option>
-            <option value="stderr">Errors</option>
+            <option value="stdout">stdout</option>
+            <option value="stderr">stderr</option>
           </select>
         </label>
         <label class="check">
-          <input type="checkbox" checked={stays} onChange={() => setStays(!stays)} /> follow the end
+          <input type="checkbox" checked={stays} onChange={() => setStays(!stays)} /> follow
         </label>
-        <span class="hint">{log.state === 'following' && !over ? 'as it comes' : 'all there is'}</span>
+        <span class="hint">{log.state === 'following' && !over ? 'live' : 'complete'}</span>
       </div>
       {log.error && <p class="note">{log.error}</p>}
-      {log.dropped > 0 && <p class="hint">Earlier lines are left out: goban logs {job} has all.</p>}
-      <pre class="log" ref={box} tabIndex={0} onScroll={onScroll} aria-label="Last lines">
-        {log.text === '' && log.state === 'following' && !log.error ? 'Nothing is written yet.' : log.text}
+      {log.dropped > 0 && <p class="hint">Earlier lines are omitted; goban logs {job} prints all of them.</p>}
+      <pre class="log" ref={box} tabIndex={0} onScroll={onScroll} aria-label="Last lines of the log">
+        {log.text === '' && log.state === 'following' && !log.error ? 'There is no output yet.' : log.text}
       </pre>
     </section>
   );

@@ -21,8 +21,8 @@ const COLUMNS: readonly { key: QueueKey; head: string; class: string }[] = [
   { key: 'state', head: 'State', class: '' },
   { key: 'num_gpus', head: 'GPUs', class: 'number' },
   { key: 'priority', head: 'Priority', class: 'number wide' },
-  { key: 'time', head: 'For', class: 'number' },
-  { key: 'position', head: 'Place', class: 'number wide' },
+  { key: 'time', head: 'Time', class: 'number' },
+  { key: 'position', head: 'Position', class: 'number wide' },
 ];
 
 interface QueueListProps {
@@ -41,14 +41,14 @@ function Heads({ order, onSort, rows }: QueueListProps) {
           ? <th key={key} scope="col" class={`${name} plain-head`}>{head}</th>
           : <SortHead key={key} text={head} class={name} state={sortState(order, key)} onSort={() => onSort(key)} />
         ))}
-        <th scope="col" class="wide plain-head">Where, or why not</th>
+        <th scope="col" class="wide plain-head">Placement or reason</th>
       </tr>
     </thead>
   );
 }
 
 function whereOf(job: JobSummary, reason: Reason | undefined): string {
-  if (job.state === 'done') return job.gpus ? `was on ${placeWords(job.gpus)}` : '';
+  if (job.state === 'done') return job.gpus ? `ran on ${placeWords(job.gpus)}` : '';
   if (job.gpus && job.state !== 'waiting' && job.state !== 'held') return placeWords(job.gpus);
   return reason?.text ?? '';
 }
@@ -127,7 +127,7 @@ export function QueueList({ rows, order, onSort }: QueueListProps) {
   };
   return (
     <div class="scroll jobs-scroll queue-window" ref={frame} tabIndex={0} role="region" onScroll={measure}
-      aria-label="Jobs of the queue" onKeyDown={onKeyDown}
+      aria-label="Jobs in the queue" onKeyDown={onKeyDown}
       aria-activedescendant={at >= first && at < end ? `job-${chosen}` : undefined}>
       <table class="jobs queue" aria-rowcount={rows.length + 1}>
         <Heads rows={rows} order={order} onSort={onSort} />

@@ -11,9 +11,9 @@ const COLUMNS: readonly { key: keyof UserRow; head: string; text: (row: UserRow)
   { key: 'running', head: 'Running', text: (row) => count(row.running) },
   { key: 'gpus', head: 'GPUs', text: (row) => count(row.gpus) },
   { key: 'waiting', head: 'Waiting', text: (row) => count(row.waiting) },
-  { key: 'waitingGpus', head: 'GPUs wanted', text: (row) => count(row.waitingGpus) },
+  { key: 'waitingGpus', head: 'GPUs requested', text: (row) => count(row.waitingGpus) },
   { key: 'blocked', head: 'Held or dependent', text: (row) => count(row.blocked) },
-  { key: 'done', head: 'Over', text: (row) => count(row.done) },
+  { key: 'done', head: 'Finished', text: (row) => count(row.done) },
   { key: 'gpuHours', head: 'GPU-hours', text: (row) => decimal(row.gpuHours, row.gpuHours < 10 ? 2 : 0) },
 ];
 
@@ -41,11 +41,11 @@ export function Users() {
     <>
       <AreaHead title="Users" />
       <p class="how">
-        Of the jobs that the daemon still knows, those that ended lately among them; goban history has
-        the rest. A name leads to the jobs.
+        Covers the jobs that the daemon still holds, recently finished ones included. goban history has
+        the others. A name links to the jobs of that user.
       </p>
       {rows.length === 0
-        ? <Empty command="goban submit --wrap 'python train.py' --gpus 1">Nobody has submitted a job yet.</Empty>
+        ? <Empty command="goban submit --wrap 'python train.py' --gpus 1">There are no jobs yet.</Empty>
         : (
           <div class="scroll jobs-scroll" tabIndex={0} role="region" aria-label="Users">
             <table class="jobs users">

@@ -25,7 +25,7 @@ function refusalOf(status: number, body: string): ApiError {
     };
     return new ApiError(status, error.message, error.remedy, error.field);
   } catch {
-    return new ApiError(status, `the server answers with status ${status}`);
+    return new ApiError(status, `the server returned status ${status}`);
   }
 }
 

@@ -6,13 +6,13 @@ import { heldSeconds } from './users';
 import type { JobDetails, JobState, JobSummary, PastRun, Place, Progress } from './shapes';
 
 const STATE_WORDS: Record<JobState, string> = {
-  held: 'held', depends: 'waits for jobs', waiting: 'waiting', starting: 'starting',
-  running: 'running', stopping: 'stopping', done: 'over',
+  held: 'held', depends: 'dependent', waiting: 'waiting', starting: 'starting',
+  running: 'running', stopping: 'stopping', done: 'finished',
 };
 
 const RESULT_WORDS: Record<string, string> = {
   completed: 'completed', failed: 'failed', cancelled: 'cancelled', timed_out: 'timed out',
-  out_of_memory: 'out of memory', node_failed: 'node failed', never_runs: 'never runs',
+  out_of_memory: 'out of memory', node_failed: 'node failed', never_runs: 'cannot run',
 };
 
 export function stateWords(job: Pick<JobSummary, 'state' | 'result'>): string {
@@ -86,11 +86,11 @@ export function actionsFor({ state }: Pick<JobSummary, 'state'>): Action[] {
 /** What an action will do, for the question before it. */
 export function consequence(action: Action): string {
   switch (action) {
-    case 'cancel': return 'It ends, and does not start again.';
-    case 'hold': return 'It stays in the queue and does not start until it is released.';
-    case 'release': return 'It goes back into the queue and may start.';
+    case 'cancel': return 'The job ends and does not start again.';
+    case 'hold': return 'The job stays in the queue and does not start until it is released.';
+    case 'release': return 'The job becomes eligible to start.';
     case 'requeue':
-      return 'It is stopped and waits again. What it did since its last checkpoint is lost.';
+      return 'The job is stopped and returns to the queue. Progress since its last checkpoint is lost.';
   }
 }
 

@@ -85,7 +85,7 @@ export class LiveStore {
 
   private async listen(): Promise<void> {
     for (;;) {
-      let why = 'the daemon ended the connection';
+      let why = 'the daemon closed the connection';
       try {
         await this.follow();
       } catch (error) {
@@ -124,8 +124,8 @@ export class LiveStore {
         for (const event of parser.push(decoder.decode(value, { stream: true }))) this.take(event);
       }
     } catch (error) {
-      if (signal.aborted) throw new Error('the daemon has been silent for long');
-      throw error instanceof ApiError ? error : new ApiError(0, 'the connection broke');
+      if (signal.aborted) throw new Error('the daemon is unresponsive');
+      throw error instanceof ApiError ? error : new ApiError(0, 'the connection failed');
     } finally {
       clearTimeout(silence);
     }

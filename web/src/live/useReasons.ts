@@ -34,7 +34,7 @@ export function useReasons(shown: JobSummary[]): ReadonlyMap<number, Reason> {
       const known = reasons.current.get(job.job);
       reasons.current.set(job.job, { ...(known ?? { text: '' }), askedMs: Date.now() });
       const { text, waiting } = await store.api.explain(job.job).catch((error: unknown) => ({
-        text: error instanceof ApiError && error.status === 403 ? 'only its owner may know' : '',
+        text: error instanceof ApiError && error.status === 403 ? 'visible to its owner only' : '',
         waiting: undefined,
       }));
       reasons.current.set(job.job, {

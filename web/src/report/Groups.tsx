@@ -87,10 +87,10 @@ function GroupTable({ grouping, report }: { grouping: Grouping; report: ReportDo
 export function Groups({ report }: { report: ReportDocument }) {
   const reference = report.runs[report.reference]?.policy ?? '';
   return (
-    <Section id="groups" title="Who gains, who pays"
+    <Section id="groups" title="Gains and losses by job group"
       howToRead={
-        `The mean JCT of each group of jobs against ${reference}: bars to the left are shorter times, ` +
-        'bars to the right longer ones, and half is as far from the middle as double.'
+        `Mean JCT of each group of jobs relative to ${reference}. Bars to the left are shorter times, ` +
+        'bars to the right longer ones. The scale is logarithmic: half and double have equal bars.'
       }>
       {report.groups.map((grouping) => (
         <GroupTable key={grouping.by} grouping={grouping} report={report} />

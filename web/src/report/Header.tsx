@@ -9,10 +9,10 @@ import { ThemeButton } from '../ThemeButton';
 
 function partsOf(report: ReportDocument): [string, string][] {
   const all: [string, string, boolean][] = [
-    ['compare', 'Comparison', true], ['service', 'Promises', hasService(report)],
-    ['times', 'JCT and wait', true], ['load', 'Load', true], ['energy', 'Energy', hasEnergy(report)],
-    ['heat', 'Heat map', true], ['colocation', 'Together', hasColocation(report)],
-    ['groups', 'Who gains', true], ['jobs', 'Jobs', true], ['about', 'About', true],
+    ['compare', 'Comparison', true], ['service', 'Service targets', hasService(report)],
+    ['times', 'JCT and wait time', true], ['load', 'Load', true], ['energy', 'Energy', hasEnergy(report)],
+    ['heat', 'Heat map', true], ['colocation', 'Co-location', hasColocation(report)],
+    ['groups', 'Job groups', true], ['jobs', 'Jobs', true], ['about', 'About', true],
   ];
   return all.filter(([, , there]) => there).map(([id, name]) => [id, name]);
 }
@@ -34,7 +34,7 @@ export function Header({ report }: { report: ReportDocument }) {
         {plural(report.jobs, 'job')} · {plural(cluster.gpus, 'GPU')} in {plural(cluster.nodes, 'node')}{' '}
         · {runs.length} {runs.length === 1 ? 'policy' : 'policies'} · goban {report.goban}
       </p>
-      <nav aria-label="Parts of this report">
+      <nav aria-label="Sections of this report">
         {partsOf(report).map(([id, name]) => (
           <a key={id} href={`#${id}`}>
             {name}

@@ -52,7 +52,7 @@ export function JobDetail({ report, requests, job, onClose }: JobDetailProps) {
         <table class="outcomes">
           <thead>
             <tr>
-              {['Policy', 'Start', 'Finish', 'JCT', 'Wait', 'Preempted', 'End'].map((head, i) => (
+              {['Policy', 'Start', 'Finish', 'JCT', 'Wait time', 'Preemptions', 'Outcome'].map((head, i) => (
                 <th key={head} scope="col" class={i > 0 && i < 6 ? 'number' : ''}>{head}</th>
               ))}
             </tr>

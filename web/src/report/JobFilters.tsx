@@ -30,7 +30,7 @@ export function JobFilters({ filter, requests, onChange }: JobFiltersProps) {
         </select>
       </label>
       <label>
-        GPUs, at least
+        Minimum GPUs
         <input type="number" min={0} value={filter.gpusMin}
           onInput={(event) => set({ gpusMin: Math.max(0, event.currentTarget.valueAsNumber || 0) })} />
       </label>
@@ -42,7 +42,7 @@ export function JobFilters({ filter, requests, onChange }: JobFiltersProps) {
       <label class="check">
         <input type="checkbox" checked={filter.killed}
           onChange={(event) => set({ killed: event.currentTarget.checked })} />
-        killed at limit
+        killed at walltime limit
       </label>
       <button type="button" onClick={() => onChange(NO_FILTER)}>Clear</button>
     </form>

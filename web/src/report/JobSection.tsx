@@ -83,8 +83,8 @@ export function JobSection({ report, first }: { report: ReportDocument; first: n
   return (
     <Section id="jobs" title="Jobs"
       howToRead={
-        'Each row is a job under the chosen policy; a column head sorts, and a click or Enter on a row ' +
-        'shows that job under all policies.'
+        'Each row is a job under the chosen policy. A click on a column header sorts; a click or Enter on a ' +
+        'row shows that job under all policies.'
       }>
       <PolicyChoice label="Policy" name="job-policy" policies={report.runs.map((each) => each.policy)}
         chosen={run} onChoose={setRun} />

@@ -23,8 +23,8 @@ const COLUMNS: readonly Column[] = [
   { key: 'finish', head: 'Finish', number: true, cell: ({ outcomes }, job) => clock(outcomes.finish[job]!) },
   { key: 'jct', head: 'JCT', number: true, cell: ({ outcomes }, job) => duration(outcomes.jct[job]!) },
   { key: 'wait', head: 'Wait', number: true, cell: ({ outcomes }, job) => duration(outcomes.wait[job]!) },
-  { key: 'preemptions', head: 'Preempted', number: true, cell: ({ outcomes }, job) => count(outcomes.preemptions[job]!) },
-  { key: 'end', head: 'End', cell: ({ outcomes }, job) => ENDS[outcomes.end[job]!] ?? '' },
+  { key: 'preemptions', head: 'Preemptions', number: true, cell: ({ outcomes }, job) => count(outcomes.preemptions[job]!) },
+  { key: 'end', head: 'Outcome', cell: ({ outcomes }, job) => ENDS[outcomes.end[job]!] ?? '' },
 ];
 
 interface JobTableProps {
@@ -114,7 +114,7 @@ export function JobTable(props: JobTableProps) {
           ))}
           {jobs.length === 0 && (
             <tr>
-              <td class="empty" colSpan={COLUMNS.length}>No job passes these filters.</td>
+              <td class="empty" colSpan={COLUMNS.length}>No jobs match these filters.</td>
             </tr>
           )}
         </tbody>

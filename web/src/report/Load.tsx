@@ -19,7 +19,7 @@ async function readCurves(columns: FloatColumn[], stepS: number, scale: number):
 async function waitingData({ series }: ReportDocument): Promise<ChartData> {
   const curves = await readCurves(series.runs.map((run) => run.waiting), series.step_s, 1);
   return {
-    ...curves, label: 'Number of waiting jobs over time, one line a policy.',
+    ...curves, label: 'Number of waiting jobs over time, one line per policy.',
     xKind: 'time', syncKey: SYNC,
     xText: (at) => `${clock(at)} after the first submit`,
     yText: (y) => (y < 100 && !Number.isInteger(y) ? decimal(y, 1) : count(y)),
@@ -67,8 +67,8 @@ export function Load({ report, visible }: PicturesProps) {
   return (
     <Section id="load" title="Load over time"
       howToRead={
-        `Each point is the average over ${axisTime(series.step_s, 1)}: where fewer than all GPUs are ` +
-        'held while jobs wait, the policy could not use them. Drag to zoom, double-click to see all.'
+        `Each point is the mean over ${axisTime(series.step_s, 1)}. GPUs not held while jobs wait are ` +
+        'capacity that the policy could not use. Drag to zoom, double-click to reset.'
       }>
       <Panel title={`GPUs held, of ${count(cluster.gpus)}`}>
         {held ? (
@@ -77,7 +77,7 @@ export function Load({ report, visible }: PicturesProps) {
           <div class="chart-place" />
         )}
       </Panel>
-      <Panel title="Jobs waiting">
+      <Panel title="Waiting jobs">
         <Chart data={waiting} report={report} visible={visible} />
       </Panel>
     </Section>

@@ -10,7 +10,7 @@ interface PolicyBarProps {
 
 export function PolicyBar({ policies, visible, onToggle }: PolicyBarProps) {
   return (
-    <div class="policy-bar" role="group" aria-label="Policies shown in the pictures">
+    <div class="policy-bar" role="group" aria-label="Policies shown in the charts">
       {policies.map((policy, run) => (
         <button key={policy} type="button" class="policy" aria-pressed={visible[run] ?? false}
           title={visible[run] ? `Hide ${policy}` : `Show ${policy}`} onClick={() => onToggle(run)}>

@@ -17,8 +17,8 @@ function Price({ best, reference }: { best: Run; reference: Run }) {
   return (
     <>
       {' '}
-      The price: one job in a hundred takes longer than <b class="loss">{duration(slowest)}</b>, not{' '}
-      {duration(before)}.
+      The cost: the 99th percentile JCT rises from {duration(before)} to{' '}
+      <b class="loss">{duration(slowest)}</b>.
     </>
   );
 }
@@ -30,7 +30,7 @@ function Answer({ report }: { report: ReportDocument }) {
   if (report.runs.length === 1) {
     return (
       <p class="answer">
-        Under <b>{best.policy}</b> jobs take <b>{duration(jctOf(best))}</b> on average.
+        Under <b>{best.policy}</b> the average JCT is <b>{duration(jctOf(best))}</b>.
       </p>
     );
   }
@@ -38,20 +38,20 @@ function Answer({ report }: { report: ReportDocument }) {
   if (best === reference || !claimed) {
     return (
       <p class="answer">
-        No policy is shown to beat <b>{reference.policy}</b>: jobs take{' '}
-        <b>{duration(jctOf(reference))}</b> on average.
+        No policy is shown to beat <b>{reference.policy}</b>, whose average JCT is{' '}
+        <b>{duration(jctOf(reference))}</b>.
         {best !== reference && ` ${best.policy} is ${percent(gain)} below, within the error of the back-test.`}
       </p>
     );
   }
   return (
     <p class="answer">
-      Jobs are done soonest under <b>{best.policy}</b>: <b>{duration(jctOf(best))}</b> on average,{' '}
+      The average JCT is shortest under <b>{best.policy}</b>: <b>{duration(jctOf(best))}</b>,{' '}
       <b class="gain">{percent(gain)} below</b> {reference.policy}
-      {error !== undefined && ` (the back-test errs by ${percent(error)})`}.
+      {error !== undefined && ` (error of the back-test: ${percent(error)})`}.
       <Price best={best} reference={reference} />
       {error === undefined && (
-        <small>No back-test was made: the error of the simulation is not known.</small>
+        <small>There is no back-test, so the error of the simulation is unknown.</small>
       )}
     </p>
   );
@@ -78,13 +78,13 @@ function Tile({ run, index, reference }: { run: Run; index: number; reference: b
         {run.policy}
       </h3>
       <p class="tile-value">{duration(jctOf(run))}</p>
-      {reference ? <p class="tile-change">average JCT, the reference</p> : <Change run={run} />}
+      {reference ? <p class="tile-change">average JCT (reference)</p> : <Change run={run} />}
       <dl>
-        <dt>wait</dt>
+        <dt>wait time</dt>
         <dd>{duration(figureOf(run, 'avg_wait_s'))}</dd>
         <dt>p99 JCT</dt>
         <dd>{duration(figureOf(run, 'p99_jct_s'))}</dd>
-        <dt>GPUs held</dt>
+        <dt>GPU occupancy</dt>
         <dd>{percent(figureOf(run, 'gpu_occupancy'))}</dd>
         {Number.isFinite(kwhOf(run, HEADLINE)) && (
           <>
@@ -108,7 +108,7 @@ function BacktestBox({ backtest }: { backtest: Backtest }) {
           <li key={line}>{line.trim()}</li>
         ))}
       </ul>
-      <p class="hint">A gain that is not larger than this error is not claimed.</p>
+      <p class="hint">A gain no larger than this error is not claimed.</p>
     </div>
   );
 }
