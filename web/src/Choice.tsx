@@ -1,4 +1,4 @@
-// One option of several, as a row of radio buttons.
+// A row of radio buttons.
 import type { ComponentChildren } from 'preact';
 import { Swatch } from './Swatch';
 
@@ -12,7 +12,7 @@ export interface ChoiceProps {
   swatches?: boolean;
   /** The label is for screen readers only. */
   labelHidden?: boolean;
-  /** Further controls in the same row. */
+  /** More controls in the same row. */
   children?: ComponentChildren;
 }
 

@@ -1,8 +1,8 @@
-// The head of a table column: a button that sorts the table by it.
+// A column header that sorts its table.
 
 export type SortState = 'none' | 'ascending' | 'descending';
 
-/** How a table is sorted by the column `key`. */
+/** Sort state of the column `key`. */
 export function sortState<K>(order: { key: K; descending: boolean }, key: K): SortState {
   return order.key !== key ? 'none' : order.descending ? 'descending' : 'ascending';
 }

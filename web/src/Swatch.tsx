@@ -1,4 +1,4 @@
-// The line of a policy in small: its colour and its dash.
+// Legend swatch of a policy: its line colour and dash pattern.
 import { lineColor, lineDash } from './palette';
 
 export function Swatch({ run }: { run: number }) {

@@ -1,4 +1,4 @@
-// The button that switches between light and dark colours.
+// The button that switches between the light and the dark theme.
 import { toggleTheme, useTheme } from './theme';
 import { THEME_ENGLISH, type ThemeWords } from './theme_words';
 

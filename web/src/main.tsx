@@ -26,7 +26,7 @@ import { isLive, parseFacts } from './live/shapes';
 import { Report } from './report/Report';
 import { startTheme } from './theme';
 
-/** The page of the document, whichever command wrote it. */
+/** The page for the embedded document. The document's schema selects it. */
 function pageOf(json: string): { title: string; language: string; page: JSX.Element } {
   if (isAnalysis(json)) {
     const report = parseAnalysis(json);

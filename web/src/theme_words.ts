@@ -1,4 +1,4 @@
-// What the button for light and dark colours says.
+// Texts of the theme button.
 
 export interface ThemeWords {
   toLight: string;

@@ -1,4 +1,4 @@
-// A real `goban serve` with virtual GPUs in a folder of its own, and requests to it.
+// A real `goban serve` with virtual GPUs in a temporary folder, and requests to it.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ export class Daemon {
     });
   }
 
-  /** Cancels what runs, waits for its end, and ends the daemon. */
+  /** Cancels all jobs, waits until they finish, and stops the daemon. */
   async stop(): Promise<void> {
     const daemon = this.process;
     this.process = null;
@@ -63,7 +63,7 @@ export class Daemon {
     return JSON.parse(text) as unknown;
   }
 
-  /** The number of the new job. */
+  /** Returns the number of the new job. */
   async submit(script: string, more: object = {}): Promise<number> {
     const made = await this.ask('POST', '/v1/jobs', {
       script: `#!/bin/sh\n${script}\n`, num_gpus: 1, work_folder: this.folder, stop: { grace_s: 1 }, ...more,

@@ -1,4 +1,4 @@
-// The cluster map and the queue of the dashboard: what they show, and how they are used.
+// The cluster map and the queue of the dashboard.
 import { describe, expect, it } from 'vitest';
 import { rows, sees, textOf } from './dashboard';
 import { fakeDashboard, HOSTILE, putJobs } from './dashboard_fake';
@@ -132,7 +132,7 @@ describe('the queue', () => {
     await page.keyboard.press('End');
     await page.waitForSelector('#job-10000.chosen');
     expect(await page.$$eval('.queue tbody tr', (all) => all.length)).toBeLessThan(80);
-    // The time of the page's own work, not of the machine's other work.
+    // Measures the page's own work, not other load of the machine.
     const worked = await page.evaluate(async () => {
       const from = performance.now();
       document.querySelector<HTMLButtonElement>('.queue th:nth-child(6) button')!.click();

@@ -1,4 +1,4 @@
-// The dashboard before a daemon that answers from memory: set up before each test, and checked after it.
+// Set-up of the dashboard tests: a fake daemon per test, and a check for complaints after it.
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { launch } from './browser';
@@ -24,14 +24,14 @@ function pageFile(): string {
 }
 
 export interface FakeDashboard {
-  /** Started, and without a job. */
+  /** Started, without jobs. */
   daemon: FakeDaemon;
   open: (options?: DashboardOptions) => Promise<Page>;
-  /** Starts another daemon, which answers what-if questions. */
+  /** Replaces the daemon by one that offers what-if replays. */
   offerWhatIf: () => Promise<void>;
 }
 
-/** Its members are there while a test runs; after each, no page may have complained. */
+/** Registers the hooks. The members are valid while a test runs. */
 export function fakeDashboard(): FakeDashboard {
   let browser: Browser;
   let complaints: string[] = [];
@@ -69,7 +69,7 @@ export function fakeDashboard(): FakeDashboard {
   return made;
 }
 
-/** Four jobs: one runs on two GPUs, one waits, one is another user's, and one has failed. */
+/** Four jobs: one runs on two GPUs, one waits, one belongs to another user, one has failed. */
 export function putJobs(daemon: FakeDaemon): void {
   const now = Date.now() / 1000;
   daemon.put(

@@ -1,4 +1,4 @@
-// The page of one job in the dashboard: its life, its log, and what may be done with it.
+// The job page of the dashboard: timeline, charts, log and actions.
 import { describe, expect, it } from 'vitest';
 import { sees, textOf } from './dashboard';
 import { fakeDashboard, putJobs } from './dashboard_fake';
@@ -23,7 +23,7 @@ describe('the page of a job', () => {
 
   it('draws what its GPUs did before the page was opened', async () => {
     putJobs(dash.daemon);
-    dash.daemon.utilisation = undefined; // the page itself sees nothing
+    dash.daemon.utilisation = undefined; // the page itself sees no samples
     const startS = Date.now() / 1000 - 3600;
     const series = [100, 200, 300].map((at) => ({ at_s: startS + at, util_pct: 40, power_w: 200 }));
     const gpus = [place(3, 0), place(3, 1)];

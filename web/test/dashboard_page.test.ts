@@ -1,4 +1,4 @@
-// The dashboard as a whole: its connection, tokens, further areas, small windows.
+// The dashboard as a whole: connection, tokens, the other views, small windows.
 import { describe, expect, it } from 'vitest';
 import { rows, sees } from './dashboard';
 import { fakeDashboard, HOSTILE, putJobs } from './dashboard_fake';

@@ -1,4 +1,4 @@
-// Reports with watts and measured pairs: every picture in the browser, with one policy and several.
+// Reports with energy and co-location in the browser, for one policy and for several.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ describe('energy', () => {
     const [kwh] = await texts(page, '.energy-table .headline b');
     expect(used).toMatch(/^\d+\.\d+ kWh$/);
     expect(Number.parseFloat(used)).toBeCloseTo(Number.parseFloat(kwh!), 1);
-    // One policy: nothing to compare with, one point, and no matrix, for nobody was measured.
+    // One policy: nothing to compare, one point, and no matrix because no pair was measured.
     expect((await texts(page, '.energy-table tbody tr')).length).toBe(1);
     expect((await texts(page, '.scatter .name'))).toEqual(['fifo+packed']);
     expect(await page.$$('#colocation')).toEqual([]);
@@ -133,7 +133,7 @@ describe('applications together', () => {
     expect(await page.$eval('.matrix-counts', (p) => p.textContent)).toMatch(
       /V100: 3 pairs measured, 1 excluded, 2 not measured; \d+ co-located under/);
     expect(await texts(page, '.matrix .name')).toContain(HOSTILE);
-    // Under fifo+packed nobody meets.
+    // fifo+packed co-locates no jobs.
     await page.click('#colocation .choice label:nth-of-type(1)');
     await page.waitForFunction(() => document.querySelectorAll('.matrix .met').length === 0);
     await page.close();

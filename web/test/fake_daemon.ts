@@ -1,4 +1,4 @@
-// Answers as the daemon's API does (src/serve), from memory: for tests of the dashboard.
+// A fake of the daemon's API (src/serve) that keeps its state in memory, for dashboard tests.
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,19 +6,19 @@ import type {
   Cluster, Explanation, GpuPoint, GpuState, JobDetails, JobSummary, LiveFacts, Place,
 } from '../src/live/shapes';
 
-/** A job of the fake: what its details show, and what explain says. */
+/** A job of the fake daemon: its details and its explanation. */
 export interface FakeJob extends JobDetails {
   why?: Partial<Explanation>;
   log?: string;
-  /** What was recorded of each of its GPUs. */
+  /** Recorded samples of each of its GPUs. */
   series?: GpuPoint[];
-  /** Somebody else's: details are refused. */
+  /** Belongs to another user: details are refused. */
   foreign?: boolean;
 }
 
 const META = "default-src 'none'; ";
 
-/** As src/serve/api/dashboard_page.cpp makes it of the built page. */
+/** Embeds facts in the built page, as src/serve/api/dashboard_page.cpp does. */
 export function servedPage(file: string, facts: LiveFacts): string {
   const element = '<script type="application/json" id="goban-report">';
   const page = readFileSync(file, 'utf8');
@@ -51,10 +51,10 @@ function summaryOf(job: FakeJob): JobSummary {
 
 export class FakeDaemon {
   readonly jobs = new Map<number, FakeJob>();
-  /** "GET /v1/stats", in order. */
+  /** Requests in order, such as "GET /v1/stats". */
   readonly requests: string[] = [];
   readonly bodies: string[] = [];
-  /** Needed of every request, if set. */
+  /** If set, every request must carry it. */
   token = '';
   drained = new Map<string, string>();
   asleep = new Set<string>();
@@ -79,7 +79,7 @@ export class FakeDaemon {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  /** As if killed: connections break. */
+  /** Stops as if killed: open connections are closed. */
   async stop(): Promise<void> {
     const { server } = this;
     this.server = null;
@@ -93,7 +93,7 @@ export class FakeDaemon {
     for (const job of jobs) this.jobs.set(job.job, job);
   }
 
-  /** Changes a job and tells it. */
+  /** Changes a job and sends an event. */
   change(job: number, part: Partial<FakeJob>): void {
     this.put({ ...this.jobs.get(job)!, ...part });
     this.tell({ jobs: [job] });
@@ -104,7 +104,7 @@ export class FakeDaemon {
     for (const listener of this.listeners) listener.write(`id: ${this.version}\nevent: change\ndata: ${data}\n\n`);
   }
 
-  /** What a job writes now. */
+  /** Appends to the log of a job. */
   write(job: number, text: string): void {
     const found = this.jobs.get(job)!;
     found.log = (found.log ?? '') + text;

@@ -1,4 +1,4 @@
-// The page of a job history's analysis: headline, contents, sections in the order of the document.
+// The page of `goban analyze`: headline, contents, and sections in document order.
 import { Brand } from '../Brand';
 import type { AnalysisDocument } from '../data/analysis';
 import { ThemeButton } from '../ThemeButton';
@@ -87,7 +87,7 @@ function About() {
   );
 }
 
-/** Sections that hold something, in the order of the document. */
+/** Non-empty sections, in document order. */
 export function partsOf(report: AnalysisDocument): Part[] {
   const all = [report.scalars, report.tables, report.figures, report.absent].flat();
   return report.sections.filter((part) => all.some((item) => item.section === part.key));

@@ -1,4 +1,4 @@
-// A figure with its controls: series on and off, linear or logarithmic, SVG and CSV, its numbers.
+// A figure with its controls: series, linear or logarithmic scales, SVG and CSV export, data table.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { draw, switchesOf } from '../charts/figure/draw';
 import { FigureChart } from '../charts/figure/FigureChart';

@@ -1,10 +1,10 @@
-// Small parts that figures and tables share.
+// Small components that figures and tables share.
 import type { ComponentChildren } from 'preact';
 import type { Absent, Quality } from '../data/analysis';
 import { count } from '../format';
 import { useWords } from './words';
 
-/** What the numbers were made of: a bar and a sentence. */
+/** How many records the numbers are based on: a bar and a sentence. */
 export function QualityLine({ quality }: { quality: Quality }) {
   const words = useWords();
   const { used, of, note } = quality;
@@ -26,13 +26,13 @@ export function QualityLine({ quality }: { quality: Quality }) {
   );
 }
 
-/** A text in which `words` between backticks are set as code. */
+/** Text in which backticks mark code. */
 export function Text({ text }: { text: string }) {
   const pieces = text.split('`');
   return <>{pieces.map((piece, i) => (i % 2 === 1 && i < pieces.length - 1 ? <code key={i}>{piece}</code> : piece))}</>;
 }
 
-/** The head of a figure or a table: title, its name in the paper, how to read it, quality. */
+/** The header of a figure or table: title, number in the ABCI paper, how to read it, data quality. */
 export function Head({ title, paper, text, quality, children }: {
   title: string; paper: string; text: string; quality: Quality; children?: ComponentChildren;
 }) {

@@ -1,4 +1,4 @@
-// A table that is sorted by its heads and saved as CSV.
+// A sortable table with CSV export.
 import { useMemo, useState } from 'preact/hooks';
 import { cellText, withUnit } from '../charts/figure/numbers';
 import { type Cell, sortedRows, type Table, tableCsv } from '../data/analysis';
@@ -26,7 +26,7 @@ function Heads({ table, numeric, order, setOrder }: {
 }) {
   const words = useWords();
   const next = (key: number) =>
-    // Numbers are asked for their largest first.
+    // Numbers sort in descending order first.
     setOrder({ key, descending: order?.key === key ? !order.descending : numeric[key]! });
   return (
     <thead>

@@ -1,4 +1,4 @@
-// The words of the page itself, in the languages of reports. Words of the report are in its document.
+// Texts of the page itself in English and Japanese. Texts of the report are in its document.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { BoxWords } from '../charts/figure/frame';

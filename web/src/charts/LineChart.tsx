@@ -1,4 +1,4 @@
-// Lines of all policies over one x: time, or a logarithmic scale of durations.
+// A line chart with one line per policy over time or over a logarithmic scale of durations.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { lineColor, lineDash } from '../palette';
@@ -7,26 +7,26 @@ import { logDurationAxis, mountPlot, moveCursor, timeAxis, valueAxis } from './p
 
 export interface Line {
   label: string;
-  /** Number of the policy, for its colour and dash. */
+  /** Index of the policy; selects colour and dash pattern. */
   run: number;
-  /** As long as x; null where the line has ended. */
+  /** As long as x; null after the end of the line. */
   values: (number | null)[];
   visible: boolean;
 }
 
 export interface LineChartProps {
-  /** What it shows, for those who cannot see it. */
+  /** Description for screen readers. */
   label: string;
   x: number[];
   lines: Line[];
   xKind: 'time' | 'log-duration';
   xText: (x: number) => string;
   yText: (y: number) => string;
-  /** On the axis, if it is another. */
+  /** Text on the axis, if different from `yText`. */
   yAxisText?: (y: number) => string;
-  /** Upper end of the y axis; told by the data if left out. */
+  /** Upper end of the y axis; default: from the data. */
   yMax?: number;
-  /** Charts with the same key move their cursors together. */
+  /** Charts with the same key share a cursor. */
   syncKey?: string;
   height?: number;
 }
@@ -78,7 +78,7 @@ function options(props: LineChartProps, width: number): uPlot.Options {
   };
 }
 
-/** Where the cursor is and what the lines are there. */
+/** The x and y values at the cursor. */
 function Reading(props: LineChartProps & { at: number | null }) {
   const shown = props.at === null ? [] : props.lines.filter((line) => line.visible);
   return (

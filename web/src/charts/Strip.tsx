@@ -1,4 +1,4 @@
-// One policy's share over time as a low filled strip. Strips with the same key share their cursor.
+// One policy's share over time as a low filled chart. Strips with the same sync key share a cursor.
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { lineColor } from '../palette';
@@ -11,10 +11,10 @@ interface StripProps {
   x: number[];
   /** In [0, 1]; null where the run has ended. */
   values: (number | null)[];
-  /** Whether the marks of the time axis stand below. */
+  /** Whether the time axis has labels. */
   axis: boolean;
   syncKey: string;
-  /** Called with the index under the cursor. */
+  /** Called with the index at the cursor. */
   onCursor: (at: number | null) => void;
 }
 

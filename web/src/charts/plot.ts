@@ -1,4 +1,4 @@
-// What the charts of uPlot share: axes, a plot as wide as its element, a cursor moved with the keyboard.
+// The parts that uPlot charts share: axes, resizing and theming, and a cursor moved with the keyboard.
 import uPlot from 'uplot';
 import { axisTime } from '../format';
 import { color, onThemeChange } from '../theme';
@@ -20,7 +20,7 @@ function xAxis(): uPlot.Axis {
   };
 }
 
-/** Seconds since the first submit. */
+/** A time axis in seconds since the first submit. */
 export function timeAxis(): uPlot.Axis {
   return {
     ...xAxis(),
@@ -50,7 +50,7 @@ export function valueAxis(more: uPlot.Axis): uPlot.Axis {
   };
 }
 
-/** Draws a plot in `element` that follows its width and the theme; `remove` ends it. */
+/** Creates a plot in `element` that follows its width and the theme. `remove` destroys it. */
 export function mountPlot(
   element: HTMLElement, options: (width: number) => uPlot.Options, data: uPlot.AlignedData,
 ): { plot: uPlot; remove: () => void } {
@@ -75,7 +75,7 @@ const STEPS: Record<string, number> = {
   ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20, Home: -Infinity, End: Infinity,
 };
 
-/** Moves the cursor if the key is one of those that do. */
+/** Moves the cursor for arrow, page, Home and End keys; ignores other keys. */
 export function moveCursor(plot: uPlot, event: KeyboardEvent): void {
   const step = STEPS[event.key];
   if (step === undefined) return;

@@ -1,13 +1,13 @@
-// Lines over one time axis.
+// Lines that share a time axis.
 
 export interface Curves {
   /** Seconds since the first submit. */
   x: number[];
-  /** One list for each line, as long as x; null where the line has ended. */
+  /** One list per line, as long as x; null after the end of the line. */
   values: (number | null)[][];
 }
 
-/** Lines of values, one each `stepS` seconds, multiplied by `scale`, all as long as the longest. */
+/** Multiplies lines of one value per `stepS` seconds by `scale` and pads them to the longest. */
 export function curvesOf(lines: ArrayLike<number>[], stepS: number, scale = 1): Curves {
   const length = Math.max(...lines.map((line) => line.length));
   return {

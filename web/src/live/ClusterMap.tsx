@@ -1,4 +1,4 @@
-// The GPUs of the cluster as cells: how busy, how fast, or how much power each takes.
+// The GPUs of the cluster as cells, coloured by utilisation, PM score or power.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { Choice } from '../Choice';
 import { decimal } from '../format';
@@ -56,7 +56,7 @@ function Controls({ cluster, mode, onMode, appClass, onClass, range }: {
   );
 }
 
-/** Moves the focus to the cell that lies in the direction of the key. */
+/** Moves the focus in the direction of the key. Returns false for other keys. */
 function moveFocus(map: HTMLElement, from: HTMLElement, key: string): boolean {
   const cells = [...map.querySelectorAll<HTMLElement>('.gpu')];
   const at = cells.indexOf(from);
@@ -76,7 +76,7 @@ function moveFocus(map: HTMLElement, from: HTMLElement, key: string): boolean {
   for (const cell of cells) {
     const there = cell.getBoundingClientRect();
     const dy = down ? there.top - here.top : here.top - there.top;
-    // The nearest line of cells, then the nearest cell of it.
+    // The nearest row of cells, then the nearest cell in it.
     const distance = dy * 1000 + Math.abs(there.left - here.left);
     if (dy > 1 && distance < least) [least, best] = [distance, cell];
   }

@@ -1,4 +1,4 @@
-// One GPU of the map. Drawn again only if it changed: there may be thousands.
+// One GPU of the map. There may be thousands, so a cell renders again only if it changed.
 import { Component } from 'preact';
 import { heatStep, type Range } from './map_colors';
 import type { Gpu } from './shapes';
@@ -9,13 +9,13 @@ interface GpuCellProps {
   index: number;
   value: number | null;
   range: Range;
-  /** The one cell of the map that Tab reaches. */
+  /** Whether Tab reaches this cell; true for one cell of the map. */
   reachable: boolean;
   onPoint: (gpu: number) => void;
   onOpen: (gpu: Gpu) => void;
 }
 
-/** States of a GPU in words. */
+/** GPU states as text. */
 export const GPU_STATES = {
   free: 'free', busy: 'held', shared: 'shared', drained: 'drained', asleep: 'asleep', down: 'down',
 };

@@ -1,4 +1,4 @@
-// Utilisation, memory and power of the GPUs of a job since its run began.
+// Utilisation, memory and power of a job's GPUs since the start of its run.
 import { useMemo, useState } from 'preact/hooks';
 import { LineChart } from '../charts/LineChart';
 import { Choice } from '../Choice';
@@ -9,9 +9,9 @@ import { joined, type Reading } from './samples';
 import type { JobSummary } from './shapes';
 import { useAsked, useStore } from './useStore';
 
-/** More lines than this cannot be told apart. */
+/** More lines cannot be distinguished. */
 const LINES_MAX = 8;
-/** What was recorded is asked for again before readings that were seen since are given up. */
+/** Recorded samples are requested again before this page drops its own samples. */
 const ASK_EVERY_S = 300;
 
 const KINDS = [
@@ -20,7 +20,7 @@ const KINDS = [
   { key: 'powerW', name: 'Power', unit: 'W', digits: 0 },
 ] as const;
 
-/** `asks`: the daemon tells who looks what it recorded of this job. */
+/** `asks`: whether the user may read the job's recorded samples. */
 export function GpuCurves({ job, asks }: { job: JobSummary; asks: boolean }) {
   const store = useStore();
   const [kind, setKind] = useState<(typeof KINDS)[number]['key']>('utilPct');

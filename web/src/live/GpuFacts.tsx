@@ -1,4 +1,4 @@
-// What is known of the GPU that the reader points at.
+// Details of the selected GPU.
 import { classLetter, decimal, gib } from '../format';
 import type { ChosenGpu } from './chosen_gpu';
 import { GPU_STATES } from './GpuCell';

@@ -1,4 +1,4 @@
-// Cancel, hold, release, requeue: each after a question.
+// Buttons to cancel, hold, release or requeue a job, each with a confirmation.
 import { useState } from 'preact/hooks';
 import { type Action, wordsOf } from './api';
 import { Dialog } from './Dialog';

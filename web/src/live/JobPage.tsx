@@ -1,4 +1,4 @@
-// One job: where it is in its life, why it waits or runs where it does, what it says.
+// The page of one job: actions, reason, timeline, progress, details, GPU charts, log.
 import { useRef } from 'preact/hooks';
 import { decimal, duration, gib, percent } from '../format';
 import { shortDuration, timeOfDay } from './clock';
@@ -15,11 +15,11 @@ import { heldSeconds } from './users';
 
 const WATT_HOUR = 3600;
 
-/** Counts how often the job changed in the store. */
+/** A number that changes when the job's details must be requested again. */
 function useVersionOf(job: JobSummary | undefined, storeVersion: number): number {
   const seen = useRef<{ job: JobSummary | undefined; count: number }>({ job, count: 0 });
   if (seen.current.job !== job) seen.current = { job, count: seen.current.count + 1 };
-  // Why a job waits changes with the others.
+  // The reason why a job waits depends on the other jobs.
   return job && !holdsGpus(job) && job.state !== 'done' ? storeVersion : -seen.current.count;
 }
 

@@ -1,4 +1,4 @@
-// The keys, in a dialog.
+// The dialog with the keyboard shortcuts.
 import { Dialog } from './Dialog';
 
 const KEYS: readonly [string, string][] = [

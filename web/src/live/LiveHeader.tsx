@@ -1,4 +1,4 @@
-// Name, areas, the state of the connection, and the figures of the moment.
+// The header of the dashboard: cluster name, current totals, connection state, navigation.
 import { Brand } from '../Brand';
 import { count } from '../format';
 import { ThemeButton } from '../ThemeButton';

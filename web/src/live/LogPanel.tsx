@@ -1,4 +1,4 @@
-// What the job wrote, at its end, and as it goes on.
+// The end of a job's log, followed live.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Api, ApiError, wordsOf } from './api';
 import { retryDelay } from './events';
@@ -11,19 +11,19 @@ interface Stop {
   signal: AbortSignal;
 }
 
-/** Where the file goes on after what stands in `tail`. */
+/** Loads the end of the log into `tail`. Returns the offset at which to continue. */
 async function readEnd(api: Api, path: string, tail: LogTail, { signal }: Stop): Promise<number> {
   try {
     const response = await api.request(`${path}&offset=-${FIRST_BYTES}`, { signal });
     tail.append(await response.text());
     return Number(response.headers.get('X-Goban-Offset') ?? 0);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return 0;  // nothing is written yet
+    if (error instanceof ApiError && error.status === 404) return 0;  // no output yet
     throw error;
   }
 }
 
-/** Returns where it came to; the stream ends when the job is over, or the connection breaks. */
+/** Appends new output until the job finishes (`ended`) or the connection fails. Returns the offset reached. */
 async function follow(api: Api, path: string, from: number, tail: LogTail, onText: () => void,
   { signal }: Stop): Promise<{ at: number; ended: boolean }> {
   let at = from;
@@ -62,7 +62,7 @@ function useLog(job: number, stream: string): Shown {
       setShown({ text: tail.text(), dropped: tail.dropped, error, state });
       drawn = undefined;
     };
-    // A job that writes fast makes no more pictures than the screen.
+    // At most one update per frame, however fast the job writes.
     const soon = () => (drawn ??= requestAnimationFrame(() => draw()));
     const run = async () => {
       const path = `/v1/jobs/${job}/log?stream=${stream}`;

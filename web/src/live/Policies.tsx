@@ -1,4 +1,4 @@
-// The policy that decides, and the others that are built in.
+// The active policy and the other built-in policies.
 import { AreaHead } from './Parts';
 import { useLive } from './useStore';
 

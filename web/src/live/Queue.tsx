@@ -1,4 +1,4 @@
-// The queue: filters above, a list below that draws only the rows in sight.
+// The queue: filters and the list of jobs.
 import { useMemo, useState } from 'preact/hooks';
 import { count } from '../format';
 import { AreaHead, Empty } from './Parts';
@@ -14,14 +14,14 @@ const STATE_NAMES: Record<string, string> = {
   waiting: 'Waiting', depends: 'Dependent', held: 'Held', done: 'Finished',
 };
 
-/** Largest first, but names and places in the queue. */
+/** Whether the first click sorts in descending order: numbers do, names and positions do not. */
 function firstDescending(key: QueueKey): boolean {
   return key === 'num_gpus' || key === 'priority' || key === 'time';
 }
 
 function Filters({ filter, users }: { filter: QueueFilter; users: string[] }) {
   const change = (part: Partial<QueueFilter>) => {
-    // Each letter of a search is no page to go back to.
+    // Typing must not add entries to the browser history.
     history.replaceState(null, '', queueHash({ ...filter, ...part }));
     dispatchEvent(new HashChangeEvent('hashchange'));
   };

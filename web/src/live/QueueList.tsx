@@ -1,4 +1,4 @@
-// Rows of jobs. However many there are, only those in sight are in the document.
+// The rows of the queue. Only visible rows are in the DOM.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { count } from '../format';
 import { SortHead, sortState } from '../SortHead';
@@ -11,7 +11,7 @@ import type { JobSummary } from './shapes';
 import { useNow } from './useStore';
 import { type Reason, useReasons } from './useReasons';
 
-/** Height of a row in CSS pixels; the style sheet says the same. */
+/** Height of a row in CSS pixels; must match style/queue.css. */
 const ROW = 36;
 
 const COLUMNS: readonly { key: QueueKey; head: string; class: string }[] = [
@@ -32,7 +32,7 @@ interface QueueListProps {
 }
 
 function Heads({ order, onSort, rows }: QueueListProps) {
-  // Places are known of the rows in sight only, unless the list tells them.
+  // Without positions in the list they are known for visible rows only, so the column cannot be sorted.
   const hasPlaces = rows.some(({ position }) => position !== undefined);
   return (
     <thead>

@@ -1,4 +1,4 @@
-// Over TCP a token says who asks. It stays in this tab and goes to this daemon only.
+// The sign-in form: over TCP a token authenticates the user. It stays in this tab.
 import { useState } from 'preact/hooks';
 import { useLive } from './useStore';
 import { AreaHead } from './Parts';

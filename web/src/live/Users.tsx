@@ -1,4 +1,4 @@
-// Who runs, who waits, and what each used.
+// The table of users: running and waiting jobs, GPUs, GPU-hours.
 import { useMemo, useState } from 'preact/hooks';
 import { count, decimal } from '../format';
 import { SortHead, sortState } from '../SortHead';

@@ -1,4 +1,4 @@
-// "Replay last week under ...": what was recorded, decided by other policies.
+// The what-if form: replays recent jobs under other policies.
 import { useState } from 'preact/hooks';
 import { wordsOf } from './api';
 import { AreaHead, Empty, Problem } from './Parts';

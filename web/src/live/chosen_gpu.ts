@@ -1,4 +1,4 @@
-// The GPU that the cluster map shows in detail.
+// The GPU selected in the cluster map.
 import type { Cluster, ClusterNode, Gpu } from './shapes';
 
 export interface ChosenGpu {

@@ -1,4 +1,4 @@
-// States, ends and progress of jobs in words.
+// States, outcomes and progress of jobs as text.
 import { decimal, duration } from '../format';
 import type { Action } from './api';
 import { holdsGpus } from './queue';
@@ -20,7 +20,7 @@ export function stateWords(job: Pick<JobSummary, 'state' | 'result'>): string {
   return STATE_WORDS[job.state] ?? job.state;
 }
 
-/** "g001: 0–3, g002: 1": GPUs by node. */
+/** GPUs by node: "g001: 0–3, g002: 1". */
 export function placeWords(gpus: readonly Place[]): string {
   const nodes = new Map<string, number[]>();
   for (const { node, index } of gpus) nodes.set(node, [...(nodes.get(node) ?? []), index]);
@@ -39,14 +39,14 @@ function rangeWords(indices: number[]): string {
   return parts.join(', ');
 }
 
-/** How much of its work is done, from 0 to 1; null: the job does not say. */
+/** Completed share of the work, 0 to 1; null if the job does not report it. */
 export function shareDone({ epoch, epochs, step, steps }: Progress): number | null {
   const share = (done: number | undefined, of: number | undefined) =>
     done !== undefined && of !== undefined && of > 0 ? Math.min(1, Math.max(0, done / of)) : null;
   return share(epoch, epochs) ?? share(step, steps);
 }
 
-/** Seconds that are left at the mean speed so far; null: not to be told. */
+/** Remaining seconds at the mean speed so far; null if unknown. */
 export function secondsLeft(job: JobDetails, nowS: number): number | null {
   const share = job.progress && shareDone(job.progress);
   if (job.state !== 'running' || !share) return null;
@@ -70,7 +70,7 @@ export function progressWords(progress: Progress): string {
   return parts.join(' · ');
 }
 
-/** What may be done with a job in that state. */
+/** Actions that are valid in that state. */
 export function actionsFor({ state }: Pick<JobSummary, 'state'>): Action[] {
   switch (state) {
     case 'held': return ['release', 'cancel'];
@@ -83,7 +83,7 @@ export function actionsFor({ state }: Pick<JobSummary, 'state'>): Action[] {
   }
 }
 
-/** What an action will do, for the question before it. */
+/** The effect of an action, for its confirmation dialog. */
 export function consequence(action: Action): string {
   switch (action) {
     case 'cancel': return 'The job ends and does not start again.';
@@ -96,10 +96,10 @@ export function consequence(action: Action): string {
 
 export type SpanKind = 'wait' | 'run' | 'pause';
 
-/** A part of a job's life. Times in seconds since 1970. */
+/** A period in a job's timeline. Times are seconds since 1970. */
 export interface Span {
   kind: SpanKind;
-  /** Of a run: its number from 1; 0 = several that are not known apart. */
+  /** Number of the run, from 1; 0: several earlier runs that cannot be distinguished. */
   run: number;
   startS: number;
   endS: number;
@@ -124,7 +124,7 @@ function runsOf(job: JobDetails, nowS: number): Span[] {
   return spans;
 }
 
-/** Waiting, running and waiting again from submission to now or the end. */
+/** The periods of a job from submission to its end, or to now. */
 export function lifeOf(job: JobDetails, nowS: number): Span[] {
   const endS = Math.max(job.submit_s, job.end_s ?? nowS);
   const spans: Span[] = [];

@@ -1,4 +1,4 @@
-// Logs, users, readings, colours, addresses, answers.
+// Logs, users, samples, colours, routes, what-if results.
 import { describe, expect, it } from 'vitest';
 import { agoWords, shortDuration } from './clock';
 import { LogTail } from './log_text';

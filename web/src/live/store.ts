@@ -1,4 +1,4 @@
-// What the page knows of the cluster now: loaded once, then kept up to date by the daemon's events.
+// The client-side state of the dashboard: loaded once, then kept up to date by server-sent events.
 import { Api, ApiError, wordsOf } from './api';
 import { EventParser, retryDelay, type ServerEvent } from './events';
 import { Samples } from './samples';
@@ -10,10 +10,10 @@ export type Connection =
   | { state: 'lost'; why: string; retryAtMs: number }
   | { state: 'refused'; why: string };
 
-/** More changed jobs than this, and the whole list is asked for. */
+/** With more changed jobs than this, the whole list is requested. */
 const SINGLY_MAX = 8;
 const STATS_MS = 10_000;
-/** The daemon says that it is there every 15 s. */
+/** The daemon sends a keep-alive every 15 s. */
 const SILENCE_MS = 40_000;
 
 export class LiveStore {
@@ -22,11 +22,11 @@ export class LiveStore {
   cluster: Cluster | null = null;
   stats: Stats | null = null;
   connection: Connection = { state: 'connecting' };
-  /** Of the last change that the daemon told, in its time. */
+  /** Time of the last change, by the daemon's clock. */
   changedS = 0;
-  /** Counts changes of jobs, for what is asked again then. */
+  /** Grows with each change of jobs; dependent requests are repeated then. */
   version = 0;
-  /** The jobs were loaded at least once. */
+  /** Whether the jobs have been loaded. */
   ready = false;
 
   private readonly listeners = new Set<() => void>();
@@ -41,7 +41,7 @@ export class LiveStore {
 
   constructor(readonly api: Api) {}
 
-  /** Calls back after each change. */
+  /** Calls `listener` after each change. Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
@@ -57,7 +57,7 @@ export class LiveStore {
     void this.poll();
   }
 
-  /** Tries at once, with the token that is set now. */
+  /** Reconnects immediately with the current token. */
   reconnect(): void {
     this.attempt = 0;
     this.stop.abort();
@@ -147,7 +147,7 @@ export class LiveStore {
     void this.refresh();
   }
 
-  /** Asks for what changed; one at a time, so that a slow daemon is not asked more. */
+  /** Loads what changed. Only one refresh runs at a time, so a slow daemon is not overloaded. */
   private async refresh(): Promise<void> {
     if (this.refreshing) return;
     this.refreshing = true;
@@ -167,11 +167,11 @@ export class LiveStore {
         ]);
         this.version++;
         this.tell();
-        // A long list, asked for often, would keep the daemon and this page from other work.
+        // Wait in proportion to the time taken: frequent requests of a long list would load daemon and page.
         await this.pauseBetween(Math.min(10_000, 4 * (performance.now() - from)));
       }
     } catch {
-      // The connection says so; what was missed comes with the next hello.
+      // The event connection reports the failure; the next hello event reloads everything.
       this.stop.abort();
     } finally {
       this.refreshing = false;
@@ -209,7 +209,7 @@ export class LiveStore {
     if (this.changedS === 0) this.changedS = this.stats.now_s;
   }
 
-  /** Readings of GPUs change without an event. */
+  /** Polls the cluster and statistics: GPU samples change without events. */
   private async poll(): Promise<void> {
     for (let round = 0; ; round++) {
       await this.pauseBetween(this.cluster && this.cluster.num_gpus > 2000 ? 15_000 : 3_000);
@@ -219,7 +219,7 @@ export class LiveStore {
         if (round % Math.ceil(STATS_MS / 3_000) === 0) await this.loadStats();
         this.tell();
       } catch {
-        // The events' connection notices when the daemon is gone.
+        // The event connection detects an unreachable daemon.
       }
     }
   }

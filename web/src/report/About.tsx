@@ -1,4 +1,4 @@
-// How the report was made, and what was rounded or left out to keep it small.
+// The settings of the simulation, and what was rounded or omitted to keep the file small.
 import type { ReportDocument } from '../data/document';
 import { axisTime, count } from '../format';
 import { Section } from './Section';
@@ -32,7 +32,7 @@ function reductions(report: ReportDocument): string[] {
   return lines;
 }
 
-/** How each policy was run; one line if all were run alike. */
+/** The settings of each policy; one line if they are identical. */
 function policySettings(report: ReportDocument): [string, string][] {
   const lines = report.runs.map((run): [string, string] => [
     run.policy, run.settings.map(({ name, value }) => `${name} ${value}`).join(', '),

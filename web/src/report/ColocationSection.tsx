@@ -1,4 +1,4 @@
-// Which applications were measured together on a GPU, and which met in a run.
+// The co-location matrix: measured pairs of applications, and the pairs that a run co-located.
 import { useState } from 'preact/hooks';
 import { Choice } from '../Choice';
 import { cellFill, Matrix, MatrixPatterns, toneFill } from '../charts/Matrix';
@@ -62,7 +62,7 @@ function Key({ ends }: { ends: [string, string, string] }) {
   );
 }
 
-/** What a cell says, in a sentence. */
+/** A cell in words. */
 function sentence(colocation: Colocation, loaded: Loaded, row: number, column: number): string {
   const names = colocation.apps.map(shortName);
   const cell = cellOf(loaded.slowdowns, names.length, row, column);

@@ -1,4 +1,4 @@
-// Distributions of JCT and wait over all jobs.
+// Distributions of JCT and wait time over all jobs.
 import { floatValues } from '../data/column';
 import type { Distribution } from '../data/document';
 import { duration, percent } from '../format';

@@ -1,4 +1,4 @@
-// What the cluster drew and used, and what a policy saves against the time it costs.
+// Power and energy of the cluster, and the trade-off between energy and JCT.
 import { Scatter } from '../charts/Scatter';
 import { ratio } from '../data/compare';
 import { floatValues } from '../data/column';
@@ -55,7 +55,7 @@ function EnergyCell({ run, base, index, letter, most }: {
   );
 }
 
-/** Bars of one length scale: down a column policies, along a row accountings. */
+/** Rows are policies, columns are accountings. All bars share one scale. */
 function EnergyTable({ report }: { report: ReportDocument }) {
   const most = kwhMax(report.runs);
   const base = report.runs[report.reference];

@@ -1,4 +1,4 @@
-// All figures of all policies, and how far each is from the first policy.
+// All metrics of all policies, with changes relative to the reference policy.
 import { ratio } from '../data/compare';
 import { figureOf, type ReportDocument, type Run, worstAccount } from '../data/document';
 import { change, decimal, duration } from '../format';
@@ -59,7 +59,7 @@ export function FigureHead({ report }: { report: ReportDocument }) {
   );
 }
 
-/** An average hides who pays for it. */
+/** An average hides which accounts are served worst. */
 function WorstRow({ runs }: { runs: Run[] }) {
   if (!runs.some(worstAccount)) return null;
   return (

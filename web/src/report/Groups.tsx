@@ -1,4 +1,4 @@
-// Mean JCT of groups of jobs against the reference policy: who gains and who pays.
+// Mean JCT of job groups relative to the reference policy.
 import { barLength, ratio } from '../data/compare';
 import type { Grouping, ReportDocument } from '../data/document';
 import { change, count, duration } from '../format';
@@ -21,7 +21,7 @@ function Bar({ value, limit }: { value: number; limit: number }) {
   );
 }
 
-/** The largest ratio among all cells, either way, but at least 1.1: the full bar. */
+/** The ratio of a full bar: the largest ratio (or inverse ratio) of all cells, at least 1.1. */
 function barLimit(grouping: Grouping, reference: number): number {
   const ratios = grouping.runs.flatMap((run) =>
     run.jct_s.map((jct, g) => ratio(jct, grouping.runs[reference]?.jct_s[g] ?? NaN)),

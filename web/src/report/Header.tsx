@@ -1,4 +1,4 @@
-// What this report is about, and the choice of colours.
+// The page header: title, key facts, theme button, links to the sections.
 import { Brand } from '../Brand';
 import type { ReportDocument } from '../data/document';
 import { hasColocation } from '../data/colocation';

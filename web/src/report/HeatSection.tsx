@@ -1,4 +1,4 @@
-// Where in the cluster the work was, over time.
+// Heat map: the share of time each GPU or node was held, over time.
 import { useState } from 'preact/hooks';
 import { HeatMap } from '../charts/HeatMap';
 import { wholeValues } from '../data/column';

@@ -1,4 +1,4 @@
-// One job under all policies.
+// The outcomes of one job under all policies.
 import type { ReportDocument } from '../data/document';
 import { ENDS, type Outcomes, nameAt, readOutcomes, type Requests } from '../data/jobs';
 import { classLetter, clock, count, duration } from '../format';

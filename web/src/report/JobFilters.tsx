@@ -1,4 +1,4 @@
-// What narrows the table of jobs.
+// The filters of the job table.
 import { useMemo } from 'preact/hooks';
 import { type Filter, NO_FILTER, type Requests } from '../data/jobs';
 import { classLetter } from '../format';

@@ -1,4 +1,4 @@
-// The table of jobs: choice of policy, filters, pages, and one job under all policies.
+// The job section: policy choice, filters, a paged table, and one job under all policies.
 import { useMemo, useState } from 'preact/hooks';
 import type { ReportDocument } from '../data/document';
 import {

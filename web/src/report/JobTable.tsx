@@ -1,4 +1,4 @@
-// One page of jobs. Column heads are buttons; arrow keys go from row to row and page to page.
+// One page of the job table. Column headers sort; arrow keys move between rows and pages.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ENDS, nameAt, type SortKey } from '../data/jobs';
 import { classLetter, clock, count, duration } from '../format';
@@ -34,7 +34,7 @@ interface JobTableProps {
   onSort: (key: SortKey) => void;
   chosen: number | null;
   onChoose: (job: number) => void;
-  /** One page on (1) or back (-1). */
+  /** Moves one page forward (1) or back (-1). */
   onPage: (by: number) => void;
 }
 
@@ -70,7 +70,7 @@ export function JobTable(props: JobTableProps) {
     setActive(to);
     setFollow(true);
   };
-  /** Focus moves at once: keys may come faster than the table is drawn. */
+  /** Moves the focus immediately, because keys may arrive faster than the table renders. */
   const go = (to: number) => {
     if (to < 0) turnPage(-1, Infinity);
     else if (to > last) turnPage(1, 0);

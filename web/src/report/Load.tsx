@@ -1,4 +1,4 @@
-// GPUs held and jobs waiting over time.
+// GPUs held and waiting jobs over time.
 import { useState } from 'preact/hooks';
 import { Strip } from '../charts/Strip';
 import { floatValues, type FloatColumn } from '../data/column';
@@ -26,7 +26,7 @@ async function waitingData({ series }: ReportDocument): Promise<ChartData> {
   };
 }
 
-/** One strip a policy: five busy lines over each other cannot be told apart. */
+/** One strip per policy, because several lines on top of each other would be unreadable. */
 function HeldStrips({ report, visible, curves }: PicturesProps & { curves: Curves }) {
   const [at, setAt] = useState<number | null>(null);
   const shown = report.runs.flatMap((run, index) => (visible[index] ? [{ run, index }] : []));

@@ -1,4 +1,4 @@
-// The legend of all pictures: shows and hides policies.
+// The legend of all charts; it shows and hides policies.
 import { Choice, type ChoiceProps } from '../Choice';
 import { Swatch } from '../Swatch';
 
@@ -22,7 +22,7 @@ export function PolicyBar({ policies, visible, onToggle }: PolicyBarProps) {
   );
 }
 
-/** One policy of all. */
+/** Radio buttons for one policy. */
 export function PolicyChoice({ policies, ...rest }: Omit<ChoiceProps, 'options'> & { policies: string[] }) {
   return <Choice {...rest} options={policies} swatches />;
 }

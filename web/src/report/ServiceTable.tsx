@@ -1,4 +1,4 @@
-// Promises kept, slowdowns and fairness, and what sharing GPUs came to.
+// The table of service targets, slowdowns, fairness and co-location.
 import type { ReportDocument } from '../data/document';
 import { figureOf } from '../data/document';
 import { FigureHead, FigureRow } from './FigureTable';

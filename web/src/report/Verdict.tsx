@@ -1,4 +1,4 @@
-// The answer in one sentence, how far to trust it, and the policies side by side.
+// The result in one sentence, its reliability, and a tile per policy.
 import {
   type Backtest, figureOf, gainOf, type Note, type ReportDocument, type Run,
 } from '../data/document';
@@ -9,7 +9,7 @@ import { Swatch } from '../Swatch';
 
 const jctOf = (run: Run) => figureOf(run, 'avg_jct_s');
 
-/** What the best average costs, if some jobs pay for it. */
+/** Shown if the p99 JCT of the best policy exceeds that of the reference by more than 5 %. */
 function Price({ best, reference }: { best: Run; reference: Run }) {
   const slowest = figureOf(best, 'p99_jct_s');
   const before = figureOf(reference, 'p99_jct_s');
@@ -57,7 +57,7 @@ function Answer({ report }: { report: ReportDocument }) {
   );
 }
 
-/** The change against the reference, the error beside it, and whether it means anything. */
+/** The change relative to the reference, its error, and whether it is claimed. */
 function Change({ run }: { run: Run }) {
   const { gain, error, claimed } = gainOf(run, 'jct');
   const tone = !claimed || gain === 0 ? '' : gain > 0 ? 'gain' : 'loss';
@@ -97,7 +97,7 @@ function Tile({ run, index, reference }: { run: Run; index: number; reference: b
   );
 }
 
-/** The simulator against the record of the site: how far to believe the gains. */
+/** The back-test: the simulator compared with the recorded start times. */
 function BacktestBox({ backtest }: { backtest: Backtest }) {
   const [first, ...lines] = backtest.text.trim().split('\n');
   return (

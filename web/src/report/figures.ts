@@ -1,4 +1,4 @@
-// The figures of a run: names, units and what they mean. Those not listed show under their own name.
+// The metrics of a run: labels, units, meanings. Unlisted metrics appear under their JSON name.
 import { figureOf, numbersOf, type ReportDocument, type Run, worstUser } from '../data/document';
 import { count, decimal, duration, percent } from '../format';
 
@@ -7,9 +7,9 @@ export interface Figure {
   label: string;
   meaning: string;
   text: (value: number) => string;
-  /** Which value is better; the best one is marked, and changes are shown. */
+  /** Which values are better. If set, the best value is marked and changes are shown. */
   better?: 'low' | 'high';
-  /** A second line instead of the change. */
+  /** A second line that replaces the change. */
   note?: (run: Run) => string;
 }
 
@@ -54,7 +54,7 @@ const FIGURES: readonly Figure[] = [
 
 const factor = (value: number) => `${decimal(value, 2)}×`;
 
-/** Of a table of their own: promises, fairness and sharing. */
+/** Metrics of the table of service targets, fairness and co-location. */
 export const SERVICE_FIGURES: readonly Figure[] = [
   { key: 'deadline_misses', label: 'Deadlines missed', text: count, better: 'low',
     meaning: 'jobs that finished after their deadline or were killed',
@@ -76,7 +76,7 @@ export const SERVICE_FIGURES: readonly Figure[] = [
   { key: 'undo_count', label: 'Undone placements', text: count, meaning: 'provisional placements that were undone' },
   { key: 'moves', label: 'Migrations', text: count, meaning: 'running jobs moved to other GPUs so that their node can sleep' },
 ];
-/** These stand in other tables than that of all figures. */
+/** Metrics that the comparison table omits because other tables show them. */
 const ELSEWHERE = new Set([
   ...SERVICE_FIGURES.map(({ key }) => key), 'deadline_jobs', 'avg_active_nodes', 'energy_jobs_kwh',
 ]);
@@ -85,16 +85,16 @@ export function hasService(report: ReportDocument): boolean {
   return report.runs.some((run) => !Number.isNaN(figureOf(run, 'undo_count')));
 }
 
-/** "847 measured, 2 pairs": launches beside other jobs, by what predicted their slowdown. */
+/** "847 measured, 2 pairs": co-located launches by source of the predicted slowdown. */
 export function predictionText(run: Run): string {
   const levels = Object.entries(numbersOf(run, 'prediction_levels')).filter(([, jobs]) => jobs > 0);
   return levels.map(([level, jobs]) => `${count(jobs)} ${level}`).join(', ') || 'none';
 }
 
-/** All figures of a document: the known ones first. */
+/** The metrics of the comparison table: listed ones first. */
 export function figuresOf(runs: Run[]): Figure[] {
   const keys = runs.flatMap((run) => Object.keys(run.figures));
-  // Gains stand with their errors in the answer and below the averages.
+  // Gains are shown with their errors in the result and below the averages.
   const names = keys.filter((key) => !key.startsWith('gain_') && !ELSEWHERE.has(key));
   const present = new Set(names.filter((key) => runs.some((run) => !Number.isNaN(figureOf(run, key)))));
   const known = FIGURES.filter((figure) => present.has(figure.key));

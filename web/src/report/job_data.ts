@@ -1,4 +1,4 @@
-// What the table of jobs shows: the jobs, and what one policy made of them.
+// The data of the job table: the jobs and their outcomes under one policy.
 import type { Outcomes, Requests } from '../data/jobs';
 
 export interface JobData {
