@@ -77,12 +77,12 @@ describe('the queue', () => {
     const lists = dash.daemon.count('GET /v1/jobs');
     dash.daemon.put(fakeJob(5, { user: 'cid' }));
     dash.daemon.change(2, { state: 'running', gpus: [place(2, 0)], run_start_s: Date.now() / 1000 });
-    dash.daemon.tell({ jobs: [5] });
+    dash.daemon.notify({ jobs: [5] });
     await page.waitForSelector('#job-5');
     await sees(page, 'g003: 0', '#job-2');
     expect(dash.daemon.count('GET /v1/jobs') - lists, 'asks for what changed').toBeLessThanOrEqual(4);
     dash.daemon.jobs.delete(5);
-    dash.daemon.tell({ jobs: [5] });
+    dash.daemon.notify({ jobs: [5] });
     await page.waitForFunction(() => !document.querySelector('#job-5'));
   });
 
@@ -140,7 +140,7 @@ describe('the queue', () => {
       return performance.now() - from;
     });
     expect(worked).toBeLessThan(2000);
-    dash.daemon.tell({ all: true });
+    dash.daemon.notify({ all: true });
     await page.type('#queue-search', 'u49');
     await sees(page, '200 of 10,000 jobs');
   });

@@ -96,10 +96,10 @@ export class FakeDaemon {
   /** Changes a job and sends an event. */
   change(job: number, part: Partial<FakeJob>): void {
     this.put({ ...this.jobs.get(job)!, ...part });
-    this.tell({ jobs: [job] });
+    this.notify({ jobs: [job] });
   }
 
-  tell(change: { jobs?: number[]; all?: boolean; nodes?: boolean }): void {
+  notify(change: { jobs?: number[]; all?: boolean; nodes?: boolean }): void {
     const data = JSON.stringify({ version: ++this.version, all: false, nodes: false, jobs: [], ...change });
     for (const listener of this.listeners) listener.write(`id: ${this.version}\nevent: change\ndata: ${data}\n\n`);
   }

@@ -4,7 +4,7 @@ import type { AnalysisDocument } from '../data/analysis';
 import { ThemeButton } from '../ThemeButton';
 import { FigurePanel } from './FigurePanel';
 import { Headline, Scalars } from './Numbers';
-import { NotTold } from './Parts';
+import { AbsentItems } from './Parts';
 import { TablePanel } from './SortTable';
 import { useWords, WordsContext, wordsOf } from './words';
 
@@ -71,7 +71,7 @@ function SectionOf({ report, part }: { report: AnalysisDocument; part: Part }) {
           <FigurePanel key={figure.id} figure={figure} numbers={named(figure.id)} />
         ))}
         {alone.map((table) => <TablePanel key={table.id} table={table} />)}
-        <NotTold absent={of(report.absent)} />
+        <AbsentItems absent={of(report.absent)} />
       </div>
     </section>
   );

@@ -18,7 +18,7 @@ export function QualityLine({ quality }: { quality: Quality }) {
           <span class="quality-bar" aria-hidden="true">
             <i style={{ width: `${Math.max(share > 0 ? 2 : 0, 100 * share)}%` }} />
           </span>
-          {used === of ? words.allOf(count(of)) : words.madeOf(count(used), count(of), `${(100 * share).toFixed(digits)} %`)}
+          {used === of ? words.basedOnAll(count(of)) : words.basedOn(count(used), count(of), `${(100 * share).toFixed(digits)} %`)}
         </>
       )}
       {note !== '' && <span class="quality-note">{of > 0 ? '· ' : ''}{note}</span>}
@@ -52,12 +52,12 @@ export function Head({ title, paper, text, quality, children }: {
   );
 }
 
-export function NotTold({ absent }: { absent: Absent[] }) {
+export function AbsentItems({ absent }: { absent: Absent[] }) {
   const words = useWords();
   if (absent.length === 0) return null;
   return (
     <details class="panel absent" open={absent.length <= 3}>
-      <summary>{words.notTold} ({absent.length})</summary>
+      <summary>{words.notAvailable} ({absent.length})</summary>
       <dl>
         {absent.map((item) => (
           <div key={item.id}>

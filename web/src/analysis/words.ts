@@ -11,11 +11,11 @@ export interface Words extends BoxWords, ThemeWords {
   headline: string;
   paper: (text: string) => string;
   inPaper: (text: string) => string;
-  madeOf: (used: string, of: string, share: string) => string;
-  allOf: (of: string) => string;
+  basedOn: (used: string, of: string, share: string) => string;
+  basedOnAll: (of: string) => string;
   numbers: string;
   numbersOf: string;
-  notTold: string;
+  notAvailable: string;
   remarks: string;
   warning: string;
   note: string;
@@ -42,11 +42,11 @@ const ENGLISH: Words = {
   headline: 'At a glance',
   paper: (text) => `ABCI 2019: ${text}`,
   inPaper: (text) => `ABCI paper: ${text}`,
-  madeOf: (used, of, share) => `based on ${used} of ${of} records (${share})`,
-  allOf: (of) => `based on all ${of} records`,
+  basedOn: (used, of, share) => `based on ${used} of ${of} records (${share})`,
+  basedOnAll: (of) => `based on all ${of} records`,
   numbers: 'Key figures',
   numbersOf: 'Data of this figure',
-  notTold: 'Not available, and why',
+  notAvailable: 'Not available, and why',
   remarks: 'Notes on the input',
   warning: 'Warning',
   note: 'Note',
@@ -86,11 +86,11 @@ const JAPANESE: Words = {
   headline: '概要',
   paper: (text) => `ABCI 2019年度: ${text}`,
   inPaper: (text) => `ABCI論文: ${text}`,
-  madeOf: (used, of, share) => `${of}件中${used}件 (${share}) による`,
-  allOf: (of) => `全${of}件による`,
+  basedOn: (used, of, share) => `${of}件中${used}件 (${share}) による`,
+  basedOnAll: (of) => `全${of}件による`,
   numbers: '主な数値',
   numbersOf: 'この図の数値',
-  notTold: '求められなかった項目とその理由',
+  notAvailable: '求められなかった項目とその理由',
   remarks: '入力に関する注記',
   warning: '警告',
   note: '注記',

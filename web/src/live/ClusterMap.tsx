@@ -3,7 +3,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { Choice } from '../Choice';
 import { decimal } from '../format';
 import { findGpu } from './chosen_gpu';
-import { promiseWords } from './clock';
+import { reservationText } from './clock';
 import { GpuCell } from './GpuCell';
 import { GpuFacts } from './GpuFacts';
 import { classesOf, hasReadings, type MapMode, type Range, rangeOf, valueOf } from './map_colors';
@@ -132,7 +132,7 @@ export function ClusterMap() {
                       {node.node}{node.state === 'up' ? '' : <em> {node.state}</em>}
                     </p>
                     {node.reservations?.map((each) => (
-                      <p key={each.reservation}><em>{promiseWords(each, store.nowS())}</em></p>
+                      <p key={each.reservation}><em>{reservationText(each, store.nowS())}</em></p>
                     ))}
                     <div class="node-gpus">
                       {node.gpus.map((gpu, index) => (

@@ -7,7 +7,7 @@ import { shortDuration } from './clock';
 import { holdsGpus } from './queue';
 import { joined, type Reading } from './samples';
 import type { JobSummary } from './shapes';
-import { useAsked, useStore } from './useStore';
+import { useRequest, useStore } from './useStore';
 
 /** More lines cannot be distinguished. */
 const LINES_MAX = 8;
@@ -20,15 +20,15 @@ const KINDS = [
   { key: 'powerW', name: 'Power', unit: 'W', digits: 0 },
 ] as const;
 
-/** `asks`: whether the user may read the job's recorded samples. */
-export function GpuCurves({ job, asks }: { job: JobSummary; asks: boolean }) {
+/** `mayRead`: whether the user may read the job's recorded samples. */
+export function GpuCurves({ job, mayRead }: { job: JobSummary; mayRead: boolean }) {
   const store = useStore();
   const [kind, setKind] = useState<(typeof KINDS)[number]['key']>('utilPct');
   const holds = holdsGpus(job);
-  const asksAgain = holds ? Math.floor(store.nowS() / ASK_EVERY_S) : 0;
-  const past = useAsked(
-    () => (asks ? store.api.series(job.job) : Promise.resolve(null)),
-    [job.job, job.runs, job.run_start_s, holds, asks, asksAgain],
+  const period = holds ? Math.floor(store.nowS() / ASK_EVERY_S) : 0;
+  const past = useRequest(
+    () => (mayRead ? store.api.series(job.job) : Promise.resolve(null)),
+    [job.job, job.runs, job.run_start_s, holds, mayRead, period],
   ).value;
   const recorded = past?.job === job.job && past.gpus.length > 0 ? past : null;
   const places = (holds ? job.gpus : recorded?.gpus ?? job.gpus) ?? [];

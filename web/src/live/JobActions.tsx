@@ -1,6 +1,6 @@
 // Buttons to cancel, hold, release or requeue a job, each with a confirmation.
 import { useState } from 'preact/hooks';
-import { type Action, wordsOf } from './api';
+import { type Action, errorText } from './api';
 import { Dialog } from './Dialog';
 import { actionsFor, consequence } from './job_words';
 import { Problem } from './Parts';
@@ -54,7 +54,7 @@ function Confirm({ job, action, onClose }: {
       const { jobs } = await store.api.act(job.job, action, wholeArray);
       onClose(`${NAMES[action]}: accepted for ${jobs.length === 1 ? `job ${job.id}` : `${jobs.length} jobs`}.`);
     } catch (error) {
-      setState({ busy: false, error: wordsOf(error) });
+      setState({ busy: false, error: errorText(error) });
     }
   };
   return (

@@ -10,7 +10,7 @@ import { AreaHead, Empty, Fact, JobLink, Problem, StateBadge } from './Parts';
 import { hasStarted, holdsGpus } from './queue';
 import type { Explanation, JobDetails, JobSummary, Usage } from './shapes';
 import { Timeline } from './Timeline';
-import { useAsked, useLive, useNow, useStore } from './useStore';
+import { useRequest, useLive, useNow, useStore } from './useStore';
 import { heldSeconds } from './users';
 
 const WATT_HOUR = 3600;
@@ -27,8 +27,8 @@ export function JobPage({ job: number }: { job: number }) {
   const store = useStore();
   const summary = store.jobs.get(number);
   const version = useVersionOf(summary, store.version);
-  const details = useAsked(() => store.api.job(number), [number, version]);
-  const why = useAsked(() => store.api.explain(number), [number, version]);
+  const details = useRequest(() => store.api.job(number), [number, version]);
+  const why = useRequest(() => store.api.explain(number), [number, version]);
   const job = details.value;
   if (!summary && !job) {
     return (
@@ -55,7 +55,7 @@ export function JobPage({ job: number }: { job: number }) {
       {why.value && <Why why={why.value} />}
       {job && <Life job={{ ...job, ...summary }} />}
       <Facts job={known} details={job} />
-      {known.gpus && known.gpus.length > 0 && (holdsGpus(known) || (job && known.runs > 0)) && <GpuCurves job={known} asks={job !== null} />}
+      {known.gpus && known.gpus.length > 0 && (holdsGpus(known) || (job && known.runs > 0)) && <GpuCurves job={known} mayRead={job !== null} />}
       {job && (hasStarted(known) || known.runs > 0) && <LogPanel job={number} over={known.state === 'done'} />}
     </>
   );

@@ -2,7 +2,7 @@
 import { Brand } from '../Brand';
 import { count } from '../format';
 import { ThemeButton } from '../ThemeButton';
-import { agoWords, shortDuration } from './clock';
+import { agoText, shortDuration } from './clock';
 import { holdsGpus } from './queue';
 import { AREAS, type Area, type Route } from './route';
 import { useLive, useNow, useStore } from './useStore';
@@ -27,7 +27,7 @@ function ConnectionLine() {
   }
   const words = {
     connecting: 'Connecting…', refused: 'Not signed in',
-    live: store.changedS > 0 ? `Live · last change ${agoWords(store.changedS, now)}` : 'Live',
+    live: store.changedS > 0 ? `Live · last change ${agoText(store.changedS, now)}` : 'Live',
   }[connection.state];
   return (
     <p class="connection" data-state={connection.state}>

@@ -1,6 +1,6 @@
 // The end of a job's log, followed live.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Api, ApiError, wordsOf } from './api';
+import { type Api, ApiError, errorText } from './api';
 import { retryDelay } from './events';
 import { LogTail } from './log_text';
 import { useLive } from './useStore';
@@ -48,7 +48,7 @@ interface Shown {
   text: string;
   dropped: number;
   error: string;
-  state: 'following' | 'whole';
+  state: 'following' | 'complete';
 }
 
 function useLog(job: number, stream: string): Shown {
@@ -74,12 +74,12 @@ function useLog(job: number, stream: string): Shown {
         at = result.at;
         if (result.ended) {
           if (drawn !== undefined) cancelAnimationFrame(drawn);
-          return draw('whole');
+          return draw('complete');
         }
         await new Promise((resolve) => setTimeout(resolve, retryDelay(attempt)));
       }
     };
-    run().catch((error: unknown) => stop.signal.aborted || draw('whole', wordsOf(error)));
+    run().catch((error: unknown) => stop.signal.aborted || draw('complete', errorText(error)));
     return () => {
       stop.abort();
       if (drawn !== undefined) cancelAnimationFrame(drawn);
@@ -90,16 +90,16 @@ function useLog(job: number, stream: string): Shown {
 
 export function LogPanel({ job, over }: { job: number; over: boolean }) {
   const [stream, setStream] = useState('stdout');
-  const [stays, setStays] = useState(true);
+  const [follows, setFollows] = useState(true);
   const log = useLog(job, stream);
   const box = useRef<HTMLPreElement>(null);
   useEffect(() => {
     const element = box.current;
-    if (element && stays) element.scrollTop = element.scrollHeight;
-  }, [log.text, stays]);
+    if (element && follows) element.scrollTop = element.scrollHeight;
+  }, [log.text, follows]);
   const onScroll = () => {
     const element = box.current;
-    if (element) setStays(element.scrollHeight - element.scrollTop - element.clientHeight < 8);
+    if (element) setFollows(element.scrollHeight - element.scrollTop - element.clientHeight < 8);
   };
   return (
     <section class="panel log-panel" aria-label="Log">
@@ -113,7 +113,7 @@ export function LogPanel({ job, over }: { job: number; over: boolean }) {
           </select>
         </label>
         <label class="check">
-          <input type="checkbox" checked={stays} onChange={() => setStays(!stays)} /> follow
+          <input type="checkbox" checked={follows} onChange={() => setFollows(!follows)} /> follow
         </label>
         <span class="hint">{log.state === 'following' && !over ? 'live' : 'complete'}</span>
       </div>

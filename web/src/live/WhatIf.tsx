@@ -1,6 +1,6 @@
 // The what-if form: replays recent jobs under other policies.
 import { useState } from 'preact/hooks';
-import { wordsOf } from './api';
+import { errorText } from './api';
 import { AreaHead, Empty, Problem } from './Parts';
 import { useLive } from './useStore';
 import { answerTable } from './what_if';
@@ -35,7 +35,7 @@ function Question() {
     try {
       setState({ busy: false, error: '', answer: await store.api.whatIf(chosen, days) });
     } catch (error) {
-      setState({ busy: false, error: wordsOf(error), answer: null });
+      setState({ busy: false, error: errorText(error), answer: null });
     }
   };
   const table = state.answer === null ? null : answerTable(state.answer);

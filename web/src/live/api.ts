@@ -11,7 +11,7 @@ export class ApiError extends Error {
 }
 
 /** An error as text. */
-export function wordsOf(error: unknown): string {
+export function errorText(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
   const place = error.field ? `${error.field}: ` : '';
   return `${place}${error.message}${error.remedy ? ` – ${error.remedy}` : ''}`;

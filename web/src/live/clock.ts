@@ -16,13 +16,13 @@ export function shortDuration(seconds: number): string {
   return whole < 120 ? `${whole} s` : duration(whole);
 }
 
-export function agoWords(seconds: number, nowS: number): string {
+export function agoText(seconds: number, nowS: number): string {
   const ago = nowS - seconds;
   return ago < 2 ? 'now' : `${shortDuration(ago)} ago`;
 }
 
 /** "R1 until 14:03:09" for an active reservation, "R1 from ..." for a future one. */
-export function promiseWords(
+export function reservationText(
   { reservation, start_s, end_s }: { reservation: string; start_s: number; end_s: number }, nowS: number,
 ): string {
   const begun = start_s <= nowS;

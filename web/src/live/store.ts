@@ -1,5 +1,5 @@
 // The client-side state of the dashboard: loaded once, then kept up to date by server-sent events.
-import { Api, ApiError, wordsOf } from './api';
+import { Api, ApiError, errorText } from './api';
 import { EventParser, retryDelay, type ServerEvent } from './events';
 import { Samples } from './samples';
 import type { Change, Cluster, JobSummary, Stats } from './shapes';
@@ -64,13 +64,13 @@ export class LiveStore {
     this.wake?.();
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 
-  private become(connection: Connection): void {
+  private setConnection(connection: Connection): void {
     this.connection = connection;
-    this.tell();
+    this.notify();
   }
 
   private pause(ms: number): Promise<void> {
@@ -89,15 +89,15 @@ export class LiveStore {
       try {
         await this.follow();
       } catch (error) {
-        why = wordsOf(error);
+        why = errorText(error);
         if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-          this.become({ state: 'refused', why });
+          this.setConnection({ state: 'refused', why });
           await this.pause(2 ** 31 - 1);
           continue;
         }
       }
       const delay = retryDelay(this.attempt++);
-      this.become({ state: 'lost', why, retryAtMs: Date.now() + delay });
+      this.setConnection({ state: 'lost', why, retryAtMs: Date.now() + delay });
       await this.pause(delay);
     }
   }
@@ -121,7 +121,7 @@ export class LiveStore {
         const { done, value } = await reader.read();
         if (done) return;
         alive();
-        for (const event of parser.push(decoder.decode(value, { stream: true }))) this.take(event);
+        for (const event of parser.push(decoder.decode(value, { stream: true }))) this.handle(event);
       }
     } catch (error) {
       if (signal.aborted) throw new Error('the daemon is unresponsive');
@@ -131,12 +131,12 @@ export class LiveStore {
     }
   }
 
-  private take({ name, data }: ServerEvent): void {
+  private handle({ name, data }: ServerEvent): void {
     if (name === 'hello') {
       this.attempt = 0;
       this.pendingAll = true;
       this.pendingNodes = true;
-      this.become({ state: 'live' });
+      this.setConnection({ state: 'live' });
     } else if (name === 'change') {
       const change = JSON.parse(data) as Change;
       if (change.all) this.pendingAll = true;
@@ -166,9 +166,9 @@ export class LiveStore {
           this.ready ? undefined : this.loadStats(),
         ]);
         this.version++;
-        this.tell();
+        this.notify();
         // Wait in proportion to the time taken: frequent requests of a long list would load daemon and page.
-        await this.pauseBetween(Math.min(10_000, 4 * (performance.now() - from)));
+        await this.sleep(Math.min(10_000, 4 * (performance.now() - from)));
       }
     } catch {
       // The event connection reports the failure; the next hello event reloads everything.
@@ -178,7 +178,7 @@ export class LiveStore {
     }
   }
 
-  private pauseBetween(ms: number): Promise<void> {
+  private sleep(ms: number): Promise<void> {
     return new Promise((resolve) => setTimeout(resolve, ms));
   }
 
@@ -212,12 +212,12 @@ export class LiveStore {
   /** Polls the cluster and statistics: GPU samples change without events. */
   private async poll(): Promise<void> {
     for (let round = 0; ; round++) {
-      await this.pauseBetween(this.cluster && this.cluster.num_gpus > 2000 ? 15_000 : 3_000);
+      await this.sleep(this.cluster && this.cluster.num_gpus > 2000 ? 15_000 : 3_000);
       if (document.hidden || this.connection.state !== 'live' || !this.ready) continue;
       try {
         await this.loadCluster();
         if (round % Math.ceil(STATS_MS / 3_000) === 0) await this.loadStats();
-        this.tell();
+        this.notify();
       } catch {
         // The event connection detects an unreachable daemon.
       }

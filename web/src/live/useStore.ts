@@ -1,7 +1,7 @@
 // Hooks for the store, the daemon's clock, and API requests.
 import { createContext } from 'preact';
 import { useContext, useEffect, useReducer, useState } from 'preact/hooks';
-import { ApiError, wordsOf } from './api';
+import { ApiError, errorText } from './api';
 import type { LiveFacts } from './shapes';
 import type { LiveStore } from './store';
 
@@ -35,7 +35,7 @@ export function useNow(): number {
   return now;
 }
 
-interface Asked<T> {
+interface Requested<T> {
   value: T | null;
   /** Error as text; empty if there is none. */
   error: string;
@@ -44,17 +44,17 @@ interface Asked<T> {
 }
 
 /** Sends a request whenever `keys` change. The last value stays until the next one arrives. */
-export function useAsked<T>(ask: () => Promise<T>, keys: readonly unknown[]): Asked<T> {
-  const [asked, setAsked] = useState<Asked<T>>({ value: null, error: '', status: 0 });
+export function useRequest<T>(send: () => Promise<T>, keys: readonly unknown[]): Requested<T> {
+  const [requested, setRequested] = useState<Requested<T>>({ value: null, error: '', status: 0 });
   useEffect(() => {
     let wanted = true;
-    ask().then(
-      (value) => wanted && setAsked({ value, error: '', status: 200 }),
-      (error: unknown) => wanted && setAsked((before) => ({
-        value: before.value, error: wordsOf(error), status: error instanceof ApiError ? error.status : 0,
+    send().then(
+      (value) => wanted && setRequested({ value, error: '', status: 200 }),
+      (error: unknown) => wanted && setRequested((before) => ({
+        value: before.value, error: errorText(error), status: error instanceof ApiError ? error.status : 0,
       })),
     );
     return () => void (wanted = false);
   }, keys);
-  return asked;
+  return requested;
 }
