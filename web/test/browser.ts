@@ -4,7 +4,7 @@ import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 
 function required(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`set ${name}: ctest does it, see cmake/web.cmake`);
+  if (!value) throw new Error(`${name} is not set; ctest sets it (cmake/web.cmake)`);
   return value;
 }
 

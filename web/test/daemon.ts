@@ -14,7 +14,7 @@ export class Daemon {
 
   async start(gpus: number): Promise<void> {
     const program = process.env['GOBAN'];
-    if (!program) throw new Error('set GOBAN: ctest does it, see cmake/web.cmake');
+    if (!program) throw new Error('GOBAN is not set; ctest sets it (cmake/web.cmake)');
     const digest = createHash('sha256').update(this.token).digest('hex');
     writeFileSync(join(this.folder, 'tokens'), `${digest} operator ${userInfo().username}\n`, { mode: 0o600 });
     writeFileSync(join(this.folder, 'goban.toml'), [
@@ -32,7 +32,7 @@ export class Daemon {
         const found = /^dashboard: (http:\S+)$/m.exec(out);
         if (found) resolve(found[1]!);
       });
-      daemon.on('exit', () => reject(new Error(`the daemon ended: ${this.said}`)));
+      daemon.on('exit', () => reject(new Error(`the daemon exited: ${this.said}`)));
     });
   }
 

@@ -64,7 +64,7 @@ describe('the queue', () => {
   it('says why jobs wait, and only what one may know', async () => {
     putJobs(dash.daemon);
     const page = await dash.open({ hash: '#/queue' });
-    await sees(page, 'fewer GPUs are free than it asks for', '.queue');
+    await sees(page, 'fewer GPUs are free than the job requests', '.queue');
     await sees(page, 'visible to its owner only', '.queue');
     expect(await rows(page)).toEqual(['1', '2', '3']);
     expect(await page.$eval('#job-2 td:nth-child(8)', (td) => td.textContent)).toBe('1');

@@ -19,7 +19,7 @@ function facts(whatIf: boolean) {
 
 function pageFile(): string {
   const file = process.env['GOBAN_PAGE'];
-  if (!file) throw new Error('set GOBAN_PAGE: ctest does it, see cmake/web.cmake');
+  if (!file) throw new Error('GOBAN_PAGE is not set; ctest sets it (cmake/web.cmake)');
   return file;
 }
 
@@ -79,14 +79,14 @@ export function putJobs(daemon: FakeDaemon): void {
       past: [{ run: 0, start_s: now - 500, end_s: now - 400, gpus: [place(1, 0)] }],
       progress: { epoch: 2, epochs: 4, loss: 0.5 }, progress_s: now - 1, preemptions: 1,
       why: {
-        text: 'its GPUs lie in one node',
+        text: 'its GPUs are in one node',
         place: { gpus: [place(0, 0), place(0, 1)], level: 'node', bin_value: 1, product: 1 },
       },
     }),
     fakeJob(2, {
       num_gpus: 16, name: 'large',
       why: {
-        text: 'fewer GPUs are free than it asks for',
+        text: 'fewer GPUs are free than the job requests',
         waiting: { cause: 'no_free_gpus', free_gpus: 14, before: 0, first_before: [] },
       },
     }),

@@ -10,7 +10,7 @@ describe('the page of a job', () => {
   it('tells its life, its progress and why it is where it is', async () => {
     putJobs(dash.daemon);
     const page = await dash.open({ hash: '#/job/1' });
-    await sees(page, 'Its GPUs lie in one node.', '.why');
+    await sees(page, 'Its GPUs are in one node.', '.why');
     await sees(page, 'about', '.progress-line');
     expect(await page.$$eval('.timeline-bar i', (all) => all.map((e) => e.dataset['kind']))).toEqual(
       ['wait', 'run', 'pause', 'run']);
@@ -74,7 +74,7 @@ describe('the page of a job', () => {
     await page.click('dialog .confirm');
     await page.waitForSelector('[data-action=release]');
     expect(dash.daemon.count('POST /v1/jobs/2/hold')).toBe(1);
-    await sees(page, 'It is held until somebody releases it', '.why');
+    await sees(page, 'It is held until it is released', '.why');
     await page.click('[data-action=cancel]');
     await page.waitForSelector('dialog .confirm');
     await page.click('dialog .confirm');
@@ -91,7 +91,7 @@ describe('the page of a job', () => {
     await page.click('[data-action=requeue]');
     await page.waitForSelector('dialog .confirm');
     await page.click('dialog .confirm');
-    await sees(page, 'job 1 does not run', 'dialog');
+    await sees(page, 'job 1 is not running', 'dialog');
     await page.goto(`${dash.daemon.url}#/job/3`);
     await sees(page, 'This job belongs to bob');
     expect(await page.$('.job-actions')).toBeNull();

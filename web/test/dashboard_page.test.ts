@@ -24,7 +24,7 @@ describe('the page', () => {
     putJobs(dash.daemon);
     dash.daemon.token = 'secret';
     const page = await dash.open();
-    await sees(page, 'over TCP a token says who asks');
+    await sees(page, 'requests over TCP require a token');
     await page.type('input[type=password]', 'secret');
     await page.keyboard.press('Enter');
     await page.waitForSelector('.gpu');

@@ -22,7 +22,7 @@ const META = "default-src 'none'; ";
 export function servedPage(file: string, facts: LiveFacts): string {
   const element = '<script type="application/json" id="goban-report">';
   const page = readFileSync(file, 'utf8');
-  if (!page.includes(META) || !page.includes(element)) throw new Error(`${file} is no page of goban`);
+  if (!page.includes(META) || !page.includes(element)) throw new Error(`${file} is not a page of goban`);
   return page
     .replace(META, () => `${META}connect-src 'self'; `)
     .replace(element, () => element + JSON.stringify(facts).replaceAll('<', '\\u003c'));
@@ -188,7 +188,7 @@ export class FakeDaemon {
     const refuse = (status: number, message: string, remedy?: string) =>
       json({ error: { message, ...(remedy ? { remedy } : {}) } }, status);
     if (this.token && request.headers.authorization !== `Bearer ${this.token}`) {
-      return refuse(401, 'over TCP a token says who asks', 'send it as Authorization: Bearer TOKEN');
+      return refuse(401, 'requests over TCP require a token', 'send Authorization: Bearer TOKEN');
     }
     const [, , area, name, verb] = url.pathname.split('/');
     if (area === 'events') {
@@ -213,9 +213,9 @@ export class FakeDaemon {
       return json({ jobs, total: this.jobs.size });
     }
     const job = this.jobs.get(Number(name));
-    if (!job) return refuse(404, `there is no job ${name} any more`, 'goban history shows jobs that are over');
-    if (job.foreign) return refuse(403, 'the job is somebody else\'s');
-    if (verb === 'explain') return json({ job: job.job, state: job.state, text: 'nobody knows', ...job.why });
+    if (!job) return refuse(404, `job ${name} is unknown`, 'goban history shows finished jobs');
+    if (job.foreign) return refuse(403, 'the job belongs to another user');
+    if (verb === 'explain') return json({ job: job.job, state: job.state, text: 'unknown', ...job.why });
     if (verb === 'series') {
       const gpus = (job.gpus ?? []).map((of) => ({ ...of, points: job.series ?? [] }));
       return json({ job: job.job, run: job.runs, from_s: job.run_start_s, step_s: 10, gpus });
@@ -230,13 +230,13 @@ export class FakeDaemon {
 
   private act(job: FakeJob, action: string, json: (document: unknown) => void,
     refuse: (status: number, message: string, remedy?: string) => void): void {
-    if (job.state === 'done') return refuse(409, `job ${job.job} is over`);
-    if (action === 'requeue' && job.priority < 0) return refuse(409, `job ${job.job} does not run`);
+    if (job.state === 'done') return refuse(409, `job ${job.job} is finished`);
+    if (action === 'requeue' && job.priority < 0) return refuse(409, `job ${job.job} is not running`);
     json({ jobs: [job.job] });
     if (action === 'cancel') {
       this.change(job.job, { state: 'done', result: 'cancelled', end_s: Date.now() / 1000 });
     } else if (action === 'hold') {
-      this.change(job.job, { state: 'held', why: { text: 'it is held until somebody releases it' } });
+      this.change(job.job, { state: 'held', why: { text: 'it is held until it is released' } });
     } else {
       this.change(job.job, { state: 'waiting' });
     }
@@ -255,7 +255,7 @@ export class FakeDaemon {
       response.on('close', () => this.followers.delete(response));
       return undefined;
     }
-    if (text === '') return refuse(404, 'the job has written nothing yet');
+    if (text === '') return refuse(404, 'the job has no output yet');
     response.writeHead(200, {
       'Content-Type': 'text/plain; charset=utf-8', 'X-Goban-Offset': String(text.length),
       'X-Goban-Size': String(text.length),
