@@ -26,43 +26,48 @@ if(GOBAN_MOLD)
 endif()
 
 # Precompiled headers: what most sources include. The linter reads the sources without them, so each
-# file still includes what it uses.
-#   goban_precompiled(<target>)       product code
-#   goban_precompiled_test(<target>)  tests
+# file still includes what it uses. A set of them serves the targets whose libraries define the same
+# macros: goban, and goban_train for what is made with LibTorch.
+#   goban_make_precompiled(<set> [LIBS <targets>...] [HEADERS <headers>...])
+#   goban_precompiled(<target> <set>)       product code
+#   goban_precompiled_test(<target> <set>)  tests
 option(GOBAN_PCH "Compile common headers once" ON)
 set(goban_common_headers <algorithm> <array> <charconv> <cmath> <cstdint> <functional> <limits> <map>
   <memory> <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>
   <fmt/format.h> <tl/expected.hpp>)
 
-function(goban_precompiled target)
+function(goban_precompiled target set)
   if(GOBAN_PCH)
-    target_precompile_headers(${target} REUSE_FROM goban_pch)
+    target_precompile_headers(${target} REUSE_FROM ${set}_pch)
   endif()
 endfunction()
-function(goban_precompiled_test target)
+function(goban_precompiled_test target set)
   if(GOBAN_PCH)
-    target_precompile_headers(${target} REUSE_FROM goban_test_pch)
+    target_precompile_headers(${target} REUSE_FROM ${set}_test_pch)
   endif()
 endfunction()
 
 # Defines the targets that hold them; called when the libraries are found.
-function(goban_make_precompiled)
+function(goban_make_precompiled set)
+  cmake_parse_arguments(ARG "" "" "LIBS;HEADERS" ${ARGN})
   if(NOT GOBAN_PCH)
     return()
   endif()
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch.cpp CONTENT "")
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # With precompiled headers g++ 12 warns of what its own library does.
-    target_compile_options(goban_flags INTERFACE -fpch-preprocess -Wno-stringop-overflow -Wno-stringop-overread
-      -Wno-restrict -Wno-array-bounds)
-  endif()
-  add_library(goban_pch STATIC ${CMAKE_BINARY_DIR}/pch.cpp)
-  target_link_libraries(goban_pch PRIVATE goban_flags fmt::fmt)
-  target_precompile_headers(goban_pch PRIVATE ${goban_common_headers})
+  add_library(${set}_pch STATIC ${CMAKE_BINARY_DIR}/pch.cpp)
+  target_link_libraries(${set}_pch PRIVATE goban_flags fmt::fmt ${ARG_LIBS})
+  target_precompile_headers(${set}_pch PRIVATE ${goban_common_headers} ${ARG_HEADERS})
   if(GOBAN_TESTS)
-    add_library(goban_test_pch STATIC ${CMAKE_BINARY_DIR}/pch.cpp)
-    target_link_libraries(goban_test_pch PRIVATE goban_flags fmt::fmt GTest::gmock GTest::gtest)
-    target_precompile_headers(goban_test_pch PRIVATE ${goban_common_headers} <gmock/gmock.h>
-      <gtest/gtest.h>)
+    add_library(${set}_test_pch STATIC ${CMAKE_BINARY_DIR}/pch.cpp)
+    target_link_libraries(${set}_test_pch PRIVATE goban_flags fmt::fmt ${ARG_LIBS} GTest::gmock
+      GTest::gtest)
+    target_precompile_headers(${set}_test_pch PRIVATE ${goban_common_headers} ${ARG_HEADERS}
+      <gmock/gmock.h> <gtest/gtest.h>)
   endif()
 endfunction()
+
+if(GOBAN_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # With precompiled headers g++ 12 warns of what its own library does.
+  target_compile_options(goban_flags INTERFACE -fpch-preprocess -Wno-stringop-overflow
+    -Wno-stringop-overread -Wno-restrict -Wno-array-bounds)
+endif()

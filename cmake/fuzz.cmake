@@ -39,7 +39,7 @@ function(goban_fuzz_targets)
     else()
       continue()
     endif()
-    target_link_libraries(fuzz_${name} PRIVATE goban_${library})
+    target_link_libraries(fuzz_${name} PRIVATE goban_${library}_testing)
     if(GOBAN_TESTS)
       add_test(NAME corpus.${name}
         COMMAND fuzz_${name} ${once} ${CMAKE_SOURCE_DIR}/tests/corpus/${name})

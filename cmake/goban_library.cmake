@@ -1,21 +1,35 @@
-# goban_library(<module> [LIBS <third-party targets>...] [TEST_LIBS ...] [TEST_USES <modules>...]):
-# one static library from the module's sources, and one test program from its *_test.cpp files, whose
-# tests are registered one by one with ctest under the label of their module. The target
-# tests_<layer> builds all that the tests of a layer need. TEST_USES: modules that only its tests may
-# include. OWN_HEADERS: compiled with other macros than the common precompiled headers.
+# goban_library(<module> [LIBS <third-party targets>...] [TEST_LIBS ...] [TEST_USES <modules>...]
+#   [PRECOMPILED <set of precompiled headers>]):
+# up to three targets from the module's folder.
+#   goban_<module>          static library: the product's sources
+#   goban_<module>_testing  test_*.cpp: what several tests share, here or in the modules above. It
+#                           links the product and the test material of the modules that it may use
+#   <module>_test           *_test.cpp: the test program, whose tests are registered one by one with
+#                           ctest under the label of their module
+# The target tests_<layer> builds all that the tests of a layer need. TEST_USES: modules that only
+# its tests may include.
 function(goban_library module)
-  cmake_parse_arguments(ARG "OWN_HEADERS" "" "LIBS;TEST_LIBS;TEST_USES" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "LIBS;TEST_LIBS;TEST_USES" ${ARGN})
+  if(NOT ARG_PRECOMPILED)
+    set(ARG_PRECOMPILED goban)
+  endif()
   string(REGEX REPLACE "/.*" "" layer ${module})
   string(REPLACE "/" "_" name ${module})
+  set(glob GLOB_RECURSE)
   if(module STREQUAL layer AND NOT module STREQUAL cli)
-    file(GLOB all CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${module}/*.cpp)
-  else()
-    file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${module}/*.cpp)
+    set(glob GLOB)
   endif()
-  set(sources ${all})
-  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|_fuzz\\.cpp$|/main\\.cpp$")
+  set(folder ${CMAKE_SOURCE_DIR}/src/${module})
+  file(${glob} all CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*.hpp)
   set(tests ${all})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  set(material ${all})
+  list(FILTER material INCLUDE REGEX "/test_[^/]*\\.cpp$")
+  list(FILTER all EXCLUDE REGEX "_test\\.cpp$|_fuzz\\.cpp$|/main\\.cpp$|/test_[^/]*$")
+  set(headers ${all})
+  list(FILTER headers INCLUDE REGEX "\\.hpp$")
+  set(sources ${all})
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
   set(uses "")
   foreach(used ${GOBAN_MODULE_USES_${module}})
     string(REPLACE "/" "_" used ${used})
@@ -24,38 +38,54 @@ function(goban_library module)
   foreach(used ${GOBAN_LAYER_USES_${layer}})
     list(APPEND uses goban_layer_${used})
   endforeach()
+
   if(sources)
     add_library(goban_${name} STATIC ${sources})
-    target_include_directories(goban_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
-    target_link_libraries(goban_${name} PUBLIC goban_flags ${uses} ${ARG_LIBS})
-    if(NOT ARG_OWN_HEADERS)
-      goban_precompiled(goban_${name})
-    endif()
+    set(scope PUBLIC)
+    goban_precompiled(goban_${name} ${ARG_PRECOMPILED})
   else()
     add_library(goban_${name} INTERFACE)
-    target_include_directories(goban_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
-    target_link_libraries(goban_${name} INTERFACE goban_flags ${uses} ${ARG_LIBS})
+    set(scope INTERFACE)
   endif()
+  target_include_directories(goban_${name} ${scope} ${CMAKE_SOURCE_DIR}/src)
+  target_sources(goban_${name} ${scope} FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src
+    FILES ${headers})
+  target_link_libraries(goban_${name} ${scope} goban_flags ${uses} ${ARG_LIBS})
   goban_tests_target(${layer})
   # All modules of a layer, for the layers above it.
-  if(NOT TARGET goban_layer_${layer})
-    add_library(goban_layer_${layer} INTERFACE)
+  foreach(suffix "" _testing)
+    if(NOT TARGET goban_layer_${layer}${suffix})
+      add_library(goban_layer_${layer}${suffix} INTERFACE)
+    endif()
+    target_link_libraries(goban_layer_${layer}${suffix} INTERFACE goban_${name}${suffix})
+  endforeach()
+
+  if(NOT (GOBAN_TESTS OR GOBAN_BENCH OR GOBAN_FUZZ))
+    return()
   endif()
-  target_link_libraries(goban_layer_${layer} INTERFACE goban_${name})
+  list(TRANSFORM uses APPEND _testing)
+  if(material)
+    add_library(goban_${name}_testing STATIC ${material})
+    set(scope PUBLIC)
+    goban_precompiled(goban_${name}_testing ${ARG_PRECOMPILED})
+  else()
+    add_library(goban_${name}_testing INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_link_libraries(goban_${name}_testing ${scope} goban_${name} ${uses})
+
   if(GOBAN_TESTS AND tests)
     set(test_uses "")
     foreach(used ${ARG_TEST_USES})
       string(REPLACE "/" "_" used ${used})
-      list(APPEND test_uses goban_${used})
+      list(APPEND test_uses goban_${used}_testing)
     endforeach()
     add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE goban_${name} ${test_uses} GTest::gmock
+    target_link_libraries(${name}_test PRIVATE goban_${name}_testing ${test_uses} GTest::gmock
       GTest::gtest_main ${ARG_TEST_LIBS})
     target_compile_definitions(${name}_test PRIVATE GOBAN_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
       GOBAN_BINARY_DIR="${CMAKE_BINARY_DIR}")
-    if(NOT ARG_OWN_HEADERS)
-      goban_precompiled_test(${name}_test)
-    endif()
+    goban_precompiled_test(${name}_test ${ARG_PRECOMPILED})
     gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS ${module})
     add_dependencies(tests_${layer} ${name}_test)
   endif()

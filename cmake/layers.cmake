@@ -25,6 +25,7 @@ goban_module(base)
 goban_module(base/statistics base)
 goban_module(base/reports base)
 goban_module(base/gpus base)
+goban_module(base/command_line)
 goban_module(base/http base)
 
 # The decision core. Pure: no I/O, clock or thread.

@@ -11,10 +11,11 @@ foreach(test live_engine_local_test live_machine_test site_telemetry_test cli_te
   target_compile_definitions(${test} PRIVATE GOBAN_FAKE_NVML="$<TARGET_FILE:goban_fake_nvml>"
     GOBAN_FAKE_CUDA="$<TARGET_FILE:goban_fake_cuda>")
 endforeach()
-foreach(layer cli live tools)
+foreach(layer cli live study tools)
   goban_tests_target(${layer})
 endforeach()
 add_dependencies(tests_cli goban)
+add_dependencies(tests_study goban)
 add_dependencies(tests_live goban progress_example goban_fake_nvml goban_fake_cuda)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
@@ -52,6 +53,8 @@ foreach(check includes docs)
 endforeach()
 goban_script_test(architecture.golden_selftest tools tools/golden_test.py)
 goban_script_test(architecture.test_selection_selftest tools tools/test_selection_test.py)
+
+include(${CMAKE_SOURCE_DIR}/cmake/script_tests.cmake)
 
 # Transcripts of commands; ./dev bless rewrites them.
 file(GLOB transcripts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/golden/*.golden)

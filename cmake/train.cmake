@@ -36,6 +36,8 @@ message(STATUS "Training runtime (goban-train): LibTorch ${Torch_VERSION}, MPI $
 add_library(goban_torch INTERFACE)
 target_link_libraries(goban_torch INTERFACE ${TORCH_LIBRARIES})
 target_include_directories(goban_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+# Its headers then include those operators alone that they need.
+target_compile_definitions(goban_torch INTERFACE AT_PER_OPERATOR_HEADERS)
 # A LibTorch with CUDA: memory and names of GPUs come through its headers. Debian's has none.
 if(TARGET torch_cuda)
   target_compile_definitions(goban_torch INTERFACE GOBAN_CUDA)
@@ -68,7 +70,8 @@ if(GOBAN_TESTS)
   target_link_libraries(goban_standin_device PRIVATE goban_torch goban_flags)
   list(APPEND mesh_test_libs goban_standin_device)
 endif()
-goban_library(train/mesh OWN_HEADERS LIBS goban_torch ZLIB::ZLIB TEST_LIBS ${mesh_test_libs})
+goban_make_precompiled(goban_train LIBS goban_torch HEADERS <ATen/core/Tensor.h>)
+goban_library(train/mesh LIBS goban_torch TEST_LIBS ${mesh_test_libs} PRECOMPILED goban_train)
 if(GOBAN_TESTS)
   add_dependencies(train_mesh_test goban_fake_nccl)
   target_compile_definitions(train_mesh_test PRIVATE
@@ -80,8 +83,9 @@ set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/fft_conv.cpp TARGET_DIREC
 # The root of a vector needs no errno. No fused multiply-add: the same bits on every processor.
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/adam_kernel.cpp TARGET_DIRECTORY goban_train_mesh
   PROPERTY COMPILE_OPTIONS -O3 -fno-math-errno -ffp-contract=off)
-goban_library(train/data LIBS ZLIB::ZLIB)
-goban_library(train/trainer OWN_HEADERS LIBS CLI11::CLI11 nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs})
+goban_library(train/data TEST_LIBS ZLIB::ZLIB)
+goban_library(train/trainer LIBS nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs}
+  PRECOMPILED goban_train)
 if(GOBAN_TESTS)
   add_dependencies(train_trainer_test goban_fake_nccl)
   target_compile_definitions(train_trainer_test PRIVATE
@@ -102,7 +106,7 @@ endfunction()
 
 if(GOBAN_TESTS)
   add_executable(comm_mpi_check ${CMAKE_SOURCE_DIR}/tests/mpi/comm_mpi_check.cpp)
-  target_link_libraries(comm_mpi_check PRIVATE goban_train_comm)
+  target_link_libraries(comm_mpi_check PRIVATE goban_train_comm_testing)
   goban_mpi_test(mpi.collectives 4 comm_mpi_check)
   goban_mpi_test(mpi.collectives_fixed_order 3 comm_mpi_check --fixed-order)
   goban_mpi_test(mpi.collectives_in_pieces 4 comm_mpi_check --pieces)
@@ -117,7 +121,7 @@ if(GOBAN_TESTS)
   set_tests_properties(mpi.stopped_rank PROPERTIES PASS_REGULAR_EXPRESSION
     "rank 0 waited [0-9.]+ s in all-reduce 'large'.*(its peers came|rank 1 did not come)")
   add_executable(mesh_mpi_check ${CMAKE_SOURCE_DIR}/tests/mpi/mesh_mpi_check.cpp)
-  target_link_libraries(mesh_mpi_check PRIVATE goban_train_mesh)
+  target_link_libraries(mesh_mpi_check PRIVATE goban_train_mesh_testing)
   goban_mpi_test(mpi.layouts_on_1 1 mesh_mpi_check x:1)
   goban_mpi_test(mpi.layouts_on_2 2 mesh_mpi_check x:2)
   foreach(signal KILL STOP)

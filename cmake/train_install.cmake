@@ -5,11 +5,9 @@ include(CMakePackageConfigHelpers)
 install(TARGETS goban-train COMPONENT mesh)
 foreach(module base base/reports train/comm train/mesh)
   string(REPLACE "/" "_" name ${module})
-  install(TARGETS goban_${name} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mesh)
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/src/${module}/
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/goban/${module} COMPONENT mesh
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "*_cases.hpp" EXCLUDE PATTERN "exact_layouts.hpp" EXCLUDE
-    PATTERN "test_*.hpp" EXCLUDE)
+  install(TARGETS goban_${name}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mesh
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/goban COMPONENT mesh)
 endforeach()
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/goban)
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/gobanConfig.cmake.in

@@ -1,5 +1,5 @@
-# The web application: npm builds web/ into one HTML page, which becomes part of the program. npm runs
-# again only if web/ changed. With GOBAN_WEB=OFF `goban simulate --html` says what is missing.
+# The web application: npm builds web/ into one HTML page, which is embedded in the program. npm runs again
+# only if web/ changed. With GOBAN_WEB=OFF, `goban simulate --html` reports that the page is missing.
 find_program(GOBAN_NPM npm)
 find_program(GOBAN_NODE NAMES node nodejs)
 set(web_default OFF)
@@ -12,23 +12,23 @@ if(GOBAN_NPM AND GOBAN_NODE)
   endif()
 endif()
 if(web_default OR DEFINED GOBAN_WEB)
-  option(GOBAN_WEB "Build the page of goban simulate --html (needs npm and Node.js 18)" ON)
+  option(GOBAN_WEB "Build the web page of reports and dashboard (requires npm and Node.js 18)" ON)
 else()
-  set(GOBAN_WEB OFF)  # not kept, so that npm is looked for again
+  set(GOBAN_WEB OFF)  # not cached, so that the next run looks for npm again
 endif()
 if(GOBAN_WEB)
   enable_language(ASM)
 endif()
 
-# Puts the page into a library: goban_web_page(<target>).
+# Links <target> with the embedded page: goban_web_page(<target>).
 function(goban_web_page target)
   if(NOT GOBAN_WEB)
-    message(STATUS "goban simulate --html is left out: GOBAN_WEB is OFF")
+    message(STATUS "HTML reports and the dashboard are disabled: GOBAN_WEB is OFF")
     return()
   endif()
   if(NOT web_default)
-    message(FATAL_ERROR "GOBAN_WEB needs npm and Node.js 18 or later (Debian packages nodejs and "
-      "npm); -DGOBAN_WEB=OFF builds without HTML reports")
+    message(FATAL_ERROR "GOBAN_WEB requires npm and Node.js 18 or later (Debian packages nodejs and "
+      "npm); -DGOBAN_WEB=OFF builds without HTML reports and dashboard")
   endif()
   set(web ${CMAKE_SOURCE_DIR}/web)
   set(page ${CMAKE_BINARY_DIR}/web/index.html)
@@ -60,7 +60,7 @@ function(goban_web_page target)
     COMPILE_DEFINITIONS GOBAN_WEB)
 endfunction()
 
-# Tests of the page: its functions in Node.js, real reports and the dashboard in headless Chromium.
+# Tests of the page: unit tests in Node.js, reports and dashboard in headless Chromium.
 function(goban_web_tests)
   if(NOT GOBAN_WEB)
     return()
@@ -72,7 +72,7 @@ function(goban_web_tests)
   add_dependencies(tests_web goban_web)
   find_program(GOBAN_CHROMIUM NAMES chromium chromium-browser google-chrome)
   if(NOT GOBAN_CHROMIUM)
-    message(STATUS "web_report_test and web_live_test are left out: no Chromium (Debian package chromium)")
+    message(STATUS "web_report_test and web_live_test are skipped: no Chromium (Debian package chromium)")
     return()
   endif()
   add_test(NAME web_report_test COMMAND ${CMAKE_COMMAND} -E env GOBAN=$<TARGET_FILE:goban>

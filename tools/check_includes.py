@@ -26,7 +26,7 @@ EVERYWHERE = ("",)
 LIBRARIES = {
     "fmt/": EVERYWHERE,
     "tl/expected.hpp": EVERYWHERE,
-    "CLI/": ("src/cli/", "src/train/trainer/main.cpp"),
+    "CLI/": ("src/base/command_line/", "src/cli/shell/command_tree.cpp"),
     "toml++/": ("src/core/model/cluster_file.cpp", "src/study/history/incidents.cpp", "src/base/"),
     "nlohmann/": EVERYWHERE,  # and only in .cpp files: see check_library
     "torch/": ("src/train/", "tests/standin_device/", "bench/"),
@@ -34,8 +34,8 @@ LIBRARIES = {
     "c10/": ("src/train/", "tests/standin_device/"),
     "mpi.h": ("src/train/comm/", "bench/"),
     "dnnl.h": ("src/train/mesh/",),
-    "zlib.h": ("src/base/", "src/study/history/", "src/site/series/", "src/train/data/",
-               "src/train/mesh/"),
+    "zlib.h": ("src/base/", "src/study/history/", "src/site/series/",
+               "src/train/data/idx_test.cpp"),
     "boost/": ("src/study/history/", "src/core/knowledge/"),
     "curl/": ("src/base/http/",),
     "microhttpd.h": ("src/base/http/",),
@@ -132,6 +132,10 @@ def is_test_material(path):
     return is_test(path) or path.rsplit("/", 1)[-1].startswith("test_")
 
 
+def is_product(path):
+    return path.startswith("src/") and not is_test_material(path) and not path.endswith("_fuzz.cpp")
+
+
 def within(path, prefixes):
     return path.startswith(tuple(prefixes))
 
@@ -226,6 +230,10 @@ def check_own_include(path, include, table, files, report):
         return
     if within(path, PURE) and not is_test_material(path) and include.name.startswith(IO_OF_OURS):
         report(path, include.line, impure(path, include.name))
+        return
+    if is_test_material(include.name) and is_product(path):
+        report(path, include.line, f'"{include.name}" is test material, which the product does not '
+                                   "link: only *_test.cpp, *_fuzz.cpp and test_* files include it")
         return
     module, target = table.module_of(path), table.module_of(f"src/{include.name}")
     if module is None or target is None or target == module:  # bench/ may include all modules

@@ -78,6 +78,16 @@ class CheckIncludesTest(unittest.TestCase):
         found = check({**files, "src/base/c.cpp": '#include "bench/a.hpp"\n'})
         self.assert_one(found, "src/base/c.cpp", 1, "is not under src/")
 
+    def test_the_product_includes_no_test_material(self):
+        files = {"src/base/test_a.hpp": HEADER}
+        for path in ("src/base/b.hpp", "src/base/b.cpp", "src/cli/main.cpp"):
+            found = check({**files, path: HEADER + '#include "base/test_a.hpp"\n'},
+                          table=TABLE.replace("cli study core", "cli base study core"))
+            self.assert_one(found, path, 2, '"base/test_a.hpp" is test material')
+        for path in ("src/base/b_test.cpp", "src/base/b_fuzz.cpp", "src/base/test_b.cpp",
+                     "src/base/test_b.hpp", "tests/mpi/b.cpp", "bench/b.cpp"):
+            self.assertEqual(check({**files, path: HEADER + '#include "base/test_a.hpp"\n'}), [])
+
     def test_a_file_in_no_module(self):
         found = check({"src/attic/a.hpp": HEADER})
         self.assert_one(found, "src/attic/a.hpp", 1, "is in no module")

@@ -42,8 +42,9 @@ rm -rf "$out/site"
 sed -n '/^== Which/,/^$/p;/c5_gpu_use/p' "$out/analysis.txt"
 echo "Open $out/analysis/report.html: jobs, GPUs that really compute, waits, users, what-ifs."
 
+# The artifact's outputs are not published: without them the demonstration ends here.
 shared=${GOBAN_SHARED:-../shared}/data/pal
-[[ -d $shared ]] || exit 0
+[[ -d $shared/reference && -d $shared/traces ]] || exit 0
 echo
 echo "== PAL's own trace (workload-1, 16 nodes x 4 GPUs) compared with its artifact =="
 "$goban" simulate --cluster sia-64 --jobs "$shared/traces/workload-1.csv" \

@@ -26,6 +26,7 @@ OTHER_FOLDERS = {
     "tests/scenario/": ("core/scheduler",),
     "tests/journal/": ("live/loop",),
     "tests/mpi/": ("train",),
+    "tests/oracle/": ("study",),
     "tests/corpus/": ("fuzz",),
     "examples/mesh/": ("train",),
     "examples/": ("live",),
@@ -33,7 +34,7 @@ OTHER_FOLDERS = {
 EVERYTHING = ("CMakeLists.txt", "cmake/", "src/CMakeLists.txt")
 # Tests of whole programs, by the layers whose change concerns them.
 PROGRAM_TESTS = {"cli": ("cli", "live", "web"), "serve": ("cli", "live", "web"), "live": ("cli", "live"),
-                 "study": ("cli",), "site": ("cli",), "core": ("cli",), "train": ("train",)}
+                 "study": ("cli", "study"), "site": ("cli",), "core": ("cli", "study"), "train": ("train",)}
 
 
 def sources(root):
@@ -80,7 +81,7 @@ def select_changed(changed, table, files):
     labels.update(modules)
     for module in modules:
         labels.update(PROGRAM_TESTS.get(module.split("/")[0], ()))
-    if labels & {"cli", "live", "web", "tools"}:
+    if labels & {"cli", "live", "study", "web", "tools"}:
         targets.add("goban")
     if labels & {"live", "train"}:
         targets.add("programs")

@@ -41,11 +41,11 @@ class TestSelectionTest(unittest.TestCase):
     def test_a_header_concerns_all_that_include_it(self):
         targets, labels = select("src/core/model/b.hpp")
         self.assertEqual(targets, {"core_model_test", "core_policy_test", "goban"})
-        self.assertEqual(labels, {"core/model", "core/policy", "cli"})
+        self.assertEqual(labels, {"core/model", "core/policy", "cli", "study"})
 
     def test_through_several_headers(self):
         _, labels = select("src/base/a.hpp")
-        self.assertEqual(labels, {"base", "core/model", "core/policy", "cli"})
+        self.assertEqual(labels, {"base", "core/model", "core/policy", "cli", "study"})
 
     def test_other_folders(self):
         self.assertEqual(select("web/src/App.tsx")[1], {"web"})

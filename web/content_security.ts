@@ -1,5 +1,5 @@
-// Adds a Content-Security-Policy to the built page: only the script that was built runs, and nothing
-// is ever fetched. Text from a job history could not become code even if it escaped from its element.
+// Adds a Content-Security-Policy to the built page: only the built script runs, and the page fetches
+// nothing. Text from a job history cannot become code even if it escapes from its element.
 import { createHash } from 'node:crypto';
 import type { Plugin } from 'vite';
 

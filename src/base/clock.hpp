@@ -9,5 +9,7 @@ namespace goban::base {
 [[nodiscard]] TimeNs wall_ns();
 /// Nanoseconds since some moment in the past. Never goes back.
 [[nodiscard]] TimeNs steady_ns();
+/// The same in seconds: differences of it are time spans.
+[[nodiscard]] double steady_s();
 
 }  // namespace goban::base

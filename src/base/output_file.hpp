@@ -40,7 +40,7 @@ class OutputFile {
   bool failed_ = false;
 };
 
-/// Writes a whole file. Errors: those of OutputFile.
+/// Creates or replaces a file. Errors: Failed; an existing file is then unchanged.
 [[nodiscard]] Status write_file(const std::string& path, std::string text);
 
 }  // namespace goban::base

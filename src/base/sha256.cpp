@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace goban::base {
 namespace {
 
-constexpr size_t kBlock = 64;
+constexpr size_t kBlock = 64;  // bytes
 constexpr std::array<uint32_t, 64> kRound = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -50,40 +49,60 @@ void take_block(const uint8_t* bytes, std::array<uint32_t, 8>& state) {
 
 }  // namespace
 
-Sha256 sha256(std::string_view bytes) {
-  std::array<uint32_t, 8> state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::string padded(bytes);
-  padded += static_cast<char>(0x80);
-  while (padded.size() % kBlock != kBlock - 8) padded += '\0';
-  const uint64_t bits = uint64_t{bytes.size()} * 8;
-  for (int shift = 56; shift >= 0; shift -= 8) padded += static_cast<char>(bits >> shift & 0xff);
-  for (size_t at = 0; at < padded.size(); at += kBlock) {
-    take_block(reinterpret_cast<const uint8_t*>(padded.data()) + at, state);
+void Sha256Stream::add(std::string_view bytes) {
+  total_ += bytes.size();
+  const auto fill = [&] {
+    const size_t count = std::min(bytes.size(), block_.size() - filled_);
+    std::ranges::copy(bytes.substr(0, count), block_.begin() + static_cast<ptrdiff_t>(filled_));
+    filled_ += count;
+    bytes.remove_prefix(count);
+  };
+  if (filled_ > 0) fill();
+  if (filled_ == block_.size()) {
+    take_block(block_.data(), state_);
+    filled_ = 0;
   }
+  for (; bytes.size() >= block_.size(); bytes.remove_prefix(block_.size())) {
+    take_block(reinterpret_cast<const uint8_t*>(bytes.data()), state_);
+  }
+  fill();
+}
+
+Sha256 Sha256Stream::digest() {
+  constexpr size_t kLengthBytes = 8;
+  const uint64_t bits = total_ * 8;
+  std::string end(1, static_cast<char>(0x80));
+  while ((total_ + end.size() + kLengthBytes) % block_.size() != 0) end += '\0';
+  for (int shift = 56; shift >= 0; shift -= 8) end += static_cast<char>(bits >> shift & 0xff);
+  add(end);
   Sha256 out{};
   for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = static_cast<uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)) & 0xff);
+    out[i] = static_cast<uint8_t>(state_[i / 4] >> (24 - 8 * (i % 4)) & 0xff);
   }
   return out;
 }
 
+Sha256 sha256(std::string_view bytes) {
+  Sha256Stream stream;
+  stream.add(bytes);
+  return stream.digest();
+}
+
 Sha256 hmac_sha256(std::string_view key, std::string_view bytes) {
-  std::array<char, kBlock> block{};
-  if (key.size() > kBlock) {
-    const Sha256 digest = sha256(key);
-    std::memcpy(block.data(), digest.data(), digest.size());
-  } else {
-    std::ranges::copy(key, block.begin());
-  }
-  const auto padded = [&block](char with) {
-    std::string out;
-    for (const char c : block) out += static_cast<char>(c ^ with);
-    return out;
+  const auto text_of = [](const Sha256& digest) {
+    return std::string(digest.begin(), digest.end());
   };
-  const Sha256 inner = sha256(padded(0x36) + std::string(bytes));
-  return sha256(padded(0x5c) +
-                std::string(reinterpret_cast<const char*>(inner.data()), inner.size()));
+  std::string block = key.size() > kBlock ? text_of(sha256(key)) : std::string(key);
+  block.resize(kBlock, '\0');
+  const auto keyed = [&block](char pad, std::string_view text) {
+    std::string padded = block;
+    for (char& c : padded) c = static_cast<char>(c ^ pad);
+    Sha256Stream stream;
+    stream.add(padded);
+    stream.add(text);
+    return stream.digest();
+  };
+  return keyed(0x5c, text_of(keyed(0x36, bytes)));
 }
 
 std::string hex(const Sha256& digest) {

@@ -14,6 +14,20 @@ TEST(Sha256, VectorsOfFips180) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(Sha256, KnownAnswers) {  // of pieces of all sizes, across the borders of blocks
+  const std::string two_blocks = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+  for (const std::string& text : {std::string(), std::string("abc"), two_blocks,
+                                  std::string(1000, 'a'), std::string(64, 'b')}) {
+    for (size_t piece = 1; piece <= 130; ++piece) {
+      Sha256Stream stream;
+      for (size_t at = 0; at < text.size(); at += piece) {
+        stream.add(std::string_view(text).substr(at, piece));
+      }
+      EXPECT_EQ(stream.digest(), sha256(text)) << text.size() << " bytes in pieces of " << piece;
+    }
+  }
+}
+
 TEST(Sha256, VectorsOfRfc4231) {
   EXPECT_EQ(hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");

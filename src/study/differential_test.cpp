@@ -6,7 +6,7 @@
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "site/inputs/inputs.hpp"
@@ -50,21 +50,23 @@ std::vector<std::string> lines_of(const std::string& text) {
 class ArtifactTest : public testing::TestWithParam<Reference> {};
 
 TEST_P(ArtifactTest, EveryDecisionAndEveryJctAreEqual) {
-  const auto pal = base::shared_path("data/pal");
-  if (!pal) GTEST_SKIP() << "no shared data folder";
   const Reference& reference = GetParam();
-  const std::string stem = fmt::format("{}/reference/{}_{}_{}_lp1.7", *pal, reference.trace,
+  const auto folder = base::test_data("pal/reference");
+  const auto trace = base::test_data(fmt::format("pal/traces/{}.csv", reference.trace));
+  if (!folder) GTEST_SKIP() << folder.error().text();
+  if (!trace) GTEST_SKIP() << trace.error().text();
+  const std::string stem = fmt::format("{}/{}_{}_{}_lp1.7", *folder, reference.trace,
                                        reference.order, reference.placement);
 
   const core::model::Cluster cluster = core::model::make_preset("sia-64").value();
   history::ReadOptions read;
   read.cluster = &cluster;
-  const auto jobs = history::read_jobs(*pal + "/traces/" + reference.trace + ".csv", read).value();
+  const auto jobs = history::read_jobs(*trace, read).value();
   ASSERT_EQ(jobs.rejected, 0);
   const auto scores =
-      site::inputs::read_scores(*pal + "/reference/gpu_scores_16x4_binned_code_K2.csv", 64).value();
+      site::inputs::read_scores(*folder + "/gpu_scores_16x4_binned_code_K2.csv", 64).value();
   const auto fillers =
-      history::FillerSource::read(*pal + "/reference/replay_interarrivals_seed1_load2.csv").value();
+      history::FillerSource::read(*folder + "/replay_interarrivals_seed1_load2.csv").value();
   const auto order =
       reference.order == "Las" ? std::optional<std::string_view>("las") : std::nullopt;
   const auto composition = core::policy::compose(preset_of(reference.placement), order).value();
@@ -130,8 +132,8 @@ INSTANTIATE_TEST_SUITE_P(References, ArtifactTest,
                          });
 
 TEST(StrictFifo, AgreesWithIndependentSimulators) {
-  const auto path = base::shared_path("data/sim/fifo-10k.csv");
-  if (!path) GTEST_SKIP() << "no shared data folder";
+  const auto path = base::test_data("sim/fifo-10k.csv");
+  if (!path) GTEST_SKIP() << path.error().text();
   const core::model::Cluster cluster = core::model::make_preset("32x8").value();
   history::ReadOptions read;
   read.cluster = &cluster;
@@ -143,7 +145,7 @@ TEST(StrictFifo, AgreesWithIndependentSimulators) {
     double wait_s;
     double jct_s;
   };
-  // The answers of shared/data/sim/SOURCES.txt, rounded there to 0.01 s.
+  // The answers of independent simulators, rounded to 0.01 s.
   for (const Answer& answer : {Answer{"fifo-packed-strict", 6.52, 1929.37},
                                Answer{"fifo-fungible-strict", 1.44, 1924.29}}) {
     const auto composition = core::policy::compose(answer.policy).value();

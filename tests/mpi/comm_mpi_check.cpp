@@ -7,8 +7,8 @@
 #include <thread>
 #include <unistd.h>
 
-#include "train/comm/collective_cases.hpp"
 #include "train/comm/mpi_world.hpp"
+#include "train/comm/test_collectives.hpp"
 
 namespace {
 

@@ -2,13 +2,13 @@
 // n-th of them), on real processes, against the unsplit run of the same process (to the bit where
 // no sum is formed between devices); with --fixed-order also against the same layout on threads:
 // equal bits. Arguments: mesh [n [--fixed-order]].
-#include <ATen/Functions.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/equal.h>
 #include <fmt/format.h>
 
 #include "train/comm/mpi_world.hpp"
-#include "train/mesh/exact_layouts.hpp"
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_exact_layouts.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace {
 

@@ -13,10 +13,10 @@ import os
 import statistics
 import tempfile
 
-from longhorn import ARTIFACT, GAPS, PAL, TRACES, without_straggler
-from study import geomean, goban, need_shared, simulate
+from longhorn import ARTIFACT, GAPS, TRACES, without_straggler
+from study import data, geomean, goban, simulate
 
-PAIRS = need_shared("data/colocation/gavel/simulation_throughputs.json")
+PAIRS = data("colocation/gavel/simulation_throughputs.json")
 LOADS = {"40 %": 0.4, "60 %": 0.6, "80 %": 0.8}
 JOBS = {"40 %": 6000, "60 %": 9000, "80 %": 12000}
 RIVALS = ["fifo+packed", "fifo-packed", "gandiva", "eaco-paper", "eaco", "goban"]
@@ -95,7 +95,7 @@ def pal_traces(policies):
         for straggler, scores in tables.items():
             for trace in TRACES:
                 for name, (policy, options) in policies.items():
-                    runs = simulate("--cluster", "sia-64", "--jobs", f"{PAL}/traces/{trace}.csv",
+                    runs = simulate("--cluster", "sia-64", "--jobs", TRACES[trace],
                                     "--scores", scores, "--filler-interarrivals", GAPS,
                                     "--restart-cost", 30, "--locality-penalty", 1.7,
                                     "--policy", policy, *options)

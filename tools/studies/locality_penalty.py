@@ -7,7 +7,7 @@ gains over Packed-Sticky at the same penalty, and average JCTs against those at 
 
 import tempfile
 
-from longhorn import ARTIFACT, GAPS, PAL, TRACES, drawn, without_straggler
+from longhorn import ARTIFACT, GAPS, TRACES, drawn, without_straggler
 from study import geomean, percent, simulate
 
 PENALTIES = [1.0, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0]
@@ -21,7 +21,7 @@ def average_jcts(scores, penalty):
     """Policy -> average JCT of each trace."""
     result = {policy: [] for policy in POLICIES}
     for trace in TRACES:
-        runs = simulate("--cluster", "sia-64", "--jobs", f"{PAL}/traces/{trace}.csv",
+        runs = simulate("--cluster", "sia-64", "--jobs", TRACES[trace],
                         "--scores", scores, "--filler-interarrivals", GAPS,
                         "--locality-penalty", penalty, "--policy", ",".join(POLICIES))
         for policy in POLICIES:

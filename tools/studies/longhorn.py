@@ -2,12 +2,12 @@
 
 import csv
 
-from study import goban, need_shared
+from study import data, goban
 
-PAL = need_shared("data/pal")
-ARTIFACT = f"{PAL}/reference/gpu_scores_16x4_binned_code_K2.csv"
-GAPS = f"{PAL}/reference/replay_interarrivals_seed1_load2.csv"
-TRACES = ["workload-1", "workload-3", "workload-4", "sia-160job-trace"]
+ARTIFACT = data("pal/reference/gpu_scores_16x4_binned_code_K2.csv")
+GAPS = data("pal/reference/replay_interarrivals_seed1_load2.csv")
+TRACES = {name: data(f"pal/traces/{name}.csv")
+          for name in ("workload-1", "workload-3", "workload-4", "sia-160job-trace")}
 
 
 def without_straggler(path):
@@ -25,7 +25,7 @@ def without_straggler(path):
 
 def drawn(path, cluster, mode, seed):
     """Draws the cluster's GPUs from the profiles: A resnet, B and C bert, D pagerank."""
-    sim = f"{PAL}/profiles/sim"
+    sim = data("pal/profiles/sim")
     goban("profile", "scores", "--cluster", cluster, "--mode", mode, "--seed", seed, "--out", path,
           "--profile", f"A={sim}/resnet-longhorn-agg.csv",
           "--profile", f"B={sim}/bert-longhorn-agg.csv",

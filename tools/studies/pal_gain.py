@@ -8,7 +8,7 @@ and cluster draws from the profile files, scored by one run, by the median or ro
 
 import tempfile
 
-from longhorn import ARTIFACT, GAPS, PAL, TRACES, drawn, without_straggler
+from longhorn import ARTIFACT, GAPS, TRACES, drawn, without_straggler
 from study import geomean, percent, simulate
 
 COSTS = [0, 30, 120]
@@ -21,7 +21,7 @@ def ratios(scores, cost):
     """Average JCT against the baseline: rival -> one ratio per trace."""
     result = {rival: [] for rival in RIVALS}
     for trace in TRACES:
-        runs = simulate("--cluster", "sia-64", "--jobs", f"{PAL}/traces/{trace}.csv",
+        runs = simulate("--cluster", "sia-64", "--jobs", TRACES[trace],
                         "--scores", scores, "--filler-interarrivals", GAPS, "--restart-cost", cost,
                         "--policy", ",".join([BASELINE, *RIVALS]))
         for rival in RIVALS:

@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 
-from study import goban, need_shared, simulate
+from study import data, goban, simulate
 
 SEEDS = range(1, 11)
 T_95 = 2.262  # nine degrees of freedom
@@ -68,7 +68,7 @@ def run(folder, colocation, nodes, noise, seed, jobs):
 
 
 def main():
-    colocation = need_shared("data/colocation/gavel/simulation_throughputs.json")
+    colocation = data("colocation/gavel/simulation_throughputs.json")
     print("| nodes | policy | noise % | misses % | of them by sharing % | undone | kWh (D) |")
     print("|-|-|-:|-:|-:|-:|-:|")
     with tempfile.TemporaryDirectory() as folder:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from typing import NamedTuple
 
-from study import GOBAN, goban, need_shared, simulate
+from study import GOBAN, data, goban, simulate
 
 GPUS = 512
 HOUR = 3600
@@ -102,15 +102,13 @@ class Library:
         with open(GOBAN, "rb") as program:
             code = program.read() + inspect.getsource(drawn).encode()
         self.version = hashlib.sha256(code).hexdigest()
-        colocation = "data/colocation/"
-        need_shared(colocation)
         self.gavel = os.path.join(folder, "gavel.csv")
         self.tables = os.path.join(folder, "tables.csv")
         goban("colocation", "import", "gavel", "--out", self.gavel,
-              need_shared(colocation + "gavel/simulation_throughputs.json"))
+              data("colocation/gavel/simulation_throughputs.json"))
         goban("colocation", "import", "eaco", "--out", self.tables,
-              need_shared(colocation + "eaco_tables/eaco_table1_2_isolated.csv"),
-              need_shared(colocation + "eaco_tables/eaco_table3_4_colocated.csv"))
+              data("colocation/eaco_tables/eaco_table1_2_isolated.csv"),
+              data("colocation/eaco_tables/eaco_table3_4_colocated.csv"))
         self.utilisation = self.write_utilisation()
 
     def write_utilisation(self):

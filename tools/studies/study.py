@@ -8,14 +8,17 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GOBAN = os.path.join(ROOT, "build", "bin", "goban")
-SHARED = os.environ.get("GOBAN_SHARED", os.path.join(ROOT, "..", "shared"))
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+
+import data_sets  # noqa: E402
 
 
-def need_shared(relative):
-    path = os.path.join(SHARED, relative)
-    if not os.path.exists(path):
-        sys.exit(f"this study needs {relative} in the folder that GOBAN_SHARED names")
-    return path
+def data(path):
+    """The place of a file or folder of the public data sets; ends the study without it."""
+    place = data_sets.find(path)
+    if place is None:
+        sys.exit(f"this study needs {path} ({data_sets.advice(path)})")
+    return str(place)
 
 
 def goban(*arguments):

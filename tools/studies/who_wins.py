@@ -13,14 +13,13 @@ import bisect
 import datetime
 import json
 import math
-import os
 import random
 import statistics
 import sys
 import tempfile
 
 import histories
-from study import SHARED, goban, simulate
+from study import data, goban, simulate
 
 REFERENCE = "slurm-multifactor"
 POLICIES = [REFERENCE, "fifo+packed", "easy-backfill+packed", "fair-share+easy-backfill+packed",
@@ -39,7 +38,7 @@ class Source:
 
     def __init__(self, name, path, first, days, warmup_days, resamples):
         self.name = name
-        self.path = os.path.join(SHARED, "data/traces", path)
+        self.path = f"traces/{path}"
         self.first_s = datetime.datetime.fromisoformat(first + "+00:00").timestamp()
         self.days = days
         self.warmup_days = warmup_days
@@ -62,8 +61,7 @@ class Limits:
     def __init__(self):
         self.records = sorted(
             (float(row["run_time"]), float(row["wall_time"]))
-            for row in histories.read_csv(os.path.join(SHARED, "data/traces/alcf",
-                                                       "data_thetagpu.csv.gz"))
+            for row in histories.read_csv(data("traces/alcf/data_thetagpu.csv.gz"))
             if float(row["run_time"]) > 0 and float(row["wall_time"]) > 0)
 
     def add(self, rows, seed):
@@ -79,9 +77,8 @@ class Limits:
 def draw_scores(folder, cluster, seed):
     """PM scores from Longhorn's per-GPU medians for class A, the class of all these jobs."""
     path = f"{folder}/scores.csv"
-    profiles = os.path.join(SHARED, "data/pal/profiles/sim")
     goban("profile", "scores", "--cluster", cluster, "--mode", "median", "--seed", seed,
-          "--profile", f"A={profiles}/resnet-longhorn-agg.csv", "--out", path)
+          "--profile", f"A={data('pal/profiles/sim/resnet-longhorn-agg.csv')}", "--out", path)
     return path
 
 
@@ -161,8 +158,9 @@ def print_backtest(source, peak):
           "| error of mean JCT (95 %) | rank correlation |\n|-|-|-|-|-|")
     for policy, cluster in (("fifo-fungible-strict", f"{peak}x1"), ("fifo+packed", whole),
                             ("easy-backfill+packed", whole), (REFERENCE, whole)):
-        test = json.loads(goban("simulate", "--json", "--cluster", cluster, "--jobs", source.path,
-                                "--policy", policy, "--backtest", policy))["backtest"]
+        test = json.loads(goban("simulate", "--json", "--cluster", cluster,
+                                "--jobs", data(source.path), "--policy", policy,
+                                "--backtest", policy))["backtest"]
         errors = [f"{100 * test[f'{name}_error']:+.1f} % ({100 * test[f'{name}_error_low']:+.1f} "
                   f"to {100 * test[f'{name}_error_high']:+.1f} %)" for name in ("wait", "jct")]
         print(f"| {policy}, {cluster} | {test['wait_recorded_s'] / 60:.1f}, "
@@ -172,7 +170,7 @@ def print_backtest(source, peak):
 
 
 def study(source, limits, resamples, folder):
-    rows = histories.read_any(source.path, folder)
+    rows = histories.read_any(data(source.path), folder)
     rows = [row for row in rows if row["num_gpus"] > 0]
     days = histories.by_day(rows, source.first_s, source.days)
     window = histories.joined(days)
@@ -207,9 +205,6 @@ def main():
     parser.add_argument("--only", default=",".join(SOURCES))
     options = parser.parse_args()
     chosen = [SOURCES[name] for name in options.only.split(",")]
-    if not os.path.exists(os.path.join(SHARED, "data/traces")):
-        sys.exit("skipped: the histories (data/traces) are not in the folder that GOBAN_SHARED "
-                 "names")
     limits = Limits()
     for source in chosen:
         with tempfile.TemporaryDirectory() as folder:

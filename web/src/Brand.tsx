@@ -1,4 +1,4 @@
-// The sign and name of Goban, and what page this is.
+// Logo, product name and kind of page.
 
 export function Brand({ product }: { product: string }) {
   return (

@@ -1,4 +1,4 @@
-// Numbers as text, with their units.
+// Formats numbers with their units.
 
 const MINUTE = 60;
 const HOUR = 3600;
@@ -8,14 +8,14 @@ export function count(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** At most `digits` digits behind the point. */
+/** With `digits` decimal places. */
 export function decimal(value: number, digits: number): string {
   return value.toLocaleString('en-US', {
     minimumFractionDigits: digits, maximumFractionDigits: digits,
   });
 }
 
-/** 93784 -> "26.1 h": the unit that keeps two to four digits, as goban prints it. */
+/** 93784 -> "26.1 h". Uses the same units as the goban command line. */
 export function duration(seconds: number): string {
   if (!Number.isFinite(seconds)) return '–';
   if (seconds === 0) return '0 s';
@@ -26,17 +26,21 @@ export function duration(seconds: number): string {
   return `${decimal(seconds / DAY, 1)} d`;
 }
 
-/** 273784 -> "3 d 04:03:04": a point in time, counted from the first submit. */
+/** 7 -> "07". */
+export function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+/** 273784 -> "3 d 04:03:04": time since the first submit. */
 export function clock(seconds: number): string {
   const whole = Math.floor(seconds);
-  const two = (value: number) => String(value).padStart(2, '0');
   const time =
-    `${two(Math.floor((whole % DAY) / HOUR))}:${two(Math.floor((whole % HOUR) / MINUTE))}` +
-    `:${two(whole % MINUTE)}`;
+    `${twoDigits(Math.floor((whole % DAY) / HOUR))}:${twoDigits(Math.floor((whole % HOUR) / MINUTE))}` +
+    `:${twoDigits(whole % MINUTE)}`;
   return `${Math.floor(whole / DAY)} d ${time}`;
 }
 
-/** A mark on an axis: no more digits than the distance of the marks needs. */
+/** Label of a tick on a time axis, no finer than the tick distance `step` requires. */
 export function axisTime(seconds: number, step: number): string {
   if (seconds === 0) return '0';
   if (step >= DAY) return `${count(seconds / DAY)} d`;
@@ -51,9 +55,20 @@ export function axisTime(seconds: number, step: number): string {
   return parts.join(' ');
 }
 
+const GIB = 2 ** 30;
+
+export function gib(bytes: number): number {
+  return bytes / GIB;
+}
+
+/** 0 -> "A": the letter of an application class. */
+export function classLetter(appClass: number): string {
+  return String.fromCharCode(65 + appClass);
+}
+
 type Text = (value: number) => string;
 
-/** The unit of `base` ("W", "Wh") in which numbers up to `max` are easy to read. */
+/** Formatters for values up to `max` of the unit `base` ("W", "Wh"), with a suitable SI prefix. */
 export function unitText(max: number, base: string): { exact: Text; axis: Text } {
   const [size, prefix] = max >= 1e6 ? [1e6, 'M'] : max >= 1e3 ? [1e3, 'k'] : [1, ''];
   const digits = max / size < 10 ? 2 : max / size < 100 ? 1 : 0;
@@ -64,7 +79,7 @@ export function unitText(max: number, base: string): { exact: Text; axis: Text }
   };
 }
 
-/** 21468.9 -> "21,469 kWh": three digits and more. */
+/** 21468.9 -> "21,469 kWh": at least three significant digits. */
 export function kwhText(kwh: number): string {
   if (!Number.isFinite(kwh)) return '–';
   const digits = kwh === 0 || kwh >= 1000 ? 0 : kwh >= 100 ? 1 : kwh >= 1 ? 2 : 4;
@@ -75,7 +90,7 @@ export function percent(share: number, digits = 1): string {
   return Number.isFinite(share) ? `${decimal(100 * share, digits)} %` : '–';
 }
 
-/** 0.8 -> "−20.0 %". */
+/** A ratio as a relative change: 0.8 -> "−20.0 %". */
 export function change(ratio: number): string {
   if (!Number.isFinite(ratio)) return '–';
   const value = 100 * (ratio - 1);

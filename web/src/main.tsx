@@ -2,11 +2,21 @@ import { render } from 'preact';
 import type { JSX } from 'preact';
 import 'uplot/dist/uPlot.min.css';
 import './style/base.css';
+import './style/frame.css';
+import './style/result.css';
 import './style/report.css';
 import './style/table.css';
+import './style/jobs.css';
 import './style/energy.css';
 import './style/analysis.css';
+import './style/items.css';
+import './style/analysis_narrow.css';
 import './style/live.css';
+import './style/cluster.css';
+import './style/queue.css';
+import './style/job.css';
+import './style/forms.css';
+import './style/live_narrow.css';
 import './style/print.css';
 import { Analysis } from './analysis/Analysis';
 import { isAnalysis, parseAnalysis } from './data/analysis';
@@ -16,7 +26,7 @@ import { isLive, parseFacts } from './live/shapes';
 import { Report } from './report/Report';
 import { startTheme } from './theme';
 
-/** The page of the document, whichever command wrote it. */
+/** The page for the embedded document. The document's schema selects it. */
 function pageOf(json: string): { title: string; language: string; page: JSX.Element } {
   if (isAnalysis(json)) {
     const report = parseAnalysis(json);

@@ -1,5 +1,5 @@
-// One look for each policy: a colour of the Okabe-Ito set (made darker or lighter for its
-// background in the style sheet) and a dash, so that lines differ without colours, too.
+// The line style of each policy: a colour of the Okabe-Ito palette (the style sheet adapts its lightness
+// to the background) and a dash pattern, so that lines can be distinguished without colour.
 
 const COLORS = 7;
 const DASHES: readonly (readonly number[])[] = [[], [9, 4], [2, 3], [12, 3, 2, 3], [5, 2]];
@@ -13,7 +13,7 @@ export function lineDash(run: number): readonly number[] {
   return DASHES[(run + Math.floor(run / COLORS)) % DASHES.length]!;
 }
 
-/** Heat of a share in [0, 1] between the stops of the style sheet. */
+/** RGBA of 0 to 100 percent, interpolated between `stops` (hex colours). */
 export function heatScale(stops: string[]): Uint8ClampedArray {
   const parsed = stops.map(parseHex);
   const scale = new Uint8ClampedArray(101 * 4);
@@ -31,7 +31,7 @@ export function heatScale(stops: string[]): Uint8ClampedArray {
   return scale;
 }
 
-export function parseHex(color: string): [number, number, number] {
+function parseHex(color: string): [number, number, number] {
   const value = Number.parseInt(color.replace('#', ''), 16);
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
 }

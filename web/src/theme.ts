@@ -1,14 +1,14 @@
-// Light or dark: what the system prefers, until the reader chooses. Paper is always light.
+// Light or dark theme: the system preference until the reader chooses. Printing is always light.
 import { useEffect, useState } from 'preact/hooks';
 
-export type Theme = 'light' | 'dark';
+type Theme = 'light' | 'dark';
 
 const listeners = new Set<() => void>();
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 let chosen: Theme | null = null;
 let printing = false;
 
-export function currentTheme(): Theme {
+function currentTheme(): Theme {
   if (printing) return 'light';
   return chosen ?? (prefersDark.matches ? 'dark' : 'light');
 }
@@ -35,7 +35,7 @@ export function toggleTheme(): void {
   apply();
 }
 
-/** Calls back when colours changed, for pictures that are drawn and not styled. */
+/** Calls `listener` when the colours change, for charts on a canvas. Returns a function that unsubscribes. */
 export function onThemeChange(listener: () => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
@@ -47,7 +47,7 @@ export function useTheme(): Theme {
   return theme;
 }
 
-/** A colour of the style sheet, such as "--muted". */
+/** The value of a colour variable of the style sheet, such as "--muted". */
 export function color(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

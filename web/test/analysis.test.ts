@@ -1,5 +1,5 @@
-// Reports of goban analyze in the browser: a generated ABCI history, and accounting with GPU means,
-// which has figures of every kind.
+// Reports of goban analyze in the browser: a generated ABCI history, and accounting records with GPU
+// means, whose report has every kind of figure.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const abci = join(folder, 'abci');
 const means = join(folder, 'means');
 let browser: Browser;
 
-/** Accounting of 240 jobs as Slurm keeps it, with Jobstats' means by GPU. */
+/** Slurm accounting of 240 jobs with Jobstats' means per GPU. */
 function accounting(): string {
   const rows = ['JobID|User|Account|Partition|Submit|Start|End|ElapsedRaw|State|ExitCode|NNodes|NCPUS|ReqMem|' +
     'AllocTRES|TimelimitRaw|NodeList|AdminComment'];
@@ -78,7 +78,7 @@ function openAnalysis(out: string, options: OpenOptions = {}) {
 const texts = (page: Page, selector: string) =>
   page.$$eval(selector, (all) => all.map((element) => element.textContent ?? ''));
 
-/** A figure of each kind. */
+/** One figure of each kind. */
 function examples(out: string): Report['figures'] {
   const figures = reportOf(out).figures;
   return [...new Set(figures.map((figure) => figure.kind))]
@@ -95,7 +95,7 @@ function reportOf(out: string): Report {
   return JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Report;
 }
 
-/** What a button hands to the reader as a file. */
+/** The content of the file that a button saves. */
 async function saved(page: Page, button: string): Promise<string> {
   await page.evaluate(() => {
     const made = window as typeof window & { saved?: Promise<string> };

@@ -1,10 +1,10 @@
-// Real reports of the goban program in headless Chromium, without a network.
+// Opens reports of the goban program in headless Chromium, offline.
 import { execFileSync } from 'node:child_process';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 
 function required(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`set ${name}: ctest does it, see cmake/web.cmake`);
+  if (!value) throw new Error(`${name} is not set; ctest sets it (cmake/web.cmake)`);
   return value;
 }
 
@@ -15,25 +15,25 @@ export function goban(...args: string[]): string {
 export function launch(): Promise<Browser> {
   return puppeteer.launch({
     executablePath: required('CHROMIUM'),
-    // Containers that run as root have no sandbox, and little shared memory.
+    // Containers that run as root have no sandbox and little shared memory.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
   });
 }
 
 export interface OpenPage {
   page: Page;
-  /** What must stay empty: console errors, exceptions, dialogs, requests beyond the file. */
+  /** Must stay empty: console errors, exceptions, dialogs, requests beyond the file. */
   complaints: string[];
 }
 
 export interface OpenOptions {
   scheme?: 'light' | 'dark';
   width?: number;
-  /** Said to be true in the page once it is drawn; as a rule that of simulation reports. */
+  /** Returns true in the page once it is drawn; default: the check for simulation reports. */
   drawn?: () => boolean;
 }
 
-/** Every picture and the table of a simulation's report are there. */
+/** Whether all charts and the job table of a simulation report are drawn. */
 function simulationDrawn(): boolean {
   return (
     document.querySelectorAll('.chart[data-drawn]').length >= 3 &&
@@ -71,7 +71,7 @@ export async function open(browser: Browser, file: string, options: OpenOptions 
   return { page, complaints };
 }
 
-/** Colours (as numbers) on a canvas, with how many pixels have them. */
+/** Colours (as numbers) of each matching canvas, with their pixel counts. */
 export function colorsOf(page: Page, canvas: string): Promise<[number, number][][]> {
   return page.$$eval(canvas, (elements) =>
     elements.map((element) => {
@@ -91,7 +91,7 @@ export function colorsOf(page: Page, canvas: string): Promise<[number, number][]
   );
 }
 
-/** The texts of a column of the table of jobs, as shown. */
+/** The texts of a column of the job table. */
 export function cells(page: Page, column: number): Promise<string[]> {
   return page.$$eval(
     `table.jobs tbody td:nth-child(${column})`, (elements) => elements.map((e) => e.textContent ?? ''),

@@ -1,4 +1,4 @@
-// A real `goban serve` with virtual GPUs in a folder of its own, and requests to it.
+// A real `goban serve` with virtual GPUs in a temporary folder, and requests to it.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ export class Daemon {
 
   async start(gpus: number): Promise<void> {
     const program = process.env['GOBAN'];
-    if (!program) throw new Error('set GOBAN: ctest does it, see cmake/web.cmake');
+    if (!program) throw new Error('GOBAN is not set; ctest sets it (cmake/web.cmake)');
     const digest = createHash('sha256').update(this.token).digest('hex');
     writeFileSync(join(this.folder, 'tokens'), `${digest} operator ${userInfo().username}\n`, { mode: 0o600 });
     writeFileSync(join(this.folder, 'goban.toml'), [
@@ -32,11 +32,11 @@ export class Daemon {
         const found = /^dashboard: (http:\S+)$/m.exec(out);
         if (found) resolve(found[1]!);
       });
-      daemon.on('exit', () => reject(new Error(`the daemon ended: ${this.said}`)));
+      daemon.on('exit', () => reject(new Error(`the daemon exited: ${this.said}`)));
     });
   }
 
-  /** Cancels what runs, waits for its end, and ends the daemon. */
+  /** Cancels all jobs, waits until they finish, and stops the daemon. */
   async stop(): Promise<void> {
     const daemon = this.process;
     this.process = null;
@@ -63,7 +63,7 @@ export class Daemon {
     return JSON.parse(text) as unknown;
   }
 
-  /** The number of the new job. */
+  /** Returns the number of the new job. */
   async submit(script: string, more: object = {}): Promise<number> {
     const made = await this.ask('POST', '/v1/jobs', {
       script: `#!/bin/sh\n${script}\n`, num_gpus: 1, work_folder: this.folder, stop: { grace_s: 1 }, ...more,

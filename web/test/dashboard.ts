@@ -1,21 +1,21 @@
-// Opens the dashboard in headless Chromium, over loopback only.
+// Opens the dashboard in headless Chromium, over loopback.
 import type { Browser, Page } from 'puppeteer-core';
 
 export interface OpenDashboard {
   page: Page;
-  /** What must stay empty: console errors, exceptions, requests beyond the daemon. */
+  /** Must stay empty: console errors, exceptions, requests to other servers. */
   complaints: string[];
 }
 
 export interface DashboardOptions {
-  /** Behind the address of the page, such as "#/queue". */
+  /** Fragment of the URL, such as "#/queue". */
   hash?: string;
   width?: number;
   height?: number;
   scheme?: 'light' | 'dark';
 }
 
-/** Opens the page of the daemon at `url`. Refused requests are told in the console by Chromium itself. */
+/** Opens the page of the daemon at `url`. Chromium logs failed requests itself; they are no complaints. */
 export async function openDashboard(
   browser: Browser, url: string, options: DashboardOptions = {},
 ): Promise<OpenDashboard> {
@@ -37,7 +37,7 @@ export async function openDashboard(
   return { page, complaints };
 }
 
-/** Waits until the text is on the page. */
+/** Waits until the text is visible. */
 export async function sees(page: Page, text: string, selector = 'body'): Promise<void> {
   await page.waitForFunction(
     (wanted, where) => [...document.querySelectorAll<HTMLElement>(where)].some((e) => e.innerText.includes(wanted)),
@@ -46,4 +46,9 @@ export async function sees(page: Page, text: string, selector = 'body'): Promise
 
 export async function textOf(page: Page, selector: string): Promise<string> {
   return page.$eval(selector, (element) => (element as HTMLElement).innerText);
+}
+
+/** Job numbers of the queue's rows, from top to bottom. */
+export function rows(page: Page): Promise<(string | null)[]> {
+  return page.$$eval('.queue tbody tr:not(.spacer)', (all) => all.map((tr) => tr.querySelector('a')!.textContent));
 }

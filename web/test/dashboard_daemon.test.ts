@@ -1,4 +1,4 @@
-// The dashboard of a real daemon: jobs submitted by its API, run on virtual GPUs, seen in the page.
+// The dashboard of a real daemon: jobs are submitted through its API and run on virtual GPUs.
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launch } from './browser';
@@ -66,11 +66,11 @@ it('draws what the GPUs did before the page was opened', async () => {
     const { gpus } = await daemon.ask('GET', '/v1/jobs/2/series') as { gpus: { points: { util_pct?: number }[] }[] };
     return gpus.map(({ points }) => points.length);
   };
-  // A point every ten seconds.
+  // One sample every ten seconds.
   await expect.poll(recorded, { timeout: 120_000 }).toEqual([expect.any(Number), expect.any(Number)]);
   await expect.poll(async () => Math.min(...await recorded()), { timeout: 120_000 }).toBeGreaterThan(1);
   await goTo('#/job/2');
-  await sees(page, 'Readings since the run began', '[aria-label=GPUs]');
+  await sees(page, 'Samples since the start of the run', '[aria-label=GPUs]');
   await page.waitForSelector('[aria-label=GPUs] .chart[data-drawn]');
 });
 
@@ -100,7 +100,7 @@ it('cancels a job after a question, and the next one starts', async () => {
 it('replays what ended under another policy', async () => {
   await goTo('#/whatif');
   await page.waitForSelector('.what-if');
-  // The history store has the ended jobs a moment later.
+  // Finished jobs reach the history store with a delay.
   for (let i = 0; i < 20 && !(await page.$('.jobs')); i++) {
     await page.click('.what-if button');
     await page.waitForFunction(() => document.querySelector('.what-if button:not([disabled])') !== null);

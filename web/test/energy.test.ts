@@ -1,4 +1,4 @@
-// Reports with watts and measured pairs: every picture in the browser, with one policy and several.
+// Reports with energy and co-location in the browser, for one policy and for several.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ describe('energy', () => {
     expect(complaints).toEqual([]);
     expect(await page.$$('img')).toEqual([]);
     const nav = await texts(page, 'nav a');
-    for (const part of ['Energy', 'Promises', 'Together']) expect(nav).toContain(part);
+    for (const part of ['Energy', 'Service targets', 'Co-location']) expect(nav).toContain(part);
     await page.close();
   });
 
@@ -78,7 +78,7 @@ describe('energy', () => {
     const [kwh] = await texts(page, '.energy-table .headline b');
     expect(used).toMatch(/^\d+\.\d+ kWh$/);
     expect(Number.parseFloat(used)).toBeCloseTo(Number.parseFloat(kwh!), 1);
-    // One policy: nothing to compare with, one point, and no matrix, for nobody was measured.
+    // One policy: nothing to compare, one point, and no matrix because no pair was measured.
     expect((await texts(page, '.energy-table tbody tr')).length).toBe(1);
     expect((await texts(page, '.scatter .name'))).toEqual(['fifo+packed']);
     expect(await page.$$('#colocation')).toEqual([]);
@@ -115,7 +115,7 @@ describe('service', () => {
   it('has a table of promises, fairness and sharing', async () => {
     const { page } = await open(browser, file);
     const rows = (await texts(page, '#service tbody tr')).join('\n');
-    for (const row of ['Deadlines missed', 'of 60', 'Worst user', "Jain's index", 'Undone', 'measured']) {
+    for (const row of ['Deadlines missed', 'of 60', 'Worst-served user', "Jain's index", 'Undone placements', 'measured']) {
       expect(rows).toContain(row);
     }
     expect((await texts(page, '#compare tbody th')).join()).not.toContain('deadline');
@@ -131,9 +131,9 @@ describe('applications together', () => {
     expect([await count('.measured'), await count('.never'), await count('.unknown')]).toEqual([5, 1, 3]);
     expect(await count('.met')).toBeGreaterThan(0);
     expect(await page.$eval('.matrix-counts', (p) => p.textContent)).toMatch(
-      /V100: 3 pairs measured, 1 never, 2 not measured; \d+ met under/);
+      /V100: 3 pairs measured, 1 excluded, 2 not measured; \d+ co-located under/);
     expect(await texts(page, '.matrix .name')).toContain(HOSTILE);
-    // Under fifo+packed nobody meets.
+    // fifo+packed co-locates no jobs.
     await page.click('#colocation .choice label:nth-of-type(1)');
     await page.waitForFunction(() => document.querySelectorAll('.matrix .met').length === 0);
     await page.close();
@@ -151,12 +151,12 @@ describe('applications together', () => {
     const reading = () => page.$eval('.matrix-place + .reading', (p) => p.textContent ?? '');
     await page.keyboard.press('ArrowRight');
     await page.waitForFunction(
-      () => document.querySelector('.matrix-place + .reading')?.textContent?.startsWith('small beside small'));
-    expect(await reading()).toMatch(/^small beside small: small takes 1\.10× as long; together 182 % of one alone/);
+      () => document.querySelector('.matrix-place + .reading')?.textContent?.startsWith('small with small'));
+    expect(await reading()).toMatch(/^small with small: slowdown of small 1\.10×; combined throughput 182 % of one alone/);
     await page.keyboard.press('ArrowLeft');
     await page.waitForFunction(
-      () => document.querySelector('.matrix-place + .reading')?.textContent?.startsWith('small beside large'));
-    expect(await reading()).toContain('small takes 1.05× as long, large 1.20×; together 179 % of one alone');
+      () => document.querySelector('.matrix-place + .reading')?.textContent?.startsWith('small with large'));
+    expect(await reading()).toContain('slowdown of small 1.05×, of large 1.20×; combined throughput 179 % of one alone');
     const fills = () =>
       page.$$eval('.matrix .measured', (all) => all.map((rect) => getComputedStyle(rect).fill));
     const [, largeSmall, , smallLarge] = await fills();

@@ -1,4 +1,4 @@
-// Answers as the daemon's API does (src/serve), from memory: for tests of the dashboard.
+// A fake of the daemon's API (src/serve) that keeps its state in memory, for dashboard tests.
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,23 +6,23 @@ import type {
   Cluster, Explanation, GpuPoint, GpuState, JobDetails, JobSummary, LiveFacts, Place,
 } from '../src/live/shapes';
 
-/** A job of the fake: what its details show, and what explain says. */
+/** A job of the fake daemon: its details and its explanation. */
 export interface FakeJob extends JobDetails {
   why?: Partial<Explanation>;
   log?: string;
-  /** What was recorded of each of its GPUs. */
+  /** Recorded samples of each of its GPUs. */
   series?: GpuPoint[];
-  /** Somebody else's: details are refused. */
+  /** Belongs to another user: details are refused. */
   foreign?: boolean;
 }
 
 const META = "default-src 'none'; ";
 
-/** As src/serve/api/dashboard_page.cpp makes it of the built page. */
+/** Embeds facts in the built page, as src/serve/api/dashboard_page.cpp does. */
 export function servedPage(file: string, facts: LiveFacts): string {
   const element = '<script type="application/json" id="goban-report">';
   const page = readFileSync(file, 'utf8');
-  if (!page.includes(META) || !page.includes(element)) throw new Error(`${file} is no page of goban`);
+  if (!page.includes(META) || !page.includes(element)) throw new Error(`${file} is not a page of goban`);
   return page
     .replace(META, () => `${META}connect-src 'self'; `)
     .replace(element, () => element + JSON.stringify(facts).replaceAll('<', '\\u003c'));
@@ -51,10 +51,10 @@ function summaryOf(job: FakeJob): JobSummary {
 
 export class FakeDaemon {
   readonly jobs = new Map<number, FakeJob>();
-  /** "GET /v1/stats", in order. */
+  /** Requests in order, such as "GET /v1/stats". */
   readonly requests: string[] = [];
   readonly bodies: string[] = [];
-  /** Needed of every request, if set. */
+  /** If set, every request must carry it. */
   token = '';
   drained = new Map<string, string>();
   asleep = new Set<string>();
@@ -79,7 +79,7 @@ export class FakeDaemon {
     this.port = (server.address() as AddressInfo).port;
   }
 
-  /** As if killed: connections break. */
+  /** Stops as if killed: open connections are closed. */
   async stop(): Promise<void> {
     const { server } = this;
     this.server = null;
@@ -93,18 +93,18 @@ export class FakeDaemon {
     for (const job of jobs) this.jobs.set(job.job, job);
   }
 
-  /** Changes a job and tells it. */
+  /** Changes a job and sends an event. */
   change(job: number, part: Partial<FakeJob>): void {
     this.put({ ...this.jobs.get(job)!, ...part });
-    this.tell({ jobs: [job] });
+    this.notify({ jobs: [job] });
   }
 
-  tell(change: { jobs?: number[]; all?: boolean; nodes?: boolean }): void {
+  notify(change: { jobs?: number[]; all?: boolean; nodes?: boolean }): void {
     const data = JSON.stringify({ version: ++this.version, all: false, nodes: false, jobs: [], ...change });
     for (const listener of this.listeners) listener.write(`id: ${this.version}\nevent: change\ndata: ${data}\n\n`);
   }
 
-  /** What a job writes now. */
+  /** Appends to the log of a job. */
   write(job: number, text: string): void {
     const found = this.jobs.get(job)!;
     found.log = (found.log ?? '') + text;
@@ -188,7 +188,7 @@ export class FakeDaemon {
     const refuse = (status: number, message: string, remedy?: string) =>
       json({ error: { message, ...(remedy ? { remedy } : {}) } }, status);
     if (this.token && request.headers.authorization !== `Bearer ${this.token}`) {
-      return refuse(401, 'over TCP a token says who asks', 'send it as Authorization: Bearer TOKEN');
+      return refuse(401, 'requests over TCP require a token', 'send Authorization: Bearer TOKEN');
     }
     const [, , area, name, verb] = url.pathname.split('/');
     if (area === 'events') {
@@ -213,9 +213,9 @@ export class FakeDaemon {
       return json({ jobs, total: this.jobs.size });
     }
     const job = this.jobs.get(Number(name));
-    if (!job) return refuse(404, `there is no job ${name} any more`, 'goban history shows jobs that are over');
-    if (job.foreign) return refuse(403, 'the job is somebody else\'s');
-    if (verb === 'explain') return json({ job: job.job, state: job.state, text: 'nobody knows', ...job.why });
+    if (!job) return refuse(404, `job ${name} is unknown`, 'goban history shows finished jobs');
+    if (job.foreign) return refuse(403, 'the job belongs to another user');
+    if (verb === 'explain') return json({ job: job.job, state: job.state, text: 'unknown', ...job.why });
     if (verb === 'series') {
       const gpus = (job.gpus ?? []).map((of) => ({ ...of, points: job.series ?? [] }));
       return json({ job: job.job, run: job.runs, from_s: job.run_start_s, step_s: 10, gpus });
@@ -230,13 +230,13 @@ export class FakeDaemon {
 
   private act(job: FakeJob, action: string, json: (document: unknown) => void,
     refuse: (status: number, message: string, remedy?: string) => void): void {
-    if (job.state === 'done') return refuse(409, `job ${job.job} is over`);
-    if (action === 'requeue' && job.priority < 0) return refuse(409, `job ${job.job} does not run`);
+    if (job.state === 'done') return refuse(409, `job ${job.job} is finished`);
+    if (action === 'requeue' && job.priority < 0) return refuse(409, `job ${job.job} is not running`);
     json({ jobs: [job.job] });
     if (action === 'cancel') {
       this.change(job.job, { state: 'done', result: 'cancelled', end_s: Date.now() / 1000 });
     } else if (action === 'hold') {
-      this.change(job.job, { state: 'held', why: { text: 'it is held until somebody releases it' } });
+      this.change(job.job, { state: 'held', why: { text: 'it is held until it is released' } });
     } else {
       this.change(job.job, { state: 'waiting' });
     }
@@ -255,7 +255,7 @@ export class FakeDaemon {
       response.on('close', () => this.followers.delete(response));
       return undefined;
     }
-    if (text === '') return refuse(404, 'the job has written nothing yet');
+    if (text === '') return refuse(404, 'the job has no output yet');
     response.writeHead(200, {
       'Content-Type': 'text/plain; charset=utf-8', 'X-Goban-Offset': String(text.length),
       'X-Goban-Size': String(text.length),

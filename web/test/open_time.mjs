@@ -1,4 +1,4 @@
-// Prints how long headless Chromium takes to open a report, each time in a new browser.
+// Measures how long headless Chromium takes to open a report, each time in a new browser.
 // usage: open_time.mjs FILE REPEATS
 import puppeteer from 'puppeteer-core';
 

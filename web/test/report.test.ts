@@ -1,4 +1,4 @@
-// A small report with names that attack the page: what it shows, and how it is used.
+// A small report with malicious names: content, charts and controls.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -153,7 +153,7 @@ describe('a report with a back-test', () => {
     const jobs = join(folder, 'recorded.csv');
     const out = join(folder, 'backtest.html');
     const rows = ['job_id,submit_time,duration,num_gpus,user,start_time'];
-    // The site let every job wait for ten minutes, which no policy here explains.
+    // Every recorded job waited ten minutes, which no policy here reproduces.
     for (let i = 0; i < 50; i++) rows.push(`j${i},${i * 100},300,4,u,${i * 100 + 600}`);
     writeFileSync(jobs, `${rows.join('\n')}\n`);
     goban('simulate', '--cluster', '2x4', '--jobs', jobs, '--policy', 'las+packed', '--backtest',

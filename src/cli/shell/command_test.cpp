@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "cli/shell/test_shell.hpp"
 
@@ -359,17 +359,19 @@ TEST_F(CommandTest, PenaltiesComeByClassByModelByLevelAndFromJobProfiles) {
 }
 
 TEST_F(CommandTest, ArtifactContractOnTheRealTrace) {
-  const auto pal = base::shared_path("data/pal");
-  if (!pal) GTEST_SKIP() << "no shared data folder";
+  const auto reference = base::test_data("pal/reference");
+  const auto trace = base::test_data("pal/traces/workload-1.csv");
+  if (!reference) GTEST_SKIP() << reference.error().text();
+  if (!trace) GTEST_SKIP() << trace.error().text();
   const Output run =
-      shell("GOBAN simulate --cluster sia-64 --jobs " + *pal + "/traces/workload-1.csv --scores " +
-            *pal + "/reference/gpu_scores_16x4_binned_code_K2.csv --filler-interarrivals " + *pal +
-            "/reference/replay_interarrivals_seed1_load2.csv --policy "
+      shell("GOBAN simulate --cluster sia-64 --jobs " + *trace + " --scores " + *reference +
+            "/gpu_scores_16x4_binned_code_K2.csv --filler-interarrivals " + *reference +
+            "/replay_interarrivals_seed1_load2.csv --policy "
             "pal-artifact,packed-sticky-artifact --json");
   ASSERT_EQ(run.code, 0);
   const auto runs = nlohmann::json::parse(run.out)["runs"];
   const auto summary = nlohmann::json::parse(
-      base::read_text_file(*pal + "/reference/workload-1_Fifo_PAL_lp1.7.summary.json").value());
+      base::read_text_file(*reference + "/workload-1_Fifo_PAL_lp1.7.summary.json").value());
   EXPECT_EQ(runs[0]["avg_jct_s"], summary["avg_jct"]);
   EXPECT_EQ(runs[0]["p99_jct_s"], summary["p99_jct"]);
   EXPECT_EQ(runs[0]["makespan_s"], summary["makespan"]);

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "cli/shell/test_shell.hpp"
 
 namespace goban::cli {
@@ -110,8 +110,8 @@ TEST_F(AnalyzeTest, ThePopulationOfAllCountsWhatWasGenerated) {
 }
 
 TEST_F(AnalyzeTest, ThetaGpuHasTheFiguresOfTheSpecification) {
-  const auto log = base::shared_path("data/traces/alcf/data_thetagpu.csv.gz");
-  if (!log) GTEST_SKIP() << "no shared data folder";
+  const auto log = base::test_data("traces/alcf/data_thetagpu.csv.gz");
+  if (!log) GTEST_SKIP() << log.error().text();
   const Output run = shell("GOBAN analyze " + *log + " --json 2>/dev/null");
   ASSERT_EQ(run.code, 0);
   const json report = json::parse(run.out);
@@ -130,8 +130,8 @@ TEST_F(AnalyzeTest, ThetaGpuHasTheFiguresOfTheSpecification) {
 }
 
 TEST_F(AnalyzeTest, PhillyAttemptsHaveTheFiguresOfTheSpecification) {
-  const auto log = base::shared_path("data/traces/philly/philly_df_schedule.csv.gz");
-  if (!log) GTEST_SKIP() << "no shared data folder";
+  const auto log = base::test_data("traces/philly/philly_df_schedule.csv.gz");
+  if (!log) GTEST_SKIP() << log.error().text();
   const Output run = shell("GOBAN analyze " + *log + " --json 2>/dev/null");
   ASSERT_EQ(run.code, 0) << run.out.substr(0, 300);
   const json report = json::parse(run.out);

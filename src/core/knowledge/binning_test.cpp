@@ -6,7 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "core/knowledge/scores_file.hpp"
 
@@ -124,8 +124,8 @@ std::ostream& operator<<(std::ostream& out, const ReferenceTable& table) {
 class BinningReference : public testing::TestWithParam<ReferenceTable> {};
 
 TEST_P(BinningReference, MatchesTheArtifactsBins) {
-  const auto path = base::shared_path(std::string("data/pal/reference/") + GetParam().file);
-  if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
+  const auto path = base::test_data(std::string("pal/reference/") + GetParam().file);
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto reference = parse_scores(base::read_text_file(*path).value(), *path, std::nullopt);
   ASSERT_TRUE(reference) << reference.error().text();
   ASSERT_EQ(reference->num_classes(), 4u);
@@ -160,8 +160,8 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(Binning, SilhouetteChoosesTheSpecsK1) {
-  const auto path = base::shared_path("data/pal/reference/gpu_scores_16x4_binned_code_K2.csv");
-  if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
+  const auto path = base::test_data("pal/reference/gpu_scores_16x4_binned_code_K2.csv");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto scores = parse_scores(base::read_text_file(*path).value(), *path, 64);
   ASSERT_TRUE(scores) << scores.error().text();
   std::vector<uint32_t> k1;

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 
 namespace goban::core::knowledge {
@@ -54,8 +54,8 @@ std::ostream& operator<<(std::ostream& out, const Facts& facts) { return out << 
 class ProfileFiles : public testing::TestWithParam<Facts> {};
 
 TEST_P(ProfileFiles, HaveTheKnownExtremes) {
-  const auto path = base::shared_path(std::string("data/pal/profiles/") + GetParam().file);
-  if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
+  const auto path = base::test_data(std::string("pal/profiles/") + GetParam().file);
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto profile = parse_profile_runs(base::read_text_file(*path).value(), *path);
   ASSERT_TRUE(profile) << profile.error().text();
   EXPECT_EQ(profile->num_gpus(), GetParam().num_gpus);

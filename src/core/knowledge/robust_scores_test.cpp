@@ -6,7 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 
 namespace goban::core::knowledge {
@@ -86,8 +86,8 @@ RC_GTEST_PROP(RobustScores, NoLoneRunMakesAStraggler, ()) {
 }
 
 TEST(RobustScores, LonghornsStragglerWasOneRun) {
-  const auto path = base::shared_path("data/pal/profiles/sim/resnet-longhorn-agg.csv");
-  if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
+  const auto path = base::test_data("pal/profiles/sim/resnet-longhorn-agg.csv");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto profile = parse_profile_runs(base::read_text_file(*path).value(), *path);
   ASSERT_TRUE(profile) << profile.error().text();
   const auto scores = robust_scores(*profile);
@@ -98,8 +98,8 @@ TEST(RobustScores, LonghornsStragglerWasOneRun) {
 }
 
 TEST(RobustScores, SingleRunsOfLonestar6AreFenced) {
-  const auto path = base::shared_path("data/pal/profiles/ls6/resnet-ls6-agg.csv");
-  if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
+  const auto path = base::test_data("pal/profiles/ls6/resnet-ls6-agg.csv");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto profile = parse_profile_runs(base::read_text_file(*path).value(), *path);
   ASSERT_TRUE(profile) << profile.error().text();
   EXPECT_GT(std::ranges::max(median_scores(*profile)), 2.2);

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "core/knowledge/binning.hpp"
 
@@ -69,8 +69,8 @@ TEST(ScoreDraw, ModesHaveNames) {
 }
 
 TEST(ScoreDraw, LonghornsStragglerShowsInRunsOnly) {
-  const auto folder = base::shared_path("data/pal/profiles/sim");
-  if (!folder) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
+  const auto folder = base::test_data("pal/profiles/sim");
+  if (!folder) GTEST_SKIP() << folder.error().text();
   const auto resnet =
       parse_profile_runs(base::read_text_file(*folder + "/resnet-longhorn-agg.csv").value(),
                          *folder + "/resnet-longhorn-agg.csv");

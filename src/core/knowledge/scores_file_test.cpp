@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 
 namespace goban::core::knowledge {
@@ -103,8 +103,8 @@ TEST(ScoresFile, RefusesTooManyBins) {
 }
 
 TEST(ScoresFile, ReadsATableOfACluster) {
-  const auto path = base::shared_path("data/pal/profiles/32gpu-variability.csv");
-  if (!path) GTEST_SKIP() << "needs the shared data folder (GOBAN_SHARED)";
+  const auto path = base::test_data("pal/profiles/32gpu-variability.csv");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto scores = parse_scores(base::read_text_file(*path).value(), *path, 32);
   ASSERT_TRUE(scores) << scores.error().text();
   EXPECT_EQ(scores->num_classes(), 4u);

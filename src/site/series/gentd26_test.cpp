@@ -7,7 +7,7 @@
 
 #include "base/csv.hpp"
 #include "base/number.hpp"
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "site/series/job_values.hpp"
 #include "site/series/store_writer.hpp"
@@ -26,9 +26,8 @@ struct Pod {
 class GenTd26 : public testing::Test {
  protected:
   void SetUp() override {
-    const auto path =
-        base::shared_path("data/traces/alibaba-gentd26/pod_gpu_duty_cycle_anon.csv.gz");
-    if (!path) GTEST_SKIP() << "no shared data folder";
+    const auto path = base::test_data("traces/alibaba-gentd26/pod_gpu_duty_cycle_anon.csv.gz");
+    if (!path) GTEST_SKIP() << path.error().text();
     const auto text = base::read_text_file(*path);
     ASSERT_TRUE(text);
     base::CsvReader csv(*text, *path);

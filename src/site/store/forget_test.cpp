@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "site/store/store_checks.hpp"
+#include "site/store/test_store_checks.hpp"
 #include "site/store/test_stores.hpp"
 
 namespace goban::site::store {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "site/store/store_checks.hpp"
+#include "site/store/test_store_checks.hpp"
 #include "site/store/test_stores.hpp"
 
 namespace goban::site::store {

@@ -7,7 +7,7 @@
 
 #include "site/records/record_csv.hpp"
 #include "site/records/record_table.hpp"
-#include "site/store/store_checks.hpp"
+#include "site/store/test_store_checks.hpp"
 #include "site/store/test_stores.hpp"
 
 namespace goban::site::store {

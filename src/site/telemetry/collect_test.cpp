@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "site/series/input/open_metrics.hpp"
 #include "site/series/input/test_intake.hpp"
@@ -155,8 +155,8 @@ TEST_F(Collect, HostReadings) {
 // The rows of a real capture: their columns picked by name out of all that nvidia-smi knows.
 TEST_F(Collect, RealCapturesAreRows) {
   const auto path =
-      base::shared_path("data/fixtures/nvidia-smi/linux-x86_64__nvidia-h100-mig__590.48.01.txt");
-  if (!path) GTEST_SKIP() << "no shared data folder";
+      base::test_data("fixtures/nvidia-smi/linux-x86_64__nvidia-h100-mig__590.48.01.txt");
+  if (!path) GTEST_SKIP() << path.error().text();
   const std::string text = *base::read_text_file(*path);
   const size_t begin = text.find("timestamp, ", text.find("# $ nvidia-smi --query-gpu=timestamp"));
   const size_t row = text.find('\n', begin) + 1;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 
 namespace goban::study::history {
 namespace {
@@ -60,8 +60,8 @@ TEST(Fillers, Problems) {
 }
 
 TEST(FillersGolden, ArtifactsInterArrivals) {
-  const auto path = base::shared_path("data/pal/reference/replay_interarrivals_seed1_load2.csv");
-  if (!path) GTEST_SKIP() << "no shared data folder";
+  const auto path = base::test_data("pal/reference/replay_interarrivals_seed1_load2.csv");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto source = FillerSource::read(*path);
   ASSERT_TRUE(source) << source.error().text();
   const core::model::JobHistory history = two_jobs();

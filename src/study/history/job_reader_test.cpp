@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "study/history/test_reading.hpp"
 
@@ -424,8 +424,8 @@ TEST(JobReader, ScatteredAndTextualIdsAreTold) {
 }
 
 TEST(JobReaderGolden, SyntheticFifo) {
-  const auto path = base::shared_path("data/sim/fifo-10k.csv");
-  if (!path) GTEST_SKIP() << "no shared data folder";
+  const auto path = base::test_data("sim/fifo-10k.csv");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto result = read_jobs(*path, {});
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_EQ(result->format, "generic");
@@ -436,8 +436,8 @@ TEST(JobReaderGolden, SyntheticFifo) {
 
 TEST(JobReaderGolden, PalTraces) {
   for (const char* name : {"workload-1", "workload-3", "workload-4", "sia-160job-trace"}) {
-    const auto path = base::shared_path(std::string("data/pal/traces/") + name + ".csv");
-    if (!path) GTEST_SKIP() << "no shared data folder";
+    const auto path = base::test_data(std::string("pal/traces/") + name + ".csv");
+    if (!path) GTEST_SKIP() << path.error().text();
     const auto result = read_jobs(*path, {});
     ASSERT_TRUE(result) << result.error().text();
     EXPECT_EQ(result->format, "pal");

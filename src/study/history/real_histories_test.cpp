@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "study/history/job_reader.hpp"
 
 namespace goban::study::history {
@@ -37,8 +37,8 @@ class RealHistories : public testing::TestWithParam<Golden> {};
 
 TEST_P(RealHistories, HaveTheirOwnCounts) {
   const Golden& golden = GetParam();
-  const auto path = base::shared_path(std::string("data/traces/") + golden.file);
-  if (!path) GTEST_SKIP() << "no shared data folder";
+  const auto path = base::test_data(std::string("traces/") + golden.file);
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto result = read_jobs(*path, {});
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_EQ(result->format, golden.format);
@@ -109,8 +109,8 @@ INSTANTIATE_TEST_SUITE_P(Traces, RealHistories, testing::ValuesIn(kGolden), [](c
 });
 
 TEST(RealHistoriesFacts, PhillyAttempts) {  // specification, regression values of the public logs
-  const auto path = base::shared_path("data/traces/philly/philly_df_schedule.csv.gz");
-  if (!path) GTEST_SKIP() << "no shared data folder";
+  const auto path = base::test_data("traces/philly/philly_df_schedule.csv.gz");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto result = read_jobs(*path, {});
   ASSERT_TRUE(result) << result.error().text();
   std::map<int32_t, int64_t> jobs_of_size;
@@ -129,8 +129,8 @@ TEST(RealHistoriesFacts, PhillyAttempts) {  // specification, regression values 
 }
 
 TEST(RealHistoriesFacts, ThetaGpu) {
-  const auto path = base::shared_path("data/traces/alcf/data_thetagpu.csv.gz");
-  if (!path) GTEST_SKIP() << "no shared data folder";
+  const auto path = base::test_data("traces/alcf/data_thetagpu.csv.gz");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto result = read_jobs(*path, {});
   ASSERT_TRUE(result) << result.error().text();
   EXPECT_THAT(result->notes, testing::ElementsAre(testing::HasSubstr("one GPU a node")));
@@ -153,9 +153,10 @@ TEST(RealHistoriesFacts, ThetaGpu) {
 }
 
 TEST(RealHistoriesFacts, IntervalsAreTheSubmitTimesOfPhillyAttempts) {
-  const auto intervals = base::shared_path("data/traces/philly/philly_15k_user_status.csv.gz");
-  const auto attempts = base::shared_path("data/traces/philly/philly_df_schedule.csv.gz");
-  if (!intervals || !attempts) GTEST_SKIP() << "no shared data folder";
+  const auto intervals = base::test_data("traces/philly/philly_15k_user_status.csv.gz");
+  const auto attempts = base::test_data("traces/philly/philly_df_schedule.csv.gz");
+  if (!intervals) GTEST_SKIP() << intervals.error().text();
+  if (!attempts) GTEST_SKIP() << attempts.error().text();
   const auto sums = read_jobs(*intervals, {});
   const auto dates = read_jobs(*attempts, {});
   ASSERT_TRUE(sums && dates);
@@ -169,8 +170,8 @@ TEST(RealHistoriesFacts, IntervalsAreTheSubmitTimesOfPhillyAttempts) {
 
 TEST(RealHistoriesFacts, CpuMachinesHaveCpuJobsOnly) {
   for (const auto& [name, jobs] : {std::pair{"theta", 14'374}, std::pair{"mira", 22'508}}) {
-    const auto path = base::shared_path(std::string("data/traces/alcf/data_") + name + ".csv.gz");
-    if (!path) GTEST_SKIP() << "no shared data folder";
+    const auto path = base::test_data(std::string("traces/alcf/data_") + name + ".csv.gz");
+    if (!path) GTEST_SKIP() << path.error().text();
     ReadOptions options;
     options.cpu_jobs = CpuJobs::Keep;
     const auto kept = read_jobs(*path, options);
@@ -185,8 +186,8 @@ TEST(RealHistoriesFacts, CpuMachinesHaveCpuJobsOnly) {
 }
 
 TEST(RealHistoriesFacts, EndsOfHelios) {
-  const auto path = base::shared_path("data/traces/helios/helios_15k.csv.gz");
-  if (!path) GTEST_SKIP() << "no shared data folder";
+  const auto path = base::test_data("traces/helios/helios_15k.csv.gz");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto result = read_jobs(*path, {});
   ASSERT_TRUE(result);
   std::map<core::model::RecordedEnd, int64_t> ends;

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "study/history/test_reading.hpp"
 
 namespace goban::study::history {
@@ -94,8 +94,8 @@ TEST(Summary, TimesFromAnyOriginAndOfCpuJobs) {
 }
 
 TEST(SummaryGolden, PhillyAttempts) {  // expected: Python's statistics module over the same file
-  const auto path = base::shared_path("data/traces/philly/philly_df_schedule.csv.gz");
-  if (!path) GTEST_SKIP() << "no shared data folder";
+  const auto path = base::test_data("traces/philly/philly_df_schedule.csv.gz");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto read = read_jobs(*path, {});
   ASSERT_TRUE(read);
   const Summary s = summarise(read->history);
@@ -114,8 +114,8 @@ TEST(SummaryGolden, PhillyAttempts) {  // expected: Python's statistics module o
 }
 
 TEST(SummaryGolden, ThetaGpuUsers) {  // expected: Python over the same file
-  const auto path = base::shared_path("data/traces/alcf/data_thetagpu.csv.gz");
-  if (!path) GTEST_SKIP() << "no shared data folder";
+  const auto path = base::test_data("traces/alcf/data_thetagpu.csv.gz");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto read = read_jobs(*path, {});
   ASSERT_TRUE(read);
   const Summary s = summarise(read->history);

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "core/model/cluster_presets.hpp"
 #include "study/history/test_reading.hpp"
 
@@ -125,8 +125,8 @@ TEST(WriteGenericGolden, RealHistoriesComeBack) {
         "philly/chronus_trace_job_Philly_MIX1.csv.gz", "helios/helios_15k.csv.gz",
         "alcf/data_thetagpu.csv.gz", "alcf/data_mira.csv.gz",
         "alibaba-openb-v2023/openb_pod_list_default.csv.gz", "swf/hpc2n_part.swf.gz"}) {
-    const auto path = base::shared_path(std::string("data/traces/") + file);
-    if (!path) GTEST_SKIP() << "no shared data folder";
+    const auto path = base::test_data(std::string("traces/") + file);
+    if (!path) GTEST_SKIP() << path.error().text();
     SCOPED_TRACE(file);
     ReadOptions options;
     options.cpu_jobs = CpuJobs::Keep;

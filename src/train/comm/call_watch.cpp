@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
+#include <utility>
+
+#include "base/clock.hpp"
 
 namespace goban::train::comm {
 namespace {
@@ -99,15 +102,12 @@ std::string CallWatch::where() const {
 }
 
 void CallWatch::watch() {
-  using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
-  auto last = Clock::now();
+  double last_s = base::steady_s();
   while (!stopped_.wait_for(lock, std::chrono::duration<double>(settings_.tick_s),
                             [this] { return stop_; })) {
-    const auto now = Clock::now();
-    const std::chrono::duration<double> passed = now - last;
-    last = now;
-    look(std::min(passed.count(), kLongestLook_s));
+    const double now_s = base::steady_s();
+    look(std::min(now_s - std::exchange(last_s, now_s), kLongestLook_s));
   }
 }
 

@@ -87,7 +87,6 @@ class Communicator {
   [[nodiscard]] virtual int local_rank() const { return rank_; }
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
-  void reset_traffic() { traffic_ = {}; }
 
   /// Replaces `data` by the reduction over the group, in place. Equal bits on every member.
   [[nodiscard]] base::Status all_reduce(const Group& group, std::span<std::byte> data,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,7 +9,9 @@
 #include <map>
 #include <mpi.h>
 #include <sched.h>
+#include <utility>
 
+#include "base/clock.hpp"
 #include "train/comm/call_watch.hpp"
 #include "train/comm/launcher.hpp"
 #include "train/comm/mpi_ops.hpp"
@@ -306,19 +307,15 @@ class MpiEnd final : public Communicator {
   /// `slow` is called about each second when it takes that long, after each request was tested.
   template <typename Slow>
   bool wait_all(MPI_Request* requests, int count, const Slow& slow) {
-    using Clock = std::chrono::steady_clock;
     int done = 0;
     MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
-    auto last = Clock::now();
-    double waited_s = 0, shown_s = 0;
+    double last_s = base::steady_s(), waited_s = 0, shown_s = 0;
     for (int spins = 0; done == 0; ++spins) {
       if (spins % 64 == 63) {
         sched_yield();
-        const auto now = Clock::now();
-        const std::chrono::duration<double> passed = now - last;
-        last = now;
+        const double now_s = base::steady_s();
         // Longer, and the process was stopped: its peers were too.
-        waited_s += std::min(passed.count(), 1.0);
+        waited_s += std::min(now_s - std::exchange(last_s, now_s), 1.0);
         const bool too_long = waited_s > options().timeout_s;
         if (too_long || waited_s - shown_s >= 1) {
           shown_s = waited_s;

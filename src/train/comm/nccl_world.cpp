@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <fmt/format.h>
 #include <map>
 #include <sched.h>
 #include <vector>
+
+#include "base/clock.hpp"
 
 namespace goban::train::comm {
 namespace {
@@ -278,15 +279,14 @@ class NcclEnd final : public Communicator {
   }
 
   base::Status wait(NcclComm comm, const Call& call) {
-    const auto start = std::chrono::steady_clock::now();
+    const double start_s = base::steady_s();
     while (true) {
       const int code = library_->cuda.stream_query(stream_);
       if (code != kCudaNotReady) return cuda("end of a collective", code);
       int broken = 0;
       library_->nccl.comm_get_async_error(comm, &broken);
       if (auto s = nccl(call.text(), broken); !s) return s;
-      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
-      if (waited.count() > options().timeout_s) {
+      if (base::steady_s() - start_s > options().timeout_s) {
         failed_ = true;
         return base::failed(fmt::format("rank {} waited {} s in {} after all its peers had come",
                                         rank(), options().timeout_s, call.text()),

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <gmock/gmock.h>
 
-#include "train/comm/collective_cases.hpp"
+#include "train/comm/test_collectives.hpp"
 #include "train/comm/thread_world.hpp"
 
 namespace goban::train::comm {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <latch>
 
-#include "train/comm/collective_cases.hpp"
+#include "train/comm/test_collectives.hpp"
 
 namespace goban::train::comm {
 namespace {

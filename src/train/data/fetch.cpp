@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "train/data/sha256.hpp"
+#include "base/file_checksum.hpp"
 
 extern char** environ;  // NOLINT: POSIX declares it nowhere
 
@@ -60,11 +60,12 @@ base::Status run(const std::vector<std::string>& command, const std::string& fol
 base::Status check(const Files& files, const fs::path& folder) {
   for (const File& file : files) {
     const std::string path = (folder / file.name).string();
-    const auto sum = sha256_of_file(path);
-    if (!sum) return base::failure(sum.error());
-    if (*sum != file.sha256) {
+    const auto digest = base::sha256_of_file(path);
+    if (!digest) return base::failure(digest.error());
+    const std::string sum = base::hex(*digest);
+    if (sum != file.sha256) {
       return base::bad_data({path, 0, 0, ""},
-                            fmt::format("has SHA-256 {}, expected {}", *sum, file.sha256),
+                            fmt::format("has SHA-256 {}, expected {}", sum, file.sha256),
                             "remove the file and fetch again");
     }
   }

@@ -3,26 +3,23 @@
 #include <array>
 #include <filesystem>
 #include <fmt/format.h>
-#include <memory>
+#include <span>
 #include <system_error>
-#include <zlib.h>
+
+#include "base/byte_source.hpp"
 
 namespace goban::train::data {
 namespace {
 
 constexpr int64_t kMaxBytes = int64_t{1} << 32;
 
-struct Close {
-  void operator()(gzFile file) const { gzclose(file); }
-};
-
-bool read_exactly(gzFile file, uint8_t* into, size_t count) {
-  while (count > 0) {
-    const auto chunk = static_cast<unsigned>(std::min<size_t>(count, 1U << 24));
-    const int got = gzread(file, into, chunk);
-    if (got <= 0) return false;
-    into += got;
-    count -= static_cast<size_t>(got);
+/// Fills `into`. False at the end of the file.
+base::Result<bool> fill(base::ByteSource& file, std::span<uint8_t> into) {
+  while (!into.empty()) {
+    const auto count = file.read(reinterpret_cast<char*>(into.data()), into.size());
+    if (!count) return base::failure(count.error());
+    if (*count == 0) return false;
+    into = into.subspan(*count);
   }
   return true;
 }
@@ -30,13 +27,19 @@ bool read_exactly(gzFile file, uint8_t* into, size_t count) {
 }  // namespace
 
 base::Result<IdxArray> read_idx(const std::string& path) {
-  const std::unique_ptr<gzFile_s, Close> file(gzopen(path.c_str(), "rb"));
-  if (!file) return base::failed(fmt::format("cannot open '{}'", path));
+  const auto file = base::open_bytes(path);
+  if (!file) return base::failure(file.error());
   const auto bad = [&](const std::string& message) {
     return base::bad_data({path, 0, 0, ""}, message);
   };
+  const auto take = [&](std::span<uint8_t> into, const std::string& if_short) -> base::Status {
+    const auto whole = fill(**file, into);
+    if (!whole) return base::failure(whole.error());
+    if (!*whole) return bad(if_short);
+    return {};
+  };
   std::array<uint8_t, 4> magic{};
-  if (!read_exactly(file.get(), magic.data(), 4)) return bad("is too short for an IDX header");
+  if (auto s = take(magic, "is too short for an IDX header"); !s) return base::failure(s.error());
   if (magic[0] != 0 || magic[1] != 0) return bad("is not an IDX file");
   if (magic[2] != 0x08)
     return bad(fmt::format("holds elements of type {:#x}, not bytes", magic[2]));
@@ -44,18 +47,20 @@ base::Result<IdxArray> read_idx(const std::string& path) {
   int64_t total = 1;
   for (int i = 0; i < magic[3]; ++i) {
     std::array<uint8_t, 4> size{};
-    if (!read_exactly(file.get(), size.data(), 4)) return bad("ends inside the header");
+    if (auto s = take(size, "ends inside the header"); !s) return base::failure(s.error());
     const int64_t value = int64_t{size[0]} << 24 | size[1] << 16 | size[2] << 8 | size[3];
     if (value == 0 || total > kMaxBytes / value) return bad("has an impossible size");
     total *= value;
     out.sizes.push_back(value);
   }
   out.bytes.resize(static_cast<size_t>(total));
-  if (!read_exactly(file.get(), out.bytes.data(), out.bytes.size())) {
-    return bad(fmt::format("is cut off: {} bytes are announced", total));
+  if (auto s = take(out.bytes, fmt::format("is cut off: {} bytes are announced", total)); !s) {
+    return base::failure(s.error());
   }
-  uint8_t more = 0;
-  if (gzread(file.get(), &more, 1) != 0) return bad("has bytes after its end");
+  std::array<uint8_t, 1> more{};
+  const auto longer = fill(**file, more);
+  if (!longer) return base::failure(longer.error());
+  if (*longer) return bad("has bytes after its end");
   return out;
 }
 

@@ -7,7 +7,6 @@
 #include <zlib.h>
 
 #include "train/data/fetch.hpp"
-#include "train/data/sha256.hpp"
 
 namespace goban::train::data {
 namespace {
@@ -72,13 +71,6 @@ TEST_F(Idx, RefusesWhatIsNotWhole) {
   EXPECT_THAT(message(), HasSubstr("not bytes"));
   write(std::string("\0\0\x08\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16));
   EXPECT_THAT(message(), HasSubstr("impossible size"));
-}
-
-TEST(Sha256, KnownAnswers) {  // FIPS 180-4 examples
-  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
 TEST(Fetch, RefusesAnUnknownName) {

@@ -11,9 +11,9 @@
 #include <span>
 #include <system_error>
 #include <unistd.h>
-#include <zlib.h>
 
-#include "base/number.hpp"
+#include "base/file_checksum.hpp"
+#include "base/files.hpp"
 #include "train/mesh/kernels.hpp"
 
 namespace goban::train::mesh {
@@ -22,38 +22,29 @@ namespace {
 // A text line a variable ("name dtype sizes... crc32"), a line "--", then the bytes in that order.
 constexpr const char* kMagic = "goban-checkpoint 1";
 
-uint32_t crc_of(const void* bytes, size_t count) {
-  return static_cast<uint32_t>(crc32_z(0, static_cast<const Bytef*>(bytes), count));
+std::string_view bytes_of(const at::Tensor& x) {
+  return {static_cast<const char*>(x.data_ptr()), x.nbytes()};
 }
-
-uint32_t checksum(const at::Tensor& x) { return crc_of(x.data_ptr(), x.nbytes()); }
+uint32_t checksum(const at::Tensor& x) { return base::crc32_of(bytes_of(x)); }
 
 /// A file that is written completely or not at all.
 class NewFile {
  public:
   explicit NewFile(std::string path) : path_(std::move(path)), partial_(path_ + ".partial") {
-    file_ = open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    note(file_ >= 0);
+    file_.reset(open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    note(static_cast<bool>(file_));
   }
   ~NewFile() {
-    if (file_ >= 0) close(file_);
     if (!kept_) unlink(partial_.c_str());
   }
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  void add(const void* bytes, size_t count) {
-    const char* at = static_cast<const char*>(bytes);
-    while (count > 0 && error_ == 0) {
-      const ssize_t written = write(file_, at, count);
-      note(written >= 0);
-      if (written <= 0) return;
-      at += written;
-      count -= static_cast<size_t>(written);
-    }
+  void add(std::string_view bytes) {
+    if (error_ == 0) note(base::write_all(file_.get(), bytes));
   }
   base::Status keep() {
-    if (error_ == 0) note(fsync(file_) == 0);
+    if (error_ == 0) note(fsync(file_.get()) == 0);
     if (error_ == 0) note(rename(partial_.c_str(), path_.c_str()) == 0);
     kept_ = error_ == 0;
     if (kept_) return {};
@@ -66,7 +57,7 @@ class NewFile {
     if (!good && error_ == 0) error_ = errno;
   }
   std::string path_, partial_;
-  int file_ = -1;
+  base::Descriptor file_;
   int error_ = 0;
   bool kept_ = false;
 };
@@ -147,7 +138,7 @@ base::Result<std::optional<Read>> read_file(const std::string& path, const Graph
     out.values.push_back(value);
   }
   if (in.peek() != std::ifstream::traits_type::eof()) return bad("has bytes after its end");
-  out.head_sum = crc_of(head.data(), head.size());
+  out.head_sum = base::crc32_of(head);
   return std::optional(std::move(out));
 }
 
@@ -207,8 +198,8 @@ base::Status save_checkpoint(const std::string& path, Variables& variables,
   base::Status written;
   if (writer) {
     NewFile file(path);
-    file.add(head.data(), head.size());
-    for (const at::Tensor& each : kept) file.add(each.data_ptr(), each.nbytes());
+    file.add(head);
+    for (const at::Tensor& each : kept) file.add(bytes_of(each));
     written = file.keep();
   }
   return agree(written, variables.end(), path);
@@ -226,13 +217,6 @@ base::Result<std::optional<Bookmark>> resume_checkpoint(const std::string& path,
     variables.set_whole(static_cast<VariableId>(i), read.values[i]);
   }
   return std::optional(std::move(read.bookmark));
-}
-
-base::Result<Bookmark> load_checkpoint(const std::string& path, Variables& variables) {
-  auto found = resume_checkpoint(path, variables);
-  if (!found) return base::failure(found.error());
-  if (!*found) return base::failed(fmt::format("there is no checkpoint '{}'", path));
-  return std::move(**found);
 }
 
 }  // namespace goban::train::mesh

@@ -28,7 +28,4 @@ using Bookmark = std::map<std::string, std::string>;
 [[nodiscard]] base::Result<std::optional<Bookmark>> resume_checkpoint(const std::string& path,
                                                                       Variables& variables);
 
-/// As resume_checkpoint; that there is no file is an error too.
-[[nodiscard]] base::Result<Bookmark> load_checkpoint(const std::string& path, Variables& variables);
-
 }  // namespace goban::train::mesh

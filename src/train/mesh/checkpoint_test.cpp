@@ -1,6 +1,6 @@
 #include "train/mesh/checkpoint.hpp"
 
-#include <ATen/ATen.h>
+#include <ATen/ops/equal.h>
 #include <array>
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -8,6 +8,7 @@
 
 #include "train/comm/thread_world.hpp"
 #include "train/mesh/layers.hpp"
+#include "train/mesh/test_checkpoint.hpp"
 
 namespace goban::train::mesh {
 namespace {

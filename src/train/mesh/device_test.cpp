@@ -12,13 +12,13 @@
 
 #include "train/comm/nccl_world.hpp"
 #include "train/comm/thread_world.hpp"
-#include "train/mesh/checkpoint.hpp"
 #include "train/mesh/kernels.hpp"
 #include "train/mesh/layers.hpp"
-#include "train/mesh/layout_cases.hpp"
 #include "train/mesh/matmul.hpp"
 #include "train/mesh/measure_costs.hpp"
 #include "train/mesh/optimizer.hpp"
+#include "train/mesh/test_checkpoint.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 extern "C" void* goban_standin_memory(const void* data);
 

@@ -1,7 +1,13 @@
 // Convolutions through the transform against direct ones in fp64.
 #include "train/mesh/fft_conv.hpp"
 
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/convolution.h>
+#include <ATen/ops/convolution_backward.h>
+#include <ATen/ops/sin.h>
 #include <gtest/gtest.h>
 
 namespace goban::train::mesh {

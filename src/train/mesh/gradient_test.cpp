@@ -1,11 +1,12 @@
 #include "train/mesh/gradient.hpp"
 
-#include <ATen/ATen.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/sin.h>
 #include <gtest/gtest.h>
 
 #include "train/comm/thread_world.hpp"
 #include "train/mesh/kernels.hpp"
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace goban::train::mesh {
 namespace {

@@ -1,6 +1,10 @@
 #include "train/mesh/kernels.hpp"
 
-#include <ATen/ATen.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/gelu_backward.h>
+#include <ATen/ops/sigmoid_backward.h>
+#include <ATen/ops/tanh_backward.h>
+#include <ATen/ops/threshold_backward.h>
 
 #include "base/check.hpp"
 
@@ -36,47 +40,47 @@ at::Tensor unary_kernel(Unary fn, const at::Tensor& x, double scalar, bool reuse
     case Unary::StopGradient:
       return x;
     case Unary::Neg:
-      return reuse ? in_place.neg_() : at::neg(x);
+      return reuse ? in_place.neg_() : x.neg();
     case Unary::Scale: {
-      if (x.scalar_type() == at::kLong) return at::mul(x, static_cast<int64_t>(scalar));
-      return reuse ? in_place.mul_(scalar) : at::mul(x, scalar);
+      if (x.scalar_type() == at::kLong) return x.mul(static_cast<int64_t>(scalar));
+      return reuse ? in_place.mul_(scalar) : x.mul(scalar);
     }
     case Unary::AddScalar: {
-      if (x.scalar_type() == at::kLong) return at::add(x, static_cast<int64_t>(scalar));
-      return reuse ? in_place.add_(scalar) : at::add(x, scalar);
+      if (x.scalar_type() == at::kLong) return x.add(static_cast<int64_t>(scalar));
+      return reuse ? in_place.add_(scalar) : x.add(scalar);
     }
     case Unary::Relu:
-      return reuse ? at::relu_(in_place) : at::relu(x);
+      return reuse ? in_place.relu_() : x.relu();
     case Unary::Exp:
-      return reuse ? in_place.exp_() : at::exp(x);
+      return reuse ? in_place.exp_() : x.exp();
     case Unary::Log:
-      return at::log(x);
+      return x.log();
     case Unary::Tanh:
-      return at::tanh(x);
+      return x.tanh();
     case Unary::Sigmoid:
-      return at::sigmoid(x);
+      return x.sigmoid();
     case Unary::Gelu:
       return at::gelu(x, kTanhForm);
     case Unary::Sqrt:
-      return at::sqrt(x);
+      return x.sqrt();
     case Unary::Rsqrt:
-      return at::rsqrt(x);
+      return x.rsqrt();
     case Unary::Square:
-      return at::mul(x, x);
+      return x.mul(x);
     case Unary::Reciprocal:
-      return at::reciprocal(x);
+      return x.reciprocal();
     case Unary::Abs:
-      return at::abs(x);
+      return x.abs();
     case Unary::Sign:
-      return at::sign(x);
+      return x.sign();
     case Unary::Sin:
-      return at::sin(x);
+      return x.sin();
     case Unary::Cos:
-      return at::cos(x);
+      return x.cos();
     case Unary::Floor:
-      return at::floor(x);
+      return x.floor();
     case Unary::Not:
-      return compared(at::logical_not(x), x);
+      return compared(x.logical_not(), x);
   }
   GOBAN_CHECK(false, "unary");
 }
@@ -85,37 +89,37 @@ at::Tensor binary_kernel(Binary fn, const at::Tensor& a, const at::Tensor& b, bo
   at::Tensor in_place = a;
   switch (fn) {
     case Binary::Add:
-      return reuse ? in_place.add_(b) : at::add(a, b);
+      return reuse ? in_place.add_(b) : a.add(b);
     case Binary::Sub:
-      return reuse ? in_place.sub_(b) : at::sub(a, b);
+      return reuse ? in_place.sub_(b) : a.sub(b);
     case Binary::Mul:
-      return reuse ? in_place.mul_(b) : at::mul(a, b);
+      return reuse ? in_place.mul_(b) : a.mul(b);
     case Binary::Div:
-      return reuse ? in_place.div_(b) : at::div(a, b);
+      return reuse ? in_place.div_(b) : a.div(b);
     case Binary::Max:
-      return at::maximum(a, b);
+      return a.maximum(b);
     case Binary::Min:
-      return at::minimum(a, b);
+      return a.minimum(b);
     case Binary::Less:
-      return compared(at::lt(a, b), a);
+      return compared(a.lt(b), a);
     case Binary::LessEqual:
-      return compared(at::le(a, b), a);
+      return compared(a.le(b), a);
     case Binary::Equal:
-      return compared(at::eq(a, b), a);
+      return compared(a.eq(b), a);
     case Binary::NotEqual:
-      return compared(at::ne(a, b), a);
+      return compared(a.ne(b), a);
     case Binary::Greater:
-      return compared(at::gt(a, b), a);
+      return compared(a.gt(b), a);
     case Binary::GreaterEqual:
-      return compared(at::ge(a, b), a);
+      return compared(a.ge(b), a);
     case Binary::And:
-      return compared(at::logical_and(a, b), a);
+      return compared(a.logical_and(b), a);
     case Binary::Or:
-      return compared(at::logical_or(a, b), a);
+      return compared(a.logical_or(b), a);
     case Binary::FloorDiv:
-      return at::floor_divide(a, b);
+      return a.floor_divide(b);
     case Binary::Mod:
-      return at::remainder(a, b);
+      return a.remainder(b);
     case Binary::ReluGrad:
       return at::threshold_backward(a, b, 0);
     case Binary::TanhGrad:
@@ -131,11 +135,11 @@ at::Tensor binary_kernel(Binary fn, const at::Tensor& a, const at::Tensor& b, bo
 at::Tensor reduce_kernel(Reducer reducer, const at::Tensor& x, const std::vector<int64_t>& axes) {
   switch (reducer) {
     case Reducer::Sum:
-      return at::sum(x, axes);
+      return x.sum(axes);
     case Reducer::Max:
-      return at::amax(x, axes);
+      return x.amax(axes);
     case Reducer::Min:
-      return at::amin(x, axes);
+      return x.amin(axes);
   }
   GOBAN_CHECK(false, "reduce");
 }

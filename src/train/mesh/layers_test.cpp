@@ -1,12 +1,19 @@
 #include "train/mesh/layers.hpp"
 
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/native_batch_norm.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
 #include <cmath>
 #include <gmock/gmock.h>
 
 #include "train/comm/thread_world.hpp"
 #include "train/mesh/kernels.hpp"
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace goban::train::mesh {
 namespace {

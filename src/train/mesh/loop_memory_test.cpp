@@ -4,7 +4,7 @@
 #include "train/comm/thread_world.hpp"
 #include "train/mesh/device_memory.hpp"
 #include "train/mesh/functions.hpp"
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace goban::train::mesh {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <c10/core/DeviceGuard.h>
-#include <chrono>
 #include <limits>
 #include <span>
 
+#include "base/clock.hpp"
 #include "train/mesh/collective_tensor.hpp"
 #include "train/mesh/device.hpp"
 
@@ -27,10 +27,9 @@ double seconds_of(const Body& body) {
   body();  // warms caches and makes communicators
   double best = std::numeric_limits<double>::max();
   for (int i = 0; i < kRepeats; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+    const double start_s = base::steady_s();
     body();
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    best = std::min(best, taken.count());
+    best = std::min(best, base::steady_s() - start_s);
   }
   return best;
 }

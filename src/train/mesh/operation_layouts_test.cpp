@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 
-#include "train/mesh/exact_layouts.hpp"
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_exact_layouts.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace goban::train::mesh {
 namespace {

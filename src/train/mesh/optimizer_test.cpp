@@ -1,6 +1,14 @@
 #include "train/mesh/optimizer.hpp"
 
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cos.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/sin.h>
+#include <ATen/ops/square.h>
+#include <ATen/ops/zeros.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -10,11 +18,11 @@
 
 #include "train/comm/thread_world.hpp"
 #include "train/mesh/adam_kernel.hpp"
-#include "train/mesh/checkpoint.hpp"
 #include "train/mesh/gradient.hpp"
 #include "train/mesh/kernels.hpp"
 #include "train/mesh/matmul.hpp"
 #include "train/mesh/program.hpp"
+#include "train/mesh/test_checkpoint.hpp"
 
 namespace goban::train::mesh {
 namespace {

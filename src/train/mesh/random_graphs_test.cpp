@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace goban::train::mesh {
 namespace {

@@ -1,8 +1,9 @@
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/matmul.h>
 #include <gmock/gmock.h>
 
 #include "train/mesh/functions.hpp"
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace goban::train::mesh {
 namespace {

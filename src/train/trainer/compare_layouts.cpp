@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <optional>
 
+#include "base/clock.hpp"
 #include "train/mesh/device.hpp"
 #include "train/mesh/measure_costs.hpp"
 #include "train/trainer/run_files.hpp"
@@ -33,9 +34,9 @@ base::Result<std::optional<double>> measured_step_s(const TrainOptions& options,
     const auto stop = agreed_to_stop(end);  // a barrier, too
     if (!stop) return base::failure(stop.error());
     if (*stop) return std::optional<double>{};
-    const double before = now_s();
+    const double before = base::steady_s();
     if (auto run = (*ready)->run(feeds, i); !run) return base::failure(run.error());
-    if (i >= kWarmSteps) taken.push_back(now_s() - before);
+    if (i >= kWarmSteps) taken.push_back(base::steady_s() - before);
   }
   std::ranges::nth_element(taken, taken.begin() + kSteps / 2);
   return std::optional(taken[kSteps / 2]);

@@ -1,13 +1,17 @@
 // Mesh TensorFlow's MNIST model, cut into blocks and laid out over a mesh, against the ordinary
 // model it stands for: convolutions over whole images of 28x28 with zeros around, linear layers,
 // Adafactor, written with LibTorch's functions and its own gradients.
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/relu.h>
 #include <gtest/gtest.h>
 
 #include "train/comm/thread_world.hpp"
 #include "train/mesh/gradient.hpp"
-#include "train/mesh/layout_cases.hpp"
 #include "train/mesh/optimizer.hpp"
+#include "train/mesh/test_layouts.hpp"
 #include "train/trainer/models/model.hpp"
 
 namespace goban::train::trainer {

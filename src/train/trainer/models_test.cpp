@@ -1,9 +1,8 @@
-#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "train/mesh/layout_cases.hpp"
 #include "train/mesh/optimizer.hpp"
 #include "train/mesh/plan.hpp"
+#include "train/mesh/test_layouts.hpp"
 #include "train/trainer/models/model.hpp"
 #include "train/trainer/training_step.hpp"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "train/trainer/run_files.hpp"
+#include "base/clock.hpp"
 
 namespace goban::train::trainer {
 namespace {
@@ -68,7 +68,7 @@ ProgressSocket& ProgressSocket::operator=(ProgressSocket&& other) noexcept {
 
 void ProgressSocket::report(const Progress& progress) {
   if (socket_ < 0) return;
-  const double now = now_s();
+  const double now = base::steady_s();
   if (progress.step < progress.steps && last_s_ >= 0 && now - last_s_ < kInterval_s) return;
   last_s_ = now;
   send(progress_line(progress));

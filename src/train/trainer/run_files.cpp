@@ -1,27 +1,18 @@
 #include "train/trainer/run_files.hpp"
 
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <unistd.h>
 
+#include "base/clock.hpp"
+#include "base/output_file.hpp"
 #include "base/reports/job_profile.hpp"
 #include "train/mesh/device.hpp"
 
 namespace goban::train::trainer {
 namespace {
-
-base::Status write_whole(const std::string& path, const std::string& text) {
-  const std::string partial = path + ".partial";
-  std::ofstream out(partial, std::ios::binary | std::ios::trunc);
-  out << text << std::flush;
-  std::error_code error;
-  if (out) std::filesystem::rename(partial, path, error);
-  if (!out || error) return base::failed(fmt::format("cannot write '{}'", path));
-  return {};
-}
 
 /// What a device hands to all-reduces in one step.
 int64_t reduced_bytes(const mesh::Plan& plan, int micro_batches) {
@@ -40,11 +31,6 @@ int64_t reduced_bytes(const mesh::Plan& plan, int micro_batches) {
 }
 
 }  // namespace
-
-double now_s() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(now).count();
-}
 
 base::Status write_metrics(const TrainOptions& options, const EpochResult& result) {
   if (options.out.empty()) return {};
@@ -91,7 +77,7 @@ base::Status write_metrics(const TrainOptions& options, const EpochResult& resul
   for (const auto& [name, value] : result.summaries) {
     text += fmt::format("goban_train_summary{{name=\"{}\"}} {}\n", name, value);
   }
-  return write_whole(options.out + "/metrics.prom", text);
+  return base::write_file(options.out + "/metrics.prom", text);
 }
 
 base::Status write_profile(const TrainOptions& options, const EpochResult& result,
@@ -117,7 +103,7 @@ base::Status write_profile(const TrainOptions& options, const EpochResult& resul
   }
   profile.peak_mem_bytes = base::reports::Measured{static_cast<double>(memory.peak_bytes()), 0};
   profile.input_stall_pct = base::reports::Measured{100 * steps.input_s / steps.sum_s, 0};
-  return write_whole(options.out + "/profile.json", base::reports::to_json(profile));
+  return base::write_file(options.out + "/profile.json", base::reports::to_json(profile));
 }
 
 ProgressBar::ProgressBar(bool visible, int64_t epoch, int64_t epochs, int64_t steps)
@@ -129,8 +115,8 @@ ProgressBar::ProgressBar(bool visible, int64_t epoch, int64_t epochs, int64_t st
 void ProgressBar::show(int64_t position, const Progress& progress) {
   constexpr double kInterval = 0.2;
   constexpr size_t kWidth = 24;
-  if (!visible_ || now_s() - last_s_ < kInterval) return;
-  last_s_ = now_s();
+  if (!visible_ || base::steady_s() - last_s_ < kInterval) return;
+  last_s_ = base::steady_s();
   drawn_ = true;
   const auto filled = static_cast<size_t>(position * static_cast<int64_t>(kWidth) / steps_);
   const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');

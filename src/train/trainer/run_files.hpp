@@ -42,7 +42,4 @@ class ProgressBar {
   double last_s_ = 0;
 };
 
-/// Seconds of a clock that never goes back.
-[[nodiscard]] double now_s();
-
 }  // namespace goban::train::trainer

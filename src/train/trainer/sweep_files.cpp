@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fstream>
 
+#include "base/field_splitter.hpp"
 #include "base/number.hpp"
 #include "base/output_file.hpp"
 #include "train/trainer/environment.hpp"
@@ -15,27 +16,9 @@ namespace {
 
 constexpr size_t kColumns = 9;
 
-std::vector<std::string> fields_of(const std::string& line) {
-  std::vector<std::string> out(1);
-  for (const char c : line) {
-    if (c == ',') {
-      out.emplace_back();
-    } else {
-      out.back() += c;
-    }
-  }
-  return out;
-}
-
+/// A field of the CSV; with blanks inside it is quoted too.
 std::string quoted(const std::string& text) {
   return text.find_first_of(",\" ") == std::string::npos ? text : "\"" + text + "\"";
-}
-
-base::Status write_file(const std::string& path, const std::string& text) {
-  auto file = base::OutputFile::create(path);
-  if (!file) return base::failure(file.error());
-  file->buffer() += text;
-  return file->commit();
 }
 
 }  // namespace
@@ -44,17 +27,18 @@ base::Result<std::vector<EpochResult>> read_metrics(const std::string& path) {
   std::vector<EpochResult> out;
   std::ifstream in(path, std::ios::binary);
   std::string line;
+  base::FieldSplitter splitter;
   for (int number = 1; std::getline(in, line); ++number) {
     if (number == 1) continue;
     if (in.eof()) break;  // no end of line: cut off
-    const std::vector<std::string> fields = fields_of(line);
     std::vector<double> values;
-    for (const std::string& field : fields) {
+    const bool whole = splitter.split(line) && splitter.fields().size() == kColumns;
+    for (const std::string_view field : splitter.fields()) {
       const auto value = base::parse_double(field);
       if (!value) break;
       values.push_back(*value);
     }
-    if (fields.size() != kColumns || values.size() != kColumns) {
+    if (!whole || values.size() != kColumns) {
       return base::bad_data({path, number, 0, ""}, "is no line of metrics: '" + line + "'",
                             "remove the run's folder to train it again");
     }
@@ -109,15 +93,15 @@ exec {1}
 
 base::Status write_sweep_files(const SweepOptions& options, int ranks, const SweepResult& result) {
   const std::string script = mpirun_script(options.command, ranks);
-  if (auto s = write_file(options.out + "/sweep.csv", sweep_csv(result.runs)); !s) return s;
-  if (auto s = write_file(options.out + "/run.sh", script); !s) return s;
+  if (auto s = base::write_file(options.out + "/sweep.csv", sweep_csv(result.runs)); !s) return s;
+  if (auto s = base::write_file(options.out + "/run.sh", script); !s) return s;
   SweepReport report;
   report.options = &options;
   report.result = &result;
   report.claims = claims_of(options, result);
   report.environment = environment_rows(ranks, options.train.device);
   report.script = script;
-  return write_file(options.out + "/report.html", sweep_html(report));
+  return base::write_file(options.out + "/report.html", sweep_html(report));
 }
 
 }  // namespace goban::train::trainer

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/clock.hpp"
 #include "train/mesh/device.hpp"
 #include "train/trainer/batches.hpp"
 #include "train/trainer/evaluation.hpp"
@@ -187,7 +188,7 @@ class Run {
   /// One step at `at_.position`: batches, program, statistics. The number of samples.
   base::Result<int64_t> one_step() {
     TrainingStep& part = at_.position < whole_steps_ ? *whole_ : *last_;
-    const double before = now_s();
+    const double before = base::steady_s();
     const int64_t micro = part.step().micro_batch, begin = at_.position * options_.batch_size;
     std::vector<Feeds> feeds;
     double asked = 0;
@@ -195,7 +196,7 @@ class Run {
       feeds.push_back(batches_->train(at_.epoch, begin + i * micro, micro));
       asked += predictions_of(feeds.back());
     }
-    const double fed = now_s();
+    const double fed = base::steady_s();
     const auto values = part.run(feeds, at_.step);
     if (!values) return base::failure(values.error());
     if (!std::isfinite(values->loss)) {
@@ -217,7 +218,7 @@ class Run {
       at_.position = 0;
       ++at_.epoch;
     }
-    const double taken = now_s() - before;
+    const double taken = base::steady_s() - before;
     statistics_.steps += 1;
     statistics_.sum_s += taken;
     statistics_.sum_s2 += taken * taken;
@@ -227,7 +228,7 @@ class Run {
 
   /// From one evaluation to the next.
   base::Result<EpochResult> interval() {
-    const double start = now_s();
+    const double start = base::steady_s();
     int64_t seen = 0;
     right_ = predictions_ = 0;
     const int64_t shown_epoch = at_.epoch + 1;
@@ -255,7 +256,7 @@ class Run {
       now.steps = all_steps();
       now.loss = mean_loss();
       now.accuracy = right_ / std::max(predictions_, 1.0);
-      now.samples_per_s = static_cast<double>(seen) / (now_s() - start);
+      now.samples_per_s = static_cast<double>(seen) / (base::steady_s() - start);
       now.eta_s =
           static_cast<double>((all_steps() - at_.step) * options_.batch_size) / now.samples_per_s;
       if (statistics_.sum_s > 0) {
@@ -265,7 +266,7 @@ class Run {
       socket_.report(now);
     } while (!interval_ends());
     EpochResult result;
-    result.train_s = now_s() - start;
+    result.train_s = base::steady_s() - start;
     result.samples_per_s = static_cast<double>(seen) / result.train_s;
     result.train_loss = mean_loss();
     result.epoch = at_.epoch + (at_.position > 0 ? 1 : 0);

@@ -1,10 +1,10 @@
-// The page of a job history's analysis: headline, contents, sections in the order of the document.
+// The page of `goban analyze`: headline, contents, and sections in document order.
 import { Brand } from '../Brand';
 import type { AnalysisDocument } from '../data/analysis';
-import { toggleTheme, useTheme } from '../theme';
+import { ThemeButton } from '../ThemeButton';
 import { FigurePanel } from './FigurePanel';
 import { Headline, Scalars } from './Numbers';
-import { NotTold } from './Parts';
+import { AbsentItems } from './Parts';
 import { TablePanel } from './SortTable';
 import { useWords, WordsContext, wordsOf } from './words';
 
@@ -15,15 +15,11 @@ interface Part {
 
 function Top({ title }: { title: string }) {
   const words = useWords();
-  const theme = useTheme();
   return (
     <header class="top">
       <div class="top-row">
         <Brand product={words.product} />
-        <button type="button" class="theme" onClick={toggleTheme}
-          aria-label={theme === 'dark' ? words.toLight : words.toDark}>
-          {theme === 'dark' ? words.light : words.dark}
-        </button>
+        <ThemeButton words={words} />
       </div>
       <h1>{title}</h1>
     </header>
@@ -75,7 +71,7 @@ function SectionOf({ report, part }: { report: AnalysisDocument; part: Part }) {
           <FigurePanel key={figure.id} figure={figure} numbers={named(figure.id)} />
         ))}
         {alone.map((table) => <TablePanel key={table.id} table={table} />)}
-        <NotTold absent={of(report.absent)} />
+        <AbsentItems absent={of(report.absent)} />
       </div>
     </section>
   );
@@ -91,7 +87,7 @@ function About() {
   );
 }
 
-/** Sections that hold something, in the order of the document. */
+/** Non-empty sections, in document order. */
 export function partsOf(report: AnalysisDocument): Part[] {
   const all = [report.scalars, report.tables, report.figures, report.absent].flat();
   return report.sections.filter((part) => all.some((item) => item.section === part.key));

@@ -1,11 +1,12 @@
-// A figure with its controls: series on and off, linear or logarithmic, SVG and CSV, its numbers.
+// A figure with its controls: series, linear or logarithmic scales, SVG and CSV export, data table.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { draw, switchesOf } from '../charts/figure/draw';
 import { FigureChart } from '../charts/figure/FigureChart';
 import { svgFile } from '../charts/figure/svg';
 import { useWidth } from '../charts/useWidth';
 import { type Figure, figureCsv, type Table } from '../data/analysis';
-import { lineColor, lineDash } from '../palette';
+import { lineColor } from '../palette';
+import { Swatch } from '../Swatch';
 import { Head } from './Parts';
 import { lightColors, save } from './save';
 import { Rows, SaveTable } from './SortTable';
@@ -31,10 +32,7 @@ function Legend({ figure, hidden, onToggle }: {
         <button key={series.key} type="button" class="policy" aria-pressed={!hidden.has(i)}
           onClick={() => onToggle(i)}>
           {line ? (
-            <svg class="swatch" width="26" height="10" aria-hidden="true">
-              <line x1="1" y1="5" x2="25" y2="5" stroke={`var(${lineColor(i)})`} stroke-width="3"
-                stroke-dasharray={lineDash(i).join(' ')} />
-            </svg>
+            <Swatch run={i} />
           ) : (
             <svg class="swatch" width="12" height="12" aria-hidden="true">
               <rect width="12" height="12" rx="2" fill={`var(${lineColor(i)})`} />

@@ -1,4 +1,4 @@
-// Single numbers: the few that come first, and all of a section beside ABCI's.
+// Scalars: the headline tiles, and the list of a section with the values of ABCI.
 import { cellText, numberText, valueText } from '../charts/figure/numbers';
 import { headlines, type Scalar, scalarsCsv } from '../data/analysis';
 import { QualityLine } from './Parts';
@@ -11,7 +11,7 @@ function text({ value, unit }: Scalar): string {
   return typeof value === 'number' ? valueText(value, unit) : cellText(value);
 }
 
-/** Hours below one as minutes. */
+/** Hours below one are shown as minutes. */
 function short({ value, unit }: Scalar): { value: string; unit: string } {
   if (typeof value !== 'number') return { value: cellText(value), unit: '' };
   if (unit === 'h' && value > 0 && value < 1) return { value: numberText(60 * value), unit: 'min' };

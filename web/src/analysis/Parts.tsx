@@ -1,10 +1,10 @@
-// Small parts that figures and tables share.
+// Small components that figures and tables share.
 import type { ComponentChildren } from 'preact';
 import type { Absent, Quality } from '../data/analysis';
 import { count } from '../format';
 import { useWords } from './words';
 
-/** What the numbers were made of: a bar and a sentence. */
+/** How many records the numbers are based on: a bar and a sentence. */
 export function QualityLine({ quality }: { quality: Quality }) {
   const words = useWords();
   const { used, of, note } = quality;
@@ -18,7 +18,7 @@ export function QualityLine({ quality }: { quality: Quality }) {
           <span class="quality-bar" aria-hidden="true">
             <i style={{ width: `${Math.max(share > 0 ? 2 : 0, 100 * share)}%` }} />
           </span>
-          {used === of ? words.allOf(count(of)) : words.madeOf(count(used), count(of), `${(100 * share).toFixed(digits)} %`)}
+          {used === of ? words.basedOnAll(count(of)) : words.basedOn(count(used), count(of), `${(100 * share).toFixed(digits)} %`)}
         </>
       )}
       {note !== '' && <span class="quality-note">{of > 0 ? '· ' : ''}{note}</span>}
@@ -26,13 +26,13 @@ export function QualityLine({ quality }: { quality: Quality }) {
   );
 }
 
-/** A text in which `words` between backticks are set as code. */
+/** Text in which backticks mark code. */
 export function Text({ text }: { text: string }) {
   const pieces = text.split('`');
   return <>{pieces.map((piece, i) => (i % 2 === 1 && i < pieces.length - 1 ? <code key={i}>{piece}</code> : piece))}</>;
 }
 
-/** The head of a figure or a table: title, its name in the paper, how to read it, quality. */
+/** The header of a figure or table: title, number in the ABCI paper, how to read it, data quality. */
 export function Head({ title, paper, text, quality, children }: {
   title: string; paper: string; text: string; quality: Quality; children?: ComponentChildren;
 }) {
@@ -52,12 +52,12 @@ export function Head({ title, paper, text, quality, children }: {
   );
 }
 
-export function NotTold({ absent }: { absent: Absent[] }) {
+export function AbsentItems({ absent }: { absent: Absent[] }) {
   const words = useWords();
   if (absent.length === 0) return null;
   return (
     <details class="panel absent" open={absent.length <= 3}>
-      <summary>{words.notTold} ({absent.length})</summary>
+      <summary>{words.notAvailable} ({absent.length})</summary>
       <dl>
         {absent.map((item) => (
           <div key={item.id}>

@@ -1,8 +1,9 @@
-// A table that is sorted by its heads and saved as CSV.
+// A sortable table with CSV export.
 import { useMemo, useState } from 'preact/hooks';
 import { cellText, withUnit } from '../charts/figure/numbers';
 import { type Cell, sortedRows, type Table, tableCsv } from '../data/analysis';
 import { count } from '../format';
+import { SortHead, sortState } from '../SortHead';
 import { Head } from './Parts';
 import { save } from './save';
 import { useWords } from './words';
@@ -10,7 +11,8 @@ import { useWords } from './words';
 const SHORT = 12;
 
 interface Order {
-  column: number;
+  /** Index of the column. */
+  key: number;
   descending: boolean;
 }
 
@@ -23,25 +25,16 @@ function Heads({ table, numeric, order, setOrder }: {
   table: Table; numeric: boolean[]; order: Order | null; setOrder: (order: Order) => void;
 }) {
   const words = useWords();
-  const next = (column: number) =>
-    // Numbers are asked for their largest first.
-    setOrder({ column, descending: order?.column === column ? !order.descending : numeric[column]! });
+  const next = (key: number) =>
+    // Numbers sort in descending order first.
+    setOrder({ key, descending: order?.key === key ? !order.descending : numeric[key]! });
   return (
     <thead>
       <tr>
-        {table.columns.map((column, i) => {
-          const state = order?.column !== i ? 'none' : order.descending ? 'descending' : 'ascending';
-          return (
-            <th key={column.key} scope="col" aria-sort={state} class={numeric[i] ? 'number' : ''}>
-              <button type="button" onClick={() => next(i)} title={words.sortBy(column.label)}>
-                {withUnit(column.label, column.unit)}
-                <span class="sort-mark" aria-hidden="true">
-                  {state === 'none' ? '↕' : state === 'ascending' ? '▲' : '▼'}
-                </span>
-              </button>
-            </th>
-          );
-        })}
+        {table.columns.map((column, i) => (
+          <SortHead key={column.key} text={withUnit(column.label, column.unit)} class={numeric[i] ? 'number' : ''}
+            state={order ? sortState(order, i) : 'none'} onSort={() => next(i)} title={words.sortBy(column.label)} />
+        ))}
       </tr>
     </thead>
   );
@@ -53,7 +46,7 @@ export function Rows({ table }: { table: Table }) {
   const [all, setAll] = useState(false);
   const numeric = useMemo(() => table.columns.map((_, i) => isNumeric(table, i)), [table]);
   const rows: Cell[][] = useMemo(
-    () => (order ? sortedRows(table.rows, order.column, order.descending) : table.rows), [table, order]);
+    () => (order ? sortedRows(table.rows, order.key, order.descending) : table.rows), [table, order]);
   const shown = all ? rows : rows.slice(0, SHORT);
   return (
     <>

@@ -1,4 +1,4 @@
-// Hands the reader a file that the page made.
+// Saves files that the page generates.
 import type { Colors } from '../charts/figure/svg';
 import { HEAT_STOPS } from '../charts/HeatMap';
 import { heatScale } from '../palette';
@@ -13,11 +13,11 @@ export function save(name: string, type: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** The light colours, whatever the page shows now: files go onto paper. */
+/** The colours of the light theme, whatever the current theme: saved files are for print. */
 export function lightColors(): Colors {
   const root = document.documentElement;
   const before = root.dataset['theme'];
-  root.dataset['theme'] = 'light'; // nothing is painted before it is back
+  root.dataset['theme'] = 'light'; // restored before the next paint
   const stops = heatScale(HEAT_STOPS.map(color));
   const names = [...Array(7).keys()].map((i) => `--line-${i}`);
   const colors = new Map(

@@ -1,24 +1,21 @@
-// The words of the page itself, in the languages of reports. Words of the report are in its document.
+// Texts of the page itself in English and Japanese. Texts of the report are in its document.
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { BoxWords } from '../charts/figure/frame';
+import { THEME_ENGLISH, type ThemeWords } from '../theme_words';
 
-export interface Words extends BoxWords {
+export interface Words extends BoxWords, ThemeWords {
   product: string;
   skip: string;
-  toLight: string;
-  toDark: string;
-  light: string;
-  dark: string;
   contents: string;
   headline: string;
   paper: (text: string) => string;
   inPaper: (text: string) => string;
-  madeOf: (used: string, of: string, share: string) => string;
-  allOf: (of: string) => string;
+  basedOn: (used: string, of: string, share: string) => string;
+  basedOnAll: (of: string) => string;
   numbers: string;
   numbersOf: string;
-  notTold: string;
+  notAvailable: string;
   remarks: string;
   warning: string;
   note: string;
@@ -33,8 +30,6 @@ export interface Words extends BoxWords {
   sortBy: (column: string) => string;
   showAll: (rows: string) => string;
   showFewer: string;
-  value: string;
-  noSeries: string;
   about: string;
   aboutText: string[];
 }
@@ -42,41 +37,36 @@ export interface Words extends BoxWords {
 const ENGLISH: Words = {
   product: 'job history report',
   skip: 'Skip to the results',
-  toLight: 'Use light colours',
-  toDark: 'Use dark colours',
-  light: '☀ Light',
-  dark: '☾ Dark',
+  ...THEME_ENGLISH,
   contents: 'Contents',
   headline: 'At a glance',
   paper: (text) => `ABCI 2019: ${text}`,
   inPaper: (text) => `ABCI paper: ${text}`,
-  madeOf: (used, of, share) => `from ${used} of ${of} records (${share})`,
-  allOf: (of) => `from all ${of} records`,
-  numbers: 'Single numbers',
-  numbersOf: 'Numbers of this figure',
-  notTold: 'Not told, and why',
-  remarks: 'Remarks on the input',
+  basedOn: (used, of, share) => `based on ${used} of ${of} records (${share})`,
+  basedOnAll: (of) => `based on all ${of} records`,
+  numbers: 'Key figures',
+  numbersOf: 'Data of this figure',
+  notAvailable: 'Not available, and why',
+  remarks: 'Notes on the input',
   warning: 'Warning',
   note: 'Note',
-  hint: 'Point at the picture, or focus it and use the arrow keys.',
+  hint: 'Point at the figure, or focus it and use the arrow keys.',
   logOf: (axis) => `Scale of ${axis}`,
-  logColors: 'Scale of the colours',
+  logColors: 'Colour scale',
   linear: 'linear',
   log: 'log',
-  series: 'Shown',
+  series: 'Series shown',
   saveSvg: 'SVG',
   saveCsv: 'CSV',
   sortBy: (column) => `Sort by ${column}`,
   showAll: (rows) => `Show all ${rows} rows`,
   showFewer: 'Show fewer rows',
-  value: 'value',
-  noSeries: 'Everything is switched off.',
   about: 'About this page',
   aboutText: [
-    'Everything is in this file: it asks no network and keeps nothing.',
-    'SVG and CSV save what a picture or a table shows; names of columns in CSV files are those of tables/*.csv.',
-    'A dash is a value that is not known; it is never a zero.',
-    'What every figure means: docs/analyze.md.',
+    'This file is self-contained: it loads nothing from a network and stores nothing.',
+    'SVG and CSV save a figure or a table as shown. Column names in CSV files are those of tables/*.csv.',
+    'A dash marks an unknown value. It is never a zero.',
+    'docs/analyze.md defines every figure.',
   ],
   median: 'median',
   mean: 'mean',
@@ -96,11 +86,11 @@ const JAPANESE: Words = {
   headline: '概要',
   paper: (text) => `ABCI 2019年度: ${text}`,
   inPaper: (text) => `ABCI論文: ${text}`,
-  madeOf: (used, of, share) => `${of}件中${used}件 (${share}) による`,
-  allOf: (of) => `全${of}件による`,
+  basedOn: (used, of, share) => `${of}件中${used}件 (${share}) による`,
+  basedOnAll: (of) => `全${of}件による`,
   numbers: '主な数値',
   numbersOf: 'この図の数値',
-  notTold: '求められなかった項目とその理由',
+  notAvailable: '求められなかった項目とその理由',
   remarks: '入力に関する注記',
   warning: '警告',
   note: '注記',
@@ -115,8 +105,6 @@ const JAPANESE: Words = {
   sortBy: (column) => `${column}で並べ替え`,
   showAll: (rows) => `全${rows}行を表示`,
   showFewer: '一部の行だけを表示',
-  value: '値',
-  noSeries: 'すべて非表示です。',
   about: 'このページについて',
   aboutText: [
     'すべてのデータはこのファイルに含まれ、ネットワークには接続しません。',

@@ -1,4 +1,4 @@
-// Rows of GPUs by time, coloured by the share of time in which they were held.
+// A heat map of GPUs or nodes over time, coloured by the share of time held.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { axisTime } from '../format';
 import { heatScale } from '../palette';
@@ -6,14 +6,14 @@ import { color, onThemeChange } from '../theme';
 import { timeMarks } from './axis';
 import { useWidth } from './useWidth';
 
-export interface HeatMapProps {
+interface HeatMapProps {
   label: string;
   rowLabels: string[];
   columns: number;
-  /** Columns of the widest run, so that all runs have one time axis. */
+  /** Columns of the longest run, so that all runs share one time axis. */
   columnsMax: number;
   stepS: number;
-  /** 0 to 100, row by row. */
+  /** 0 to 100, in row-major order. */
   percent: Uint32Array;
   cellText: (row: number, column: number) => string;
 }
@@ -22,7 +22,7 @@ const LEFT = 12;
 const BOTTOM = 28;
 export const HEAT_STOPS = ['--heat-0', '--heat-1', '--heat-2', '--heat-3', '--heat-4'];
 
-/** The cells as a picture, one pixel each. */
+/** The cells as an image, one pixel per cell. */
 function picture(props: HeatMapProps, scale: Uint8ClampedArray): HTMLCanvasElement {
   const rows = props.rowLabels.length;
   const canvas = document.createElement('canvas');
@@ -80,7 +80,7 @@ export function HeatMap(props: HeatMapProps) {
       if (canvas.current && width > 0) draw(canvas.current, props, width, height);
     };
     redraw();
-    return onThemeChange(redraw); // at once, for a printer does not wait
+    return onThemeChange(redraw); // at once, because printing does not wait
   }, [width, props.percent]);
 
   const point = (event: PointerEvent) => {

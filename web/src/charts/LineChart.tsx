@@ -1,72 +1,34 @@
-// Lines of all policies over one x: time, or a logarithmic scale of durations.
+// A line chart with one line per policy over time or over a logarithmic scale of durations.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { axisTime } from '../format';
 import { lineColor, lineDash } from '../palette';
-import { color, onThemeChange } from '../theme';
-import { logTimeMarks, timeMarks } from './axis';
+import { color } from '../theme';
+import { logDurationAxis, mountPlot, moveCursor, timeAxis, valueAxis } from './plot';
 
 export interface Line {
   label: string;
-  /** Number of the policy, for its colour and dash. */
+  /** Index of the policy; selects colour and dash pattern. */
   run: number;
-  /** As long as x; null where the line has ended. */
+  /** As long as x; null after the end of the line. */
   values: (number | null)[];
   visible: boolean;
 }
 
 export interface LineChartProps {
-  /** What it shows, for those who cannot see it. */
+  /** Description for screen readers. */
   label: string;
   x: number[];
   lines: Line[];
   xKind: 'time' | 'log-duration';
   xText: (x: number) => string;
   yText: (y: number) => string;
-  /** On the axis, if it is another. */
+  /** Text on the axis, if different from `yText`. */
   yAxisText?: (y: number) => string;
-  /** Upper end of the y axis; told by the data if left out. */
+  /** Upper end of the y axis; default: from the data. */
   yMax?: number;
-  /** Charts with the same key move their cursors together. */
+  /** Charts with the same key share a cursor. */
   syncKey?: string;
   height?: number;
-}
-
-const MARK_WIDTH = 78;
-
-function marksOn(u: uPlot): number {
-  return Math.max(2, Math.floor(u.bbox.width / devicePixelRatio / MARK_WIDTH));
-}
-
-function anyAxis(): uPlot.Axis {
-  return {
-    stroke: () => color('--muted'),
-    grid: { stroke: () => color('--grid'), width: 1 },
-    ticks: { stroke: () => color('--grid'), width: 1, size: 5 },
-    font: '12px system-ui, sans-serif',
-    size: 30,
-  };
-}
-
-/** Seconds since the first submit. */
-export function timeAxis(): uPlot.Axis {
-  return {
-    ...anyAxis(),
-    splits: (u, _axis, min, max) => timeMarks(min, max, marksOn(u)).at,
-    values: (u, splits) => {
-      const { step } = timeMarks(u.scales['x']!.min!, u.scales['x']!.max!, marksOn(u));
-      return splits.map((at) => axisTime(at, step));
-    },
-  };
-}
-
-function logDurationAxis(): uPlot.Axis {
-  return {
-    ...anyAxis(),
-    splits: (u, _axis, min, max) => logTimeMarks(min, max, (max / min) ** (1 / marksOn(u))),
-    filter: (_u, splits) => splits,
-    values: (_u, splits) => splits.map((at) => axisTime(at, at >= 86400 ? 86400 : 1)),
-  };
 }
 
 function options(props: LineChartProps, width: number): uPlot.Options {
@@ -95,14 +57,11 @@ function options(props: LineChartProps, width: number): uPlot.Options {
     },
     axes: [
       log ? logDurationAxis() : timeAxis(),
-      {
-        stroke: () => color('--muted'),
-        grid: { stroke: () => color('--grid'), width: 1 },
-        ticks: { show: false },
+      valueAxis({
         font: '12px system-ui, sans-serif',
         size: (_u, texts) => Math.max(52, ...(texts ?? []).map((text) => 12 + 6.8 * text.length)),
         values: (_u, splits) => splits.map(props.yAxisText ?? props.yText),
-      },
+      }),
     ],
     series: [
       {},
@@ -119,13 +78,13 @@ function options(props: LineChartProps, width: number): uPlot.Options {
   };
 }
 
-/** Where the cursor is and what the lines are there. */
+/** The x and y values at the cursor. */
 function Reading(props: LineChartProps & { at: number | null }) {
   const shown = props.at === null ? [] : props.lines.filter((line) => line.visible);
   return (
     <p class="reading" aria-live="polite">
       {props.at === null ? (
-        <span class="hint">Point at the picture, or focus it and use the arrow keys.</span>
+        <span class="hint">Point at the chart, or focus it and use the arrow keys.</span>
       ) : (
         <strong>{props.xText(props.x[props.at] ?? 0)}</strong>
       )}
@@ -150,23 +109,15 @@ export function LineChart(props: LineChartProps) {
   useEffect(() => {
     const element = host.current;
     if (!element) return undefined;
-    const built = options(props, element.clientWidth);
-    built.hooks = {
+    const hooks: uPlot.Hooks.Arrays = {
       setCursor: [(u) => setAt(u.cursor.idx ?? null)],
       draw: [() => (element.dataset['drawn'] = 'true')],
     };
-    const plot = new uPlot(built, [props.x, ...props.lines.map((line) => line.values)], element);
+    const { plot, remove } = mountPlot(element, (width) => ({ ...options(props, width), hooks }),
+      [props.x, ...props.lines.map((line) => line.values)]);
     chart.current = plot;
-    const resize = new ResizeObserver(() => {
-      const width = element.clientWidth;
-      if (width > 0 && width !== plot.width) plot.setSize({ width, height: plot.height });
-    });
-    resize.observe(element);
-    const forget = onThemeChange(() => plot.redraw(false, true));
     return () => {
-      forget();
-      resize.disconnect();
-      plot.destroy();
+      remove();
       chart.current = null;
     };
   }, [props.x]);
@@ -180,22 +131,10 @@ export function LineChart(props: LineChartProps) {
     });
   }, [visible]);
 
-  const onKeyDown = (event: KeyboardEvent) => {
-    const plot = chart.current;
-    const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20 }[event.key];
-    if (!plot || (step === undefined && event.key !== 'Home' && event.key !== 'End')) return;
-    event.preventDefault();
-    const last = props.x.length - 1;
-    const from = plot.cursor.idx ?? Math.floor(last / 2);
-    const to = event.key === 'Home' ? 0 : event.key === 'End' ? last : from + (step ?? 0);
-    const index = Math.max(0, Math.min(last, to));
-    plot.setCursor({ left: plot.valToPos(props.x[index]!, 'x'), top: plot.over.clientHeight / 2 });
-  };
-
   return (
     <>
       <div class="chart" ref={host} role="img" tabIndex={0} aria-label={props.label}
-        onKeyDown={onKeyDown} />
+        onKeyDown={(event) => chart.current && moveCursor(chart.current, event)} />
       <Reading {...props} at={at} />
     </>
   );

@@ -1,17 +1,17 @@
-// Names by names: a coloured cell for each pair, and a mark on those that happened.
+// A matrix of names by names: a coloured cell per pair, with an optional mark.
 import { useRef, useState } from 'preact/hooks';
 import { useWidth } from './useWidth';
 
 export interface MatrixCell {
-  /** -1 to 1, from the colour of losses over that of no difference to the colour of gains. */
+  /** -1 (loss) over 0 (neutral) to 1 (gain). */
   tone: number;
   kind: 'measured' | 'never' | 'unknown';
-  /** Radius of the mark, in cells; 0: none. */
+  /** Radius of the mark, in cells; 0: no mark. */
   mark: number;
 }
 
-export interface MatrixProps {
-  /** What it shows, for those who cannot see it. */
+interface MatrixProps {
+  /** Description for screen readers. */
   label: string;
   names: string[];
   cell: (row: number, column: number) => MatrixCell;
@@ -21,14 +21,14 @@ export interface MatrixProps {
 const CHAR = 6.7;
 const STEPS = 12;
 
-/** A fill of the style sheet for a tone, so that both themes have their colours. */
+/** A fill for a tone as CSS, valid in both themes. */
 export function toneFill(tone: number): string {
   const share = Math.round((Math.abs(tone) * STEPS)) / STEPS;
   const end = tone < 0 ? '--tone-loss' : '--tone-gain';
   return `color-mix(in oklab, var(${end}) ${Math.round(100 * share)}%, var(--tone-even))`;
 }
 
-/** Once a page: what marks cells without a number, whatever their colours look like. */
+/** Fill patterns of cells without a value; needed once per page. */
 export function MatrixPatterns() {
   return (
     <svg width="0" height="0" style={{ position: 'absolute' }} aria-hidden="true">

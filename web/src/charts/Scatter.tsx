@@ -1,4 +1,4 @@
-// A point for each policy between two figures, with its name beside it.
+// A scatter plot of two metrics with one labelled point per policy.
 import { useRef } from 'preact/hooks';
 import { lineColor } from '../palette';
 import { type Box, paddedRange, placeLabels, roundMarks, spotsOf } from './scatter';
@@ -9,19 +9,19 @@ export interface ScatterPoint {
   name: string;
   x: number;
   y: number;
-  /** Drawn filled; others are hollow. */
+  /** Whether the point is filled. */
   front: boolean;
 }
 
-export interface ScatterProps {
-  /** What it shows, for those who cannot see it. */
+interface ScatterProps {
+  /** Description for screen readers. */
   label: string;
   points: ScatterPoint[];
   xTitle: string;
   yTitle: string;
   xText: (x: number) => string;
   yText: (y: number) => string;
-  /** Lines through this run. */
+  /** Run marked by dashed lines. */
   reference: number;
 }
 
@@ -56,12 +56,12 @@ function Axes({ width, x, y, props }: {
       ))}
       <text class="axis-title" x={width - RIGHT} y={HEIGHT - 6} text-anchor="end">{props.xTitle} →</text>
       <text class="axis-title" x={LEFT} y={14}>↑ {props.yTitle}</text>
-      <text class="corner" x={LEFT + 8} y={bottom - 9}>less energy, sooner done</text>
+      <text class="corner" x={LEFT + 8} y={bottom - 9}>less energy, shorter JCT</text>
     </>
   );
 }
 
-/** The side of its box that a text begins at: the one at its spot. */
+/** Text anchor of a label: the side that faces its spot. */
 function anchor(box: Box, spot: number) {
   if (box.x > spot) return { x: box.x, 'text-anchor': 'start' } as const;
   if (box.x + box.width < spot) return { x: box.x + box.width, 'text-anchor': 'end' } as const;
@@ -101,7 +101,7 @@ function Plot({ props, width }: { props: ScatterProps; width: number }) {
       )}
       {spots.map((spot, s) => (
         <g key={spot.points.join()}>
-          {/* Policies at one place are rings around each other. */}
+          {/* Policies at the same place are concentric rings. */}
           {[...spot.points].reverse().map((i) => {
             const place = spot.points.indexOf(i);
             const color = `var(${lineColor(points[i]!.run)})`;

@@ -1,20 +1,20 @@
-// One policy's share over time as a low filled strip. Strips with the same key share their cursor.
+// One policy's share over time as a low filled chart. Strips with the same sync key share a cursor.
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { lineColor } from '../palette';
-import { color, onThemeChange } from '../theme';
-import { timeAxis } from './LineChart';
+import { color } from '../theme';
+import { mountPlot, moveCursor, timeAxis, valueAxis } from './plot';
 
-export interface StripProps {
+interface StripProps {
   label: string;
   run: number;
   x: number[];
   /** In [0, 1]; null where the run has ended. */
   values: (number | null)[];
-  /** Whether the marks of the time axis stand below. */
+  /** Whether the time axis has labels. */
   axis: boolean;
   syncKey: string;
-  /** Called with the index under the cursor. */
+  /** Called with the index at the cursor. */
   onCursor: (at: number | null) => void;
 }
 
@@ -31,15 +31,12 @@ function options(props: StripProps, width: number): uPlot.Options {
     scales: { x: { time: false }, y: { range: [0, 1] } },
     axes: [
       { ...timeAxis(), size: props.axis ? AXIS : 0, ...(props.axis ? {} : { values: () => [] }) },
-      {
-        stroke: () => color('--muted'),
-        grid: { stroke: () => color('--grid'), width: 1 },
-        ticks: { show: false },
+      valueAxis({
         font: '11px system-ui, sans-serif',
         size: 52,
         splits: [0, 0.5, 1],
         values: () => ['0 %', '', '100 %'],
-      },
+      }),
     ],
     series: [
       {},
@@ -56,34 +53,21 @@ function options(props: StripProps, width: number): uPlot.Options {
 
 export function Strip(props: StripProps) {
   const host = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot | null>(null);
   useEffect(() => {
     const element = host.current;
     if (!element) return undefined;
-    const built = options(props, element.clientWidth);
-    built.hooks = { setCursor: [(u) => props.onCursor(u.cursor.idx ?? null)] };
-    const plot = new uPlot(built, [props.x, props.values], element);
+    const hooks: uPlot.Hooks.Arrays = { setCursor: [(u) => props.onCursor(u.cursor.idx ?? null)] };
+    const { plot, remove } = mountPlot(element, (width) => ({ ...options(props, width), hooks }), [props.x, props.values]);
+    chart.current = plot;
     element.dataset['drawn'] = 'true';
-    const resize = new ResizeObserver(() => {
-      const width = element.clientWidth;
-      if (width > 0 && width !== plot.width) plot.setSize({ width, height: plot.height });
-    });
-    resize.observe(element);
-    const forget = onThemeChange(() => plot.redraw(false, true));
-    const onKeyDown = (event: KeyboardEvent) => {
-      const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -20, PageDown: 20 }[event.key];
-      if (step === undefined) return;
-      event.preventDefault();
-      const from = plot.cursor.idx ?? Math.floor(props.x.length / 2);
-      const to = Math.max(0, Math.min(props.x.length - 1, from + step));
-      plot.setCursor({ left: plot.valToPos(props.x[to]!, 'x'), top: plot.over.clientHeight / 2 });
-    };
-    element.addEventListener('keydown', onKeyDown);
     return () => {
-      element.removeEventListener('keydown', onKeyDown);
-      forget();
-      resize.disconnect();
-      plot.destroy();
+      remove();
+      chart.current = null;
     };
   }, [props.x, props.axis]);
-  return <div class="strip" ref={host} role="img" tabIndex={0} aria-label={props.label} />;
+  return (
+    <div class="strip" ref={host} role="img" tabIndex={0} aria-label={props.label}
+      onKeyDown={(event) => chart.current && moveCursor(chart.current, event)} />
+  );
 }

@@ -1,4 +1,4 @@
-// Marks of time axes at numbers that people think in.
+// Ticks of time axes at round times.
 
 const STEPS = [
   1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600,
@@ -6,8 +6,8 @@ const STEPS = [
   1800 * 86400, 3600 * 86400,
 ];
 
-/** Distance of marks so that at most `marks` of them fit between 0 and `span`. */
-export function timeStep(span: number, marks: number): number {
+/** Tick distance such that at most `marks` ticks fit into `span`. */
+function timeStep(span: number, marks: number): number {
   return STEPS.find((step) => span / step <= marks) ?? STEPS[STEPS.length - 1]!;
 }
 
@@ -22,7 +22,7 @@ const LOG_MARKS = [
   1, 10, 60, 600, 3600, 6 * 3600, 86400, 5 * 86400, 30 * 86400, 365 * 86400, 3650 * 86400,
 ];
 
-/** Marks on a logarithmic scale of seconds, at least `gap` (a ratio) apart. */
+/** Ticks on a logarithmic scale of seconds, at least the ratio `gap` apart. */
 export function logTimeMarks(min: number, max: number, gap: number): number[] {
   const marks: number[] = [];
   for (const mark of LOG_MARKS) {

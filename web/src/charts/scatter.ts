@@ -1,4 +1,4 @@
-// Where points, marks and labels of a scatter plot go.
+// Layout of points, ticks and labels in a scatter plot.
 
 /** About `count` round numbers in [min, max]. */
 export function roundMarks(min: number, max: number, count: number): number[] {
@@ -11,7 +11,7 @@ export function roundMarks(min: number, max: number, count: number): number[] {
   return marks;
 }
 
-/** The ends of an axis with room around the values; not at 0, unless the values are. */
+/** The range of an axis with padding. It does not start at 0 unless the values do. */
 export function paddedRange(values: number[]): [number, number] {
   const least = Math.min(...values);
   const most = Math.max(...values);
@@ -31,7 +31,7 @@ export interface Spot {
   points: number[];
 }
 
-/** Points closer than `near` are one spot, for their labels would hide each other. */
+/** Groups points closer than `near` into one spot, because their labels would overlap. */
 export function spotsOf(points: { x: number; y: number }[], near: number): Spot[] {
   const spots: Spot[] = [];
   points.forEach((point, index) => {
@@ -59,7 +59,7 @@ function outside(box: Box, room: Box): number {
   return Math.max(0, box.width * box.height - overlap(box, room) - 1e-6);
 }
 
-/** A box for each label beside its spot, where it hides least of the others. */
+/** Places each label next to its spot, where it overlaps least. */
 export function placeLabels(
   spots: { x: number; y: number; radius: number }[], sizes: { width: number; height: number }[],
   room: Box,

@@ -1,8 +1,8 @@
-// The width of the element that a picture stands in, as the window changes.
+// The current width of an element.
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-/** 0 before the first paint. */
+/** Width in CSS pixels; 0 before the first paint. */
 export function useWidth(element: RefObject<HTMLElement>): number {
   const [width, setWidth] = useState(0);
   useEffect(() => {

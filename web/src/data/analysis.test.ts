@@ -1,4 +1,4 @@
-// The analysis document: what is refused, CSV as the program writes it, orders of tables.
+// The analysis document: version check, CSV export, sorting of tables.
 import { expect, it } from 'vitest';
 import { wordsOf } from '../analysis/words';
 import {

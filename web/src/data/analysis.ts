@@ -1,9 +1,10 @@
-// The report of `goban analyze` (report.json, schema in docs/analyze.md) as it stands in the page.
+// The report of `goban analyze` as embedded in the page (report.json, schema in docs/analyze.md).
+import { isOf, parseOf } from './schema';
 
 export type FigureKind = 'bar' | 'stacked-bar' | 'line' | 'step' | 'scatter' | 'box' | 'heatmap';
 export type Cell = number | string | null;
 
-/** What numbers were made of; `of` = 0 says nothing. */
+/** How many records the numbers are based on: `used` of `of`. `of` = 0: not stated. */
 export interface Quality {
   used: number;
   of: number;
@@ -22,7 +23,7 @@ export interface Table {
   title: string;
   paper: string;
   text: string;
-  /** The numbers of the figure of the same id. */
+  /** The table holds the data of the figure with the same id. */
   detail: boolean;
   columns: Column[];
   rows: Cell[][];
@@ -47,7 +48,7 @@ export interface Box {
   outliers: number[];
 }
 
-/** A number that is not known is null. */
+/** Unknown values are null. */
 export interface Series {
   key: string;
   label: string;
@@ -76,7 +77,7 @@ export interface Scalar {
   label: string;
   value: Cell;
   unit: string;
-  /** The value of ABCI in 2019; empty: beyond the paper. */
+  /** The value of ABCI in 2019; empty if the paper has none. */
   paper: string;
   text: string;
   quality: Quality;
@@ -102,23 +103,17 @@ export interface AnalysisDocument {
   remarks: { level: 'note' | 'warning'; text: string }[];
 }
 
-const SCHEMA = 'goban-analysis/1';
-
-/** Whether an embedded document is one of `goban analyze`. */
+/** Whether the embedded document is a report of `goban analyze`. */
 export function isAnalysis(json: string): boolean {
-  return /^\s*\{\s*"schema"\s*:\s*"goban-analysis\//.test(json);
+  return isOf(json, 'goban-analysis');
 }
 
-/** Errors: throws a sentence for the reader if it is of another version. */
+/** Errors: throws if the document has another version. */
 export function parseAnalysis(json: string): AnalysisDocument {
-  const document = JSON.parse(json) as AnalysisDocument;
-  if (document.schema !== SCHEMA) {
-    throw new Error(`This page reads ${SCHEMA}, and its data is ${document.schema}.`);
-  }
-  return document;
+  return parseOf(json, 'goban-analysis/1');
 }
 
-/** The numbers that readers look for first, best first; a report holds some of them. */
+/** Keys of the scalars to show first, most important first. A report has some of them. */
 const HEADLINES = [
   'analysed_jobs', 'analysed_share', 'used_of_known', 'busy_of_known', 'mean_held_share',
   'median_wait', 'one_gpu_share', 'multi_node_share', 'multi_node_hours_share',
@@ -132,7 +127,7 @@ export function headlines(scalars: Scalar[], most: number): Scalar[] {
   return (found.length > 0 ? found : scalars).slice(0, most);
 }
 
-/** As the program writes numbers: 0.00001 is shorter as 1e-05. */
+/** Formats a number as the program does in CSV files: 0.00001 is shorter as 1e-05. */
 function numberField(value: number): string {
   const plain = String(value);
   if (value === 0 || Math.abs(value) >= 1) return plain;
@@ -151,12 +146,12 @@ function csv(rows: (Cell | undefined)[][]): string {
   return rows.map((row) => `${row.map(csvField).join(',')}\n`).join('');
 }
 
-/** As in tables/ID.csv. */
+/** Same content as tables/ID.csv. */
 export function tableCsv(table: Table): string {
   return csv([table.columns.map((column) => column.key), ...table.rows]);
 }
 
-/** As in figures/ID.csv. */
+/** Same content as figures/ID.csv. */
 export function figureCsv(figure: Figure): string {
   if (figure.kind === 'box') {
     return csv([
@@ -175,7 +170,7 @@ export function figureCsv(figure: Figure): string {
   ]);
 }
 
-/** As in tables/scalars.csv. */
+/** Same content as tables/scalars.csv. */
 export function scalarsCsv(scalars: Scalar[]): string {
   return csv([
     ['key', 'value', 'unit', 'paper', 'used', 'of'],
@@ -185,7 +180,7 @@ export function scalarsCsv(scalars: Scalar[]): string {
   ]);
 }
 
-/** Numbers before texts, unknown last in both directions. */
+/** Sorts numbers before strings; unknown values come last in both directions. */
 export function sortedRows(rows: Cell[][], column: number, descending: boolean): Cell[][] {
   const sign = descending ? -1 : 1;
   const compare = (a: Cell, b: Cell): number => {

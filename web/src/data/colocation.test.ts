@@ -4,7 +4,7 @@ import {
 } from './colocation';
 import type { ReportDocument } from './document';
 
-// a beside b: a takes 1.25x, b twice as long; a beside itself never; b beside itself not measured.
+// a with b: slowdowns 1.25 and 2; a with itself: excluded; b with itself: not measured.
 const SLOWDOWNS = [-1, 1.25, 2, 0];
 
 describe('a cell', () => {

@@ -1,4 +1,4 @@
-// Cells of the co-location matrix: what two applications on one GPU do to each other.
+// Cells of the co-location matrix: how much two applications on one GPU slow each other down.
 
 import { numbersOf, type ReportDocument } from './document';
 
@@ -11,15 +11,15 @@ export type Measure = 'rates' | 'slowdown';
 
 export interface Cell {
   kind: CellKind;
-  /** Time of the row's application beside the column's / alone. */
+  /** Time of the row application next to the column application / alone. */
   rowSlowdown: number;
-  /** That of the column's application. */
+  /** The same for the column application. */
   columnSlowdown: number;
-  /** Work of both a second, in units of one alone: 1 is what taking turns gives. */
+  /** Combined throughput in units of one application alone. Time slicing gives 1. */
   rates: number;
 }
 
-/** `slowdowns` row by row: 0 = not measured, below 0 = never. */
+/** `slowdowns` is in row-major order; 0: not measured, negative: excluded. */
 export function cellOf(slowdowns: ArrayLike<number>, apps: number, row: number, column: number): Cell {
   const rowSlowdown = slowdowns[row * apps + column] ?? 0;
   const columnSlowdown = slowdowns[column * apps + row] ?? 0;
@@ -35,8 +35,8 @@ export function cellOf(slowdowns: ArrayLike<number>, apps: number, row: number, 
 }
 
 /**
- * -1 to 1: 0 is what taking turns gives, 1 as if each were alone, -1 half of taking turns or less.
- * One scale for both measures: a slowdown of 2 is taking turns, too.
+ * Position on the colour scale, -1 to 1. 0: same as time slicing; 1: no slowdown; -1: half of time
+ * slicing or less. Both measures share the scale, because time slicing is a slowdown of 2.
  */
 export function tone(cell: Cell, measure: Measure): number {
   const rates = measure === 'rates' ? cell.rates : 2 / cell.rowSlowdown;
@@ -47,11 +47,11 @@ export interface CellCounts {
   measured: number;
   never: number;
   unknown: number;
-  /** Pairs that were together on a GPU. */
+  /** Pairs that were co-located. */
   met: number;
 }
 
-/** Of unordered pairs, an application beside itself among them. */
+/** Counts unordered pairs, including an application with itself. */
 export function countPairs(
   slowdowns: ArrayLike<number>, together: ArrayLike<number>, apps: number,
 ): CellCounts {
@@ -65,17 +65,17 @@ export function countPairs(
   return counts;
 }
 
-/** Radius of the mark of a pair that met, in cells: its area grows with the time together. */
+/** Radius of the mark of a co-located pair, in cells. Its area grows with the co-located time. */
 export function markRadius(hours: number, hoursMax: number): number {
   return hours > 0 && hoursMax > 0 ? 0.11 + 0.27 * Math.sqrt(hours / hoursMax) : 0;
 }
 
-/** "ResNet-18@batch 16" -> "ResNet-18 · 16": the matrix has little room. */
+/** "ResNet-18@batch 16" -> "ResNet-18 · 16": a short label for the matrix. */
 export function shortName(app: string): string {
   return app.replace(/@batch (\d+)$/, ' · $1').replace('@', ' · ');
 }
 
-/** The run that launched most jobs beside others: the one to look at first. */
+/** Index of the run with the most co-located launches; it is shown first. */
 export function mostShared({ runs }: ReportDocument): number {
   const launches = runs.map((run) =>
     Object.values(numbersOf(run, 'prediction_levels')).reduce((sum, jobs) => sum + jobs, 0),

@@ -1,4 +1,4 @@
-// Columns of a report document: base64 of gzip of byte planes (docs/report.md).
+// Packed columns of a report document: byte planes, gzip, base64 (docs/report.md).
 
 export type WholeType = 'u8' | 'u16' | 'u32';
 
@@ -25,7 +25,7 @@ export interface TextColumn {
 
 const WIDTH = { u8: 1, u16: 2, u32: 4, f32: 4 } as const;
 
-export async function unpack(data: string): Promise<Uint8Array<ArrayBuffer>> {
+async function unpack(data: string): Promise<Uint8Array<ArrayBuffer>> {
   const text = atob(data);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
@@ -33,7 +33,7 @@ export async function unpack(data: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Values whose first bytes come first, then all second bytes, and so on. */
+/** Joins byte planes: the first bytes of all values, then all second bytes, and so on. */
 export function joinPlanes(bytes: Uint8Array, count: number, width: number): Uint32Array<ArrayBuffer> {
   if (bytes.length !== count * width) {
     throw new Error(`a column of ${count} values has ${bytes.length} bytes, not ${count * width}`);
@@ -65,7 +65,7 @@ export async function textValues(column: TextColumn): Promise<string[]> {
   const [bytes, lengths] = await Promise.all([unpack(column.data), wholeValues(column.lengths)]);
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const whole = decoder.decode(bytes);
-  // Where every letter is one byte, cutting the whole text is ten times as fast.
+  // If every character is one byte, slicing the decoded text is ten times as fast.
   const oneByte = whole.length === bytes.length && !whole.includes('\uFFFD');
   const values: string[] = [];
   let at = 0;

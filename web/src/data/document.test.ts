@@ -21,6 +21,6 @@ describe('figures', () => {
 
 it('refuses what is no report, or of another version', () => {
   expect(() => parseDocument(' ')).toThrow(/no report/);
-  expect(() => parseDocument('[]')).toThrow(/no report of goban/);
+  expect(() => parseDocument('[]')).toThrow(/not a goban report/);
   expect(() => parseDocument('{"schema":"goban-report","version":99}')).toThrow(/version 1, not .* 99/);
 });

@@ -1,7 +1,7 @@
-// The report document (schema in docs/report.md) as it stands in the page.
+// The report document as embedded in the page (schema in docs/report.md).
 import type { FloatColumn, TextColumn, WholeColumn } from './column';
 
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 export interface Named {
   name: string;
@@ -15,14 +15,14 @@ export interface Note {
   text: string;
 }
 
-/** How far the simulation is from the record of the site; figures as in --json. */
+/** The simulation compared with the records of the site; members as in --json. */
 export interface Backtest {
   text: string;
   policy: string;
   jobs: number;
 }
 
-/** The account that fared worst, by average slowdown. */
+/** The account with the highest average slowdown. */
 export interface WorstAccount {
   name: string;
   jobs: number;
@@ -31,27 +31,27 @@ export interface WorstAccount {
   gpu_hours: number;
 }
 
-/** Numbers under names of their own, such as kWh by accounting. */
+/** Numbers by name, such as kWh by accounting. */
 export type NamedNumbers = Record<string, number>;
 
 export interface Run {
   policy: string;
   settings: Named[];
-  /** Numbers by name; some are not numbers, such as the worst account. */
+  /** Metrics by name. Most are numbers; some are not, such as the worst account. */
   figures: Record<string, number | boolean | string | null | WorstAccount | NamedNumbers>;
 }
 
-/** A figure of a run; NaN if it is not there. */
+/** A metric of a run; NaN if the run does not have it. */
 export function figureOf(run: Run, key: string): number {
   const value = run.figures[key];
   return typeof value === 'number' ? value : NaN;
 }
 
-/** What a gain against the reference run is worth. */
+/** A gain over the reference run, and whether it is claimed. */
 export interface Gain {
   /** 0.1: 10 % less. */
   gain: number;
-  /** Of the back-test; undefined without one, NaN if it is not known. */
+  /** Error of the back-test; undefined without a back-test, NaN if unknown. */
   error?: number;
   claimed: boolean;
 }
@@ -69,13 +69,13 @@ export function worstAccount(run: Run): WorstAccount | undefined {
   return typeof value === 'object' && value !== null ? (value as WorstAccount) : undefined;
 }
 
-/** A figure that is several numbers; none if it is not there. */
+/** A metric that consists of several numbers; empty if the run does not have it. */
 export function numbersOf(run: Run, key: string): NamedNumbers {
   const value = run.figures[key];
   return typeof value === 'object' && value !== null ? (value as NamedNumbers) : {};
 }
 
-/** Empty if it is not known, or has no name. */
+/** Empty if unknown or without a name. */
 export function worstUser(run: Run): string {
   const value = run.figures['worst_user'];
   return typeof value === 'string' ? value : '';
@@ -99,24 +99,24 @@ export interface Heat {
   runs: { columns: number; percent: WholeColumn }[];
 }
 
-/** Watts of the cluster under accounting D, as averages over steps since the first submit. */
+/** Power of the cluster in watts under accounting D, means over steps from the first submit on. */
 export interface Energy {
   step_s: number;
   runs: { end_s: number; power_w: FloatColumn }[];
 }
 
-/** Matrices of applications by applications, row by row. */
+/** Matrices of applications by applications, in row-major order. */
 export interface ColocationType {
   name: string;
-  /** Time of the row's application beside the column's / alone; 0: not measured, below 0: never. */
+  /** Time of the row application next to the column application / alone; 0: not measured, negative: excluded. */
   slowdown: FloatColumn;
-  /** By run: GPU-hours in which both were on one GPU. */
+  /** For each run, the GPU-hours in which both shared a GPU. */
   together_h: FloatColumn[];
 }
 
 export interface Colocation {
   apps: string[];
-  /** Of the history, by application. */
+  /** Jobs of the history by application. */
   jobs: number[];
   left_out: number;
   gpu_types: ColocationType[];
@@ -161,35 +161,35 @@ export interface ReportDocument {
   settings: Named[];
   notes: Note[];
   backtest?: Backtest;
-  /** Index of the run that the others are compared with. */
+  /** Index of the reference run. */
   reference: number;
   runs: Run[];
   jct: Distribution;
   wait: Distribution;
   series: Series;
   heat: Heat;
-  /** Only if power models were given. */
+  /** Present if power models were given. */
   energy?: Energy;
-  /** Only if applications were measured together, or met. */
+  /** Present if pairs of applications were measured or co-located. */
   colocation?: Colocation;
   groups: Grouping[];
   table: Table;
 }
 
-/** The document of this page. Throws an Error that says what is wrong with it. */
+/** Parses the embedded document. Errors: throws if it is missing, no report, or of another version. */
 export function parseDocument(text: string): ReportDocument {
   if (text.trim() === '') {
-    throw new Error('This page holds no report; goban simulate --html FILE writes one.');
+    throw new Error('this page contains no report; create one with goban simulate --html FILE');
   }
   const parsed: unknown = JSON.parse(text);
   if (typeof parsed !== 'object' || parsed === null || !('schema' in parsed)) {
-    throw new Error('The data of this page are no report of goban.');
+    throw new Error('the data of this page is not a goban report');
   }
   const document = parsed as ReportDocument;
   if (document.schema !== 'goban-report' || document.version !== SCHEMA_VERSION) {
     throw new Error(
-      `This page reads goban-report version ${SCHEMA_VERSION}, ` +
-        `not ${document.schema} version ${document.version}.`,
+      `this page reads goban-report version ${SCHEMA_VERSION}, ` +
+        `not ${document.schema} version ${document.version}`,
     );
   }
   return document;

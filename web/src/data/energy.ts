@@ -1,4 +1,4 @@
-// Energy of the runs: kWh by accounting, energy over time, and what it costs in time.
+// Energy of the runs: kWh by accounting, energy over time, trade-off against JCT.
 import { figureOf, numbersOf, type ReportDocument, type Run } from './document';
 
 export type Letter = 'A' | 'B' | 'C' | 'D';
@@ -9,18 +9,18 @@ export interface Accounting {
   meaning: string;
 }
 
-/** The headline first: all policies alike, as sites run them. */
+/** The headline comes first. */
 export const ACCOUNTINGS: readonly Accounting[] = [
   { letter: 'D', title: 'every policy may sleep',
-    meaning: 'idle nodes go to sleep after a while, under every policy' },
-  { letter: 'A', title: 'active nodes only', meaning: 'idle nodes cost nothing' },
-  { letter: 'B', title: 'idle nodes stay on', meaning: 'nobody puts a node to sleep' },
+    meaning: 'idle nodes go to sleep after a timeout, under every policy' },
+  { letter: 'A', title: 'active nodes only', meaning: 'idle nodes use no energy' },
+  { letter: 'B', title: 'idle nodes stay on', meaning: 'no node ever sleeps' },
   { letter: 'C', title: 'only EaCO sleeps',
-    meaning: 'as D for policies that order sleep themselves, as B for the others' },
+    meaning: 'as D for policies that put nodes to sleep themselves, as B for the others' },
 ];
 export const HEADLINE: Letter = 'D';
 
-/** kWh of the cluster; NaN if the run was not metered. */
+/** kWh of the cluster; NaN if the run has no energy figures. */
 export function kwhOf(run: Run, accounting: Letter): number {
   return numbersOf(run, 'energy_kwh')[accounting] ?? NaN;
 }
@@ -29,13 +29,13 @@ export function hasEnergy(report: ReportDocument): boolean {
   return report.runs.some((run) => Number.isFinite(kwhOf(run, HEADLINE)));
 }
 
-/** The most that any run needs under any accounting: the longest bar. */
+/** Maximum over all runs and accountings: the length of a full bar. */
 export function kwhMax(runs: Run[]): number {
   const all = runs.flatMap((run) => ACCOUNTINGS.map(({ letter }) => kwhOf(run, letter)));
   return all.filter(Number.isFinite).reduce((most, value) => Math.max(most, value), 0);
 }
 
-/** Watt-hours used until the begin of each step, and at the end of the run. */
+/** Cumulative watt-hours at the start of each step and at the end of the run. */
 export function energySoFar(powerW: ArrayLike<number>, stepS: number, endS: number): number[] {
   const out = [0];
   for (let i = 0; i < powerW.length; i++) {
@@ -50,11 +50,11 @@ export interface TradePoint {
   policy: string;
   jctS: number;
   kwh: number;
-  /** No other policy needs less energy and less time. */
+  /** Pareto-optimal: no other policy is better in one and at least equal in the other. */
   front: boolean;
 }
 
-/** Energy under D against average JCT; runs without them are left out. */
+/** Energy under D against average JCT. Runs without both are omitted. */
 export function tradePoints(runs: Run[]): TradePoint[] {
   const points = runs
     .map((run, index) => ({

@@ -1,15 +1,15 @@
-// The table of jobs: columns of one policy, sorted and filtered without copying a row.
+// The job table in columns; filters and sorting work on indices and copy no rows.
 import { textValues, wholeValues } from './column';
 import type { Table } from './document';
 
-/** How a job ended, by number. */
-export const ENDS = ['pending', 'finished', 'killed at its limit'] as const;
+/** Outcomes of a job by code. */
+export const ENDS = ['pending', 'finished', 'killed at walltime limit'] as const;
 
-/** What no policy changes. Times in seconds since the first submit. */
+/** The part of the jobs that is independent of the policy. Times are seconds since the first submit. */
 export interface Requests {
   count: number;
   names: string[];
-  /** In lower case, for searching: job, user and model. */
+  /** Job, user and model in lower case, for searching. */
   search: string[];
   submit: Float64Array;
   gpus: Uint32Array;
@@ -20,7 +20,7 @@ export interface Requests {
   models: string[];
 }
 
-/** What one policy made of the jobs. */
+/** The outcomes of the jobs under one policy. Times are seconds. */
 export interface Outcomes {
   start: Float64Array;
   finish: Float64Array;
@@ -30,7 +30,7 @@ export interface Outcomes {
   end: Uint32Array;
 }
 
-/** Name number `index` of a column in which 0 means none. */
+/** The name with that index; 0 means none. */
 export function nameAt(names: string[], index: number | undefined): string {
   return index === undefined || index === 0 ? '' : (names[index - 1] ?? '');
 }
@@ -86,7 +86,7 @@ export type SortKey =
 
 export interface Filter {
   text: string;
-  /** -1: any class. */
+  /** -1: all classes. */
   appClass: number;
   gpusMin: number;
   /** Only jobs that were preempted. */
@@ -99,7 +99,7 @@ export const NO_FILTER: Filter = {
   text: '', appClass: -1, gpusMin: 0, preempted: false, killed: false,
 };
 
-/** Numbers of the jobs that pass. */
+/** Indices of the jobs that match. */
 export function filterJobs(requests: Requests, outcomes: Outcomes, filter: Filter): Uint32Array {
   const text = filter.text.trim().toLowerCase();
   const kept = new Uint32Array(requests.count);
@@ -117,7 +117,7 @@ export function filterJobs(requests: Requests, outcomes: Outcomes, filter: Filte
 
 const byName = new Intl.Collator('en', { numeric: true });
 
-/** Place of each name in their order, so that sorting compares numbers. 0 stays first. */
+/** Rank of each name, so that sorting compares numbers. Rank 0 means no name. */
 function ranks(names: string[]): Uint32Array {
   const order = names.map((_, i) => i).sort((a, b) => byName.compare(names[a]!, names[b]!));
   const result = new Uint32Array(names.length + 1);
@@ -153,7 +153,7 @@ function sortKey(requests: Requests, outcomes: Outcomes, key: SortKey): Key {
   }
 }
 
-/** The jobs in order of a key; ties in submit order. */
+/** Sorts jobs by a key; ties stay in submit order. */
 export function sortJobs(
   jobs: Uint32Array, requests: Requests, outcomes: Outcomes, key: SortKey, descending: boolean,
 ): Uint32Array {

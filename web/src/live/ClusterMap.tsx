@@ -1,25 +1,22 @@
-// The GPUs of the cluster as cells: how busy, how fast, or how much power each takes.
+// The GPUs of the cluster as cells, coloured by utilisation, PM score or power.
 import { useMemo, useRef, useState } from 'preact/hooks';
+import { Choice } from '../Choice';
 import { decimal } from '../format';
-import { promiseWords } from './clock';
+import { findGpu } from './chosen_gpu';
+import { reservationText } from './clock';
 import { GpuCell } from './GpuCell';
 import { GpuFacts } from './GpuFacts';
 import { classesOf, hasReadings, type MapMode, type Range, rangeOf, valueOf } from './map_colors';
 import { AreaHead, Empty } from './Parts';
 import { jobHash } from './route';
-import type { Cluster, ClusterNode, Gpu } from './shapes';
+import type { Cluster, Gpu } from './shapes';
 import { useStore } from './useStore';
 
 const MODES: readonly { key: MapMode; name: string; unit: string; why: string }[] = [
-  { key: 'use', name: 'Utilisation', unit: '%', why: 'No instrument reads the utilisation of these GPUs.' },
-  { key: 'speed', name: 'Speed', unit: '× median time', why: 'There are no scores: goban profile measures them.' },
-  { key: 'power', name: 'Power', unit: 'W', why: 'No instrument reads the power of these GPUs.' },
+  { key: 'use', name: 'Utilisation', unit: '%', why: 'The utilisation of these GPUs is not measured.' },
+  { key: 'speed', name: 'PM score', unit: '× median time', why: 'There are no PM scores; goban profile measures them.' },
+  { key: 'power', name: 'Power', unit: 'W', why: 'The power of these GPUs is not measured.' },
 ];
-
-export interface Chosen {
-  node: ClusterNode;
-  gpu: Gpu;
-}
 
 function Controls({ cluster, mode, onMode, appClass, onClass, range }: {
   cluster: Cluster; mode: MapMode; onMode: (mode: MapMode) => void; appClass: number;
@@ -30,14 +27,8 @@ function Controls({ cluster, mode, onMode, appClass, onClass, range }: {
   const classes = classesOf(cluster);
   return (
     <>
-      <fieldset class="choice">
-        <legend>Coloured by</legend>
-        {MODES.map(({ key, name }) => (
-          <label key={key}>
-            <input type="radio" name="map-mode" checked={mode === key} onChange={() => onMode(key)} />
-            <span>{name}</span>
-          </label>
-        ))}
+      <Choice label="Colour by" name="map-mode" options={MODES.map(({ name }) => name)}
+        chosen={MODES.findIndex(({ key }) => key === mode)} onChoose={(i) => onMode(MODES[i]!.key)}>
         {mode === 'speed' && classes.length > 1 && (
           <label class="class-choice">
             Class{' '}
@@ -46,12 +37,12 @@ function Controls({ cluster, mode, onMode, appClass, onClass, range }: {
             </select>
           </label>
         )}
-      </fieldset>
+      </Choice>
       <p class="heat-key map-key">
         {hasReadings(cluster, mode) ? (
           <>
             {decimal(range.low, digits)} <i class="heat-ramp" /> {decimal(range.high, digits)} {unit}
-            {mode === 'speed' && ' (1 = the median GPU, less is faster)'}
+            {mode === 'speed' && ' (1 = the median GPU, lower is faster)'}
           </>
         ) : why}
         <span><i class="cell-sample" data-state="free" /> free</span>
@@ -65,7 +56,7 @@ function Controls({ cluster, mode, onMode, appClass, onClass, range }: {
   );
 }
 
-/** Moves the focus to the cell that lies in the direction of the key. */
+/** Moves the focus in the direction of the key. Returns false for other keys. */
 function moveFocus(map: HTMLElement, from: HTMLElement, key: string): boolean {
   const cells = [...map.querySelectorAll<HTMLElement>('.gpu')];
   const at = cells.indexOf(from);
@@ -85,7 +76,7 @@ function moveFocus(map: HTMLElement, from: HTMLElement, key: string): boolean {
   for (const cell of cells) {
     const there = cell.getBoundingClientRect();
     const dy = down ? there.top - here.top : here.top - there.top;
-    // The nearest line of cells, then the nearest cell of it.
+    // The nearest row of cells, then the nearest cell in it.
     const distance = dy * 1000 + Math.abs(there.left - here.left);
     if (dy > 1 && distance < least) [least, best] = [distance, cell];
   }
@@ -103,13 +94,13 @@ export function ClusterMap() {
   const mode = picked ?? (cluster && !hasReadings(cluster, 'use') && hasReadings(cluster, 'speed') ? 'speed' : 'use');
   const range = useMemo(
     () => (cluster ? rangeOf(cluster, mode, appClass) : { low: 0, high: 1 }), [cluster, mode, appClass]);
-  if (!cluster) return <p class="loading">Asking for the GPUs…</p>;
+  if (!cluster) return <p class="loading">Loading the cluster…</p>;
   if (cluster.num_gpus === 0) {
     return (
       <>
         <AreaHead title="Cluster" />
         <Empty command="goban serve --virtual-gpus 4">
-          This cluster has no GPU. Without GPUs, virtual ones show how everything works:
+          This cluster has no GPUs. To try the scheduler with virtual GPUs, run:
         </Empty>
       </>
     );
@@ -141,7 +132,7 @@ export function ClusterMap() {
                       {node.node}{node.state === 'up' ? '' : <em> {node.state}</em>}
                     </p>
                     {node.reservations?.map((each) => (
-                      <p key={each.reservation}><em>{promiseWords(each, store.nowS())}</em></p>
+                      <p key={each.reservation}><em>{reservationText(each, store.nowS())}</em></p>
                     ))}
                     <div class="node-gpus">
                       {node.gpus.map((gpu, index) => (
@@ -160,15 +151,4 @@ export function ClusterMap() {
       </div>
     </>
   );
-}
-
-function findGpu(cluster: Cluster, wanted: number | null): Chosen | null {
-  if (wanted === null) return null;
-  for (const rack of cluster.racks) {
-    for (const node of rack.nodes) {
-      const gpu = node.gpus.find((each) => each.gpu === wanted);
-      if (gpu) return { node, gpu };
-    }
-  }
-  return null;
 }

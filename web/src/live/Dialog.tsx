@@ -1,4 +1,4 @@
-// A modal dialog; Esc closes it, and the focus goes back to where it was.
+// A modal dialog. Esc closes it and restores the focus.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 

@@ -1,21 +1,22 @@
-// One GPU of the map. Drawn again only if it changed: there may be thousands.
+// One GPU of the map. There may be thousands, so a cell renders again only if it changed.
 import { Component } from 'preact';
 import { heatStep, type Range } from './map_colors';
 import type { Gpu } from './shapes';
 
-export interface GpuCellProps {
+interface GpuCellProps {
   gpu: Gpu;
   node: string;
   index: number;
   value: number | null;
   range: Range;
-  /** The one cell of the map that Tab reaches. */
+  /** Whether Tab reaches this cell; true for one cell of the map. */
   reachable: boolean;
   onPoint: (gpu: number) => void;
   onOpen: (gpu: Gpu) => void;
 }
 
-const WORDS = {
+/** GPU states as text. */
+export const GPU_STATES = {
   free: 'free', busy: 'held', shared: 'shared', drained: 'drained', asleep: 'asleep', down: 'down',
 };
 
@@ -33,7 +34,7 @@ export class GpuCell extends Component<GpuCellProps> {
     return (
       <button type="button" class={step === null ? 'gpu unknown' : `gpu heat-step-${step}`}
         data-state={gpu.state} data-gpu={gpu.gpu} tabIndex={reachable ? 0 : -1}
-        aria-label={`${node} GPU ${index}: ${WORDS[gpu.state]}${jobs}`}
+        aria-label={`${node} GPU ${index}: ${GPU_STATES[gpu.state]}${jobs}`}
         onFocus={() => onPoint(gpu.gpu)} onPointerEnter={() => onPoint(gpu.gpu)}
         onClick={() => this.props.onOpen(this.props.gpu)} />
     );

@@ -1,16 +1,17 @@
-// Utilisation, memory and power of the GPUs of a job since its run began.
+// Utilisation, memory and power of a job's GPUs since the start of its run.
 import { useMemo, useState } from 'preact/hooks';
 import { LineChart } from '../charts/LineChart';
+import { Choice } from '../Choice';
 import { decimal } from '../format';
 import { shortDuration } from './clock';
 import { holdsGpus } from './queue';
 import { joined, type Reading } from './samples';
 import type { JobSummary } from './shapes';
-import { useAsked, useStore } from './useStore';
+import { useRequest, useStore } from './useStore';
 
-/** More lines than this cannot be told apart. */
+/** More lines cannot be distinguished. */
 const LINES_MAX = 8;
-/** What was recorded is asked for again before readings that were seen since are given up. */
+/** Recorded samples are requested again before this page drops its own samples. */
 const ASK_EVERY_S = 300;
 
 const KINDS = [
@@ -19,15 +20,15 @@ const KINDS = [
   { key: 'powerW', name: 'Power', unit: 'W', digits: 0 },
 ] as const;
 
-/** `asks`: the daemon tells who looks what it recorded of this job. */
-export function GpuCurves({ job, asks }: { job: JobSummary; asks: boolean }) {
+/** `mayRead`: whether the user may read the job's recorded samples. */
+export function GpuCurves({ job, mayRead }: { job: JobSummary; mayRead: boolean }) {
   const store = useStore();
   const [kind, setKind] = useState<(typeof KINDS)[number]['key']>('utilPct');
   const holds = holdsGpus(job);
-  const asksAgain = holds ? Math.floor(store.nowS() / ASK_EVERY_S) : 0;
-  const past = useAsked(
-    () => (asks ? store.api.series(job.job) : Promise.resolve(null)),
-    [job.job, job.runs, job.run_start_s, holds, asks, asksAgain],
+  const period = holds ? Math.floor(store.nowS() / ASK_EVERY_S) : 0;
+  const past = useRequest(
+    () => (mayRead ? store.api.series(job.job) : Promise.resolve(null)),
+    [job.job, job.runs, job.run_start_s, holds, mayRead, period],
   ).value;
   const recorded = past?.job === job.job && past.gpus.length > 0 ? past : null;
   const places = (holds ? job.gpus : recorded?.gpus ?? job.gpus) ?? [];
@@ -43,21 +44,14 @@ export function GpuCurves({ job, asks }: { job: JobSummary; asks: boolean }) {
   const value = (reading: Reading | null | undefined) => reading?.[kind] ?? null;
   const x = useMemo(() => rows.atS.map((at) => at - fromS), [rows, kind]);
   const known = rows.readings.some((readings) => readings.some((reading) => value(reading) !== null));
-  const missing = x.length === 0 ? 'No reading of these GPUs has come yet.' : `No instrument reads the ${name.toLowerCase()} of these GPUs.`;
+  const missing = x.length === 0 ? 'There are no samples of these GPUs yet.' : `The ${name.toLowerCase()} of these GPUs is not measured.`;
   return (
     <section class="panel" aria-label="GPUs">
       <h3>GPUs</h3>
-      <fieldset class="choice">
-        <legend class="visually-hidden">What the curves show</legend>
-        {KINDS.map((each) => (
-          <label key={each.key}>
-            <input type="radio" name="curve-kind" checked={kind === each.key} onChange={() => setKind(each.key)} />
-            <span>{each.name}</span>
-          </label>
-        ))}
-      </fieldset>
+      <Choice label="Metric" labelHidden name="curve-kind" options={KINDS.map((each) => each.name)}
+        chosen={KINDS.findIndex(({ key }) => key === kind)} onChoose={(i) => setKind(KINDS[i]!.key)} />
       {known && x.length > 1 ? (
-        <LineChart label={`${name} of the GPUs of job ${job.id} over the time it runs.`} x={x}
+        <LineChart label={`${name} of the GPUs of job ${job.id} during its run.`} x={x}
           lines={gpus.map((gpu, i) => ({
             label: `${gpu.node} GPU ${gpu.index}`, run: i, visible: true,
             values: x.map((_, at) => value(rows.readings[i]?.[at])),
@@ -65,9 +59,9 @@ export function GpuCurves({ job, asks }: { job: JobSummary; asks: boolean }) {
           xKind="time" xText={(at) => `${shortDuration(at)} after the start`}
           yText={(y) => `${decimal(y, digits)} ${unit}`} height={200}
           {...(kind === 'utilPct' ? { yMax: 100 } : {})} />
-      ) : <p class="hint">{known ? 'The curve begins with the next reading.' : missing}</p>}
+      ) : <p class="hint">{known ? 'The curve starts with the next sample.' : missing}</p>}
       <p class="hint">
-        {recorded ? 'Readings since the run began' : 'Readings since this page was opened'}
+        {recorded ? 'Samples since the start of the run' : 'Samples since this page was opened'}
         {places.length > LINES_MAX && `, of the first ${LINES_MAX} GPUs`}.
       </p>
     </section>

@@ -1,6 +1,6 @@
-// Cancel, hold, release, requeue: each after a question.
+// Buttons to cancel, hold, release or requeue a job, each with a confirmation.
 import { useState } from 'preact/hooks';
-import { type Action, wordsOf } from './api';
+import { type Action, errorText } from './api';
 import { Dialog } from './Dialog';
 import { actionsFor, consequence } from './job_words';
 import { Problem } from './Parts';
@@ -19,7 +19,7 @@ export function JobActions({ job }: { job: JobDetails }) {
   return (
     <>
       {actions.length > 0 && (
-        <div class="job-actions" role="group" aria-label="What to do with this job">
+        <div class="job-actions" role="group" aria-label="Actions for this job">
           {actions.map((action) => (
             <button key={action} type="button" data-action={action} onClick={() => {
               setDone('');
@@ -52,9 +52,9 @@ function Confirm({ job, action, onClose }: {
     setState({ busy: true, error: '' });
     try {
       const { jobs } = await store.api.act(job.job, action, wholeArray);
-      onClose(`${NAMES[action]}: the daemon has taken it for ${jobs.length === 1 ? `job ${job.id}` : `${jobs.length} jobs`}.`);
+      onClose(`${NAMES[action]}: accepted for ${jobs.length === 1 ? `job ${job.id}` : `${jobs.length} jobs`}.`);
     } catch (error) {
-      setState({ busy: false, error: wordsOf(error) });
+      setState({ busy: false, error: errorText(error) });
     }
   };
   return (
@@ -64,12 +64,12 @@ function Confirm({ job, action, onClose }: {
       {isArray && (
         <label class="check">
           <input type="checkbox" checked={wholeArray} onChange={() => setWholeArray(!wholeArray)} /> all
-          tasks of its array that are not over
+          unfinished tasks of its array
         </label>
       )}
       <Problem text={state.error} />
       <div class="dialog-buttons">
-        <button type="button" onClick={() => onClose()}>Leave it</button>
+        <button type="button" onClick={() => onClose()}>Dismiss</button>
         <button type="button" class="confirm" data-action={action} disabled={state.busy} onClick={() => void confirm()}>
           {NAMES[action]} job {job.id}
         </button>

@@ -1,6 +1,6 @@
-// One job: where it is in its life, why it waits or runs where it does, what it says.
+// The page of one job: actions, reason, timeline, progress, details, GPU charts, log.
 import { useRef } from 'preact/hooks';
-import { decimal, duration, percent } from '../format';
+import { decimal, duration, gib, percent } from '../format';
 import { shortDuration, timeOfDay } from './clock';
 import { GpuCurves } from './GpuCurves';
 import { JobActions } from './JobActions';
@@ -10,17 +10,16 @@ import { AreaHead, Empty, Fact, JobLink, Problem, StateBadge } from './Parts';
 import { hasStarted, holdsGpus } from './queue';
 import type { Explanation, JobDetails, JobSummary, Usage } from './shapes';
 import { Timeline } from './Timeline';
-import { useAsked, useLive, useNow, useStore } from './useStore';
+import { useRequest, useLive, useNow, useStore } from './useStore';
 import { heldSeconds } from './users';
 
-const GIB = 2 ** 30;
 const WATT_HOUR = 3600;
 
-/** Counts how often the job changed in the store. */
+/** A number that changes when the job's details must be requested again. */
 function useVersionOf(job: JobSummary | undefined, storeVersion: number): number {
   const seen = useRef<{ job: JobSummary | undefined; count: number }>({ job, count: 0 });
   if (seen.current.job !== job) seen.current = { job, count: seen.current.count + 1 };
-  // Why a job waits changes with the others.
+  // The reason why a job waits depends on the other jobs.
   return job && !holdsGpus(job) && job.state !== 'done' ? storeVersion : -seen.current.count;
 }
 
@@ -28,15 +27,15 @@ export function JobPage({ job: number }: { job: number }) {
   const store = useStore();
   const summary = store.jobs.get(number);
   const version = useVersionOf(summary, store.version);
-  const details = useAsked(() => store.api.job(number), [number, version]);
-  const why = useAsked(() => store.api.explain(number), [number, version]);
+  const details = useRequest(() => store.api.job(number), [number, version]);
+  const why = useRequest(() => store.api.explain(number), [number, version]);
   const job = details.value;
   if (!summary && !job) {
     return (
       <>
         <AreaHead title={`Job ${number}`}><Back /></AreaHead>
         <Empty command={`goban history show ${number}`}>
-          The daemon knows no job {number} any more. The history may:
+          The daemon no longer has job {number}. Look it up in the history:
         </Empty>
       </>
     );
@@ -50,13 +49,13 @@ export function JobPage({ job: number }: { job: number }) {
         <Back />
       </AreaHead>
       {details.status === 403
-        ? <p class="note">This job is {known.user}’s: here is what everybody may know of it.</p>
+        ? <p class="note">This job belongs to {known.user}. Only its public details are shown.</p>
         : <Problem text={details.error} />}
       {job && <JobActions job={{ ...job, state: known.state }} />}
       {why.value && <Why why={why.value} />}
       {job && <Life job={{ ...job, ...summary }} />}
       <Facts job={known} details={job} />
-      {known.gpus && known.gpus.length > 0 && (holdsGpus(known) || (job && known.runs > 0)) && <GpuCurves job={known} asks={job !== null} />}
+      {known.gpus && known.gpus.length > 0 && (holdsGpus(known) || (job && known.runs > 0)) && <GpuCurves job={known} mayRead={job !== null} />}
       {job && (hasStarted(known) || known.runs > 0) && <LogPanel job={number} over={known.state === 'done'} />}
     </>
   );
@@ -68,22 +67,22 @@ function Back() {
 
 function Why({ why }: { why: Explanation }) {
   const { store } = useLive();
-  const title = why.place ? 'Why here' : why.state === 'done' ? 'How it ended' : 'Why it waits';
+  const title = why.place ? 'Why it runs here' : why.state === 'done' ? 'How it ended' : 'Why it waits';
   return (
     <section class="panel why" aria-label={title}>
       <h3>{title}</h3>
       <p>{why.text.charAt(0).toUpperCase() + why.text.slice(1)}.</p>
       {why.waiting && (
         <p>
-          {why.waiting.before === 0 ? 'It is the first of the queue.'
-            : `Place ${why.waiting.before + 1} in the queue`}
+          {why.waiting.before === 0 ? 'It is first in the queue.'
+            : `Position ${why.waiting.before + 1} in the queue`}
           {why.waiting.first_before && why.waiting.first_before.length > 0 && (
             <>, behind {why.waiting.first_before.slice(0, 8).map((job, i) => (
               <span key={job}>{i > 0 && ', '}<JobLink job={store.jobs.get(job) ?? { job }} /></span>
             ))}{why.waiting.before > 8 && ' and others'}.</>
           )}
           {why.waiting.head_start_s !== undefined
-            && ` The first job is expected to start at ${timeOfDay(why.waiting.head_start_s, store.nowS())}.`}
+            && ` The first job in the queue is expected to start at ${timeOfDay(why.waiting.head_start_s, store.nowS())}.`}
         </p>
       )}
       {why.dependencies && (
@@ -112,12 +111,12 @@ function Life({ job }: { job: JobDetails }) {
           {share !== null && (
             <p class="progress-line">
               <progress max="1" value={share} aria-label="Work done" /> {percent(share)}
-              {left !== null && <b> about {shortDuration(left)} left, at the speed so far</b>}
+              {left !== null && <b> about {shortDuration(left)} left at the mean speed so far</b>}
             </p>
           )}
           <p>{progressWords(job.progress)}</p>
           {job.progress_s !== undefined
-            && <p class="hint">The job said so {shortDuration(nowS - job.progress_s)} ago.</p>}
+            && <p class="hint">Reported {shortDuration(nowS - job.progress_s)} ago.</p>}
         </section>
       )}
     </>
@@ -126,10 +125,10 @@ function Life({ job }: { job: JobDetails }) {
 
 function usageWords(usage: Usage): string[] {
   const parts: string[] = [];
-  if (usage.gpu_util_pct !== undefined) parts.push(`GPUs ${decimal(usage.gpu_util_pct, 0)} % busy`);
-  if (usage.gpu_mem_bytes_max !== undefined) parts.push(`GPU memory ${decimal(usage.gpu_mem_bytes_max / GIB, 1)} GiB at most`);
-  if (usage.mem_bytes_max !== undefined) parts.push(`memory ${decimal(usage.mem_bytes_max / GIB, 2)} GiB at most`);
-  if (usage.cpu_s !== undefined) parts.push(`CPU ${duration(usage.cpu_s)}`);
+  if (usage.gpu_util_pct !== undefined) parts.push(`GPU utilisation ${decimal(usage.gpu_util_pct, 0)} %`);
+  if (usage.gpu_mem_bytes_max !== undefined) parts.push(`peak GPU memory ${decimal(gib(usage.gpu_mem_bytes_max), 1)} GiB`);
+  if (usage.mem_bytes_max !== undefined) parts.push(`peak memory ${decimal(gib(usage.mem_bytes_max), 2)} GiB`);
+  if (usage.cpu_s !== undefined) parts.push(`CPU time ${duration(usage.cpu_s)}`);
   if (usage.energy_j !== undefined) parts.push(`energy ${decimal(usage.energy_j / WATT_HOUR, 1)} Wh`);
   return parts;
 }
@@ -145,8 +144,8 @@ function Facts({ job, details }: { job: JobSummary; details: JobDetails | null }
     ? job.run_start_s + job.walltime_s : undefined;
   const deadline = spec?.training?.deadline_s;
   return (
-    <section class="panel" aria-label="Facts">
-      <h3>Facts</h3>
+    <section class="panel" aria-label="Details">
+      <h3>Details</h3>
       <dl class="facts-list">
         <Fact name="User">{job.user}</Fact>
         {job.account && <Fact name="Account">{job.account}</Fact>}
@@ -159,15 +158,15 @@ function Facts({ job, details }: { job: JobSummary; details: JobDetails | null }
         {job.first_start_s !== undefined && <Fact name="First start">{timeOfDay(job.first_start_s, nowS)}</Fact>}
         {job.end_s !== undefined && <Fact name="End">{timeOfDay(job.end_s, nowS)}</Fact>}
         {job.walltime_s && (
-          <Fact name="Time limit">{duration(job.walltime_s)}{ends !== undefined && `, until ${timeOfDay(ends, nowS)}`}</Fact>
+          <Fact name="Walltime limit">{duration(job.walltime_s)}{ends !== undefined && `, until ${timeOfDay(ends, nowS)}`}</Fact>
         )}
         {deadline !== undefined && deadline > 0 && <Fact name="Deadline">{timeOfDay(job.submit_s + deadline, nowS)}</Fact>}
         <Fact name="Runs">{job.runs}{details && details.preemptions > 0 ? `, preempted ${timesWords(details.preemptions)}` : ''}
-          {details && details.breakages > 0 ? `, broken off ${timesWords(details.breakages)}` : ''}</Fact>
+          {details && details.breakages > 0 ? `, interrupted ${timesWords(details.breakages)}` : ''}</Fact>
         <Fact name="GPU-hours">{decimal((job.num_gpus * heldSeconds(job, nowS)) / 3600, 2)}</Fact>
-        {details?.exit_code !== undefined && <Fact name="Exit status">{details.exit_code}{details.signal ? `, signal ${details.signal}` : ''}</Fact>}
-        {details?.usage && <Fact name="Used">{usageWords(details.usage).join(', ')}</Fact>}
-        {spec?.work_folder && <Fact name="Folder">{spec.work_folder}</Fact>}
+        {details?.exit_code !== undefined && <Fact name="Exit code">{details.exit_code}{details.signal ? `, signal ${details.signal}` : ''}</Fact>}
+        {details?.usage && <Fact name="Usage">{usageWords(details.usage).join(', ')}</Fact>}
+        {spec?.work_folder && <Fact name="Working folder">{spec.work_folder}</Fact>}
       </dl>
     </section>
   );

@@ -1,20 +1,20 @@
-// The keys, in a dialog.
+// The dialog with the keyboard shortcuts.
 import { Dialog } from './Dialog';
 
 const KEYS: readonly [string, string][] = [
   ['/', 'search the queue'],
-  ['j, k or ↓, ↑', 'next or previous job of the queue'],
+  ['j, k or ↓, ↑', 'next or previous job in the queue'],
   ['Enter', 'open the job'],
-  ['Esc', 'back, or leave a field or dialog'],
-  ['arrow keys', 'from GPU to GPU in the cluster map'],
-  ['1 to 5', 'cluster, queue, users, policies, what if'],
-  ['?', 'these keys'],
+  ['Esc', 'go back, or leave a field or dialog'],
+  ['arrow keys', 'move between GPUs in the cluster map'],
+  ['1 to 5', 'cluster, queue, users, policies, what-if'],
+  ['?', 'this list'],
 ];
 
 export function KeyHelp({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog label="Keys" onClose={onClose}>
-      <h2>Keys</h2>
+    <Dialog label="Keyboard shortcuts" onClose={onClose}>
+      <h2>Keyboard shortcuts</h2>
       <dl class="key-list">
         {KEYS.map(([key, text]) => (
           <div key={key}>

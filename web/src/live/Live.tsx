@@ -1,4 +1,4 @@
-// The dashboard of `goban serve`: its head, and the area that the address names.
+// The dashboard of `goban serve`: the header and the current view.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { count } from '../format';
 import { Api, takeToken } from './api';
@@ -30,9 +30,9 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches('input, select, textarea');
 }
 
-/** Keys of the whole page; lists have theirs. */
+/** Keyboard shortcuts of the whole page. Lists have their own. */
 function useKeys(route: Route, showHelp: () => void): void {
-  // Read when a key comes: an effect of a new page runs only after that page is seen.
+  // Read at each key press, because effects run only after the new view is painted.
   const now = useRef({ route, showHelp });
   now.current = { route, showHelp };
   useEffect(() => {
@@ -52,7 +52,7 @@ function useKeys(route: Route, showHelp: () => void): void {
       else if (event.key === '/') {
         event.preventDefault();
         if (route.area !== 'queue') location.hash = '#/queue';
-        // The area is drawn after this event.
+        // The view renders after this event.
         setTimeout(() => document.querySelector<HTMLElement>('#queue-search')?.focus(), 60);
       } else if ((event.key === 'j' || event.key === 'k') && route.area === 'queue') {
         document.querySelector<HTMLElement>('.queue-window')?.focus();
@@ -84,7 +84,7 @@ function Body({ route }: { route: Route }) {
     document.title = `${title}${running ? ` (${count(running)} running)` : ''} – Goban`;
   });
   useEffect(() => {
-    // The reader of a screen reader hears where the link led.
+    // Screen readers announce the heading of the new view.
     if (!first.current) main.current?.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true });
     first.current = false;
     scrollTo(0, 0);
@@ -93,7 +93,7 @@ function Body({ route }: { route: Route }) {
     <main ref={main} id="area" class="live-area">
       {store.connection.state === 'refused' ? <SignIn why={store.connection.why} />
         : store.ready || route.area === 'policies' || route.area === 'whatif' ? <AreaOf route={route} />
-          : <p class="loading">Asking the daemon…</p>}
+          : <p class="loading">Loading…</p>}
     </main>
   );
 }

@@ -1,13 +1,14 @@
-// Name, areas, the state of the connection, and the figures of the moment.
+// The header of the dashboard: cluster name, current totals, connection state, navigation.
 import { Brand } from '../Brand';
 import { count } from '../format';
-import { toggleTheme, useTheme } from '../theme';
-import { agoWords, shortDuration } from './clock';
+import { ThemeButton } from '../ThemeButton';
+import { agoText, shortDuration } from './clock';
+import { holdsGpus } from './queue';
 import { AREAS, type Area, type Route } from './route';
 import { useLive, useNow, useStore } from './useStore';
 
 const NAMES: Record<Area, string> = {
-  cluster: 'Cluster', queue: 'Queue', users: 'Users', policies: 'Policies', whatif: 'What if',
+  cluster: 'Cluster', queue: 'Queue', users: 'Users', policies: 'Policies', whatif: 'What-if',
 };
 
 function ConnectionLine() {
@@ -18,15 +19,15 @@ function ConnectionLine() {
     const wait = Math.max(0, Math.ceil((connection.retryAtMs - Date.now()) / 1000));
     return (
       <p class="connection" data-state="lost">
-        <span role="alert">Connection lost, trying again: {connection.why}.</span>
-        {wait > 0 && ` Next try in ${shortDuration(wait)}. `}
-        <button type="button" onClick={() => store.reconnect()}>Try now</button>
+        <span role="alert">Connection lost, reconnecting: {connection.why}.</span>
+        {wait > 0 && ` Next attempt in ${shortDuration(wait)}. `}
+        <button type="button" onClick={() => store.reconnect()}>Reconnect now</button>
       </p>
     );
   }
   const words = {
     connecting: 'Connecting…', refused: 'Not signed in',
-    live: store.changedS > 0 ? `Live · last change ${agoWords(store.changedS, now)}` : 'Live',
+    live: store.changedS > 0 ? `Live · last change ${agoText(store.changedS, now)}` : 'Live',
   }[connection.state];
   return (
     <p class="connection" data-state={connection.state}>
@@ -40,9 +41,9 @@ function Figures() {
   const { policy } = useLive().facts;
   let running = 0;
   let waiting = 0;
-  for (const { state } of store.jobs.values()) {
-    if (state === 'running' || state === 'starting' || state === 'stopping') running++;
-    else if (state !== 'done') waiting++;
+  for (const job of store.jobs.values()) {
+    if (holdsGpus(job)) running++;
+    else if (job.state !== 'done') waiting++;
   }
   const all = store.cluster?.num_gpus ?? 0;
   const held = (store.cluster?.racks ?? []).reduce(
@@ -56,7 +57,7 @@ function Figures() {
       </p>
       {store.stats?.journal_is_stuck && (
         <p class="note error" role="alert">
-          The journal cannot be written: nothing starts until its disk has room again.
+          The journal cannot be written. No job starts until its disk has free space.
         </p>
       )}
     </>
@@ -65,23 +66,19 @@ function Figures() {
 
 export function LiveHeader({ area, onHelp }: { area: Route['area']; onHelp: () => void }) {
   const store = useStore();
-  const dark = useTheme() === 'dark';
   return (
     <header class="top live-top">
       <div class="top-row">
         <Brand product={store.cluster?.name ?? 'live'} />
         <div class="top-buttons">
-          <button type="button" onClick={onHelp} aria-label="Show keys">?</button>
-          <button type="button" class="theme" onClick={toggleTheme}
-            aria-label={`Use ${dark ? 'light' : 'dark'} colours`}>
-            {dark ? '☀ Light' : '☾ Dark'}
-          </button>
+          <button type="button" onClick={onHelp} aria-label="Keyboard shortcuts">?</button>
+          <ThemeButton />
         </div>
       </div>
       <h1 class="visually-hidden">Goban on {store.cluster?.name ?? 'this cluster'}</h1>
       <Figures />
       <ConnectionLine />
-      <nav aria-label="Areas of the dashboard">
+      <nav aria-label="Sections of the dashboard">
         {AREAS.map((each) => (
           <a key={each} href={`#/${each}`}
             aria-current={each === area || (each === 'queue' && area === 'job') ? 'page' : undefined}>

@@ -1,6 +1,6 @@
-// What the job wrote, at its end, and as it goes on.
+// The end of a job's log, followed live.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Api, ApiError, wordsOf } from './api';
+import { type Api, ApiError, errorText } from './api';
 import { retryDelay } from './events';
 import { LogTail } from './log_text';
 import { useLive } from './useStore';
@@ -11,19 +11,19 @@ interface Stop {
   signal: AbortSignal;
 }
 
-/** Where the file goes on after what stands in `tail`. */
+/** Loads the end of the log into `tail`. Returns the offset at which to continue. */
 async function readEnd(api: Api, path: string, tail: LogTail, { signal }: Stop): Promise<number> {
   try {
     const response = await api.request(`${path}&offset=-${FIRST_BYTES}`, { signal });
     tail.append(await response.text());
     return Number(response.headers.get('X-Goban-Offset') ?? 0);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return 0;  // nothing is written yet
+    if (error instanceof ApiError && error.status === 404) return 0;  // no output yet
     throw error;
   }
 }
 
-/** Returns where it came to; the stream ends when the job is over, or the connection breaks. */
+/** Appends new output until the job finishes (`ended`) or the connection fails. Returns the offset reached. */
 async function follow(api: Api, path: string, from: number, tail: LogTail, onText: () => void,
   { signal }: Stop): Promise<{ at: number; ended: boolean }> {
   let at = from;
@@ -48,7 +48,7 @@ interface Shown {
   text: string;
   dropped: number;
   error: string;
-  state: 'following' | 'whole';
+  state: 'following' | 'complete';
 }
 
 function useLog(job: number, stream: string): Shown {
@@ -62,7 +62,7 @@ function useLog(job: number, stream: string): Shown {
       setShown({ text: tail.text(), dropped: tail.dropped, error, state });
       drawn = undefined;
     };
-    // A job that writes fast makes no more pictures than the screen.
+    // At most one update per frame, however fast the job writes.
     const soon = () => (drawn ??= requestAnimationFrame(() => draw()));
     const run = async () => {
       const path = `/v1/jobs/${job}/log?stream=${stream}`;
@@ -74,12 +74,12 @@ function useLog(job: number, stream: string): Shown {
         at = result.at;
         if (result.ended) {
           if (drawn !== undefined) cancelAnimationFrame(drawn);
-          return draw('whole');
+          return draw('complete');
         }
         await new Promise((resolve) => setTimeout(resolve, retryDelay(attempt)));
       }
     };
-    run().catch((error: unknown) => stop.signal.aborted || draw('whole', wordsOf(error)));
+    run().catch((error: unknown) => stop.signal.aborted || draw('complete', errorText(error)));
     return () => {
       stop.abort();
       if (drawn !== undefined) cancelAnimationFrame(drawn);
@@ -90,16 +90,16 @@ function useLog(job: number, stream: string): Shown {
 
 export function LogPanel({ job, over }: { job: number; over: boolean }) {
   const [stream, setStream] = useState('stdout');
-  const [stays, setStays] = useState(true);
+  const [follows, setFollows] = useState(true);
   const log = useLog(job, stream);
   const box = useRef<HTMLPreElement>(null);
   useEffect(() => {
     const element = box.current;
-    if (element && stays) element.scrollTop = element.scrollHeight;
-  }, [log.text, stays]);
+    if (element && follows) element.scrollTop = element.scrollHeight;
+  }, [log.text, follows]);
   const onScroll = () => {
     const element = box.current;
-    if (element) setStays(element.scrollHeight - element.scrollTop - element.clientHeight < 8);
+    if (element) setFollows(element.scrollHeight - element.scrollTop - element.clientHeight < 8);
   };
   return (
     <section class="panel log-panel" aria-label="Log">
@@ -108,19 +108,19 @@ export function LogPanel({ job, over }: { job: number; over: boolean }) {
         <label>
           <span class="visually-hidden">Stream</span>
           <select value={stream} onChange={(event) => setStream(event.currentTarget.value)}>
-            <option value="stdout">Output</option>
-            <option value="stderr">Errors</option>
+            <option value="stdout">stdout</option>
+            <option value="stderr">stderr</option>
           </select>
         </label>
         <label class="check">
-          <input type="checkbox" checked={stays} onChange={() => setStays(!stays)} /> follow the end
+          <input type="checkbox" checked={follows} onChange={() => setFollows(!follows)} /> follow
         </label>
-        <span class="hint">{log.state === 'following' && !over ? 'as it comes' : 'all there is'}</span>
+        <span class="hint">{log.state === 'following' && !over ? 'live' : 'complete'}</span>
       </div>
       {log.error && <p class="note">{log.error}</p>}
-      {log.dropped > 0 && <p class="hint">Earlier lines are left out: goban logs {job} has all.</p>}
-      <pre class="log" ref={box} tabIndex={0} onScroll={onScroll} aria-label="Last lines">
-        {log.text === '' && log.state === 'following' && !log.error ? 'Nothing is written yet.' : log.text}
+      {log.dropped > 0 && <p class="hint">Earlier lines are omitted; goban logs {job} prints all of them.</p>}
+      <pre class="log" ref={box} tabIndex={0} onScroll={onScroll} aria-label="Last lines of the log">
+        {log.text === '' && log.state === 'following' && !log.error ? 'There is no output yet.' : log.text}
       </pre>
     </section>
   );

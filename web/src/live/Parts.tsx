@@ -1,4 +1,4 @@
-// Small things that several areas show.
+// Small components that several views share.
 import type { ComponentChildren } from 'preact';
 import { stateWords } from './job_words';
 import { jobHash } from './route';
@@ -8,7 +8,7 @@ export function Problem({ text }: { text: string }) {
   return text === '' ? null : <p class="note error" role="alert">{text}</p>;
 }
 
-/** Nothing is there, and the command that changes it. */
+/** A message for an empty view, and a command to try. */
 export function Empty({ children, command }: { children: ComponentChildren; command?: string }) {
   return (
     <div class="panel live-empty">

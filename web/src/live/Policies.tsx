@@ -1,4 +1,4 @@
-// The policy that decides, and the others that are built in.
+// The active policy and the other built-in policies.
 import { AreaHead } from './Parts';
 import { useLive } from './useStore';
 
@@ -9,12 +9,12 @@ export function Policies() {
   return (
     <>
       <AreaHead title="Policies" />
-      <section class="panel active-policy" aria-label="The policy that decides">
+      <section class="panel active-policy" aria-label="Active policy">
         <h3>{facts.policy} <span class="state" data-state="running">active</span></h3>
-        <p>{active?.description ?? 'Composed of parts; goban policies describes each of them.'}</p>
+        <p>{active?.description ?? 'Composed of policy parts; goban policies describes each part.'}</p>
       </section>
       <p class="how">
-        Others that are built in. The policy is chosen when the daemon starts: --policy NAME, or
+        Other built-in policies. The policy is set when the daemon starts: --policy NAME, or
         &quot;policy&quot; in its configuration.
       </p>
       <ul class="policy-list">

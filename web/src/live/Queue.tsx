@@ -1,4 +1,4 @@
-// The queue: filters above, a list below that draws only the rows in sight.
+// The queue: filters and the list of jobs.
 import { useMemo, useState } from 'preact/hooks';
 import { count } from '../format';
 import { AreaHead, Empty } from './Parts';
@@ -10,18 +10,18 @@ import { queueHash } from './route';
 import { useStore } from './useStore';
 
 const STATE_NAMES: Record<string, string> = {
-  active: 'Not over', all: 'All', running: 'Running', starting: 'Starting', stopping: 'Stopping',
-  waiting: 'Waiting', depends: 'Waiting for jobs', held: 'Held', done: 'Over',
+  active: 'Unfinished', all: 'All', running: 'Running', starting: 'Starting', stopping: 'Stopping',
+  waiting: 'Waiting', depends: 'Dependent', held: 'Held', done: 'Finished',
 };
 
-/** Largest first, but names and places in the queue. */
+/** Whether the first click sorts in descending order: numbers do, names and positions do not. */
 function firstDescending(key: QueueKey): boolean {
-  return key === 'num_gpus' || key === 'priority' || key === 'time' || key === 'submit_s';
+  return key === 'num_gpus' || key === 'priority' || key === 'time';
 }
 
 function Filters({ filter, users }: { filter: QueueFilter; users: string[] }) {
   const change = (part: Partial<QueueFilter>) => {
-    // Each letter of a search is no page to go back to.
+    // Typing must not add entries to the browser history.
     history.replaceState(null, '', queueHash({ ...filter, ...part }));
     dispatchEvent(new HashChangeEvent('hashchange'));
   };
@@ -43,7 +43,7 @@ function Filters({ filter, users }: { filter: QueueFilter; users: string[] }) {
       <label>
         User
         <select value={filter.user} onChange={(event) => change({ user: event.currentTarget.value })}>
-          <option value="">Everybody</option>
+          <option value="">All users</option>
           {users.map((user) => <option key={user} value={user}>{user}</option>)}
         </select>
       </label>
@@ -72,9 +72,9 @@ export function Queue({ filter }: { filter: QueueFilter }) {
       {rows.length > 0 ? <QueueList rows={rows} order={order} onSort={sort} />
         : store.jobs.size === 0 ? (
           <Empty command="goban submit --wrap 'python train.py' --gpus 1">
-            Nobody has submitted a job yet. The first one:
+            There are no jobs yet. Submit the first one:
           </Empty>
-        ) : <Empty>No job passes these filters.</Empty>}
+        ) : <Empty>No jobs match these filters.</Empty>}
     </>
   );
 }

@@ -1,6 +1,7 @@
-// Rows of jobs. However many there are, only those in sight are in the document.
+// The rows of the queue. Only visible rows are in the DOM.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { count } from '../format';
+import { SortHead, sortState } from '../SortHead';
 import { shortDuration } from './clock';
 import { placeWords } from './job_words';
 import { JobLink, StateBadge } from './Parts';
@@ -10,7 +11,7 @@ import type { JobSummary } from './shapes';
 import { useNow } from './useStore';
 import { type Reason, useReasons } from './useReasons';
 
-/** Height of a row in CSS pixels; the style sheet says the same. */
+/** Height of a row in CSS pixels; must match style/queue.css. */
 const ROW = 36;
 
 const COLUMNS: readonly { key: QueueKey; head: string; class: string }[] = [
@@ -20,45 +21,34 @@ const COLUMNS: readonly { key: QueueKey; head: string; class: string }[] = [
   { key: 'state', head: 'State', class: '' },
   { key: 'num_gpus', head: 'GPUs', class: 'number' },
   { key: 'priority', head: 'Priority', class: 'number wide' },
-  { key: 'time', head: 'For', class: 'number' },
-  { key: 'position', head: 'Place', class: 'number wide' },
+  { key: 'time', head: 'Time', class: 'number' },
+  { key: 'position', head: 'Position', class: 'number wide' },
 ];
 
-export interface QueueListProps {
+interface QueueListProps {
   rows: JobSummary[];
   order: QueueOrder;
   onSort: (key: QueueKey) => void;
 }
 
 function Heads({ order, onSort, rows }: QueueListProps) {
-  // Places are known of the rows in sight only, unless the list tells them.
+  // Without positions in the list they are known for visible rows only, so the column cannot be sorted.
   const hasPlaces = rows.some(({ position }) => position !== undefined);
   return (
     <thead>
       <tr>
-        {COLUMNS.map(({ key, head, class: name }) => {
-          const mine = order.key === key;
-          if (key === 'position' && !hasPlaces) {
-            return <th key={key} scope="col" class={`${name} plain-head`}>{head}</th>;
-          }
-          return (
-            <th key={key} scope="col" class={name}
-              aria-sort={!mine ? 'none' : order.descending ? 'descending' : 'ascending'}>
-              <button type="button" onClick={() => onSort(key)}>
-                {head}
-                <span class="sort-mark" aria-hidden="true">{!mine ? '↕' : order.descending ? '▼' : '▲'}</span>
-              </button>
-            </th>
-          );
-        })}
-        <th scope="col" class="wide plain-head">Where, or why not</th>
+        {COLUMNS.map(({ key, head, class: name }) => (key === 'position' && !hasPlaces
+          ? <th key={key} scope="col" class={`${name} plain-head`}>{head}</th>
+          : <SortHead key={key} text={head} class={name} state={sortState(order, key)} onSort={() => onSort(key)} />
+        ))}
+        <th scope="col" class="wide plain-head">Placement or reason</th>
       </tr>
     </thead>
   );
 }
 
 function whereOf(job: JobSummary, reason: Reason | undefined): string {
-  if (job.state === 'done') return job.gpus ? `was on ${placeWords(job.gpus)}` : '';
+  if (job.state === 'done') return job.gpus ? `ran on ${placeWords(job.gpus)}` : '';
   if (job.gpus && job.state !== 'waiting' && job.state !== 'held') return placeWords(job.gpus);
   return reason?.text ?? '';
 }
@@ -137,7 +127,7 @@ export function QueueList({ rows, order, onSort }: QueueListProps) {
   };
   return (
     <div class="scroll jobs-scroll queue-window" ref={frame} tabIndex={0} role="region" onScroll={measure}
-      aria-label="Jobs of the queue" onKeyDown={onKeyDown}
+      aria-label="Jobs in the queue" onKeyDown={onKeyDown}
       aria-activedescendant={at >= first && at < end ? `job-${chosen}` : undefined}>
       <table class="jobs queue" aria-rowcount={rows.length + 1}>
         <Heads rows={rows} order={order} onSort={onSort} />

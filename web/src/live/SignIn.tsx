@@ -1,4 +1,4 @@
-// Over TCP a token says who asks. It stays in this tab and goes to this daemon only.
+// The sign-in form: over TCP a token authenticates the user. It stays in this tab.
 import { useState } from 'preact/hooks';
 import { useLive } from './useStore';
 import { AreaHead } from './Parts';
@@ -14,16 +14,16 @@ export function SignIn({ why }: { why: string }) {
   };
   return (
     <>
-      <AreaHead title="Who are you?" />
+      <AreaHead title="Sign in" />
       <form class="panel sign-in" onSubmit={submit}>
-        <p>The daemon says: {why}.</p>
+        <p>The daemon refused the request: {why}.</p>
         <label>
           Token
           <input type="password" autocomplete="current-password" required value={token}
             onInput={(event) => setToken(event.currentTarget.value)} />
         </label>
         <p class="hint">
-          An operator gives it to you. It is kept until this tab is closed, and sent to this daemon only.
+          Ask an operator for a token. It is kept until this tab is closed and is sent to this daemon only.
         </p>
         <button type="submit">Sign in</button>
       </form>

@@ -1,4 +1,4 @@
-// A job's life as a bar: waiting, runs, waiting between runs.
+// The timeline of a job: waiting periods and runs as a bar and a list.
 import { timeOfDay } from './clock';
 import { lifeOf, spanWords } from './job_words';
 import type { JobDetails } from './shapes';

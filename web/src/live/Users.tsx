@@ -1,6 +1,7 @@
-// Who runs, who waits, and what each used.
+// The table of users: running and waiting jobs, GPUs, GPU-hours.
 import { useMemo, useState } from 'preact/hooks';
 import { count, decimal } from '../format';
+import { SortHead, sortState } from '../SortHead';
 import { AreaHead, Empty } from './Parts';
 import { queueHash } from './route';
 import { useStore } from './useStore';
@@ -10,9 +11,9 @@ const COLUMNS: readonly { key: keyof UserRow; head: string; text: (row: UserRow)
   { key: 'running', head: 'Running', text: (row) => count(row.running) },
   { key: 'gpus', head: 'GPUs', text: (row) => count(row.gpus) },
   { key: 'waiting', head: 'Waiting', text: (row) => count(row.waiting) },
-  { key: 'waitingGpus', head: 'GPUs wanted', text: (row) => count(row.waitingGpus) },
+  { key: 'waitingGpus', head: 'GPUs requested', text: (row) => count(row.waitingGpus) },
   { key: 'blocked', head: 'Held or dependent', text: (row) => count(row.blocked) },
-  { key: 'done', head: 'Over', text: (row) => count(row.done) },
+  { key: 'done', head: 'Finished', text: (row) => count(row.done) },
   { key: 'gpuHours', head: 'GPU-hours', text: (row) => decimal(row.gpuHours, row.gpuHours < 10 ? 2 : 0) },
 ];
 
@@ -32,27 +33,19 @@ export function Users() {
   });
   const next = (key: keyof UserRow) =>
     setOrder({ key, descending: order.key === key ? !order.descending : key !== 'user' });
-  const head = (key: keyof UserRow, text: string) => {
-    const mine = order.key === key;
-    return (
-      <th key={key} scope="col" class={key === 'user' ? '' : 'number'}
-        aria-sort={!mine ? 'none' : order.descending ? 'descending' : 'ascending'}>
-        <button type="button" onClick={() => next(key)}>
-          {text}
-          <span class="sort-mark" aria-hidden="true">{!mine ? '↕' : order.descending ? '▼' : '▲'}</span>
-        </button>
-      </th>
-    );
-  };
+  const head = (key: keyof UserRow, text: string) => (
+    <SortHead key={key} text={text} class={key === 'user' ? '' : 'number'} state={sortState(order, key)}
+      onSort={() => next(key)} />
+  );
   return (
     <>
       <AreaHead title="Users" />
       <p class="how">
-        Of the jobs that the daemon still knows, those that ended lately among them; goban history has
-        the rest. A name leads to the jobs.
+        Covers the jobs that the daemon still holds, recently finished ones included. goban history has
+        the others. A name links to the jobs of that user.
       </p>
       {rows.length === 0
-        ? <Empty command="goban submit --wrap 'python train.py' --gpus 1">Nobody has submitted a job yet.</Empty>
+        ? <Empty command="goban submit --wrap 'python train.py' --gpus 1">There are no jobs yet.</Empty>
         : (
           <div class="scroll jobs-scroll" tabIndex={0} role="region" aria-label="Users">
             <table class="jobs users">

@@ -1,6 +1,6 @@
-// "Replay last week under ...": what was recorded, decided by other policies.
+// The what-if form: replays recent jobs under other policies.
 import { useState } from 'preact/hooks';
-import { wordsOf } from './api';
+import { errorText } from './api';
 import { AreaHead, Empty, Problem } from './Parts';
 import { useLive } from './useStore';
 import { answerTable } from './what_if';
@@ -9,11 +9,11 @@ export function WhatIf() {
   const { facts } = useLive();
   return (
     <>
-      <AreaHead title="What if" />
+      <AreaHead title="What-if" />
       {facts.what_if ? <Question /> : (
         <Empty command={'goban simulate --help'}>
-          This daemon does not answer what-if questions. The simulator does: it replays recorded jobs
-          under any policy and writes a report.
+          This daemon does not offer what-if replays. The simulator replays recorded jobs under any
+          policy and writes a report.
         </Empty>
       )}
     </>
@@ -35,7 +35,7 @@ function Question() {
     try {
       setState({ busy: false, error: '', answer: await store.api.whatIf(chosen, days) });
     } catch (error) {
-      setState({ busy: false, error: wordsOf(error), answer: null });
+      setState({ busy: false, error: errorText(error), answer: null });
     }
   };
   const table = state.answer === null ? null : answerTable(state.answer);
@@ -62,7 +62,7 @@ function Question() {
       </form>
       <Problem text={state.error} />
       {table && (
-        <div class="scroll jobs-scroll" tabIndex={0} role="region" aria-label="Answer">
+        <div class="scroll jobs-scroll" tabIndex={0} role="region" aria-label="Result">
           <table class="jobs">
             <thead>
               <tr>{table.heads.map((head) => <th key={head} scope="col">{head}</th>)}</tr>

@@ -1,31 +1,31 @@
-// Asks the daemon. The token, if one is needed, is kept for this tab only.
+// Client of the daemon's HTTP API. The token is kept in this tab only.
 import type {
   Cluster, Explanation, JobDetails, JobList, JobSeries, JobSummary, Stats,
 } from './shapes';
 
-/** A refusal in the daemon's words, or that it cannot be reached (status 0). */
+/** An error response of the daemon, or status 0 if it cannot be reached. */
 export class ApiError extends Error {
   constructor(readonly status: number, message: string, readonly remedy = '', readonly field = '') {
     super(message);
   }
 }
 
-/** A sentence for the reader. */
-export function wordsOf(error: unknown): string {
+/** An error as text. */
+export function errorText(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
   const place = error.field ? `${error.field}: ` : '';
   return `${place}${error.message}${error.remedy ? ` – ${error.remedy}` : ''}`;
 }
 
-/** What is wrong, out of the body of a refusal. */
-export function refusalOf(status: number, body: string): ApiError {
+/** Parses the body of an error response. */
+function refusalOf(status: number, body: string): ApiError {
   try {
     const { error } = JSON.parse(body) as {
       error: { message: string; remedy?: string; field?: string };
     };
     return new ApiError(status, error.message, error.remedy, error.field);
   } catch {
-    return new ApiError(status, `the server answers with status ${status}`);
+    return new ApiError(status, `the server returned status ${status}`);
   }
 }
 
@@ -63,7 +63,7 @@ export class Api {
     return (await this.request(path, init)).json() as Promise<T>;
   }
 
-  /** All jobs in the book, by number. */
+  /** All jobs that the daemon holds, by number. */
   async jobs(): Promise<JobSummary[]> {
     const all: JobSummary[] = [];
     for (let after = 0; ;) {
@@ -75,7 +75,7 @@ export class Api {
     }
   }
 
-  /** One of them; null if it is forgotten. Also for those who may not see its details. */
+  /** One job; null if the daemon no longer has it. Works without permission to see the job's details. */
   async summary(job: number): Promise<JobSummary | null> {
     const { jobs } = await this.json<JobList>(`/v1/jobs?all=1&limit=1&after=${job - 1}`);
     return jobs[0]?.job === job ? jobs[0] : null;
@@ -113,7 +113,7 @@ export class Api {
   }
 }
 
-/** The token in the address ("#token=..."), which must not stay there. Empty: none. */
+/** Takes the token out of the URL ("#token=..."), where it must not stay. Empty if there is none. */
 export function takeToken(): string {
   const match = /^#token=([^&]+)$/.exec(location.hash);
   if (!match) return '';

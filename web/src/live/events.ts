@@ -1,4 +1,4 @@
-// Server-sent events out of the text of a response: EventSource could send no token.
+// A parser of server-sent events. EventSource cannot be used because it cannot send a token.
 
 export interface ServerEvent {
   name: string;
@@ -10,7 +10,7 @@ export class EventParser {
   private name = '';
   private data: string[] = [];
 
-  /** The events that `text` completes. */
+  /** Returns the events that `text` completes. */
   push(text: string): ServerEvent[] {
     const events: ServerEvent[] = [];
     const lines = (this.rest + text).split('\n');
@@ -39,7 +39,7 @@ export class EventParser {
   }
 }
 
-/** How long to wait before the `attempt`th try (from 0) to connect again, in ms. */
+/** Delay before reconnection attempt `attempt` (from 0), in ms. */
 export function retryDelay(attempt: number): number {
   return Math.min(15_000, 500 * 2 ** attempt);
 }

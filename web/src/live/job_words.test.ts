@@ -47,7 +47,7 @@ describe('progress', () => {
 describe('states', () => {
   it('are told with their result', () => {
     expect(stateWords({ state: 'done', result: 'out_of_memory' })).toBe('out of memory');
-    expect(stateWords({ state: 'depends' })).toBe('waits for jobs');
+    expect(stateWords({ state: 'depends' })).toBe('dependent');
   });
 
   it('allow what the daemon takes', () => {

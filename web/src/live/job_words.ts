@@ -1,17 +1,18 @@
-// States, ends and progress of jobs in words.
+// States, outcomes and progress of jobs as text.
 import { decimal, duration } from '../format';
 import type { Action } from './api';
+import { holdsGpus } from './queue';
 import { heldSeconds } from './users';
 import type { JobDetails, JobState, JobSummary, PastRun, Place, Progress } from './shapes';
 
 const STATE_WORDS: Record<JobState, string> = {
-  held: 'held', depends: 'waits for jobs', waiting: 'waiting', starting: 'starting',
-  running: 'running', stopping: 'stopping', done: 'over',
+  held: 'held', depends: 'dependent', waiting: 'waiting', starting: 'starting',
+  running: 'running', stopping: 'stopping', done: 'finished',
 };
 
 const RESULT_WORDS: Record<string, string> = {
   completed: 'completed', failed: 'failed', cancelled: 'cancelled', timed_out: 'timed out',
-  out_of_memory: 'out of memory', node_failed: 'node failed', never_runs: 'never runs',
+  out_of_memory: 'out of memory', node_failed: 'node failed', never_runs: 'cannot run',
 };
 
 export function stateWords(job: Pick<JobSummary, 'state' | 'result'>): string {
@@ -19,7 +20,7 @@ export function stateWords(job: Pick<JobSummary, 'state' | 'result'>): string {
   return STATE_WORDS[job.state] ?? job.state;
 }
 
-/** "g001: 0–3, g002: 1": GPUs by node. */
+/** GPUs by node: "g001: 0–3, g002: 1". */
 export function placeWords(gpus: readonly Place[]): string {
   const nodes = new Map<string, number[]>();
   for (const { node, index } of gpus) nodes.set(node, [...(nodes.get(node) ?? []), index]);
@@ -38,14 +39,14 @@ function rangeWords(indices: number[]): string {
   return parts.join(', ');
 }
 
-/** How much of its work is done, from 0 to 1; null: the job does not say. */
+/** Completed share of the work, 0 to 1; null if the job does not report it. */
 export function shareDone({ epoch, epochs, step, steps }: Progress): number | null {
   const share = (done: number | undefined, of: number | undefined) =>
     done !== undefined && of !== undefined && of > 0 ? Math.min(1, Math.max(0, done / of)) : null;
   return share(epoch, epochs) ?? share(step, steps);
 }
 
-/** Seconds that are left at the mean speed so far; null: not to be told. */
+/** Remaining seconds at the mean speed so far; null if unknown. */
 export function secondsLeft(job: JobDetails, nowS: number): number | null {
   const share = job.progress && shareDone(job.progress);
   if (job.state !== 'running' || !share) return null;
@@ -69,7 +70,7 @@ export function progressWords(progress: Progress): string {
   return parts.join(' · ');
 }
 
-/** What may be done with a job in that state. */
+/** Actions that are valid in that state. */
 export function actionsFor({ state }: Pick<JobSummary, 'state'>): Action[] {
   switch (state) {
     case 'held': return ['release', 'cancel'];
@@ -82,23 +83,23 @@ export function actionsFor({ state }: Pick<JobSummary, 'state'>): Action[] {
   }
 }
 
-/** What an action will do, for the question before it. */
+/** The effect of an action, for its confirmation dialog. */
 export function consequence(action: Action): string {
   switch (action) {
-    case 'cancel': return 'It ends, and does not start again.';
-    case 'hold': return 'It stays in the queue and does not start until it is released.';
-    case 'release': return 'It goes back into the queue and may start.';
+    case 'cancel': return 'The job ends and does not start again.';
+    case 'hold': return 'The job stays in the queue and does not start until it is released.';
+    case 'release': return 'The job becomes eligible to start.';
     case 'requeue':
-      return 'It is stopped and waits again. What it did since its last checkpoint is lost.';
+      return 'The job is stopped and returns to the queue. Progress since its last checkpoint is lost.';
   }
 }
 
 export type SpanKind = 'wait' | 'run' | 'pause';
 
-/** A part of a job's life. Times in seconds since 1970. */
+/** A period in a job's timeline. Times are seconds since 1970. */
 export interface Span {
   kind: SpanKind;
-  /** Of a run: its number from 1; 0 = several that are not known apart. */
+  /** Number of the run, from 1; 0: several earlier runs that cannot be distinguished. */
   run: number;
   startS: number;
   endS: number;
@@ -117,17 +118,13 @@ function runsOf(job: JobDetails, nowS: number): Span[] {
       && job.first_start_s < job.run_start_s) {
       spans.push(span(0, job.first_start_s, Math.min(job.run_start_s, job.first_start_s + job.held_s), []));
     }
-    const end = holdsNow(job) ? nowS : (job.end_s ?? Math.min(nowS, job.run_start_s + job.held_s));
+    const end = holdsGpus(job) ? nowS : (job.end_s ?? Math.min(nowS, job.run_start_s + job.held_s));
     spans.push(span(spans.length + 1, job.run_start_s, Math.max(job.run_start_s, end), job.gpus ?? []));
   }
   return spans;
 }
 
-function holdsNow({ state }: JobDetails): boolean {
-  return state === 'starting' || state === 'running' || state === 'stopping';
-}
-
-/** Waiting, running and waiting again from submission to now or the end. */
+/** The periods of a job from submission to its end, or to now. */
 export function lifeOf(job: JobDetails, nowS: number): Span[] {
   const endS = Math.max(job.submit_s, job.end_s ?? nowS);
   const spans: Span[] = [];

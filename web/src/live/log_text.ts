@@ -1,12 +1,11 @@
-// The tail of a log as a terminal would show it: a carriage return begins the line anew, colours are
-// left out.
+// The tail of a log as a terminal shows it: a carriage return overwrites the line. Colours are dropped.
 
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]*\u0007|[@-Z\\-_])/g;
 
 export class LogTail {
-  /** Whole lines, then the one that is still written. */
+  /** Complete lines, then the unfinished last line. */
   lines: string[] = [''];
-  /** Lines at the front that are not kept any more. */
+  /** Number of lines dropped at the front. */
   dropped = 0;
 
   constructor(private readonly linesMax = 2000) {}
@@ -14,7 +13,7 @@ export class LogTail {
   append(text: string): void {
     const parts = (this.lines.pop()! + text).split('\n');
     for (const [i, part] of parts.entries()) {
-      // The last part may go on, so its escapes may not be whole yet.
+      // The last part may continue, so its escape sequences may be incomplete.
       this.lines.push(i + 1 < parts.length ? LogTail.finish(part) : part);
     }
     const over = this.lines.length - this.linesMax;

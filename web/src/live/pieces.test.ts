@@ -1,6 +1,6 @@
-// Logs, users, readings, colours, addresses, answers.
+// Logs, users, samples, colours, routes, what-if results.
 import { describe, expect, it } from 'vitest';
-import { agoWords, shortDuration } from './clock';
+import { agoText, shortDuration } from './clock';
 import { LogTail } from './log_text';
 import { classesOf, hasReadings, heatStep, rangeOf, valueOf } from './map_colors';
 import { parseRoute, queueHash } from './route';
@@ -115,8 +115,8 @@ describe('times', () => {
   it('do not flicker', () => {
     expect([0.4, 59.9, 119, 150, 7300].map(shortDuration)).toEqual(['0 s', '59 s', '119 s', '2.5 min', '2.0 h']);
     expect(shortDuration(NaN)).toBe('–');
-    expect(agoWords(100, 101)).toBe('now');
-    expect(agoWords(100, 112)).toBe('12 s ago');
+    expect(agoText(100, 101)).toBe('now');
+    expect(agoText(100, 112)).toBe('12 s ago');
   });
 });
 

@@ -1,4 +1,4 @@
-// Which jobs the queue shows, and in what order.
+// Filters and sorts the jobs of the queue.
 import type { JobState, JobSummary } from './shapes';
 
 export const STATES: readonly JobState[] = [
@@ -7,9 +7,9 @@ export const STATES: readonly JobState[] = [
 const RANK = new Map(STATES.map((state, i) => [state, i]));
 
 export interface QueueFilter {
-  /** A state, 'active' (all but done), or 'all'. */
+  /** A job state, 'active' (all unfinished jobs), or 'all'. */
   state: string;
-  /** Empty: everybody. */
+  /** Empty: all users. */
   user: string;
   text: string;
 }
@@ -17,7 +17,7 @@ export interface QueueFilter {
 export const ALL_ACTIVE: QueueFilter = { state: 'active', user: '', text: '' };
 
 export type QueueKey =
-  | 'job' | 'user' | 'name' | 'state' | 'num_gpus' | 'priority' | 'submit_s' | 'position' | 'time';
+  | 'job' | 'user' | 'name' | 'state' | 'num_gpus' | 'priority' | 'position' | 'time';
 
 export interface QueueOrder {
   key: QueueKey;
@@ -32,7 +32,7 @@ export function holdsGpus({ state }: JobSummary): boolean {
   return state === 'starting' || state === 'running' || state === 'stopping';
 }
 
-/** How long it runs, waits, or took, in seconds. */
+/** Run time of a running job, wait time of a waiting job, JCT of a finished job, in seconds. */
 export function timeOf(job: JobSummary, nowS: number): number {
   if (job.state === 'done') return Math.max(0, (job.end_s ?? nowS) - job.submit_s);
   const since = holdsGpus(job) ? (job.run_start_s ?? nowS) : job.submit_s;
@@ -70,7 +70,7 @@ function valueOf(job: JobSummary, key: QueueKey, nowS: number): number | string 
   }
 }
 
-/** By `order`; of equal ones running jobs first, then by place in the queue and number. */
+/** Sorts by `order`. Ties: by state (running first), then by position in the queue, then by number. */
 export function sortQueue(jobs: JobSummary[], order: QueueOrder, nowS: number): JobSummary[] {
   const sign = order.descending ? -1 : 1;
   const rows = jobs.map((job) => ({ job, value: valueOf(job, order.key, nowS) }));
@@ -85,13 +85,13 @@ export function sortQueue(jobs: JobSummary[], order: QueueOrder, nowS: number): 
     if (states !== 0) return states;
     const places = (a.job.position ?? 0) - (b.job.position ?? 0);
     if (places !== 0) return places;
-    // Of jobs that are over, the last one first.
+    // Finished jobs: latest first.
     return a.job.state === 'done' ? b.job.job - a.job.job : a.job.job - b.job.job;
   });
   return rows.map(({ job }) => job);
 }
 
-/** The rows that a window of the list shows, some more on both sides. */
+/** The visible rows of a scrolled list, plus `spare` rows on both sides. */
 export function visibleRows(
   scrollTop: number, height: number, rowHeight: number, rows: number, spare = 12,
 ): { first: number; end: number } {

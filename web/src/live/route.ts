@@ -1,4 +1,4 @@
-// Where in the dashboard the reader is: the part behind '#' of the address.
+// The current view of the dashboard, kept in the fragment of the URL.
 import { ALL_ACTIVE, type QueueFilter } from './queue';
 
 export const AREAS = ['cluster', 'queue', 'users', 'policies', 'whatif'] as const;
@@ -6,9 +6,9 @@ export type Area = (typeof AREAS)[number];
 
 export interface Route {
   area: Area | 'job';
-  /** Of area 'job'. */
+  /** Job number, for area 'job'. */
   job: number;
-  /** Of area 'queue'. */
+  /** For area 'queue'. */
   filter: QueueFilter;
 }
 

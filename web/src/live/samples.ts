@@ -1,4 +1,5 @@
-// Readings of the GPUs for curves: those since the page was opened, behind what the daemon recorded.
+// GPU samples for charts: those recorded by the daemon, then those seen since the page was opened.
+import { gib } from '../format';
 import type { Cluster, GpuPoint } from './shapes';
 
 export interface Reading {
@@ -8,12 +9,10 @@ export interface Reading {
   memGib: number | null;
 }
 
-const GIB = 2 ** 30;
-
 export class Samples {
   private readonly byGpu = new Map<number, Reading[]>();
 
-  /** Keeps `most` readings of each GPU. */
+  /** Keeps up to `most` samples per GPU. */
   constructor(private readonly most = 720) {}
 
   add(cluster: Cluster, atS: number): void {
@@ -26,7 +25,7 @@ export class Samples {
           if (readings.length === 0) this.byGpu.set(gpu.gpu, readings);
           readings.push({
             atS, utilPct: gpu.util_pct ?? null, powerW: gpu.power_w ?? null,
-            memGib: gpu.mem_used_bytes === undefined ? null : gpu.mem_used_bytes / GIB,
+            memGib: gpu.mem_used_bytes === undefined ? null : gib(gpu.mem_used_bytes),
           });
           if (readings.length > this.most) readings.splice(0, readings.length - this.most);
         }
@@ -34,7 +33,7 @@ export class Samples {
     }
   }
 
-  /** Of one GPU, from `fromS` on. */
+  /** Samples of one GPU from `fromS` on. */
   of(gpu: number, fromS: number): Reading[] {
     return (this.byGpu.get(gpu) ?? []).filter((reading) => reading.atS >= fromS);
   }
@@ -43,18 +42,18 @@ export class Samples {
 function recorded(point: GpuPoint): Reading {
   return {
     atS: point.at_s, utilPct: point.util_pct ?? null, powerW: point.power_w ?? null,
-    memGib: point.mem_used_bytes === undefined ? null : point.mem_used_bytes / GIB,
+    memGib: point.mem_used_bytes === undefined ? null : gib(point.mem_used_bytes),
   };
 }
 
-/** A row of readings for each moment that any GPU has one of; null where a GPU has none. */
+/** Samples on a common time axis; null where a GPU has no sample. */
 export interface Rows {
   atS: number[];
-  /** By GPU, then by moment. */
+  /** By GPU, then by time. */
   readings: (Reading | null)[][];
 }
 
-/** By GPU, what was recorded, then what was seen since: from the first moment seen on, only that. */
+/** Joins recorded and seen samples by GPU. From the first seen sample on, only seen ones count. */
 export function joined(past: readonly GpuPoint[][], seen: readonly Reading[][]): Rows {
   const firstSeen = Math.min(...seen.map((readings) => readings[0]?.atS ?? Infinity));
   const byTime = seen.map((readings, gpu) => new Map<number, Reading>([

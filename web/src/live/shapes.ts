@@ -1,16 +1,17 @@
-// What the daemon's API says, as docs of GET /v1/openapi.json describe it, and the facts in the page.
+// Types of the daemon's API (GET /v1/openapi.json) and of the document embedded in the page.
+import { isOf, parseOf } from '../data/schema';
 
 export type JobState =
   | 'held' | 'depends' | 'waiting' | 'starting' | 'running' | 'stopping' | 'done';
 
-/** A GPU by its number in the cluster, its node, and its number there. */
+/** A GPU: its number in the cluster, its node, its index in the node. */
 export interface Place {
   gpu: number;
   node: string;
   index: number;
 }
 
-/** What everybody may know of a job. Times are seconds since 1970. */
+/** The public part of a job. Times are seconds since 1970. */
 export interface JobSummary {
   job: number;
   id: string;
@@ -32,11 +33,11 @@ export interface JobSummary {
   end_s?: number;
   gpus?: Place[];
   shares?: boolean;
-  /** In the queue, from 1. */
+  /** Position in the queue, from 1. */
   position?: number;
 }
 
-/** Left out: not known. */
+/** Unknown values are omitted. */
 export interface Progress {
   epoch?: number;
   epochs?: number;
@@ -82,11 +83,11 @@ export interface JobDetails extends JobSummary {
   progress_s?: number;
   usage?: Usage;
   detail?: string;
-  /** Runs that are over, in order of their ends. */
+  /** Finished runs, by end time. */
   past?: PastRun[];
 }
 
-/** What GPUs did, in means over equal parts of a run. */
+/** GPU samples of a run, as means over equal intervals. */
 export interface JobSeries {
   job: number;
   run: number;
@@ -130,7 +131,7 @@ export interface Gpu {
   gpu: number;
   state: GpuState;
   jobs: number[];
-  /** By class A, B, ...: time on it over time on the median GPU. */
+  /** PM scores by class A, B, ...: time on this GPU / time on the median GPU. */
   scores: number[];
   util_pct?: number;
   mem_used_bytes?: number;
@@ -147,7 +148,7 @@ export interface ClusterNode {
   held_gpus: number;
   gpu_model?: string;
   reason?: string;
-  /** Reservations that have the node, or will have it. */
+  /** Active and future reservations of the node. */
   reservations?: { reservation: string; start_s: number; end_s: number }[];
   gpus: Gpu[];
 }
@@ -167,20 +168,20 @@ export interface Stats {
   journal_failures: number;
   journal_is_stuck?: boolean;
   decide_s?: { p50: number; p99: number; max: number };
-  /** Who asks. */
+  /** The authenticated user. */
   caller?: { user: string; role: string };
 }
 
-/** The data of a `change` event. */
+/** Data of a `change` event. */
 export interface Change {
   version: number;
-  /** Every job may have changed. */
+  /** Any job may have changed. */
   all?: boolean;
   jobs?: number[];
   nodes?: boolean;
 }
 
-/** What does not change while the daemon runs: it stands in the page. */
+/** Facts that are constant while the daemon runs; they are embedded in the page. */
 export interface LiveFacts {
   schema: string;
   goban: string;
@@ -189,18 +190,12 @@ export interface LiveFacts {
   what_if: boolean;
 }
 
-const SCHEMA = 'goban-live/1';
-
-/** Whether an embedded document is that of `goban serve`. */
+/** Whether the embedded document is that of `goban serve`. */
 export function isLive(json: string): boolean {
-  return /^\s*\{\s*"schema"\s*:\s*"goban-live\//.test(json);
+  return isOf(json, 'goban-live');
 }
 
-/** Errors: throws a sentence for the reader if it is of another version. */
+/** Errors: throws if the document has another version. */
 export function parseFacts(json: string): LiveFacts {
-  const facts = JSON.parse(json) as LiveFacts;
-  if (facts.schema !== SCHEMA) {
-    throw new Error(`This page reads ${SCHEMA}, and its data is ${facts.schema}.`);
-  }
-  return facts;
+  return parseOf(json, 'goban-live/1');
 }

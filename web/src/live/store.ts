@@ -1,5 +1,5 @@
-// What the page knows of the cluster now: loaded once, then kept up to date by the daemon's events.
-import { Api, ApiError, wordsOf } from './api';
+// The client-side state of the dashboard: loaded once, then kept up to date by server-sent events.
+import { Api, ApiError, errorText } from './api';
 import { EventParser, retryDelay, type ServerEvent } from './events';
 import { Samples } from './samples';
 import type { Change, Cluster, JobSummary, Stats } from './shapes';
@@ -10,10 +10,10 @@ export type Connection =
   | { state: 'lost'; why: string; retryAtMs: number }
   | { state: 'refused'; why: string };
 
-/** More changed jobs than this, and the whole list is asked for. */
+/** With more changed jobs than this, the whole list is requested. */
 const SINGLY_MAX = 8;
 const STATS_MS = 10_000;
-/** The daemon says that it is there every 15 s. */
+/** The daemon sends a keep-alive every 15 s. */
 const SILENCE_MS = 40_000;
 
 export class LiveStore {
@@ -22,11 +22,11 @@ export class LiveStore {
   cluster: Cluster | null = null;
   stats: Stats | null = null;
   connection: Connection = { state: 'connecting' };
-  /** Of the last change that the daemon told, in its time. */
+  /** Time of the last change, by the daemon's clock. */
   changedS = 0;
-  /** Counts changes of jobs, for what is asked again then. */
+  /** Grows with each change of jobs; dependent requests are repeated then. */
   version = 0;
-  /** The jobs were loaded at least once. */
+  /** Whether the jobs have been loaded. */
   ready = false;
 
   private readonly listeners = new Set<() => void>();
@@ -41,7 +41,7 @@ export class LiveStore {
 
   constructor(readonly api: Api) {}
 
-  /** Calls back after each change. */
+  /** Calls `listener` after each change. Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
@@ -57,20 +57,20 @@ export class LiveStore {
     void this.poll();
   }
 
-  /** Tries at once, with the token that is set now. */
+  /** Reconnects immediately with the current token. */
   reconnect(): void {
     this.attempt = 0;
     this.stop.abort();
     this.wake?.();
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 
-  private become(connection: Connection): void {
+  private setConnection(connection: Connection): void {
     this.connection = connection;
-    this.tell();
+    this.notify();
   }
 
   private pause(ms: number): Promise<void> {
@@ -85,19 +85,19 @@ export class LiveStore {
 
   private async listen(): Promise<void> {
     for (;;) {
-      let why = 'the daemon ended the connection';
+      let why = 'the daemon closed the connection';
       try {
         await this.follow();
       } catch (error) {
-        why = wordsOf(error);
+        why = errorText(error);
         if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-          this.become({ state: 'refused', why });
+          this.setConnection({ state: 'refused', why });
           await this.pause(2 ** 31 - 1);
           continue;
         }
       }
       const delay = retryDelay(this.attempt++);
-      this.become({ state: 'lost', why, retryAtMs: Date.now() + delay });
+      this.setConnection({ state: 'lost', why, retryAtMs: Date.now() + delay });
       await this.pause(delay);
     }
   }
@@ -121,22 +121,22 @@ export class LiveStore {
         const { done, value } = await reader.read();
         if (done) return;
         alive();
-        for (const event of parser.push(decoder.decode(value, { stream: true }))) this.take(event);
+        for (const event of parser.push(decoder.decode(value, { stream: true }))) this.handle(event);
       }
     } catch (error) {
-      if (signal.aborted) throw new Error('the daemon has been silent for long');
-      throw error instanceof ApiError ? error : new ApiError(0, 'the connection broke');
+      if (signal.aborted) throw new Error('the daemon is unresponsive');
+      throw error instanceof ApiError ? error : new ApiError(0, 'the connection failed');
     } finally {
       clearTimeout(silence);
     }
   }
 
-  private take({ name, data }: ServerEvent): void {
+  private handle({ name, data }: ServerEvent): void {
     if (name === 'hello') {
       this.attempt = 0;
       this.pendingAll = true;
       this.pendingNodes = true;
-      this.become({ state: 'live' });
+      this.setConnection({ state: 'live' });
     } else if (name === 'change') {
       const change = JSON.parse(data) as Change;
       if (change.all) this.pendingAll = true;
@@ -147,7 +147,7 @@ export class LiveStore {
     void this.refresh();
   }
 
-  /** Asks for what changed; one at a time, so that a slow daemon is not asked more. */
+  /** Loads what changed. Only one refresh runs at a time, so a slow daemon is not overloaded. */
   private async refresh(): Promise<void> {
     if (this.refreshing) return;
     this.refreshing = true;
@@ -166,19 +166,19 @@ export class LiveStore {
           this.ready ? undefined : this.loadStats(),
         ]);
         this.version++;
-        this.tell();
-        // A long list, asked for often, would keep the daemon and this page from other work.
-        await this.pauseBetween(Math.min(10_000, 4 * (performance.now() - from)));
+        this.notify();
+        // Wait in proportion to the time taken: frequent requests of a long list would load daemon and page.
+        await this.sleep(Math.min(10_000, 4 * (performance.now() - from)));
       }
     } catch {
-      // The connection says so; what was missed comes with the next hello.
+      // The event connection reports the failure; the next hello event reloads everything.
       this.stop.abort();
     } finally {
       this.refreshing = false;
     }
   }
 
-  private pauseBetween(ms: number): Promise<void> {
+  private sleep(ms: number): Promise<void> {
     return new Promise((resolve) => setTimeout(resolve, ms));
   }
 
@@ -209,17 +209,17 @@ export class LiveStore {
     if (this.changedS === 0) this.changedS = this.stats.now_s;
   }
 
-  /** Readings of GPUs change without an event. */
+  /** Polls the cluster and statistics: GPU samples change without events. */
   private async poll(): Promise<void> {
     for (let round = 0; ; round++) {
-      await this.pauseBetween(this.cluster && this.cluster.num_gpus > 2000 ? 15_000 : 3_000);
+      await this.sleep(this.cluster && this.cluster.num_gpus > 2000 ? 15_000 : 3_000);
       if (document.hidden || this.connection.state !== 'live' || !this.ready) continue;
       try {
         await this.loadCluster();
         if (round % Math.ceil(STATS_MS / 3_000) === 0) await this.loadStats();
-        this.tell();
+        this.notify();
       } catch {
-        // The events' connection notices when the daemon is gone.
+        // The event connection detects an unreachable daemon.
       }
     }
   }

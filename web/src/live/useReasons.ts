@@ -1,5 +1,5 @@
-// Why the waiting jobs in sight wait. Each answer costs the scheduler a search, so few are asked for
-// at once, and kept for a while.
+// The reasons why the visible jobs wait. Each one costs the scheduler a search, so few are requested at
+// a time, and answers are cached for a while.
 import { useEffect, useReducer, useRef } from 'preact/hooks';
 import { ApiError } from './api';
 import type { JobSummary } from './shapes';
@@ -7,7 +7,7 @@ import { useLive } from './useStore';
 
 export interface Reason {
   text: string;
-  /** In the queue, from 1. */
+  /** Position in the queue, from 1. */
   position?: number;
   askedMs: number;
 }
@@ -34,7 +34,7 @@ export function useReasons(shown: JobSummary[]): ReadonlyMap<number, Reason> {
       const known = reasons.current.get(job.job);
       reasons.current.set(job.job, { ...(known ?? { text: '' }), askedMs: Date.now() });
       const { text, waiting } = await store.api.explain(job.job).catch((error: unknown) => ({
-        text: error instanceof ApiError && error.status === 403 ? 'only its owner may know' : '',
+        text: error instanceof ApiError && error.status === 403 ? 'visible to its owner only' : '',
         waiting: undefined,
       }));
       reasons.current.set(job.job, {

@@ -1,7 +1,7 @@
-// The store in components, and a clock that ticks.
+// Hooks for the store, the daemon's clock, and API requests.
 import { createContext } from 'preact';
 import { useContext, useEffect, useReducer, useState } from 'preact/hooks';
-import { ApiError, wordsOf } from './api';
+import { ApiError, errorText } from './api';
 import type { LiveFacts } from './shapes';
 import type { LiveStore } from './store';
 
@@ -16,7 +16,7 @@ export function useLive(): Live {
   return useContext(LiveContext)!;
 }
 
-/** The store; the component is drawn again after each change. */
+/** The store. The component renders again after each change. */
 export function useStore(): LiveStore {
   const { store } = useLive();
   const [, redraw] = useReducer((count: number) => count + 1, 0);
@@ -24,7 +24,7 @@ export function useStore(): LiveStore {
   return store;
 }
 
-/** The daemon's clock, every second. */
+/** The daemon's clock in seconds since 1970, updated every second. */
 export function useNow(): number {
   const { store } = useLive();
   const [now, setNow] = useState(store.nowS());
@@ -35,26 +35,26 @@ export function useNow(): number {
   return now;
 }
 
-export interface Asked<T> {
+interface Requested<T> {
   value: T | null;
-  /** In words; empty: none. */
+  /** Error as text; empty if there is none. */
   error: string;
-  /** Of the refusal; 0: none, or not reached. */
+  /** HTTP status; 0 without a response. */
   status: number;
 }
 
-/** Asks again when `keys` change; the last answer stays until the next one is there. */
-export function useAsked<T>(ask: () => Promise<T>, keys: readonly unknown[]): Asked<T> {
-  const [asked, setAsked] = useState<Asked<T>>({ value: null, error: '', status: 0 });
+/** Sends a request whenever `keys` change. The last value stays until the next one arrives. */
+export function useRequest<T>(send: () => Promise<T>, keys: readonly unknown[]): Requested<T> {
+  const [requested, setRequested] = useState<Requested<T>>({ value: null, error: '', status: 0 });
   useEffect(() => {
     let wanted = true;
-    ask().then(
-      (value) => wanted && setAsked({ value, error: '', status: 200 }),
-      (error: unknown) => wanted && setAsked((before) => ({
-        value: before.value, error: wordsOf(error), status: error instanceof ApiError ? error.status : 0,
+    send().then(
+      (value) => wanted && setRequested({ value, error: '', status: 200 }),
+      (error: unknown) => wanted && setRequested((before) => ({
+        value: before.value, error: errorText(error), status: error instanceof ApiError ? error.status : 0,
       })),
     );
     return () => void (wanted = false);
   }, keys);
-  return asked;
+  return requested;
 }

@@ -1,4 +1,4 @@
-// What each user has: running, waiting, and GPU-hours of the jobs that the daemon still knows.
+// Totals per user over the jobs that the daemon still holds.
 import { holdsGpus } from './queue';
 import type { JobSummary } from './shapes';
 
@@ -6,7 +6,7 @@ export interface UserRow {
   user: string;
   running: number;
   waiting: number;
-  /** Held, or waiting for other jobs. */
+  /** Held or dependent jobs. */
   blocked: number;
   done: number;
   /** GPUs held now. */
@@ -17,13 +17,13 @@ export interface UserRow {
 
 const HOUR = 3600;
 
-/** Time a job held GPUs so far, in seconds. */
+/** Time for which the job has held GPUs so far, in seconds. */
 export function heldSeconds(job: JobSummary, nowS: number): number {
   const current = holdsGpus(job) && job.run_start_s !== undefined ? nowS - job.run_start_s : 0;
   return job.held_s + Math.max(0, current);
 }
 
-/** Whoever used most first. */
+/** One row per user, most GPU-hours first. */
 export function usersOf(jobs: Iterable<JobSummary>, nowS: number): UserRow[] {
   const rows = new Map<string, UserRow>();
   for (const job of jobs) {

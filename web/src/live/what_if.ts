@@ -1,7 +1,7 @@
-// The answer to a what-if question as a table: one row a policy, its figures by name.
+// The result of a what-if replay as a table: one row per policy, its metrics by name.
 import { count, duration } from '../format';
 
-export interface AnswerTable {
+interface AnswerTable {
   heads: string[];
   rows: string[][];
 }
@@ -14,7 +14,7 @@ function cellText(key: string, value: unknown): string {
   return value === null || value === undefined ? '–' : String(value);
 }
 
-/** Null: the answer holds no list of policies. */
+/** Null if the response has no list of policies. */
 export function answerTable(answer: unknown): AnswerTable | null {
   const list = (answer as { policies?: unknown }).policies;
   if (!Array.isArray(list)) return null;

@@ -1,4 +1,4 @@
-// How the report was made, and what was rounded or left out to keep it small.
+// The settings of the simulation, and what was rounded or omitted to keep the file small.
 import type { ReportDocument } from '../data/document';
 import { axisTime, count } from '../format';
 import { Section } from './Section';
@@ -6,15 +6,15 @@ import { Section } from './Section';
 function reductions(report: ReportDocument): string[] {
   const { table, heat, series, energy, colocation } = report;
   const lines = [
-    `Times of single jobs are rounded to ${table.tick_s} s; figures and averages are not.`,
-    `The load over time is averaged over ${axisTime(series.step_s, 1)}, the heat map over ` +
-      `${axisTime(heat.step_s, 1)} and to whole percents.`,
-    'The distributions are read at 400 points.',
+    `Times of individual jobs are rounded to ${table.tick_s} s; metrics and averages are exact.`,
+    `The load over time is averaged over ${axisTime(series.step_s, 1)}. The heat map is averaged over ` +
+      `${axisTime(heat.step_s, 1)} and rounded to whole percents.`,
+    'The distributions are sampled at 400 points.',
   ];
   if (table.jobs < report.jobs) {
     lines.unshift(
-      `The table holds ${count(table.jobs)} of ${count(report.jobs)} jobs, evenly taken in submit ` +
-        'order; figures and pictures are of all jobs. goban simulate --out DIR writes every job.',
+      `The job table holds ${count(table.jobs)} of ${count(report.jobs)} jobs, sampled evenly in submit ` +
+        'order; metrics and charts cover all jobs. goban simulate --out DIR writes every job.',
     );
   }
   if (energy) {
@@ -23,23 +23,23 @@ function reductions(report: ReportDocument): string[] {
   }
   if (colocation && colocation.left_out > 0) {
     lines.push(
-      `The matrix of applications holds the ${colocation.apps.length} with most jobs of ` +
+      `The co-location matrix holds the ${colocation.apps.length} applications with the most jobs, of ` +
         `${colocation.apps.length + colocation.left_out}.`);
   }
   if (heat.kind === 'nodes') {
-    lines.push('Neighbouring nodes share a row of the heat map.');
+    lines.push('Each row of the heat map is a group of adjacent nodes.');
   }
   return lines;
 }
 
-/** How each policy was run; one line if all were run alike. */
+/** The settings of each policy; one line if they are identical. */
 function policySettings(report: ReportDocument): [string, string][] {
   const lines = report.runs.map((run): [string, string] => [
     run.policy, run.settings.map(({ name, value }) => `${name} ${value}`).join(', '),
   ]);
   const first = lines[0]?.[1] ?? '';
   return lines.length > 1 && lines.every(([, text]) => text === first)
-    ? [['every policy', first]]
+    ? [['all policies', first]]
     : lines;
 }
 
@@ -66,15 +66,15 @@ export function About({ report }: { report: ReportDocument }) {
           </dl>
         </div>
         <div class="panel">
-          <h3>Rounded or left out</h3>
+          <h3>Rounded or omitted</h3>
           <ul>
             {reductions(report).map((line) => (
               <li key={line}>{line}</li>
             ))}
           </ul>
           <p>
-            Times are counted from the first submit. Nothing of this page comes from a network: it can
-            be kept, sent and printed.
+            All times are relative to the first submit. This page is self-contained: you can keep, send and
+            print it.
           </p>
         </div>
       </div>

@@ -1,11 +1,11 @@
-// A line chart of all policies, once its data are there.
+// A line chart of all policies, or a placeholder while its data loads.
 import { LineChart, type LineChartProps } from '../charts/LineChart';
 import type { ReportDocument } from '../data/document';
 
-/** What every section with pictures needs. */
+/** Properties of every section with charts. */
 export interface PicturesProps {
   report: ReportDocument;
-  /** By policy: whether it is shown. */
+  /** Whether each policy is shown. */
   visible: boolean[];
 }
 

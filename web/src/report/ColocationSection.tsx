@@ -1,5 +1,6 @@
-// Which applications were measured together on a GPU, and which met in a run.
+// The co-location matrix: measured pairs of applications, and the pairs that a run co-located.
 import { useState } from 'preact/hooks';
+import { Choice } from '../Choice';
 import { cellFill, Matrix, MatrixPatterns, toneFill } from '../charts/Matrix';
 import { floatValues } from '../data/column';
 import {
@@ -7,15 +8,15 @@ import {
 } from '../data/colocation';
 import type { Colocation, ReportDocument } from '../data/document';
 import { count, decimal, percent } from '../format';
-import { Choice, PolicyChoice } from './PolicyBar';
+import { PolicyChoice } from './PolicyBar';
 import { Section } from './Section';
 import { useLoaded } from './useLoaded';
 
 const MEASURES: readonly { measure: Measure; name: string; ends: [string, string, string] }[] = [
-  { measure: 'rates', name: 'Work of both together',
-    ends: ['½ of taking turns or less', 'as taking turns', 'as if each were alone'] },
-  { measure: 'slowdown', name: 'Slowdown of the row beside the column',
-    ends: ['4× or more', '2×, as taking turns', '1×, as alone'] },
+  { measure: 'rates', name: 'Combined throughput',
+    ends: ['½ of time slicing or less', 'same as time slicing', 'no slowdown'] },
+  { measure: 'slowdown', name: 'Slowdown of the row application',
+    ends: ['4× or more', '2×, same as time slicing', '1×, no slowdown'] },
 ];
 
 interface Loaded {
@@ -54,26 +55,26 @@ function Key({ ends }: { ends: [string, string, string] }) {
         {ends[2]}
       </span>
       <span>{box('measured')} {ends[1]}</span>
-      <span>{box('never')} never: does not fit, or could not be measured</span>
+      <span>{box('never')} excluded: does not fit, or could not be measured</span>
       <span>{box('unknown')} not measured</span>
-      <span>{box('measured', true)} met in this run, by GPU-hours</span>
+      <span>{box('measured', true)} co-located in this run; the area shows GPU-hours</span>
     </p>
   );
 }
 
-/** What a cell says, in a sentence. */
+/** A cell in words. */
 function sentence(colocation: Colocation, loaded: Loaded, row: number, column: number): string {
   const names = colocation.apps.map(shortName);
   const cell = cellOf(loaded.slowdowns, names.length, row, column);
   const hours = loaded.together[row * names.length + column] ?? 0;
-  const met = hours > 0 ? `; together for ${decimal(hours, 1)} GPU-h in this run` : '; did not meet';
-  const pair = `${names[row]} beside ${names[column]}`;
-  if (cell.kind === 'never') return `${pair}: never${met}`;
+  const met = hours > 0 ? `; co-located for ${decimal(hours, 1)} GPU-h in this run` : '; not co-located in this run';
+  const pair = `${names[row]} with ${names[column]}`;
+  if (cell.kind === 'never') return `${pair}: excluded${met}`;
   if (cell.kind === 'unknown') return `${pair}: not measured${met}`;
-  const other = row === column ? '' : `, ${names[column]} ${decimal(cell.columnSlowdown, 2)}×`;
+  const other = row === column ? '' : `, of ${names[column]} ${decimal(cell.columnSlowdown, 2)}×`;
   return (
-    `${pair}: ${names[row]} takes ${decimal(cell.rowSlowdown, 2)}× as long${other}; ` +
-    `together ${percent(cell.rates, 0)} of one alone${met}`
+    `${pair}: slowdown of ${names[row]} ${decimal(cell.rowSlowdown, 2)}×${other}; ` +
+    `combined throughput ${percent(cell.rates, 0)} of one alone${met}`
   );
 }
 
@@ -98,10 +99,10 @@ function ColocationMatrix({ report, colocation, first }: {
   const most = loaded ? loaded.together.reduce((max, hours) => Math.max(max, hours), 0) : 0;
   const counts = loaded && countPairs(loaded.slowdowns, loaded.together, apps);
   return (
-    <Section id="colocation" title="Applications together on a GPU"
+    <Section id="colocation" title="Co-location of applications"
       howToRead={
-        'A cell is a pair of applications on one GPU, as measured before the simulation. Blue: together ' +
-        'they do more than by taking turns; orange: less. A mark: the pair met under the chosen policy.'
+        'Each cell is a pair of applications on one GPU, as measured before the simulation. Blue: together ' +
+        'they do more work than by time slicing; orange: less. A mark: the chosen policy co-located the pair.'
       }>
       <PolicyChoice label="Policy" name="colocation-policy" policies={report.runs.map((each) => each.policy)}
         chosen={run} onChoose={setRun} />
@@ -109,7 +110,7 @@ function ColocationMatrix({ report, colocation, first }: {
         <Choice label="GPU" name="colocation-gpu" options={colocation.gpu_types.map((each) => each.name)}
           chosen={type} onChoose={setType} />
       )}
-      <Choice label="Colour" name="colocation-measure" options={MEASURES.map((each) => each.name)}
+      <Choice label="Colour by" name="colocation-measure" options={MEASURES.map((each) => each.name)}
         chosen={measure} onChoose={setMeasure} />
       <div class="panel">
         <MatrixPatterns />
@@ -117,14 +118,14 @@ function ColocationMatrix({ report, colocation, first }: {
         {loaded && counts ? (
           <>
             <p class="matrix-counts">
-              {gpu}: {count(counts.measured)} pairs measured, {count(counts.never)} never,{' '}
-              {count(counts.unknown)} not measured; {count(counts.met)} met under{' '}
+              {gpu}: {count(counts.measured)} pairs measured, {count(counts.never)} excluded,{' '}
+              {count(counts.unknown)} not measured; {count(counts.met)} co-located under{' '}
               {report.runs[loaded.run]?.policy}.
             </p>
             <Matrix
               label={
                 `Matrix of ${apps} by ${apps} applications on ${gpu}: ${chosen.name.toLowerCase()}, and ` +
-                `which pairs met under ${policy}.`
+                `which pairs were co-located under ${policy}.`
               }
               names={colocation.apps.map(shortName)}
               cell={(row, column) => {
@@ -142,7 +143,7 @@ function ColocationMatrix({ report, colocation, first }: {
         )}
         {colocation.left_out > 0 && (
           <p class="hint">
-            {count(colocation.left_out)} applications of fewer jobs are left out here.
+            {count(colocation.left_out)} applications with fewer jobs are omitted.
           </p>
         )}
       </div>

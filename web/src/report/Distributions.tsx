@@ -1,4 +1,4 @@
-// Distributions of JCT and wait over all jobs.
+// Distributions of JCT and wait time over all jobs.
 import { floatValues } from '../data/column';
 import type { Distribution } from '../data/document';
 import { duration, percent } from '../format';
@@ -20,27 +20,27 @@ async function distributionData(
 export function Distributions({ report, visible }: PicturesProps) {
   const jct = useLoaded(
     () => distributionData(report.jct,
-      'Share of jobs by JCT, one line a policy. The table of figures has the averages.',
-      'done within'),
+      'Share of jobs by JCT, one line per policy. The comparison table has the averages.',
+      'finished within'),
     [report],
   );
   const wait = useLoaded(
     () => distributionData(report.wait,
-      'Share of jobs by wait, one line a policy. The table of figures has the averages.',
+      'Share of jobs by wait time, one line per policy. The comparison table has the averages.',
       'waited at most'),
     [report],
   );
   return (
-    <Section id="times" title="JCT and wait"
+    <Section id="times" title="JCT and wait time"
       howToRead={
-        'A line shows which share of the jobs (upwards) was done, or had waited, within a time ' +
-        '(to the right, each mark several times the one before): the further up and left, the better.'
+        'A line shows the share of jobs (vertical) whose JCT or wait time is at most the given time ' +
+        '(horizontal, logarithmic). Higher and further left is better.'
       }>
       <div class="pair">
         <Panel title="JCT: from submit to finish">
           <Chart data={jct} report={report} visible={visible} />
         </Panel>
-        <Panel title="Wait: time without GPUs">
+        <Panel title="Wait time: time without GPUs">
           <Chart data={wait} report={report} visible={visible} />
         </Panel>
       </div>

@@ -1,7 +1,8 @@
-// What the cluster drew and used, and what a policy saves against the time it costs.
+// Power and energy of the cluster, and the trade-off between energy and JCT.
 import { Scatter } from '../charts/Scatter';
 import { ratio } from '../data/compare';
 import { floatValues } from '../data/column';
+import { curvesOf } from '../data/curves';
 import { figureOf, type Energy, type ReportDocument, type Run } from '../data/document';
 import {
   ACCOUNTINGS, energySoFar, HEADLINE, hasEnergy, kwhMax, kwhOf, type Letter, tradePoints,
@@ -9,20 +10,17 @@ import {
 import { axisTime, change, clock, decimal, duration, kwhText, unitText } from '../format';
 import { Chart, type ChartData, type PicturesProps } from './Chart';
 import { Panel, Section } from './Section';
-import { Swatch } from './Swatch';
+import { Swatch } from '../Swatch';
 import { useLoaded } from './useLoaded';
 import { lineColor } from '../palette';
 
 const SYNC = 'energy';
 
-/** Lines of one length; null where a run has ended. */
 function chartOf(lines: number[][], stepS: number, base: string, label: string): ChartData {
-  const length = Math.max(...lines.map((line) => line.length));
   const most = lines.flat().reduce((max, value) => Math.max(max, value), 0);
   const text = unitText(most, base);
   return {
-    label, x: Array.from({ length }, (_, i) => i * stepS),
-    values: lines.map((line) => Array.from({ length }, (_, i) => line[i] ?? null)),
+    ...curvesOf(lines, stepS), label,
     xKind: 'time', syncKey: SYNC, yMax: most > 0 ? 1.05 * most : 1,
     xText: (at) => `${clock(at)} after the first submit`, yText: text.exact, yAxisText: text.axis,
   };
@@ -33,9 +31,9 @@ async function loadPower(energy: Energy): Promise<{ power: ChartData; used: Char
   const used = power.map((line, i) => energySoFar(line, energy.step_s, energy.runs[i]!.end_s));
   return {
     power: chartOf(power.map((line) => [...line]), energy.step_s, 'W',
-      'Power of the cluster over time, one line a policy. The table below has the energy.'),
+      'Power of the cluster over time, one line per policy. The table of this section has the energy.'),
     used: chartOf(used, energy.step_s, 'Wh',
-      'Energy used since the first submit, one line a policy. The table below has the sums.'),
+      'Energy used since the first submit, one line per policy. The table of this section has the totals.'),
   };
 }
 
@@ -57,7 +55,7 @@ function EnergyCell({ run, base, index, letter, most }: {
   );
 }
 
-/** Bars of one length scale: down a column policies, along a row accountings. */
+/** Rows are policies, columns are accountings. All bars share one scale. */
 function EnergyTable({ report }: { report: ReportDocument }) {
   const most = kwhMax(report.runs);
   const base = report.runs[report.reference];
@@ -74,7 +72,7 @@ function EnergyTable({ report }: { report: ReportDocument }) {
                 <small>{meaning}</small>
               </th>
             ))}
-            <th scope="col" class="number">Nodes with jobs<small>mean over the makespan</small></th>
+            <th scope="col" class="number">Active nodes<small>mean over the makespan</small></th>
           </tr>
         </thead>
         <tbody>
@@ -118,31 +116,31 @@ export function EnergySection({ report, visible }: PicturesProps) {
     <Section id="energy" title="Energy"
       howToRead={
         'Energy of the whole cluster from the first submit to the last finish. The four accountings ' +
-        'differ only in what idle nodes cost; D, the headline, lets nodes sleep under every policy.'
+        'differ only in what they charge for idle nodes. D, the headline, lets nodes sleep under every policy.'
       }>
       <div class="panel">
         <h3>Energy by policy and accounting</h3>
         <p class="how">
-          All bars have one scale; the percentages are changes against {reference}.
+          All bars share one scale. Percentages are changes relative to {reference}.
         </p>
         <EnergyTable report={report} />
       </div>
       {energy && (
-        <Panel title={`Power of the cluster under D, averages over ${axisTime(energy.step_s, 1)}`}>
+        <Panel title={`Power of the cluster under D, mean over ${axisTime(energy.step_s, 1)}`}>
           <Chart data={charts?.power} report={report} visible={visible} />
         </Panel>
       )}
       <div class="pair pictures">
         {energy && (
-          <Panel title="Energy used so far under D">
+          <Panel title="Cumulative energy under D">
             <Chart data={charts?.used} report={report} visible={visible} />
           </Panel>
         )}
         <Panel title="Trade-off: energy under D against average JCT">
           <TradeOff report={report} visible={visible} />
           <p class="hint">
-            Dashed lines go through {reference}; the axes do not begin at 0. Filled: no other policy
-            needs less of both.
+            Dashed lines mark {reference}. The axes do not start at 0. Filled points are Pareto-optimal: no
+            other policy is better in one and at least equal in the other.
           </p>
         </Panel>
       </div>

@@ -1,10 +1,10 @@
-// All figures of all policies, and how far each is from the first policy.
+// All metrics of all policies, with changes relative to the reference policy.
 import { ratio } from '../data/compare';
 import { figureOf, type ReportDocument, type Run, worstAccount } from '../data/document';
 import { change, decimal, duration } from '../format';
 import { type Figure, figuresOf } from './figures';
 import { Section } from './Section';
-import { Swatch } from './Swatch';
+import { Swatch } from '../Swatch';
 
 function best(figure: Figure, values: number[]): number | undefined {
   if (!figure.better || values.length < 2 || values.some((value) => !Number.isFinite(value))) {
@@ -47,7 +47,7 @@ export function FigureHead({ report }: { report: ReportDocument }) {
   return (
     <thead>
       <tr>
-        <th scope="col">Figure</th>
+        <th scope="col">Metric</th>
         {report.runs.map((run, index) => (
           <th key={run.policy} scope="col">
             <Swatch run={index} />
@@ -59,13 +59,13 @@ export function FigureHead({ report }: { report: ReportDocument }) {
   );
 }
 
-/** An average hides who pays for it. */
+/** An average hides which accounts are served worst. */
 function WorstRow({ runs }: { runs: Run[] }) {
   if (!runs.some(worstAccount)) return null;
   return (
     <tr>
       <th scope="row">
-        Account served worst<small>by average bounded slowdown</small>
+        Worst-served account<small>by average bounded slowdown</small>
       </th>
       {runs.map((run) => {
         const worst = worstAccount(run);
@@ -74,7 +74,7 @@ function WorstRow({ runs }: { runs: Run[] }) {
             {worst ? `${decimal(worst.avg_slowdown, 1)}×` : '–'}
             {worst && (
               <small>
-                {worst.name || '(no name)'}, wait {duration(worst.avg_wait_s)}
+                {worst.name || '(no name)'}, wait time {duration(worst.avg_wait_s)}
               </small>
             )}
           </td>
@@ -86,12 +86,12 @@ function WorstRow({ runs }: { runs: Run[] }) {
 
 export function FigureTable({ report }: { report: ReportDocument }) {
   return (
-    <Section id="compare" title="Comparison of the policies"
+    <Section id="compare" title="Comparison of policies"
       howToRead={
-        'A row is a figure and a column a policy; the best value of a row stands on colour, and the ' +
-        `small number below a value is its change against ${report.runs[report.reference]?.policy}.`
+        'Each row is a metric, each column a policy. The best value of a row is highlighted. The small ' +
+        `number below a value is its change relative to ${report.runs[report.reference]?.policy}.`
       }>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Figures by policy">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Metrics by policy">
         <table class="figures">
           <FigureHead report={report} />
           <tbody>

@@ -1,9 +1,9 @@
-// Mean JCT of groups of jobs against the reference policy: who gains and who pays.
+// Mean JCT of job groups relative to the reference policy.
 import { barLength, ratio } from '../data/compare';
 import type { Grouping, ReportDocument } from '../data/document';
 import { change, count, duration } from '../format';
 import { Section } from './Section';
-import { Swatch } from './Swatch';
+import { Swatch } from '../Swatch';
 
 const TITLES = { class: 'By application class', gpus: 'By job size' } as const;
 const HEADS = { class: 'Class', gpus: 'GPUs' } as const;
@@ -21,7 +21,7 @@ function Bar({ value, limit }: { value: number; limit: number }) {
   );
 }
 
-/** The largest ratio among all cells, either way, but at least 1.1: the full bar. */
+/** The ratio of a full bar: the largest ratio (or inverse ratio) of all cells, at least 1.1. */
 function barLimit(grouping: Grouping, reference: number): number {
   const ratios = grouping.runs.flatMap((run) =>
     run.jct_s.map((jct, g) => ratio(jct, grouping.runs[reference]?.jct_s[g] ?? NaN)),
@@ -87,10 +87,10 @@ function GroupTable({ grouping, report }: { grouping: Grouping; report: ReportDo
 export function Groups({ report }: { report: ReportDocument }) {
   const reference = report.runs[report.reference]?.policy ?? '';
   return (
-    <Section id="groups" title="Who gains, who pays"
+    <Section id="groups" title="Gains and losses by job group"
       howToRead={
-        `The mean JCT of each group of jobs against ${reference}: bars to the left are shorter times, ` +
-        'bars to the right longer ones, and half is as far from the middle as double.'
+        `Mean JCT of each group of jobs relative to ${reference}. Bars to the left are shorter times, ` +
+        'bars to the right longer ones. The scale is logarithmic: half and double have equal bars.'
       }>
       {report.groups.map((grouping) => (
         <GroupTable key={grouping.by} grouping={grouping} report={report} />

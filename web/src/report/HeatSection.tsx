@@ -1,4 +1,4 @@
-// Where in the cluster the work was, over time.
+// Heat map: the share of time each GPU or node was held, over time.
 import { useState } from 'preact/hooks';
 import { HeatMap } from '../charts/HeatMap';
 import { wholeValues } from '../data/column';
@@ -9,13 +9,13 @@ import { Section } from './Section';
 import { useLoaded } from './useLoaded';
 
 const ROWS = {
-  gpu: 'A row is a GPU', node: 'A row is a node', nodes: 'A row is a group of neighbouring nodes',
+  gpu: 'Each row is a GPU', node: 'Each row is a node', nodes: 'Each row is a group of adjacent nodes',
 } as const;
 
 function HeatKey() {
   return (
     <p class="heat-key" aria-hidden="true">
-      idle <span class="heat-ramp" /> held all the time
+      idle <span class="heat-ramp" /> always held
     </p>
   );
 }
@@ -36,8 +36,8 @@ export function HeatSection({ report, first }: { report: ReportDocument; first: 
   return (
     <Section id="heat" title="Heat map of the cluster"
       howToRead={
-        `${ROWS[heat.kind]}, a column ${axisTime(heat.step_s, 1)}, and the colour the share of that ` +
-        'time in which it was held: rows near the idle colour are GPUs that a policy avoids.'
+        `${ROWS[heat.kind]}, each column ${axisTime(heat.step_s, 1)}. The colour shows the share of that ` +
+        'time in which jobs held it. Rows near the idle colour are GPUs that the policy avoids.'
       }>
       <PolicyChoice label="Policy" name="heat-policy" policies={runs.map((each) => each.policy)}
         chosen={run} onChoose={setRun} />
@@ -45,7 +45,7 @@ export function HeatSection({ report, first }: { report: ReportDocument; first: 
       <HeatKey />
       {data && percent && percent.run === run ? (
         <HeatMap
-          label={`Busy share of ${heat.labels.length} rows over time under ${policy}`}
+          label={`Share of time held, ${heat.labels.length} rows over time under ${policy}`}
           rowLabels={heat.labels} columns={data.columns} stepS={heat.step_s}
           columnsMax={Math.max(...heat.runs.map((each) => each.columns))}
           percent={percent.values} cellText={cellText} />

@@ -1,12 +1,11 @@
-// One job under all policies.
+// The outcomes of one job under all policies.
 import type { ReportDocument } from '../data/document';
 import { ENDS, type Outcomes, nameAt, readOutcomes, type Requests } from '../data/jobs';
-import { clock, count, duration } from '../format';
-import { className } from './JobFilters';
-import { Swatch } from './Swatch';
+import { classLetter, clock, count, duration } from '../format';
+import { Swatch } from '../Swatch';
 import { useLoaded } from './useLoaded';
 
-export interface JobDetailProps {
+interface JobDetailProps {
   report: ReportDocument;
   requests: Requests;
   job: number;
@@ -45,7 +44,7 @@ export function JobDetail({ report, requests, job, onClose }: JobDetailProps) {
         <button type="button" onClick={onClose}>Close</button>
       </div>
       <p>
-        {count(requests.gpus[job]!)} GPUs, class {className(requests.appClass[job]!)}
+        {count(requests.gpus[job]!)} GPUs, class {classLetter(requests.appClass[job]!)}
         {model && `, model ${model}`}
         {user && `, user ${user}`}, submitted at {clock(requests.submit[job]!)}.
       </p>
@@ -53,7 +52,7 @@ export function JobDetail({ report, requests, job, onClose }: JobDetailProps) {
         <table class="outcomes">
           <thead>
             <tr>
-              {['Policy', 'Start', 'Finish', 'JCT', 'Wait', 'Preempted', 'End'].map((head, i) => (
+              {['Policy', 'Start', 'Finish', 'JCT', 'Wait time', 'Preemptions', 'Outcome'].map((head, i) => (
                 <th key={head} scope="col" class={i > 0 && i < 6 ? 'number' : ''}>{head}</th>
               ))}
             </tr>

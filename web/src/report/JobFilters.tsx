@@ -1,15 +1,12 @@
-// What narrows the table of jobs.
+// The filters of the job table.
 import { useMemo } from 'preact/hooks';
 import { type Filter, NO_FILTER, type Requests } from '../data/jobs';
+import { classLetter } from '../format';
 
-export interface JobFiltersProps {
+interface JobFiltersProps {
   filter: Filter;
   requests: Requests;
   onChange: (filter: Filter) => void;
-}
-
-export function className(appClass: number): string {
-  return String.fromCharCode(65 + appClass);
 }
 
 export function JobFilters({ filter, requests, onChange }: JobFiltersProps) {
@@ -28,12 +25,12 @@ export function JobFilters({ filter, requests, onChange }: JobFiltersProps) {
           onChange={(event) => set({ appClass: Number(event.currentTarget.value) })}>
           <option value={-1}>any</option>
           {classes.map((each) => (
-            <option key={each} value={each}>{className(each)}</option>
+            <option key={each} value={each}>{classLetter(each)}</option>
           ))}
         </select>
       </label>
       <label>
-        GPUs, at least
+        Minimum GPUs
         <input type="number" min={0} value={filter.gpusMin}
           onInput={(event) => set({ gpusMin: Math.max(0, event.currentTarget.valueAsNumber || 0) })} />
       </label>
@@ -45,7 +42,7 @@ export function JobFilters({ filter, requests, onChange }: JobFiltersProps) {
       <label class="check">
         <input type="checkbox" checked={filter.killed}
           onChange={(event) => set({ killed: event.currentTarget.checked })} />
-        killed at limit
+        killed at walltime limit
       </label>
       <button type="button" onClick={() => onChange(NO_FILTER)}>Clear</button>
     </form>

@@ -1,11 +1,11 @@
-// The table of jobs: choice of policy, filters, pages, and one job under all policies.
+// The job section: policy choice, filters, a paged table, and one job under all policies.
 import { useMemo, useState } from 'preact/hooks';
 import type { ReportDocument } from '../data/document';
 import {
-  type Filter, filterJobs, NO_FILTER, type Outcomes, readOutcomes, readRequests, type Requests,
-  sortJobs, type SortKey,
+  type Filter, filterJobs, NO_FILTER, readOutcomes, readRequests, sortJobs, type SortKey,
 } from '../data/jobs';
 import { count } from '../format';
+import type { JobData } from './job_data';
 import { JobDetail } from './JobDetail';
 import { JobFilters } from './JobFilters';
 import { JobTable } from './JobTable';
@@ -14,13 +14,6 @@ import { Section } from './Section';
 import { useLoaded } from './useLoaded';
 
 const PAGE = 25;
-
-export interface JobData {
-  requests: Requests;
-  outcomes: Outcomes;
-  /** The policy whose outcomes these are. */
-  run: number;
-}
 
 function Pager({ page, pages, onPage }: {
   page: number; pages: number; onPage: (page: number) => void;
@@ -84,14 +77,14 @@ export function JobSection({ report, first }: { report: ReportDocument; first: n
   const requests = useLoaded(() => readRequests(report.table), [report]);
   const data = useLoaded(
     async (): Promise<JobData | undefined> =>
-      requests && { requests, outcomes: await readOutcomes(report.table, requests, run), run },
+      requests && { requests, outcomes: await readOutcomes(report.table, requests, run) },
     [requests, run],
   );
   return (
     <Section id="jobs" title="Jobs"
       howToRead={
-        'Each row is a job under the chosen policy; a column head sorts, and a click or Enter on a row ' +
-        'shows that job under all policies.'
+        'Each row is a job under the chosen policy. A click on a column header sorts; a click or Enter on a ' +
+        'row shows that job under all policies.'
       }>
       <PolicyChoice label="Policy" name="job-policy" policies={report.runs.map((each) => each.policy)}
         chosen={run} onChoose={setRun} />

@@ -1,9 +1,9 @@
-// One page of jobs. Column heads are buttons; arrow keys go from row to row and page to page.
+// One page of the job table. Column headers sort; arrow keys move between rows and pages.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ENDS, nameAt, type SortKey } from '../data/jobs';
-import { clock, count, duration } from '../format';
-import { className } from './JobFilters';
-import type { JobData } from './JobSection';
+import { classLetter, clock, count, duration } from '../format';
+import { SortHead, sortState } from '../SortHead';
+import type { JobData } from './job_data';
 
 interface Column {
   key: SortKey;
@@ -16,25 +16,25 @@ const COLUMNS: readonly Column[] = [
   { key: 'name', head: 'Job', cell: ({ requests }, job) => requests.names[job] ?? '' },
   { key: 'user', head: 'User', cell: ({ requests: r }, job) => nameAt(r.users, r.user[job]) },
   { key: 'model', head: 'Model', cell: ({ requests: r }, job) => nameAt(r.models, r.model[job]) },
-  { key: 'class', head: 'Class', cell: ({ requests }, job) => className(requests.appClass[job]!) },
+  { key: 'class', head: 'Class', cell: ({ requests }, job) => classLetter(requests.appClass[job]!) },
   { key: 'gpus', head: 'GPUs', number: true, cell: ({ requests }, job) => count(requests.gpus[job]!) },
   { key: 'submit', head: 'Submit', number: true, cell: ({ requests }, job) => clock(requests.submit[job]!) },
   { key: 'start', head: 'Start', number: true, cell: ({ outcomes }, job) => clock(outcomes.start[job]!) },
   { key: 'finish', head: 'Finish', number: true, cell: ({ outcomes }, job) => clock(outcomes.finish[job]!) },
   { key: 'jct', head: 'JCT', number: true, cell: ({ outcomes }, job) => duration(outcomes.jct[job]!) },
   { key: 'wait', head: 'Wait', number: true, cell: ({ outcomes }, job) => duration(outcomes.wait[job]!) },
-  { key: 'preemptions', head: 'Preempted', number: true, cell: ({ outcomes }, job) => count(outcomes.preemptions[job]!) },
-  { key: 'end', head: 'End', cell: ({ outcomes }, job) => ENDS[outcomes.end[job]!] ?? '' },
+  { key: 'preemptions', head: 'Preemptions', number: true, cell: ({ outcomes }, job) => count(outcomes.preemptions[job]!) },
+  { key: 'end', head: 'Outcome', cell: ({ outcomes }, job) => ENDS[outcomes.end[job]!] ?? '' },
 ];
 
-export interface JobTableProps {
+interface JobTableProps {
   data: JobData;
   jobs: Uint32Array;
   sort: { key: SortKey; descending: boolean };
   onSort: (key: SortKey) => void;
   chosen: number | null;
   onChoose: (job: number) => void;
-  /** One page on (1) or back (-1). */
+  /** Moves one page forward (1) or back (-1). */
   onPage: (by: number) => void;
 }
 
@@ -42,21 +42,10 @@ function Head({ sort, onSort }: Pick<JobTableProps, 'sort' | 'onSort'>) {
   return (
     <thead>
       <tr>
-        {COLUMNS.map((column) => {
-          const sorted = sort.key === column.key;
-          const order = sort.descending ? 'descending' : 'ascending';
-          return (
-            <th key={column.key} scope="col" class={column.number ? 'number' : ''}
-              aria-sort={sorted ? order : 'none'}>
-              <button type="button" onClick={() => onSort(column.key)}>
-                {column.head}
-                <span class="sort-mark" aria-hidden="true">
-                  {sorted ? (sort.descending ? '▼' : '▲') : '↕'}
-                </span>
-              </button>
-            </th>
-          );
-        })}
+        {COLUMNS.map(({ key, head, number }) => (
+          <SortHead key={key} text={head} class={number ? 'number' : ''} state={sortState(sort, key)}
+            onSort={() => onSort(key)} />
+        ))}
       </tr>
     </thead>
   );
@@ -81,7 +70,7 @@ export function JobTable(props: JobTableProps) {
     setActive(to);
     setFollow(true);
   };
-  /** Focus moves at once: keys may come faster than the table is drawn. */
+  /** Moves the focus immediately, because keys may arrive faster than the table renders. */
   const go = (to: number) => {
     if (to < 0) turnPage(-1, Infinity);
     else if (to > last) turnPage(1, 0);
@@ -125,7 +114,7 @@ export function JobTable(props: JobTableProps) {
           ))}
           {jobs.length === 0 && (
             <tr>
-              <td class="empty" colSpan={COLUMNS.length}>No job passes these filters.</td>
+              <td class="empty" colSpan={COLUMNS.length}>No jobs match these filters.</td>
             </tr>
           )}
         </tbody>

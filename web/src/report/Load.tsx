@@ -1,44 +1,32 @@
-// GPUs held and jobs waiting over time.
+// GPUs held and waiting jobs over time.
 import { useState } from 'preact/hooks';
 import { Strip } from '../charts/Strip';
 import { floatValues, type FloatColumn } from '../data/column';
+import { type Curves, curvesOf } from '../data/curves';
 import { figureOf, type ReportDocument } from '../data/document';
 import { axisTime, clock, count, decimal, percent } from '../format';
 import { Chart, type ChartData, type PicturesProps } from './Chart';
 import { Panel, Section } from './Section';
-import { Swatch } from './Swatch';
+import { Swatch } from '../Swatch';
 import { useLoaded } from './useLoaded';
 
 const SYNC = 'load';
 
-interface Curves {
-  x: number[];
-  values: (number | null)[][];
-}
-
-/** Values as long as the longest line; what is missing has ended. */
 async function readCurves(columns: FloatColumn[], stepS: number, scale: number): Promise<Curves> {
-  const lines = await Promise.all(columns.map(floatValues));
-  const length = Math.max(...lines.map((line) => line.length));
-  return {
-    x: Array.from({ length }, (_, i) => i * stepS),
-    values: lines.map((line) =>
-      Array.from({ length }, (_, i) => (i < line.length ? line[i]! * scale : null)),
-    ),
-  };
+  return curvesOf(await Promise.all(columns.map(floatValues)), stepS, scale);
 }
 
 async function waitingData({ series }: ReportDocument): Promise<ChartData> {
   const curves = await readCurves(series.runs.map((run) => run.waiting), series.step_s, 1);
   return {
-    ...curves, label: 'Number of waiting jobs over time, one line a policy.',
+    ...curves, label: 'Number of waiting jobs over time, one line per policy.',
     xKind: 'time', syncKey: SYNC,
     xText: (at) => `${clock(at)} after the first submit`,
     yText: (y) => (y < 100 && !Number.isInteger(y) ? decimal(y, 1) : count(y)),
   };
 }
 
-/** One strip a policy: five busy lines over each other cannot be told apart. */
+/** One strip per policy, because several lines on top of each other would be unreadable. */
 function HeldStrips({ report, visible, curves }: PicturesProps & { curves: Curves }) {
   const [at, setAt] = useState<number | null>(null);
   const shown = report.runs.flatMap((run, index) => (visible[index] ? [{ run, index }] : []));
@@ -79,8 +67,8 @@ export function Load({ report, visible }: PicturesProps) {
   return (
     <Section id="load" title="Load over time"
       howToRead={
-        `Each point is the average over ${axisTime(series.step_s, 1)}: where fewer than all GPUs are ` +
-        'held while jobs wait, the policy could not use them. Drag to zoom, double-click to see all.'
+        `Each point is the mean over ${axisTime(series.step_s, 1)}. GPUs not held while jobs wait are ` +
+        'capacity that the policy could not use. Drag to zoom, double-click to reset.'
       }>
       <Panel title={`GPUs held, of ${count(cluster.gpus)}`}>
         {held ? (
@@ -89,7 +77,7 @@ export function Load({ report, visible }: PicturesProps) {
           <div class="chart-place" />
         )}
       </Panel>
-      <Panel title="Jobs waiting">
+      <Panel title="Waiting jobs">
         <Chart data={waiting} report={report} visible={visible} />
       </Panel>
     </Section>

@@ -1,4 +1,4 @@
-// The whole report page.
+// The page of a simulation report.
 import { useState } from 'preact/hooks';
 import { argMin } from '../data/compare';
 import { mostShared } from '../data/colocation';

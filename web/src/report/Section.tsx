@@ -1,7 +1,7 @@
-// A part of the report: a heading and one sentence that says how to read it.
+// A section of the report: a heading and how to read it.
 import type { ComponentChildren } from 'preact';
 
-export interface SectionProps {
+interface SectionProps {
   id: string;
   title: string;
   howToRead: string;

@@ -1,4 +1,4 @@
-// Promises kept, slowdowns and fairness, and what sharing GPUs came to.
+// The table of service targets, slowdowns, fairness and co-location.
 import type { ReportDocument } from '../data/document';
 import { figureOf } from '../data/document';
 import { FigureHead, FigureRow } from './FigureTable';
@@ -11,12 +11,12 @@ export function ServiceTable({ report }: { report: ReportDocument }) {
     report.runs.some((run) => !Number.isNaN(figureOf(run, key))),
   );
   return (
-    <Section id="service" title="Promises, fairness and sharing"
+    <Section id="service" title="Service targets, fairness and co-location"
       howToRead={
-        'Whether jobs were done when they were promised to be, how unevenly users were slowed, and how ' +
-        'often jobs were launched beside others.'
+        'How many service targets were missed, how unevenly users were slowed down, and how often jobs ' +
+        'were co-located.'
       }>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Figures of service by policy">
+      <div class="scroll" tabIndex={0} role="region" aria-label="Service metrics by policy">
         <table class="figures">
           <FigureHead report={report} />
           <tbody>
@@ -25,7 +25,7 @@ export function ServiceTable({ report }: { report: ReportDocument }) {
             ))}
             <tr>
               <th scope="row">
-                Shared places predicted by<small>launches beside other jobs, by source of the slowdown</small>
+                Co-located launches<small>by source of the predicted slowdown</small>
               </th>
               {report.runs.map((run) => (
                 <td key={run.policy} class="words">{predictionText(run)}</td>

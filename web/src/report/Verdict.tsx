@@ -1,15 +1,15 @@
-// The answer in one sentence, how far to trust it, and the policies side by side.
+// The result in one sentence, its reliability, and a tile per policy.
 import {
   type Backtest, figureOf, gainOf, type Note, type ReportDocument, type Run,
 } from '../data/document';
 import { argMin } from '../data/compare';
 import { HEADLINE, kwhOf } from '../data/energy';
 import { change, duration, kwhText, percent } from '../format';
-import { Swatch } from './Swatch';
+import { Swatch } from '../Swatch';
 
 const jctOf = (run: Run) => figureOf(run, 'avg_jct_s');
 
-/** What the best average costs, if some jobs pay for it. */
+/** Shown if the p99 JCT of the best policy exceeds that of the reference by more than 5 %. */
 function Price({ best, reference }: { best: Run; reference: Run }) {
   const slowest = figureOf(best, 'p99_jct_s');
   const before = figureOf(reference, 'p99_jct_s');
@@ -17,8 +17,8 @@ function Price({ best, reference }: { best: Run; reference: Run }) {
   return (
     <>
       {' '}
-      The price: one job in a hundred takes longer than <b class="loss">{duration(slowest)}</b>, not{' '}
-      {duration(before)}.
+      The cost: the 99th percentile JCT rises from {duration(before)} to{' '}
+      <b class="loss">{duration(slowest)}</b>.
     </>
   );
 }
@@ -30,7 +30,7 @@ function Answer({ report }: { report: ReportDocument }) {
   if (report.runs.length === 1) {
     return (
       <p class="answer">
-        Under <b>{best.policy}</b> jobs take <b>{duration(jctOf(best))}</b> on average.
+        Under <b>{best.policy}</b> the average JCT is <b>{duration(jctOf(best))}</b>.
       </p>
     );
   }
@@ -38,26 +38,26 @@ function Answer({ report }: { report: ReportDocument }) {
   if (best === reference || !claimed) {
     return (
       <p class="answer">
-        No policy is shown to beat <b>{reference.policy}</b>: jobs take{' '}
-        <b>{duration(jctOf(reference))}</b> on average.
+        No policy is shown to beat <b>{reference.policy}</b>, whose average JCT is{' '}
+        <b>{duration(jctOf(reference))}</b>.
         {best !== reference && ` ${best.policy} is ${percent(gain)} below, within the error of the back-test.`}
       </p>
     );
   }
   return (
     <p class="answer">
-      Jobs are done soonest under <b>{best.policy}</b>: <b>{duration(jctOf(best))}</b> on average,{' '}
+      The average JCT is shortest under <b>{best.policy}</b>: <b>{duration(jctOf(best))}</b>,{' '}
       <b class="gain">{percent(gain)} below</b> {reference.policy}
-      {error !== undefined && ` (the back-test errs by ${percent(error)})`}.
+      {error !== undefined && ` (error of the back-test: ${percent(error)})`}.
       <Price best={best} reference={reference} />
       {error === undefined && (
-        <small>No back-test was made: the error of the simulation is not known.</small>
+        <small>There is no back-test, so the error of the simulation is unknown.</small>
       )}
     </p>
   );
 }
 
-/** The change against the reference, the error beside it, and whether it means anything. */
+/** The change relative to the reference, its error, and whether it is claimed. */
 function Change({ run }: { run: Run }) {
   const { gain, error, claimed } = gainOf(run, 'jct');
   const tone = !claimed || gain === 0 ? '' : gain > 0 ? 'gain' : 'loss';
@@ -78,13 +78,13 @@ function Tile({ run, index, reference }: { run: Run; index: number; reference: b
         {run.policy}
       </h3>
       <p class="tile-value">{duration(jctOf(run))}</p>
-      {reference ? <p class="tile-change">average JCT, the reference</p> : <Change run={run} />}
+      {reference ? <p class="tile-change">average JCT (reference)</p> : <Change run={run} />}
       <dl>
-        <dt>wait</dt>
+        <dt>wait time</dt>
         <dd>{duration(figureOf(run, 'avg_wait_s'))}</dd>
         <dt>p99 JCT</dt>
         <dd>{duration(figureOf(run, 'p99_jct_s'))}</dd>
-        <dt>GPUs held</dt>
+        <dt>GPU occupancy</dt>
         <dd>{percent(figureOf(run, 'gpu_occupancy'))}</dd>
         {Number.isFinite(kwhOf(run, HEADLINE)) && (
           <>
@@ -97,7 +97,7 @@ function Tile({ run, index, reference }: { run: Run; index: number; reference: b
   );
 }
 
-/** The simulator against the record of the site: how far to believe the gains. */
+/** The back-test: the simulator compared with the recorded start times. */
 function BacktestBox({ backtest }: { backtest: Backtest }) {
   const [first, ...lines] = backtest.text.trim().split('\n');
   return (
@@ -108,7 +108,7 @@ function BacktestBox({ backtest }: { backtest: Backtest }) {
           <li key={line}>{line.trim()}</li>
         ))}
       </ul>
-      <p class="hint">A gain that is not larger than this error is not claimed.</p>
+      <p class="hint">A gain no larger than this error is not claimed.</p>
     </div>
   );
 }

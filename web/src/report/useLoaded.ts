@@ -1,7 +1,7 @@
-// Values that take a moment: packed columns are read after the first paint.
+// Values that load asynchronously: packed columns are decoded after the first paint.
 import { useEffect, useState } from 'preact/hooks';
 
-/** Undefined until it is there. A failure goes to the window, as any other mistake of the page. */
+/** Undefined until loaded. A failure is reported as an uncaught error of the page. */
 export function useLoaded<T>(load: () => Promise<T>, inputs: unknown[]): T | undefined {
   const [value, setValue] = useState<T | undefined>(undefined);
   useEffect(() => {

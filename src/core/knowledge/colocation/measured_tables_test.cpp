@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "core/knowledge/colocation/colocation_file.hpp"
 #include "core/knowledge/colocation/colocation_predictor.hpp"
@@ -44,8 +44,8 @@ TEST(EacoTables, SavingsAreThoseOfTheTables) {
 TEST(EacoTables, TheConstantsAreTheRetypedTables) {
   std::vector<EacoRow> rows;
   for (const char* name : {"eaco_table1_2_isolated.csv", "eaco_table3_4_colocated.csv"}) {
-    const auto path = base::shared_path(std::string("data/colocation/eaco_tables/") + name);
-    if (!path) GTEST_SKIP() << "no shared data folder";
+    const auto path = base::test_data(std::string("colocation/eaco_tables/") + name);
+    if (!path) GTEST_SKIP() << path.error().text();
     const auto table = parse_eaco_table(base::read_text_file(*path).value(), name);
     ASSERT_TRUE(table) << table.error().text();
     rows.insert(rows.end(), table->begin(), table->end());
@@ -135,8 +135,8 @@ double quantile(std::vector<double> values, double q) {
 }
 
 TEST(GavelThroughputs, RealDataHasTheStatedDistribution) {
-  const auto path = base::shared_path("data/colocation/gavel/simulation_throughputs.json");
-  if (!path) GTEST_SKIP() << "no shared data folder";
+  const auto path = base::test_data("colocation/gavel/simulation_throughputs.json");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto import = parse_gavel_throughputs(base::read_text_file(*path).value(), "gavel");
   ASSERT_TRUE(import) << import.error().text();
   EXPECT_EQ(import->alone, 3 * 26);

@@ -2,7 +2,7 @@
 // to 24.05.
 #include <gmock/gmock.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "core/model/cluster_file.hpp"
 #include "core/model/import/gpu_specs.hpp"
@@ -296,8 +296,8 @@ TEST(KubernetesNodes, QuantitiesAndProblems) {
 }
 
 TEST(KubernetesNodes, ARecordedNodeOfARealCluster) {
-  const auto path = base::shared_path("data/k8s-samples/node.json");
-  if (!path) GTEST_SKIP() << "no shared data folder";
+  const auto path = base::test_data("k8s-samples/node.json");
+  if (!path) GTEST_SKIP() << path.error().text();
   const auto site = parse_kubernetes_nodes(base::read_text_file(*path).value(), "node.json");
   ASSERT_TRUE(site) << site.error().text();
   const ImportedCluster built = build(*site);

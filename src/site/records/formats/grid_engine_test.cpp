@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "site/records/test_reading.hpp"
 
 namespace goban::site::records {
@@ -220,8 +220,8 @@ TEST(GridEngine, WhatMakesNoSenseIsRefusedWithItsReason) {
 }
 
 TEST(GridEngine, RealLines) {
-  const auto path = base::shared_path("data/fixtures/shredder/sge__accounting-logs.log");
-  if (!path) GTEST_SKIP() << "no shared data";
+  const auto path = base::test_data("fixtures/shredder/sge__accounting-logs.log");
+  if (!path) GTEST_SKIP() << path.error().text();
   const ReadTable read = read_table_file(*path);
   EXPECT_EQ(read.summary.format, "grid-engine");
   // The second line is the same run of the same job with another category.

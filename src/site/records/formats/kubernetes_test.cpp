@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/date_time.hpp"
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "site/records/test_reading.hpp"
 
 namespace goban::site::records {
@@ -159,8 +159,8 @@ TEST(Kubernetes, TheFormatIsToldHoweverSmallTheReadsAre) {
 }
 
 TEST(Kubernetes, RealObjectsOfKueue) {
-  const auto path = base::shared_path("data/k8s-samples/kueue-workloads.json");
-  if (!path) GTEST_SKIP() << "no shared data folder";
+  const auto path = base::test_data("k8s-samples/kueue-workloads.json");
+  if (!path) GTEST_SKIP() << path.error().text();
   const ReadTable read = read_table_file(*path);
   EXPECT_EQ(read.summary.format, "kubernetes");
   EXPECT_THAT(read.reasons(), IsEmpty());

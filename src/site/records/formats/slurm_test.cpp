@@ -3,7 +3,7 @@
 
 #include "base/date_time.hpp"
 #include "base/gzip.hpp"
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/time_zone.hpp"
 #include "site/records/test_reading.hpp"
 
@@ -326,8 +326,8 @@ TEST(Slurm, BlockBordersDoNotMatter) {
 
 /// The 26 columns of XDMoD without a header, real records. Counts made with awk.
 TEST(Slurm, RealRecordsOfXdmod) {
-  const auto path = base::shared_path("data/traces/xdmod-slurm/phillips.sacct.log.gz");
-  if (!path) GTEST_SKIP() << "no shared data";
+  const auto path = base::test_data("traces/xdmod-slurm/phillips.sacct.log.gz");
+  if (!path) GTEST_SKIP() << path.error().text();
   const ReadTable read = read_table_file(*path);
   EXPECT_EQ(read.summary.format, "slurm");
   EXPECT_EQ(read.summary.records, 4285);
@@ -350,8 +350,8 @@ TEST(Slurm, RealRecordsOfXdmod) {
 }
 
 TEST(Slurm, FixturesOfXdmod) {
-  const auto path = base::shared_path("data/fixtures/shredder");
-  if (!path) GTEST_SKIP() << "no shared data";
+  const auto path = base::test_data("fixtures/shredder");
+  if (!path) GTEST_SKIP() << path.error().text();
   const ReadTable arrays = read_table_file(*path + "/slurm__accounting-logs-with-job-arrays.log");
   EXPECT_EQ(arrays.table.rows().size(), 6u);
   EXPECT_THAT(arrays.ids(), Contains("4103947_[9-11,13,16-20]"));

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "site/series/input/test_intake.hpp"
 
@@ -169,9 +169,9 @@ std::string query_section(const std::string& capture) {
 TEST_F(NvidiaSmi, RealCaptures) {
   for (const char* name :
        {"h100-80gb-hbm3__590.48.01", "h100-mig__590.48.01", "h200__590.48.01", "l40s__595.80"}) {
-    const auto path = base::shared_path(
-        fmt::format("data/fixtures/nvidia-smi/linux-x86_64__nvidia-{}.txt", name));
-    if (!path) GTEST_SKIP() << "no shared data folder";
+    const auto path =
+        base::test_data(fmt::format("fixtures/nvidia-smi/linux-x86_64__nvidia-{}.txt", name));
+    if (!path) GTEST_SKIP() << path.error().text();
     sink.lines.clear();
     intake.counts = {};
     ASSERT_TRUE(read(query_section(*base::read_text_file(*path)))) << name;

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/test_shared.hpp"
+#include "base/test_data.hpp"
 #include "base/text_file.hpp"
 #include "site/series/input/test_intake.hpp"
 
@@ -172,10 +172,11 @@ TEST(AdapterTable, FilesAreCheckedWithLineAndRemedy) {
 
 // Real pages of nvidia_gpu_exporter. Values checked by eye in the files.
 TEST_F(OpenMetrics, RealPagesOfNvidiaGpuExporter) {
-  const std::string folder = "data/fixtures/nvidia-smi/linux-x86_64__nvidia-";
-  const auto load = base::shared_path(folder + "h100-80gb-hbm3__590.48.01__load.metrics");
-  const auto mig = base::shared_path(folder + "h100-mig__590.48.01__idle.metrics");
-  if (!load || !mig) GTEST_SKIP() << "no shared data folder";
+  const std::string folder = "fixtures/nvidia-smi/linux-x86_64__nvidia-";
+  const auto load = base::test_data(folder + "h100-80gb-hbm3__590.48.01__load.metrics");
+  const auto mig = base::test_data(folder + "h100-mig__590.48.01__idle.metrics");
+  if (!load) GTEST_SKIP() << load.error().text();
+  if (!mig) GTEST_SKIP() << mig.error().text();
   time_ms = 1000;
   adapters.default_node = "n";
   ASSERT_TRUE(read(*base::read_text_file(*load)));

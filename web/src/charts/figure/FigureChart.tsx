@@ -1,11 +1,11 @@
-// A drawing on the page: pointer, touch and arrow keys read its values.
+// A drawing on the page. Pointer, touch and arrow keys read its values.
 import { useState } from 'preact/hooks';
 import { lineColor } from '../../palette';
 import { type Drawing, movedSpot, nearestSpot, type Shape, type Spot } from './drawing';
 
 const STOPS = 4;
 
-/** A colour between the stops of the style sheet, in both themes. */
+/** A colour of the heat scale as CSS, valid in both themes. */
 function heatColor(share: number): string {
   const place = Math.max(0, Math.min(1, share)) * STOPS;
   const below = Math.min(Math.floor(place), STOPS - 1);
@@ -28,9 +28,9 @@ function Outline({ drawing, spot }: { drawing: Drawing; spot: Spot }) {
   return <path class="spot" d={`M${spot.x} ${y}V${y + height}`} />;
 }
 
-export interface FigureChartProps {
+interface FigureChartProps {
   drawing: Drawing;
-  /** What it shows, for those who cannot see it. */
+  /** Description for screen readers. */
   label: string;
   hint: string;
 }

@@ -1,4 +1,4 @@
-// Bars beside each other, bars on top of each other, and boxes: values by category.
+// Grouped bars, stacked bars and box plots: values by category.
 import type { Box, Figure } from '../../data/analysis';
 import { lineColor } from '../../palette';
 import type { Drawing, Room, Shape, Spot } from './drawing';
@@ -9,7 +9,7 @@ import { bandScale, linearScale, logScale, markText, type Scale, textWidth } fro
 const THICKEST = 44;
 const LYING_MOST = 40;
 
-/** Bars lie where their categories are words: words need room, numbers stand in order. */
+/** Whether bars are horizontal: category names need space, numeric categories do not. */
 export function liesDown(figure: Figure): boolean {
   const number = /^[<>=≤≥]?\s*[\d.,]+\s*%?(\s*[-–]\s*[\d.,]*\s*%?)?$/;
   return figure.categories.length <= LYING_MOST && figure.categories.some((name) => !number.test(name));
@@ -55,7 +55,7 @@ function frame(figure: Figure, options: DrawOptions, values: number[], perBand: 
   return { lying, room, height, along, value, base, shapes };
 }
 
-/** A rectangle from `start` for `thickness` along the categories, and between two values' places. */
+/** A bar from `start` of `thickness` along the category axis, and from `a` to `b` along the value axis. */
 function block(frame: Frame, start: number, thickness: number, a: number, b: number) {
   const low = Math.min(a, b);
   const size = Math.abs(b - a);
@@ -64,7 +64,7 @@ function block(frame: Frame, start: number, thickness: number, a: number, b: num
     : { x: start, y: low, width: thickness, height: size };
 }
 
-/** Where the bars of a category begin, and how thick each is. */
+/** Start and thickness of the bars of a category. */
 function slots(frame: Frame, category: number, bars: number): { start: number; size: number } {
   const size = Math.min(THICKEST, (0.8 * frame.along.band) / Math.max(1, bars));
   return { start: frame.along.at(category) - (size * bars) / 2, size };
@@ -88,7 +88,7 @@ function drawing(frame: Frame, options: DrawOptions, spots: Spot[]): Drawing {
     near: frame.lying ? 'y' : 'x', columns: 1 };
 }
 
-/** The value at the end of a bar, if it is the only one there and has room. */
+/** The label with the value at the end of a bar, if it fits. */
 function endLabel(frame: Frame, value: number, place: number, along: number): Shape | null {
   const text = markText(value);
   const { room } = frame;

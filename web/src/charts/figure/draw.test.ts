@@ -1,4 +1,4 @@
-// Every kind of figure as shapes, marks and readings.
+// Every kind of figure as shapes, ticks and readings.
 import { describe, expect, it } from 'vitest';
 import type { Box, Figure, FigureKind, Series } from '../../data/analysis';
 import { draw, switchesOf } from './draw';
@@ -27,7 +27,7 @@ const of = (drawing: Drawing, tag: Shape['tag'], series?: number) =>
 const number = (shape: Shape | undefined, name: string) => Number(shape?.attributes[name]);
 const texts = (drawing: Drawing) => of(drawing, 'text').map((shape) => shape.text);
 
-/** No shape has a place that is not a number, and no text leaves the picture. */
+/** All shapes have finite positions, and no text leaves the figure. */
 function sound(drawing: Drawing): void {
   for (const shape of drawing.shapes) {
     expect(JSON.stringify(shape)).not.toMatch(/NaN|Infinity|null/);

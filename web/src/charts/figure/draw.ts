@@ -1,4 +1,4 @@
-// A figure of any kind as a drawing, and which of its axes can be switched.
+// Draws figures of any kind, and decides which axes can switch between linear and logarithmic.
 import type { Figure } from '../../data/analysis';
 import { drawBars, drawBoxes } from './bars';
 import type { Drawing } from './drawing';
@@ -22,7 +22,7 @@ export function draw(figure: Figure, options: DrawOptions): Drawing {
 
 const WIDE = 8;
 
-/** Whether a logarithm shows what a linear axis hides: numbers above 0 of very different size. */
+/** Whether a logarithmic axis is useful: the positive values differ by a large factor. */
 function spread(values: (number | null)[]): boolean {
   const known = values.filter((value): value is number => value !== null && value > 0);
   if (known.length < 2) return false;
@@ -42,7 +42,7 @@ export function switchesOf(figure: Figure): { x: boolean; y: boolean } {
   const named = figure.categories.length > 0 || figure.kind === 'bar';
   return {
     x: !named && (figure.x.scale === 'log' || spread(xs)),
-    // Shares that add up to all hide nothing.
+    // A distribution in percent needs no logarithmic axis.
     y: figure.y.scale === 'log' || (!(figure.kind === 'step' && figure.y.unit === '%') && spread(ys)),
   };
 }

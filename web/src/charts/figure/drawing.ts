@@ -1,17 +1,17 @@
-// A figure as shapes and as what can be read at which place. The page shows it, and a file keeps it;
-// colours are names of the style sheet until then.
+// A figure as shapes and as spots with values to read. The page and the SVG export render it; colours
+// are variables of the style sheet.
 
-/** Colours by name, such as "--muted"; `none` is none. */
+/** A colour variable, such as "--muted". */
 export type Paint = `--${string}` | 'none';
 
 export interface Shape {
   tag: 'path' | 'rect' | 'circle' | 'text';
   fill: Paint;
   stroke?: Paint;
-  /** Numbers and texts of SVG: x, y, d, text-anchor, ... */
+  /** SVG attributes: x, y, d, text-anchor, ... */
   attributes: Record<string, string | number>;
   text?: string;
-  /** Of 12 colours between two ends, for heat maps: [0, 1] instead of `fill`. */
+  /** Position on the heat scale, 0 to 1; replaces `fill` in heat maps. */
   heat?: number;
 }
 
@@ -21,13 +21,13 @@ export interface SpotItem {
   value: string;
 }
 
-/** A place with something to read. */
+/** A place in the figure at which values can be read. */
 export interface Spot {
   x: number;
   y: number;
   title: string;
   items: SpotItem[];
-  /** What is outlined while it is read; a line through the plot if left out. */
+  /** The outline of the selected spot; default: a line through the plot. */
   box?: Room;
 }
 
@@ -44,13 +44,13 @@ export interface Drawing {
   plot: Room;
   shapes: Shape[];
   spots: Spot[];
-  /** The spot that is meant: nearest along an axis, or nearest in the plane. */
+  /** Whether the pointer selects the nearest spot along one axis or in the plane. */
   near: 'x' | 'y' | 'both';
-  /** Spots in a line of arrow keys up and down; 1 for all but heat maps. */
+  /** Number of spots that the up and down keys skip; 1 for all kinds but heat maps. */
   columns: number;
 }
 
-/** Index of the spot that a pointer means. */
+/** Index of the spot at the pointer. */
 export function nearestSpot(drawing: Drawing, x: number, y: number): number | null {
   let best: number | null = null;
   let least = Infinity;
@@ -63,11 +63,11 @@ export function nearestSpot(drawing: Drawing, x: number, y: number): number | nu
   return best;
 }
 
-/** The spot that a key leads to; null for keys that do not move. */
+/** The spot that a key selects; null for other keys. */
 export function movedSpot(drawing: Drawing, from: number | null, key: string): number | null {
   const last = drawing.spots.length - 1;
   if (last < 0) return null;
-  const down = drawing.columns > 1 ? drawing.columns : 1;
+  const down = drawing.columns;
   const steps: Record<string, number> = {
     ArrowLeft: -1, ArrowRight: 1, ArrowUp: -down, ArrowDown: down, PageUp: -20, PageDown: 20,
     Home: -Infinity, End: Infinity,
@@ -80,7 +80,7 @@ export function movedSpot(drawing: Drawing, from: number | null, key: string): n
   return Math.max(0, Math.min(last, to));
 }
 
-/** A path through points, with gaps where there is none. */
+/** An SVG path through points, with gaps at null. */
 export function pathOf(points: ({ x: number; y: number } | null)[], stepped: boolean): string {
   let path = '';
   let pen = false;

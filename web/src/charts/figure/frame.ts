@@ -1,4 +1,4 @@
-// What pictures with two axes share: room for the marks, grid, titles.
+// The parts of figures with two axes: plot area, ticks, grid, titles.
 import type { Figure } from '../../data/analysis';
 import { withUnit } from './numbers';
 import type { Room, Shape } from './drawing';
@@ -8,12 +8,12 @@ export interface DrawOptions {
   width: number;
   xLog: boolean;
   yLog: boolean;
-  /** Numbers of the series that are switched off. */
+  /** Indices of hidden series. */
   hidden: ReadonlySet<number>;
   words: BoxWords;
 }
 
-/** Words inside of pictures. */
+/** Texts inside figures. */
 export interface BoxWords {
   median: string;
   mean: string;
@@ -34,7 +34,7 @@ export function label(
   return { tag: 'text', fill, text, attributes: { ...TEXT, x, y, 'text-anchor': anchor } };
 }
 
-/** The plot, beside marks as wide as `texts` and above those of the x axis. */
+/** The plot area to the right of tick labels `texts`, above the labels of the x axis. */
 export function roomFor(texts: string[], width: number, height = HEIGHT): Room {
   const left = Math.min(0.4 * width, 14 + Math.max(18, ...texts.map(textWidth)));
   return { x: left, y: TOP, width: Math.max(40, width - left - RIGHT), height: height - TOP - BOTTOM };
@@ -46,13 +46,13 @@ export function markRoom(mark: Mark): number {
 
 export const LINE_ROOM = 22;
 
-/** An axis with names instead of numbers has no grid; one whose names are read downwards no arrow. */
-export interface AxisStyle {
+/** An axis of names has no grid lines. An axis of names from top to bottom has no arrow either. */
+interface AxisStyle {
   x?: 'names';
   y?: 'names' | 'names-down';
 }
 
-/** Grid, marks and titles. */
+/** Grid lines, tick labels and titles. */
 export function axes(
   room: Room, x: Scale, y: Scale, figure: Figure, flipped: boolean, style: AxisStyle = {},
 ): Shape[] {

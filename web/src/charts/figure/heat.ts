@@ -1,4 +1,4 @@
-// Heat maps: a row a series, a column a category, and what the colours mean.
+// Heat maps: one row per series, one column per category, and the colour scale.
 import type { Figure } from '../../data/analysis';
 import { liesDown } from './bars';
 import type { Drawing, Shape, Spot } from './drawing';
@@ -11,8 +11,8 @@ const RAMP = 120;
 
 const LOG_FIRST = 0.12;
 
-/** 0 for the colour of nothing to 1 for that of `most`; `least` is the least above 0. */
-export function heatShare(value: number, least: number, most: number, log: boolean): number {
+/** Position on the heat scale: 0 for value 0, 1 for `most`. `least` is the smallest positive value. */
+function heatShare(value: number, least: number, most: number, log: boolean): number {
   if (!(value > 0) || !(most > 0)) return 0;
   if (!log) return value / most;
   if (!(most > least)) return 1;
@@ -34,7 +34,7 @@ function ramp(width: number, least: number, most: number, log: boolean): Shape[]
 
 export function drawHeat(figure: Figure, options: DrawOptions): Drawing {
   const labels = figure.series.map((series) => series.label);
-  // Numbers grow upwards, names are read downwards.
+  // Numbers ascend from bottom to top, names run from top to bottom.
   const upwards = !liesDown({ ...figure, categories: labels });
   const height = 96 + ROW * labels.length;
   const room = roomFor(labels, options.width, height);

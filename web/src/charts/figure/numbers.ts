@@ -1,7 +1,7 @@
-// Numbers of a report as people read them.
+// Formats the numbers of an analysis report.
 import type { Cell } from '../../data/analysis';
 
-/** Four digits, and all of a whole number. */
+/** About four significant digits; integers are shown in full. */
 export function numberText(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString('en-US');
@@ -12,7 +12,7 @@ export function numberText(value: number): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** With its unit; hours below one also in minutes. */
+/** A value with its unit. Hours below one are also shown in minutes. */
 export function valueText(value: number | null | undefined, unit: string): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
   const text = unit === '' ? numberText(value) : `${numberText(value)} ${unit}`;

@@ -1,4 +1,4 @@
-// Lines, steps and scatter plots: points between two numbers.
+// Line, step and scatter plots.
 import type { Figure } from '../../data/analysis';
 import { lineColor, lineDash } from '../../palette';
 import { type Drawing, pathOf, type Shape, type Spot } from './drawing';
@@ -17,8 +17,8 @@ interface Curve {
   points: Point[];
 }
 
-/** Points of the series that are shown; x counts categories where there are no numbers. */
-export function curvesOf(figure: Figure, hidden: ReadonlySet<number>): Curve[] {
+/** The visible series as points. Without x values, x is the index of the category. */
+function curvesOf(figure: Figure, hidden: ReadonlySet<number>): Curve[] {
   return figure.series
     .map((series, index) => ({
       series: index,
@@ -53,8 +53,8 @@ function yRange(figure: Figure, values: number[], log: boolean): [number, number
   return [Math.min(0, least), most + 0.05 * (most - Math.min(0, least)) || 1];
 }
 
-/** The y of a curve at x: of steps the last before, of lines that of the nearest point. */
-export function valueAt(points: Point[], x: number, stepped: boolean): number | null {
+/** The y of a curve at x: the last point at or before x for steps, the nearest point for lines. */
+function valueAt(points: Point[], x: number, stepped: boolean): number | null {
   let low = 0;
   let high = points.length;
   while (low < high) {
@@ -69,7 +69,7 @@ export function valueAt(points: Point[], x: number, stepped: boolean): number | 
   return x - before.x <= after.x - x ? before.y : after.y;
 }
 
-/** Where curves can be read: every x that has a pixel of its own. */
+/** The spots of curves: x values at least 1.5 pixels apart. */
 function readings(figure: Figure, curves: Curve[], x: Scale, middle: number): Spot[] {
   const values = [...new Set(curves.flatMap((curve) => curve.points.map((point) => point.x)))]
     .filter(x.has).sort((a, b) => a - b);
@@ -91,7 +91,7 @@ function readings(figure: Figure, curves: Curve[], x: Scale, middle: number): Sp
   return spots;
 }
 
-/** A mark a series, so that they differ without colours. */
+/** A marker per series, so that series can be distinguished without colour. */
 function dot(series: number, x: number, y: number): string {
   const r = 3.4;
   const marks = [
@@ -162,7 +162,7 @@ export function drawPoints(figure: Figure, options: DrawOptions): Drawing {
     spots: readings(figure, curves, x, room.y + room.height / 2), near: 'x', columns: 1 };
 }
 
-/** Every so many-th name, so that none overlap. */
+/** Every n-th name, so that labels do not overlap. */
 function namedMarks(names: string[], x: Scale): Mark[] {
   const widest = Math.max(1, ...names.map((text) => markRoom({ at: 0, text })));
   const gap = Math.abs(x.at(1) - x.at(0)) || widest;

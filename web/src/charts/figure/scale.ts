@@ -1,4 +1,4 @@
-// From values to places: linear, logarithmic and by category, with marks that do not overlap.
+// Scales from values to pixels (linear, logarithmic, by category), with ticks that do not overlap.
 import { roundMarks } from '../scatter';
 
 export interface Mark {
@@ -7,9 +7,9 @@ export interface Mark {
 }
 
 export interface Scale {
-  /** Place of a value in pixels. */
+  /** Position of a value in pixels. */
   at: (value: number) => number;
-  /** Whether it has a place: a logarithm has none for 0. */
+  /** Whether the value has a position: 0 has none on a logarithmic scale. */
   has: (value: number) => boolean;
   marks: Mark[];
 }
@@ -17,14 +17,14 @@ export interface Scale {
 const CHAR = 6.6;
 const WIDE_CHAR = 12.2;
 
-/** About how wide a text is in 12 pixel type; Chinese characters and kana are wider. */
+/** Approximate width of a text in a 12-pixel font. CJK characters are wider. */
 export function textWidth(text: string): number {
   let width = 0;
   for (const char of text) width += char.codePointAt(0)! >= 0x1100 ? WIDE_CHAR : CHAR;
   return width;
 }
 
-/** `text`, or its beginning if it is wider than `room`. */
+/** `text`, truncated if it is wider than `room`. */
 export function fitted(text: string, room: number): string {
   if (textWidth(text) <= room) return text;
   let short = '';
@@ -35,7 +35,7 @@ export function fitted(text: string, room: number): string {
   return `${short}…`;
 }
 
-/** 1234567 -> "1.23 M", 0.5 -> "0.5": a mark on an axis. */
+/** Label of a tick: 1234567 -> "1.235 M", 0.5 -> "0.5". */
 export function markText(value: number): string {
   const size = Math.abs(value);
   const short = (part: number, suffix: string) =>
@@ -48,7 +48,7 @@ export function markText(value: number): string {
   return short(value, '');
 }
 
-/** Marks in [from, to] pixels, those left out that would overlap the one before. */
+/** The ticks that do not overlap the previous one. */
 function apart(marks: Mark[], at: (value: number) => number, room: (mark: Mark) => number): Mark[] {
   const kept: Mark[] = [];
   for (const mark of marks) {
@@ -60,10 +60,10 @@ function apart(marks: Mark[], at: (value: number) => number, room: (mark: Mark) 
 }
 
 export interface Span {
-  /** Pixels of the least and of the greatest value. */
+  /** Pixel positions of the smallest and the largest value. */
   from: number;
   to: number;
-  /** Pixels that a mark takes along the axis. */
+  /** Pixels that a tick label takes along the axis. */
   room: (mark: Mark) => number;
 }
 
@@ -77,14 +77,14 @@ export function linearScale(min: number, max: number, span: Span): Scale {
   return { at, has: Number.isFinite, marks: apart(marks, at, span.room) };
 }
 
-/** `min` and `max` above 0. */
+/** `min` and `max` must be above 0. */
 export function logScale(min: number, max: number, span: Span): Scale {
   const low = Math.log10(min);
   const high = max > min ? Math.log10(max) : low + 1;
   const at = (value: number) =>
     span.from + ((span.to - span.from) * (Math.log10(value) - low)) / (high - low);
   const has = (value: number) => Number.isFinite(value) && value > 0;
-  // Powers of ten first; 2 and 5 between them where there is room.
+  // Prefer ticks at 1, 2 and 5 times powers of ten; use fewer if they do not fit.
   for (const steps of [[1, 2, 5], [1, 3], [1]]) {
     const marks: Mark[] = [];
     for (let power = Math.floor(low); power <= Math.ceil(high); power++) {
@@ -102,7 +102,7 @@ export function logScale(min: number, max: number, span: Span): Scale {
   return { at, has, marks: [{ at: min, text: markText(min) }, { at: 10 ** high, text: markText(10 ** high) }] };
 }
 
-/** Categories side by side: value i is the middle of the i-th band. */
+/** A band per category; value i is the centre of band i. */
 export function bandScale(texts: string[], span: Span): Scale & { band: number } {
   const band = (span.to - span.from) / Math.max(1, texts.length);
   const at = (value: number) => span.from + band * (value + 0.5);

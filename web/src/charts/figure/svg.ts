@@ -1,4 +1,4 @@
-// A drawing as a file: SVG with its title, its legend and colours of its own.
+// Writes a drawing as a stand-alone SVG file with title, legend and fixed colours.
 import type { Drawing, Paint, Shape } from './drawing';
 import { textWidth } from './scale';
 
@@ -12,7 +12,7 @@ export interface SvgLegendItem {
   color: Paint;
 }
 
-/** Text of XML; control characters have no place in it. */
+/** Escapes text for XML and replaces control characters, which XML does not allow. */
 export function xml(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
     .replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

@@ -1,4 +1,4 @@
-#include "train/comm/collective_cases.hpp"
+#include "train/comm/test_collectives.hpp"
 
 #include <bit>
 #include <cmath>

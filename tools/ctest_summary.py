@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""The end of test runs in few lines: what was skipped, why and how to get it; what failed; and, last,
+ctest's own count. Reads ctest.xml (--output-junit) and ctest.log (what ctest printed) of each folder.
+
+usage: ctest_summary.py FOLDER...
+"""
+
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import data_sets
+
+ABSENT = re.compile(r"data file (\S+) is absent")
+COUNT = re.compile(r"tests passed, .* tests? failed out of")
+WIDTH = 100
+
+
+def reason_of(output):
+    """What a skipped test gave as its reason: GTest's message, else its last line."""
+    lines = [line.strip() for line in output.splitlines()]
+    for index, line in enumerate(lines):
+        if re.search(r"\.(cpp|hpp):\d+: Skipped$", line):
+            rest = lines[index + 1:]
+            end = next((i for i, each in enumerate(rest) if not each or each.startswith("[ ")),
+                       len(rest))
+            return " ".join(rest[:end]) or "no reason given"
+    said = [line for line in lines if line]
+    told = [line for line in said if line.startswith("skipped: ")]
+    return (told or said or ["no reason given"])[-1].removeprefix("skipped: ")
+
+
+def group_of(reason, sets, unpublished):
+    """The group of a reason: (text, how to get it). Absent data is grouped by its data set."""
+    absent = ABSENT.search(reason)
+    if not absent:
+        return reason[:WIDTH], ""
+    path = absent.group(1)
+    for each in unpublished:
+        if path.startswith(each.path):
+            return f"{each.path}: {each.why}", each.instead
+    for each in sets:
+        if any(file.path.startswith(path) for file in each.files):
+            return f"the data set {each.name} is not here", f"./dev data {each.name}"
+    return f"{path} is not here", ""
+
+
+def suite_of(test):
+    """The name without what tells the tests of a suite apart: A/B.C/D -> A/B, live.x -> live.x."""
+    return test if test.islower() else test.split(".")[0]
+
+
+def skipped_tests(folder):
+    """{test: reason} of ctest.xml; nothing if ctest did not write it."""
+    try:
+        cases = ElementTree.parse(folder / "ctest.xml").getroot().iter("testcase")
+    except (OSError, ElementTree.ParseError):
+        return {}
+    return {case.get("name"): reason_of(case.findtext("system-out") or "")
+            for case in cases
+            if case.find("skipped") is not None
+            and case.find("skipped").get("message", "").startswith("SKIP_")}
+
+
+def skipped_lines(tests, sets, unpublished):
+    if not tests:
+        return []
+    groups = {}
+    for test, reason in tests.items():
+        groups.setdefault(group_of(reason, sets, unpublished), []).append(test)
+    lines = [f"{len(tests)} tests skipped" if len(tests) != 1 else "1 test skipped"]
+    for (text, remedy), members in sorted(groups.items(), key=lambda each: -len(each[1])):
+        suites = {}
+        for test in members:
+            suites[suite_of(test)] = suites.get(suite_of(test), 0) + 1
+        lines.append(f"{len(members):5} {text}" + (f"; {remedy}" if remedy else ""))
+        names = ", ".join(name if count == 1 else f"{name} ({count})"
+                          for name, count in suites.items())
+        lines.append(f"      {names}")
+    return lines
+
+
+def result_lines(folder):
+    """What failed, then ctest's count."""
+    try:
+        text = (folder / "ctest.log").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ["the tests did not run: see above"]
+    _, _, failed = text.partition("tests FAILED:\n")
+    lines = [line[:WIDTH] for line in failed.splitlines() if re.match(r"\s+\d+ - ", line)]
+    counts = [line for line in text.splitlines() if COUNT.search(line)]
+    return [*lines, counts[-1] if counts else "ctest did not end: see above"]
+
+
+def summary(folders, sets, unpublished):
+    tests = {}
+    for folder in folders:
+        tests.update(skipped_tests(folder))
+    lines = skipped_lines(tests, sets, unpublished)
+    for folder in folders:
+        lines += [f"{folder.name}:"] if len(folders) > 1 else []
+        lines += result_lines(folder)
+    return lines
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__.strip().splitlines()[-1])
+    print("\n".join(summary([Path(folder) for folder in sys.argv[1:]], *data_sets.load())))
+
+
+if __name__ == "__main__":
+    main()
