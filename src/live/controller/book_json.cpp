@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "live/controller/id_json.hpp"
 #include "live/controller/reservation_json.hpp"
 #include "live/controller/run_report_json.hpp"
 #include "live/job/job_spec_json.hpp"
@@ -15,22 +16,6 @@ namespace {
 
 constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
 constexpr uint32_t kCountMax = std::numeric_limits<uint32_t>::max();
-
-json gpus_json(const std::vector<GpuId>& gpus) {
-  json out = json::array();
-  for (const GpuId gpu : gpus) out.push_back(gpu.value);
-  return out;
-}
-
-void read_gpus(base::FieldReader& in, std::vector<GpuId>& gpus) {
-  const json* list = in.find("gpus");
-  if (list == nullptr) return;
-  if (!list->is_array()) return in.fail("gpus", "is no list");
-  for (const json& each : *list) {
-    if (!each.is_number_unsigned()) return in.fail("gpus", "holds something that is no GPU");
-    gpus.emplace_back(each.get<uint32_t>());
-  }
-}
 
 template <typename Enum>
 void read_enum(base::FieldReader& in, const char* name, Enum& value, Enum last) {
@@ -47,7 +32,7 @@ json past_json(const PastRun& run) {
   json out = {{"run", run.run},
               {"start", run.start_ns},
               {"end", run.end_ns},
-              {"gpus", gpus_json(run.gpus)},
+              {"gpus", ids_json(run.gpus)},
               {"usage", usage_json(run.usage)}};
   if (!run.ranks.empty()) out["ranks"] = ranks_json(run.ranks);
   if (run.pace != RunPace{}) out["pace"] = pace_json(run.pace);
@@ -59,7 +44,7 @@ void read_past(base::FieldReader& in, PastRun& run) {
   in.field("run", run.run, uint32_t{0}, kCountMax);
   read_time(in, "start", run.start_ns);
   read_time(in, "end", run.end_ns);
-  read_gpus(in, run.gpus);
+  read_ids(in, "gpus", run.gpus);
   in.object("usage", [&](base::FieldReader& part) { read_usage(part, run.usage); });
   read_ranks(in, run.ranks);
   read_pace(in, run.pace);
@@ -79,7 +64,7 @@ json job_json(const LiveJob& job) {
            {"end", job.end_ns},
            {"held", job.held_ns},
            {"runs", job.runs},
-           {"gpus", gpus_json(job.gpus)},
+           {"gpus", ids_json(job.gpus)},
            {"shares", job.shares},
            {"why",
             {{"level", job.why.level},
@@ -125,7 +110,7 @@ void read_job(base::FieldReader& in, LiveJob& job) {
   read_time(in, "end", job.end_ns);
   read_time(in, "held", job.held_ns);
   in.field("runs", job.runs, uint32_t{0}, kCountMax);
-  read_gpus(in, job.gpus);
+  read_ids(in, "gpus", job.gpus);
   in.field("shares", job.shares);
   in.object("why", [&](base::FieldReader& part) { read_why(part, job.why); });
   in.field("exit", job.exit_code, -1, 255);
@@ -145,7 +130,7 @@ json run_json(const LiveRun& run) {
               {"run", run.run.run},
               {"stage", static_cast<int>(run.stage)},
               {"stop", static_cast<int>(run.stop)},
-              {"gpus", gpus_json(run.gpus)},
+              {"gpus", ids_json(run.gpus)},
               {"ordered", run.ordered_ns},
               {"started", run.started_ns}};
   if (run.shared) out["shared"] = true;
@@ -157,7 +142,7 @@ void read_run(base::FieldReader& in, LiveRun& run) {
   in.field("run", run.run.run, uint32_t{0}, kCountMax);
   read_enum(in, "stage", run.stage, LiveRun::Stage::Stopping);
   read_enum(in, "stop", run.stop, StopReason::Broken);
-  read_gpus(in, run.gpus);
+  read_ids(in, "gpus", run.gpus);
   read_time(in, "ordered", run.ordered_ns);
   read_time(in, "started", run.started_ns);
   in.field("shared", run.shared);

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/json_fields.hpp"
+#include "live/controller/id_json.hpp"
 #include "live/controller/input.hpp"
 #include "live/controller/reservation_json.hpp"
 #include "live/controller/run_report_json.hpp"

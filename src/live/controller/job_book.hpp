@@ -110,4 +110,11 @@ struct JobBook {
   }
 };
 
+/// The reservation of this name; invalid: there is none that is open.
+[[nodiscard]] inline ReservationId open_reservation(const JobBook& book, std::string_view name) {
+  const auto id = parse_reservation_name(name);
+  const LiveReservation* found = id ? book.find(*id) : nullptr;
+  return found != nullptr && found->is_open() ? *id : ReservationId{};
+}
+
 }  // namespace goban::live::controller

@@ -18,11 +18,4 @@ void read_ranks(base::FieldReader& in, std::vector<RankTimes>& ranks);
 [[nodiscard]] nlohmann::json pace_json(const RunPace& pace);
 void read_pace(base::FieldReader& in, RunPace& pace);
 
-/// A dense id, which has to be there.
-template <typename Id>
-void read_id(base::FieldReader& in, const char* name, Id& id) {
-  in.field(name, id.value, uint32_t{0}, UINT32_MAX);
-  if (!id.valid() && in.good()) in.fail(name, "is missing");
-}
-
 }  // namespace goban::live::controller
