@@ -3,9 +3,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "live/controller/id_json.hpp"
+#include "base/reports/run_reports_json.hpp"
+#include "live/controller/id_fields.hpp"
 #include "live/controller/reservation_json.hpp"
-#include "live/controller/run_report_json.hpp"
 #include "live/job/job_spec_json.hpp"
 
 namespace goban::live::controller {
@@ -32,10 +32,10 @@ json past_json(const PastRun& run) {
   json out = {{"run", run.run},
               {"start", run.start_ns},
               {"end", run.end_ns},
-              {"gpus", ids_json(run.gpus)},
-              {"usage", usage_json(run.usage)}};
-  if (!run.ranks.empty()) out["ranks"] = ranks_json(run.ranks);
-  if (run.pace != RunPace{}) out["pace"] = pace_json(run.pace);
+              {"gpus", numbers_of(run.gpus)},
+              {"usage", to_json(run.usage)}};
+  if (!run.ranks.empty()) out["ranks"] = to_json(run.ranks);
+  if (run.pace != RunPace{}) out["pace"] = to_json(run.pace);
   if (run.shared) out["shared"] = true;
   return out;
 }
@@ -45,7 +45,7 @@ void read_past(base::FieldReader& in, PastRun& run) {
   read_time(in, "start", run.start_ns);
   read_time(in, "end", run.end_ns);
   read_ids(in, "gpus", run.gpus);
-  in.object("usage", [&](base::FieldReader& part) { read_usage(part, run.usage); });
+  in.object("usage", [&](base::FieldReader& part) { read_fields(part, run.usage); });
   read_ranks(in, run.ranks);
   read_pace(in, run.pace);
   in.field("shared", run.shared);
@@ -64,20 +64,20 @@ json job_json(const LiveJob& job) {
            {"end", job.end_ns},
            {"held", job.held_ns},
            {"runs", job.runs},
-           {"gpus", ids_json(job.gpus)},
+           {"gpus", numbers_of(job.gpus)},
            {"shares", job.shares},
            {"why",
             {{"level", job.why.level},
              {"bin", job.why.bin_value},
              {"product", job.why.product},
              {"prediction", job.why.prediction}}},
-           {"exit", job.exit_code},
+           {"exit_code", job.exit_code},
            {"signal", job.signal},
            {"preemptions", job.preemptions},
            {"breakages", job.breakages},
-           {"progress", progress_json(job.progress)},
+           {"progress", to_json(job.progress)},
            {"progress_at", job.progress_ns},
-           {"usage", usage_json(job.usage)},
+           {"usage", to_json(job.usage)},
            {"past", std::move(past)},
            {"detail", job.detail},
            {"accounted", job.accounted}};
@@ -113,13 +113,13 @@ void read_job(base::FieldReader& in, LiveJob& job) {
   read_ids(in, "gpus", job.gpus);
   in.field("shares", job.shares);
   in.object("why", [&](base::FieldReader& part) { read_why(part, job.why); });
-  in.field("exit", job.exit_code, -1, 255);
+  in.field(in.present("exit_code", "exit"), job.exit_code, -1, 255);
   in.field("signal", job.signal, 0, 255);
   in.field("preemptions", job.preemptions, uint32_t{0}, kCountMax);
   in.field("breakages", job.breakages, uint32_t{0}, kCountMax);
-  in.object("progress", [&](base::FieldReader& part) { read_progress(part, job.progress); });
+  in.object("progress", [&](base::FieldReader& part) { read_fields(part, job.progress); });
   read_time(in, "progress_at", job.progress_ns);
-  in.object("usage", [&](base::FieldReader& part) { read_usage(part, job.usage); });
+  in.object("usage", [&](base::FieldReader& part) { read_fields(part, job.usage); });
   in.list("past", [&](base::FieldReader& part) { read_past(part, job.past.emplace_back()); });
   in.field("detail", job.detail);
   in.field("accounted", job.accounted);
@@ -130,7 +130,7 @@ json run_json(const LiveRun& run) {
               {"run", run.run.run},
               {"stage", static_cast<int>(run.stage)},
               {"stop", static_cast<int>(run.stop)},
-              {"gpus", ids_json(run.gpus)},
+              {"gpus", numbers_of(run.gpus)},
               {"ordered", run.ordered_ns},
               {"started", run.started_ns}};
   if (run.shared) out["shared"] = true;

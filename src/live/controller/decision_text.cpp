@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_fields.hpp"
-#include "live/controller/id_json.hpp"
+#include "live/controller/id_fields.hpp"
 
 namespace goban::live::controller {
 
@@ -23,8 +23,8 @@ json action_json(const core::model::Action& action, const core::scheduler::Core&
     case ActionKind::Start: {
       const core::model::Allocation& allocation = core.allocation(action.job);
       out["job"] = action.job.value;
-      out["gpus"] = ids_json(allocation.gpus);
-      if (!allocation.hosts.empty()) out["hosts"] = ids_json(allocation.hosts);
+      out["gpus"] = numbers_of(allocation.gpus);
+      if (!allocation.hosts.empty()) out["hosts"] = numbers_of(allocation.hosts);
       if (allocation.reason.prediction != 0) out["beside"] = allocation.reason.prediction;
       break;
     }

@@ -11,16 +11,16 @@ namespace {
 /// Shorter runs say nothing about their application.
 constexpr double kInformativeRun_s = 5;
 
-void add_progress(ProgressNews& known, const ProgressNews& news) {
-  if (news.epoch >= 0) known.epoch = news.epoch;
-  if (news.epochs >= 0) known.epochs = news.epochs;
-  if (news.step >= 0) known.step = news.step;
-  if (news.steps >= 0) known.steps = news.steps;
-  if (news.samples_per_s >= 0) known.samples_per_s = news.samples_per_s;
-  if (news.loss >= 0) known.loss = news.loss;
-  if (news.busy_s >= 0) known.busy_s = news.busy_s;
-  if (news.input_stall_pct >= 0) known.input_stall_pct = news.input_stall_pct;
-  known.checkpointed = known.checkpointed || news.checkpointed;
+void add_progress(ProgressReport& known, const ProgressReport& latest) {
+  if (latest.epoch >= 0) known.epoch = latest.epoch;
+  if (latest.epochs >= 0) known.epochs = latest.epochs;
+  if (latest.step >= 0) known.step = latest.step;
+  if (latest.steps >= 0) known.steps = latest.steps;
+  if (latest.samples_per_s >= 0) known.samples_per_s = latest.samples_per_s;
+  if (latest.loss >= 0) known.loss = latest.loss;
+  if (latest.busy_s >= 0) known.busy_s = latest.busy_s;
+  if (latest.input_stall_pct >= 0) known.input_stall_pct = latest.input_stall_pct;
+  known.checkpointed = known.checkpointed || latest.checkpointed;
 }
 
 /// What a run that is over says of its application, if it was long enough and never had neighbours.

@@ -66,7 +66,7 @@ struct LiveJob {
   int32_t signal = 0;
   uint32_t preemptions = 0;
   uint32_t breakages = 0;  ///< runs lost to nodes, supervisors or neighbours
-  ProgressNews progress{};
+  ProgressReport progress{};
   TimeNs progress_ns = -1;
   RunUsage usage{};             ///< of all runs that are over
   std::vector<PastRun> past{};  ///< in order of their ends

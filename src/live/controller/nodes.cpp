@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "live/controller/id_json.hpp"
+#include "live/controller/id_fields.hpp"
 
 namespace goban::live::controller {
 
@@ -58,7 +58,7 @@ void Nodes::write(nlohmann::json& snapshot) const {
     drained.push_back({{"node", node.value}, {"reason", reason}});
   }
   snapshot["drained"] = std::move(drained);
-  snapshot["down"] = ids_json(down_);
+  snapshot["down"] = numbers_of(down_);
 }
 
 void Nodes::read(base::FieldReader& snapshot) {

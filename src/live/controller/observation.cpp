@@ -7,7 +7,7 @@
 
 namespace goban::live::controller {
 
-void Observation::progressed(const LiveJob& job, const ProgressNews& progress, TimeNs at) {
+void Observation::progressed(const LiveJob& job, const ProgressReport& progress, TimeNs at) {
   observer_.progressed(job.job, progress, core_.standing_of(job), at);
 }
 

@@ -21,7 +21,7 @@ class Observation {
   /// The core wants to know how fast the job goes, by `until` at the latest.
   void watch(JobId job, TimeNs until) { observer_.observe(job, until); }
   /// A running job that the core knows reported its progress.
-  void progressed(const LiveJob& job, const ProgressNews& progress, TimeNs at);
+  void progressed(const LiveJob& job, const ProgressReport& progress, TimeNs at);
   /// If enough is known of a watched job that runs: its time / the same without neighbours.
   [[nodiscard]] std::optional<double> slowdown_of(JobId job, TimeNs at);
   [[nodiscard]] std::vector<JobId> watched() const { return observer_.watched(); }

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "live/controller/id_json.hpp"
+#include "live/controller/id_fields.hpp"
 
 namespace goban::live::controller {
 
@@ -29,7 +29,7 @@ std::vector<Order> PowerLimits::all() const {
 
 void PowerLimits::write(nlohmann::json& snapshot) const {
   // A policy without power limits has lifted those of the one before by now.
-  if (!capped_.empty() && core_.caps_power()) snapshot["capped"] = ids_json(capped_);
+  if (!capped_.empty() && core_.caps_power()) snapshot["capped"] = numbers_of(capped_);
 }
 
 void PowerLimits::read(base::FieldReader& snapshot) {

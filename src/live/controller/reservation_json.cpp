@@ -3,7 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "live/controller/id_json.hpp"
+#include "live/controller/id_fields.hpp"
 
 namespace goban::live::controller {
 
@@ -20,7 +20,7 @@ void put_plan(const ReservationPlan& plan, json& out) {
   out["owner"] = {{"uid", plan.owner.uid}, {"gid", plan.owner.gid}, {"user", plan.owner.user}};
   out["users"] = plan.users;
   out["accounts"] = plan.accounts;
-  out["nodes"] = ids_json(plan.nodes);
+  out["nodes"] = numbers_of(plan.nodes);
   out["start"] = plan.start_ns;
   out["end"] = plan.end_ns;
 }

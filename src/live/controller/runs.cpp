@@ -1,8 +1,9 @@
 #include "live/controller/runs.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
-#include "live/controller/id_json.hpp"
+#include "live/controller/id_fields.hpp"
 
 namespace goban::live::controller {
 
@@ -209,7 +210,7 @@ std::vector<Order> Runs::unanswered() const {
   return found;
 }
 
-void Runs::write(nlohmann::json& snapshot) const { snapshot["watched"] = ids_json(limited_); }
+void Runs::write(nlohmann::json& snapshot) const { snapshot["watched"] = numbers_of(limited_); }
 
 void Runs::read(base::FieldReader& snapshot) {
   read_ids(snapshot, "watched", limited_, book_.next_job);

@@ -10,6 +10,7 @@
 
 #include "base/http/reply.hpp"
 #include "base/number.hpp"
+#include "base/reports/run_reports_json.hpp"
 #include "serve/api/api.hpp"
 #include "serve/api/cpu_jobs.hpp"
 #include "serve/api/job_view.hpp"
@@ -239,7 +240,7 @@ base::http::Response show(const Call& call, const ApiContext& context) {
                     job.stage == live::controller::JobStage::Stopping;
   if (runs && context.rank_times) {
     const auto ranks = context.rank_times({.job = job.job, .run = job.runs});
-    if (!ranks.empty()) details["ranks"] = ranks_json(ranks);
+    if (!ranks.empty()) details["ranks"] = to_json(ranks);
   }
   if (context.profiles != nullptr) {
     const std::string profile = context.profiles->find(job);
