@@ -27,6 +27,17 @@ Result<json> parse_json(std::string_view text, const std::string& file, std::str
   }
 }
 
+const json* find_member(const json& from, std::string_view name) {
+  if (!from.is_object()) return nullptr;
+  const auto found = from.find(name);
+  return found == from.end() ? nullptr : &*found;
+}
+
+std::string text_of(const json& from, std::string_view name) {
+  const json* found = find_member(from, name);
+  return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 FieldReader::FieldReader(const json& from, std::string where)
     : from_(from), where_(std::move(where)) {
   if (!from.is_object()) fail("", "is no object");

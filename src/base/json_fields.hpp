@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -17,6 +18,12 @@ namespace goban::base {
 /// A document. Errors: BadData with `file`, line and column of what is not JSON.
 [[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, const std::string& file,
                                                 std::string remedy = {});
+
+/// A member of a document that another program wrote, where any may be missing; null: there is
+/// none.
+[[nodiscard]] const nlohmann::json* find_member(const nlohmann::json& from, std::string_view name);
+/// A member that is a string, or "".
+[[nodiscard]] std::string text_of(const nlohmann::json& from, std::string_view name);
 
 /// Reads the fields of an object into a plain struct, and remembers the first thing that is wrong
 /// and which fields nobody asked for.
