@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/gpus/gpu.hpp"
 #include "base/reports/run_reports.hpp"
 #include "base/result.hpp"
 #include "core/model/ids.hpp"
@@ -97,6 +98,28 @@ class Engine {
   virtual void wake(NodeId /*node*/) {}
   /// What happened since the last call, in order for each run.
   [[nodiscard]] virtual std::vector<Report> take_reports() = 0;
+};
+
+/// A run, and the GPUs that it holds.
+struct HoldingRun {
+  RunId run{};
+  std::vector<GpuId> gpus{};
+};
+
+/// What an engine knows of runs and GPUs beside its reports. From any thread, each function from
+/// one thread at a time. What an engine does not know is empty.
+class EngineView {
+ public:
+  virtual ~EngineView() = default;
+  /// What each GPU does now. `holding`: the runs that were launched and are not over.
+  [[nodiscard]] virtual std::vector<base::gpus::GpuReading> read_gpus(
+      const std::vector<HoldingRun>& /*holding*/, TimeNs /*now_ns*/) {
+    return {};
+  }
+  /// The times that the ranks of a run reported last.
+  [[nodiscard]] virtual std::vector<RankTimes> rank_times(RunId /*run*/) const { return {}; }
+  /// The socket of a running interactive job's terminal, as its user can reach it.
+  [[nodiscard]] virtual std::string terminal_socket(RunId /*run*/) const { return {}; }
 };
 
 }  // namespace goban::live

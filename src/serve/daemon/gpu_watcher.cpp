@@ -26,14 +26,12 @@ constexpr TimeNs kKeptWithoutStore = 3600 * base::kSecond;
 /// Readings that are older are not given out: a driver that hangs must not pass for a steady GPU.
 constexpr TimeNs kStale = 30 * base::kSecond;
 
-std::vector<live::engine::local::HoldingRun> holding_runs(const api::Desk& desk) {
-  std::vector<live::engine::local::HoldingRun> out;
+std::vector<live::HoldingRun> holding_runs(const api::Desk& desk) {
+  std::vector<live::HoldingRun> out;
   desk.look([&](const api::Scene& scene) {
     for (const auto& [id, run] : scene.book.runs) {
       if (run.stage == live::controller::LiveRun::Stage::Pending) continue;
-      live::engine::local::HoldingRun& held = out.emplace_back();
-      held.run = id;
-      for (const core::model::GpuId gpu : run.gpus) held.gpus.push_back(gpu.index());
+      out.push_back({.run = id, .gpus = run.gpus});
     }
   });
   return out;
@@ -98,9 +96,8 @@ base::Status add_stored(const std::string& store, Metric metric,
 
 }  // namespace
 
-GpuWatcher::GpuWatcher(live::engine::local::GpuWatch watch, const api::Desk& desk,
-                       GpuWatcherOptions options)
-    : watch_(std::move(watch)), desk_(desk), options_(std::move(options)) {
+GpuWatcher::GpuWatcher(live::EngineView& view, const api::Desk& desk, GpuWatcherOptions options)
+    : view_(view), desk_(desk), options_(std::move(options)) {
   next_keep_ns_ = now_ns() + options_.keep_every_ns;
   next_write_ns_ = now_ns() + options_.write_every_ns;
   thread_ = std::thread([this] { work(); });
@@ -141,7 +138,7 @@ void GpuWatcher::work() {
 
 void GpuWatcher::look() {
   const TimeNs now = now_ns();
-  api::GpuReadings found{.at_ns = now, .gpus = watch_.read(holding_runs(desk_), now)};
+  api::GpuReadings found{.at_ns = now, .gpus = view_.read_gpus(holding_runs(desk_), now)};
   sums_.resize(found.gpus.size());
   for (size_t i = 0; i < found.gpus.size(); ++i) {
     const api::GpuReading& each = found.gpus[i];

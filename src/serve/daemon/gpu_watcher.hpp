@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "live/engine/local/gpu_watch.hpp"
+#include "live/engine.hpp"
 #include "serve/api/api.hpp"
 #include "serve/api/gpu_curves.hpp"
 
@@ -29,8 +29,8 @@ struct GpuWatcherOptions {
 /// Watches until it is destroyed; then it writes what it has.
 class GpuWatcher {
  public:
-  /// `desk` outlives it: it knows which runs hold which GPUs.
-  GpuWatcher(live::engine::local::GpuWatch watch, const api::Desk& desk, GpuWatcherOptions options);
+  /// Both outlive it: `view` reads the GPUs, and `desk` knows which runs hold which of them.
+  GpuWatcher(live::EngineView& view, const api::Desk& desk, GpuWatcherOptions options);
   ~GpuWatcher();
   GpuWatcher(const GpuWatcher&) = delete;
   GpuWatcher& operator=(const GpuWatcher&) = delete;
@@ -60,7 +60,7 @@ class GpuWatcher {
   [[nodiscard]] base::Status write_samples();
   [[nodiscard]] base::TimeNs now_ns() const;
 
-  live::engine::local::GpuWatch watch_;
+  live::EngineView& view_;
   const api::Desk& desk_;
   GpuWatcherOptions options_;
   std::vector<Sum> sums_{};

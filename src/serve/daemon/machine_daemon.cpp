@@ -10,8 +10,7 @@
 #include <utility>
 
 #include "base/files.hpp"
-#include "live/engine/local/local_engine.hpp"
-#include "live/engine/local/run_folder.hpp"
+#include "live/engine/engines.hpp"
 #include "live/journal/journal_file.hpp"
 #include "live/journal/state_lock.hpp"
 #include "serve/api/api_client.hpp"
@@ -93,6 +92,7 @@ struct MachineDaemon::Parts {
   std::unique_ptr<api::ProfileBook> profiles;
   EvidenceBox evidence;
   std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
+  std::unique_ptr<live::EngineView> view;
   std::unique_ptr<live::loop::Daemon> daemon;
   std::unique_ptr<DaemonDesk> desk;
   std::optional<api::PayloadStore> payloads;
@@ -142,11 +142,13 @@ Status MachineDaemon::Parts::start_daemon() {
       site->scores.num_classes() > 1 ? site->scores.num_classes() : api::ProfileBook::kClasses);
   if (!book) return base::failure(book.error());
   profiles = std::move(*book);
-  auto local = std::make_unique<live::engine::local::LocalEngine>(
-      live::engine::local::LocalOptions{
-          .state = config.state, .node = cluster.nodes()[0].name, .epoch = journal->epoch},
-      machine.gpus, machine.nvml);
-  auto engine = std::make_unique<GatedEngine>(std::move(local), gate);
+  auto parts = live::engine::make_engine("local", {.state = config.state,
+                                                   .node = cluster.nodes()[0].name,
+                                                   .epoch = journal->epoch,
+                                                   .machine = machine});
+  if (!parts) return base::failure(parts.error());
+  view = std::move(parts->view);
+  auto engine = std::make_unique<GatedEngine>(std::move(parts->engine), gate);
   auto accounting =
       std::make_unique<StoreAccounting>(config.store, config.state + "/rejected-records.txt",
                                         cluster, [this](const live::controller::LiveJob& job) {
@@ -165,7 +167,7 @@ Status MachineDaemon::Parts::start_daemon() {
   daemon = std::move(*started);
   desk = std::make_unique<DaemonDesk>(*daemon);
   gpus = std::make_unique<GpuWatcher>(
-      live::engine::local::GpuWatch(config.state, machine.gpus, machine.nvml), *desk,
+      *view, *desk,
       GpuWatcherOptions{.series = config.series == "none" ? "" : config.series,
                         .say = say,
                         .may_write = [&on = *daemon] { return !on.was_taken_over(); }});
@@ -212,12 +214,8 @@ Status MachineDaemon::Parts::open_doors() {
       .body = api::dashboard_page(
           {.version = GOBAN_VERSION, .policy = config.policy, .what_if = what_if != nullptr})};
   extras.what_if = what_if;
-  extras.terminal_socket = [state = config.state](live::RunId run) {
-    return live::engine::local::terminal_socket(state, run);
-  };
-  extras.rank_times = [state = config.state](live::RunId run) {
-    return live::engine::local::rank_times(state, run);
-  };
+  extras.terminal_socket = [this](live::RunId run) { return view->terminal_socket(run); };
+  extras.rank_times = [this](live::RunId run) { return view->rank_times(run); };
   extras.profiles = profiles.get();
   auto opened = api::Service::start(config.doors, *desk, *payloads, std::move(extras));
   if (!opened) return base::failure(opened.error());
@@ -246,7 +244,7 @@ Status MachineDaemon::Parts::write_link() const {
 MachineDaemon::MachineDaemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 MachineDaemon::~MachineDaemon() {
   const std::string& state = parts_->config.state;
-  const bool is_ours = !live::engine::local::is_shut_out(state, parts_->epoch);
+  const bool is_ours = !live::journal::is_shut_out(state, parts_->epoch);
   std::error_code none;
   if (parts_->doors != nullptr && is_ours) {
     std::filesystem::remove(dashboard_link_file(state), none);

@@ -43,13 +43,13 @@ ScoreTable counting_in(const api::Desk& desk) {
   return out;
 }
 
-std::vector<std::string> uuids_of(const live::machine::MachineGpus& machine) {
+std::vector<std::string> uuids_of(const base::gpus::MachineGpus& machine) {
   std::vector<std::string> out;
   for (const auto& gpu : machine.gpus) out.push_back(gpu.uuid);
   return out;
 }
 
-SessionResult measure_really(const live::machine::MachineGpus& machine, const SessionPlan& plan,
+SessionResult measure_really(const base::gpus::MachineGpus& machine, const SessionPlan& plan,
                              const std::function<BusyGpus()>& busy,
                              const std::atomic<bool>& interrupted) {
   return live::machine::measure_gpus(machine, plan, busy, [] {}, interrupted);
@@ -71,7 +71,7 @@ std::vector<EvidenceBox::Entry> EvidenceBox::take() {
   return std::exchange(entries_, {});
 }
 
-ScoreKeeper::ScoreKeeper(api::Desk& desk, live::machine::MachineGpus machine, EvidenceBox& box,
+ScoreKeeper::ScoreKeeper(api::Desk& desk, base::gpus::MachineGpus machine, EvidenceBox& box,
                          std::shared_ptr<MeasuringGate> gate, ScoreKeeperOptions options)
     : desk_(desk),
       machine_(std::move(machine)),

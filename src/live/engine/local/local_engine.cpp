@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "live/engine/local/job_environment.hpp"
 #include "live/engine/local/supervised_run.hpp"
+#include "live/journal/state_lock.hpp"
 #include "live/machine/cgroup.hpp"
 #include "live/machine/process_tree.hpp"
 
@@ -177,7 +178,7 @@ void LocalEngine::tell_neighbours(RunId run, Watched& newcomer) {
 }
 
 void LocalEngine::launch(const LaunchOrder& order) {
-  if (watch_again(order.run) || is_shut_out(options_.state, options_.epoch)) return;
+  if (watch_again(order.run) || journal::is_shut_out(options_.state, options_.epoch)) return;
   const RunFolder folder(options_.state, order.run);
   const auto placed = folder.place_order(order_for(order));
   if (!placed) {
