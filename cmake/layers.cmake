@@ -61,7 +61,9 @@ goban_module(live/controller live live/job)
 goban_module(live/journal)
 goban_module(live/loop live/controller live/journal)
 goban_module(live/machine)
-goban_module(live/engine/local live live/job live/journal live/machine)
+goban_module(live/terminal)
+goban_module(live/engine/local live live/job live/journal live/machine live/terminal)
+goban_module(live/engine live live/engine/local)
 
 # The daemon: its HTTP interface, and its life.
 goban_layer(serve base core site study live)

@@ -1,11 +1,42 @@
 #include "base/json_fields.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace goban::base {
 
 using nlohmann::json;
+
+Result<json> parse_json(std::string_view text, const std::string& file, std::string remedy) {
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& error) {
+    const std::string_view before = text.substr(0, error.byte == 0 ? 0 : error.byte - 1);
+    const size_t line_begin = before.rfind('\n') + 1;  // npos + 1 = 0
+    std::string detail = error.what();
+    if (const size_t end = detail.rfind("; "); end != std::string::npos) detail.erase(0, end + 2);
+    return bad_data({file,
+                     static_cast<int>(std::ranges::count(before, '\n')) + 1,
+                     static_cast<int>(before.size() - line_begin) + 1,
+                     {}},
+                    "this is not JSON: " + detail, std::move(remedy));
+  } catch (const json::exception& error) {
+    return bad_data({file, 0, 0, {}}, fmt::format("this JSON cannot be read: {}", error.what()),
+                    std::move(remedy));
+  }
+}
+
+const json* find_member(const json& from, std::string_view name) {
+  if (!from.is_object()) return nullptr;
+  const auto found = from.find(name);
+  return found == from.end() ? nullptr : &*found;
+}
+
+std::string text_of(const json& from, std::string_view name) {
+  const json* found = find_member(from, name);
+  return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
+}
 
 FieldReader::FieldReader(const json& from, std::string where)
     : from_(from), where_(std::move(where)) {
@@ -19,12 +50,21 @@ const json* FieldReader::find(const char* name) {
   return found == from_.end() || found->is_null() ? nullptr : &*found;
 }
 
+const char* FieldReader::present(const char* name, const char* older) {
+  const bool has_name = find(name) != nullptr;
+  return !has_name && find(older) != nullptr ? older : name;
+}
+
+std::string FieldReader::read_text(const json& from, std::string& value) {
+  if (!from.is_string()) return "is no text";
+  value = from.get<std::string>();
+  return value.find('\0') == std::string::npos ? "" : "holds a zero byte";
+}
+
 void FieldReader::field(const char* name, std::string& value) {
   const json* each = find(name);
   if (each == nullptr) return;
-  if (!each->is_string()) return fail(name, "is no text");
-  value = each->get<std::string>();
-  if (value.find('\0') != std::string::npos) fail(name, "holds a zero byte");
+  if (const std::string wrong = read_text(*each, value); !wrong.empty()) fail(name, wrong);
 }
 
 void FieldReader::field(const char* name, bool& value) {
@@ -41,23 +81,54 @@ void FieldReader::field(const char* name, std::vector<std::string>& value) {
   value.clear();
   for (const json& each : *list) {
     if (!each.is_string()) return fail(name, "holds something that is no text");
-    value.push_back(each.get<std::string>());
-    if (value.back().find('\0') != std::string::npos) return fail(name, "holds a zero byte");
+    const std::string wrong = read_text(each, value.emplace_back());
+    if (!wrong.empty()) return fail(name, wrong);
   }
+}
+
+void FieldReader::field(const char* name, std::map<std::string, std::string>& value) {
+  const json* object = find(name);
+  if (object == nullptr) return;
+  if (!object->is_object()) return fail(name, "is no object");
+  value.clear();
+  for (const auto& [key, each] : object->items()) {
+    if (const std::string wrong = read_text(each, value[key]); !wrong.empty()) {
+      return fail(std::string(name) + "." + key, wrong);
+    }
+  }
+}
+
+std::string FieldReader::read_whole(const json& from, int64_t& value, int64_t low, int64_t high) {
+  if (!from.is_number_integer()) return "is no whole number";
+  const bool large = from.is_number_unsigned() && from.get<uint64_t>() > uint64_t{INT64_MAX};
+  value = large ? INT64_MAX : from.get<int64_t>();
+  if (!large && value >= low && value <= high) return {};
+  return fmt::format("is not from {} to {}", low, high);
 }
 
 bool FieldReader::whole(const char* name, int64_t& value, int64_t low, int64_t high) {
   const json* each = find(name);
   if (each == nullptr) return false;
-  if (!each->is_number_integer()) {
-    fail(name, "is no whole number");
+  const std::string wrong = read_whole(*each, value, low, high);
+  if (!wrong.empty()) fail(name, wrong);
+  return wrong.empty();
+}
+
+bool FieldReader::wholes(const char* name, std::vector<int64_t>& values, int64_t low,
+                         int64_t high) {
+  const json* list = find(name);
+  if (list == nullptr) return false;
+  if (!list->is_array()) {
+    fail(name, "is no list");
     return false;
   }
-  const bool large = each->is_number_unsigned() && each->get<uint64_t>() > uint64_t{INT64_MAX};
-  value = large ? INT64_MAX : each->get<int64_t>();
-  if (!large && value >= low && value <= high) return true;
-  fail(name, fmt::format("is not from {} to {}", low, high));
-  return false;
+  for (const json& each : *list) {
+    const std::string wrong = read_whole(each, values.emplace_back(), low, high);
+    if (wrong.empty()) continue;
+    fail(name, wrong);
+    return false;
+  }
+  return true;
 }
 
 bool FieldReader::number(const char* name, double& value, double low, double high) {
@@ -103,9 +174,9 @@ void FieldReader::fail(const std::string& name, const std::string& what) {
   problem_ = what;
 }
 
-base::Status FieldReader::status() const {
+Status FieldReader::status(const std::string& file) const {
   if (good()) return {};
-  return base::bad_data({.file = {}, .line = 0, .column = 0, .field = field_}, problem_);
+  return bad_data({.file = file, .line = 0, .column = 0, .field = field_}, problem_);
 }
 
 std::vector<std::string> FieldReader::unknown() const {
@@ -116,5 +187,20 @@ std::vector<std::string> FieldReader::unknown() const {
   }
   return found;
 }
+
+void FieldWriter::field(const char* name, const std::string& value, const std::string& normal) {
+  if (value != normal) out_[name] = value;
+}
+
+void FieldWriter::field(const char* name, bool value, bool normal) {
+  if (value != normal) out_[name] = value;
+}
+
+void FieldWriter::seconds(const char* name, TimeNs value, TimeNs normal) {
+  if (value != normal) put(name, to_seconds(value));
+}
+
+void FieldWriter::put(const char* name, int64_t value) { out_[name] = value; }
+void FieldWriter::put(const char* name, double value) { out_[name] = value; }
 
 }  // namespace goban::base

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/gpus/gpu.hpp"
+#include "base/reports/run_reports.hpp"
 #include "base/result.hpp"
 #include "core/model/ids.hpp"
 #include "live/job/job_spec.hpp"
@@ -14,6 +16,11 @@
 namespace goban::live {
 
 using base::TimeNs;
+using base::reports::Pace;
+using base::reports::ProgressReport;
+using base::reports::RankTimes;
+using base::reports::RunPace;
+using base::reports::RunUsage;
 using core::model::GpuId;
 using core::model::JobId;
 using core::model::NodeId;
@@ -53,60 +60,6 @@ enum class ReportKind : uint8_t {
   NodeUp,
 };
 
-/// How a job stands, by its own words but for `busy_s`. Negative = it did not say.
-struct ProgressNews {
-  double epoch = -1;   ///< epochs done, with the fraction of the one in progress
-  double epochs = -1;  ///< of all its work
-  int64_t step = -1;   ///< iterations done in this run and those before
-  int64_t steps = -1;
-  double samples_per_s = -1;
-  double loss = -1;
-  /// Seconds of a GPU that this run kept busy, the mean of its GPUs, as the engine measured it; of
-  /// jobs that say no epochs.
-  double busy_s = -1;
-  double input_stall_pct = -1;  ///< of its time so far, waiting for input
-  bool checkpointed = false;    ///< a checkpoint as of this step is safe
-  friend bool operator==(const ProgressNews&, const ProgressNews&) = default;
-};
-
-/// What one rank of a run said of its own time: sums since it began (docs/progress.md).
-struct RankTimes {
-  int32_t rank = 0;   ///< computes on the run's GPU of this position
-  int32_t ranks = 0;  ///< how many there are
-  int64_t steps = 0;
-  double busy_s = 0;   ///< without the waits of collectives
-  double wait_s = 0;   ///< in collectives
-  double data_s = -1;  ///< waiting for input; negative = it did not say
-  friend bool operator==(const RankTimes&, const RankTimes&) = default;
-};
-
-/// How far a count came between the first progress line of a run that told it and the last one that
-/// raised it, by the clock of who heard them.
-struct Pace {
-  double done = 0;  ///< 0 = not known
-  double over_s = 0;
-  friend bool operator==(const Pace&, const Pace&) = default;
-};
-
-struct RunPace {
-  Pace steps{};
-  Pace epochs{};
-  friend bool operator==(const RunPace&, const RunPace&) = default;
-};
-
-/// What a run used, as far as the engine measured; negative = not known.
-struct RunUsage {
-  double cpu_s = -1;
-  int64_t mem_bytes_max = -1;
-  int64_t gpu_mem_bytes_max = -1;  ///< of one GPU
-  float gpu_util_pct = -1;         ///< mean over its GPUs and its time; so are the next three
-  float memory_busy_pct = -1;      ///< of its time that GPU memory was read or written
-  float dram_util_pct = -1;        ///< of the peak bandwidth of GPU memory
-  float fu_util_pct = -1;          ///< of peak, of the functional units that it used most
-  double energy_j = -1;            ///< of its GPUs
-  friend bool operator==(const RunUsage&, const RunUsage&) = default;
-};
-
 struct Report {
   ReportKind kind = ReportKind::Started;
   RunId run{};
@@ -119,7 +72,7 @@ struct Report {
   RunUsage usage{};                ///< Ended
   std::vector<RankTimes> ranks{};  ///< Ended; by rank
   RunPace pace{};                  ///< Ended
-  ProgressNews progress{};         ///< Progress
+  ProgressReport progress{};       ///< Progress
   std::string detail{};
 };
 
@@ -145,6 +98,28 @@ class Engine {
   virtual void wake(NodeId /*node*/) {}
   /// What happened since the last call, in order for each run.
   [[nodiscard]] virtual std::vector<Report> take_reports() = 0;
+};
+
+/// A run, and the GPUs that it holds.
+struct HoldingRun {
+  RunId run{};
+  std::vector<GpuId> gpus{};
+};
+
+/// What an engine knows of runs and GPUs beside its reports. Constant functions may be called from
+/// any thread, read_gpus() from one at a time. What an engine does not know is empty.
+class EngineView {
+ public:
+  virtual ~EngineView() = default;
+  /// What each GPU does now. `holding`: the runs that were launched and are not over.
+  [[nodiscard]] virtual std::vector<base::gpus::GpuReading> read_gpus(
+      const std::vector<HoldingRun>& /*holding*/, TimeNs /*now_ns*/) {
+    return {};
+  }
+  /// The times that the ranks of a run reported last.
+  [[nodiscard]] virtual std::vector<RankTimes> rank_times(RunId /*run*/) const { return {}; }
+  /// The socket of a running interactive job's terminal, as its user can reach it.
+  [[nodiscard]] virtual std::string terminal_socket(RunId /*run*/) const { return {}; }
 };
 
 }  // namespace goban::live

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
+#include "base/json_fields.hpp"
 
 namespace goban::base::reports {
 namespace {
@@ -54,30 +55,8 @@ constexpr std::array kTextFields = {
     TextField{"app_class", &JobProfile::app_class, false},
 };
 
-Place at_byte(std::string_view text, size_t byte, const std::string& file) {
-  const std::string_view before = text.substr(0, std::min(byte, text.size()));
-  const size_t line_begin = before.rfind('\n') + 1;  // npos + 1 = 0
-  return {file,
-          static_cast<int>(std::ranges::count(before, '\n')) + 1,
-          static_cast<int>(before.size() - line_begin) + 1,
-          {}};
-}
-
 Place in_field(const std::string& file, std::string field) {
   return {file, 0, 0, std::move(field)};
-}
-
-Result<Json> parse_text(std::string_view text, const std::string& file) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    const size_t byte = error.byte == 0 ? 0 : error.byte - 1;  // counted from 1
-    return bad_data(at_byte(text, byte, file), "this is not JSON",
-                    "a job profile is one JSON object");
-  } catch (const Json::exception& error) {
-    return bad_data({file, 0, 0, {}}, fmt::format("this JSON cannot be read: {}", error.what()),
-                    "a job profile is one JSON object");
-  }
 }
 
 Status read_version(const Json& document, const std::string& file) {
@@ -165,7 +144,7 @@ Status read_measured(const Json& document, const MeasuredField& field, const std
 }  // namespace
 
 Result<JobProfile> parse_job_profile(std::string_view json, const std::string& file) {
-  const Result<Json> parsed = parse_text(json, file);
+  const Result<Json> parsed = base::parse_json(json, file, "a job profile is one JSON object");
   if (!parsed) return base::failure(parsed.error());
   const Json& document = *parsed;
   if (!document.is_object()) {

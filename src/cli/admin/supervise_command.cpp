@@ -1,21 +1,25 @@
-// goban supervise: what the local engine starts for each job. Not for people, so it is not shown.
+// Commands that engines start for themselves, such as goban supervise. Not for people, so they are
+// not shown.
 #include "cli/admin/commands.hpp"
-#include "live/engine/local/supervisor.hpp"
+#include "live/engine/engines.hpp"
 
 namespace goban::cli {
 
 void add_supervise(Command& app, Action& action) {
-  auto folder = std::make_shared<std::string>();
-  Command* command = app.add_subcommand(
-      "supervise", "Runs the job of a run folder; started by the daemon, not by people");
-  command->group("");
-  command->add_option("folder", *folder, "Run folder, as an absolute path")->required();
-  command->callback([folder, &action] {
-    action = [folder] {
-      if (folder->starts_with('/')) return live::engine::local::supervise(*folder);
-      return report_error({base::ErrorCode::Usage, "the path must be absolute", {}, {}});
-    };
-  });
+  for (const live::EngineKind& kind : live::engine::engine_kinds()) {
+    const live::EngineHelper& helper = kind.helper;
+    if (helper.command == nullptr) continue;
+    auto argument = std::make_shared<std::string>();
+    Command* command = app.add_subcommand(helper.command, helper.words);
+    command->group("");
+    command->add_option(helper.argument, *argument, helper.argument_words)->required();
+    command->callback([argument, run = helper.run, &action] {
+      action = [argument, run] {
+        const auto code = run(*argument);
+        return code ? *code : report_error(code.error());
+      };
+    });
+  }
 }
 
 }  // namespace goban::cli

@@ -9,7 +9,7 @@ namespace goban::cli {
 
 using nlohmann::json;
 
-base::Result<BusyGpus> busy_by_jobs(const live::machine::MachineGpus& machine,
+base::Result<BusyGpus> busy_by_jobs(const base::gpus::MachineGpus& machine,
                                     const std::string& server) {
   auto client = connect(server);
   if (!client) return base::failure(client.error());

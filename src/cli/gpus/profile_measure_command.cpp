@@ -21,11 +21,11 @@ namespace {
 
 using base::Result;
 using base::Status;
+using base::gpus::MachineGpus;
 using core::knowledge::MeasureBook;
 using live::machine::gpus_now;
 using live::machine::kBlocks;
 using live::machine::kRefreshSeconds;
-using live::machine::MachineGpus;
 using live::machine::SessionPlan;
 using live::machine::SessionResult;
 using nlohmann::json;

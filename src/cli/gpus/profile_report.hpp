@@ -11,7 +11,7 @@
 namespace goban::cli {
 
 struct ProfileReport {
-  const live::machine::MachineGpus& machine;
+  const base::gpus::MachineGpus& machine;
   const core::knowledge::MachineScores& scores;
   std::vector<bool> measured{};  ///< by GPU: just now
   bool compare = true;           ///< tell of changes

@@ -20,7 +20,7 @@ Result<TerminalEnd> visit_terminal(const json& job) {
         "it must be your own, started by goban run --pty, and running; attach on the machine of "
         "the daemon");
   }
-  auto client = live::engine::local::TerminalClient::connect(socket);
+  auto client = live::terminal::TerminalClient::connect(socket);
   if (!client) return base::failure(client.error());
   return client->run(STDIN_FILENO, STDOUT_FILENO, [] { return interrupted().load(); });
 }

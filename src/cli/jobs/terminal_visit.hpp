@@ -4,11 +4,11 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "base/result.hpp"
-#include "live/engine/local/terminal_client.hpp"
+#include "live/terminal/terminal_client.hpp"
 
 namespace goban::cli {
 
-using live::engine::local::TerminalEnd;
+using live::terminal::TerminalEnd;
 
 /// Joins standard input and output with the terminal of the job until it is over or somebody
 /// leaves. `job`: what GET /v1/jobs/N said of it. Errors: Failed if it has no terminal that can be

@@ -3,8 +3,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/reports/run_reports_json.hpp"
+#include "live/controller/id_fields.hpp"
 #include "live/controller/reservation_json.hpp"
-#include "live/controller/run_report_json.hpp"
 #include "live/job/job_spec_json.hpp"
 
 namespace goban::live::controller {
@@ -15,22 +16,6 @@ namespace {
 
 constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
 constexpr uint32_t kCountMax = std::numeric_limits<uint32_t>::max();
-
-json gpus_json(const std::vector<GpuId>& gpus) {
-  json out = json::array();
-  for (const GpuId gpu : gpus) out.push_back(gpu.value);
-  return out;
-}
-
-void read_gpus(base::FieldReader& in, std::vector<GpuId>& gpus) {
-  const json* list = in.find("gpus");
-  if (list == nullptr) return;
-  if (!list->is_array()) return in.fail("gpus", "is no list");
-  for (const json& each : *list) {
-    if (!each.is_number_unsigned()) return in.fail("gpus", "holds something that is no GPU");
-    gpus.emplace_back(each.get<uint32_t>());
-  }
-}
 
 template <typename Enum>
 void read_enum(base::FieldReader& in, const char* name, Enum& value, Enum last) {
@@ -47,10 +32,10 @@ json past_json(const PastRun& run) {
   json out = {{"run", run.run},
               {"start", run.start_ns},
               {"end", run.end_ns},
-              {"gpus", gpus_json(run.gpus)},
-              {"usage", usage_json(run.usage)}};
-  if (!run.ranks.empty()) out["ranks"] = ranks_json(run.ranks);
-  if (run.pace != RunPace{}) out["pace"] = pace_json(run.pace);
+              {"gpus", numbers_of(run.gpus)},
+              {"usage", to_json(run.usage)}};
+  if (!run.ranks.empty()) out["ranks"] = to_json(run.ranks);
+  if (run.pace != RunPace{}) out["pace"] = to_json(run.pace);
   if (run.shared) out["shared"] = true;
   return out;
 }
@@ -59,8 +44,8 @@ void read_past(base::FieldReader& in, PastRun& run) {
   in.field("run", run.run, uint32_t{0}, kCountMax);
   read_time(in, "start", run.start_ns);
   read_time(in, "end", run.end_ns);
-  read_gpus(in, run.gpus);
-  in.object("usage", [&](base::FieldReader& part) { read_usage(part, run.usage); });
+  read_ids(in, "gpus", run.gpus);
+  in.object("usage", [&](base::FieldReader& part) { read_fields(part, run.usage); });
   read_ranks(in, run.ranks);
   read_pace(in, run.pace);
   in.field("shared", run.shared);
@@ -79,20 +64,20 @@ json job_json(const LiveJob& job) {
            {"end", job.end_ns},
            {"held", job.held_ns},
            {"runs", job.runs},
-           {"gpus", gpus_json(job.gpus)},
+           {"gpus", numbers_of(job.gpus)},
            {"shares", job.shares},
            {"why",
             {{"level", job.why.level},
              {"bin", job.why.bin_value},
              {"product", job.why.product},
              {"prediction", job.why.prediction}}},
-           {"exit", job.exit_code},
+           {"exit_code", job.exit_code},
            {"signal", job.signal},
            {"preemptions", job.preemptions},
            {"breakages", job.breakages},
-           {"progress", progress_json(job.progress)},
+           {"progress", to_json(job.progress)},
            {"progress_at", job.progress_ns},
-           {"usage", usage_json(job.usage)},
+           {"usage", to_json(job.usage)},
            {"past", std::move(past)},
            {"detail", job.detail},
            {"accounted", job.accounted}};
@@ -125,16 +110,16 @@ void read_job(base::FieldReader& in, LiveJob& job) {
   read_time(in, "end", job.end_ns);
   read_time(in, "held", job.held_ns);
   in.field("runs", job.runs, uint32_t{0}, kCountMax);
-  read_gpus(in, job.gpus);
+  read_ids(in, "gpus", job.gpus);
   in.field("shares", job.shares);
   in.object("why", [&](base::FieldReader& part) { read_why(part, job.why); });
-  in.field("exit", job.exit_code, -1, 255);
+  in.field(in.present("exit_code", "exit"), job.exit_code, -1, 255);
   in.field("signal", job.signal, 0, 255);
   in.field("preemptions", job.preemptions, uint32_t{0}, kCountMax);
   in.field("breakages", job.breakages, uint32_t{0}, kCountMax);
-  in.object("progress", [&](base::FieldReader& part) { read_progress(part, job.progress); });
+  in.object("progress", [&](base::FieldReader& part) { read_fields(part, job.progress); });
   read_time(in, "progress_at", job.progress_ns);
-  in.object("usage", [&](base::FieldReader& part) { read_usage(part, job.usage); });
+  in.object("usage", [&](base::FieldReader& part) { read_fields(part, job.usage); });
   in.list("past", [&](base::FieldReader& part) { read_past(part, job.past.emplace_back()); });
   in.field("detail", job.detail);
   in.field("accounted", job.accounted);
@@ -145,7 +130,7 @@ json run_json(const LiveRun& run) {
               {"run", run.run.run},
               {"stage", static_cast<int>(run.stage)},
               {"stop", static_cast<int>(run.stop)},
-              {"gpus", gpus_json(run.gpus)},
+              {"gpus", numbers_of(run.gpus)},
               {"ordered", run.ordered_ns},
               {"started", run.started_ns}};
   if (run.shared) out["shared"] = true;
@@ -157,7 +142,7 @@ void read_run(base::FieldReader& in, LiveRun& run) {
   in.field("run", run.run.run, uint32_t{0}, kCountMax);
   read_enum(in, "stage", run.stage, LiveRun::Stage::Stopping);
   read_enum(in, "stop", run.stop, StopReason::Broken);
-  read_gpus(in, run.gpus);
+  read_ids(in, "gpus", run.gpus);
   read_time(in, "ordered", run.ordered_ns);
   read_time(in, "started", run.started_ns);
   in.field("shared", run.shared);

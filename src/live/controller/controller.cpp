@@ -1,275 +1,178 @@
 #include "live/controller/controller.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <utility>
 
-#include "base/check.hpp"
-#include "base/sha256.hpp"
-#include "core/knowledge/scores_file.hpp"
-#include "core/scheduler/core_image.hpp"
-#include "live/controller/controller_state.hpp"
+#include "live/controller/engine_reports.hpp"
+#include "live/controller/input_checks.hpp"
+#include "live/controller/reservations.hpp"
+#include "live/controller/snapshot.hpp"
 
 namespace goban::live::controller {
 
 using base::Status;
-using core::model::EventKind;
 
-Controller::State::State(Site configured, const core::model::ReportedProgress& reported)
-    : progress(reported),
-      site(std::move(configured)),
-      configured_scores(base::hex(base::sha256(core::knowledge::to_csv(site.scores)))),
-      applications(site.knowledge.get()) {
-  reset_core();
-}
+/// Each part knows those above it.
+struct Controller::Parts {
+  Parts(Site site, const core::model::ReportedProgress& progress)
+      : core(std::move(site), progress) {}
 
-void Controller::State::reset_core() {
-  const core::policy::SpeedModel speed{
-      .cluster = &site.cluster, .scores = &site.scores, .penalties = &site.penalties};
-  const core::policy::RunContext context{.progress = &progress, .knowledge = site.knowledge};
-  core::policy::PolicySet policies = site.composition.make(context);
-  caps_power = policies.sharing->caps_power();
-  core = std::make_unique<core::scheduler::Core>(speed, std::move(policies), context, site.seed);
-}
+  // Inputs, one function each.
+  void take(const Submit& submit) { jobs.submit(submit, clock_ns); }
+  void take(const Cancel& cancel) { jobs.cancel(cancel, clock_ns); }
+  void take(const Hold& hold) { jobs.hold(hold.job, clock_ns); }
+  void take(const Release& release) { jobs.release(release.job, clock_ns); }
+  void take(const Requeue& requeue) { jobs.requeue(requeue.job, clock_ns); }
+  void take(const Drain& drain) { nodes.drain(drain, clock_ns); }
+  void take(const Resume& resume) { nodes.resume(resume.node, clock_ns); }
+  void take(const EngineReport& input) { reports.take(input.report, clock_ns); }
+  void take(const Accounted& accounted) {
+    const auto found = book.jobs.find(accounted.job);
+    if (found != book.jobs.end()) found->second.accounted = true;
+  }
+  void take(const ScoresMeasured& scores) { core.take(scores); }
+  void take(const Reserve& reserve) { reservations.reserve(reserve, clock_ns); }
+  void take(const CancelReservation& cancel) { reservations.cancel(cancel, clock_ns); }
 
-Controller::Controller(Site site) : state_(std::make_unique<State>(std::move(site), *this)) {}
+  void before_decision(TimeNs at);
+  void after_decision();
+  void forget_old();
+
+  [[nodiscard]] CheckFacts facts(TimeNs now) const {
+    return {.site = core.site(),
+            .book = book,
+            .core = core.state(),
+            .drained = nodes.drained(),
+            .down = nodes.down(),
+            .unfinished = jobs.unfinished(),
+            .now_ns = now};
+  }
+  [[nodiscard]] SnapshotParts snapshot() {
+    return {clock_ns, next_forget_ns, book, core, limits, observation, runs, jobs, nodes};
+  }
+
+  JobBook book{};
+  std::vector<Order> orders{};
+  DecisionCore core;
+  PowerLimits limits{core};
+  Observation observation{book, core};
+  Runs runs{book, core.site().cluster, orders};
+  Jobs jobs{{book, core, limits, observation, runs, orders}};
+  Nodes nodes{core, jobs, orders};
+  Reservations reservations{book, core, jobs};
+  EngineReports reports{{book, core, observation, runs, jobs, nodes}};
+  TimeNs clock_ns = 0;
+  TimeNs next_forget_ns = 0;
+  bool forgets = true;
+};
+
+Controller::Controller(Site site) : parts_(std::make_unique<Parts>(std::move(site), *this)) {}
 Controller::~Controller() = default;
 
 Status Controller::check(const Input& input) const {
-  const JobBook& book = state_->book;
-  const auto known_node = [&](NodeId node) -> Status {
-    if (node.index() < state_->site.cluster.nodes().size()) return {};
-    return base::failed("there is no such node", "goban nodes lists them");
-  };
-  struct Visitor {
-    const Controller& self;
-    const Controller::State& state;
-    const JobBook& book;
-    const decltype(known_node)& node;
-    Status operator()(const Submit& each) const {
-      if (auto status = check_submit(each, state.site, book); !status) return status;
-      return check_open_jobs(each, state.open_jobs, state.site.jobs_per_user_max);
-    }
-    Status operator()(const Cancel& each) const { return check_job(book, each.job, each.by); }
-    Status operator()(const Hold& each) const {
-      if (auto status = check_job(book, each.job, each.by); !status) return status;
-      const JobStage stage = book.find(each.job)->stage;
-      if (stage == JobStage::Waiting || stage == JobStage::Depends || stage == JobStage::Held) {
-        return {};
-      }
-      return base::failed(fmt::format("job {} runs, and cannot be held", job::job_number(each.job)),
-                          "requeue or cancel it");
-    }
-    Status operator()(const Release& each) const { return check_job(book, each.job, each.by); }
-    Status operator()(const Requeue& each) const {
-      if (auto status = check_job(book, each.job, each.by); !status) return status;
-      const JobStage stage = book.find(each.job)->stage;
-      if (stage == JobStage::Running || stage == JobStage::Starting) return {};
-      return base::failed(fmt::format("job {} does not run", job::job_number(each.job)));
-    }
-    Status operator()(const Drain& each) const { return node(each.node); }
-    Status operator()(const Resume& each) const { return node(each.node); }
-    Status operator()(const EngineReport&) const { return {}; }
-    Status operator()(const Accounted&) const { return {}; }
-    Status operator()(const ScoresMeasured& each) const { return check_scores(each, state.site); }
-    Status operator()(const Reserve& each) const {
-      const auto nodes = self.nodes_for(each, state.clock_ns);
-      return nodes ? Status{} : base::failure(nodes.error());
-    }
-    Status operator()(const CancelReservation& each) const { return check_cancel(book, each); }
-  };
-  return std::visit(Visitor{*this, *state_, book, known_node}, input);
+  return check_input(input, parts_->facts(parts_->clock_ns));
+}
+
+base::Result<std::vector<NodeId>> Controller::nodes_for(const Reserve& reserve, TimeNs now) const {
+  return choose_nodes(reserve, parts_->facts(now));
 }
 
 void Controller::apply(const TimedInput& input) {
-  state_->clock_ns = std::max(state_->clock_ns, input.at_ns);
-  std::visit([&](const auto& each) { state_->take(each, state_->clock_ns); }, input.input);
+  parts_->clock_ns = std::max(parts_->clock_ns, input.at_ns);
+  std::visit([&](const auto& each) { parts_->take(each); }, input.input);
 }
 
-void Controller::State::take(const Submit& submit, TimeNs at) {
-  const JobId first(book.next_job);
-  for (const job::JobSpec& spec : submit.jobs) {
-    LiveJob job{.job = JobId(book.next_job++), .spec = spec, .submit_ns = at};
-    if (spec.array_task >= 0) job.spec.array_first = first;
-    job.reservation = reservation_of(spec);
-    ++open_jobs[job.spec.owner.uid];
-    if (job.reservation.valid()) job.spec.reservation = reservation_name(job.reservation);
-    settle_dependencies(book.jobs.emplace(job.job, std::move(job)).first->second, at);
+void Controller::Parts::before_decision(TimeNs at) {
+  clock_ns = std::max(clock_ns, at);
+  jobs.stop_at_limits(clock_ns);
+  reservations.follow(clock_ns);
+  forget_old();
+  for (const JobId job : observation.watched()) {
+    const bool runs_now = core.knows(job) && !core.has_waiting(job);
+    if (runs_now) jobs.report_speed(job, clock_ns);
+    if (!runs_now) observation.give_up(job, clock_ns);
   }
 }
 
-void Controller::State::take(const Cancel& cancel, TimeNs at) {
-  const auto found = book.jobs.find(cancel.job);
-  if (found == book.jobs.end() || found->second.stage == JobStage::Done) return;
-  LiveJob& job = found->second;
-  if (job.detail.empty() && !cancel.by.user.empty()) job.detail = "cancelled by " + cancel.by.user;
-  withdraw(job, StopReason::Cancelled, JobResult::Cancelled, at);
+void Controller::Parts::after_decision() {
+  jobs.carry_out(core.last_actions(), clock_ns);
+  jobs.restart_disturbed(clock_ns);
+  core.drop_broken();
+  jobs.launch_pending(clock_ns);
 }
 
-bool Controller::State::core_has_waiting(JobId id) const {
-  if (!in_core(id)) return false;
-  const auto& state = core->state();
-  return state.job(state.slot_of(id)).phase != core::model::JobPhase::Running;
+void Controller::Parts::forget_old() {
+  if (!forgets || clock_ns < next_forget_ns) return;
+  const TimeNs keep_ns = core.site().keep_ended_ns;
+  next_forget_ns = clock_ns + std::max<TimeNs>(keep_ns / 16, base::kSecond);
+  jobs.forget_old(clock_ns, keep_ns);
+  reservations.forget_old(clock_ns, keep_ns);
 }
 
-void Controller::State::take(const Hold& hold, TimeNs at) {
-  const auto found = book.jobs.find(hold.job);
-  if (found == book.jobs.end() || found->second.stage == JobStage::Done) return;
-  LiveJob& job = found->second;
-  job.spec.held = true;
-  if (job.stage != JobStage::Waiting) return;
-  tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = job.job});
-  job.stage = JobStage::Held;
+std::string Controller::decide(TimeNs at) {
+  parts_->before_decision(at);
+  std::string text = parts_->core.decide(parts_->clock_ns);
+  parts_->after_decision();
+  return text;
 }
 
-void Controller::State::take(const Release& release, TimeNs at) {
-  const auto found = book.jobs.find(release.job);
-  if (found == book.jobs.end()) return;
-  LiveJob& job = found->second;
-  job.spec.held = false;
-  if (job.stage == JobStage::Held) enter_core(job, at);
+base::Result<bool> Controller::redo(std::string_view decided, bool compare) {
+  auto recorded = parse_decision(decided);
+  if (!recorded) return base::failure(recorded.error());
+  parts_->before_decision(recorded->at_ns);
+  auto same = parts_->core.redo(std::move(*recorded), decided, parts_->clock_ns, compare);
+  if (same) parts_->after_decision();
+  return same;
 }
 
-void Controller::State::take(const Requeue& requeue, TimeNs at) {
-  const auto found = book.jobs.find(requeue.job);
-  if (found == book.jobs.end()) return;
-  LiveJob& job = found->second;
-  const LiveRun* run = current_run(job);
-  if (run == nullptr || run->stage == LiveRun::Stage::Stopping || core_has_waiting(job.job)) return;
-  const bool pending = run->stage == LiveRun::Stage::Pending;
-  stop_run(job, StopReason::Preempted);
-  tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = job.job});
-  if (pending) enter_core(job, at);  // else when the run ended
-  refresh(job);
-}
+void Controller::set_forgets(bool forgets) { parts_->forgets = forgets; }
 
-void Controller::State::take(const Drain& drain, TimeNs at) {
-  drained[drain.node] = drain.reason;
-  const EventKind kind = drain.now ? EventKind::NodeClosed : EventKind::NodeDrained;
-  if (down.contains(drain.node)) return;
-  // Whoever closes a node that sleeps wants to work on it; and resumed, it has to be there.
-  if (drain.now && core->state().node_power().is_resting(drain.node)) {
-    orders.emplace_back(WakeNode{drain.node});
-  }
-  tell_core(
-      {.kind = kind, .at_ns = at, .node = drain.node, .until_ns = std::max(drain.from_ns, at)});
-}
+std::vector<Order> Controller::take_orders() { return std::exchange(parts_->orders, {}); }
 
-void Controller::State::take(const Resume& resume, TimeNs at) {
-  if (drained.erase(resume.node) == 0 || down.contains(resume.node)) return;
-  tell_core({.kind = EventKind::NodeRestored, .at_ns = at, .node = resume.node});
-}
-
-void Controller::State::take(const Accounted& accounted, TimeNs) {
-  const auto found = book.jobs.find(accounted.job);
-  if (found != book.jobs.end()) found->second.accounted = true;
-}
-
-void Controller::State::take(const ScoresMeasured& scores, TimeNs) {
-  // Configured anew since then: what was measured before does not count.
-  if (scores.instead_of != configured_scores) return;
-  auto read = core::knowledge::parse_scores(scores.table, "scores", site.cluster.num_gpus());
-  if (!read) return;
-  // The core and its policies hold what they derived from the old ones.
-  const core::scheduler::CoreImage image = core->image();
-  site.scores = std::move(*read);
-  measured_scores = scores.table;
-  reset_core();
-  const Status restored = core->restore(image);
-  GOBAN_CHECK(restored.has_value(), "a core refuses its own image");
-}
-
-void Controller::set_forgets(bool forgets) { state_->forgets = forgets; }
-
-std::vector<Order> Controller::take_orders() { return std::exchange(state_->orders, {}); }
-
-std::vector<LaunchOrder> Controller::launched_runs() const {
-  std::vector<LaunchOrder> found;
-  for (const auto& [id, run] : state_->book.runs) {
-    const bool was_launched =
-        run.stage == LiveRun::Stage::Running || run.stage == LiveRun::Stage::Stopping;
-    if (was_launched) found.push_back(state_->launch_order(state_->book.jobs.at(id.job), run));
-  }
-  return found;
-}
+std::vector<LaunchOrder> Controller::launched_runs() const { return parts_->runs.launched(); }
 
 std::vector<Order> Controller::orders_to_repeat() const {
-  std::vector<Order> found;
-  for (const auto& [id, run] : state_->book.runs) {
-    if (run.stage == LiveRun::Stage::Ordered) {
-      found.emplace_back(LaunchRun{state_->launch_order(state_->book.jobs.at(id.job), run)});
-    } else if (run.stage == LiveRun::Stage::Stopping) {
-      found.emplace_back(StopRun{.run = id, .reason = run.stop});
-    }
-  }
-  const core::scheduler::NodePower& power = state_->core->state().node_power();
-  for (uint32_t i = 0; i < state_->site.cluster.nodes().size(); ++i) {
-    if (power.is_waking(NodeId(i))) found.emplace_back(WakeNode{NodeId(i)});
-  }
-  for (const auto& [id, job] : state_->book.jobs) {
+  std::vector<Order> found = parts_->runs.unanswered();
+  for (const NodeId node : parts_->nodes.waking()) found.emplace_back(WakeNode{node});
+  for (const auto& [id, job] : parts_->book.jobs) {
     if (job.stage == JobStage::Done && !job.accounted) found.emplace_back(AccountFor{id});
   }
   return found;
 }
 
-std::vector<Order> Controller::limits_to_repeat() const {
-  std::vector<Order> found;
-  for (const GpuId gpu : state_->capped) {
-    found.emplace_back(state_->limit_order(gpu, state_->cap_of(gpu)));
-  }
-  return found;
-}
+std::vector<Order> Controller::limits_to_repeat() const { return parts_->limits.all(); }
 
 TimeNs Controller::wake_ns() const {
-  const State& state = *state_;
-  TimeNs wake = std::min(
-      {state.core->wake_ns(), state.observer.next_ns(), state.next_reservation_change_ns()});
-  for (const JobId id : state.watched) {
-    const LiveJob& job = state.book.jobs.at(id);
-    if (job.stage == JobStage::Running) wake = std::min(wake, state.limit_ns(job));
-  }
-  return wake;
+  return std::min({parts_->core.core().wake_ns(), parts_->observation.next_ns(),
+                   parts_->reservations.next_ns(), parts_->runs.next_limit_ns()});
 }
 
-TimeNs Controller::now_ns() const { return state_->clock_ns; }
-const JobBook& Controller::book() const { return state_->book; }
-const core::scheduler::Core& Controller::core() const { return *state_->core; }
-const Site& Controller::site() const { return state_->site; }
-const std::string& Controller::configured_scores() const { return state_->configured_scores; }
+TimeNs Controller::now_ns() const { return parts_->clock_ns; }
+const JobBook& Controller::book() const { return parts_->book; }
+const core::scheduler::Core& Controller::core() const { return parts_->core.core(); }
+const Site& Controller::site() const { return parts_->core.site(); }
+const std::string& Controller::configured_scores() const {
+  return parts_->core.configured_scores();
+}
 core::knowledge::ColocationHistory Controller::colocation() const {
-  const core::policy::SharingMemory* memory = state_->core->sharing_memory();
-  return state_->applications.named(memory == nullptr ? core::knowledge::ColocationHistory{}
-                                                      : memory->history());
+  const core::policy::SharingMemory* memory = core().sharing_memory();
+  return parts_->core.applications().named(memory == nullptr ? core::knowledge::ColocationHistory{}
+                                                             : memory->history());
 }
-const std::map<NodeId, std::string>& Controller::drained() const { return state_->drained; }
-JobId Controller::next_job() const { return JobId(state_->book.next_job); }
+const std::map<NodeId, std::string>& Controller::drained() const { return parts_->nodes.drained(); }
+JobId Controller::next_job() const { return JobId(parts_->book.next_job); }
 ReservationId Controller::next_reservation() const {
-  return ReservationId(state_->book.next_reservation);
+  return ReservationId(parts_->book.next_reservation);
 }
 
-double Controller::reported_left_s(JobId id, TimeNs now) const {
-  (void)now;
-  const double total = reported_total_s(id);
-  const double done = state_->observer.epochs_done(id);
-  if (total < 0 || done < 0) return total;
-  return std::max(total - done * state_->epoch_s(id), 0.0);
+std::string Controller::snapshot() { return write_snapshot(parts_->snapshot()); }
+Status Controller::restore(std::string_view snapshot) {
+  return read_snapshot(snapshot, parts_->snapshot());
 }
 
-double Controller::State::epoch_s(JobId id) const {
-  const double own_s = observer.epoch_s(id);
-  if (own_s > 0 || !in_core(id)) return own_s;
-  const core::model::JobRequest& request = core->state().job(core->state().slot_of(id)).request;
-  const auto pace = observer.paces().find({request.app, request.num_gpus, PaceUnit::Epochs});
-  return request.app.valid() && pace != observer.paces().end() ? pace->second : own_s;
+double Controller::reported_left_s(JobId id, TimeNs /*now*/) const {
+  return parts_->observation.left_s(id);
 }
-
-double Controller::reported_total_s(JobId id) const {
-  const LiveJob* job = state_->book.find(id);
-  const double epoch_s = state_->epoch_s(id);
-  if (job == nullptr || epoch_s <= 0) return -1;
-  const double epochs = job->progress.epochs > 0 ? job->progress.epochs
-                                                 : static_cast<double>(job->spec.training.epochs);
-  return epochs > 0 ? epochs * epoch_s : -1;
-}
+double Controller::reported_total_s(JobId id) const { return parts_->observation.total_s(id); }
 
 }  // namespace goban::live::controller

@@ -1,11 +1,11 @@
-// What was decided, as the journal keeps it.
+#include "live/controller/decision_text.hpp"
+
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/json_fields.hpp"
-#include "live/controller/controller_state.hpp"
-#include "live/controller/run_report_json.hpp"
+#include "live/controller/id_fields.hpp"
 
 namespace goban::live::controller {
 
@@ -17,21 +17,14 @@ namespace {
 constexpr std::array<const char*, 7> kActionNames = {"start", "preempt", "abandon", "observe",
                                                      "cap",   "rest",    "wake"};
 
-template <typename Id>
-json ids_json(const std::vector<Id>& ids) {
-  json out = json::array();
-  for (const Id id : ids) out.push_back(id.value);
-  return out;
-}
-
 json action_json(const core::model::Action& action, const core::scheduler::Core& core) {
   json out{{"do", kActionNames[static_cast<size_t>(action.kind)]}};
   switch (action.kind) {
     case ActionKind::Start: {
       const core::model::Allocation& allocation = core.allocation(action.job);
       out["job"] = action.job.value;
-      out["gpus"] = ids_json(allocation.gpus);
-      if (!allocation.hosts.empty()) out["hosts"] = ids_json(allocation.hosts);
+      out["gpus"] = numbers_of(allocation.gpus);
+      if (!allocation.hosts.empty()) out["hosts"] = numbers_of(allocation.hosts);
       if (allocation.reason.prediction != 0) out["beside"] = allocation.reason.prediction;
       break;
     }
@@ -57,19 +50,6 @@ json action_json(const core::model::Action& action, const core::scheduler::Core&
       break;
   }
   return out;
-}
-
-template <typename Id>
-void read_ids(base::FieldReader& in, const char* name, std::vector<Id>& ids) {
-  const json* list = in.find(name);
-  if (list == nullptr) return;
-  if (!list->is_array()) return in.fail(name, "is no list");
-  for (const json& each : *list) {
-    if (!each.is_number_unsigned() || each.get<uint64_t>() >= Id().value) {
-      return in.fail(name, "holds something that is no number of theirs");
-    }
-    ids.emplace_back(each.get<uint32_t>());
-  }
 }
 
 void read_action(base::FieldReader& in, RecordedDecision& decision) {

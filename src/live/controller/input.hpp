@@ -66,12 +66,12 @@ struct Accounted {
 /// them. It counts from now on, until the configured scores are others.
 struct ScoresMeasured {
   std::string table{};
-  std::string instead_of{};  ///< Controller::configured_scores() then; Turns fills it in
+  std::string instead_of{};  ///< Controller::configured_scores() then; CommitCycle fills it in
 };
 
 /// Makes the next reservation.
 struct Reserve {
-  ReservationPlan plan{};  ///< without nodes: Turns chooses them
+  ReservationPlan plan{};  ///< without nodes: CommitCycle chooses them
   int32_t num_nodes = 0;   ///< so many of them
   std::string kind{};      ///< of this GPU model, or on which this resource type fits; empty: any
   Caller by{};

@@ -1,9 +1,9 @@
-// Why an input cannot be taken: asked before it is written to the journal.
+#include "live/controller/input_checks.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "core/knowledge/scores_file.hpp"
-#include "live/controller/controller_state.hpp"
 
 namespace goban::live::controller {
 
@@ -83,8 +83,6 @@ Status check_dependencies(const job::JobSpec& spec, const JobBook& book) {
   return {};
 }
 
-}  // namespace
-
 Status check_submit(const Submit& submit, const Site& site, const JobBook& book) {
   if (submit.jobs.empty()) return refuse("jobs", "there is no job in it");
   if (submit.jobs.size() > kJobsMax) {
@@ -100,13 +98,15 @@ Status check_submit(const Submit& submit, const Site& site, const JobBook& book)
   return {};
 }
 
-Status check_open_jobs(const Submit& submit, const std::map<uint32_t, size_t>& open, size_t most) {
+/// `unfinished`: jobs by the user id of their owner; nobody may have more than `most` (0: any).
+Status check_unfinished(const Submit& submit, const std::map<uint32_t, size_t>& unfinished,
+                        size_t most) {
   if (most == 0) return {};
   std::map<uint32_t, size_t> more;
   for (const job::JobSpec& spec : submit.jobs) ++more[spec.owner.uid];
   for (const auto& [uid, count] : more) {
-    const auto found = open.find(uid);
-    const size_t known = found == open.end() ? 0 : found->second;
+    const auto found = unfinished.find(uid);
+    const size_t known = found == unfinished.end() ? 0 : found->second;
     if (known + count <= most) continue;
     return base::failed(
         fmt::format("{} jobs of this user are not over; with {} more they would be above {}", known,
@@ -114,11 +114,6 @@ Status check_open_jobs(const Submit& submit, const std::map<uint32_t, size_t>& o
         "wait until some are done, or ask an operator for a higher jobs_per_user");
   }
   return {};
-}
-
-Status check_scores(const ScoresMeasured& scores, const Site& site) {
-  const auto read = core::knowledge::parse_scores(scores.table, "scores", site.cluster.num_gpus());
-  return read ? Status{} : base::failure(read.error());
 }
 
 Status check_job(const JobBook& book, JobId id, const Caller& by) {
@@ -136,6 +131,58 @@ Status check_job(const JobBook& book, JobId id, const Caller& by) {
     return base::failed(fmt::format("job {} is over", job::job_number(id)));
   }
   return {};
+}
+
+Status check_node(NodeId node, const Site& site) {
+  if (node.index() < site.cluster.nodes().size()) return {};
+  return base::failed("there is no such node", "goban nodes lists them");
+}
+
+struct Checker {
+  const CheckFacts& facts;
+
+  Status operator()(const Submit& each) const {
+    if (auto status = check_submit(each, facts.site, facts.book); !status) return status;
+    return check_unfinished(each, facts.unfinished, facts.site.jobs_per_user_max);
+  }
+  Status operator()(const Cancel& each) const { return check_job(facts.book, each.job, each.by); }
+  Status operator()(const Hold& each) const {
+    if (auto status = check_job(facts.book, each.job, each.by); !status) return status;
+    const JobStage stage = facts.book.find(each.job)->stage;
+    if (stage == JobStage::Waiting || stage == JobStage::Depends || stage == JobStage::Held) {
+      return {};
+    }
+    return base::failed(fmt::format("job {} runs, and cannot be held", job::job_number(each.job)),
+                        "requeue or cancel it");
+  }
+  Status operator()(const Release& each) const { return check_job(facts.book, each.job, each.by); }
+  Status operator()(const Requeue& each) const {
+    if (auto status = check_job(facts.book, each.job, each.by); !status) return status;
+    const JobStage stage = facts.book.find(each.job)->stage;
+    if (stage == JobStage::Running || stage == JobStage::Starting) return {};
+    return base::failed(fmt::format("job {} does not run", job::job_number(each.job)));
+  }
+  Status operator()(const Drain& each) const { return check_node(each.node, facts.site); }
+  Status operator()(const Resume& each) const { return check_node(each.node, facts.site); }
+  Status operator()(const EngineReport&) const { return {}; }
+  Status operator()(const Accounted&) const { return {}; }
+  Status operator()(const ScoresMeasured& each) const { return check_scores(each, facts.site); }
+  Status operator()(const Reserve& each) const {
+    const auto nodes = choose_nodes(each, facts);
+    return nodes ? Status{} : base::failure(nodes.error());
+  }
+  Status operator()(const CancelReservation& each) const { return check_cancel(facts.book, each); }
+};
+
+}  // namespace
+
+Status check_scores(const ScoresMeasured& scores, const Site& site) {
+  const auto read = core::knowledge::parse_scores(scores.table, "scores", site.cluster.num_gpus());
+  return read ? Status{} : base::failure(read.error());
+}
+
+Status check_input(const Input& input, const CheckFacts& facts) {
+  return std::visit(Checker{facts}, input);
 }
 
 }  // namespace goban::live::controller

@@ -6,9 +6,10 @@
 #include <type_traits>
 
 #include "base/json_fields.hpp"
+#include "base/reports/run_reports_json.hpp"
+#include "live/controller/id_fields.hpp"
 #include "live/controller/input.hpp"
 #include "live/controller/reservation_json.hpp"
-#include "live/controller/run_report_json.hpp"
 #include "live/job/job_spec_json.hpp"
 
 namespace goban::live::controller {
@@ -48,15 +49,15 @@ json report_json(const Report& report) {
   if (report.node.valid()) out["node"] = report.node.value;
   if (report.at_ns != 0) out["seen"] = report.at_ns;
   if (report.kind == ReportKind::Ended || report.kind == ReportKind::Refused) {
-    out["exit"] = report.exit_code;
+    out["exit_code"] = report.exit_code;
     out["signal"] = report.signal;
-    if (report.out_of_memory) out["oom"] = true;
+    if (report.out_of_memory) out["out_of_memory"] = true;
     if (report.acknowledged) out["acknowledged"] = true;
-    if (report.usage != RunUsage{}) out["usage"] = usage_json(report.usage);
-    if (!report.ranks.empty()) out["ranks"] = ranks_json(report.ranks);
-    if (report.pace != RunPace{}) out["pace"] = pace_json(report.pace);
+    if (report.usage != RunUsage{}) out["usage"] = to_json(report.usage);
+    if (!report.ranks.empty()) out["ranks"] = to_json(report.ranks);
+    if (report.pace != RunPace{}) out["pace"] = to_json(report.pace);
   }
-  if (report.kind == ReportKind::Progress) out["progress"] = progress_json(report.progress);
+  if (report.kind == ReportKind::Progress) out["progress"] = to_json(report.progress);
   if (!report.detail.empty()) out["detail"] = report.detail;
   return out;
 }
@@ -75,14 +76,14 @@ void read_report(base::FieldReader& in, Report& report) {
     in.field("run", report.run.run, uint32_t{0}, kIdMax);
   }
   in.field("seen", report.at_ns, TimeNs{0}, kTimeMax);
-  in.field("exit", report.exit_code, -1, 255);
+  in.field(in.present("exit_code", "exit"), report.exit_code, -1, 255);
   in.field("signal", report.signal, 0, 255);
-  in.field("oom", report.out_of_memory);
+  in.field(in.present("out_of_memory", "oom"), report.out_of_memory);
   in.field("acknowledged", report.acknowledged);
-  in.object("usage", [&](base::FieldReader& part) { read_usage(part, report.usage); });
+  in.object("usage", [&](base::FieldReader& part) { read_fields(part, report.usage); });
   read_ranks(in, report.ranks);
   read_pace(in, report.pace);
-  in.object("progress", [&](base::FieldReader& part) { read_progress(part, report.progress); });
+  in.object("progress", [&](base::FieldReader& part) { read_fields(part, report.progress); });
   in.field("detail", report.detail);
 }
 

@@ -66,7 +66,7 @@ struct LiveJob {
   int32_t signal = 0;
   uint32_t preemptions = 0;
   uint32_t breakages = 0;  ///< runs lost to nodes, supervisors or neighbours
-  ProgressNews progress{};
+  ProgressReport progress{};
   TimeNs progress_ns = -1;
   RunUsage usage{};             ///< of all runs that are over
   std::vector<PastRun> past{};  ///< in order of their ends
@@ -109,5 +109,12 @@ struct JobBook {
     return found == reservations.end() ? nullptr : &found->second;
   }
 };
+
+/// The reservation of this name; invalid: there is none that is open.
+[[nodiscard]] inline ReservationId open_reservation(const JobBook& book, std::string_view name) {
+  const auto id = parse_reservation_name(name);
+  const LiveReservation* found = id ? book.find(*id) : nullptr;
+  return found != nullptr && found->is_open() ? *id : ReservationId{};
+}
 
 }  // namespace goban::live::controller

@@ -27,14 +27,14 @@ void ProgressObserver::restarted(JobId job, TimeNs now) {
   track.base_ns = now;
 }
 
-void ProgressObserver::progressed(JobId job, const ProgressNews& news, const Standing& standing,
-                                  TimeNs now) {
-  const bool says_epochs = news.epoch >= 0;
-  if (!says_epochs && !(news.busy_s >= 0)) return;
+void ProgressObserver::progressed(JobId job, const ProgressReport& progress,
+                                  const Standing& standing, TimeNs now) {
+  const bool says_epochs = progress.epoch >= 0;
+  if (!says_epochs && !(progress.busy_s >= 0)) return;
   Track& track = jobs_[job];
   const PaceUnit unit = says_epochs ? PaceUnit::Epochs : PaceUnit::BusyMinutes;
   if (track.epochs >= 0 && track.unit == PaceUnit::Epochs && unit != track.unit) return;
-  const double done = says_epochs ? news.epoch : news.busy_s / kMinute_s;
+  const double done = says_epochs ? progress.epoch : progress.busy_s / kMinute_s;
   if (unit != track.unit) {
     track.unit = unit;
     track.alone_epoch_s = -1;

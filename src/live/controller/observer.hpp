@@ -35,8 +35,8 @@ class ProgressObserver {
  public:
   /// A run begins, or has other neighbours from now on: what it said before counts no more.
   void restarted(JobId job, TimeNs now);
-  /// The news of a job. Once it has said epochs, how busy it is says nothing.
-  void progressed(JobId job, const ProgressNews& news, const Standing& standing, TimeNs now);
+  /// The progress of a job. Once it has said epochs, how busy it is says nothing.
+  void progressed(JobId job, const ProgressReport& progress, const Standing& standing, TimeNs now);
   void ended(JobId job) { jobs_.erase(job); }
 
   /// Seconds of an epoch at PM score 1, penalty 1, without neighbours; negative = not known.

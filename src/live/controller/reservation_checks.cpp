@@ -4,7 +4,7 @@
 
 #include "base/date_time.hpp"
 #include "base/units.hpp"
-#include "live/controller/controller_state.hpp"
+#include "live/controller/input_checks.hpp"
 
 namespace goban::live::controller {
 
@@ -68,24 +68,15 @@ Status check_rules(const Reserve& reserve, const ReservationRules& rules, TimeNs
   return check_people(plan);
 }
 
-/// What of the controller it depends on.
-struct Facts {
-  const Site& site;
-  const JobBook& book;
-  const core::scheduler::State& core;
-  const std::map<NodeId, std::string>& drained;
-  const std::set<NodeId>& down;
-};
-
 /// What keeps nodes from being promised for a time.
 class Obstacles {
  public:
-  Obstacles(const Facts& facts, const ReservationPlan& plan, TimeNs now)
+  Obstacles(const CheckFacts& facts, const ReservationPlan& plan)
       : facts_(facts), plan_(plan), busy_(facts.site.cluster.nodes().size()) {
     const auto& cluster = facts.site.cluster;
     for (const auto& running : facts.core.running()) {
       const LiveJob& job = facts.book.jobs.at(facts.core.job(running.slot).job);
-      const Busy busy{end_of(job, now), job.job};
+      const Busy busy{end_of(job), job.job};
       const auto note = [&](NodeId node) {
         Busy& last = busy_[node.index()];
         if (!last.job.valid() || busy.until_ns > last.until_ns) last = busy;
@@ -122,19 +113,19 @@ class Obstacles {
     JobId job{};
   };
 
-  [[nodiscard]] TimeNs end_of(const LiveJob& job, TimeNs now) const {
+  [[nodiscard]] TimeNs end_of(const LiveJob& job) const {
     const LiveReservation* own = facts_.book.find(job.reservation);
     const TimeNs limit = job.spec.walltime_limit_ns;
     TimeNs end = own == nullptr ? base::kNever : own->plan.end_ns;
     if (limit > 0) {
       // What has not started yet begins to count when it does.
-      const TimeNs start = job.run_start_ns >= 0 ? job.run_start_ns : now;
+      const TimeNs start = job.run_start_ns >= 0 ? job.run_start_ns : facts_.now_ns;
       end = std::min(end, base::add_saturating(start, std::max<TimeNs>(limit - job.held_ns, 0)));
     }
     return end;
   }
 
-  const Facts& facts_;
+  const CheckFacts& facts_;
   const ReservationPlan& plan_;
   std::vector<Busy> busy_;  ///< by node: the job there that may last longest
 };
@@ -163,7 +154,7 @@ Result<std::vector<NodeId>> nodes_of_kind(const core::model::Cluster& cluster,
   return nodes;
 }
 
-Result<std::vector<NodeId>> named_nodes(const Facts& facts, const Reserve& reserve,
+Result<std::vector<NodeId>> named_nodes(const CheckFacts& facts, const Reserve& reserve,
                                         const Obstacles& obstacles) {
   const auto nodes = facts.site.cluster.nodes();
   std::vector<NodeId> wanted = reserve.plan.nodes;
@@ -184,7 +175,7 @@ Result<std::vector<NodeId>> named_nodes(const Facts& facts, const Reserve& reser
   return wanted;
 }
 
-Result<std::vector<NodeId>> first_nodes(const Facts& facts, const Reserve& reserve,
+Result<std::vector<NodeId>> first_nodes(const CheckFacts& facts, const Reserve& reserve,
                                         const Obstacles& obstacles) {
   auto fitting = nodes_of_kind(facts.site.cluster, reserve.kind);
   if (!fitting) return fitting;
@@ -219,10 +210,9 @@ int64_t instances_on(const core::model::Node& node, const core::model::ResourceT
 
 }  // namespace
 
-Result<std::vector<NodeId>> Controller::nodes_for(const Reserve& reserve, TimeNs now) const {
-  const State& state = *state_;
-  const ReservationRules& rules = state.site.reservations;
-  if (auto status = check_rules(reserve, rules, now); !status) {
+Result<std::vector<NodeId>> choose_nodes(const Reserve& reserve, const CheckFacts& facts) {
+  const ReservationRules& rules = facts.site.reservations;
+  if (auto status = check_rules(reserve, rules, facts.now_ns); !status) {
     return base::failure(status.error());
   }
   const size_t named = reserve.plan.nodes.size();
@@ -234,8 +224,7 @@ Result<std::vector<NodeId>> Controller::nodes_for(const Reserve& reserve, TimeNs
         refuse("num_nodes", fmt::format("asks for {} nodes, and {} are the most", asked, most))
             .error());
   }
-  const Facts facts{state.site, state.book, state.core->state(), state.drained, state.down};
-  const Obstacles obstacles(facts, reserve.plan, now);
+  const Obstacles obstacles(facts, reserve.plan);
   return named > 0 ? named_nodes(facts, reserve, obstacles)
                    : first_nodes(facts, reserve, obstacles);
 }

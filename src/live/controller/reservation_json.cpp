@@ -3,7 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "live/controller/run_report_json.hpp"
+#include "live/controller/id_fields.hpp"
 
 namespace goban::live::controller {
 
@@ -14,26 +14,13 @@ namespace {
 constexpr TimeNs kTimeMax = std::numeric_limits<TimeNs>::max();
 constexpr uint32_t kIdMax = std::numeric_limits<uint32_t>::max();
 
-void read_nodes(base::FieldReader& in, std::vector<NodeId>& nodes) {
-  const json* list = in.find("nodes");
-  if (list == nullptr || !list->is_array()) return in.fail("nodes", "is no list");
-  for (const json& each : *list) {
-    if (!each.is_number_unsigned() || each.get<uint64_t>() >= kIdMax) {
-      return in.fail("nodes", "holds something that is no node");
-    }
-    nodes.emplace_back(each.get<uint32_t>());
-  }
-}
-
 }  // namespace
 
 void put_plan(const ReservationPlan& plan, json& out) {
   out["owner"] = {{"uid", plan.owner.uid}, {"gid", plan.owner.gid}, {"user", plan.owner.user}};
   out["users"] = plan.users;
   out["accounts"] = plan.accounts;
-  json nodes = json::array();
-  for (const NodeId node : plan.nodes) nodes.push_back(node.value);
-  out["nodes"] = std::move(nodes);
+  out["nodes"] = numbers_of(plan.nodes);
   out["start"] = plan.start_ns;
   out["end"] = plan.end_ns;
 }
@@ -46,7 +33,8 @@ void read_plan(base::FieldReader& in, ReservationPlan& plan) {
   });
   in.field("users", plan.users);
   in.field("accounts", plan.accounts);
-  read_nodes(in, plan.nodes);
+  if (in.find("nodes") == nullptr) in.fail("nodes", "is missing");
+  read_ids(in, "nodes", plan.nodes);
   in.field("start", plan.start_ns, TimeNs{0}, kTimeMax);
   in.field("end", plan.end_ns, TimeNs{0}, kTimeMax);
 }

@@ -1,99 +1,97 @@
-// Reservations between the book and the core: made, begun, ended.
+#include "live/controller/reservations.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
-
-#include "live/controller/controller_state.hpp"
 
 namespace goban::live::controller {
 
 using core::model::EventKind;
 
-void Controller::State::take(const Reserve& reserve, TimeNs at) {
-  const ReservationId id(book.next_reservation++);
+void Reservations::reserve(const Reserve& reserve, TimeNs at) {
+  const ReservationId id(book_.next_reservation++);
   LiveReservation made{.id = id, .plan = reserve.plan, .made_ns = at};
   // A journal may be of another cluster.
-  const std::string wrong = core->state().resources().promised().problem(
+  const std::string wrong = core_.state().resources().promised().problem(
       {id, made.plan.start_ns, made.plan.end_ns, made.plan.nodes});
   if (wrong.empty()) {
-    tell_core({.kind = EventKind::NodesPromised,
-               .at_ns = at,
-               .until_ns = made.plan.end_ns,
-               .reservation = id,
-               .from_ns = made.plan.start_ns,
-               .nodes = made.plan.nodes});
+    jobs_.tell_core({.kind = EventKind::NodesPromised,
+                     .at_ns = at,
+                     .until_ns = made.plan.end_ns,
+                     .reservation = id,
+                     .from_ns = made.plan.start_ns,
+                     .nodes = made.plan.nodes});
   } else {
     made.state = ReservationState::Cancelled;
     made.closed_ns = at;
     made.detail = "it cannot be: " + wrong;
   }
-  book.reservations.emplace(id, std::move(made));
+  book_.reservations.emplace(id, std::move(made));
 }
 
-void Controller::State::take(const CancelReservation& cancel, TimeNs at) {
-  const auto found = book.reservations.find(cancel.reservation);
-  if (found == book.reservations.end() || !found->second.is_open()) return;
-  close_reservation(found->second, ReservationState::Cancelled,
-                    cancel.by.user.empty() ? "was cancelled" : "was cancelled by " + cancel.by.user,
-                    at);
+void Reservations::cancel(const CancelReservation& cancel, TimeNs at) {
+  const auto found = book_.reservations.find(cancel.reservation);
+  if (found == book_.reservations.end() || !found->second.is_open()) return;
+  close(found->second, ReservationState::Cancelled,
+        cancel.by.user.empty() ? "was cancelled" : "was cancelled by " + cancel.by.user, at);
 }
 
-ReservationId Controller::State::reservation_of(const job::JobSpec& spec) const {
-  const auto id = parse_reservation_name(spec.reservation);
-  const LiveReservation* found = id ? book.find(*id) : nullptr;
-  return found != nullptr && found->is_open() ? *id : ReservationId{};
-}
-
-void Controller::State::follow_reservations(TimeNs at) {
+void Reservations::follow(TimeNs at) {
   // Ends first: another may begin on the same nodes.
-  for (auto& [id, each] : book.reservations) {
+  for (auto& [id, each] : book_.reservations) {
     if (each.is_open() && at >= each.plan.end_ns) {
-      close_reservation(each, ReservationState::Ended, "is over", at);
+      close(each, ReservationState::Ended, "is over", at);
     }
   }
-  for (auto& [id, each] : book.reservations) {
-    const bool begins = each.state == ReservationState::Requested && at >= each.plan.start_ns;
-    if (begins) begin_reservation(each, at);
+  for (auto& [id, each] : book_.reservations) {
+    if (each.state == ReservationState::Requested && at >= each.plan.start_ns) begin(each, at);
   }
 }
 
-void Controller::State::begin_reservation(LiveReservation& reservation, TimeNs at) {
+void Reservations::begin(LiveReservation& reservation, TimeNs at) {
   reservation.state = ReservationState::Active;
-  // They were to be over by now, and took longer to start than the core thought. Whoever else is
-  // there goes back into the queue when the core decides.
-  for (const core::scheduler::Slot slot : core->state().strangers(at)) {
-    LiveJob& job = book.jobs.at(core->state().job(slot).job);
+  // Jobs with a limit were to be over by now, and took longer to start than the core assumed. The
+  // others go back into the queue when the core decides.
+  for (const core::scheduler::Slot slot : core_.state().strangers(at)) {
+    LiveJob& job = book_.jobs.at(core_.state().job(slot).job);
     if (job.stage != JobStage::Running || job.spec.walltime_limit_ns == 0) continue;
     job.detail =
         fmt::format("reservation {} begins on its nodes", reservation_name(reservation.id));
-    stop_run(job, StopReason::TimedOut);
-    tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = job.job});
+    jobs_.stop(job, StopReason::TimedOut);
+    jobs_.tell_core({.kind = EventKind::JobKilled, .at_ns = at, .job = job.job});
   }
 }
 
-void Controller::State::close_reservation(LiveReservation& reservation, ReservationState how,
-                                          const std::string& detail, TimeNs at) {
-  reservation.state = how;
+void Reservations::close(LiveReservation& reservation, ReservationState state,
+                         const std::string& detail, TimeNs at) {
+  reservation.state = state;
   reservation.closed_ns = at;
   reservation.detail = detail;
   const std::string why =
       fmt::format("reservation {} {}", reservation_name(reservation.id), detail);
-  for (auto& [id, job] : book.jobs) {
+  for (auto& [id, job] : book_.jobs) {
     if (job.reservation != reservation.id || job.stage == JobStage::Done) continue;
     if (job.detail.empty()) job.detail = why;
     const JobResult result = job.first_start_ns >= 0 ? JobResult::TimedOut : JobResult::NeverRuns;
-    withdraw(job, StopReason::TimedOut, result, at);
+    jobs_.withdraw(job, StopReason::TimedOut, result, at);
   }
-  tell_core({.kind = EventKind::PromiseOver, .at_ns = at, .reservation = reservation.id});
+  jobs_.tell_core({.kind = EventKind::PromiseOver, .at_ns = at, .reservation = reservation.id});
 }
 
-TimeNs Controller::State::next_reservation_change_ns() const {
+TimeNs Reservations::next_ns() const {
   TimeNs next = base::kNever;
-  for (const auto& [id, each] : book.reservations) {
+  for (const auto& [id, each] : book_.reservations) {
     if (!each.is_open()) continue;
-    const bool begun = each.state == ReservationState::Active;
-    next = std::min(next, begun ? each.plan.end_ns : each.plan.start_ns);
+    const bool active = each.state == ReservationState::Active;
+    next = std::min(next, active ? each.plan.end_ns : each.plan.start_ns);
   }
   return next;
+}
+
+void Reservations::forget_old(TimeNs at, TimeNs keep_ns) {
+  std::erase_if(book_.reservations, [&](const auto& each) {
+    const LiveReservation& one = each.second;
+    return !one.is_open() && at >= base::add_saturating(one.closed_ns, keep_ns);
+  });
 }
 
 }  // namespace goban::live::controller

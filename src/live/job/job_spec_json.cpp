@@ -29,26 +29,10 @@ bool find_name(const std::array<const char*, N>& names, const std::string& name,
   return false;
 }
 
-/// Leaves out what has its default.
-class FieldWriter {
- public:
-  template <typename T>
-  void field(const char* name, const T& value, const T& normal) {
-    if (value != normal) out_[name] = value;
-  }
-  void seconds(const char* name, base::TimeNs value, base::TimeNs normal) {
-    if (value != normal) out_[name] = base::to_seconds(value);
-  }
-  [[nodiscard]] json& json_value() { return out_; }
-  [[nodiscard]] json take() { return std::move(out_); }
-
- private:
-  json out_ = json::object();
-};
-
 json training_json(const core::model::TrainingFacts& facts) {
   const core::model::TrainingFacts normal;
-  FieldWriter out;
+  json object = json::object();
+  base::FieldWriter out(object);
   out.seconds("deadline_s", facts.deadline_ns, normal.deadline_ns);
   out.field("gpu_mem_bytes", facts.gpu_mem_bytes, normal.gpu_mem_bytes);
   out.field("gpu_util_pct", facts.gpu_util_pct, normal.gpu_util_pct);
@@ -57,9 +41,9 @@ json training_json(const core::model::TrainingFacts& facts) {
   out.field("max_slowdown", facts.max_slowdown, normal.max_slowdown);
   out.seconds("max_wait_s", facts.max_wait_ns, normal.max_wait_ns);
   if (facts.sharing != normal.sharing) {
-    out.json_value()["share"] = kShareNames[static_cast<size_t>(facts.sharing)];
+    object["share"] = kShareNames[static_cast<size_t>(facts.sharing)];
   }
-  return out.take();
+  return object;
 }
 
 void read_training(base::FieldReader& in, core::model::TrainingFacts& facts) {
@@ -135,11 +119,11 @@ void read_parts(base::FieldReader& in, JobSpec& spec) {
 
 json to_json(const JobSpec& spec) {
   const JobSpec normal;
-  FieldWriter out;
+  json object = json::object();
+  base::FieldWriter out(object);
   out.field("name", spec.name, normal.name);
   if (spec.owner != normal.owner) {
-    out.json_value()["owner"] = {
-        {"uid", spec.owner.uid}, {"gid", spec.owner.gid}, {"user", spec.owner.user}};
+    object["owner"] = {{"uid", spec.owner.uid}, {"gid", spec.owner.gid}, {"user", spec.owner.user}};
   }
   out.field("account", spec.account, normal.account);
   out.field("partition", spec.partition, normal.partition);
@@ -149,9 +133,9 @@ json to_json(const JobSpec& spec) {
   out.field("resource_type", spec.resource_type, normal.resource_type);
   out.field("reservation", spec.reservation, normal.reservation);
   if (spec.app_class >= 0) {
-    out.json_value()["app_class"] = std::string(1, char('A' + spec.app_class));
+    object["app_class"] = std::string(1, char('A' + spec.app_class));
     if (spec.class_from != normal.class_from) {
-      out.json_value()["class_from"] = kClassSources[static_cast<size_t>(spec.class_from)];
+      object["class_from"] = kClassSources[static_cast<size_t>(spec.class_from)];
     }
   }
   out.field("num_gpus", spec.num_gpus, normal.num_gpus);
@@ -160,12 +144,12 @@ json to_json(const JobSpec& spec) {
   out.field("mem_bytes", spec.mem_bytes, normal.mem_bytes);
   out.field("priority", spec.priority, normal.priority);
   out.seconds("walltime_s", spec.walltime_limit_ns, normal.walltime_limit_ns);
-  if (spec.training != normal.training) out.json_value()["training"] = training_json(spec.training);
+  if (spec.training != normal.training) object["training"] = training_json(spec.training);
   for (const Dependency& each : spec.dependencies) {
-    out.json_value()["dependencies"].push_back(
+    object["dependencies"].push_back(
         {{"kind", dependency_name(each.kind)}, {"job", job_number(each.job)}});
   }
-  if (spec.array_first.valid()) out.json_value()["array_first"] = job_number(spec.array_first);
+  if (spec.array_first.valid()) object["array_first"] = job_number(spec.array_first);
   out.field("array_task", spec.array_task, normal.array_task);
   out.field("array_limit", spec.array_limit, normal.array_limit);
   out.field("held", spec.held, normal.held);
@@ -177,11 +161,11 @@ json to_json(const JobSpec& spec) {
   out.field("stdout_path", spec.stdout_path, normal.stdout_path);
   out.field("stderr_path", spec.stderr_path, normal.stderr_path);
   if (spec.stop != normal.stop) {
-    out.json_value()["stop"] = {{"signal", spec.stop.signal},
-                                {"lead_s", base::to_seconds(spec.stop.lead_ns)},
-                                {"grace_s", base::to_seconds(spec.stop.grace_ns)}};
+    object["stop"] = {{"signal", spec.stop.signal},
+                      {"lead_s", base::to_seconds(spec.stop.lead_ns)},
+                      {"grace_s", base::to_seconds(spec.stop.grace_ns)}};
   }
-  return out.take();
+  return object;
 }
 
 Result<JobSpec> job_spec_from_json(const json& document, std::vector<std::string>* unknown) {

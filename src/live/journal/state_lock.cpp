@@ -154,6 +154,12 @@ base::Result<uint64_t> read_epoch(const std::string& folder) {
   return epoch;
 }
 
+bool is_shut_out(const std::string& state, uint64_t epoch) {
+  if (epoch == 0) return false;
+  const auto now = read_epoch(state + "/journal");
+  return now && *now > epoch;
+}
+
 base::Result<uint64_t> raise_epoch(FileCalls& calls, const std::string& folder, uint64_t least) {
   // Two that take over at once get epochs one after the other.
   const OpenFile turn(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -39,6 +39,9 @@ class StateLock {
 /// The number of the daemon that may write to `folder`; 0 = none was there yet. It is kept in the
 /// file `epoch` there. Errors: Failed if it cannot be read or is no number.
 [[nodiscard]] base::Result<uint64_t> read_epoch(const std::string& folder);
+/// A later daemon than the one of this epoch works on the state folder `state`, with its journal in
+/// `<state>/journal`. Epoch 0 is never shut out.
+[[nodiscard]] bool is_shut_out(const std::string& state, uint64_t epoch);
 /// Shuts out all writers before: returns an epoch above all that were, at least `least`. Errors:
 /// Failed.
 [[nodiscard]] base::Result<uint64_t> raise_epoch(FileCalls& calls, const std::string& folder,

@@ -18,6 +18,39 @@ using testing::HasSubstr;
 
 controller::Site two_nodes(const std::string& policy) { return test_site(2, 4, policy, 1.5); }
 
+/// Everything that a run can report.
+Report full_end(RunId run, int32_t exit_code) {
+  return {.kind = ReportKind::Ended,
+          .run = run,
+          .exit_code = exit_code,
+          .usage = {.cpu_s = 12.125,
+                    .mem_bytes_max = 3'221'225'472,
+                    .gpu_mem_bytes_max = 9'007'199'254'740'993,
+                    .gpu_util_pct = 63.3F,
+                    .memory_busy_pct = 21.7F,
+                    .dram_util_pct = 11.1F,
+                    .fu_util_pct = 0,
+                    .energy_j = 0.1},
+          .ranks = {{.rank = 0, .ranks = 2, .steps = 40, .busy_s = 3.3, .wait_s = 0.7, .data_s = 0},
+                    {.rank = 1, .ranks = 2, .steps = 41, .busy_s = 3.9, .wait_s = 0.1}},
+          .pace = {.steps = {.done = 40, .over_s = 4.1}, .epochs = {.done = 0.3, .over_s = 4}},
+          .detail = "as measured"};
+}
+
+Report full_progress(RunId run) {
+  return {.kind = ReportKind::Progress,
+          .run = run,
+          .progress = {.epoch = 1.3,
+                       .epochs = 4,
+                       .step = 130,
+                       .steps = 400,
+                       .samples_per_s = 1e3 / 3,
+                       .loss = 0.7,
+                       .busy_s = 6.1,
+                       .input_stall_pct = 2.5,
+                       .checkpointed = true}};
+}
+
 /// Starts what it is told to, and ends it when the test says so.
 class PatientEngine final : public Engine {
  public:
@@ -25,7 +58,7 @@ class PatientEngine final : public Engine {
     launched.push_back(order.run);
     report(ReportKind::Started, order.run);
   }
-  void stop(RunId run, StopReason) override { report(ReportKind::Ended, run, -1); }
+  void stop(RunId run, StopReason) override { report(full_end(run, -1)); }
   void resume(const LaunchOrder& order) override { report(ReportKind::Started, order.run); }
   void forget(JobId, const std::string&) override {}
   std::vector<Report> take_reports() override { return std::exchange(reports_, {}); }
@@ -33,6 +66,7 @@ class PatientEngine final : public Engine {
   void report(ReportKind kind, RunId run, int32_t exit_code = 0) {
     reports_.push_back({.kind = kind, .run = run, .exit_code = exit_code});
   }
+  void report(Report full) { reports_.push_back(std::move(full)); }
   std::vector<RunId> launched;
 
  private:
@@ -52,6 +86,35 @@ std::string describe(const controller::JobBook& book) {
     }
     out += fmt::format("job {} {} {} runs {} epoch {} gpus{}\n", job::job_number(id), job.spec.name,
                        kStages[static_cast<size_t>(job.stage)], job.runs, job.progress.epoch, gpus);
+  }
+  return out;
+}
+
+std::string describe(const RunUsage& usage) {
+  return fmt::format("cpu {} mem {} gpu mem {} util {} memory {} dram {} fu {} energy {}",
+                     usage.cpu_s, usage.mem_bytes_max, usage.gpu_mem_bytes_max, usage.gpu_util_pct,
+                     usage.memory_busy_pct, usage.dram_util_pct, usage.fu_util_pct, usage.energy_j);
+}
+
+/// What runs reported, as text: a line a job, a run and a rank.
+std::string describe_reports(const controller::JobBook& book) {
+  std::string out;
+  for (const auto& [id, job] : book.jobs) {
+    const auto& said = job.progress;
+    out += fmt::format("job {} {}\n", job::job_number(id), describe(job.usage));
+    out +=
+        fmt::format("  epoch {} of {} step {} of {} speed {} loss {} busy {} stall {} saved {}\n",
+                    said.epoch, said.epochs, said.step, said.steps, said.samples_per_s, said.loss,
+                    said.busy_s, said.input_stall_pct, said.checkpointed);
+    for (const controller::PastRun& run : job.past) {
+      out += fmt::format("  run {} {} steps {} in {} epochs {} in {}\n", run.run,
+                         describe(run.usage), run.pace.steps.done, run.pace.steps.over_s,
+                         run.pace.epochs.done, run.pace.epochs.over_s);
+      for (const RankTimes& rank : run.ranks) {
+        out += fmt::format("    rank {} of {} steps {} busy {} wait {} data {}\n", rank.rank,
+                           rank.ranks, rank.steps, rank.busy_s, rank.wait_s, rank.data_s);
+      }
+    }
   }
   return out;
 }
@@ -96,7 +159,9 @@ void write_sample(const fs::path& folder) {
         controller::Submit{.jobs = {stopped}}, controller::Submit{.jobs = {held}},
         controller::Submit{.jobs = {spec("wide", 8)}}});
   turn({});
-  engine.report(ReportKind::Ended, {.job = JobId(1U), .run = 1});
+  engine.report(full_progress({.job = JobId(1U), .run = 1}));
+  turn({});
+  engine.report(full_end({.job = JobId(1U), .run = 1}, 0));
   turn({});
   turns.accounted(JobId(1U), now);
   job::JobSpec after = spec("after", 1);
@@ -118,6 +183,9 @@ void write_sample(const fs::path& folder) {
         controller::Submit{.jobs = {spec("cancelled", 1)}}});
   turn({controller::Cancel{.job = JobId(8U), .by = kRoot}});
   turn({});
+  engine.report(full_progress({.job = JobId(0U), .run = 1}));
+  turn({});
+  std::ofstream(folder / "reports.txt") << describe_reports(turns.controller().book());
   std::ofstream(folder / "book.txt") << describe(turns.controller().book());
 }
 
@@ -153,6 +221,12 @@ TEST_P(Upgrade, EveryJobIsAsItWas) {
   EXPECT_EQ(describe(book()), read_file(GetParam() / "book.txt"));
   EXPECT_THAT(describe(book()), HasSubstr(" running runs 1"));
   EXPECT_THAT(describe(book()), HasSubstr(" waiting runs 0"));
+}
+
+TEST_P(Upgrade, WhatRunsReportedIsAsItWas) {
+  open("easy-backfill+pal");
+  if (HasFatalFailure()) return;
+  EXPECT_EQ(describe_reports(book()), read_file(GetParam() / "reports.txt"));
 }
 
 // Another policy, too: what runs stays where it is, what waits runs later, and nothing runs twice.

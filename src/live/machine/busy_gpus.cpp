@@ -37,7 +37,7 @@ std::map<int32_t, CoreTicks> core_ticks() {
   return out;
 }
 
-BusyGpus busy_cores(const MachineGpus& machine) {
+BusyGpus busy_cores(const base::gpus::MachineGpus& machine) {
   const auto before = core_ticks();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   auto after = core_ticks();
@@ -57,7 +57,7 @@ BusyGpus busy_cores(const MachineGpus& machine) {
 
 }  // namespace
 
-BusyGpus busy_by_use(const MachineGpus& machine) {
+BusyGpus busy_by_use(const base::gpus::MachineGpus& machine) {
   if (machine.nvml == nullptr) return busy_cores(machine);
   BusyGpus out;
   for (const auto& gpu : machine.gpus) {

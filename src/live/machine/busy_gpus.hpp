@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "live/machine/machine_gpus.hpp"
+#include "base/gpus/machine_gpus.hpp"
 
 namespace goban::live::machine {
 
@@ -17,6 +17,6 @@ inline constexpr double kIdleCoresPctMax = 50;
 
 /// By the driver: processes that compute on it, utilisation. Of virtual GPUs: how busy their cores
 /// are, looked at for a fifth of a second.
-[[nodiscard]] BusyGpus busy_by_use(const MachineGpus& machine);
+[[nodiscard]] BusyGpus busy_by_use(const base::gpus::MachineGpus& machine);
 
 }  // namespace goban::live::machine

@@ -23,7 +23,7 @@ base::Result<core::knowledge::MeasureBook> read_book_beside(const std::string& s
   return core::knowledge::parse_book(*text, path);
 }
 
-std::optional<size_t> due_gpu(const MachineGpus& machine, const RefreshWish& wish,
+std::optional<size_t> due_gpu(const base::gpus::MachineGpus& machine, const RefreshWish& wish,
                               core::knowledge::MeasureBook& book, int64_t now_unix_s) {
   if (book.since_unix_s == 0) book.since_unix_s = now_unix_s;
   const auto scores = core::knowledge::scores_of(book, gpus_now(machine), now_unix_s);
@@ -43,8 +43,8 @@ std::optional<size_t> due_gpu(const MachineGpus& machine, const RefreshWish& wis
 }
 
 std::vector<bool> keep_sessions(SessionResult& result, const SessionPlan& plan,
-                                const MachineGpus& machine, core::knowledge::MeasureBook& book,
-                                int64_t now_unix_s) {
+                                const base::gpus::MachineGpus& machine,
+                                core::knowledge::MeasureBook& book, int64_t now_unix_s) {
   std::vector<bool> measured(machine.gpus.size(), false);
   if (book.since_unix_s == 0) book.since_unix_s = now_unix_s;
   book.spent_s += result.spent_s;

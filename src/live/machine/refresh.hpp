@@ -20,7 +20,7 @@ inline constexpr int kBlocks = 16;
 [[nodiscard]] base::Result<core::knowledge::MeasureBook> read_book_beside(
     const std::string& scores_path);
 
-/// Positions in MachineGpus.
+/// Positions in base::gpus::MachineGpus.
 struct RefreshWish {
   std::vector<size_t> idle{};
   std::vector<size_t> suspects{};  ///< jobs say that their scores are wrong
@@ -29,13 +29,14 @@ struct RefreshWish {
 
 /// The one GPU that is due, or none (core::knowledge::next_to_refresh()). Begins the book if it is
 /// new.
-[[nodiscard]] std::optional<size_t> due_gpu(const MachineGpus& machine, const RefreshWish& wish,
+[[nodiscard]] std::optional<size_t> due_gpu(const base::gpus::MachineGpus& machine,
+                                            const RefreshWish& wish,
                                             core::knowledge::MeasureBook& book, int64_t now_unix_s);
 
 /// Puts what was measured into the book, with its cost. Returns by GPU of the machine whether it
 /// was measured; the problems of `result` say why not.
 std::vector<bool> keep_sessions(SessionResult& result, const SessionPlan& plan,
-                                const MachineGpus& machine, core::knowledge::MeasureBook& book,
-                                int64_t now_unix_s);
+                                const base::gpus::MachineGpus& machine,
+                                core::knowledge::MeasureBook& book, int64_t now_unix_s);
 
 }  // namespace goban::live::machine

@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 using core::knowledge::GpuSession;
 
 /// A virtual GPU is what its cores are.
-core::knowledge::GpuCondition condition_of(const MachineGpus& machine,
+core::knowledge::GpuCondition condition_of(const base::gpus::MachineGpus& machine,
                                            const base::gpus::LocalGpu& gpu) {
   if (machine.nvml == nullptr) {
     return {.firmware = fmt::format("cores {}", fmt::join(gpu.cpus, ","))};
@@ -26,7 +26,8 @@ core::knowledge::GpuCondition condition_of(const MachineGpus& machine,
 
 class Session {
  public:
-  Session(const MachineGpus& machine, const SessionPlan& plan, const std::atomic<bool>& interrupted)
+  Session(const base::gpus::MachineGpus& machine, const SessionPlan& plan,
+          const std::atomic<bool>& interrupted)
       : machine_(machine), plan_(plan), interrupted_(interrupted) {
     result_.sessions.resize(plan.gpus.size());
     result_.problems.resize(plan.gpus.size());
@@ -86,7 +87,7 @@ class Session {
   [[nodiscard]] const base::gpus::LocalGpu& gpu(size_t i) const {
     return machine_.gpus[plan_.gpus[i]];
   }
-  const MachineGpus& machine_;
+  const base::gpus::MachineGpus& machine_;
   const SessionPlan& plan_;
   const std::atomic<bool>& interrupted_;
   SessionResult result_{};
@@ -95,7 +96,7 @@ class Session {
 
 }  // namespace
 
-SessionResult measure_gpus(const MachineGpus& machine, const SessionPlan& plan,
+SessionResult measure_gpus(const base::gpus::MachineGpus& machine, const SessionPlan& plan,
                            const std::function<BusyGpus()>& busy, const std::function<void()>& step,
                            const std::atomic<bool>& interrupted) {
   Session session(machine, plan, interrupted);
@@ -118,7 +119,7 @@ SessionResult measure_gpus(const MachineGpus& machine, const SessionPlan& plan,
   return session.finish(now);
 }
 
-std::vector<core::knowledge::GpuNow> gpus_now(const MachineGpus& machine) {
+std::vector<core::knowledge::GpuNow> gpus_now(const base::gpus::MachineGpus& machine) {
   std::vector<core::knowledge::GpuNow> out;
   for (const auto& gpu : machine.gpus) out.push_back({gpu.uuid, condition_of(machine, gpu)});
   return out;

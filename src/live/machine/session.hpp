@@ -12,7 +12,7 @@
 namespace goban::live::machine {
 
 struct SessionPlan {
-  std::vector<size_t> gpus{};  ///< positions in MachineGpus
+  std::vector<size_t> gpus{};  ///< positions in base::gpus::MachineGpus
   int blocks = 16;             ///< of each GPU
   double seconds = 0;          ///< no new block after so long, once each GPU has one; 0 = no limit
   bool forced = false;         ///< GPUs may be busy
@@ -30,12 +30,13 @@ struct SessionResult {
 /// while meets all alike. A GPU that two blocks failed on, or that a job came to in the meantime,
 /// is given up. `busy` is asked before each round and at the end; `step` is called after each
 /// block. Ends early when `interrupted`.
-[[nodiscard]] SessionResult measure_gpus(const MachineGpus& machine, const SessionPlan& plan,
+[[nodiscard]] SessionResult measure_gpus(const base::gpus::MachineGpus& machine,
+                                         const SessionPlan& plan,
                                          const std::function<BusyGpus()>& busy,
                                          const std::function<void()>& step,
                                          const std::atomic<bool>& interrupted);
 
 /// The GPUs as they are now, for core::knowledge::scores_of(). The driver is asked.
-[[nodiscard]] std::vector<core::knowledge::GpuNow> gpus_now(const MachineGpus& machine);
+[[nodiscard]] std::vector<core::knowledge::GpuNow> gpus_now(const base::gpus::MachineGpus& machine);
 
 }  // namespace goban::live::machine

@@ -10,6 +10,7 @@
 
 #include "base/http/reply.hpp"
 #include "base/number.hpp"
+#include "base/reports/run_reports_json.hpp"
 #include "serve/api/api.hpp"
 #include "serve/api/cpu_jobs.hpp"
 #include "serve/api/job_view.hpp"
@@ -234,16 +235,16 @@ base::http::Response show(const Call& call, const ApiContext& context) {
   const uint32_t uid = call.who.owner.uid;
   const bool may_attach = call.who.may_submit() && (uid == job.spec.owner.uid || uid == 0);
   if (job.spec.interactive && job.stage == live::controller::JobStage::Running && may_attach &&
-      context.parts.runs != nullptr) {
+      context.parts.engine != nullptr) {
     const std::string socket =
-        context.parts.runs->terminal_socket({.job = job.job, .run = job.runs});
+        context.parts.engine->terminal_socket({.job = job.job, .run = job.runs});
     if (!socket.empty()) details["terminal"] = socket;
   }
   const bool runs = job.stage == live::controller::JobStage::Running ||
                     job.stage == live::controller::JobStage::Stopping;
-  if (runs && context.parts.runs != nullptr) {
-    const auto ranks = context.parts.runs->rank_times({.job = job.job, .run = job.runs});
-    if (!ranks.empty()) details["ranks"] = ranks_json(ranks);
+  if (runs && context.parts.engine != nullptr) {
+    const auto ranks = context.parts.engine->rank_times({.job = job.job, .run = job.runs});
+    if (!ranks.empty()) details["ranks"] = to_json(ranks);
   }
   if (context.parts.profiles != nullptr) {
     const std::string profile = context.parts.profiles->find(job);

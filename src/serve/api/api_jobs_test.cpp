@@ -130,7 +130,7 @@ TEST_F(ApiJobs, TheTerminalIsForItsOwnerAndRoot) {
   std::ofstream(folder + "/tokens", std::ios::app)
       << base::hex(base::sha256(kRoot)) << " operator root\n";
   const TestRuns runs;
-  parts.runs = &runs;
+  parts.engine = &runs;
   const char* const body = R"({"script":"x","interactive":true,"account":"vision"})";
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", body), 201);
   const auto terminal = [&](const char* token) {
@@ -152,7 +152,7 @@ TEST_F(ApiJobs, RanksAreShownWhileTheyRunAndAfterwards) {
       {.rank = 1, .ranks = 2, .steps = 8, .busy_s = 5, .wait_s = 1}};
   TestRuns runs;
   runs.ranks = said;
-  parts.runs = &runs;
+  parts.engine = &runs;
   ASSERT_EQ(status(kAlice, "POST", "/v1/jobs", kJob), 201);
   EXPECT_FALSE(parsed(ask(kAlice, "GET", "/v1/jobs/1")).contains("ranks")) << "it waits";
   scheduler.run(1, {core::model::GpuId(0U), core::model::GpuId(1U)});

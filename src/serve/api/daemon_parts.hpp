@@ -8,6 +8,7 @@
 
 #include "core/knowledge/measure/learned_scores.hpp"
 #include "live/controller/job_book.hpp"
+#include "live/engine.hpp"
 #include "serve/api/gpu_curves.hpp"
 #include "study/what_if.hpp"
 
@@ -62,22 +63,12 @@ class ScoreReporter {
   [[nodiscard]] virtual ScoreReport report() const = 0;
 };
 
-/// What the engine knows of a run that goes on.
-class RunInspector {
- public:
-  virtual ~RunInspector() = default;
-  /// The socket of an interactive job's terminal; empty: it has none.
-  [[nodiscard]] virtual std::string terminal_socket(live::RunId run) const = 0;
-  /// What the run's ranks reported so far.
-  [[nodiscard]] virtual std::vector<live::RankTimes> rank_times(live::RunId run) const = 0;
-};
-
 /// Null = not offered. All of them outlive the service.
 struct DaemonParts {
   Profiles* profiles = nullptr;
   const GpuMonitor* gpus = nullptr;
   const ScoreReporter* scores = nullptr;
-  const RunInspector* runs = nullptr;
+  const live::EngineView* engine = nullptr;
   study::WhatIf* what_if = nullptr;
 };
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/number.hpp"
+#include "base/reports/run_reports_json.hpp"
 #include "live/job/job_spec_json.hpp"
 #include "live/job/output_path.hpp"
 
@@ -29,30 +30,13 @@ void put_known(json& out, const char* name, T value) {
   if (value >= 0) out[name] = value;
 }
 
-json progress_json(const live::ProgressNews& news) {
-  json out = json::object();
-  put_known(out, "epoch", news.epoch);
-  put_known(out, "epochs", news.epochs);
-  put_known(out, "step", news.step);
-  put_known(out, "steps", news.steps);
-  put_known(out, "samples_per_s", news.samples_per_s);
-  put_known(out, "loss", news.loss);
-  put_known(out, "input_stall_pct", news.input_stall_pct);
-  if (!out.empty()) out["checkpointed"] = news.checkpointed;
-  return out;
-}
-
-json usage_json(const live::RunUsage& usage) {
-  json out = json::object();
-  put_known(out, "cpu_s", usage.cpu_s);
-  put_known(out, "mem_bytes_max", usage.mem_bytes_max);
-  put_known(out, "gpu_mem_bytes_max", usage.gpu_mem_bytes_max);
-  put_known(out, "gpu_util_pct", usage.gpu_util_pct);
-  put_known(out, "memory_busy_pct", usage.memory_busy_pct);
-  put_known(out, "dram_util_pct", usage.dram_util_pct);
-  put_known(out, "fu_util_pct", usage.fu_util_pct);
-  put_known(out, "energy_j", usage.energy_j);
-  return out;
+/// Without what the API does not show: how busy the engine saw the run, and a loss below 0.
+json progress_json(live::ProgressReport progress) {
+  progress.busy_s = -1;
+  if (progress.loss < 0) progress.loss = -1;
+  json out = to_json(progress);
+  const bool only_default = out.size() == 1;  // `checkpointed`
+  return only_default ? json::object() : out;
 }
 
 json past_json(const live::controller::LiveJob& job, const core::model::Cluster& cluster) {
@@ -62,7 +46,7 @@ json past_json(const live::controller::LiveJob& job, const core::model::Cluster&
     put_time(each, "start_s", run.start_ns);
     put_time(each, "end_s", run.end_ns);
     if (run.pace.steps.done > 0) each["step_s"] = run.pace.steps.over_s / run.pace.steps.done;
-    if (!run.ranks.empty()) each["ranks"] = ranks_json(run.ranks);
+    if (!run.ranks.empty()) each["ranks"] = to_json(run.ranks);
     out.push_back(std::move(each));
   }
   return out;
@@ -96,20 +80,6 @@ std::map<core::model::JobId, int64_t> queue_positions(const core::scheduler::Cor
   count(state.queue());
   for (const auto& each : state.resources().promised().all()) count(state.queue(each.reservation));
   return positions;
-}
-
-json ranks_json(const std::vector<live::RankTimes>& ranks) {
-  json out = json::array();
-  for (const live::RankTimes& each : ranks) {
-    json row = {{"rank", each.rank},
-                {"ranks", each.ranks},
-                {"steps", each.steps},
-                {"busy_s", each.busy_s},
-                {"wait_s", each.wait_s}};
-    put_known(row, "data_s", each.data_s);
-    out.push_back(std::move(row));
-  }
-  return out;
 }
 
 json gpu_list(const std::vector<core::model::GpuId>& gpus, const core::model::Cluster& cluster) {
@@ -175,7 +145,7 @@ json job_details(const live::controller::LiveJob& job, const core::model::Cluste
     out["progress"] = std::move(progress);
     put_time(out, "progress_s", job.progress_ns);
   }
-  if (json usage = usage_json(job.usage); !usage.empty()) out["usage"] = std::move(usage);
+  if (json usage = to_json(job.usage); !usage.empty()) out["usage"] = std::move(usage);
   if (!job.detail.empty()) out["detail"] = job.detail;
   if (!job.past.empty()) out["past"] = past_json(job, cluster);
   return out;

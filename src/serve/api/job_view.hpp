@@ -28,9 +28,6 @@ namespace goban::serve::api {
 [[nodiscard]] std::map<core::model::JobId, int64_t> queue_positions(
     const core::scheduler::Core& core);
 
-/// What each rank said of its time.
-[[nodiscard]] nlohmann::json ranks_json(const std::vector<live::RankTimes>& ranks);
-
 /// {"gpu", "node", "index"} of each.
 [[nodiscard]] nlohmann::json gpu_list(const std::vector<core::model::GpuId>& gpus,
                                       const core::model::Cluster& cluster);

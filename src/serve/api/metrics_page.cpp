@@ -49,7 +49,7 @@ double left_s(const live::controller::LiveJob& job, base::TimeNs now_ns) {
   const bool runs = job.stage == live::controller::JobStage::Running;
   const base::TimeNs run_ns = runs && job.run_start_ns >= 0 ? now_ns - job.run_start_ns : 0;
   const double held_s = base::to_seconds(job.held_ns + run_ns);
-  const live::ProgressNews& said = job.progress;
+  const live::ProgressReport& said = job.progress;
   if (said.epoch > 0 && said.epochs > 0) return held_s * (said.epochs - said.epoch) / said.epoch;
   if (said.step > 0 && said.steps > 0) {
     return held_s * static_cast<double>(said.steps - said.step) / static_cast<double>(said.step);

@@ -28,7 +28,7 @@ struct TestScores final : ScoreReporter {
   [[nodiscard]] ScoreReport report() const override { return scores; }
   ScoreReport scores{};
 };
-struct TestRuns final : RunInspector {
+struct TestRuns final : live::EngineView {
   [[nodiscard]] std::string terminal_socket(live::RunId run) const override {
     return "/run/" + std::to_string(run.run);
   }

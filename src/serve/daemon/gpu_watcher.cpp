@@ -27,14 +27,12 @@ constexpr TimeNs kKeptWithoutStore = 3600 * base::kSecond;
 /// Readings that are older are not given out: a driver that hangs must not pass for a steady GPU.
 constexpr TimeNs kStale = 30 * base::kSecond;
 
-std::vector<live::engine::local::HoldingRun> holding_runs(const api::SchedulerClient& scheduler) {
-  std::vector<live::engine::local::HoldingRun> out;
+std::vector<live::HoldingRun> holding_runs(const api::SchedulerClient& scheduler) {
+  std::vector<live::HoldingRun> out;
   scheduler.look([&](const api::SchedulerSnapshot& snapshot) {
     for (const auto& [id, run] : snapshot.book.runs) {
       if (run.stage == live::controller::LiveRun::Stage::Pending) continue;
-      live::engine::local::HoldingRun& held = out.emplace_back();
-      held.run = id;
-      for (const core::model::GpuId gpu : run.gpus) held.gpus.push_back(gpu.index());
+      out.push_back({.run = id, .gpus = run.gpus});
     }
   });
   return out;
@@ -99,9 +97,9 @@ base::Status add_stored(const std::string& store, Metric metric,
 
 }  // namespace
 
-GpuWatcher::GpuWatcher(live::engine::local::GpuWatch watch, const api::SchedulerClient& scheduler,
+GpuWatcher::GpuWatcher(live::EngineView& view, const api::SchedulerClient& scheduler,
                        GpuWatcherOptions options)
-    : watch_(std::move(watch)), scheduler_(scheduler), options_(std::move(options)) {
+    : view_(view), scheduler_(scheduler), options_(std::move(options)) {
   next_keep_ns_ = now_ns() + options_.keep_every_ns;
   next_write_ns_ = now_ns() + options_.write_every_ns;
   thread_ = std::thread([this] { work(); });
@@ -142,7 +140,7 @@ void GpuWatcher::work() {
 
 void GpuWatcher::look() {
   const TimeNs now = now_ns();
-  api::GpuReadings found{.at_ns = now, .gpus = watch_.read(holding_runs(scheduler_), now)};
+  api::GpuReadings found{.at_ns = now, .gpus = view_.read_gpus(holding_runs(scheduler_), now)};
   sums_.resize(found.gpus.size());
   for (size_t i = 0; i < found.gpus.size(); ++i) {
     const GpuReading& reading = found.gpus[i];

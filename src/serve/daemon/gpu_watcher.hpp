@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "live/engine/local/gpu_watch.hpp"
+#include "live/engine.hpp"
 #include "serve/api/api.hpp"
 
 namespace goban::serve::daemon {
@@ -30,8 +30,8 @@ struct GpuWatcherOptions {
 /// Watches until it is destroyed; then it writes what it has.
 class GpuWatcher final : public api::GpuMonitor {
  public:
-  /// `scheduler` outlives it: it knows which runs hold which GPUs.
-  GpuWatcher(live::engine::local::GpuWatch watch, const api::SchedulerClient& scheduler,
+  /// Both outlive it: `view` reads the GPUs; `scheduler` knows which runs hold which of them.
+  GpuWatcher(live::EngineView& view, const api::SchedulerClient& scheduler,
              GpuWatcherOptions options);
   ~GpuWatcher() override;
   GpuWatcher(const GpuWatcher&) = delete;
@@ -62,7 +62,7 @@ class GpuWatcher final : public api::GpuMonitor {
   [[nodiscard]] base::Status write_samples();
   [[nodiscard]] base::TimeNs now_ns() const;
 
-  live::engine::local::GpuWatch watch_;
+  live::EngineView& view_;
   const api::SchedulerClient& scheduler_;
   GpuWatcherOptions options_;
   std::vector<Sum> sums_{};

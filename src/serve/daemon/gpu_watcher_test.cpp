@@ -7,6 +7,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "live/engine/engines.hpp"
 #include "serve/api/test_scheduler_client.hpp"
 #include "site/series/store_reader.hpp"
 
@@ -14,7 +15,6 @@ namespace goban::serve::daemon {
 namespace {
 
 using base::gpus::LocalGpu;
-using live::engine::local::GpuWatch;
 
 constexpr base::TimeNs kStart = 1'700'000'000 * base::kSecond;
 
@@ -22,6 +22,7 @@ struct GpuWatcherTest : testing::Test {
   GpuWatcherTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "goban_watch_XXXXXX").string();
     folder = ::mkdtemp(pattern.data());
+    engine = *live::engine::make_engine("local", {.state = folder, .machine = {.gpus = gpus()}});
     options.every_ns = 2'000'000;
     options.keep_every_ns = base::kSecond;
     options.write_every_ns = 1000 * base::kSecond;
@@ -31,7 +32,7 @@ struct GpuWatcherTest : testing::Test {
   ~GpuWatcherTest() override { std::filesystem::remove_all(folder); }
 
   /// One of 16 virtual GPUs of 30 W at rest.
-  std::vector<LocalGpu> gpus() const {
+  static std::vector<LocalGpu> gpus() {
     LocalGpu gpu;
     gpu.is_virtual = true;
     gpu.power_idle_w = 30;
@@ -49,6 +50,7 @@ struct GpuWatcherTest : testing::Test {
   }
 
   std::string folder;
+  live::EngineParts engine;
   std::string said;
   std::atomic<base::TimeNs> clock = kStart;
   std::atomic<base::TimeNs> step = base::kSecond / 4;
@@ -57,7 +59,7 @@ struct GpuWatcherTest : testing::Test {
 };
 
 TEST_F(GpuWatcherTest, ReadingsAreThoseOfTheGpus) {
-  const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
+  const GpuWatcher watcher(*engine.view, scheduler, options);
   ASSERT_TRUE(wait_for(watcher, [](const auto& now) { return now.gpus.size() == 16; }));
   const api::GpuReadings now = watcher.latest();
   EXPECT_GE(now.at_ns, kStart);
@@ -68,7 +70,7 @@ TEST_F(GpuWatcherTest, ReadingsAreThoseOfTheGpus) {
 
 TEST_F(GpuWatcherTest, OldReadingsAreNotGivenOut) {
   options.every_ns = 3600 * base::kSecond;
-  const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
+  const GpuWatcher watcher(*engine.view, scheduler, options);
   ASSERT_TRUE(wait_for(watcher, [](const auto& now) { return now.gpus.size() == 16; }));
   clock += 3600 * base::kSecond;
   EXPECT_TRUE(watcher.latest().gpus.empty());
@@ -78,7 +80,7 @@ TEST_F(GpuWatcherTest, OldReadingsAreNotGivenOut) {
 TEST_F(GpuWatcherTest, TheStoreHasThem) {
   options.series = folder + "/series";
   {
-    const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
+    const GpuWatcher watcher(*engine.view, scheduler, options);
     const base::TimeNs end = kStart + 20 * base::kSecond;
     ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
   }
@@ -105,12 +107,12 @@ TEST_F(GpuWatcherTest, CurvesAreOfTheStoreAndOfWhatIsNotWrittenYet) {
                               .to_ns = kStart + 40 * base::kSecond,
                               .points_max = 8};
   {
-    const GpuWatcher before(GpuWatch(folder, gpus()), scheduler, options);
+    const GpuWatcher before(*engine.view, scheduler, options);
     ASSERT_TRUE(
         wait_for(before, [&](const auto& now) { return now.at_ns > kStart + 20 * base::kSecond; }));
   }
   const base::TimeNs written_ns = clock;
-  const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
+  const GpuWatcher watcher(*engine.view, scheduler, options);
   ASSERT_TRUE(
       wait_for(watcher, [&](const auto& now) { return now.at_ns > kStart + 45 * base::kSecond; }));
   const auto curves = watcher.curves(window);
@@ -132,7 +134,7 @@ TEST_F(GpuWatcherTest, CurvesAreOfTheStoreAndOfWhatIsNotWrittenYet) {
 
 TEST_F(GpuWatcherTest, BeforeTheFirstWriteCurvesAreOfWhatIsInMemory) {
   options.series = folder + "/series";
-  const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
+  const GpuWatcher watcher(*engine.view, scheduler, options);
   const base::TimeNs end = kStart + 20 * base::kSecond;
   ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
   const auto curves =
@@ -143,7 +145,7 @@ TEST_F(GpuWatcherTest, BeforeTheFirstWriteCurvesAreOfWhatIsInMemory) {
 
 TEST_F(GpuWatcherTest, WithoutAStoreCurvesAreOfTheLastHour) {
   step = 60 * base::kSecond;
-  const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
+  const GpuWatcher watcher(*engine.view, scheduler, options);
   const base::TimeNs end = kStart + 3 * 3600 * base::kSecond;
   ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
   const auto curves =
@@ -157,7 +159,7 @@ TEST_F(GpuWatcherTest, AStoreThatCannotBeWrittenIsSaidOnce) {
   options.series = "/proc/none/series";
   options.write_every_ns = base::kSecond;
   {
-    const GpuWatcher watcher(GpuWatch(folder, gpus()), scheduler, options);
+    const GpuWatcher watcher(*engine.view, scheduler, options);
     const base::TimeNs end = kStart + 20 * base::kSecond;
     ASSERT_TRUE(wait_for(watcher, [&](const auto& now) { return now.at_ns > end; }));
   }

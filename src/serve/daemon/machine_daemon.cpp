@@ -10,8 +10,7 @@
 #include <utility>
 
 #include "base/files.hpp"
-#include "live/engine/local/local_engine.hpp"
-#include "live/engine/local/run_folder.hpp"
+#include "live/engine/engines.hpp"
 #include "live/journal/journal_file.hpp"
 #include "live/journal/state_lock.hpp"
 #include "serve/api/api_client.hpp"
@@ -62,21 +61,6 @@ Status make_private_folder(const std::string& path) {
   return error ? refuse(error.message()) : Status{};
 }
 
-/// Runs of the engine on this machine.
-class LocalRuns final : public api::RunInspector {
- public:
-  explicit LocalRuns(std::string state) : state_(std::move(state)) {}
-  [[nodiscard]] std::string terminal_socket(live::RunId run) const override {
-    return live::engine::local::terminal_socket(state_, run);
-  }
-  [[nodiscard]] std::vector<live::RankTimes> rank_times(live::RunId run) const override {
-    return live::engine::local::rank_times(state_, run);
-  }
-
- private:
-  std::string state_;
-};
-
 }  // namespace
 
 /// In the order in which they start; they end in the other one.
@@ -106,12 +90,12 @@ struct MachineDaemon::Parts {
   std::unique_ptr<ProfileBook> profiles;
   EvidenceBox evidence;
   std::shared_ptr<MeasuringGate> gate = std::make_shared<MeasuringGate>();
+  std::unique_ptr<live::EngineView> view;
   std::unique_ptr<live::loop::Daemon> daemon;
   std::unique_ptr<DaemonClient> scheduler;
   std::optional<PayloadStore> payloads;
   std::unique_ptr<GpuWatcher> gpus;
   std::unique_ptr<ScoreKeeper> scores;
-  std::unique_ptr<LocalRuns> runs;
   std::unique_ptr<study::WhatIf> what_if;
   std::unique_ptr<api::Service> service;
 };
@@ -156,11 +140,13 @@ Status MachineDaemon::Parts::start_daemon() {
       site->scores.num_classes() > 1 ? site->scores.num_classes() : ProfileBook::kClasses);
   if (!book) return base::failure(book.error());
   profiles = std::move(*book);
-  auto local = std::make_unique<live::engine::local::LocalEngine>(
-      live::engine::local::LocalOptions{
-          .state = config.state, .node = cluster.nodes()[0].name, .epoch = journal->epoch},
-      machine.gpus, machine.nvml);
-  auto engine = std::make_unique<GatedEngine>(std::move(local), gate);
+  auto parts = live::engine::make_engine("local", {.state = config.state,
+                                                   .node = cluster.nodes()[0].name,
+                                                   .epoch = journal->epoch,
+                                                   .machine = machine});
+  if (!parts) return base::failure(parts.error());
+  view = std::move(parts->view);
+  auto engine = std::make_unique<GatedEngine>(std::move(parts->engine), gate);
   auto accounting =
       std::make_unique<StoreAccounting>(config.store, config.state + "/rejected-records.txt",
                                         cluster, [this](const live::controller::LiveJob& job) {
@@ -179,7 +165,7 @@ Status MachineDaemon::Parts::start_daemon() {
   daemon = std::move(*started);
   scheduler = std::make_unique<DaemonClient>(*daemon);
   gpus = std::make_unique<GpuWatcher>(
-      live::engine::local::GpuWatch(config.state, machine.gpus, machine.nvml), *scheduler,
+      *view, *scheduler,
       GpuWatcherOptions{.series = config.series == "none" ? "" : config.series,
                         .say = say,
                         .may_write = [&on = *daemon] { return !on.was_taken_over(); }});
@@ -211,7 +197,6 @@ Status MachineDaemon::Parts::start_service() {
     std::filesystem::create_directories(std::filesystem::path(api::kSystemSocket).parent_path(),
                                         error);
   }
-  runs = std::make_unique<LocalRuns>(config.state);
   what_if = std::make_unique<study::WhatIf>(study::WhatIfSite{.cluster = cluster,
                                                               .store = config.store,
                                                               .energy = config.energy,
@@ -227,7 +212,7 @@ Status MachineDaemon::Parts::start_service() {
                                     {.profiles = profiles.get(),
                                      .gpus = gpus.get(),
                                      .scores = scores.get(),
-                                     .runs = runs.get(),
+                                     .engine = view.get(),
                                      .what_if = what_if.get()},
                                     std::move(pages));
   if (!opened) return base::failure(opened.error());
@@ -257,7 +242,7 @@ MachineDaemon::MachineDaemon(std::unique_ptr<Parts> parts) : parts_(std::move(pa
 MachineDaemon::~MachineDaemon() {
   if (parts_->what_if != nullptr) parts_->what_if->end();  // its answer would be waited for
   const std::string& state = parts_->config.state;
-  const bool is_ours = !live::engine::local::is_shut_out(state, parts_->epoch);
+  const bool is_ours = !live::journal::is_shut_out(state, parts_->epoch);
   std::error_code none;
   if (parts_->service != nullptr && is_ours) {
     std::filesystem::remove(dashboard_link_file(state), none);

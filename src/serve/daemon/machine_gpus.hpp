@@ -3,12 +3,12 @@
 
 #include <vector>
 
-#include "live/machine/machine_gpus.hpp"
+#include "base/gpus/machine_gpus.hpp"
 #include "serve/daemon/serve_config.hpp"
 
 namespace goban::serve::daemon {
 
-using live::machine::MachineGpus;
+using base::gpus::MachineGpus;
 
 /// Errors: Failed if there is no driver or no GPU and no virtual ones are configured.
 [[nodiscard]] base::Result<MachineGpus> find_gpus(const ServeConfig& config);

@@ -44,13 +44,13 @@ ScoreTable counting_in(const api::SchedulerClient& scheduler) {
   return out;
 }
 
-std::vector<std::string> uuids_of(const live::machine::MachineGpus& machine) {
+std::vector<std::string> uuids_of(const base::gpus::MachineGpus& machine) {
   std::vector<std::string> out;
   for (const auto& gpu : machine.gpus) out.push_back(gpu.uuid);
   return out;
 }
 
-SessionResult measure_really(const live::machine::MachineGpus& machine, const SessionPlan& plan,
+SessionResult measure_really(const base::gpus::MachineGpus& machine, const SessionPlan& plan,
                              const std::function<BusyGpus()>& busy,
                              const std::atomic<bool>& interrupted) {
   return live::machine::measure_gpus(machine, plan, busy, [] {}, interrupted);
@@ -72,7 +72,7 @@ std::vector<EvidenceBox::Entry> EvidenceBox::take() {
   return std::exchange(entries_, {});
 }
 
-ScoreKeeper::ScoreKeeper(api::SchedulerClient& scheduler, live::machine::MachineGpus machine,
+ScoreKeeper::ScoreKeeper(api::SchedulerClient& scheduler, base::gpus::MachineGpus machine,
                          EvidenceBox& box, std::shared_ptr<MeasuringGate> gate,
                          ScoreKeeperOptions options)
     : scheduler_(scheduler),

@@ -37,7 +37,7 @@ class EvidenceBox {
 };
 
 using MeasureFunction = std::function<live::machine::SessionResult(
-    const live::machine::MachineGpus& machine, const live::machine::SessionPlan& plan,
+    const base::gpus::MachineGpus& machine, const live::machine::SessionPlan& plan,
     const std::function<live::machine::BusyGpus()>& busy, const std::atomic<bool>& interrupted)>;
 
 struct ScoreKeeperOptions {
@@ -58,7 +58,7 @@ struct ScoreKeeperOptions {
 class ScoreKeeper final : public api::ScoreReporter {
  public:
   /// `scheduler` and `box` outlive it.
-  ScoreKeeper(api::SchedulerClient& scheduler, live::machine::MachineGpus machine, EvidenceBox& box,
+  ScoreKeeper(api::SchedulerClient& scheduler, base::gpus::MachineGpus machine, EvidenceBox& box,
               std::shared_ptr<MeasuringGate> gate, ScoreKeeperOptions options);
   /// Interrupts a measurement.
   ~ScoreKeeper() override;
@@ -89,7 +89,7 @@ class ScoreKeeper final : public api::ScoreReporter {
   [[nodiscard]] std::string gpu_name(size_t gpu) const;
 
   api::SchedulerClient& scheduler_;
-  live::machine::MachineGpus machine_;
+  base::gpus::MachineGpus machine_;
   EvidenceBox& box_;
   std::shared_ptr<MeasuringGate> gate_;
   ScoreKeeperOptions options_;

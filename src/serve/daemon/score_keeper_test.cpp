@@ -218,7 +218,7 @@ struct KeeperTest : testing::Test {
   std::string folder;
   std::string said;
   Truth truth;
-  live::machine::MachineGpus machine;
+  base::gpus::MachineGpus machine;
   ScoreKeeperOptions options;
   std::unique_ptr<ProfileBook> profiles;
   EvidenceBox box;

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "base/gpus/gpu.hpp"
 #include "live/controller/controller.hpp"
-#include "live/engine/local/run_order.hpp"
 #include "serve/daemon/serve_config.hpp"
 
 namespace goban::serve::daemon {

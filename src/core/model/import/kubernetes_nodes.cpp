@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.hpp"
 #include "base/number.hpp"
-#include "core/model/import/json_fields.hpp"
 
 namespace goban::core::model {
 namespace {
@@ -28,11 +28,11 @@ constexpr std::array kSuffixes = {
 
 /// A quantity of status.allocatable (what pods may use), else of status.capacity; 0 if absent.
 Result<int64_t> resource(const json& node, const char* name, const base::Place& place) {
-  const json* status = member(node, "status");
+  const json* status = base::find_member(node, "status");
   if (status == nullptr) return 0;
   for (const char* group : {"allocatable", "capacity"}) {
-    const json* resources = member(*status, group);
-    const json* found = resources == nullptr ? nullptr : member(*resources, name);
+    const json* resources = base::find_member(*status, group);
+    const json* found = resources == nullptr ? nullptr : base::find_member(*resources, name);
     if (found == nullptr) continue;
     const std::string text = found->is_string() ? found->get<std::string>() : found->dump();
     auto value = parse_kubernetes_quantity(text);
@@ -46,19 +46,20 @@ Result<int64_t> resource(const json& node, const char* name, const base::Place& 
 }
 
 bool is_ready(const json& status) {
-  const json* conditions = member(status, "conditions");
+  const json* conditions = base::find_member(status, "conditions");
   if (conditions == nullptr || !conditions->is_array()) return true;
   for (const json& condition : *conditions) {
-    if (text_of(condition, "type") == "Ready") return text_of(condition, "status") == "True";
+    if (base::text_of(condition, "type") == "Ready")
+      return base::text_of(condition, "status") == "True";
   }
   return true;
 }
 
 void set_state(const json& entry, SiteNode& node) {
-  const json* status = member(entry, "status");
+  const json* status = base::find_member(entry, "status");
   const bool ready = status == nullptr || is_ready(*status);
-  const json* spec = member(entry, "spec");
-  const json* cordon = spec == nullptr ? nullptr : member(*spec, "unschedulable");
+  const json* spec = base::find_member(entry, "spec");
+  const json* cordon = spec == nullptr ? nullptr : base::find_member(*spec, "unschedulable");
   const bool cordoned = cordon != nullptr && cordon->is_boolean() && cordon->get<bool>();
   node.usable = ready && !cordoned;
   node.state = ready ? "Ready" : "NotReady";
@@ -67,15 +68,16 @@ void set_state(const json& entry, SiteNode& node) {
 
 base::Status set_labels(const json& labels, const base::Place& place, SiteNode& node,
                         SiteNodes& site) {
-  node.gpu_model = text_of(labels, "nvidia.com/gpu.product");
-  if (node.gpu_model.empty()) node.gpu_model = text_of(labels, "amd.com/gpu.product-name");
-  node.rack = text_of(labels, "cloud.provider.com/topology-rack");
-  const std::string block = text_of(labels, "cloud.provider.com/topology-block");
-  const std::string zone = text_of(labels, "topology.kubernetes.io/zone");
-  const std::string region = text_of(labels, "topology.kubernetes.io/region");
+  node.gpu_model = base::text_of(labels, "nvidia.com/gpu.product");
+  if (node.gpu_model.empty()) node.gpu_model = base::text_of(labels, "amd.com/gpu.product-name");
+  node.rack = base::text_of(labels, "cloud.provider.com/topology-rack");
+  const std::string block = base::text_of(labels, "cloud.provider.com/topology-block");
+  const std::string zone = base::text_of(labels, "topology.kubernetes.io/zone");
+  const std::string region = base::text_of(labels, "topology.kubernetes.io/region");
   node.zone = block.empty() ? zone : block;
   node.site = block.empty() || zone.empty() ? region : region.empty() ? zone : region + "/" + zone;
-  if (const std::string mebibytes = text_of(labels, "nvidia.com/gpu.memory"); !mebibytes.empty()) {
+  if (const std::string mebibytes = base::text_of(labels, "nvidia.com/gpu.memory");
+      !mebibytes.empty()) {
     const auto value = base::parse_int(mebibytes);
     constexpr int64_t kMost = int64_t{1} << 30;
     if (!value || *value < 0 || *value > kMost) {
@@ -87,7 +89,7 @@ base::Status set_labels(const json& labels, const base::Place& place, SiteNode& 
     }
     node.gpu_mem_bytes = *value << 20;
   }
-  const std::string replicas = text_of(labels, "nvidia.com/gpu.replicas");
+  const std::string replicas = base::text_of(labels, "nvidia.com/gpu.replicas");
   if (!replicas.empty() && replicas != "0" && replicas != "1") {
     site.notes.push_back(fmt::format("{} shares each GPU {} times: its {} GPUs are shares",
                                      node.name, replicas, node.num_gpus));
@@ -98,8 +100,8 @@ base::Status set_labels(const json& labels, const base::Place& place, SiteNode& 
 base::Status add_node(const json& entry, const base::Place& place, SiteNodes& site) {
   SiteNode node;
   node.place = place;
-  const json* metadata = member(entry, "metadata");
-  if (metadata != nullptr) node.name = text_of(*metadata, "name");
+  const json* metadata = base::find_member(entry, "metadata");
+  if (metadata != nullptr) node.name = base::text_of(*metadata, "name");
   for (const char* name : {"nvidia.com/gpu", "amd.com/gpu"}) {
     const auto gpus = resource(entry, name, place);
     if (!gpus) return base::failure(gpus.error());
@@ -114,7 +116,7 @@ base::Status add_node(const json& entry, const base::Place& place, SiteNodes& si
   node.host.cores = static_cast<int32_t>(std::min<int64_t>(*cores, INT32_MAX));
   node.host.mem_bytes = *memory;
   node.host.ssd_bytes = *disk;
-  const json* labels = metadata == nullptr ? nullptr : member(*metadata, "labels");
+  const json* labels = metadata == nullptr ? nullptr : base::find_member(*metadata, "labels");
   if (labels != nullptr) {
     if (auto status = set_labels(*labels, place, node, site); !status) return status;
   }
@@ -144,11 +146,11 @@ Result<int64_t> parse_kubernetes_quantity(std::string_view text) {
 }
 
 Result<SiteNodes> parse_kubernetes_nodes(std::string_view text, const std::string& file) {
-  const auto document = parse_json(text, file);
+  const auto document = base::parse_json(text, file, "give the output as it is");
   if (!document) return base::failure(document.error());
   SiteNodes site;
-  const std::string kind = text_of(*document, "kind");
-  const json* items = member(*document, "items");
+  const std::string kind = base::text_of(*document, "kind");
+  const json* items = base::find_member(*document, "items");
   if (kind == "Node") {
     if (auto status = add_node(*document, {file, 0, 0, "Node"}, site); !status) {
       return base::failure(status.error());
@@ -156,7 +158,7 @@ Result<SiteNodes> parse_kubernetes_nodes(std::string_view text, const std::strin
   } else if (items != nullptr && items->is_array()) {
     for (size_t i = 0; i < items->size(); ++i) {
       const json& item = (*items)[i];
-      if (const std::string item_kind = text_of(item, "kind");
+      if (const std::string item_kind = base::text_of(item, "kind");
           !item_kind.empty() && item_kind != "Node") {
         return base::bad_data({file, 0, 0, fmt::format("items[{}].kind", i)},
                               fmt::format("\"{}\" is no Node", item_kind.substr(0, 80)),

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.hpp"
 #include "core/model/import/host_list.hpp"
-#include "core/model/import/json_fields.hpp"
 
 namespace goban::core::model {
 namespace {
@@ -16,11 +16,11 @@ using nlohmann::json;
 /// 5, or {"set": true, "infinite": false, "number": 5} as later versions write it, or "5"; 0 if
 /// there is nothing.
 Result<int64_t> whole(const json& value, const char* key, const base::Place& place) {
-  const json* found = member(value, key);
+  const json* found = base::find_member(value, key);
   if (found != nullptr && found->is_object()) {
-    const json* set = member(*found, "set");
+    const json* set = base::find_member(*found, "set");
     if (set != nullptr && set->is_boolean() && !set->get<bool>()) return 0;
-    found = member(*found, "number");
+    found = base::find_member(*found, "number");
   }
   if (found == nullptr || found->is_null()) return 0;
   constexpr double kMost = 1e12;
@@ -58,12 +58,12 @@ base::Status located(const base::Status& status, const base::Place& place) {
 base::Status add_node(const json& entry, const base::Place& place, SiteNodes& site) {
   SiteNode node;
   node.place = place;
-  node.name = text_of(entry, "name");
+  node.name = base::text_of(entry, "name");
   SlurmNodeFacts facts;
-  facts.gres = text_of(entry, "gres");
-  facts.tres = text_of(entry, "tres");
-  append_state(facts.state, member(entry, "state"));
-  append_state(facts.state, member(entry, "state_flags"));
+  facts.gres = base::text_of(entry, "gres");
+  facts.tres = base::text_of(entry, "tres");
+  append_state(facts.state, base::find_member(entry, "state"));
+  append_state(facts.state, base::find_member(entry, "state_flags"));
   for (const auto& [key, value] : {std::pair{"cpus", &facts.cpus},
                                    {"real_memory", &facts.mem_mib},
                                    {"temporary_disk", &facts.disk_mib}}) {
@@ -71,7 +71,7 @@ base::Status add_node(const json& entry, const base::Place& place, SiteNodes& si
     if (!number) return base::failure(number.error());
     *value = *number;
   }
-  if (const json* partitions = member(entry, "partitions");
+  if (const json* partitions = base::find_member(entry, "partitions");
       partitions != nullptr && partitions->is_array()) {
     for (const json& name : *partitions) {
       if (name.is_string()) node.partitions.push_back(name.get<std::string>());
@@ -85,7 +85,7 @@ base::Status add_node(const json& entry, const base::Place& place, SiteNodes& si
 /// The smallest of {"minimum", "maximum"}; notes if they differ.
 Result<int64_t> least(const json& entry, const char* key, const base::Place& place,
                       SiteNodes& site) {
-  const json* range = member(entry, key);
+  const json* range = base::find_member(entry, key);
   if (range == nullptr) return 0;
   base::Place at = place;
   at.field += fmt::format(".{}", key);
@@ -105,8 +105,10 @@ Result<int64_t> least(const json& entry, const char* key, const base::Place& pla
 /// An entry of `sinfo --json` from 23.02 on: nodes that are alike in a partition.
 base::Status add_sinfo(const json& entry, const base::Place& place, SiteNodes& site) {
   SlurmNodeFacts facts;
-  if (const json* gres = member(entry, "gres")) facts.gres = text_of(*gres, "total");
-  if (const json* state = member(entry, "node")) append_state(facts.state, member(*state, "state"));
+  if (const json* gres = base::find_member(entry, "gres"))
+    facts.gres = base::text_of(*gres, "total");
+  if (const json* state = base::find_member(entry, "node"))
+    append_state(facts.state, base::find_member(*state, "state"));
   for (const auto& [key, value] :
        {std::pair{"cpus", &facts.cpus}, {"memory", &facts.mem_mib}, {"disk", &facts.disk_mib}}) {
     const auto number = least(entry, key, place, site);
@@ -115,14 +117,14 @@ base::Status add_sinfo(const json& entry, const base::Place& place, SiteNodes& s
   }
   SiteNode node;
   node.place = place;
-  if (const json* partition = member(entry, "partition")) {
-    if (const std::string name = text_of(*partition, "name"); !name.empty()) {
+  if (const json* partition = base::find_member(entry, "partition")) {
+    if (const std::string name = base::text_of(*partition, "name"); !name.empty()) {
       node.partitions.push_back(name);
     }
   }
   if (auto status = set_slurm_facts(facts, node); !status) return located(status, place);
-  const json* nodes = member(entry, "nodes");
-  const json* names = nodes == nullptr ? nullptr : member(*nodes, "nodes");
+  const json* nodes = base::find_member(entry, "nodes");
+  const json* names = nodes == nullptr ? nullptr : base::find_member(*nodes, "nodes");
   if (names == nullptr || !names->is_array()) return {};
   for (const json& name : *names) {
     if (!name.is_string()) continue;
@@ -139,12 +141,12 @@ base::Status add_sinfo(const json& entry, const base::Place& place, SiteNodes& s
 }  // namespace
 
 Result<SiteNodes> parse_slurm_json(std::string_view text, const std::string& file) {
-  const auto document = parse_json(text, file);
+  const auto document = base::parse_json(text, file, "give the output as it is");
   if (!document) return base::failure(document.error());
   SiteNodes site;
   bool known = false;
   const auto read = [&](const char* key, auto add) -> base::Status {
-    const json* entries = member(*document, key);
+    const json* entries = base::find_member(*document, key);
     if (entries == nullptr || !entries->is_array()) return {};
     known = true;
     for (size_t i = 0; i < entries->size(); ++i) {

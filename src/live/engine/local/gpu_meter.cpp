@@ -191,8 +191,9 @@ class NvmlMeter final : public GpuMeter {
       usage.gpu_util_pct = static_cast<float>(util_pct_sum_ / count);
       usage.memory_busy_pct = static_cast<float>(memory_busy_pct_sum_ / count);
     }
-    usage.dram_util_pct = static_cast<float>(unit_use_.dram_pct());
-    usage.fu_util_pct = static_cast<float>(unit_use_.fu_pct());
+    // Counters of the driver may come out a little above their peak.
+    usage.dram_util_pct = static_cast<float>(std::min(unit_use_.dram_pct(), 100.0));
+    usage.fu_util_pct = static_cast<float>(std::min(unit_use_.fu_pct(), 100.0));
     usage.energy_j = energy_.leave();
   }
 

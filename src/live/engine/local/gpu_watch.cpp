@@ -57,10 +57,10 @@ void GpuWatch::add_run(const HoldingRun& held, base::TimeNs now_ns,
   if (cpu_s < 0) return;  // over
   std::set<int32_t> cores;
   std::vector<size_t> gpus;
-  for (const size_t gpu : held.gpus) {
-    if (gpu >= gpus_.size()) continue;
-    gpus.push_back(gpu);
-    cores.insert(gpus_[gpu].cpus.begin(), gpus_[gpu].cpus.end());
+  for (const core::model::GpuId gpu : held.gpus) {
+    if (gpu.index() >= gpus_.size()) continue;
+    gpus.push_back(gpu.index());
+    cores.insert(gpus_[gpu.index()].cpus.begin(), gpus_[gpu.index()].cpus.end());
   }
   if (gpus.empty()) return;
   const auto before = seen_.find(held.run);

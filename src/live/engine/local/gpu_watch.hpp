@@ -13,12 +13,6 @@
 
 namespace goban::live::engine::local {
 
-/// A run, and the GPUs it holds by their index in the list of the machine's GPUs.
-struct HoldingRun {
-  RunId run{};
-  std::vector<size_t> gpus{};
-};
-
 /// Watts of a virtual GPU at a utilisation of 0 to 1: idle + (max - idle) * busy^exponent. -1
 /// without a power model.
 [[nodiscard]] double virtual_power_w(const base::gpus::LocalGpu& gpu, double busy);
@@ -26,7 +20,7 @@ struct HoldingRun {
 /// Called again and again, by one thread.
 class GpuWatch {
  public:
-  /// `state`: state folder of the engine. `nvml`: null where all are virtual.
+  /// `gpus` by GpuId. `state`: state folder of the engine. `nvml`: null where all are virtual.
   GpuWatch(std::string state, std::vector<base::gpus::LocalGpu> gpus,
            std::shared_ptr<const base::gpus::NvmlLibrary> nvml = {});
 

@@ -74,7 +74,7 @@ TEST_F(GpuWatchTest, AFreeVirtualGpuIsIdle) {
 
 TEST_F(GpuWatchTest, ARunIsMeasuredByItsCpuTime) {
   GpuWatch watch(runs.state(), {virtual_gpu(0), virtual_gpu(1), virtual_gpu(2)});
-  const std::vector<HoldingRun> held = {{.run = run, .gpus = {0, 2}}};
+  const std::vector<HoldingRun> held = {{.run = run, .gpus = {GpuId(0U), GpuId(2U)}}};
   begin(run, now_ns());
   const Child busy(true);
   static_cast<void>(watch.read(held, now_ns()));
@@ -95,7 +95,8 @@ TEST_F(GpuWatchTest, ARunThatSleepsIsIdleAndTwoAddUp) {
   const RunId other{core::model::JobId(1U), 1};
   begin(run, now_ns());
   begin(other, now_ns());
-  const std::vector<HoldingRun> held = {{.run = run, .gpus = {0}}, {.run = other, .gpus = {0}}};
+  const std::vector<HoldingRun> held = {{.run = run, .gpus = {GpuId(0U)}},
+                                        {.run = other, .gpus = {GpuId(0U)}}};
   const int64_t one = watch.read({held[0]}, now_ns())[0].mem_used_bytes;
   const auto now = watch.read(held, now_ns() + 1000 * base::kSecond);
   EXPECT_LT(now[0].util_pct, 5);
@@ -104,7 +105,7 @@ TEST_F(GpuWatchTest, ARunThatSleepsIsIdleAndTwoAddUp) {
 
 TEST_F(GpuWatchTest, ARunThatNobodyKnowsIsNothing) {
   GpuWatch watch(runs.state(), {virtual_gpu(0)});
-  const auto now = watch.read({{.run = run, .gpus = {0, 7}}}, now_ns());
+  const auto now = watch.read({{.run = run, .gpus = {GpuId(0U), GpuId(7U)}}}, now_ns());
   EXPECT_EQ(now[0].util_pct, 0);
 }
 

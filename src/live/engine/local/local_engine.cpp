@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "live/engine/local/job_environment.hpp"
 #include "live/engine/local/supervised_run.hpp"
+#include "live/journal/state_lock.hpp"
 #include "live/machine/cgroup.hpp"
 #include "live/machine/process_tree.hpp"
 
@@ -177,7 +178,7 @@ void LocalEngine::tell_neighbours(RunId run, Watched& newcomer) {
 }
 
 void LocalEngine::launch(const LaunchOrder& order) {
-  if (watch_again(order.run) || is_shut_out(options_.state, options_.epoch)) return;
+  if (watch_again(order.run) || journal::is_shut_out(options_.state, options_.epoch)) return;
   const RunFolder folder(options_.state, order.run);
   const auto placed = folder.place_order(order_for(order));
   if (!placed) {
@@ -260,22 +261,22 @@ void LocalEngine::report_started(RunId run, Watched& watched, TimeNs at_ns) {
 
 void LocalEngine::report_progress(RunId run, Watched& watched, const RunProgress& progress) {
   if (progress == watched.said) return;
-  const ProgressNews& news = progress.news;
+  const ProgressReport& latest = progress.latest;
   const int64_t safe_step = progress.checkpoint_step;
   if (safe_step >= 0 && safe_step != watched.said.checkpoint_step) {
     report(ReportKind::Progress, run, {});
-    ProgressNews& at = reports_.back().progress;
-    at = news;
+    ProgressReport& at = reports_.back().progress;
+    at = latest;
     at.step = safe_step;
     at.checkpointed = true;
-    if (news.steps > 0 && news.epochs > 0) {
-      const double part = static_cast<double>(safe_step) / static_cast<double>(news.steps);
-      at.epoch = news.epochs * std::min(1.0, part);
+    if (latest.steps > 0 && latest.epochs > 0) {
+      const double part = static_cast<double>(safe_step) / static_cast<double>(latest.steps);
+      at.epoch = latest.epochs * std::min(1.0, part);
     }
   }
-  if (news != watched.said.news && (news.step != safe_step || safe_step < 0)) {
+  if (latest != watched.said.latest && (latest.step != safe_step || safe_step < 0)) {
     report(ReportKind::Progress, run, {});
-    reports_.back().progress = news;
+    reports_.back().progress = latest;
   }
   watched.said = progress;
 }
@@ -303,7 +304,7 @@ void LocalEngine::report_end(RunId run, Watched& watched) {
   report.out_of_memory = status->out_of_memory;
   report.acknowledged = status->acknowledged;
   report.usage = status->usage;
-  report.progress = status->progress.news;
+  report.progress = status->progress.latest;
   report.ranks = status->progress.ranks;
   report.pace = status->progress.pace;
 }

@@ -61,33 +61,33 @@ void PaceMark::heard(double value, base::TimeNs now_ns, Pace& pace) {
 bool ProgressSum::take_progress(std::string_view words, base::TimeNs now_ns) {
   base::FieldSplitter fields;
   fields.split_blanks(words);
-  ProgressNews& news = progress.news;
+  ProgressReport& latest = progress.latest;
   double current_epoch = -1;
   bool says_step = false;
   bool any = false;
   for (const std::string_view field : fields.fields()) {
     const auto [name, value] = split_word(field);
     if (name == "epoch") any |= read_amount(value, current_epoch);
-    if (name == "epochs") any |= read_amount(value, news.epochs);
-    if (name == "step") says_step |= read_count(value, news.step);
-    if (name == "steps") any |= read_count(value, news.steps);
-    if (name == "samples_per_s") any |= read_amount(value, news.samples_per_s);
-    if (name == "input_stall_pct") any |= read_percent(value, news.input_stall_pct);
+    if (name == "epochs") any |= read_amount(value, latest.epochs);
+    if (name == "step") says_step |= read_count(value, latest.step);
+    if (name == "steps") any |= read_count(value, latest.steps);
+    if (name == "samples_per_s") any |= read_amount(value, latest.samples_per_s);
+    if (name == "input_stall_pct") any |= read_percent(value, latest.input_stall_pct);
     if (name == "loss") {
       const auto loss = base::parse_double(value);
-      if (loss) news.loss = *loss;
+      if (loss) latest.loss = *loss;
       any |= loss.has_value();
     }
   }
-  if (news.step >= 0 && news.steps > 0 && news.epochs > 0) {
-    const double part = static_cast<double>(news.step) / static_cast<double>(news.steps);
-    news.epoch = news.epochs * std::min(1.0, part);
+  if (latest.step >= 0 && latest.steps > 0 && latest.epochs > 0) {
+    const double part = static_cast<double>(latest.step) / static_cast<double>(latest.steps);
+    latest.epoch = latest.epochs * std::min(1.0, part);
   } else if (current_epoch >= 0) {
-    news.epoch = std::max(0.0, current_epoch - 1);  // the one in progress is not done
+    latest.epoch = std::max(0.0, current_epoch - 1);  // the one in progress is not done
   }
-  if (says_step) steps_.heard(static_cast<double>(news.step), now_ns, progress.pace.steps);
-  if (news.epoch >= 0 && (says_step || current_epoch >= 0)) {
-    epochs_.heard(news.epoch, now_ns, progress.pace.epochs);
+  if (says_step) steps_.heard(static_cast<double>(latest.step), now_ns, progress.pace.steps);
+  if (latest.epoch >= 0 && (says_step || current_epoch >= 0)) {
+    epochs_.heard(latest.epoch, now_ns, progress.pace.epochs);
   }
   return any || says_step;
 }
@@ -108,7 +108,7 @@ bool ProgressSum::take_rank(std::string_view words) {
     if (name == "data_s") read_amount(value, said.data_s);
   }
   if (rank < 0 || ranks <= rank) return false;
-  if (ranks > kRanksMax) return true;
+  if (ranks > base::reports::kRanksMax) return true;
   said.rank = static_cast<int32_t>(rank);
   said.ranks = static_cast<int32_t>(ranks);
   std::vector<RankTimes>& known = progress.ranks;
@@ -139,9 +139,9 @@ void ProgressSum::take(std::string_view line, base::TimeNs now_ns) {
     acknowledged = true;
   } else if (verb == "end") {
     ended = true;
-    if (rest == " done" && progress.news.epochs >= 0) {
-      progress.news.epoch = progress.news.epochs;
-      epochs_.heard(progress.news.epoch, now_ns, progress.pace.epochs);
+    if (rest == " done" && progress.latest.epochs >= 0) {
+      progress.latest.epoch = progress.latest.epochs;
+      epochs_.heard(progress.latest.epoch, now_ns, progress.pace.epochs);
     }
   } else if (verb == "rank") {
     understood = take_rank(rest);

@@ -15,13 +15,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   LineCutter cutter;
   for (const char& c : text) cutter.feed({&c, 1}, pieces);
   GOBAN_CHECK(whole.lines == pieces.lines && whole.refused == pieces.refused);
-  const auto& news = whole.progress.news;
-  for (const double value : {news.epoch, news.epochs, news.samples_per_s}) {
+  const auto& latest = whole.progress.latest;
+  for (const double value : {latest.epoch, latest.epochs, latest.samples_per_s}) {
     GOBAN_CHECK(std::isfinite(value) && value >= -1 && value <= 1e15);
   }
-  GOBAN_CHECK(std::isfinite(news.loss) && news.step >= -1 && news.steps >= -1);
+  GOBAN_CHECK(std::isfinite(latest.loss) && latest.step >= -1 && latest.steps >= -1);
   // What is kept of it can be read again.
-  const auto again = goban::live::engine::local::parse_progress(to_text(whole.progress), "kept");
+  const auto again = goban::live::engine::local::parse_progress(
+      goban::live::engine::local::to_text(whole.progress), "kept");
   GOBAN_CHECK(again && *again == whole.progress);
   return 0;
 }

@@ -24,13 +24,13 @@ TEST(ProgressLines, StepsSayHowMuchOfTheEpochsIsDone) {
       "progress epoch=1 epochs=20 step=120 steps=4800 loss=0.31 samples_per_s=480 eta_s=9\n");
   EXPECT_EQ(sum.lines, 2);
   EXPECT_EQ(sum.refused, 0);
-  const ProgressNews& news = sum.progress.news;
-  EXPECT_DOUBLE_EQ(news.epoch, 0.5);
-  EXPECT_DOUBLE_EQ(news.epochs, 20);
-  EXPECT_EQ(news.step, 120);
-  EXPECT_EQ(news.steps, 4800);
-  EXPECT_DOUBLE_EQ(news.loss, 0.31);
-  EXPECT_DOUBLE_EQ(news.samples_per_s, 480);
+  const ProgressReport& latest = sum.progress.latest;
+  EXPECT_DOUBLE_EQ(latest.epoch, 0.5);
+  EXPECT_DOUBLE_EQ(latest.epochs, 20);
+  EXPECT_EQ(latest.step, 120);
+  EXPECT_EQ(latest.steps, 4800);
+  EXPECT_DOUBLE_EQ(latest.loss, 0.31);
+  EXPECT_DOUBLE_EQ(latest.samples_per_s, 480);
 }
 
 TEST(ProgressLines, TheLastLineOfARankCountsAndARankOfNoneIsRefused) {
@@ -91,20 +91,20 @@ TEST(ProgressLines, EpochsHaveAPaceWithoutSteps) {
 }
 
 TEST(ProgressLines, TheStallIsPerCent) {
-  EXPECT_DOUBLE_EQ(sum_of("progress input_stall_pct=12.5\n").progress.news.input_stall_pct, 12.5);
-  EXPECT_DOUBLE_EQ(sum_of("progress input_stall_pct=101\n").progress.news.input_stall_pct, -1);
+  EXPECT_DOUBLE_EQ(sum_of("progress input_stall_pct=12.5\n").progress.latest.input_stall_pct, 12.5);
+  EXPECT_DOUBLE_EQ(sum_of("progress input_stall_pct=101\n").progress.latest.input_stall_pct, -1);
 }
 
 TEST(ProgressLines, WithoutStepsTheEpochInProgressIsNotDone) {
-  EXPECT_DOUBLE_EQ(sum_of("progress epoch=3 epochs=10\n").progress.news.epoch, 2);
-  EXPECT_DOUBLE_EQ(sum_of("progress epoch=3 epochs=10\nend done\n").progress.news.epoch, 10);
-  EXPECT_DOUBLE_EQ(sum_of("progress epoch=3 epochs=10\nend failed\n").progress.news.epoch, 2);
+  EXPECT_DOUBLE_EQ(sum_of("progress epoch=3 epochs=10\n").progress.latest.epoch, 2);
+  EXPECT_DOUBLE_EQ(sum_of("progress epoch=3 epochs=10\nend done\n").progress.latest.epoch, 10);
+  EXPECT_DOUBLE_EQ(sum_of("progress epoch=3 epochs=10\nend failed\n").progress.latest.epoch, 2);
 }
 
 TEST(ProgressLines, WhatIsNotSaidStaysAsItWas) {
   const auto sum = sum_of("progress epoch=2 epochs=4 loss=1\nprogress loss=0.5\n");
-  EXPECT_DOUBLE_EQ(sum.progress.news.epoch, 1);
-  EXPECT_DOUBLE_EQ(sum.progress.news.loss, 0.5);
+  EXPECT_DOUBLE_EQ(sum.progress.latest.epoch, 1);
+  EXPECT_DOUBLE_EQ(sum.progress.latest.loss, 0.5);
 }
 
 TEST(ProgressLines, WrongNumbersAndUnknownLinesChangeNothing) {
@@ -137,7 +137,7 @@ TEST(ProgressLines, ALineWithoutEndTakesNoMemory) {
   for (int i = 0; i < 10; ++i) cutter.feed(junk, sum);
   cutter.feed("\nprogress step=1 steps=2\n", sum);
   EXPECT_EQ(sum.refused, 1);
-  EXPECT_EQ(sum.progress.news.step, 1);
+  EXPECT_EQ(sum.progress.latest.step, 1);
 }
 
 /// A client at the end of a socket.
@@ -196,7 +196,7 @@ TEST(ProgressListener, AFloodWaitsAndOthersAreHeard) {
   EXPECT_LE(listener->sum().refused, 2 * ProgressListener::kBytesPerSecond / 1000);
   EXPECT_GT(honest.say("progress step=5 steps=10\n"), 0);
   serve(*listener, 2);
-  EXPECT_EQ(listener->sum().progress.news.step, 5);
+  EXPECT_EQ(listener->sum().progress.latest.step, 5);
   listener->tell("stop reason=preempted left_s=30\n");
   EXPECT_EQ(honest.hear(), "stop reason=preempted left_s=30\n");
   std::filesystem::remove_all(*folder);
@@ -209,9 +209,9 @@ TEST(Progress, GoesFromTheJobToReportsAndAStopIsAcknowledged) {
   auto order = runs.job(1, "#!/bin/sh\nexec python3 '" + client + "' 1000\n");
   order.spec.stop.lead_ns = 10 * base::kSecond;
   runs.engine().launch(order);
-  const auto news = runs.wait_for(order.run, ReportKind::Progress).back().progress;
-  EXPECT_GE(news.step, 0);
-  EXPECT_EQ(news.steps, 1000);
+  const auto latest = runs.wait_for(order.run, ReportKind::Progress).back().progress;
+  EXPECT_GE(latest.step, 0);
+  EXPECT_EQ(latest.steps, 1000);
   runs.restart();  // a new daemon hears of it, too
   runs.engine().resume(order);
   EXPECT_EQ(runs.wait_for(order.run, ReportKind::Progress).back().progress.steps, 1000);

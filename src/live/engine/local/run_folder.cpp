@@ -80,12 +80,6 @@ bool remove_payload(const std::string& state, const std::string& name) {
   return true;
 }
 
-bool is_shut_out(const std::string& state, uint64_t epoch) {
-  if (epoch == 0) return false;
-  const auto now = journal::read_epoch(state + "/journal");
-  return now && *now > epoch;
-}
-
 std::vector<RankTimes> rank_times(const std::string& state, RunId run) {
   const std::string file = RunFolder(state, run).file("progress");
   const auto text = base::read_small_file(file);
@@ -143,7 +137,7 @@ base::Status RunFolder::check_epoch() const {
   const auto text = base::read_small_file(file("order"));
   if (!text) return base::failure(text.error());
   const auto order = parse_order(*text, file("order"));
-  if (!order || !is_shut_out(state(), order->epoch)) return {};
+  if (!order || !journal::is_shut_out(state(), order->epoch)) return {};
   return base::failed(path_ + ": another daemon has taken over from the one that ordered it");
 }
 

@@ -85,8 +85,6 @@ void remove_runs(const std::string& state, core::model::JobId job);
 /// Removes a payload; names that are none are ignored. False: a back-up copies payloads now (it has
 /// a lock on their folder), so try again later.
 [[nodiscard]] bool remove_payload(const std::string& state, const std::string& name);
-/// A later daemon than the one of this epoch works on the state folder. 0 is never shut out.
-[[nodiscard]] bool is_shut_out(const std::string& state, uint64_t epoch);
 /// What the ranks of a run said of their time so far, as its supervisor kept it last.
 [[nodiscard]] std::vector<RankTimes> rank_times(const std::string& state, RunId run);
 /// The socket of a running interactive job's terminal, as its user can reach it; empty if none.

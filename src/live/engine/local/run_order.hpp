@@ -1,5 +1,6 @@
 // What passes between engine and supervisor as files: the order, the payload, that it runs, and how
-// it ended. JSON; an unknown field is ignored, so that a supervisor outlives an update.
+// it ended. JSON; an unknown field is ignored, so that a supervisor outlives an update. What runs
+// report has the field names of base/reports/run_reports_json.hpp.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,14 @@
 #include <vector>
 
 #include "base/gpus/gpu.hpp"
+#include "base/reports/run_reports.hpp"
 #include "base/result.hpp"
 #include "live/engine.hpp"
 
 namespace goban::live::engine::local {
 
 using base::TimeNs;
+using base::reports::RunProgress;
 
 /// All that a supervisor needs.
 struct RunOrder {
@@ -46,18 +49,6 @@ struct RunningNote {
   int64_t pid = 0;
   TimeNs started_ns = 0;  ///< since 1970
   std::string cgroup{};   ///< empty: none
-};
-
-/// Ranks of a run whose times are kept; of a run with more nothing is.
-inline constexpr int32_t kRanksMax = 64;
-
-/// The last that a job said of itself.
-struct RunProgress {
-  ProgressNews news{};
-  int64_t checkpoint_step = -1;    ///< a checkpoint as of this step is safe; -1 = none
-  std::vector<RankTimes> ranks{};  ///< by rank
-  RunPace pace{};
-  friend bool operator==(const RunProgress&, const RunProgress&) = default;
 };
 
 /// Written by the supervisor when nothing of the run is left.

@@ -20,7 +20,7 @@ class StatusFile {
   [[nodiscard]] bool has_folder() const;
 
  private:
-  static constexpr size_t kBytes = 8192;
+  static constexpr size_t kBytes = 16384;  ///< enough for the times of all ranks
   std::string path_{};
   base::Descriptor folder_{};
   base::Descriptor file_{};

@@ -35,6 +35,26 @@ TEST_F(StatusFiles, MayBeWrittenAgain) {
   }
 }
 
+TEST_F(StatusFiles, HoldTheTimesOfAllRanks) {
+  auto file = StatusFile::reserve(folder);
+  ASSERT_TRUE(file);
+  RunStatus status{.exit_code = 1};
+  for (int32_t rank = 0; rank < base::reports::kRanksMax; ++rank) {
+    status.progress.ranks.push_back({.rank = rank,
+                                     .ranks = base::reports::kRanksMax,
+                                     .steps = 999'999'999'999'999,
+                                     .busy_s = 1e6 / 3,
+                                     .wait_s = 2e6 / 3,
+                                     .data_s = 1e5 / 3});
+  }
+  ASSERT_TRUE(file->write(status));
+  const auto text = base::read_small_file(folder + "/status");
+  ASSERT_TRUE(text);
+  const auto again = parse_status(*text, "status");
+  ASSERT_TRUE(again) << again.error().text();
+  EXPECT_EQ(again->progress, status.progress);
+}
+
 TEST_F(StatusFiles, OfARemovedFolderDoNotTouchTheOneThatHasItsName) {
   auto old = StatusFile::reserve(folder);
   ASSERT_TRUE(old);

@@ -304,11 +304,11 @@ double SupervisedRun::cpu_s() const {
 }
 
 void SupervisedRun::note_busy(TimeNs now, double cpu_s) {
-  ProgressNews& news = progress_->sum().progress.news;
-  if (news.epoch >= 0 || now < next_busy_ns_) return;
+  ProgressReport& latest = progress_->sum().progress.latest;
+  if (latest.epoch >= 0 || now < next_busy_ns_) return;
   next_busy_ns_ = now + kBusyEvery;
   const double busy_s = meter_->busy_s(cpu_s);
-  if (busy_s >= 0) news.busy_s = busy_s;
+  if (busy_s >= 0) latest.busy_s = busy_s;
 }
 
 void SupervisedRun::sample() {

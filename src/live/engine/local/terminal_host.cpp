@@ -65,7 +65,7 @@ void TerminalHost::read_terminal() {
     master_.reset();  // everyone who had it open is gone
     return;
   }
-  append_frames(to_client_, FrameType::Data, {buffer.data(), static_cast<size_t>(count)});
+  terminal::append_frames(to_client_, FrameType::Data, {buffer.data(), static_cast<size_t>(count)});
   FrameReader kept;
   FrameType type{};
   std::string text;
@@ -92,7 +92,7 @@ void TerminalHost::take_client(base::TimeNs now_ns) {
   if (!next) return;
   if (client_) {
     std::string text;
-    append_frames(text, FrameType::Data, "somebody else is attached to this job\r\n");
+    terminal::append_frames(text, FrameType::Data, "somebody else is attached to this job\r\n");
     static_cast<void>(::send(next.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
     return;
   }
@@ -126,7 +126,7 @@ void TerminalHost::read_client(base::TimeNs now_ns) {
       return;
     }
     if (type == FrameType::Window && master_) {
-      const WindowSize size = window_of(text);
+      const WindowSize size = terminal::window_of(text);
       const winsize window{size.rows, size.columns, 0, 0};
       ::ioctl(master_.get(), TIOCSWINSZ, &window);
     }
@@ -149,7 +149,7 @@ void TerminalHost::finish(int exit_code, int first_client_ms) {
   for (int i = 0; i < kReadsMax && master_; ++i) read_terminal();
   pollfd first{listening_.get(), POLLIN, 0};
   if (!had_client_ && ::poll(&first, 1, first_client_ms) > 0) take_client(0);
-  append_frames(to_client_, FrameType::Exit, fmt::format("{}", exit_code));
+  terminal::append_frames(to_client_, FrameType::Exit, fmt::format("{}", exit_code));
   constexpr int kWait_ms = 1000;
   pollfd wait{client_.get(), POLLOUT, 0};
   while (client_ && !to_client_.empty() && ::poll(&wait, 1, kWait_ms) > 0) write_client(0);

@@ -7,10 +7,14 @@
 
 #include "base/files.hpp"
 #include "base/time.hpp"
-#include "live/engine/local/terminal_wire.hpp"
 #include "live/job/job_spec.hpp"
+#include "live/terminal/terminal_wire.hpp"
 
 namespace goban::live::engine::local {
+
+using terminal::FrameReader;
+using terminal::FrameType;
+using terminal::WindowSize;
 
 class TerminalHost {
  public:

@@ -7,11 +7,20 @@
 #include <unistd.h>
 
 #include "live/engine/local/progress_listener.hpp"
-#include "live/engine/local/terminal_client.hpp"
 #include "live/engine/local/test_runs.hpp"
+#include "live/terminal/terminal_client.hpp"
 
 namespace goban::live::engine::local {
 namespace {
+
+using terminal::append_frames;
+using terminal::FrameReader;
+using terminal::FrameType;
+using terminal::TerminalClient;
+using terminal::TerminalEnd;
+using terminal::window_frame;
+using terminal::window_of;
+using terminal::WindowSize;
 
 LaunchOrder interactive(const TestRuns& runs, const std::string& script) {
   auto order = runs.job(1, script);

@@ -19,25 +19,22 @@
 #include <nlohmann/json.hpp>
 
 #include "base/date_time.hpp"
+#include "base/json_fields.hpp"
 #include "base/number.hpp"
 #include "site/records/record_format.hpp"
 
 namespace goban::site::records {
 namespace {
 
+using base::text_of;
 using base::TimeNs;
 using nlohmann::json;
 
+/// A member of an object; null where there is none.
 const json& member(const json& object, const char* key) {
   static const json nothing;
-  if (!object.is_object()) return nothing;
-  const auto found = object.find(key);
-  return found == object.end() ? nothing : *found;
-}
-
-std::string text_of(const json& object, const char* key) {
-  const json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : std::string();
+  const json* found = base::find_member(object, key);
+  return found == nullptr ? nothing : *found;
 }
 
 int64_t whole_of(const json& object, const char* key, int64_t missing) {

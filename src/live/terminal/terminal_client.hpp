@@ -6,9 +6,9 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
-#include "live/engine/local/terminal_wire.hpp"
+#include "live/terminal/terminal_wire.hpp"
 
-namespace goban::live::engine::local {
+namespace goban::live::terminal {
 
 /// How a visit to a job's terminal ended.
 struct TerminalEnd {
@@ -47,4 +47,4 @@ class TerminalClient {
   bool escaped_ = false;  ///< the last key was kEscape
 };
 
-}  // namespace goban::live::engine::local
+}  // namespace goban::live::terminal

@@ -1,4 +1,4 @@
-#include "live/engine/local/terminal_client.hpp"
+#include "live/terminal/terminal_client.hpp"
 
 #include <array>
 #include <cerrno>
@@ -13,7 +13,7 @@
 
 #include "base/number.hpp"
 
-namespace goban::live::engine::local {
+namespace goban::live::terminal {
 namespace {
 
 /// Keys go to the job one by one, unseen by our own terminal, until it is destroyed.
@@ -139,4 +139,4 @@ base::Result<TerminalEnd> TerminalClient::run(int in, int out,
   }
 }
 
-}  // namespace goban::live::engine::local
+}  // namespace goban::live::terminal

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace goban::live::engine::local {
+namespace goban::live::terminal {
 
 enum class FrameType : char { Data = 'd', Window = 'w', Exit = 'x', Leave = 'l' };
 
@@ -72,4 +72,4 @@ class FrameReader {
   std::string bytes_;
 };
 
-}  // namespace goban::live::engine::local
+}  // namespace goban::live::terminal

@@ -1,0 +1,94 @@
+// The decision core of a live site: events in, decisions out. Owns the core and all that is
+// configured, measured or named for it.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/json_fields.hpp"
+#include "core/scheduler/core.hpp"
+#include "live/controller/applications.hpp"
+#include "live/controller/decision_text.hpp"
+#include "live/controller/input.hpp"
+#include "live/controller/job_book.hpp"
+#include "live/controller/observer.hpp"
+#include "live/controller/site.hpp"
+
+namespace goban::live::controller {
+
+class DecisionCore {
+ public:
+  using Actions = std::vector<core::model::Action>;
+
+  /// `progress` outlives this.
+  DecisionCore(Site site, const core::model::ReportedProgress& progress);
+
+  /// Takes an event. Returns what the event itself forces.
+  Actions apply(const core::model::Event& event);
+  /// The job waits from now on.
+  Actions submit(const LiveJob& job, TimeNs at);
+  /// Decides. Returns the line of the journal.
+  std::string decide(TimeNs at);
+  /// Carries out a recorded decision. `compare`: decides first, to see whether that gives the line
+  /// `decided`; costs an image of the core. Returns false if it was compared and differs. Errors:
+  /// BadData if the decision cannot be carried out; the core is of no use then.
+  [[nodiscard]] base::Result<bool> redo(RecordedDecision recorded, std::string_view decided,
+                                        TimeNs at, bool compare);
+  /// Of decide() or redo(), whichever was last.
+  [[nodiscard]] Actions last_actions() const { return core_->last_decision().actions; }
+  /// Jobs whose neighbours or power limits changed since the last call.
+  [[nodiscard]] std::vector<JobId> take_disturbed();
+  /// Breakages are of interest to the simulator alone.
+  void drop_broken() { (void)core_->take_broken(); }
+
+  [[nodiscard]] bool knows(JobId job) const { return core_->state().is_active(job); }
+  /// The core knows the job, and the job has no GPUs.
+  [[nodiscard]] bool has_waiting(JobId job) const;
+  /// Another running job holds some of the GPUs of this one.
+  [[nodiscard]] bool has_neighbours(JobId job) const;
+  /// The power limit of a GPU now: a number of the power model's, -1 = none.
+  [[nodiscard]] int8_t cap_of(GpuId gpu) const;
+  [[nodiscard]] bool caps_power() const { return caps_power_; }
+  /// Of a job that the core knows: what observed progress is compared with.
+  [[nodiscard]] Standing standing_of(const LiveJob& job) const;
+  [[nodiscard]] const core::model::JobRequest& request_of(JobId job) const;
+
+  [[nodiscard]] const core::scheduler::Core& core() const { return *core_; }
+  [[nodiscard]] const core::scheduler::State& state() const { return core_->state(); }
+  [[nodiscard]] const Site& site() const { return site_; }
+  [[nodiscard]] const Applications& applications() const { return applications_; }
+  /// SHA-256 of the score table that the site was configured with.
+  [[nodiscard]] const std::string& configured_scores() const { return configured_scores_; }
+
+  /// Measured scores count from now on, unless they were measured for another configuration.
+  void take(const ScoresMeasured& scores);
+
+  /// Adds the fields `names`, `scores` and `core` to a snapshot.
+  void write(nlohmann::json& snapshot) const;
+  /// Numbers of here for those of a snapshot.
+  struct Names {
+    Applications::Renumbering applications{};
+    core::scheduler::PeopleNumbers people{};
+  };
+  [[nodiscard]] Names read_names(base::FieldReader& snapshot);
+  /// Reads `scores` and `core`. Errors: BadData if they do not fit the site or the policies.
+  [[nodiscard]] base::Status restore(base::FieldReader& snapshot, const Names& names);
+
+ private:
+  void make_core();
+  /// Derives the reason of a recorded placement.
+  void fill_reason(JobId job, core::model::Allocation& allocation) const;
+
+  const core::model::ReportedProgress& progress_;
+  Site site_;
+  std::string configured_scores_;
+  std::string measured_scores_;  ///< the table that counts instead; empty = none
+  base::NameTable models_;
+  Applications applications_;
+  std::unique_ptr<core::scheduler::Core> core_;
+  bool caps_power_ = false;  ///< the policy limits power
+};
+
+}  // namespace goban::live::controller

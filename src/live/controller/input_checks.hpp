@@ -1,0 +1,42 @@
+// Why an input cannot be taken: asked before it is written to the journal. Pure.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/scheduler/state.hpp"
+#include "live/controller/input.hpp"
+#include "live/controller/job_book.hpp"
+#include "live/controller/site.hpp"
+
+namespace goban::live::controller {
+
+/// What of a controller the checks look at.
+struct CheckFacts {
+  const Site& site;
+  const JobBook& book;
+  const core::scheduler::State& core;
+  const std::map<NodeId, std::string>& drained;
+  const std::set<NodeId>& down;
+  const std::map<uint32_t, size_t>& unfinished;  ///< jobs by the user id of their owner
+  TimeNs now_ns = 0;
+};
+
+/// Errors: BadData if what is asked for is wrong in itself; Failed if it cannot be now.
+[[nodiscard]] base::Status check_input(const Input& input, const CheckFacts& facts);
+
+[[nodiscard]] base::Status check_scores(const ScoresMeasured& scores, const Site& site);
+
+// Reservations (reservation_checks.cpp).
+/// The nodes that a reservation would get: those it names, or the first ones that can be promised.
+/// Errors: why it cannot have them.
+[[nodiscard]] base::Result<std::vector<NodeId>> choose_nodes(const Reserve& reserve,
+                                                             const CheckFacts& facts);
+/// A job may use the reservation that it names.
+[[nodiscard]] base::Status check_reservation_use(const job::JobSpec& spec, const Site& site,
+                                                 const JobBook& book);
+[[nodiscard]] base::Status check_cancel(const JobBook& book, const CancelReservation& cancel);
+
+}  // namespace goban::live::controller

@@ -1,0 +1,219 @@
+#include "live/controller/runs.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "live/controller/id_fields.hpp"
+
+namespace goban::live::controller {
+
+namespace {
+
+bool meet(const std::vector<GpuId>& some, const std::vector<GpuId>& others) {
+  return std::ranges::any_of(
+      some, [&](GpuId gpu) { return std::ranges::find(others, gpu) != others.end(); });
+}
+
+void add_usage(RunUsage& sum, const RunUsage& more) {
+  if (more.cpu_s >= 0) sum.cpu_s = std::max(sum.cpu_s, 0.0) + more.cpu_s;
+  if (more.energy_j >= 0) sum.energy_j = std::max(sum.energy_j, 0.0) + more.energy_j;
+  sum.mem_bytes_max = std::max(sum.mem_bytes_max, more.mem_bytes_max);
+  sum.gpu_mem_bytes_max = std::max(sum.gpu_mem_bytes_max, more.gpu_mem_bytes_max);
+  if (more.gpu_util_pct >= 0) sum.gpu_util_pct = more.gpu_util_pct;
+  if (more.memory_busy_pct >= 0) sum.memory_busy_pct = more.memory_busy_pct;
+  if (more.dram_util_pct >= 0) sum.dram_util_pct = more.dram_util_pct;
+  if (more.fu_util_pct >= 0) sum.fu_util_pct = more.fu_util_pct;
+}
+
+}  // namespace
+
+LiveRun* Runs::find(RunId run) {
+  const auto found = book_.runs.find(run);
+  return found == book_.runs.end() ? nullptr : &found->second;
+}
+
+LiveRun* Runs::current(const LiveJob& job) { return find({.job = job.job, .run = job.runs}); }
+
+JobStage Runs::stage_of(const LiveJob& job, bool waits) const {
+  JobStage stage = JobStage::Waiting;
+  if (!waits) stage = job.stage == JobStage::Depends ? JobStage::Depends : JobStage::Held;
+  for (auto run = book_.runs.lower_bound({.job = job.job, .run = 0});
+       run != book_.runs.end() && run->first.job == job.job; ++run) {
+    switch (run->second.stage) {
+      case LiveRun::Stage::Pending:
+      case LiveRun::Stage::Ordered:
+        if (stage != JobStage::Stopping) stage = JobStage::Starting;
+        break;
+      case LiveRun::Stage::Running:
+        stage = JobStage::Running;
+        break;
+      case LiveRun::Stage::Stopping:
+        stage = JobStage::Stopping;
+        break;
+    }
+  }
+  return stage;
+}
+
+void Runs::begin(LiveJob& job, const core::model::Allocation& allocation, bool shares, TimeNs at) {
+  ++job.runs;
+  LiveRun run{.run = {.job = job.job, .run = job.runs}, .gpus = allocation.gpus, .ordered_ns = at};
+  job.gpus = allocation.gpus;
+  job.why = allocation.reason;
+  job.shares = allocation.reason.prediction != 0;
+  job.run_start_ns = -1;
+  limited_.erase(job.job);
+  if (shares) mark_neighbours(run);
+  book_.runs.emplace(run.run, std::move(run));
+}
+
+void Runs::mark_neighbours(LiveRun& run) {
+  for (auto& [id, other] : book_.runs) {
+    if (other.stage == LiveRun::Stage::Stopping || id.job == run.run.job) continue;
+    const bool shared = meet(other.gpus, run.gpus);
+    run.shared = run.shared || shared;
+    other.shared = other.shared || shared;
+  }
+}
+
+bool Runs::gpus_are_left(const LiveRun& run) const {
+  return std::ranges::none_of(book_.runs, [&](const auto& each) {
+    const LiveRun& other = each.second;
+    if (other.run == run.run || other.stage == LiveRun::Stage::Pending) return false;
+    if (other.run.job == run.run.job) return true;
+    return other.stage == LiveRun::Stage::Stopping && meet(other.gpus, run.gpus);
+  });
+}
+
+LaunchOrder Runs::launch_order(const LiveRun& run) const {
+  const LiveJob& job = book_.jobs.at(run.run.job);
+  LaunchOrder order{.run = run.run,
+                    .spec = job.spec,
+                    .gpus = run.gpus,
+                    .shares = job.shares,
+                    .restarts = run.run.run - 1};
+  for (const GpuId gpu : run.gpus) {
+    const NodeId node = cluster_.node_of(gpu);
+    auto part = std::ranges::find(order.parts, node, &NodePart::node);
+    if (part == order.parts.end()) part = order.parts.insert(part, {.node = node});
+    part->gpus.push_back(static_cast<int32_t>(gpu.value - cluster_.node(node).first_gpu));
+  }
+  return order;
+}
+
+std::vector<JobId> Runs::launch_pending(TimeNs at) {
+  std::vector<JobId> jobs;
+  for (auto& [id, run] : book_.runs) {
+    if (run.stage != LiveRun::Stage::Pending || !gpus_are_left(run)) continue;
+    run.stage = LiveRun::Stage::Ordered;
+    run.ordered_ns = at;
+    orders_.emplace_back(LaunchRun{launch_order(run)});
+    jobs.push_back(id.job);
+  }
+  return jobs;
+}
+
+bool Runs::drop_pending(LiveJob& job) {
+  const LiveRun* next = current(job);
+  if (next == nullptr || next->stage != LiveRun::Stage::Pending) return false;
+  book_.runs.erase(next->run);
+  --job.runs;
+  return true;
+}
+
+void Runs::stop(LiveJob& job, StopReason reason) {
+  if (drop_pending(job)) return;
+  LiveRun* run = current(job);
+  if (run == nullptr) return;
+  if (run->stage != LiveRun::Stage::Stopping) {
+    run->stage = LiveRun::Stage::Stopping;
+    run->stop = reason;
+    orders_.emplace_back(StopRun{.run = run->run, .reason = reason});
+  } else if (run->stop == StopReason::Preempted ||
+             (run->stop == StopReason::Broken && reason != StopReason::Preempted)) {
+    run->stop = reason;
+  }
+}
+
+void Runs::started(LiveJob& job, LiveRun& run, TimeNs at) {
+  if (run.stage == LiveRun::Stage::Ordered) run.stage = LiveRun::Stage::Running;
+  if (run.started_ns < 0) run.started_ns = at;
+  if (run.run.run != job.runs || job.run_start_ns >= 0) return;
+  job.run_start_ns = at;
+  if (job.spec.walltime_limit_ns > 0) limited_.insert(job.job);
+}
+
+LiveRun Runs::end(LiveJob& job, RunId id, const Report& report, TimeNs at) {
+  LiveRun run = std::move(book_.runs.extract(id).mapped());
+  job.past.push_back({.run = id.run,
+                      .start_ns = run.started_ns,
+                      .end_ns = at,
+                      .gpus = run.gpus,
+                      .usage = report.usage,
+                      .ranks = report.ranks,
+                      .pace = report.pace,
+                      .shared = run.shared});
+  if (run.started_ns >= 0) job.held_ns += at - run.started_ns;
+  add_usage(job.usage, report.usage);
+  if (id.run == job.runs) {
+    job.run_start_ns = -1;
+    limited_.erase(job.job);
+  }
+  return run;
+}
+
+TimeNs walltime_end_ns(const LiveJob& job) {
+  if (job.spec.walltime_limit_ns == 0 || job.run_start_ns < 0) return base::kNever;
+  return base::add_saturating(job.run_start_ns,
+                              std::max<TimeNs>(job.spec.walltime_limit_ns - job.held_ns, 0));
+}
+
+std::vector<JobId> Runs::over_limit(TimeNs at) const {
+  std::vector<JobId> found;
+  for (const JobId id : limited_) {
+    const LiveJob* job = book_.find(id);
+    const bool runs = job != nullptr && job->stage == JobStage::Running;
+    if (runs && at >= walltime_end_ns(*job)) found.push_back(id);
+  }
+  return found;
+}
+
+TimeNs Runs::next_limit_ns() const {
+  TimeNs next = base::kNever;
+  for (const JobId id : limited_) {
+    const LiveJob* job = book_.find(id);
+    const bool runs = job != nullptr && job->stage == JobStage::Running;
+    if (runs) next = std::min(next, walltime_end_ns(*job));
+  }
+  return next;
+}
+
+std::vector<LaunchOrder> Runs::launched() const {
+  std::vector<LaunchOrder> found;
+  for (const auto& [id, run] : book_.runs) {
+    const bool was_launched =
+        run.stage == LiveRun::Stage::Running || run.stage == LiveRun::Stage::Stopping;
+    if (was_launched) found.push_back(launch_order(run));
+  }
+  return found;
+}
+
+std::vector<Order> Runs::unanswered() const {
+  std::vector<Order> found;
+  for (const auto& [id, run] : book_.runs) {
+    if (run.stage == LiveRun::Stage::Ordered) {
+      found.emplace_back(LaunchRun{launch_order(run)});
+    } else if (run.stage == LiveRun::Stage::Stopping) {
+      found.emplace_back(StopRun{.run = id, .reason = run.stop});
+    }
+  }
+  return found;
+}
+
+void Runs::write(nlohmann::json& snapshot) const { snapshot["watched"] = numbers_of(limited_); }
+
+void Runs::read(base::FieldReader& snapshot) {
+  read_ids(snapshot, "watched", limited_, book_.next_job);
+}
+
+}  // namespace goban::live::controller

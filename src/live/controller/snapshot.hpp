@@ -1,0 +1,29 @@
+// Snapshots: the whole state of a controller as one line of JSON, and back.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "live/controller/nodes.hpp"
+
+namespace goban::live::controller {
+
+/// The parts of a controller that a snapshot holds.
+struct SnapshotParts {
+  TimeNs& clock_ns;
+  TimeNs& next_forget_ns;
+  JobBook& book;
+  DecisionCore& core;
+  PowerLimits& limits;
+  Observation& observation;
+  Runs& runs;
+  Jobs& jobs;
+  Nodes& nodes;
+};
+
+[[nodiscard]] std::string write_snapshot(const SnapshotParts& parts);
+/// Into parts that are new. Errors: BadData if the snapshot is of another cluster or a newer
+/// version, or does not fit the policies.
+[[nodiscard]] base::Status read_snapshot(std::string_view text, const SnapshotParts& parts);
+
+}  // namespace goban::live::controller

@@ -1,0 +1,22 @@
+// The local engine as a row of the table of engines.
+#pragma once
+
+#include "live/engine_kind.hpp"
+
+namespace goban::live::engine::local {
+
+[[nodiscard]] base::Result<EngineParts> make_local(const EngineSetup& setup);
+/// `goban supervise FOLDER`. Errors: Usage if the path is not absolute.
+[[nodiscard]] base::Result<int> supervise_folder(const std::string& folder);
+
+inline constexpr EngineKind kLocalKind = {
+    .name = "local",
+    .words = "runs jobs on this machine, each under a supervisor that outlives the daemon",
+    .make = make_local,
+    .helper = {.command = "supervise",
+               .words = "Runs the job of a run folder; started by the daemon, not by people",
+               .argument = "folder",
+               .argument_words = "Run folder, as an absolute path",
+               .run = supervise_folder}};
+
+}  // namespace goban::live::engine::local
