@@ -83,6 +83,8 @@ set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/fft_conv.cpp TARGET_DIREC
 # The root of a vector needs no errno. No fused multiply-add: the same bits on every processor.
 set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/adam_kernel.cpp TARGET_DIRECTORY goban_train_mesh
   PROPERTY COMPILE_OPTIONS -O3 -fno-math-errno -ffp-contract=off)
+set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/train/mesh/adam_kernel.cpp TARGET_DIRECTORY goban_train_mesh
+  PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # which were compiled with errno
 goban_library(train/data TEST_LIBS ZLIB::ZLIB)
 goban_library(train/trainer LIBS nlohmann_json::nlohmann_json TEST_LIBS ${mesh_test_libs}
   PRECOMPILED goban_train)

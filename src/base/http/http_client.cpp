@@ -89,9 +89,8 @@ std::string problem_of(HttpFailure failure, CURLcode code, const HttpCall& call,
 }
 
 bool may_pass(const HttpAnswer& answer) {
-  return answer.failure != HttpFailure::Stopped &&
-         (answer.status == 0 || answer.status == kTooManyRequests ||
-          answer.status >= kServerErrors);
+  if (answer.failure != HttpFailure::None) return answer.failure != HttpFailure::Stopped;
+  return answer.status == kTooManyRequests || answer.status >= kServerErrors;
 }
 
 void set_body(CURL* curl, const HttpCall& call) {
@@ -176,8 +175,8 @@ HttpAnswer HttpClient::send(const HttpCall& call) {
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   curl_slist_free_all(headers);
   HttpAnswer& answer = transfer.answer;
+  answer.status = static_cast<int>(status_of(curl));
   if (code == CURLE_OK) {
-    answer.status = static_cast<int>(status_of(curl));
     curl_off_t wait_s = 0;
     curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &wait_s);
     answer.retry_after_s = wait_s;

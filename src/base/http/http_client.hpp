@@ -44,12 +44,14 @@ struct HttpCall {
 };
 
 struct HttpAnswer {
-  int status = 0;  ///< 0: there was none, `failure` and `problem` say why
-  HttpFailure failure = HttpFailure::None;
+  int status = 0;  ///< of its first line, even if the rest did not arrive; 0: there was none
+  HttpFailure failure = HttpFailure::None;  ///< why no complete answer came
   std::string body{};
   std::string problem{};      ///< "timed out after 60 s", "Could not resolve host: x", ...
   int64_t retry_after_s = 0;  ///< as the server asks; 0 = it did not
-  [[nodiscard]] bool fine() const { return status >= 200 && status < 300; }
+  [[nodiscard]] bool fine() const {
+    return failure == HttpFailure::None && status >= 200 && status < 300;
+  }
 };
 
 /// One connection, kept open between calls. One thread; make another client for another thread.

@@ -150,6 +150,21 @@ TEST(ApiClient, StreamsUntilToldToStop) {
   EXPECT_TRUE(client.stream("/v1/events", [](std::string_view) { return false; }));
 }
 
+// A follower of a log decides by the status whether the daemon was there before it went away.
+TEST(ApiClient, AStreamThatBreaksOffHadAStatus) {
+  CannedServer server("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n");
+  ApiClient client({.socket = server.path});
+  std::string all;
+  const base::Status done = client.stream("/v1/jobs/1/log", [&](std::string_view part) {
+    all += part;
+    return true;
+  });
+  ASSERT_FALSE(done.has_value());
+  EXPECT_EQ(done.error().message, server.path + ": answer was cut off");
+  EXPECT_EQ(all, "one\n");
+  EXPECT_EQ(client.last_status(), 200);
+}
+
 TEST(ApiClient, RefusedStreamsAreErrors) {
   CannedServer server(http("403 Forbidden", R"({"error":{"message":"not yours"}})"));
   ApiClient client({.socket = server.path});

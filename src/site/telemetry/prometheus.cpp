@@ -16,7 +16,6 @@ using series::Adapter;
 using series::Labels;
 using series::Role;
 
-constexpr long kHttpOk = 200;
 constexpr size_t kNodesMax = 1'000'000;
 
 std::string seconds_text(int64_t time_ms) {
@@ -160,7 +159,7 @@ class Session {
 
     constexpr std::string_view kKey = "\"version\":\"";
     const size_t at = answer.body.find(kKey);
-    if (answer.status != kHttpOk || at == std::string::npos) return;
+    if (!answer.fine() || at == std::string::npos) return;
     const size_t begin = at + kKey.size();
     report_.version = answer.body.substr(begin, answer.body.find('"', begin) - begin);
   }
@@ -182,7 +181,7 @@ class Session {
     ++report_.queries;
     std::vector<std::string> values;
     const QueryResponse response = read_texts(answer.body, values);
-    if (answer.status == kHttpOk && response.success) return values;
+    if (answer.fine() && response.success) return values;
     return base::failed(
         fmt::format("{} does not list its series: {}", base::http::without_password(options_.url),
                     reason(answer, response)),
@@ -331,7 +330,7 @@ class Session {
                   {"timeout", fmt::format("{:g}s", options_.http.timeout_s)}}));
     ++report_.queries;
     too_much_ = false;
-    if (answer.status == 0) {
+    if (answer.failure != base::http::HttpFailure::None) {
       too_much_ = answer.failure == base::http::HttpFailure::TooLarge ||
                   answer.failure == base::http::HttpFailure::TimedOut;
       return answer.problem;
@@ -340,15 +339,15 @@ class Session {
     for (const std::string& warning : response.warnings) {
       if (seen_warnings_.insert(warning).second) report_.warnings.push_back(warning);
     }
-    if (answer.status == kHttpOk && response.success) return {};
+    if (answer.fine() && response.success) return {};
     too_much_ = response.error_type == "timeout" ||
                 response.problem.find("too many samples") != std::string::npos;
     return reason(answer, response);
   }
 
   static std::string reason(const base::http::HttpAnswer& answer, const QueryResponse& response) {
-    if (answer.status == 0) return answer.problem;
-    if (answer.status != kHttpOk) {
+    if (answer.failure != base::http::HttpFailure::None) return answer.problem;
+    if (!answer.fine()) {
       return response.error_type.empty() ? fmt::format("HTTP {}", answer.status)
                                          : fmt::format("HTTP {}: {}: {}", answer.status,
                                                        response.error_type, response.problem);
