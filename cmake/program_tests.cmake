@@ -47,7 +47,7 @@ add_test(NAME install.pages COMMAND ${CMAKE_SOURCE_DIR}/tests/install_pages.sh
   ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR})
 goban_label(cli install.pages)
 
-foreach(check includes docs)
+foreach(check comments docs includes)
   goban_script_test(architecture.${check} tools tools/check_${check}.py)
   goban_script_test(architecture.${check}_selftest tools tools/check_${check}_test.py)
 endforeach()

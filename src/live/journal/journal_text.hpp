@@ -25,7 +25,7 @@ struct Generation {
   friend auto operator<=>(const Generation&, const Generation&) = default;
 };
 
-/// What decisions were made with, by name: policy, seed, digests of files (service/inputs.hpp).
+/// What decisions were made with, by name: policy, seed, digests of files (serve/daemon/made_with.hpp).
 using InputFacts = std::map<std::string, std::string>;
 
 /// The records of a journal from `from` on, counted from 0, were made with these.
