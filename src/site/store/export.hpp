@@ -25,7 +25,7 @@ struct NameOptions {
                                                                       const NameOptions& options);
 
 enum class ExportFormat : uint8_t {
-  Records,  ///< CSV of records_csv.hpp: nothing is lost
+  Records,  ///< CSV that records_csv.cpp reads: nothing is lost
   Swf,      ///< Standard Workload Format, with columns of GPUs
 };
 
