@@ -52,8 +52,9 @@ struct Output {
   int64_t offset = 0;  ///< of the next byte, in the job's file
   Status problem{};    ///< of writing
 
-  /// Whether to go on.
+  /// Whether to go on: not after a problem.
   bool take(std::string_view bytes) {
+    if (!problem) return false;
     problem = write_all(file, bytes);
     offset += static_cast<int64_t>(bytes.size());
     return problem.has_value() && !interrupted();

@@ -93,9 +93,18 @@ TEST_F(ExportTest, NamesAreHiddenUnlessTheyAreToBePlain) {
   EXPECT_THAT(export_as(ExportFormat::Swf, {}), StartsWith(";"));
   write_file(folder.path() + "/salt", "short");
   EXPECT_FALSE(open_pseudonyms(jobs, {.salt_file = folder.path() + "/salt"}));
-  std::string sums;
-  ASSERT_TRUE(export_sums(jobs, {}, [&sums](std::string_view text) { sums += text; }));
-  EXPECT_EQ(sums, "day,user,account,partition,resource_type,state,jobs,ran,gpu_h,node_h,wait_h\n");
+  const auto sums_as = [&](const NameOptions& options) {
+    std::string out;
+    auto names = open_pseudonyms(jobs, options);
+    EXPECT_TRUE(
+        export_sums(jobs, std::move(*names), [&out](std::string_view text) { out += text; }));
+    return out;
+  };
+  EXPECT_EQ(sums_as({.plain = true}),
+            "day,user,account,partition,resource_type,state,jobs,ran,gpu_h,node_h,wait_h\n"
+            "2020-09-13,ann,,,,UNKNOWN,1,1,0.0556,0.0000,0.0014\n"
+            "2020-09-13,ben,,,,UNKNOWN,1,1,0.0556,0.0000,0.0264\n");
+  EXPECT_THAT(sums_as({}), Not(HasSubstr("ann")));
 }
 
 }  // namespace

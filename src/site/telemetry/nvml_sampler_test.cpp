@@ -29,7 +29,7 @@ TEST_F(NvmlSampling, TheLibraryIsAskedFirst) {
        {"goban_gpu_utilization_percent{gpu=\"0\",uuid=\"GPU-a\"} 80\n",
         "goban_gpu_memory_used_bytes{gpu=\"0\",uuid=\"GPU-a\"} 1073741824\n",
         "goban_gpu_power_watts{gpu=\"1\",uuid=\"GPU-b\"} 700\n",
-        "goban_gpu_sm_clock_hertz{gpu=\"0\",uuid=\"GPU-a\"} 1980000000\n",
+        "goban_gpu_sm_clock_hertz{gpu=\"0\",uuid=\"GPU-a\"} 1.98e+09\n",
         "goban_gpu_processes{gpu=\"0\",uuid=\"GPU-a\"} 0\n",
         // The stand-in has no temperature, and its second GPU no clocks.
         "goban_gpu_not_available{gpu=\"0\",uuid=\"GPU-a\",metric=\"gpu_temperature\"} 1\n",

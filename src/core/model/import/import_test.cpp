@@ -290,7 +290,7 @@ TEST(KubernetesNodes, QuantitiesAndProblems) {
   EXPECT_EQ(error(corpus("kubernetes_nodes/bad_quantity.json")),
             "f: Node.status.allocatable.cpu: \"lots\" is no quantity (such as 64, 500m or 512Gi)");
   EXPECT_THAT(error(corpus("kubernetes_nodes/pods.json")), HasSubstr("items[0].kind: \"Pod\""));
-  EXPECT_THAT(error("[1, 2"), HasSubstr("f:1:7: this is not JSON: "));
+  EXPECT_THAT(error("[1, 2"), HasSubstr("f:1:6: this is not JSON: "));
   EXPECT_THAT(error("{}"), HasSubstr("no node is in it"));
 }
 
