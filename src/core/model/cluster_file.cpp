@@ -27,7 +27,8 @@ HostResources read_host(TableReader& table) {
   return host;
 }
 
-/// One file on its way to a Cluster. Every step may leave a problem and go on with a fallback.
+/// Converts one file to a Cluster. A step that finds a problem records it and continues with a
+/// fallback.
 class ClusterReader {
  public:
   ClusterReader(const base::ConfigValue& document, const std::string& file)
@@ -43,7 +44,7 @@ class ClusterReader {
     if (auto status = problems_.status(); !status) return base::failure(status.error());
     auto cluster = builder.build();
     if (!cluster) {
-      // The readers above leave nothing for this but a cluster without GPUs.
+      // The checks above leave only one possible error: a cluster without GPUs.
       base::Error error = cluster.error();
       error.place.file = file_;
       return base::failure(std::move(error));
@@ -95,7 +96,7 @@ class ClusterReader {
     return static_cast<uint32_t>(found - gpu_names_.begin());
   }
 
-  /// Names of one level must follow each other, and be given for every group or for none.
+  /// Checks of one level: the nodes of a name must be contiguous, and all groups or none are named.
   struct Groups {
     const char* level;
     std::set<std::string> seen;
@@ -145,7 +146,7 @@ class ClusterReader {
     int64_t rack_nodes = 0;  ///< 0 = racks are not counted
     int64_t nodes_before = 0;
 
-    /// Racks made by counting need names no file can hold; text() refuses control characters.
+    /// Counted racks get names that no file can contain: text() rejects control characters.
     [[nodiscard]] std::string rack_of(int64_t i) const {
       if (rack_nodes == 0) return first.rack;
       return fmt::format("\n{}", nodes_before + i - i % rack_nodes);
@@ -218,7 +219,7 @@ class ClusterReader {
     has_islands_ |= placed.islands > 1;
   }
 
-  /// The levels the nodes make, innermost first.
+  /// The levels that the nodes define, innermost first.
   [[nodiscard]] std::vector<std::string> level_names() const {
     std::vector<std::string> names;
     if (has_islands_) names.emplace_back("island");
@@ -278,7 +279,7 @@ class ClusterReader {
     for (size_t at = 0; at < levels.size(); ++at) builder.set_link(levels[at], links[at]);
   }
 
-  /// Bandwidth of the next outer level, 0 if nothing is said of it.
+  /// Bandwidth of the next outer level; 0 if not given.
   double read_uplink(TableReader& table, double bandwidth_bytes_per_s) {
     if (!table.has("uplink_ratio")) return 0;
     const std::string ratio = table.text_or_number("uplink_ratio");

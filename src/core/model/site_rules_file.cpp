@@ -17,7 +17,8 @@ constexpr std::string_view kPartition = "partition";
 constexpr double kSharesMax = 1e9;
 constexpr double kWeightMax = 1e9;
 
-/// One file on its way to SiteRules. Every step may leave a problem and go on with a fallback.
+/// Converts one file to SiteRules. A step that finds a problem records it and continues with a
+/// fallback.
 class RulesReader {
  public:
   RulesReader(const base::ConfigValue& document, const std::string& file, JobHistory& history)
@@ -67,7 +68,7 @@ class RulesReader {
     for (TableReader& table : tables) check_parents(table, seen);
   }
 
-  /// Parents are accounts of the file, and the way up ends at the root.
+  /// Checks that the parent is an account of the file and that there is no cycle.
   void check_parents(TableReader& table, const std::set<std::string>& known) {
     if (problems_.any() || !table.has("parent")) return;
     const std::string parent = table.text("parent");
@@ -113,7 +114,7 @@ class RulesReader {
     return share == "yes" ? SharingWish::Yes : SharingWish::No;
   }
 
-  /// Priorities by name, divided by the largest one; of partitions also who shares.
+  /// Priorities by name, divided by the largest; for partitions also the sharing rule.
   void read_priorities(std::string_view key, base::NameTable& names, std::vector<double>& out) {
     double largest = 0;
     std::set<std::string> seen;

@@ -19,14 +19,14 @@ struct Suffix {
   std::string_view text;
   double factor;
 };
-// Longest first, so that "Mi" is not taken for "i".
+// Two-letter suffixes first.
 constexpr std::array kSuffixes = {
     Suffix{"Ki", 0x1p10}, Suffix{"Mi", 0x1p20}, Suffix{"Gi", 0x1p30}, Suffix{"Ti", 0x1p40},
     Suffix{"Pi", 0x1p50}, Suffix{"m", 1e-3},    Suffix{"k", 1e3},     Suffix{"M", 1e6},
     Suffix{"G", 1e9},     Suffix{"T", 1e12},    Suffix{"P", 1e15},
 };
 
-/// A quantity of status.allocatable (what pods may use), else of status.capacity; 0 if absent.
+/// A quantity of status.allocatable (available to pods), otherwise of status.capacity; 0 if absent.
 Result<int64_t> resource(const json& node, const char* name, const base::Place& place) {
   const json* status = base::find_member(node, "status");
   if (status == nullptr) return 0;

@@ -20,7 +20,7 @@ using base::Status;
 constexpr int64_t kNodeGpusMax = 255;
 constexpr const char* kNowhere = "(none)";
 
-/// UTF-8 without control characters, so that a TOML file can hold it.
+/// UTF-8 without control characters, as TOML requires.
 bool printable(std::string_view text) {
   constexpr unsigned char kDelete = 0x7f;
   const bool has_control = std::ranges::any_of(text, [](char c) {
@@ -35,7 +35,7 @@ bool printable(std::string_view text) {
   }
 }
 
-/// A few of the names, and how many there are.
+/// The first few names, and the number of all.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr size_t kShown = 5;
   const size_t shown = std::min(kShown, names.size());
@@ -88,7 +88,7 @@ void leave_out(std::vector<SiteNode>& nodes, const ImportOptions& options,
   if (options.only_usable) std::erase_if(nodes, [](const SiteNode& node) { return !node.usable; });
 }
 
-/// A level exists for all nodes or for none; who names no group where others do gets its own.
+/// A level exists for all nodes or for none: if only some nodes name a group, the others share one.
 void complete_groups(std::vector<SiteNode>& nodes, std::string SiteNode::* group, const char* level,
                      std::vector<std::string>& notes) {
   std::vector<std::string> missing;
@@ -103,7 +103,7 @@ void complete_groups(std::vector<SiteNode>& nodes, std::string SiteNode::* group
                               some_of(missing)));
 }
 
-/// Index of the GPU model of a node, added if it is new.
+/// The GPU models of the nodes, in order of appearance.
 class GpuModels {
  public:
   GpuModels(ClusterBuilder& builder, std::vector<std::string>& notes)
@@ -157,7 +157,7 @@ ClusterBuilder::Placed placed_from(const SiteNode& node, const ImportOptions& op
   placed.node.num_gpus = static_cast<uint32_t>(node.num_gpus);
   placed.node.host = node.host;
   placed.site = node.site;
-  // Groups of one name in two outer groups are two groups.
+  // Groups of the same name in different outer groups are different groups.
   placed.zone = node.zone.empty() ? "" : node.site + "/" + node.zone;
   placed.rack = node.rack.empty() ? "" : node.site + "/" + node.zone + "/" + node.rack;
   if (!options.socket_islands || node.sockets < 2 || node.num_gpus == 0) return placed;

@@ -13,8 +13,8 @@ namespace {
 using base::Result;
 using nlohmann::json;
 
-/// 5, or {"set": true, "infinite": false, "number": 5} as later versions write it, or "5"; 0 if
-/// there is nothing.
+/// An integer: 5, "5", or {"set": true, "infinite": false, "number": 5} as in later versions; 0 if
+/// absent.
 Result<int64_t> whole(const json& value, const char* key, const base::Place& place) {
   const json* found = base::find_member(value, key);
   if (found != nullptr && found->is_object()) {
@@ -33,7 +33,7 @@ Result<int64_t> whole(const json& value, const char* key, const base::Place& pla
   return static_cast<int64_t>(found->get<double>());
 }
 
-/// "idle", or ["IDLE", "DRAIN"]; 22.05 has further "state_flags".
+/// "idle", or ["IDLE", "DRAIN"]; 22.05 has "state_flags" in addition.
 void append_state(std::string& out, const json* state) {
   const auto add = [&out](std::string text) {
     std::ranges::transform(text, text.begin(), [](char c) {
@@ -82,7 +82,7 @@ base::Status add_node(const json& entry, const base::Place& place, SiteNodes& si
   return {};
 }
 
-/// The smallest of {"minimum", "maximum"}; notes if they differ.
+/// The smaller of {"minimum", "maximum"}, with a note if they differ.
 Result<int64_t> least(const json& entry, const char* key, const base::Place& place,
                       SiteNodes& site) {
   const json* range = base::find_member(entry, key);
@@ -102,7 +102,7 @@ Result<int64_t> least(const json& entry, const char* key, const base::Place& pla
   return *low;
 }
 
-/// An entry of `sinfo --json` from 23.02 on: nodes that are alike in a partition.
+/// An entry of `sinfo --json` from 23.02 on: identical nodes of a partition.
 base::Status add_sinfo(const json& entry, const base::Place& place, SiteNodes& site) {
   SlurmNodeFacts facts;
   if (const json* gres = base::find_member(entry, "gres"))

@@ -38,7 +38,7 @@ std::optional<int64_t> parse_count(std::string_view text) {
   return count;
 }
 
-/// "0-1" or "0,2-3": how many sockets are named; 0 if it is no such list.
+/// Number of sockets in a list such as "0-1" or "0,2-3"; 0 if the text is not such a list.
 int64_t count_sockets(std::string_view list) {
   const auto names = expand_host_list(fmt::format("[{}]", list));
   return names ? static_cast<int64_t>(names->size()) : 0;
@@ -136,14 +136,14 @@ Result<SlurmGpus> parse_slurm_tres(std::string_view tres) {
       add_type(typed, name.substr(kTyped.size()), *count);
     }
   }
-  // The plain entry counts all types; the typed ones may be missing.
+  // The plain entry counts all types; typed entries may be missing.
   plain.type = typed.type;
   return plain.count > 0 ? plain : typed;
 }
 
 bool slurm_state_usable(std::string_view state) {
   const auto has = [state](std::string_view word) { return state.find(word) != state.npos; };
-  // POWERED_DOWN and POWERING_DOWN save energy; such nodes wake up for jobs.
+  // POWERED_DOWN and POWERING_DOWN nodes save energy and wake up for jobs.
   const bool asleep = has("POWERED_DOWN") || has("POWERING_DOWN") || has("POWER_DOWN");
   const bool down = !asleep && has("DOWN");
   return !down && !has("DRAIN") && !has("FAIL") && !has("FUTURE") && !has("INVAL") && !has("ERROR");
@@ -162,7 +162,7 @@ base::Status set_slurm_facts(const SlurmNodeFacts& facts, SiteNode& node) {
     error.place.field = "tres";
     return base::failure(std::move(error));
   }
-  // Gres is what the node has; CfgTRES is what is accounted, and stands in where Gres is empty.
+  // Gres lists what the node has; CfgTRES, what is accounted, is used if Gres is empty.
   const SlurmGpus& gpus = gres->count > 0 ? *gres : *tres;
   constexpr int64_t kMost = int64_t{1} << 40;
   for (const int64_t value : {facts.cpus, facts.mem_mib, facts.disk_mib}) {

@@ -39,7 +39,7 @@ Result<std::vector<Switch>> read_switches(std::string_view text, const std::stri
     auto children = names_of(record, "Switches");
     if (!children) return base::failure(children.error());
     each.children = std::move(*children);
-    // Outer switches repeat the nodes of the inner ones in `scontrol show topology`.
+    // In `scontrol show topology`, outer switches repeat the nodes of the inner ones.
     if (each.children.empty()) each.nodes = std::move(*nodes);
   }
   return switches;
