@@ -256,9 +256,9 @@ Result<Cluster> make_preset(std::string_view name) {
   }
   if (const auto groups = parse_groups(name); !groups.empty()) {
     if (!in_range(groups)) {
-      return usage_error(
-          fmt::format("cluster {} is out of range", name),
-          fmt::format("1 to {} nodes, 1 to 255 GPUs each, {} GPUs in all", kNodesMax, 1 << 24));
+      return usage_error(fmt::format("cluster {} is out of range", name),
+                         fmt::format("1 to {} nodes, 1 to 255 GPUs per node, {} GPUs in total",
+                                     kNodesMax, 1 << 24));
     }
     return flat(std::string(name), groups);
   }

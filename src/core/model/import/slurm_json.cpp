@@ -27,8 +27,8 @@ Result<int64_t> whole(const json& value, const char* key, const base::Place& pla
   if (!found->is_number() || !(found->get<double>() >= 0) || !(found->get<double>() <= kMost)) {
     base::Place at = place;
     at.field += fmt::format(".{}", key);
-    return base::bad_data(std::move(at), "is no number from 0 to 1e12",
-                          "give Slurm's JSON as it is");
+    return base::bad_data(std::move(at), "must be a number from 0 to 1e12",
+                          "pass the output of Slurm unmodified");
   }
   return static_cast<int64_t>(found->get<double>());
 }
@@ -95,8 +95,8 @@ Result<int64_t> least(const json& entry, const char* key, const base::Place& pla
   if (!high) return high;
   if (*low != *high) {
     site.notes.push_back(
-        fmt::format("{} runs from {} to {} there: the least is taken; scontrol "
-                    "show node says it node by node",
+        fmt::format("{} ranges from {} to {} there: the minimum is used; scontrol "
+                    "show node gives it per node",
                     at.field, *low, *high));
   }
   return *low;
@@ -141,7 +141,7 @@ base::Status add_sinfo(const json& entry, const base::Place& place, SiteNodes& s
 }  // namespace
 
 Result<SiteNodes> parse_slurm_json(std::string_view text, const std::string& file) {
-  const auto document = base::parse_json(text, file, "give the output as it is");
+  const auto document = base::parse_json(text, file, "pass the command's output unmodified");
   if (!document) return base::failure(document.error());
   SiteNodes site;
   bool known = false;
@@ -158,8 +158,8 @@ Result<SiteNodes> parse_slurm_json(std::string_view text, const std::string& fil
   if (auto status = read("nodes", add_node); !status) return base::failure(status.error());
   if (auto status = read("sinfo", add_sinfo); !status) return base::failure(status.error());
   if (!known) {
-    return base::bad_data({file, 0, 0, ""}, "neither nodes nor sinfo is a list in it",
-                          "give the output of scontrol show node --json or sinfo --json");
+    return base::bad_data({file, 0, 0, ""}, "contains neither a list nodes nor a list sinfo",
+                          "pass the output of scontrol show node --json or sinfo --json");
   }
   return site;
 }

@@ -61,7 +61,7 @@ base::Status add_slurm_topology(std::string_view text, const std::string& file, 
         return base::bad_data(
             {file, 0, 0, "Nodes"},
             fmt::format("node {} is below two switches: {} and {}", node, rack_of[node], each.name),
-            "a tree is needed to tell racks");
+            "each node must be below one leaf switch");
       }
     }
   }
