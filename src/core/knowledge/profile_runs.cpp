@@ -15,7 +15,7 @@ using base::bad_data;
 using base::CsvReader;
 using base::Result;
 
-// Times in any unit, from attoseconds on, so that no later product overflows.
+// Times in any unit, bounded so that later products do not overflow.
 constexpr double kPerfMin = 1e-18;
 constexpr double kPerfMax = 1e30;
 

@@ -13,7 +13,7 @@ namespace {
 
 using base::Random;
 
-// Streams of one seed: GPUs and runs are drawn apart, so that one does not move the other.
+// Separate random streams of one seed for GPUs and runs, so that neither affects the other.
 constexpr uint64_t kGpuStream = 1;
 constexpr uint64_t kRunStream = 1001;
 

@@ -26,7 +26,7 @@ std::string bin_column(int app_class) {
   return fmt::format("bin_class{}", static_cast<char>('A' + app_class));
 }
 
-/// A class of the table: its columns and, as rows are read, its values in row order.
+/// A class of the table: its columns, and the values read so far in row order.
 struct ClassColumns {
   size_t raw = 0;
   std::optional<size_t> bin;
@@ -36,7 +36,7 @@ struct ClassColumns {
 
 Result<std::optional<size_t>> optional_column(const CsvReader& csv, const std::string& name) {
   if (!csv.column(name)) return std::optional<size_t>();
-  const Result<size_t> found = csv.require(name);  // refuses a second one
+  const Result<size_t> found = csv.require(name);  // rejects duplicates
   if (!found) return base::failure(found.error());
   return std::optional<size_t>(*found);
 }
@@ -68,7 +68,7 @@ Result<std::vector<ClassColumns>> class_columns(const CsvReader& csv) {
   return classes;
 }
 
-/// What a column may hold, and how messages call it.
+/// Valid values of a column, and its name in messages.
 struct Range {
   const char* what;
   double low;
@@ -101,11 +101,11 @@ Status read_row(const CsvReader& csv, std::vector<ClassColumns>& classes) {
   return {};
 }
 
-// Checks the GPU id of the current row, the `rows`-th, against what is known so far.
+// Reads the GPU id of the current row and checks it against the earlier rows.
 Result<uint32_t> read_id(const CsvReader& csv, size_t column, std::optional<uint32_t> num_gpus,
                          std::vector<int>& line_of_gpu) {
   const std::optional<int64_t> id = base::parse_int(csv.field(column));
-  constexpr int64_t kIdMax = 1 << 24;  // guards the memory against a wild id
+  constexpr int64_t kIdMax = 1 << 24;  // bounds the memory used for an invalid id
   const int64_t limit = num_gpus ? int64_t{*num_gpus} : kIdMax;
   if (!id || *id < 0 || *id >= limit) {
     return bad_data(

@@ -71,7 +71,7 @@ std::vector<AppId> apps_of(const EacoRow& row, const RowsBySet& index,
 
 double relative(double predicted, double measured) { return std::abs(predicted / measured - 1); }
 
-/// Gathers errors.
+/// Accumulates relative errors.
 class ErrorSum {
  public:
   void add(double error) {

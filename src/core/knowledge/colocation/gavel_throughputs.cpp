@@ -166,7 +166,7 @@ class GavelReader {
     }
     std::array<AppId, 2> sorted = {set.apps[0], set.apps[1]};
     std::ranges::sort(sorted);
-    if (out_.history.find(gpu_type_, sorted) != nullptr) return {};  // its other side
+    if (out_.history.find(gpu_type_, sorted) != nullptr) return {};  // the pair's other entry
     out_.history.merge(set);
     ++(set.never ? out_.never : out_.pairs);
     return {};

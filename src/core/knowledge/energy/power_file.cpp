@@ -21,7 +21,8 @@ constexpr double kWattsMax = 1e6;
 constexpr double kJoulesMax = 1e9;
 constexpr int64_t kGpusMax = 255;
 
-/// One file on its way to a catalog. Every step may leave a problem and go on with a fallback.
+/// Converts one file to a catalog. A step that finds a problem records it and continues with a
+/// fallback.
 class PowerReader {
  public:
   PowerReader(const base::ConfigValue& document, const std::string& file)
@@ -62,7 +63,7 @@ class PowerReader {
                    "give each kind a gpu_model of its own");
     }
     const double idle_w = node.node_idle_w(static_cast<uint32_t>(node.num_gpus));
-    node.sleep.power_w = idle_w;  // without a state of rest the node idles
+    node.sleep.power_w = idle_w;  // without a low-power state the node idles
     node.off.power_w = idle_w;
     read_states(table, node);
     read_caps(table, node);

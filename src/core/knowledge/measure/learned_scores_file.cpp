@@ -19,7 +19,7 @@ constexpr int64_t kUnixMax_s = int64_t{1} << 33;
 constexpr double kLogMax = 1e3;
 constexpr size_t kVotesMax = 1000;
 
-/// Thrown and caught in this file: the first thing that is wrong.
+/// The first problem; thrown and caught in this file.
 struct Wrong {
   std::string what;
 };
