@@ -64,8 +64,8 @@ void choose_k1(const std::vector<double>& rest, Binning& binning) {
 base::Result<K1Rule> parse_k1_rule(std::string_view name) {
   if (name == "silhouette") return K1Rule::Silhouette;
   if (name == "artifact") return K1Rule::Artifact;
-  return base::usage_error(fmt::format("there is no K1 rule '{}'", name),
-                           "the rules are: silhouette, artifact");
+  return base::usage_error(fmt::format("unknown K1 rule '{}'", name),
+                           "known: silhouette, artifact");
 }
 
 Binning bin_scores(std::vector<double> raw, const BinningOptions& options) {

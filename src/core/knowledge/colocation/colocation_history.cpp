@@ -113,8 +113,8 @@ std::string ColocationHistory::contradiction(const MeasuredSet& given) const {
   const MeasuredSet* known = find(set.gpu_type, set.members());
   if (known == nullptr) return {};
   if (known->never != set.never) {
-    return known->never ? "the set is known as never to be packed"
-                        : "the set was measured, and is now never to be packed";
+    return known->never ? "the set was declared as never co-located"
+                        : "the set was measured, and is now declared as never co-located";
   }
   for (size_t i = 0; i < set.size && !set.never; ++i) {
     if (differ(known->slowdown[i], set.slowdown[i])) {

@@ -66,16 +66,16 @@ TEST(EacoTables, Problems) {
   auto rows = eaco_rows();
   rows.erase(rows.begin());
   EXPECT_EQ(eaco_history(rows).error().text(),
-            "J1+J3: J1 was not measured alone (give every member a row of its own, once)");
+            "J1+J3: J1 was not measured alone (give every member exactly one row alone)");
   rows.push_back(rows.back());
-  EXPECT_THAT(eaco_history(rows).error().text(), testing::HasSubstr("is there twice"));
+  EXPECT_THAT(eaco_history(rows).error().text(), testing::HasSubstr("is listed twice"));
   EXPECT_EQ(parse_eaco_table("job,model,avg_power_w,total_energy_kwh,jct_h,avg_gpu_util_pct\n"
                              "J1,AlexNet,-712,1,1,1\n",
                              "t.csv")
                 .error()
                 .text(),
-            "t.csv:2:12: avg_power_w: '-712' is no number above 0, at most 1000000 (give what the "
-            "table of the paper says)");
+            "t.csv:2:12: avg_power_w: '-712' is not a number above 0 and at most 1000000 (give the "
+            "value of the paper's table)");
 }
 
 const char* const kGavel = R"doc({"v100": {
@@ -118,10 +118,11 @@ TEST(GavelThroughputs, Problems) {
       problem(kGavel, "[8.0, 5.0]", "[8.0, 2.0]"),
       testing::HasSubstr("ResNet-18@batch 16 is slowed 2 times here, 5 times in an earlier"));
   EXPECT_THAT(problem(kGavel, "[8.0, 5.0]", "[8.0, -5.0]"),
-              testing::HasSubstr("is no pair of rates"));
+              testing::HasSubstr("must be a pair of rates"));
   EXPECT_THAT(problem(kGavel, "\"null\": 9.0", "\"null\": \"x\""),
               testing::HasSubstr("no rate alone"));
-  EXPECT_THAT(problem(kGavel, "('A3C', 2)\": {", "A3C\": {"), testing::HasSubstr("is no job type"));
+  EXPECT_THAT(problem(kGavel, "('A3C', 2)\": {", "A3C\": {"),
+              testing::HasSubstr("is not a job type"));
   EXPECT_THAT(problem(kGavel, "{\"v100\"", "[\"v100\""), testing::HasSubstr("cannot be read"));
 }
 

@@ -180,7 +180,7 @@ void EnergyMeter::set_loads(model::NodeId node, base::TimeNs now_ns,
 
 void EnergyMeter::set_rest(model::NodeId node, base::TimeNs now_ns, PowerState state) {
   GOBAN_CHECK(state == PowerState::Sleep || state == PowerState::Off);
-  GOBAN_CHECK(options_.recorded_rests, "a rest in a timeline that is said to have none");
+  GOBAN_CHECK(options_.recorded_rests, "a sleep in a timeline without recorded sleeps");
   NodeMeter& meter = nodes_[node.index()];
   close(meter, now_ns, true);
   meter.since_ns = now_ns;

@@ -126,7 +126,7 @@ constexpr std::array kPresets = {
     Preset{{"h100", "8 x H100 SXM: GPU idle and node maximum measured; curve scaled; host assumed"},
            make_h100},
     Preset{{"h200", "8 x H200 SXM: as h100, GPU idle from vendor pages"}, make_h200},
-    Preset{{"k80", "8 x K80 GPUs (4 boards): limit from the data sheet; all else assumed"},
+    Preset{{"k80", "8 x K80 GPUs (4 boards): limit from the data sheet; everything else assumed"},
            make_k80},
     Preset{{"p100", "8 x P100 PCIe: limit and idle from data sheets, caps measured; rest as v100"},
            make_p100},
@@ -157,7 +157,7 @@ std::vector<PowerPresetInfo> power_preset_names() {
 Result<PowerCatalog> make_power_preset(std::string_view name) {
   const Preset* preset = find_preset(name);
   if (preset == nullptr) {
-    return base::usage_error(fmt::format("no power model is named '{}'", name), known_presets());
+    return base::usage_error(fmt::format("unknown power model '{}'", name), known_presets());
   }
   return PowerCatalog{{preset->make()}};
 }
@@ -178,8 +178,8 @@ Result<PowerCatalog> presets_by_model(std::string_view list) {
     }
     for (const PowerModel& other : catalog.models) {
       if (other.gpu_model == model.gpu_model) {
-        return base::usage_error(fmt::format("power model {} is given twice", name),
-                                 "name each once");
+        return base::usage_error(fmt::format("power model {} is listed twice", name),
+                                 "list each once");
       }
     }
     catalog.models.push_back(std::move(model));

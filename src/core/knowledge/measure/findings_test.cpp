@@ -147,9 +147,9 @@ TEST(MeasureBook, ReadsBackAndForgetsTheOldest) {
 
 TEST(MeasureBook, WhatIsWrongIsNamed) {
   const auto error_of = [](const char* json) { return parse_book(json, "f.json").error().text(); };
-  EXPECT_THAT(error_of("{"), HasSubstr("f.json: is no JSON"));
+  EXPECT_THAT(error_of("{"), HasSubstr("f.json: is not a valid JSON document"));
   EXPECT_THAT(error_of("{}"), HasSubstr("version: is missing"));
-  EXPECT_THAT(error_of(R"({"version": 2, "since_unix_s": 0})"), HasSubstr("newer goban"));
+  EXPECT_THAT(error_of(R"({"version": 2, "since_unix_s": 0})"), HasSubstr("newer release"));
   EXPECT_THAT(error_of(R"({"version":1,"since_unix_s":0,"spent_s":0,"gpus":[{"uuid":"a","name":"",
     "sessions":[{"unix_s":1,"driver":"","firmware":"","kernel_version":1,"temperature_c":-1,
     "neighbours":0,"forced":false,"block_s":{"compute":[0]}}]}]})"),

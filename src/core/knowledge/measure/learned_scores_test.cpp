@@ -154,7 +154,7 @@ TEST(LearnedScoresFile, WhatIsWrongIsNamed) {
     return read ? std::string() : read.error().text();
   };
   EXPECT_THAT(problem("{"), HasSubstr("l.json"));
-  EXPECT_THAT(problem(R"({"version":2})"), HasSubstr("newer goban"));
+  EXPECT_THAT(problem(R"({"version":2})"), HasSubstr("newer release"));
   EXPECT_THAT(problem(R"({"version":1})"), HasSubstr("gpus"));
   EXPECT_THAT(
       problem(R"({"version":1,"gpus":[],"classes":[],"applications":[],"runs":0,"seen":[]})"),
