@@ -13,12 +13,12 @@ using base::usage_error;
 
 namespace {
 
-/// How often orders that drift are looked at again between events.
+/// Interval at which orders that drift are evaluated between events.
 constexpr double kReorderInterval_s = 360;
 
 const Part*& slot(PartSet& parts, PartKind kind) { return parts[static_cast<size_t>(kind)]; }
 
-/// The parts that `names` lists; null for the kinds that it does not mention.
+/// The parts listed in `names`; null for kinds that are not listed.
 base::Result<PartSet> named_parts(std::string_view names) {
   PartSet out{};
   for (size_t begin = 0; begin <= names.size();) {
@@ -125,7 +125,7 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
   if (is_preset) {
     c.settings = preset->settings;
     c.artifact = preset->artifact;
-    complete(c.parts);  // their preemption stays if the order is replaced
+    complete(c.parts);  // replacing the order keeps the preset's preemption
   }
   if (order) {
     if (auto status = replace_order(c.parts, *order); !status) {

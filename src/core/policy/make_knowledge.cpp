@@ -13,7 +13,7 @@ using knowledge::ColocationHistory;
 using knowledge::MeasuredSet;
 using model::JobRequest;
 
-/// One power model for each GPU model that a node has.
+/// One power model for each GPU model in use.
 Result<std::vector<knowledge::PowerModel>> power_by_gpu_model(
     const knowledge::PowerCatalog& catalog, const model::Cluster& cluster) {
   std::vector<knowledge::PowerModel> out;
@@ -34,7 +34,7 @@ Result<std::vector<knowledge::PowerModel>> power_by_gpu_model(
   return out;
 }
 
-/// What the jobs of an application say of themselves.
+/// Declarations of the jobs of one application.
 struct Declared {
   double util_sum_pct = 0;
   int64_t util_jobs = 0;

@@ -11,7 +11,7 @@ constexpr RunSettings kArtifact = {.locality_penalty = 1.7,
                                    .round_s = 360,
                                    .credit_per_round = true,
                                    .ideal_speed = false};
-/// A yardstick with known answers.
+/// A reference with known results.
 constexpr RunSettings kIdeal = {.locality_penalty = 1,
                                 .restart_cost_s = 0,
                                 .round_s = 0,

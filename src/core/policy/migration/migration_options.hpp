@@ -1,4 +1,4 @@
-// How often nodes are looked for that running jobs could leave.
+// Options of migration.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@ namespace goban::core::policy {
 
 struct MigrationOptions {
   double move_interval_s = 600;
-  double move_horizon_s = 3600;  ///< an emptied node counts as empty for so long at most
+  double move_horizon_s = 3600;  ///< longest time for which an emptied node is assumed unused
 };
 
 inline constexpr auto kMigrationOptions = std::to_array<Setting<MigrationOptions>>({

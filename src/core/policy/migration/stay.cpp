@@ -1,4 +1,4 @@
-// Stay: jobs stay where they start.
+// Stay: running jobs are never moved.
 #include "core/policy/migration/migration.hpp"
 #include "core/policy/part.hpp"
 

@@ -1,5 +1,4 @@
-// Fair-share: jobs of those who were served least for their shares go first (fair_tree.hpp), then
-// by arrival.
+// Fair-share: by the fair-share factor of the user (fair_tree.hpp), then by arrival.
 #include "core/policy/order/queue_order.hpp"
 #include "core/policy/part.hpp"
 

@@ -1,5 +1,5 @@
-// Shortest remaining time first: true work minus attained wall time, may go negative (PAL spec 7).
-// Knows the true work of every job: simulation only.
+// Shortest remaining time first: true work minus attained wall time, which may be negative (PAL:
+// queue order, docs/papers.md). Requires the true work of every job: simulation only.
 #include "base/check.hpp"
 #include "core/policy/knowledge.hpp"
 #include "core/policy/order/queue_order.hpp"

@@ -1,4 +1,4 @@
-// Any: the lowest free GPU ids, node borders ignored (a cluster of interchangeable GPUs).
+// Any: the lowest free GPU ids, regardless of nodes (a cluster of interchangeable GPUs).
 #include "core/policy/part.hpp"
 #include "core/policy/placement/placement.hpp"
 

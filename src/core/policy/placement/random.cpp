@@ -1,4 +1,4 @@
-// Random: any free GPUs with equal probability, drawn from a seed that differs by job and launch.
+// Random: free GPUs drawn with equal probability, from a seed that differs by job and launch.
 #include "base/random.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Sleep: a node that idles as long as a sleep costs, sleeps (ski rental: at most twice the
+// Sleep: a node sleeps after its break-even time of idleness (ski rental: at most twice the
 // optimum).
 #include <cmath>
 

@@ -12,7 +12,7 @@ void set_preemption(PolicySet& set, const RunContext& /*run*/, const PolicyOptio
   set.preemption = kPreemption;
 }
 
-/// Jobs on shared GPUs and jobs that are moved must stay where they are otherwise.
+/// Non-sticky decisions cannot be combined with sharing or migration.
 base::Status check_places_stand(const Composition& c) {
   if (c.is_standard(PartKind::Sharing) && c.is_standard(PartKind::Migration)) return {};
   return base::usage_error(

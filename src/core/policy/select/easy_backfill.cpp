@@ -1,5 +1,5 @@
-// EASY backfill (Lifka 1995): the first job that does not fit gets a reservation; jobs behind it
-// may start now if they do not delay that one.
+// EASY backfill (Lifka 1995): the first job that does not fit gets a backfill reservation; jobs
+// after it may start now if they do not delay it.
 #include "core/policy/part.hpp"
 #include "core/policy/select/select.hpp"
 

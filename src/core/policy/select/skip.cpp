@@ -1,4 +1,4 @@
-// Skip: start every job that fits, in queue order; large jobs may starve behind small ones.
+// Skip: start every job that fits, in queue order; small jobs may starve large ones.
 #include "core/policy/part.hpp"
 #include "core/policy/select/select.hpp"
 

@@ -1,4 +1,4 @@
-// Exclusive: one job a GPU.
+// Exclusive: one job per GPU.
 #include "core/policy/part.hpp"
 #include "core/policy/sharing/sharing.hpp"
 

@@ -1,4 +1,4 @@
-// Prices: what sharing and power limits have to save for the time that they cost.
+// Prices: what sharing and power limits must save for the delay that they cause.
 #pragma once
 
 #include <array>
@@ -8,20 +8,19 @@
 
 namespace goban::core::policy {
 
-/// None of these is in the paper's algorithm.
+/// None of these is part of EaCO's algorithm.
 struct PriceOptions {
-  double min_saving = 0.02;  ///< of joules per work, predicted, to be worth it
-  /// What a second of a job's time is worth, in joules: sharing and power limits have to save more
-  /// for each second by which they delay jobs. It is the paper's weight between energy and time
-  /// per epoch, (1 - alpha) / alpha, and what ShareRanking::Worth ranks by. 0 = time is free. Of an
-  /// empty cluster: it rises with demand (worth.hpp), for a delayed job holds GPUs of others.
+  double min_saving = 0.02;  ///< minimum predicted share of energy saved for the same work
+  /// Price of delay, in joules per second of a job's time: sharing and power limits must save more
+  /// than this per second of delay. It is EaCO's weight between energy and time per epoch, (1 -
+  /// alpha) / alpha, and part of ShareRanking::Worth. 0 = time is free. The value is for an empty
+  /// cluster and rises with demand (worth.hpp), because a delayed job holds GPUs that others need.
   double delay_price_w = 0;
-  /// While jobs ask for far more GPUs than there are (worth.hpp), sharing is judged by throughput
-  /// instead: rates of a set have to add up to so much. 0 = judged as ever.
+  /// While demand far exceeds the cluster (worth.hpp), sharing is judged by throughput instead: the
+  /// rates of a set must add up to at least this value. 0 = off.
   double crowded_rates = 0;
   bool power_caps = true;
-  /// What power limits have to save for a second's delay of a job, if that is more than
-  /// `delay_price_w`; it rises with demand likewise.
+  /// Price of delay for power limits, if larger than `delay_price_w`; it rises with demand as well.
   double cap_price_w = 200;
 };
 
