@@ -31,8 +31,9 @@ base::Result<PartSet> named_parts(std::string_view names) {
                          "goban policies lists the presets and parts");
     }
     if (slot(out, part->kind) != nullptr) {
-      return usage_error(fmt::format("policy '{}' names two of {}", names, part_names(part->kind)),
-                         fmt::format("give one {}", kind_name(part->kind)));
+      return usage_error(
+          fmt::format("policy '{}' names several of {}", names, part_names(part->kind)),
+          fmt::format("name one {} part", kind_name(part->kind)));
     }
     slot(out, part->kind) = part;
   }
@@ -108,8 +109,8 @@ PolicySet Composition::make(const RunContext& context) const {
 base::Status check_knowledge(const Composition& composition, bool is_known, std::string remedy) {
   if (is_known || !composition.needs_knowledge()) return {};
   return usage_error(
-      fmt::format("policy '{}' shares GPUs or puts nodes to sleep, and nothing is known of who "
-                  "slows whom and what nodes draw",
+      fmt::format("policy '{}' shares GPUs or puts nodes to sleep, which requires a co-location "
+                  "history or a power model",
                   composition.name),
       std::move(remedy));
 }

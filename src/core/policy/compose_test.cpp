@@ -13,7 +13,7 @@ TEST(Compose, NodesAreEmptiedOnlyToSleep) {
   EXPECT_TRUE(compose("skip+sleep+consolidate")->needs_knowledge());
   const auto awake = compose("skip+consolidate");
   ASSERT_FALSE(awake);
-  EXPECT_EQ(awake.error().remedy, "add sleep, or leave out consolidate");
+  EXPECT_EQ(awake.error().remedy, "add sleep or remove consolidate");
   EXPECT_FALSE(compose("non-sticky+sleep+consolidate"));
 }
 

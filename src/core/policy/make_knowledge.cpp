@@ -28,8 +28,8 @@ Result<std::vector<knowledge::PowerModel>> power_by_gpu_model(
       known += (known.empty() ? "" : ", ") + each.gpu_model;
     }
     return base::usage_error(
-        fmt::format("no power model says what nodes with the GPU model {} draw", gpu.name),
-        fmt::format("there are some for {}; add one whose gpu_model begins that name", known));
+        fmt::format("no power model for nodes with GPU model {}", gpu.name),
+        fmt::format("known: {}; add one whose gpu_model is a prefix of that name", known));
   }
   return out;
 }

@@ -93,9 +93,10 @@ TEST(MakeKnowledge, EveryGpuModelNeedsItsWatts) {
       make_knowledge({.colocation = {}, .power = knowledge::make_power_presets("v100,k80").value()},
                      mixed, history);
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().text(),
-            "no power model says what nodes with the GPU model P100 draw (there are some for V100, "
-            "K80; add one whose gpu_model begins that name)");
+  EXPECT_EQ(
+      missing.error().text(),
+      "no power model for nodes with GPU model P100 (known: V100, K80; add one whose gpu_model "
+      "is a prefix of that name)");
   const MadeKnowledge made =
       make_knowledge(
           {.colocation = {}, .power = knowledge::make_power_presets("v100,p100").value()}, mixed,

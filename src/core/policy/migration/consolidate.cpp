@@ -104,8 +104,8 @@ class Consolidate final : public Migration {
 base::Status check_nodes_sleep(const Composition& c) {
   if (c.rests_nodes()) return {};
   return base::usage_error(
-      fmt::format("policy '{}' empties nodes so that they can sleep, but none may", c.name),
-      "add sleep, or leave out consolidate");
+      fmt::format("policy '{}' has consolidate, but its nodes never sleep", c.name),
+      "add sleep or remove consolidate");
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ base::Status check_nodes_sleep(const Composition& c) {
 extern const Part kConsolidate = {
     .kind = PartKind::Migration,
     .name = "consolidate",
-    .description = "jobs leave little used nodes, so that these can sleep",
+    .description = "move jobs off little-used nodes so that they can sleep",
     .install =
         [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
           set.migration = std::make_unique<Consolidate>(options);

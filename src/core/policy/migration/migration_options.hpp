@@ -13,9 +13,9 @@ struct MigrationOptions {
 };
 
 inline constexpr auto kMigrationOptions = std::to_array<Setting<MigrationOptions>>({
-    {"move_interval_s", "so often nodes are looked for that jobs could leave",
+    {"move_interval_s", "interval between searches for nodes to empty, in seconds",
      &MigrationOptions::move_interval_s, 1, kSettingSecondsMax},
-    {"move_horizon_s", "a node that jobs left counts as unused for so long at most",
+    {"move_horizon_s", "longest time an emptied node is assumed unused, in seconds",
      &MigrationOptions::move_horizon_s, 0, kSettingSecondsMax},
 });
 

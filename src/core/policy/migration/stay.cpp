@@ -6,7 +6,7 @@ namespace goban::core::policy {
 
 extern const Part kStay = {.kind = PartKind::Migration,
                            .name = "stay",
-                           .description = "jobs stay where they start",
+                           .description = "running jobs are never moved",
                            .install = put<&PolicySet::migration, Migration>};
 
 }  // namespace goban::core::policy

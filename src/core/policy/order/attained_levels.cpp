@@ -37,7 +37,7 @@ class AttainedLevels final : public QueueOrder {
 extern const Part kLasLevels = {
     .kind = PartKind::Order,
     .name = "las-levels",
-    .description = "LAS by GPU time in levels that double: few preemptions",
+    .description = "LAS by GPU time in levels of doubling size: few preemptions",
     .install =
         [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
           set.order = std::make_unique<AttainedLevels>();

@@ -25,7 +25,7 @@ class FairShare final : public QueueOrder {
 extern const Part kFairShare = {
     .kind = PartKind::Order,
     .name = "fair-share",
-    .description = "who was served least for its shares first (Fair Tree)",
+    .description = "least usage for its shares first (Fair Tree)",
     .install = [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
       set.order = std::make_unique<FairShare>(*set.rules);
     }};

@@ -44,7 +44,7 @@ class Multifactor final : public QueueOrder {
 extern const Part kMultifactor = {
     .kind = PartKind::Order,
     .name = "multifactor",
-    .description = "weighted age, fair-share, qos, partition and size, as Slurm's",
+    .description = "Slurm's weighted sum of age, fair-share, qos, partition and size",
     .install = [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
       set.order = std::make_unique<Multifactor>(*set.rules);
     }};

@@ -11,7 +11,7 @@ namespace {
 class ShortestRemaining final : public QueueOrder {
  public:
   explicit ShortestRemaining(const model::WorkOracle* oracle) : oracle_(oracle) {
-    GOBAN_CHECK(oracle_ != nullptr, "srtf needs an oracle");
+    GOBAN_CHECK(oracle_ != nullptr, "srtf requires an oracle");
   }
 
   OrderKey key(const model::JobState& job, const OrderView&, TimeNs now) const override {
@@ -29,7 +29,7 @@ class ShortestRemaining final : public QueueOrder {
 extern const Part kSrtf = {
     .kind = PartKind::Order,
     .name = "srtf",
-    .description = "shortest remaining time first; knows true durations: simulation only",
+    .description = "shortest remaining time first; needs true durations: simulation only",
     .install =
         [](PolicySet& set, const RunContext& run, const PolicyOptions& /*options*/) {
           set.order = std::make_unique<ShortestRemaining>(run.oracle);

@@ -35,7 +35,7 @@ class Any final : public Placement {
 
 extern const Part kAny = {.kind = PartKind::Placement,
                           .name = "any",
-                          .description = "lowest free GPU ids, node borders ignored",
+                          .description = "lowest free GPU ids, regardless of nodes",
                           .install = put<&PolicySet::placement, Any>};
 
 }  // namespace goban::core::policy

@@ -57,7 +57,7 @@ class Consolidated final : public Placement {
 
 extern const Part kConsolidated = {.kind = PartKind::Placement,
                                    .name = "consolidated",
-                                   .description = "never more nodes than needed; waits for them",
+                                   .description = "minimum number of nodes; waits for them",
                                    .install = put<&PolicySet::placement, Consolidated>,
                                    .fungible = false};
 

@@ -76,11 +76,10 @@ void put_pal(PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*o
 
 }  // namespace
 
-extern const Part kPal = {
-    .kind = PartKind::Placement,
-    .name = "pal",
-    .description = "best product of PM score and locality penalty, over all levels",
-    .install = put_pal<false>};
+extern const Part kPal = {.kind = PartKind::Placement,
+                          .name = "pal",
+                          .description = "lowest PM score x locality penalty, over all levels",
+                          .install = put_pal<false>};
 
 extern const Part kPalPaper = {
     .kind = PartKind::Placement,

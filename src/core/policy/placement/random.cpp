@@ -50,7 +50,7 @@ class RandomPlacement final : public Placement {
 
 extern const Part kRandom = {.kind = PartKind::Placement,
                              .name = "random",
-                             .description = "any free GPUs, drawn from the seed",
+                             .description = "random free GPUs",
                              .install = put<&PolicySet::placement, RandomPlacement>};
 
 }  // namespace goban::core::policy

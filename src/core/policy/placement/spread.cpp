@@ -48,9 +48,10 @@ class Spread final : public Placement {
 
 }  // namespace
 
-extern const Part kSpread = {.kind = PartKind::Placement,
-                             .name = "spread",
-                             .description = "one GPU at a time from the emptiest node",
-                             .install = put<&PolicySet::placement, Spread>};
+extern const Part kSpread = {
+    .kind = PartKind::Placement,
+    .name = "spread",
+    .description = "one GPU at a time from the node with the most free GPUs",
+    .install = put<&PolicySet::placement, Spread>};
 
 }  // namespace goban::core::policy

@@ -100,17 +100,18 @@ class ConservativeBackfill final : public Select {
 base::Status check_counting(const Composition& c) {
   if (c.part(PartKind::Placement).fungible) return {};
   return base::usage_error(
-      "conservative-backfill reserves by counting GPUs, but consolidated cannot use every free GPU",
-      "take easy-backfill, or placement packed");
+      "conservative-backfill counts free GPUs, but consolidated cannot use every free GPU",
+      "use easy-backfill, or placement packed");
 }
 
 }  // namespace
 
-extern const Part kConservativeBackfill = {.kind = PartKind::Select,
-                                           .name = "conservative-backfill",
-                                           .description = "every waiting job gets a reservation",
-                                           .install = put<&PolicySet::select, ConservativeBackfill>,
-                                           .needs_estimates = true,
-                                           .check = check_counting};
+extern const Part kConservativeBackfill = {
+    .kind = PartKind::Select,
+    .name = "conservative-backfill",
+    .description = "every waiting job gets a backfill reservation",
+    .install = put<&PolicySet::select, ConservativeBackfill>,
+    .needs_estimates = true,
+    .check = check_counting};
 
 }  // namespace goban::core::policy

@@ -30,7 +30,7 @@ class EasyBackfill final : public Select {
 extern const Part kEasyBackfill = {
     .kind = PartKind::Select,
     .name = "easy-backfill",
-    .description = "the first blocked job gets a reservation, others fill gaps",
+    .description = "the first blocked job gets a backfill reservation, others fill gaps",
     .install = put<&PolicySet::select, EasyBackfill>,
     .needs_estimates = true};
 

@@ -165,29 +165,28 @@ void set_worth_defaults(PolicyOptions& options) {
 
 }  // namespace
 
-extern const Part kEaco = {
-    .kind = PartKind::Sharing,
-    .name = "share-eaco",
-    .description = "EaCO where it saves joules, with margins, undo and memory",
-    .install = put_eaco<ShareRanking::Highest>,
-    .knowledge = KnowledgeUse::Required};
+extern const Part kEaco = {.kind = PartKind::Sharing,
+                           .name = "share-eaco",
+                           .description = "EaCO where it saves energy, with error margins",
+                           .install = put_eaco<ShareRanking::Highest>,
+                           .knowledge = KnowledgeUse::Required};
 
 extern const Part kEacoSimilar = {.kind = PartKind::Sharing,
                                   .name = "share-eaco-similar",
-                                  .description = "the same, loads like the job's first",
+                                  .description = "the same, most similar utilisation first",
                                   .install = put_eaco<ShareRanking::Similar>,
                                   .knowledge = KnowledgeUse::Required};
 
 extern const Part kEacoComplementary = {.kind = PartKind::Sharing,
                                         .name = "share-eaco-complementary",
-                                        .description = "the same, loads unlike the job's first",
+                                        .description = "the same, least similar utilisation first",
                                         .install = put_eaco<ShareRanking::Complementary>,
                                         .knowledge = KnowledgeUse::Required};
 
 extern const Part kShareWorth = {
     .kind = PartKind::Sharing,
     .name = "share-worth",
-    .description = "EaCO where joules saved are worth the time they cost",
+    .description = "EaCO where the energy saved exceeds the price of delay",
     .install = put_eaco<ShareRanking::Worth>,
     .knowledge = KnowledgeUse::Optional,
     .set_defaults = set_worth_defaults};

@@ -61,20 +61,20 @@ void put_eaco_paper(PolicySet& set, const RunContext& /*run*/, const PolicyOptio
 extern const Part kEacoPaper = {
     .kind = PartKind::Sharing,
     .name = "share-eaco-paper",
-    .description = "EaCO: the most utilised GPUs that keep all deadlines",
+    .description = "EaCO: the most utilised GPUs on which all deadlines hold",
     .install = put_eaco_paper<ShareRanking::Highest>,
     .knowledge = KnowledgeUse::Required};
 
 extern const Part kEacoPaperSimilar = {.kind = PartKind::Sharing,
                                        .name = "share-eaco-paper-similar",
-                                       .description = "the same, loads like the job's first",
+                                       .description = "the same, most similar utilisation first",
                                        .install = put_eaco_paper<ShareRanking::Similar>,
                                        .knowledge = KnowledgeUse::Required};
 
 extern const Part kEacoPaperComplementary = {
     .kind = PartKind::Sharing,
     .name = "share-eaco-paper-complementary",
-    .description = "the same, loads unlike the job's first",
+    .description = "the same, least similar utilisation first",
     .install = put_eaco_paper<ShareRanking::Complementary>,
     .knowledge = KnowledgeUse::Required};
 

@@ -53,7 +53,7 @@ class FifoPacked final : public Sharing {
 extern const Part kSharePacked = {
     .kind = PartKind::Sharing,
     .name = "share-packed",
-    .description = "a blocked job joins one where rates add up most, above 1.5",
+    .description = "a blocked job joins the one with the highest sum of rates, if above 1.5",
     .install =
         [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
           set.sharing = std::make_unique<FifoPacked>(options.rules);

@@ -87,7 +87,8 @@ class Gandiva final : public Sharing {
 extern const Part kShareGandiva = {
     .kind = PartKind::Sharing,
     .name = "share-gandiva",
-    .description = "random pairs if demand exceeds the cluster, parted below 1",
+    .description =
+        "random pairs while demand exceeds the cluster, split if rates sum to less than 1",
     .install =
         [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
           set.sharing = std::make_unique<Gandiva>(options.rules);

@@ -18,15 +18,15 @@ struct ObservationOptions {
 };
 
 inline constexpr auto kObservationOptions = std::to_array<Setting<ObservationOptions>>({
-    {"observe_max_s", "longest observation of a provisional place",
+    {"observe_max_s", "maximum duration of an observation, in seconds",
      &ObservationOptions::observe_max_s, 1, kSettingSecondsMax},
-    {"min_residence_s", "after a join or leave nobody joins for so long",
+    {"min_residence_s", "minimum time from a join or leave to the next join, in seconds",
      &ObservationOptions::min_residence_s, 0, kSettingSecondsMax},
-    {"cool_down_s", "after an undo the job stays alone for so long",
+    {"cool_down_s", "time after an undo for which a job is not shared, in seconds",
      &ObservationOptions::cool_down_s, 0, kSettingSecondsMax},
-    {"undo_cost_s", "what an undo costs a job, charged in deadlines",
+    {"undo_cost_s", "cost of an undo, charged in deadlines, in seconds",
      &ObservationOptions::undo_cost_s, 0, kSettingSecondsMax},
-    {"broken_max", "applications that broke together more often are kept apart",
+    {"broken_max", "number of joint failures above which applications are kept apart",
      &ObservationOptions::broken_max, 0, 1e9},
 });
 

@@ -25,15 +25,15 @@ struct PriceOptions {
 };
 
 inline constexpr auto kPriceOptions = std::to_array<Setting<PriceOptions>>({
-    {"min_saving", "part of the joules per work that sharing has to save",
+    {"min_saving", "minimum share of the energy per work that sharing must save",
      &PriceOptions::min_saving, -1, 1},
-    {"delay_price_w", "joules that have to be saved for a second's delay of a job",
+    {"delay_price_w", "joules that must be saved per second of delay of a job",
      &PriceOptions::delay_price_w, 0, 1e9},
-    {"crowded_rates", "if more GPUs are asked for than exist: least sum of rates; 0: off",
+    {"crowded_rates", "minimum sum of rates while demand exceeds the cluster; 0: off",
      &PriceOptions::crowded_rates, 0, static_cast<double>(knowledge::kSetMax)},
-    {"power_caps", "0: GPUs are never limited", &PriceOptions::power_caps},
-    {"cap_price_w", "as delay_price_w, of power limits alone, if that is more",
-     &PriceOptions::cap_price_w, 0, 1e9},
+    {"power_caps", "0: no power limits", &PriceOptions::power_caps},
+    {"cap_price_w", "delay_price_w for power limits, if larger", &PriceOptions::cap_price_w, 0,
+     1e9},
 });
 
 }  // namespace goban::core::policy

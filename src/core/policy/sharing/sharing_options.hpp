@@ -20,10 +20,10 @@ inline constexpr SharingRules kLiveSharing{
     .everyone = false, .within_account = true, .unenforced = false};
 
 inline constexpr auto kSharingRules = std::to_array<Setting<SharingRules>>({
-    {"everyone", "0: only jobs share that say so, or whose partition does",
+    {"everyone", "0: only jobs that declare it, or whose partition does, share",
      &SharingRules::everyone},
-    {"within_account", "1: neighbours have to be of one account", &SharingRules::within_account},
-    {"unenforced", "1: also GPUs on which nobody is held to the memory that he asked for",
+    {"within_account", "1: neighbours must have the same account", &SharingRules::within_account},
+    {"unenforced", "1: also on GPUs that do not enforce memory requests",
      &SharingRules::unenforced},
 });
 
@@ -41,15 +41,15 @@ struct SharingLimits {
 };
 
 inline constexpr auto kSharingLimits = std::to_array<Setting<SharingLimits>>({
-    {"jobs_per_gpu_max", "jobs on one GPU", &SharingLimits::jobs_per_gpu_max, 1,
+    {"jobs_per_gpu_max", "maximum number of jobs on one GPU", &SharingLimits::jobs_per_gpu_max, 1,
      static_cast<double>(knowledge::kSetMax)},
-    {"util_max_pct", "utilisation of a GPU, summed over its jobs alone",
+    {"util_max_pct", "maximum GPU utilisation, summed over its jobs alone",
      &SharingLimits::util_max_pct, 0, 100.0 * knowledge::kSetMax},
-    {"max_slowdown", "of a job that promises nothing, as expected", &SharingLimits::max_slowdown, 1,
-     1000},
-    {"lost_deadlines_bind", "1: deadlines that are lost even alone forbid sharing",
+    {"max_slowdown", "maximum expected slowdown of a job without a service target",
+     &SharingLimits::max_slowdown, 1, 1000},
+    {"lost_deadlines_bind", "1: deadlines that are missed even alone forbid sharing",
      &SharingLimits::lost_deadlines_bind},
-    {"spare_promises", "1: jobs that can keep a promise give way to priority only",
+    {"spare_promises", "1: jobs that can meet a target are preempted by priority only",
      &SharingLimits::spare_promises},
 });
 
