@@ -11,7 +11,7 @@ using model::GroupId;
 using model::JobPhase;
 using model::KindId;
 
-/// Finds what does not fit; the first problem counts.
+/// Finds the first inconsistency.
 class Check {
  public:
   Check(const CoreImage& image, const model::Cluster& cluster, int32_t jobs_per_gpu_max)

@@ -52,7 +52,7 @@ void State::put_into(CoreImage& image) const {
   if (tenants_) image.tenants = tenants_->image();
 }
 
-/// The steps of taking over an image.
+/// The steps of restoring an image.
 struct State::Restoring {
   State& state;
   const CoreImage& image;
@@ -158,7 +158,7 @@ struct State::Restoring {
     }
   }
 
-  /// The node of the accounts is one whose limits the job may break.
+  /// The account node is one whose limits apply to the job.
   [[nodiscard]] bool is_above(Accounts::Node wanted, const JobState& job) const {
     if (wanted == Accounts::kNone || !state.uses_accounts_) return false;
     for (Accounts::Node node = state.accounts_.leaf(job.association); node != Accounts::kNone;

@@ -1,4 +1,4 @@
-// What was decided before, carried out again: for journals of releases that decided otherwise.
+// Applies recorded decisions: for journals of releases that decided differently.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ base::Status Core::redo(TimeNs now, std::span<const Action> actions,
       case ActionKind::Abandon:
         problem = redo_stop(action, now);
         break;
-      case ActionKind::Observe:  // who joins others is observed; see below
+      case ActionKind::Observe:  // recomputed below from the jobs that join others
         break;
       case ActionKind::Cap:
         problem = redo_cap(action);

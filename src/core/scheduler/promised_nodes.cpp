@@ -57,7 +57,7 @@ const PromisedNodes::Promise* PromisedNodes::overlapping(NodeId node, HoldSpan h
   const Promise* first = nullptr;
   for (const size_t i : by_node_[node.index()]) {
     const Promise& each = promises_[i];
-    // Whoever has no time left is there at that moment still.
+    // An empty time still covers its start.
     const bool meets =
         each.start_ns < std::max(hold.until_ns, hold.from_ns + 1) && hold.from_ns < each.end_ns;
     if (meets && (first == nullptr || each.start_ns < first->start_ns)) first = &each;
