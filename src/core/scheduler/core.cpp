@@ -21,7 +21,8 @@ Core::Core(const policy::SpeedModel& speed, policy::PolicySet policies,
       gpu_mark_(speed.cluster->num_gpus()) {
   const bool moves = policies_.migration->interval_ns() != base::kNever;
   if (policies_.sharing->when() == policy::ShareWhen::Never && !moves) return;
-  GOBAN_CHECK(policies_.preemption != Preemption::NonSticky, "shared places are not placed anew");
+  GOBAN_CHECK(policies_.preemption != Preemption::NonSticky,
+              "sharing and migration require sticky decisions");
   books_.emplace(state_, policies_, context, seed);
 }
 

@@ -170,7 +170,7 @@ struct State::Restoring {
 };
 
 void State::take_from(const CoreImage& image, bool same_policy) {
-  GOBAN_CHECK(jobs_.empty() && arrivals_ == 0, "a state that is not new takes over an image");
+  GOBAN_CHECK(jobs_.empty() && arrivals_ == 0, "restore requires a new state");
   if (uses_accounts_) accounts_.restore(image.usages);
   fair_share_ = image.fair_share;
   resort_due_ns_ = image.resort_due_ns;

@@ -94,7 +94,7 @@ bool DecisionBoard::find_free(const JobState& job, Allocation& out) {
 }
 
 void DecisionBoard::commit(const JobState& job, Allocation allocation) {
-  GOBAN_CHECK(may_start(&job), "a hard limit is broken");
+  GOBAN_CHECK(may_start(&job), "a hard limit is exceeded");
   const Slot slot = slot_of(&job);
   const bool joins = allocation.reason.prediction != 0;
   state_.start(slot, std::move(allocation), now_);

@@ -27,12 +27,12 @@ TEST(PromisedNodes, NoNodeIsPromisedTwiceAtATime) {
   EXPECT_EQ(promised.problem({kSecond, 20, 30, {node}}), "") << "one begins as the other ends";
   EXPECT_EQ(promised.problem({kSecond, 0, 10, {node}}), "");
   EXPECT_EQ(promised.problem({kSecond, 5, 11, {NodeId(0U), node}}),
-            "node 1 is promised to another");
-  EXPECT_EQ(promised.problem({kSecond, 5, 5, {NodeId(0U)}}), "its time is empty");
-  EXPECT_EQ(promised.problem({kSecond, 5, 6, {NodeId(3U)}}), "there is no node 3");
-  EXPECT_EQ(promised.problem({kSecond, 5, 6, {NodeId(0U), NodeId(0U)}}), "node 0 is named twice");
+            "node 1 belongs to another reservation");
+  EXPECT_EQ(promised.problem({kSecond, 5, 5, {NodeId(0U)}}), "its end is not after its start");
+  EXPECT_EQ(promised.problem({kSecond, 5, 6, {NodeId(3U)}}), "unknown node 3");
+  EXPECT_EQ(promised.problem({kSecond, 5, 6, {NodeId(0U), NodeId(0U)}}), "node 0 is listed twice");
   EXPECT_EQ(promised.problem({kFirst, 5, 6, {NodeId(0U)}}),
-            "the reservation is there twice, or is none");
+            "the reservation is a duplicate or invalid");
 }
 
 TEST(PromisedNodes, OthersMayStayUntilItBeginsAndComeWhenItEnded) {
@@ -224,7 +224,7 @@ TEST(Reservations, AnImageWithImpossiblePromisesIsRefused) {
   image.promises.push_back({kSecond, kHour, 2 * kHour, {NodeId(1U)}});
   const auto refused = Site().core.restore(image);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().text(), testing::HasSubstr("node 1 is promised to another"));
+  EXPECT_THAT(refused.error().text(), testing::HasSubstr("node 1 belongs to another reservation"));
 }
 
 }  // namespace

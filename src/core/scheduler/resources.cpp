@@ -241,9 +241,9 @@ bool Resources::is_held(std::span<const GpuId> gpus) const {
 void Resources::take(const JobRequest& job, const Allocation& allocation) {
   for (const GpuId gpu : allocation.gpus) {
     uint8_t& jobs = held_[gpu.index()];
-    GOBAN_CHECK(jobs < jobs_per_gpu_max_, "a GPU is given to too many jobs");
+    GOBAN_CHECK(jobs < jobs_per_gpu_max_, "a GPU has too many jobs");
     if (jobs++ > 0) continue;
-    GOBAN_CHECK(free_.is_free(gpu), "a GPU is given that nobody may use");
+    GOBAN_CHECK(free_.is_free(gpu), "a GPU is taken that is not free");
     take_gpu(gpu);
   }
   for (const NodeId node : allocation.hosts) {

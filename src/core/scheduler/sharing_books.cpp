@@ -93,7 +93,8 @@ bool SharingBooks::choose(const JobState& job, Allocation& out) const {
   if (!place) return false;
   const Tenants::Group& group = tenants().group(place->group);
   const auto count = static_cast<size_t>(job.request.num_gpus);
-  GOBAN_CHECK(!group.locked && group.gpus.size() >= count, "a policy joined what it may not");
+  GOBAN_CHECK(!group.locked && group.gpus.size() >= count,
+              "a policy joined a group that it may not join");
   out.gpus.assign(group.gpus.begin(), group.gpus.begin() + static_cast<std::ptrdiff_t>(count));
   const TimeNs limit = job.request.walltime_limit_ns;
   const HoldSpan hold{
