@@ -50,7 +50,7 @@ TEST(Compose, SharingAndPowerAreParts) {
   EXPECT_EQ(compose("fifo-packed").value().part(PartKind::Power).name, "on");
   EXPECT_EQ(compose("eaco-paper").value().part(PartKind::Power).name, "sleep");
   EXPECT_EQ(compose("eaco").value().preemption(), Preemption::ByPriority);
-  EXPECT_FALSE(compose("las+non-sticky+share-eaco"));  // places would not stand
+  EXPECT_FALSE(compose("las+non-sticky+share-eaco"));  // sharing needs sticky decisions
   EXPECT_TRUE(compose("las+non-sticky+sleep"));
 }
 

@@ -77,7 +77,7 @@ TEST(MakeKnowledge, DeclarationsStandInForMeasurementsOnly) {
   EXPECT_EQ(alone(0, 3).util_pct, 90) << "measured, not the declared 60";
   EXPECT_EQ(alone(0, 3).mem_bytes, int64_t{4} << 30);
   EXPECT_EQ(alone(1, 3).util_pct, 60) << "nothing was measured on K80";
-  // A measured pair stays measured; the same pair on K80 falls to the prior.
+  // A measured pair stays measured; the same pair on K80 falls back to the prior.
   const knowledge::ColocationPredictor predictor(made.knowledge.colocation);
   const std::array pair = {history.jobs[0].request.app, history.jobs[3].request.app};
   EXPECT_EQ(predictor.predict(made.knowledge.gpu_types[0], pair).level,

@@ -55,7 +55,7 @@ TEST(CoreRedo, CarriesOutWhatItWouldNotDecide) {
   EXPECT_THAT(busy.core.last_decision().placed, ElementsAre(JobId(2U)));
   EXPECT_THAT(busy.core.last_decision().terminated, ElementsAre(JobId(0U)));
   EXPECT_EQ(busy.core.num_waiting(), 1U);
-  // It goes on deciding from there: job 0 has no place until job 2 ends.
+  // It decides from there on: job 0 does not fit until job 2 ends.
   EXPECT_TRUE(busy.core.decide(2 * base::kSecond).placed.empty());
   (void)busy.core.apply(
       {.kind = EventKind::JobFinished, .at_ns = 3 * base::kSecond, .job = JobId(2U)});

@@ -1,4 +1,4 @@
-// History, file, prediction levels and memory admission, by hand-computed example.
+// History, file, prediction levels and memory admission, by hand-computed examples.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -183,7 +183,7 @@ TEST(SetPower, MeasuredThenComposedThenUtilisation) {
   const GpuTypeId v100 = h.find_gpu_type("V100");
   PowerModel model;
   model.num_gpus = 4;
-  model.host_idle_w = 40;  // 10 W a GPU
+  model.host_idle_w = 40;  // 10 W per GPU
   model.gpu_idle_w = 20;
   model.gpu_context_w = 25;
   model.gpu_dynamic_w = 200;

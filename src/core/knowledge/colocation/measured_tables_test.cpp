@@ -33,7 +33,7 @@ TEST(EacoTables, SavingsAreThoseOfTheTables) {
   const auto preset = make_power_preset("v100");
   const auto result = replay_eaco(eaco_rows(), preset->models[0]);
   ASSERT_TRUE(result);
-  // Spec 4, recomputed from the rows.
+  // EaCO, Tables 1 to 4, recomputed from the rows.
   const std::vector<double> saved_pct = {29.8, 31.4, 31.7, 44.5, 42.4, 42.1};
   for (size_t i = 0; i < saved_pct.size(); ++i) {
     const EacoReplay& replay = result->rows[4 + i];
@@ -146,7 +146,7 @@ TEST(GavelThroughputs, RealDataHasTheStatedDistribution) {
   ASSERT_TRUE(again) << again.error().text();
   const GpuTypeId v100 = again->find_gpu_type("V100");
   const ColocationPredictor predictor(*again);
-  std::vector<double> sums;       // of ordered pairs, as the spec counts them
+  std::vector<double> sums;       // counting ordered pairs
   std::vector<double> resnet_50;  // with itself at any batch size
   int never = 0;
   for (const MeasuredSet& set : again->sets()) {

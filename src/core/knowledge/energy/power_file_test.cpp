@@ -75,7 +75,7 @@ TEST(PowerPresets, AListIsByGpuModel) {
   ASSERT_EQ(catalog->models.size(), 3u);
   EXPECT_EQ(catalog->find("P100-PCIE-16GB")->name, "p100-8");
   EXPECT_EQ(catalog->find("A100"), nullptr);
-  // A board's limit decides: 201.25 W x (250 - 25) / (300 - 30) of a P100, x 125 / 270 of a K80.
+  // Scaled by the board's limit: 201.25 W x (250 - 25) / (300 - 30) for P100, x 125 / 270 for K80.
   EXPECT_NEAR(catalog->find("P100")->gpu_dynamic_w, 167.7083, 1e-4);
   EXPECT_NEAR(catalog->find("K80")->gpu_dynamic_w, 93.1713, 1e-4);
   EXPECT_EQ(make_power_presets("v100,v100").error().text(),

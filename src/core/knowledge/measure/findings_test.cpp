@@ -42,7 +42,7 @@ TEST(Findings, WrongStragglersAreAsRareAsStated) {
   for (int i = 0; i < kMachines; ++i) {
     MeasureBook book;
     for (int gpu = 0; gpu < 8; ++gpu) {
-      // One is slower, but not by so much.
+      // One is slower, but below kStragglerScore.
       add_session(book.of(fmt::format("G{}", gpu)), bench.session(gpu == 3 ? 1.04 : 1, 16));
     }
     const auto scores = scores_of(book, present(book));
@@ -102,7 +102,7 @@ TEST(Findings, AChangedDriverExpires) {
   EXPECT_FALSE(scores.gpus[1].expired);
   EXPECT_EQ(scores.gpus[1].sessions, 1u);
   EXPECT_TRUE(scores.gpus[2].expired);
-  // A return to the old driver does not bring the old scores back.
+  // Returning to the old driver does not restore the old scores.
   add_session(book.of("a"), fresh);
   const auto back = scores_of(book, std::vector<GpuNow>{{"a", {.driver = "550"}}});
   EXPECT_TRUE(back.gpus[0].expired);

@@ -20,7 +20,7 @@ GpuSession session(int64_t unix_s, const char* driver, double time_s) {
   return out;
 }
 
-/// Three GPUs, of which the book knows the times 1, 1 and 1.5, measured yesterday.
+/// Three GPUs with times 1, 1 and 1.5 in the measurement log, measured yesterday.
 struct Fixture {
   MeasureBook book{};
   std::vector<GpuNow> gpus{

@@ -1,5 +1,4 @@
-// Imports by example. The Slurm texts are our own, written after the manual pages of 22.05
-// to 24.05.
+// Imports by example. The Slurm texts are our own, based on the manual pages of 22.05 to 24.05.
 #include <gmock/gmock.h>
 
 #include "base/test_data.hpp"
