@@ -206,7 +206,7 @@ TEST_F(ProfileMeasureTest, WhatIsWrongIsSaid) {
   folder.write("scores.profile.json", "{");
   const Output bad = run("--quick");
   EXPECT_EQ(bad.code, 3);
-  EXPECT_THAT(bad.out, HasSubstr("scores.profile.json: is no JSON"));
+  EXPECT_THAT(bad.out, HasSubstr("scores.profile.json: is not a valid JSON document"));
   ::setenv("GOBAN_NVML", "/nowhere.so", 1);
   EXPECT_THAT(run("--quick").out, HasSubstr("try it with --virtual-gpus 4"));
 }

@@ -1,4 +1,5 @@
-// What is known of models by name: the class and the iteration time of PAL's six (spec 2 and 8).
+// Class and iteration time of the six models of PAL, by name (PAL: application classes; simulated
+// time. docs/papers.md).
 #pragma once
 
 #include <array>
@@ -28,14 +29,14 @@ inline constexpr std::array kKnownModels = {
 
 /// Finds a model by its exact name.
 [[nodiscard]] std::optional<KnownModel> find_known_model(std::string_view name);
-/// Class of a model by name; A, the most sensitive one, if it is not known.
+/// Class of a model by name; A, the most sensitive, for an unknown model.
 [[nodiscard]] model::AppClass class_of_model(std::string_view name);
-/// Base seconds of one iteration; nothing if the model is not known.
+/// Base seconds of one iteration; nullopt for an unknown model.
 [[nodiscard]] std::optional<double> base_seconds_of_model(std::string_view name);
 /// The names, for messages: "BERT, DCGAN, ...".
 [[nodiscard]] std::string list_known_models();
 
-/// "A" to "Z" as a class, such as in a job profile; nothing for any other text.
+/// "A" to "Z" as a class, as in a job profile; nullopt for any other text.
 [[nodiscard]] std::optional<model::AppClass> parse_app_class(std::string_view letter);
 
 }  // namespace goban::core::knowledge

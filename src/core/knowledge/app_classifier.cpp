@@ -29,7 +29,7 @@ base::Result<AppClassifier> AppClassifier::fit(std::span<const AppFeatures> apps
                                                ClassifierOptions options) {
   GOBAN_CHECK(options.num_classes > 0 && options.num_classes <= 26);
   if (apps.empty()) {
-    return base::failed("there are no measured applications to learn classes from",
+    return base::failed("no measured applications to learn classes from",
                         "give job profiles with dram_utilisation_pct and fu_utilisation_pct");
   }
   std::vector<Point2> points;
@@ -39,7 +39,7 @@ base::Result<AppClassifier> AppClassifier::fit(std::span<const AppFeatures> apps
           fmt::format("application {} of {} has a utilisation outside 0 to 100 percent: DRAM {}, "
                       "functional units {}",
                       points.size() + 1, apps.size(), app.dram_pct, app.fu_pct),
-          "give utilisation in percent of peak");
+          "give utilisation in percent of the peak");
     }
     points.push_back({app.dram_pct, app.fu_pct});
   }

@@ -1,5 +1,6 @@
-// Free GPUs of one application class, counted by bin and topology domain: what PM-First and PAL
-// search. Counting keeps a placement independent of the size of the cluster (spec pal, 5).
+// Free GPUs of one application class, counted by bin and topology domain: the index of PM-First and
+// PAL (PAL: PM-First and PAL placement, docs/papers.md). With counts, the cost of a placement does
+// not depend on the size of the cluster.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace goban::core::knowledge {
 
-/// For one class: free GPUs per (bin, node), and per (bin <= v, domain of every level).
-/// Starts with no free GPU.
+/// For one class: free GPUs per (bin, node), and per (bin <= v, domain of every level). Initially
+/// no GPU is free.
 class BinCounts {
  public:
   BinCounts(const model::Cluster& cluster, const ClassScores& scores);
@@ -25,8 +26,8 @@ class BinCounts {
   [[nodiscard]] const model::CountBuckets& in_bin(size_t bin) const { return exact_[bin]; }
   /// Free GPUs of bins 0..bin in the whole cluster.
   [[nodiscard]] int32_t eligible_total(size_t bin) const { return totals_[bin]; }
-  /// Lowest domain of `level` among those with the most free GPUs of bins 0..bin, if it has at
-  /// least `least` of them; else DomainSet::kNone.
+  /// Lowest domain of `level` among those with the most free GPUs of bins 0..bin, if these are at
+  /// least `least`; otherwise DomainSet::kNone.
   [[nodiscard]] uint32_t fullest_domain(size_t bin, size_t level, int32_t least) const;
 
   [[nodiscard]] const ClassScores& scores() const { return *scores_; }

@@ -1,4 +1,4 @@
-// The counts against counting.
+// Compares the incremental counts with counting from scratch.
 #include "core/knowledge/bin_counts.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(BinCountsProperty, AgreeWithCounting) {
       const auto bin = static_cast<size_t>(random.below(counts.num_bins()));
       const auto level = static_cast<size_t>(random.below(cluster.levels().size()));
       const auto least = static_cast<int32_t>(1 + random.below(6));
-      // Counted by hand: the first domain with the most eligible GPUs.
+      // Expected: the first domain with the most eligible GPUs.
       const model::TopologyLevel& domains = cluster.levels()[level];
       int32_t most = 0;
       uint32_t expected = model::DomainSet::kNone;

@@ -17,7 +17,7 @@ constexpr size_t kK1Min = 2;
 constexpr size_t kK1Max = 10;
 
 std::vector<GpuId> find_outliers(const std::vector<double>& raw) {
-  // Equal scores have a deviation of zero up to rounding: nothing stands out.
+  // Equal scores have no outliers; their deviation is zero except for rounding.
   if (std::ranges::min(raw) == std::ranges::max(raw)) return {};
   const auto count = static_cast<double>(raw.size());
   double mean = 0;
@@ -46,7 +46,7 @@ std::vector<double> without(const std::vector<double>& raw, std::span<const GpuI
   return rest;
 }
 
-// K1 by silhouette, and that silhouette. One distinct value has one cluster and no silhouette.
+// Sets K1 and its silhouette. One distinct value gives one cluster and no silhouette.
 void choose_k1(const std::vector<double>& rest, Binning& binning) {
   const std::vector<Clusters1d> by_k = kmeans1d_up_to(rest, kK1Max);
   binning.k1 = 1;
@@ -64,8 +64,8 @@ void choose_k1(const std::vector<double>& rest, Binning& binning) {
 base::Result<K1Rule> parse_k1_rule(std::string_view name) {
   if (name == "silhouette") return K1Rule::Silhouette;
   if (name == "artifact") return K1Rule::Artifact;
-  return base::usage_error(fmt::format("there is no K1 rule '{}'", name),
-                           "the rules are: silhouette, artifact");
+  return base::usage_error(fmt::format("unknown K1 rule '{}'", name),
+                           "known: silhouette, artifact");
 }
 
 Binning bin_scores(std::vector<double> raw, const BinningOptions& options) {

@@ -1,5 +1,5 @@
-// Binning of PM scores: GPUs of about equal speed share a bin (PAL, spec 3). Outliers are counted,
-// the silhouette of the rest chooses K1, and all GPUs are clustered into K1 + outliers bins.
+// Binning of PM scores: GPUs of similar speed share a bin (PAL: binning, docs/papers.md). K1 is
+// chosen by the silhouette without outliers; all GPUs are then clustered into K1 + outliers bins.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace goban::core::knowledge {
 
-/// How K1, the number of bins for the GPUs that are no outliers, is chosen.
+/// How K1, the number of bins without outliers, is chosen.
 enum class K1Rule : uint8_t {
   Silhouette,  ///< the K in 2..10 with the highest silhouette, the lowest such K on a tie
-  Artifact,    ///< always 2: what the artifact's code does, because its search returns too early
+  Artifact,    ///< always 2, as in the artifact's code, whose search returns too early
 };
 
 /// "silhouette" or "artifact". Errors: any other name.
@@ -24,26 +24,26 @@ enum class K1Rule : uint8_t {
 
 struct BinningOptions {
   K1Rule k1_rule = K1Rule::Silhouette;
-  /// This many bins over all GPUs, whatever the rule and the outliers say: for studies of how the
-  /// number of bins trades the cost of a decision against its quality.
+  /// Number of bins over all GPUs, instead of the rule and the outliers: for studies of the
+  /// trade-off between the cost and the quality of a decision.
   std::optional<uint32_t> fixed_k;
 };
 
-/// Bins of one class, and how they came about.
+/// Bins of one class, and how they were chosen.
 struct Binning {
-  /// Largest number of bins: ClassScores counts them in one byte.
+  /// Maximum number of bins: ClassScores stores the bin of a GPU in one byte.
   static constexpr size_t kBinsMax = 255;
 
   ClassScores scores;
   uint32_t k1 = 0;              ///< 0 with fixed_k
   std::vector<GpuId> outliers;  ///< GPUs above mean + 3 sample standard deviations
-  double silhouette = 0;        ///< of the K1 clusters of the others; 0 unless it chose K1
-  double inertia = 0;           ///< of the final clustering, over all GPUs
+  double silhouette = 0;  ///< of the K1 clusters without outliers; 0 unless the rule is Silhouette
+  double inertia = 0;     ///< of the final clustering, over all GPUs
 };
 
-/// Bins the raw scores of one class by GPU id. A GPU's bin value = centroid of its cluster / median
-/// of the centroids. Fewer distinct scores than bins give fewer bins; bins never order two GPUs
-/// otherwise than their scores do. Scores are finite, above 0 and below 1e100, at least one.
+/// Bins the raw scores of one class by GPU id. The value of a bin is its centroid / the median of
+/// the centroids. Fewer distinct scores than bins give fewer bins. Bins preserve the order of the
+/// scores. At least one score; scores are finite, above 0 and below 1e100.
 [[nodiscard]] Binning bin_scores(std::vector<double> raw, const BinningOptions& options = {});
 
 /// Bins every class of `raw_by_class` (at least one, all of equal size).

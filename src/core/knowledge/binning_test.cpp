@@ -21,7 +21,7 @@ TEST(Binning, GroupsGpusOfEqualSpeed) {
   EXPECT_EQ(binning.k1, 2u);
   EXPECT_TRUE(binning.outliers.empty());
   EXPECT_GT(binning.silhouette, 0.9);
-  // Centroids 1 and 2, their median 1.5.
+  // Centroids 1 and 2; median 1.5.
   EXPECT_THAT(binning.scores.bin_values, ElementsAre(DoubleEq(1 / 1.5), DoubleEq(2 / 1.5)));
   EXPECT_THAT(binning.scores.bin, ElementsAre(0, 0, 0, 1, 1, 1));
 }
@@ -114,7 +114,7 @@ double inertia_of(const ClassScores& scores) {
 struct ReferenceTable {
   const char* file;
   K1Rule rule;
-  const char* local_optima;  ///< classes in which the reference itself is not the optimum
+  const char* local_optima;  ///< classes in which the reference is a local optimum
 };
 
 std::ostream& operator<<(std::ostream& out, const ReferenceTable& table) {

@@ -15,8 +15,8 @@ double distance2(const Point2& a, const Point2& b) {
   return x * x + y * y;
 }
 
-// Centroids to start from: each next one is a point, drawn in proportion to its squared distance
-// to the nearest one so far. Fewer once every point is a centroid.
+// Initial centroids: each is a point, drawn with probability proportional to its squared distance
+// to the nearest centroid so far. Fewer if every distinct point is a centroid.
 std::vector<Point2> plus_plus(std::span<const Point2> points, size_t num_clusters,
                               base::Random& random) {
   std::vector<Point2> centroids = {points[random.below(points.size())]};
@@ -32,7 +32,7 @@ std::vector<Point2> plus_plus(std::span<const Point2> points, size_t num_cluster
     size_t chosen = points.size();
     for (size_t i = 0; i < points.size(); ++i) {
       if (weight[i] == 0) continue;
-      chosen = i;  // the last such point stays if rounding eats all of `left`
+      chosen = i;  // the last such point is chosen if rounding uses up `left`
       left -= weight[i];
       if (left < 0) break;
     }
@@ -101,7 +101,7 @@ Clusters2 kmeans(std::span<const Point2> points, const KmeansOptions& options) {
   for (int start = 0; start < options.starts; ++start) {
     Clusters2 clusters =
         lloyd(points, plus_plus(points, options.num_clusters, random), options.iterations_max);
-    // More centroids first: a start may have lost one.
+    // Prefer more centroids: a start may have dropped one.
     const bool better =
         clusters.centroids.size() > best.centroids.size() ||
         (clusters.centroids.size() == best.centroids.size() && clusters.inertia < best.inertia);

@@ -1,5 +1,5 @@
-// K-means of points in a few dimensions: k-means++ starts (Arthur and Vassilvitskii 2007), then
-// Lloyd's iteration; the best of several starts. Equal on every machine for equal seeds.
+// K-means of points in the plane: k-means++ initialisation (Arthur and Vassilvitskii 2007), then
+// Lloyd's iteration; the best of several starts. Equal seeds give equal results on every machine.
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@
 
 namespace goban::core::knowledge {
 
-/// A point in the plane of two features.
+/// Two features.
 using Point2 = std::array<double, 2>;
 
 struct Clusters2 {
-  std::vector<Point2> centroids;     ///< distinct; at most as many as asked for
-  std::vector<uint32_t> cluster_of;  ///< by point; the nearest centroid, the lowest on a tie
-  double inertia = 0;                ///< sum of squared distances to the own centroid
+  std::vector<Point2> centroids;     ///< distinct; at most num_clusters
+  std::vector<uint32_t> cluster_of;  ///< by point: the nearest centroid, the lowest on a tie
+  double inertia = 0;                ///< sum of squared distances to the cluster's centroid
 };
 
 struct KmeansOptions {
@@ -26,8 +26,8 @@ struct KmeansOptions {
   int iterations_max = 300;
 };
 
-/// Clusters finite points below 1e100. Fewer distinct points than clusters give that many clusters;
-/// no points give none. Cost: starts x iterations x points x clusters.
+/// Clusters finite points below 1e100. Fewer distinct points than clusters give one cluster per
+/// point. Cost: starts x iterations x points x clusters.
 [[nodiscard]] Clusters2 kmeans(std::span<const Point2> points, const KmeansOptions& options);
 
 /// Index of the nearest centroid, the lowest on a tie; at least one centroid.

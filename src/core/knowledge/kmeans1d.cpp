@@ -11,11 +11,11 @@
 namespace goban::core::knowledge {
 namespace {
 
-/// The distinct values, ascending, with prefix sums over how often each occurs.
+/// The distinct values, ascending, with prefix sums weighted by multiplicity.
 struct Points {
   std::vector<double> value;
   std::vector<uint32_t> point_of;  ///< by input value
-  // Sums over the first i points, of values less their mean: small numbers lose few digits.
+  // Sums over the first i points, of values minus their mean, to preserve precision.
   std::vector<double> count{0.0};
   std::vector<double> sum{0.0};
   std::vector<double> squares{0.0};
@@ -31,7 +31,7 @@ struct Points {
 };
 
 Points sorted_points(std::span<const double> values) {
-  for (const double value : values) GOBAN_CHECK(std::abs(value) < 1e100);  // also refuses NaN
+  for (const double value : values) GOBAN_CHECK(std::abs(value) < 1e100);  // also rejects NaN
   std::vector<uint32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, {}, [&](uint32_t i) { return std::pair(values[i], i); });
@@ -58,15 +58,15 @@ Points sorted_points(std::span<const double> values) {
   return points;
 }
 
-/// One row of the table: least inertia of the first `end` points in k clusters, and where the last
-/// of these clusters begins.
+/// One row of the table: minimum inertia of the first `end` points in k clusters, and the first
+/// point of the last of these clusters.
 struct Row {
   std::vector<double> inertia;
   std::vector<uint32_t> last_begin;
 };
 
-/// Range of `end` still to fill, and the range in which the best `last_begin` lies: it never
-/// decreases with `end`.
+/// A range of `end` to be filled, and the range of its best `last_begin`, which never decreases
+/// with `end`.
 struct Task {
   size_t end_low, end_high;
   size_t begin_low, begin_high;
@@ -98,7 +98,7 @@ Row next_row(const Points& points, const Row& before, size_t k) {
   return row;
 }
 
-// The clusters whose last begins are found by walking the rows back from all points.
+// Reconstructs the clusters by walking the rows backwards from all points.
 Clusters1d clusters_from(const Points& points, std::span<const Row> rows) {
   const size_t k = rows.size();
   std::vector<size_t> border(k + 1, points.size());
@@ -114,7 +114,7 @@ Clusters1d clusters_from(const Points& points, std::span<const Row> rows) {
       sum += (points.value[p] - points.value[begin]) * (points.count[p + 1] - points.count[p]);
     }
     const double mean = points.value[begin] + sum / (points.count[end] - points.count[begin]);
-    // Rounding must not carry a centroid over its cluster's border.
+    // Rounding must not move a centroid out of its cluster.
     clusters.centroids.push_back(std::clamp(mean, points.value[begin], points.value[end - 1]));
   }
   for (const uint32_t point : points.point_of) {

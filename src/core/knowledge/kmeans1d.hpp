@@ -1,5 +1,5 @@
-// K-means of numbers, exactly: the optimum by dynamic programming over the sorted values
-// (Wang and Song, "Ckmeans.1d.dp", The R Journal 2011), each row by divide and conquer.
+// Exact one-dimensional K-means: dynamic programming over the sorted values (Wang and Song,
+// "Ckmeans.1d.dp", The R Journal 2011), each row by divide and conquer.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@ namespace goban::core::knowledge {
 struct Clusters1d {
   std::vector<double> centroids;     ///< ascending, distinct
   std::vector<uint32_t> cluster_of;  ///< by value, in the order of the input
-  double inertia = 0;                ///< sum of squared distances to the own centroid
+  double inertia = 0;                ///< sum of squared distances to the cluster's centroid
 };
 
-/// Least inertia with at most `num_clusters` clusters: fewer if there are fewer distinct values.
-/// Equal values share a cluster; among equal optima the one with the lowest borders is taken.
-/// Values are finite and below 1e100; num_clusters > 0. No values give no clusters.
+/// The clustering with minimum inertia into `num_clusters` clusters, or fewer if there are fewer
+/// distinct values. Equal values share a cluster; of several optima, the one with the lowest
+/// boundaries. Values are finite and below 1e100; num_clusters > 0. No values give no clusters.
 /// Cost: O(n log n + K n log n) time, O(K n) memory.
 [[nodiscard]] Clusters1d kmeans1d(std::span<const double> values, size_t num_clusters);
 
-/// The optimum for 1, 2, ..., `clusters_max` clusters (as far as there are distinct values), at the
-/// cost of the last one alone.
+/// The optima for 1, 2, ..., `clusters_max` clusters (at most the number of distinct values), at
+/// the cost of the last one.
 [[nodiscard]] std::vector<Clusters1d> kmeans1d_up_to(std::span<const double> values,
                                                      size_t clusters_max);
 

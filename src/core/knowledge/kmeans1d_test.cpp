@@ -15,7 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Inertia of any assignment, with the means of its clusters as centroids.
+// Inertia of an assignment, with the means of its clusters as centroids.
 double inertia_of(const std::vector<double>& values, const std::vector<uint32_t>& cluster_of,
                   size_t num_clusters) {
   std::vector<double> sum(num_clusters), count(num_clusters);
@@ -31,7 +31,7 @@ double inertia_of(const std::vector<double>& values, const std::vector<uint32_t>
   return inertia;
 }
 
-// Least inertia over all ways to cut the sorted values, by trying each.
+// Minimum inertia over all partitions of the sorted values, by enumeration.
 double least_inertia(std::vector<double> values, size_t num_clusters) {
   std::ranges::sort(values);
   const size_t cuts = values.size() - 1;

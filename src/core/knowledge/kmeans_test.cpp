@@ -53,7 +53,7 @@ RC_GTEST_PROP(Kmeans, PointsBelongToTheirNearestCentroid, ()) {
   for (size_t i = 0; i < size; ++i) {
     RC_ASSERT(clusters.cluster_of[i] == nearest(clusters.centroids, points[i]));
   }
-  // On a line the optimum is known: nothing beats it.
+  // On a line the exact optimum is known.
   RC_ASSERT(clusters.inertia >= kmeans1d(line, k).inertia - 1e-9);
 }
 

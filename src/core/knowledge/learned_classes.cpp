@@ -5,7 +5,7 @@
 namespace goban::core::knowledge {
 namespace {
 
-/// A classifier of many applications is made again when so many have changed.
+/// Share of changed applications at which the classifier is recomputed.
 constexpr double kChangedShare = 0.05;
 
 std::optional<AppFeatures> time_features_of(const base::reports::JobProfile& profile) {

@@ -1,5 +1,6 @@
-// Application classes that are learned again as applications become known (PAL, spec 2): K-means
-// over what was measured of each, never over two kinds of measurements at once.
+// Application classes that are recomputed as applications become known (PAL: application classes,
+// docs/papers.md): K-means over their measured features; different kinds of measurements are never
+// mixed.
 #pragma once
 
 #include <map>
@@ -13,16 +14,16 @@ namespace goban::core::knowledge {
 
 class LearnedClasses {
  public:
-  /// Fewer applications of a kind say nothing of where a class begins.
+  /// Minimum number of applications for a classification.
   static constexpr size_t kApplicationsLeast = 6;
 
   explicit LearnedClasses(size_t num_classes) : num_classes_(num_classes) {}
 
-  /// Takes what is known of an application, in place of what was; a profile without features takes
-  /// it out. Cost: that of K-means over all, unless they are many and few are new.
+  /// Sets the profile of an application; a profile without features removes it. Cost: K-means over
+  /// all applications, unless only a small share changed.
   void put(const std::string& application, const base::reports::JobProfile& profile);
 
-  /// None: the profile has no features, or too few applications are known.
+  /// The class; nullopt if the profile has no features, or too few applications are known.
   [[nodiscard]] std::optional<AppClass> of(const base::reports::JobProfile& profile) const;
 
  private:
@@ -30,13 +31,13 @@ class LearnedClasses {
   struct Kind {
     std::map<std::string, AppFeatures> apps{};
     std::optional<AppClassifier> classifier{};
-    size_t changes = 0;  ///< since the classifier was made
+    size_t changes = 0;  ///< since the classifier was computed
   };
   void put(Kind& kind, const std::string& application, const std::optional<AppFeatures>& features);
 
   size_t num_classes_;
-  Kind of_peak_{};  ///< by performance counters
-  Kind of_time_{};  ///< by how long memory and kernels were at work
+  Kind of_peak_{};  ///< measured by performance counters, in percent of the peak
+  Kind of_time_{};  ///< measured as shares of time in which memory and kernels were active
 };
 
 }  // namespace goban::core::knowledge

@@ -1,5 +1,5 @@
-// Locality penalty: how much slower a job runs when its GPUs span a level of the topology.
-// PAL spec 5: per class, per (model, number of GPUs), or one number for all.
+// Locality penalty: slowdown of a job whose GPUs span a level of the topology; one value for all,
+// per class, or per (model, number of GPUs) (PAL: PM-First and PAL placement, docs/papers.md).
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,22 @@ using model::ModelId;
 /// Penalties by topology level (innermost first, as in Cluster::levels()), with overrides.
 class LocalityPenalties {
  public:
-  /// Penalty 1 at and inside `node`; `across_nodes` at every level above it, unless a level of
-  /// the cluster states its own `locality_penalty`.
+  /// Penalty 1 up to level `node`; above it `across_nodes`, or the `locality_penalty` that the
+  /// cluster states for a level.
   LocalityPenalties(const model::Cluster& cluster, double across_nodes);
 
-  /// Sets the penalty of every level above `node`, whatever the cluster states.
+  /// Sets the penalty of every level above `node`, overriding the cluster's.
   void set_across_nodes(double penalty);
   void set_level(size_t level, double penalty);
   /// For one class: `penalty` at every level above `node`.
   void set_class(AppClass app_class, double penalty);
-  /// For one model from `min_gpus` GPUs on (the largest such threshold counts).
+  /// For one model from `min_gpus` GPUs on (the largest matching threshold applies).
   void set_model(ModelId model, int32_t min_gpus, double penalty);
-  /// For one model from `min_gpus` GPUs on: a penalty for each level, as derived from its job
-  /// profile.
+  /// For one model from `min_gpus` GPUs on: a penalty per level, as derived from its job profile.
   void set_model_levels(ModelId model, int32_t min_gpus, std::vector<double> by_level);
 
-  /// Slowdown of a job whose innermost common level is `level`. Monotone in `level` where the
-  /// inputs are. Precedence: model levels, model threshold, class, level.
+  /// Slowdown of a job whose innermost common level is `level`; monotone in `level` if the inputs
+  /// are. Precedence: model levels, model threshold, class, level.
   [[nodiscard]] double at(size_t level, const model::JobRequest& job) const;
   [[nodiscard]] size_t num_levels() const { return by_level_.size(); }
 

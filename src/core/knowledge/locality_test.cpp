@@ -7,7 +7,7 @@
 namespace goban::core::knowledge {
 namespace {
 
-// Two racks of two nodes: the levels node, rack and cluster; the rack states a penalty if asked.
+// Two racks of two nodes: levels node, rack and cluster, optionally with a penalty of the rack.
 model::Cluster two_racks(std::optional<double> rack_penalty = std::nullopt) {
   model::ClusterBuilder builder("test");
   builder.add_gpu_model({});
@@ -52,7 +52,7 @@ TEST(LocalityPenalties, TheClusterMayStateItsOwn) {
 }
 
 TEST(LocalityPenalties, ClassThenModelThenLevelsOfTheModel) {
-  // Frontera's numbers (spec pal, 5): PointNet 8 / 12 / 16 GPUs.
+  // PointNet on 8 / 12 / 16 GPUs (measured on Frontera: PAL, SC24).
   LocalityPenalties penalties(two_racks(), 1.7);
   penalties.set_class({3}, 1.10);
   penalties.set_model(ModelId(5U), 8, 1.10);

@@ -1,4 +1,4 @@
-// The median, as numpy has it: the mean of the two middle values of an even number.
+// The median, as in numpy: the mean of the two middle values if their number is even.
 #pragma once
 
 #include <algorithm>

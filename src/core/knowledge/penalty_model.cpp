@@ -29,7 +29,7 @@ std::optional<std::vector<double>> derived_penalties(const base::reports::JobPro
   if (step_s.empty()) return std::nullopt;
   if (num_gpus < 2) return std::vector<double>(step_s.size(), 1.0);
   const double innermost_s = step_s.front();
-  // A profile of a job that neither computes nor communicates says nothing.
+  // The job neither computes nor communicates: no penalty can be derived.
   if (!(innermost_s > 0)) return std::nullopt;
   std::vector<double> penalties;
   double largest = 1;

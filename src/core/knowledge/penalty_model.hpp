@@ -1,5 +1,5 @@
-// Locality penalties derived from a job profile, where nobody measured them: how much longer a
-// step takes when its synchronisation has to cross a level of the topology.
+// Locality penalties derived from a job profile, where none were measured: how much longer a step
+// takes if its synchronisation crosses a level of the topology.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace goban::core::knowledge {
 
 /// Seconds of one ring all-reduce of `bytes` among `num_gpus` GPUs whose slowest link has this
-/// latency and bandwidth: 2 (n - 1) steps, each of them moving bytes / n over every link,
+/// latency and bandwidth: 2 (n - 1) steps, each of which moves bytes / n over every link,
 ///     2 (n - 1) latency + 2 (n - 1) / n x bytes / bandwidth
 /// (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
 /// JPDC 2009; the cost model of Thakur, Rabenseifner and Gropp, IJHPCA 2005). 0 for one GPU.
@@ -21,11 +21,11 @@ namespace goban::core::knowledge {
 
 /// Penalty of each level of the cluster, innermost first, for a job of `num_gpus` GPUs:
 ///     (sync_interval_s + t(level)) / (sync_interval_s + t(innermost))
-/// where t(level) is the all-reduce of bytes_per_step over that level's links, without overlap of
-/// computation and communication: an upper bound. Never below that of a level further in, whatever
-/// the links say. Ready for LocalityPenalties::set_model_levels.
-/// Nothing if the profile lacks bytes_per_step or sync_interval_s, or if the bandwidth of a level
-/// is not known: the caller then keeps the penalties it has.
+/// where t(level) is the all-reduce of bytes_per_step over the links of the level, without overlap
+/// of computation and communication: an upper bound. Never decreases from a level to the next outer
+/// one. Input of LocalityPenalties::set_model_levels.
+/// nullopt if the profile has no bytes_per_step or sync_interval_s, or if the bandwidth of a level
+/// is unknown: the caller then keeps its penalties.
 [[nodiscard]] std::optional<std::vector<double>> derived_penalties(
     const base::reports::JobProfile& profile, const model::Cluster& cluster, uint32_t num_gpus);
 

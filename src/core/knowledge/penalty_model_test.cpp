@@ -19,7 +19,7 @@ struct Link {
   double latency_s;
 };
 
-// Two racks of two nodes of four GPUs: the levels node, rack and cluster.
+// Two racks of two nodes of four GPUs: levels node, rack and cluster.
 model::Cluster cluster_of(const std::vector<Link>& links) {
   model::ClusterBuilder builder("test");
   for (int n = 0; n < 4; ++n) {
@@ -47,7 +47,7 @@ base::reports::JobProfile profile_of(double bytes, double interval_s) {
 }
 
 TEST(PenaltyModel, RingAllReduceByHand) {
-  // 4 GPUs, 1 GB, 1 GB/s, 1 ms: 6 steps of 1 ms and a quarter of a second.
+  // 4 GPUs, 1 GB, 1 GB/s, 1 ms: 6 steps of 1 ms + 0.25 s.
   EXPECT_DOUBLE_EQ(ring_all_reduce_s(4, 1e9, 1e-3, 1e9), 6 * 0.251);
   EXPECT_EQ(ring_all_reduce_s(1, 1e9, 1e-3, 1e9), 0);
   EXPECT_DOUBLE_EQ(ring_all_reduce_s(2, 1e9, 0, 1e9), 1);
@@ -55,7 +55,7 @@ TEST(PenaltyModel, RingAllReduceByHand) {
 
 TEST(PenaltyModel, SlowerLinksCostMore) {
   const model::Cluster cluster = cluster_of({{10e9, 0}, {1e9, 0}, {0.5e9, 0}});
-  // Two GPUs move the payload once: 0.1, 1 and 2 s beside 0.9 s of computing.
+  // Two GPUs move the payload once: 0.1, 1 and 2 s in addition to 0.9 s of computation.
   const auto penalties = derived_penalties(profile_of(1e9, 0.9), cluster, 2);
   ASSERT_TRUE(penalties);
   EXPECT_THAT(*penalties, ElementsAre(DoubleEq(1), DoubleEq(1.9), DoubleEq(2.9)));

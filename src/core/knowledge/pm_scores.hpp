@@ -1,4 +1,5 @@
-// PM scores: how slow each GPU is for each application class, raw and binned (PAL, spec 1 and 3).
+// PM scores: how slow each GPU is for each application class, raw and binned (PAL: PM scores;
+// binning. docs/papers.md).
 #pragma once
 
 #include <cstdint>
@@ -20,16 +21,16 @@ struct ClassScores {
   std::vector<uint8_t> bin;
   /// Binned score of each bin, ascending, distinct.
   std::vector<double> bin_values;
-  /// Bins in the order in which they first appear by GPU id; breaks ties in PAL's traversal.
+  /// Bins in order of first appearance by GPU id; breaks ties in PAL's L x V matrix.
   std::vector<uint8_t> bins_by_appearance;
 };
 
-/// PM scores of a cluster. A class beyond the last one known uses the last one.
+/// PM scores of a cluster. A class beyond the last one uses the last one.
 class PmScores {
  public:
   /// Every GPU at score 1 in one bin.
   static PmScores uniform(uint32_t num_gpus);
-  /// Takes classes as they are; each must cover the same number of GPUs.
+  /// All classes must have the same number of GPUs.
   explicit PmScores(std::vector<ClassScores> classes);
 
   [[nodiscard]] uint32_t num_gpus() const {
@@ -42,10 +43,10 @@ class PmScores {
   [[nodiscard]] size_t index(AppClass app_class) const {
     return app_class.value < classes_.size() ? app_class.value : classes_.size() - 1;
   }
-  /// Largest raw score among the GPUs: a gang runs at the speed of its slowest member.
+  /// Largest raw score of the GPUs: a gang runs at the speed of its slowest GPU.
   [[nodiscard]] double max_raw(AppClass app_class, std::span<const GpuId> gpus) const;
 
-  /// True if every GPU has score 1 for every class, so that speed never depends on the GPU.
+  /// True if every GPU has score 1 in every class: speed does not depend on the GPU.
   [[nodiscard]] bool is_uniform() const { return uniform_; }
 
  private:
@@ -53,8 +54,8 @@ class PmScores {
   bool uniform_ = false;
 };
 
-/// Completes a class from raw scores and one binned value per GPU (as in a scores file).
-/// At most 255 distinct values.
+/// A class from raw scores and one bin value per GPU (as in a score table), of which at most 255
+/// are distinct.
 ClassScores class_from_values(std::vector<double> raw, std::span<const double> bin_value_of_gpu);
 
 }  // namespace goban::core::knowledge

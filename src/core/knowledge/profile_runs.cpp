@@ -15,7 +15,7 @@ using base::bad_data;
 using base::CsvReader;
 using base::Result;
 
-// Times in any unit, from attoseconds on, so that no later product overflows.
+// Times in any unit, bounded so that later products do not overflow.
 constexpr double kPerfMin = 1e-18;
 constexpr double kPerfMax = 1e30;
 
@@ -29,10 +29,9 @@ struct Row {
 Result<double> read_perf(const CsvReader& csv, size_t column) {
   const std::optional<double> perf = base::parse_double(csv.field(column));
   if (!perf || *perf < kPerfMin || *perf > kPerfMax) {
-    return bad_data(
-        csv.place(column),
-        fmt::format("'{}' is no measured time above 0", csv.field(column).substr(0, 40)),
-        "leave out runs that failed");
+    return bad_data(csv.place(column),
+                    fmt::format("'{}' is not a time above 0", csv.field(column).substr(0, 40)),
+                    "remove failed runs");
   }
   return *perf;
 }
@@ -53,7 +52,7 @@ Result<ProfileRuns> parse_profile_runs(std::string_view text, const std::string&
   while (csv.next()) {
     std::string uuid(csv.field(*uuid_column));
     if (uuid.empty()) {
-      return bad_data(csv.place(*uuid_column), "the row names no GPU", "give its uuid");
+      return bad_data(csv.place(*uuid_column), "is empty", "give the uuid of the GPU");
     }
     const Result<double> perf = read_perf(csv, *perf_column);
     if (!perf) return base::failure(perf.error());
@@ -64,7 +63,7 @@ Result<ProfileRuns> parse_profile_runs(std::string_view text, const std::string&
     perfs.push_back(*perf);
   }
   if (base::Status read = csv.status(); !read) return base::failure(read.error());
-  if (rows.empty()) return bad_data({file, 0, 0, {}}, "there are no runs", "add at least one row");
+  if (rows.empty()) return bad_data({file, 0, 0, {}}, "contains no runs", "add at least one row");
 
   profile.median_perf = median(std::move(perfs));
   profile.runs.resize(profile.uuids.size());
@@ -74,7 +73,7 @@ Result<ProfileRuns> parse_profile_runs(std::string_view text, const std::string&
       return bad_data(
           {file, row.line, row.column, "perf"},
           fmt::format("{} is {} times the median time {}", row.perf, score, profile.median_perf),
-          "all rows have to be in one unit");
+          "all rows must have the same unit");
     }
     profile.runs[row.gpu].push_back(score);
   }

@@ -1,4 +1,4 @@
-// Any bytes may claim to be a profile; what is accepted gives scores that can be binned.
+// Any bytes as a profile: accepted input gives scores that can be binned.
 #include <array>
 #include <cmath>
 #include <cstdint>

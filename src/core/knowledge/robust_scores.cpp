@@ -26,16 +26,16 @@ struct Fence {
   double high;
 };
 
-// Where the scores of GPUs of this fleet are expected.
+// Expected range of the scores of this fleet.
 Fence fleet_fence(const std::vector<double>& medians) {
   const double middle = median(medians);
   const double sigma = std::max(sigma_around(middle, medians), kFenceSigmaMin * middle);
-  // Above zero, so that a score stays one.
+  // Scores are positive.
   return {std::max(middle - kFenceSigmas * sigma, kFenceSigmaMin * middle),
           middle + kFenceSigmas * sigma};
 }
 
-// How much the runs of one GPU typically scatter, if any GPU has enough of them.
+// Typical standard deviation of the runs of one GPU; nullopt if no GPU has enough runs.
 std::optional<double> typical_sigma(const ProfileRuns& profile,
                                     const std::vector<double>& medians) {
   std::vector<double> sigmas;
@@ -47,7 +47,7 @@ std::optional<double> typical_sigma(const ProfileRuns& profile,
   return median(std::move(sigmas));
 }
 
-// `sigma`: scatter of this GPU's runs, as far as known.
+// `sigma`: standard deviation of this GPU's runs, if known.
 RobustScore estimate(const std::vector<double>& runs, double middle, std::optional<double> sigma,
                      const Fence& fence) {
   RobustScore result;

@@ -60,7 +60,7 @@ TEST(RobustScores, MoreRunsMakeItSurer) {
 }
 
 RC_GTEST_PROP(RobustScores, NoSingleRunMakesAStraggler, ()) {
-  // All true times lie in [0.95, 1.05]; one run of one GPU is replaced by anything.
+  // All true times are in [0.95, 1.05]; one run of one GPU is replaced by an arbitrary value.
   std::vector<std::vector<double>> runs(*rc::gen::inRange<size_t>(1, 12));
   for (std::vector<double>& own : runs) {
     const auto size = *rc::gen::inRange<size_t>(3, 8);
@@ -75,7 +75,7 @@ RC_GTEST_PROP(RobustScores, NoSingleRunMakesAStraggler, ()) {
 }
 
 RC_GTEST_PROP(RobustScores, NoLoneRunMakesAStraggler, ()) {
-  // One run a GPU, at least three GPUs.
+  // One run per GPU, at least three GPUs.
   std::vector<std::vector<double>> runs;
   const auto size = *rc::gen::inRange<size_t>(3, 20);
   for (size_t i = 0; i < size; ++i) runs.push_back({0.95 + *rc::gen::inRange(0, 101) / 1000.0});

@@ -13,7 +13,7 @@ namespace {
 
 using base::Random;
 
-// Streams of one seed: GPUs and runs are drawn apart, so that one does not move the other.
+// Separate random streams of one seed for GPUs and runs, so that neither affects the other.
 constexpr uint64_t kGpuStream = 1;
 constexpr uint64_t kRunStream = 1001;
 
@@ -51,8 +51,8 @@ base::Result<ScoreMode> parse_score_mode(std::string_view name) {
   if (name == "robust") return ScoreMode::Robust;
   if (name == "median") return ScoreMode::Median;
   if (name == "run") return ScoreMode::Run;
-  return base::usage_error(fmt::format("there is no score mode '{}'", name),
-                           "the modes are: robust, median, run");
+  return base::usage_error(fmt::format("unknown score mode '{}'", name),
+                           "known: robust, median, run");
 }
 
 ScoreDraw draw_scores(uint32_t num_gpus, std::span<const ProfileRuns* const> by_class,

@@ -26,7 +26,7 @@ std::string bin_column(int app_class) {
   return fmt::format("bin_class{}", static_cast<char>('A' + app_class));
 }
 
-/// A class of the table: its columns and, as rows are read, its values in row order.
+/// A class of the table: its columns, and the values read so far in row order.
 struct ClassColumns {
   size_t raw = 0;
   std::optional<size_t> bin;
@@ -36,7 +36,7 @@ struct ClassColumns {
 
 Result<std::optional<size_t>> optional_column(const CsvReader& csv, const std::string& name) {
   if (!csv.column(name)) return std::optional<size_t>();
-  const Result<size_t> found = csv.require(name);  // refuses a second one
+  const Result<size_t> found = csv.require(name);  // rejects duplicates
   if (!found) return base::failure(found.error());
   return std::optional<size_t>(*found);
 }
@@ -50,14 +50,14 @@ Result<std::vector<ClassColumns>> class_columns(const CsvReader& csv) {
     if (!bin) return base::failure(bin.error());
     if (!*raw) {
       if (!*bin) continue;
-      return bad_data({csv.file(), 1, 0, bin_column(i)}, "a bin without its raw score",
+      return bad_data({csv.file(), 1, 0, bin_column(i)}, "has no column of raw scores",
                       fmt::format("add the column {}", raw_column(i)));
     }
     if (classes.size() != static_cast<size_t>(i)) {
       return bad_data({csv.file(), 1, 0, raw_column(i)},
-                      fmt::format("class {} is there, but not class {}", raw_column(i).back(),
+                      fmt::format("class {} is present, but class {} is not", raw_column(i).back(),
                                   raw_column(i - 1).back()),
-                      "classes follow each other from A");
+                      "classes must be consecutive from A");
     }
     classes.push_back({**raw, *bin, {}, {}});
   }
@@ -68,7 +68,7 @@ Result<std::vector<ClassColumns>> class_columns(const CsvReader& csv) {
   return classes;
 }
 
-/// What a column may hold, and how messages call it.
+/// Valid values of a column, and its name in messages.
 struct Range {
   const char* what;
   double low;
@@ -81,9 +81,9 @@ Result<double> read_number(const CsvReader& csv, size_t column, const Range& ran
   const std::optional<double> value = base::parse_double(csv.field(column));
   if (!value || *value < range.low || *value > range.high) {
     return bad_data(csv.place(column),
-                    fmt::format("'{}' is no {}: a number from {} to {}",
-                                csv.field(column).substr(0, 40), range.what, range.low, range.high),
-                    "1 is the median GPU, 2 one twice as slow; measure the GPU or write 1");
+                    fmt::format("'{}' is not a {} from {} to {}", csv.field(column).substr(0, 40),
+                                range.what, range.low, range.high),
+                    "1 is the median GPU, 2 is twice as slow; measure the GPU or use 1");
   }
   return *value;
 }
@@ -101,26 +101,27 @@ Status read_row(const CsvReader& csv, std::vector<ClassColumns>& classes) {
   return {};
 }
 
-// Checks the GPU id of the current row, the `rows`-th, against what is known so far.
+// Reads the GPU id of the current row and checks it against the earlier rows.
 Result<uint32_t> read_id(const CsvReader& csv, size_t column, std::optional<uint32_t> num_gpus,
                          std::vector<int>& line_of_gpu) {
   const std::optional<int64_t> id = base::parse_int(csv.field(column));
-  constexpr int64_t kIdMax = 1 << 24;  // guards the memory against a wild id
+  constexpr int64_t kIdMax = 1 << 24;  // bounds the memory used for an invalid id
   const int64_t limit = num_gpus ? int64_t{*num_gpus} : kIdMax;
   if (!id || *id < 0 || *id >= limit) {
-    return bad_data(
-        csv.place(column),
-        fmt::format("'{}' is no GPU id: a whole number from 0 to {}",
-                    csv.field(column).substr(0, 40), limit - 1),
-        num_gpus ? fmt::format("the cluster has {} GPUs; give its own score table", *num_gpus)
-                 : "GPU id = position in node order");
+    return bad_data(csv.place(column),
+                    fmt::format("'{}' is not a GPU id: must be an integer from 0 to {}",
+                                csv.field(column).substr(0, 40), limit - 1),
+                    num_gpus
+                        ? fmt::format("the cluster has {} GPUs; use its score table", *num_gpus)
+                        : "GPU id = position in node order");
   }
   const auto gpu = static_cast<size_t>(*id);
   if (gpu >= line_of_gpu.size()) line_of_gpu.resize(gpu + 1, 0);
   if (line_of_gpu[gpu] != 0) {
-    return bad_data(csv.place(column),
-                    fmt::format("GPU {} was already in line {}", gpu, line_of_gpu[gpu]),
-                    "give each GPU one row");
+    return bad_data(
+        csv.place(column),
+        fmt::format("duplicate row for GPU {}, first in line {}", gpu, line_of_gpu[gpu]),
+        "give each GPU one row");
   }
   line_of_gpu[gpu] = csv.line();
   return static_cast<uint32_t>(gpu);
@@ -132,7 +133,7 @@ Status check_complete(const std::string& file, std::optional<uint32_t> num_gpus,
   for (size_t gpu = 0; gpu < std::max<size_t>(wanted, 1); ++gpu) {
     if (gpu < line_of_gpu.size() && line_of_gpu[gpu] != 0) continue;
     return bad_data({file, 0, 0, kIdColumn}, fmt::format("GPU {} of {} has no row", gpu, wanted),
-                    "give every GPU of the cluster one row; a score of 1 if it was not measured");
+                    "give every GPU of the cluster one row; use score 1 if it was not measured");
   }
   return {};
 }
@@ -147,8 +148,8 @@ Result<ClassScores> complete_class(const ClassColumns& columns, const std::vecto
   for (size_t row = 0; row < ids.size(); ++row) bins[ids[row]] = columns.bin_values[row];
   if (std::set<double>(bins.begin(), bins.end()).size() > Binning::kBinsMax) {
     return bad_data({file, 0, 0, bin_column(app_class)},
-                    fmt::format("has more than {} different bins", Binning::kBinsMax),
-                    "leave the column out: the scores are then binned here");
+                    fmt::format("has more than {} distinct bins", Binning::kBinsMax),
+                    "omit the column; the scores are then binned automatically");
   }
   return class_from_values(std::move(raw), bins);
 }

@@ -1,4 +1,4 @@
-// Any bytes may claim to be a score table; what is accepted reads back as it was written.
+// Any bytes as a score table: accepted input survives writing and reading.
 #include "core/knowledge/scores_file.hpp"
 
 #include <cstdint>

@@ -65,13 +65,13 @@ TEST(ScoresFile, RefusesBadScoresWithTheirPlace) {
   }
   EXPECT_THAT(error_of("GPU_ID,PerfVar_classA\n0\n"), StartsWith("s.csv:2: PerfVar_classA: ''"));
   EXPECT_THAT(error_of("GPU_ID,PerfVar_classA,bin_classA\n0,1,0\n"),
-              StartsWith("s.csv:2:5: bin_classA: '0' is no bin value"));
+              StartsWith("s.csv:2:5: bin_classA: '0' is not a bin value"));
 }
 
 TEST(ScoresFile, EveryGpuHasOneRow) {
   const std::string header = "GPU_ID,PerfVar_classA\n";
   EXPECT_THAT(error_of(header + "0,1\n0,1\n"),
-              StartsWith("s.csv:3:1: GPU_ID: GPU 0 was already in line 2"));
+              StartsWith("s.csv:3:1: GPU_ID: duplicate row for GPU 0, first in line 2"));
   EXPECT_THAT(error_of(header + "0,1\n2,1\n"), StartsWith("s.csv: GPU_ID: GPU 1 of 3 has no row"));
   EXPECT_THAT(error_of(header + "0,1\n", 2), StartsWith("s.csv: GPU_ID: GPU 1 of 2 has no row"));
   EXPECT_THAT(error_of(header + "0,1\n1,1\n", 1), HasSubstr("the cluster has 1 GPUs"));
@@ -86,12 +86,12 @@ TEST(ScoresFile, ClassesFollowEachOtherFromA) {
   EXPECT_THAT(error_of("gpu\n1\n"), StartsWith("s.csv:1: GPU_ID: there is no such column"));
   EXPECT_THAT(error_of("GPU_ID\n0\n"), StartsWith("s.csv:1: PerfVar_classA: there is no such"));
   EXPECT_THAT(error_of("GPU_ID,PerfVar_classA,PerfVar_classC\n0,1,1\n"),
-              StartsWith("s.csv:1: PerfVar_classC: class C is there, but not class B"));
-  EXPECT_THAT(error_of("GPU_ID,PerfVar_classB\n0,1\n"), HasSubstr("not class A"));
+              StartsWith("s.csv:1: PerfVar_classC: class C is present, but class B is not"));
+  EXPECT_THAT(error_of("GPU_ID,PerfVar_classB\n0,1\n"), HasSubstr("but class A is not"));
   EXPECT_THAT(error_of("GPU_ID,PerfVar_classA,PerfVar_classA\n0,1,1\n"),
               HasSubstr("2 columns have this name"));
   EXPECT_THAT(error_of("GPU_ID,PerfVar_classA,bin_classB\n0,1,1\n"),
-              StartsWith("s.csv:1: bin_classB: a bin without its raw score"));
+              StartsWith("s.csv:1: bin_classB: has no column of raw scores"));
 }
 
 TEST(ScoresFile, RefusesTooManyBins) {

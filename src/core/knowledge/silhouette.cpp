@@ -11,13 +11,13 @@
 namespace goban::core::knowledge {
 namespace {
 
-/// What the sweep over the ascending values has seen of a cluster.
+/// State of a cluster during the sweep over the ascending values.
 struct Cluster {
   double count = 0;
   double sum = 0;  ///< of all values
   double count_below = 0;
   double sum_below = 0;
-  /// Sum of distances from x to all members: those below x lie left of it, the others right.
+  /// Sum of the distances from x to all members.
   [[nodiscard]] double distances(double x) const {
     const double left = x * count_below - sum_below;
     const double right = (sum - sum_below) - x * (count - count_below);
@@ -31,7 +31,7 @@ double mean_silhouette(std::span<const double> values, std::span<const uint32_t>
   GOBAN_CHECK(values.size() == cluster_of.size());
   if (values.empty()) return 0;
   std::vector<Cluster> clusters(size_t{std::ranges::max(cluster_of)} + 1);
-  // Less their mean, the values lose fewer digits in the sums.
+  // Subtracting the mean preserves precision in the sums.
   const double mean =
       std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   for (size_t i = 0; i < values.size(); ++i) {

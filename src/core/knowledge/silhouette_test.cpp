@@ -34,7 +34,7 @@ double by_definition(const std::vector<double>& values, const std::vector<uint32
 }
 
 TEST(Silhouette, KnownValues) {
-  // a = 1, b = 9.5 and so on: worked out by hand.
+  // Computed by hand: a = 1, b = 9.5 and so on.
   const std::vector<double> values = {0, 1, 9, 10};
   const std::vector<uint32_t> cluster_of = {0, 0, 1, 1};
   EXPECT_NEAR(mean_silhouette(values, cluster_of), (8.5 / 9.5 + 7.5 / 8.5) / 2, 1e-12);

@@ -1,4 +1,4 @@
-// PM scores of a made-up cluster, for demonstrations and studies where nobody measured any.
+// Synthetic PM scores, for demonstrations and studies without measurements.
 #pragma once
 
 #include <cstdint>
@@ -6,21 +6,21 @@
 
 namespace goban::core::knowledge {
 
-/// How GPUs differ. The defaults have the shape that PAL reports of its V100 cluster by per-GPU
-/// medians: compute-bound applications differ most, memory-bound ones hardly at all.
+/// Distribution of the scores. The defaults resemble the per-GPU medians that PAL reports for its
+/// V100 cluster: compute-bound applications vary most, memory-bound ones hardly at all.
 struct SyntheticScores {
   uint32_t num_gpus = 64;
   uint64_t seed = 1;
   /// Standard deviation of ln(score), by class from A on.
   std::vector<double> sigma_by_class = {0.045, 0.015, 0.015, 0.003};
-  /// This share of the GPUs is slower by `straggler_slowdown` for class A (for the others in
-  /// proportion to their sigma).
+  /// This share of the GPUs is slower by `straggler_slowdown` for class A, and for other classes in
+  /// proportion to their sigma.
   double straggler_share = 0.02;
   double straggler_slowdown = 1.4;
 };
 
-/// Raw scores by class and GPU; the median of each class is near 1. A GPU that is slow for one
-/// class is slow for the others: one draw a GPU.
+/// Raw scores by class and GPU; the median of each class is near 1. There is one draw per GPU, so a
+/// GPU that is slow for one class is slow for all.
 [[nodiscard]] std::vector<std::vector<double>> synthetic_scores(const SyntheticScores& options);
 
 }  // namespace goban::core::knowledge

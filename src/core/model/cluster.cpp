@@ -60,7 +60,7 @@ Status ClusterBuilder::add_islands() {
       return bad_data({},
                       fmt::format("node {} has {} GPUs in {} islands", node.name, node.num_gpus,
                                   placed.islands),
-                      "make the number of GPUs a multiple of the number of islands");
+                      "the number of GPUs must be a multiple of the number of islands");
     }
     if (node.num_gpus == 0) continue;
     const uint32_t size = node.num_gpus / placed.islands;
@@ -79,14 +79,14 @@ Status ClusterBuilder::add_groups(const char* level, std::string Placed::* name)
   for (const Placed& placed : placed_) {
     const std::string& group = placed.*name;
     if (group.empty()) {
-      return bad_data({}, fmt::format("node {} is in no {}", placed.node.name, level),
+      return bad_data({}, fmt::format("node {} has no {}", placed.node.name, level),
                       fmt::format("give every node a {}, or none", level));
     }
     if (current == nullptr || group != *current) {
       if (!seen.insert(group).second) {
-        return bad_data({},
-                        fmt::format("the nodes of {} {} do not follow each other", level, group),
-                        "list the nodes of one group together; names are unique in the cluster");
+        return bad_data(
+            {}, fmt::format("the nodes of {} {} are not contiguous", level, group),
+            "list the nodes of a group together; group names must be unique in the cluster");
       }
       first_gpu.push_back(placed.node.first_gpu);
     }
@@ -95,8 +95,9 @@ Status ClusterBuilder::add_groups(const char* level, std::string Placed::* name)
   first_gpu.push_back(placed_.back().node.end_gpu());
   const std::vector<uint32_t>& inner = cluster_.levels_.back().first_gpu;
   if (!std::ranges::includes(inner, first_gpu)) {
-    return bad_data({}, fmt::format("a {} ends inside a {}", level, cluster_.levels_.back().name),
-                    "groups must nest: rack in zone in site");
+    return bad_data(
+        {}, fmt::format("a {} boundary lies inside a {}", level, cluster_.levels_.back().name),
+        "groups must nest: racks in zones, zones in sites");
   }
   add_level(level, std::move(first_gpu));
   return {};
@@ -109,11 +110,11 @@ Result<Cluster> ClusterBuilder::build() {
     if (placed.node.num_gpus > 255) {
       return bad_data({},
                       fmt::format("node {} has {} GPUs", placed.node.name, placed.node.num_gpus),
-                      "at most 255 GPUs a node");
+                      "at most 255 GPUs per node");
     }
     if (!names.insert(placed.node.name).second) {
       return bad_data({}, fmt::format("two nodes are named {}", placed.node.name),
-                      "give each node a name of its own");
+                      "node names must be unique");
     }
     total += placed.node.num_gpus;
   }
@@ -125,7 +126,7 @@ Result<Cluster> ClusterBuilder::build() {
   for (const ResourceType& type : cluster_.resource_types_) {
     if (!types.insert(type.name).second) {
       return bad_data({}, fmt::format("two resource types are named {}", type.name),
-                      "give each resource type a name of its own");
+                      "resource type names must be unique");
     }
   }
 
@@ -155,9 +156,10 @@ Result<Cluster> ClusterBuilder::build() {
   for (const auto& [name, link] : links_) {
     const auto level = std::ranges::find(cluster_.levels_, name, &TopologyLevel::name);
     if (level == cluster_.levels_.end()) {
-      return bad_data({},
-                      fmt::format("a link is given for level {}, which no node is part of", name),
-                      "levels are island, node, rack, zone, site, cluster");
+      return bad_data(
+          {},
+          fmt::format("a link is given for level {}, which does not exist in this cluster", name),
+          "levels are island, node, rack, zone, site, cluster");
     }
     level->bandwidth_bytes_per_s = link.bandwidth_bytes_per_s;
     level->latency_s = link.latency_s;

@@ -14,7 +14,7 @@
 
 namespace goban::core::model {
 
-/// Host resources beside GPUs: of a node, or asked by one instance of a job. Zero asks nothing.
+/// Host resources other than GPUs: of a node, or requested per instance of a job; 0 = none.
 struct HostResources {
   int32_t cores = 0;
   int64_t mem_bytes = 0;
@@ -38,13 +38,13 @@ struct HostResources {
   friend bool operator==(const HostResources&, const HostResources&) = default;
 };
 
-/// What is known of a GPU model; watts feed the energy model.
+/// Properties of a GPU model. The power values are input of the energy model.
 struct GpuModel {
   std::string name;
   int64_t mem_bytes = 0;
   double power_max_w = 0;
   double power_idle_w = 0;
-  /// What a job takes of its memory is known while it runs, or limited by itself.
+  /// The memory of each job on such a GPU can be measured or limited.
   bool memory_enforced = true;
 };
 
@@ -63,25 +63,25 @@ struct TopologyLevel {
   std::string name;
   /// Domain d holds the GPUs [first_gpu[d], first_gpu[d + 1]); one entry more than domains.
   std::vector<uint32_t> first_gpu;
-  /// Of the links between two members of one domain of this level; 0 = not known.
+  /// Bandwidth of the links between two members of one domain of this level; 0 = unknown.
   double bandwidth_bytes_per_s = 0;
   double latency_s = 0;
-  /// Slowdown of a job that spans members of one domain of this level, if the site measured it.
+  /// Slowdown of a job that spans members of one domain of this level; unset = not measured.
   std::optional<double> locality_penalty;
   [[nodiscard]] size_t num_domains() const { return first_gpu.size() - 1; }
 };
 
-/// A slice of a node that a site sells, such as ABCI's G.small.
+/// A part of a node that a site sells as a unit, such as ABCI's G.small.
 struct ResourceType {
   std::string name;
   int32_t gpus = 0;  ///< per instance
   HostResources host;
   int32_t max_instances = 1;
   base::TimeNs walltime_max_ns = 0;      ///< 0 = no limit
-  base::TimeNs walltime_default_ns = 0;  ///< used by jobs that name none; 0 = the maximum
+  base::TimeNs walltime_default_ns = 0;  ///< used by jobs that request no limit; 0 = the maximum
 };
 
-/// A cluster. Build it with ClusterBuilder, a preset or a TOML file; it does not change after.
+/// A cluster. Immutable; build it with ClusterBuilder, from a preset or from a TOML file.
 class Cluster {
  public:
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -95,7 +95,7 @@ class Cluster {
   [[nodiscard]] uint32_t node_gpus_max() const { return node_gpus_max_; }
 
   [[nodiscard]] std::span<const TopologyLevel> levels() const { return levels_; }
-  /// Index of the level "node"; levels below it lie inside one node.
+  /// Index of the level "node"; lower levels are inside one node.
   [[nodiscard]] size_t node_level() const { return node_level_; }
   /// Domain of a GPU at a level.
   [[nodiscard]] uint32_t domain_of(size_t level, GpuId gpu) const {
@@ -108,7 +108,7 @@ class Cluster {
   [[nodiscard]] const ResourceType& resource_type(ResourceTypeId id) const {
     return resource_types_[id.index()];
   }
-  /// The type of that name, or an invalid id.
+  /// The resource type of this name, or an invalid id.
   [[nodiscard]] ResourceTypeId find_resource_type(std::string_view name) const;
   [[nodiscard]] std::optional<NodeId> find_node(std::string_view name) const;
 
@@ -132,8 +132,8 @@ struct LinkSpec {
   std::optional<double> locality_penalty;
 };
 
-/// Builds a Cluster node by node, in order; nodes of one rack, zone and site must follow each
-/// other.
+/// Builds a Cluster node by node, in order. The nodes of a rack, a zone and a site must be
+/// contiguous.
 class ClusterBuilder {
  public:
   explicit ClusterBuilder(std::string name) { cluster_.name_ = std::move(name); }
@@ -141,8 +141,8 @@ class ClusterBuilder {
   /// Returns the index to use in Node::gpu_model.
   uint32_t add_gpu_model(GpuModel model);
 
-  /// A node and where it stands. `islands` = number of equal NVLink islands or sockets inside;
-  /// 1 = none. Group names may be empty: then that level does not exist for anyone.
+  /// A node and its position. `islands` = number of equal NVLink islands or sockets inside;
+  /// 1 = none. An empty group name means that the level does not exist; it is then empty for all.
   struct Placed {
     Node node;  ///< first_gpu is filled in
     uint32_t islands = 1;

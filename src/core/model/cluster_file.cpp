@@ -27,7 +27,8 @@ HostResources read_host(TableReader& table) {
   return host;
 }
 
-/// One file on its way to a Cluster. Every step may leave a problem and go on with a fallback.
+/// Converts one file to a Cluster. A step that finds a problem records it and continues with a
+/// fallback.
 class ClusterReader {
  public:
   ClusterReader(const base::ConfigValue& document, const std::string& file)
@@ -43,7 +44,7 @@ class ClusterReader {
     if (auto status = problems_.status(); !status) return base::failure(status.error());
     auto cluster = builder.build();
     if (!cluster) {
-      // The readers above leave nothing for this but a cluster without GPUs.
+      // The checks above leave only one possible error: a cluster without GPUs.
       base::Error error = cluster.error();
       error.place.file = file_;
       return base::failure(std::move(error));
@@ -62,11 +63,12 @@ class ClusterReader {
       gpu.power_idle_w = table.number("power_idle_w", 0, 1e5, 0);
       table.finish();
       if (gpu.power_max_w > 0 && gpu.power_idle_w > gpu.power_max_w) {
-        table.refuse("power_idle_w", "is above power_max_w", "swap them?");
+        table.refuse("power_idle_w", "is above power_max_w",
+                     "power_idle_w must not exceed power_max_w");
       }
       if (std::ranges::find(gpu_names_, gpu.name) != gpu_names_.end()) {
         table.refuse("name", fmt::format("two GPU models are named {}", gpu.name),
-                     "give each a name of its own");
+                     "names must be unique");
       }
       gpu_names_.push_back(gpu.name);
       builder.add_gpu_model(std::move(gpu));
@@ -95,7 +97,7 @@ class ClusterReader {
     return static_cast<uint32_t>(found - gpu_names_.begin());
   }
 
-  /// Names of one level must follow each other, and be given for every group or for none.
+  /// Checks of one level: the nodes of a name must be contiguous, and all groups or none are named.
   struct Groups {
     const char* level;
     std::set<std::string> seen;
@@ -112,12 +114,13 @@ class ClusterReader {
     groups.named = !name.empty();
     const bool goes_on = !is_first && name == groups.last;
     if (!name.empty() && goes_on && outer_changed) {
-      table.refuse(groups.level, fmt::format("{} lies in two groups of an outer level", name),
-                   "racks nest in zones, zones in sites; names are unique in the cluster");
+      table.refuse(
+          groups.level, fmt::format("{} is in two groups of an outer level", name),
+          "racks nest in zones, zones in sites; group names must be unique in the cluster");
     }
     if (!name.empty() && !goes_on && !groups.seen.insert(name).second) {
-      table.refuse(groups.level, fmt::format("the nodes of {} do not follow each other", name),
-                   "list the nodes of one group together; names are unique in the cluster");
+      table.refuse(groups.level, fmt::format("the nodes of {} are not contiguous", name),
+                   "list the nodes of a group together; group names must be unique in the cluster");
     }
     groups.last = name;
   }
@@ -145,7 +148,7 @@ class ClusterReader {
     int64_t rack_nodes = 0;  ///< 0 = racks are not counted
     int64_t nodes_before = 0;
 
-    /// Racks made by counting need names no file can hold; text() refuses control characters.
+    /// Counted racks get names that no file can contain: text() rejects control characters.
     [[nodiscard]] std::string rack_of(int64_t i) const {
       if (rack_nodes == 0) return first.rack;
       return fmt::format("\n{}", nodes_before + i - i % rack_nodes);
@@ -172,10 +175,10 @@ class ClusterReader {
 
     if (num_gpus % islands != 0) {
       table.refuse("islands", fmt::format("{} islands for {} GPUs", islands, num_gpus),
-                   "the number of GPUs must be a multiple of the islands");
+                   "the number of GPUs must be a multiple of the number of islands");
     }
     if (rack_nodes > 0 && !placed.rack.empty()) {
-      table.refuse("rack", "is given beside nodes_per_rack", "give one of them");
+      table.refuse("rack", "cannot be combined with nodes_per_rack", "remove one of them");
     }
     num_nodes_ += count;
     num_gpus_ += count * num_gpus;
@@ -185,8 +188,10 @@ class ClusterReader {
     }
     const auto pattern = NamePattern::parse(pattern_text);
     if (!pattern || (count > 1 && !pattern->has_number())) {
-      table.refuse("name", fmt::format("\"{}\" does not name {} nodes", pattern_text, count),
-                   "put {} or {:04} where the number goes");
+      table.refuse(
+          "name",
+          fmt::format("\"{}\" is not a valid name pattern for {} nodes", pattern_text, count),
+          "mark the place of the number with {} or {:04}");
     }
     NodeGroup group{table,      std::move(placed), pattern.value_or(NamePattern()), count, start,
                     rack_nodes, num_nodes_ - count};
@@ -209,7 +214,7 @@ class ClusterReader {
       placed.node.name = group.pattern.name(group.start + i);
       if (!node_names_.insert(placed.node.name).second) {
         return group.table.refuse("name", fmt::format("two nodes are named {}", placed.node.name),
-                                  "give each node a name of its own, see start");
+                                  "node names must be unique; see start");
       }
       placed.rack = group.rack_of(i);
       builder.add_node(placed);
@@ -218,7 +223,7 @@ class ClusterReader {
     has_islands_ |= placed.islands > 1;
   }
 
-  /// The levels the nodes make, innermost first.
+  /// The levels that the nodes define, innermost first.
   [[nodiscard]] std::vector<std::string> level_names() const {
     std::vector<std::string> names;
     if (has_islands_) names.emplace_back("island");
@@ -249,16 +254,16 @@ class ClusterReader {
       table.finish();
       const auto found = std::ranges::find(levels, level);
       if (found == levels.end()) {
-        table.refuse("level", fmt::format("no nodes make a level {}", level),
-                     fmt::format("this cluster has {}", fmt::join(levels, ", ")));
+        table.refuse("level", fmt::format("this cluster has no level {}", level),
+                     fmt::format("known: {}", fmt::join(levels, ", ")));
         return;
       }
       const auto at = static_cast<size_t>(found - levels.begin());
       if (is_given[at]) {
-        table.refuse("level", fmt::format("two links are given for {}", level), "merge them");
+        table.refuse("level", fmt::format("duplicate link for level {}", level), "merge them");
       }
       if (uplink > 0 && at + 1 == levels.size()) {
-        table.refuse("uplink_ratio", "there is nothing outside of the cluster", "remove it");
+        table.refuse("uplink_ratio", "the cluster has no outer level", "remove it");
         return;
       }
       links[at] = link;
@@ -270,7 +275,7 @@ class ClusterReader {
       if (links[at + 1].bandwidth_bytes_per_s > 0) {
         root_.refuse(
             "link", fmt::format("the bandwidth of {} is given twice", levels[at + 1]),
-            fmt::format("by itself and by the uplink_ratio of {}: remove one", levels[at]));
+            fmt::format("as bandwidth and by the uplink_ratio of {}; remove one", levels[at]));
       }
       links[at + 1].bandwidth_bytes_per_s = uplinks[at];
     }
@@ -278,7 +283,7 @@ class ClusterReader {
     for (size_t at = 0; at < levels.size(); ++at) builder.set_link(levels[at], links[at]);
   }
 
-  /// Bandwidth of the next outer level, 0 if nothing is said of it.
+  /// Bandwidth of the next outer level; 0 if not given.
   double read_uplink(TableReader& table, double bandwidth_bytes_per_s) {
     if (!table.has("uplink_ratio")) return 0;
     const std::string ratio = table.text_or_number("uplink_ratio");
@@ -286,12 +291,12 @@ class ClusterReader {
     const auto above = base::parse_double(ratio.substr(0, slash));
     const auto below = slash == ratio.npos ? 1.0 : base::parse_double(ratio.substr(slash + 1));
     if (!above || !below || !(*above > 0) || !(*below >= *above)) {
-      table.refuse("uplink_ratio", fmt::format("\"{}\" is not a share", ratio),
+      table.refuse("uplink_ratio", fmt::format("\"{}\" is not a ratio in (0, 1]", ratio),
                    "such as \"1/3\" or 0.5");
       return 0;
     }
     if (bandwidth_bytes_per_s == 0) {
-      table.refuse("uplink_ratio", "needs a bandwidth", "give it beside the ratio");
+      table.refuse("uplink_ratio", "requires bandwidth", "add bandwidth to this link");
     }
     return bandwidth_bytes_per_s * *above / *below;
   }
@@ -301,11 +306,11 @@ class ClusterReader {
       ResourceType type = read_resource_type(table);
       if (!type_names_.insert(type.name).second) {
         table.refuse("name", fmt::format("two resource types are named {}", type.name),
-                     "give each a name of its own");
+                     "names must be unique");
       }
       if (std::ranges::none_of(nodes_, [&](const Node& node) { return fits_on(type, node); })) {
         table.refuse("name", fmt::format("{} fits on no node", type.name),
-                     "lower its gpus, cores, memory or ssd, or state those of the nodes");
+                     "reduce its gpus, cores, memory or ssd, or give those of the nodes");
       }
       builder.add_resource_type(std::move(type));
       if (problems_.any()) return;
@@ -340,13 +345,13 @@ ResourceType read_resource_type(TableReader& table) {
   type.walltime_default_ns = table.duration("walltime_default");
   table.finish();
   if (type.walltime_max_ns == 0 && table.has("walltime_max")) {
-    table.refuse("walltime_max", "is zero", "leave it out for no limit");
+    table.refuse("walltime_max", "is zero", "omit it for no limit");
   }
   if (type.walltime_max_ns > 0 && type.walltime_default_ns > type.walltime_max_ns) {
     table.refuse("walltime_default", "is above walltime_max", "lower it");
   }
   if (type.gpus == 0 && type.host.empty()) {
-    table.refuse("name", fmt::format("{} asks for nothing", type.name),
+    table.refuse("name", fmt::format("{} requests no resources", type.name),
                  "give gpus, cores, memory or ssd");
   }
   return type;

@@ -1,4 +1,4 @@
-// Clusters as TOML files. A file reads like this; every key is shown, * marks the required ones:
+// Clusters as TOML files. All keys; * marks those that are required:
 //
 //   name = "abci"
 //
@@ -8,34 +8,39 @@
 //   power_max_w = 300
 //   power_idle_w = 30
 //
-//   [[nodes]]                    # * a group of equal nodes; groups follow each other as written
-//   count = 1088                 # 1 if left out
+//   [[nodes]]                    # * a group of identical nodes; groups keep the order of the file
+//   count = 1088                 # default 1
 //   name = "g{:04}"              # {} = the number of the node, {:04} = with leading zeros,
-//                                # {{ and }} = braces; "node{:04}" if left out
-//   start = 1                    # first number, 0 if left out
+//                                # {{ and }} = braces; default "node{:04}"
+//   start = 1                    # first number; default 0
 //   gpus = 4                     # * 0 = a node without GPUs
-//   gpu_model = "V100-SXM2-16GB" # may be left out if there is only one
-//   islands = 1                  # equal groups of GPUs inside the node (NVLink, PCIe switch,
-//   socket) cores = 40 memory = "384 GiB" ssd = "1.6 TB" nodes_per_rack = 34          # or rack =
-//   "r7": all of the group; racks nest in zones zone = "east" site = "tokyo"
+//   gpu_model = "V100-SXM2-16GB" # optional if there is only one
+//   islands = 1                  # equal groups of GPUs in a node (NVLink, PCIe switch, socket)
+//   cores = 40
+//   memory = "384 GiB"
+//   ssd = "1.6 TB"
+//   nodes_per_rack = 34          # or rack = "r7" for the whole group; racks nest in zones
+//   zone = "east"
+//   site = "tokyo"
 //
-//   [[link]]                     # between the members of one island, node, rack, zone, site,
-//   cluster level = "rack"               # * bandwidth = "25 GB/s"        # one direction, of one
-//   member latency = "2 us" uplink_ratio = "1/3"         # the next outer level has this share of
-//   the bandwidth locality_penalty = 1.1       # measured slowdown of jobs that span members of
-//   this level
+//   [[link]]                     # between members of an island, node, rack, zone, site, cluster
+//   level = "rack"               # *
+//   bandwidth = "25 GB/s"        # per direction and member
+//   latency = "2 us"
+//   uplink_ratio = "1/3"         # bandwidth of the next outer level / bandwidth of this one
+//   locality_penalty = 1.1       # measured slowdown of jobs that span members of this level
 //
-//   [[resource_type]]            # a slice of a node that jobs ask for by name
+//   [[resource_type]]            # a part of a node that jobs request by name
 //   name = "G.small"             # *
 //   gpus = 1
 //   cores = 5
 //   memory = "60 GiB"
 //   ssd = "180 GiB"
-//   max_instances = 1            # of one job
-//   walltime_max = "168h"        # no limit if left out
-//   walltime_default = "1h"      # of jobs that name none
+//   max_instances = 1            # per job
+//   walltime_max = "168h"        # default: no limit
+//   walltime_default = "1h"      # for jobs that request no limit
 //
-// An unknown key is refused, so that no typing error passes for a default.
+// Unknown keys are rejected, so that a typing error never becomes a default.
 #pragma once
 
 #include <cstdint>
@@ -48,21 +53,22 @@
 
 namespace goban::core::model {
 
-/// Most nodes of a cluster file or preset; node sizes end at 255 GPUs, clusters at 2^24.
+/// Maximum number of nodes of a cluster file or preset. Other limits: 255 GPUs per node, 2^24 per
+/// cluster.
 inline constexpr int64_t kNodesMax = 131'072;
 
-/// Reads a text; `file` stands for it in messages. Errors: BadData with line, column, field and
-/// remedy.
+/// Parses a cluster file; `file` is its name in messages. Errors: BadData with line, column, field
+/// and remedy.
 [[nodiscard]] base::Result<Cluster> parse_cluster(std::string_view toml, const std::string& file);
 
-/// One table [[resource_type]], as above; problems go to the reader. Whether its name is unique and
-/// whether it fits anywhere is for the caller to see.
+/// Reads one table [[resource_type]], as above; problems go to the reader. The caller checks that
+/// the name is unique and that the type fits on a node.
 [[nodiscard]] ResourceType read_resource_type(base::TableReader& table);
-/// An instance has room on an empty node.
+/// True if one instance fits on the empty node.
 [[nodiscard]] bool fits_on(const ResourceType& type, const Node& node);
 
-/// The cluster as such a file; parse_cluster reads it back equal, except for the names of racks,
-/// zones and sites, which a Cluster does not keep.
+/// The cluster in this format. parse_cluster returns an equal cluster, except for the names of
+/// racks, zones and sites, which a Cluster does not keep.
 [[nodiscard]] std::string to_toml(const Cluster& cluster);
 
 }  // namespace goban::core::model

@@ -1,4 +1,4 @@
-// Any bytes are a cluster file: refused with a place, or a cluster that is written and read back.
+// Any bytes are rejected with a place, or give a cluster that can be written and read back.
 #include "core/model/cluster_file.hpp"
 
 #include <cstdint>

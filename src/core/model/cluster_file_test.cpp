@@ -229,31 +229,31 @@ TEST(ClusterFile, NodeProblems) {
             "c.toml:6:9: nodes.count: 131073 nodes with 524289 GPUs so far "
             "(at most 131072 nodes and 16777216 GPUs)");
   EXPECT_EQ(problem(with("name = \"n\"\ncount = 2")),
-            "c.toml:4:8: nodes.name: \"n\" does not name 2 nodes "
-            "(put {} or {:04} where the number goes)");
+            "c.toml:4:8: nodes.name: \"n\" is not a valid name pattern for 2 nodes "
+            "(mark the place of the number with {} or {:04})");
   for (const char* name : {"n{", "n}", "n{}{}", "n{:4}", "n{:0}", "n{:013}", "n{x}"}) {
-    EXPECT_NE(problem(with(fmt::format("name = \"{}\"", name))).find("does not name"),
+    EXPECT_NE(problem(with(fmt::format("name = \"{}\"", name))).find("is not a valid name pattern"),
               std::string::npos)
         << name;
   }
   EXPECT_EQ(problem(with("name = \"a\"\n[[nodes]]\nname = \"a\"\ngpus = 1")),
             "c.toml:6:8: nodes.name: two nodes are named a "
-            "(give each node a name of its own, see start)");
+            "(node names must be unique; see start)");
   EXPECT_EQ(problem(with("islands = 3")),
             "c.toml:4:11: nodes.islands: 3 islands for 4 GPUs "
-            "(the number of GPUs must be a multiple of the islands)");
+            "(the number of GPUs must be a multiple of the number of islands)");
   EXPECT_EQ(problem(with("gpu_model = \"X\"")),
             "c.toml:4:13: nodes.gpu_model: no GPU model is named X (known: gpu)");
   EXPECT_EQ(problem("[[gpu_model]]\nname=\"a\"\n[[gpu_model]]\nname=\"b\"\n" + with("")),
             "c.toml:5:1: nodes.gpu_model: is missing (one of a, b)");
   EXPECT_EQ(problem("[[gpu_model]]\nname=\"a\"\n[[gpu_model]]\nname=\"a\"\n" + with("")),
             "c.toml:4:6: gpu_model.name: two GPU models are named a "
-            "(give each a name of its own)");
+            "(names must be unique)");
 }
 
 TEST(ClusterFile, GroupProblems) {
   EXPECT_EQ(problem(with("rack = \"r\"\nnodes_per_rack = 1")),
-            "c.toml:4:8: nodes.rack: is given beside nodes_per_rack (give one of them)");
+            "c.toml:4:8: nodes.rack: cannot be combined with nodes_per_rack (remove one of them)");
   const auto two = [](std::string_view first, std::string_view second) {
     return problem(
         fmt::format("[[nodes]]\nname=\"a\"\ngpus=1\n{}\n[[nodes]]\nname=\"b\"\ngpus=1\n"
@@ -264,11 +264,11 @@ TEST(ClusterFile, GroupProblems) {
             "c.toml:5:1: nodes.rack: is given for some nodes only "
             "(give every group of nodes a rack, or none)");
   EXPECT_EQ(two("site=\"r\"", "site=\"s\""),
-            "c.toml:12:6: nodes.site: the nodes of r do not follow each other "
-            "(list the nodes of one group together; names are unique in the cluster)");
+            "c.toml:12:6: nodes.site: the nodes of r are not contiguous "
+            "(list the nodes of a group together; group names must be unique in the cluster)");
   EXPECT_EQ(two("rack=\"r\"\nzone=\"y\"", "rack=\"r\"\nzone=\"z\""),
-            "c.toml:9:6: nodes.rack: r lies in two groups of an outer level "
-            "(racks nest in zones, zones in sites; names are unique in the cluster)");
+            "c.toml:9:6: nodes.rack: r is in two groups of an outer level "
+            "(racks nest in zones, zones in sites; group names must be unique in the cluster)");
 }
 
 TEST(ClusterFile, LinkProblems) {
@@ -277,7 +277,7 @@ TEST(ClusterFile, LinkProblems) {
   };
   EXPECT_EQ(link("bandwidth = 1"), "c.toml:4:1: link.level: is missing (one of node, cluster)");
   EXPECT_EQ(link("level = \"rack\""),
-            "c.toml:5:9: link.level: no nodes make a level rack (this cluster has node, cluster)");
+            "c.toml:5:9: link.level: this cluster has no level rack (known: node, cluster)");
   EXPECT_EQ(link("level = \"node\"\nbandwidth = \"fast\""),
             "c.toml:6:13: link.bandwidth: \"fast\" is not a bandwidth "
             "(such as \"12.5 GB/s\", \"100 Gb/s\" or a number of bytes a second)");
@@ -286,18 +286,19 @@ TEST(ClusterFile, LinkProblems) {
             "(such as \"72h\", \"01:30:00\" or a number of seconds)");
   EXPECT_EQ(link("level = \"node\"\nlocality_penalty = 0.5"),
             "c.toml:6:20: link.locality_penalty: 0.5 is out of range (1 to 1000)");
-  EXPECT_EQ(link("level = \"node\"\nbandwidth = 1\nuplink_ratio = \"3/1\""),
-            "c.toml:7:16: link.uplink_ratio: \"3/1\" is not a share (such as \"1/3\" or 0.5)");
+  EXPECT_EQ(
+      link("level = \"node\"\nbandwidth = 1\nuplink_ratio = \"3/1\""),
+      "c.toml:7:16: link.uplink_ratio: \"3/1\" is not a ratio in (0, 1] (such as \"1/3\" or 0.5)");
   EXPECT_EQ(link("level = \"node\"\nuplink_ratio = 0.5"),
-            "c.toml:6:16: link.uplink_ratio: needs a bandwidth (give it beside the ratio)");
+            "c.toml:6:16: link.uplink_ratio: requires bandwidth (add bandwidth to this link)");
   EXPECT_EQ(link("level = \"cluster\"\nbandwidth = 1\nuplink_ratio = 0.5"),
-            "c.toml:7:16: link.uplink_ratio: there is nothing outside of the cluster (remove it)");
+            "c.toml:7:16: link.uplink_ratio: the cluster has no outer level (remove it)");
   EXPECT_EQ(link("level = \"node\"\nbandwidth = 2\nuplink_ratio = 0.5\n[[link]]\n"
                  "level = \"cluster\"\nbandwidth = 1"),
             "c.toml:4:1: link: the bandwidth of cluster is given twice "
-            "(by itself and by the uplink_ratio of node: remove one)");
+            "(as bandwidth and by the uplink_ratio of node; remove one)");
   EXPECT_EQ(link("level = \"node\"\n[[link]]\nlevel = \"node\""),
-            "c.toml:7:9: link.level: two links are given for node (merge them)");
+            "c.toml:7:9: link.level: duplicate link for level node (merge them)");
 }
 
 TEST(ClusterFile, ResourceTypeProblems) {
@@ -307,22 +308,22 @@ TEST(ClusterFile, ResourceTypeProblems) {
   EXPECT_EQ(type("gpus = 1\ncores = 2\nwalltime_max = \"2h\"\nwalltime_default = \"1h\""), "");
   EXPECT_EQ(type("gpus = 5"),
             "c.toml:5:8: resource_type.name: T fits on no node "
-            "(lower its gpus, cores, memory or ssd, or state those of the nodes)");
+            "(reduce its gpus, cores, memory or ssd, or give those of the nodes)");
   EXPECT_EQ(type("gpus = 1\nmemory = \"1 GiB\""),
             "c.toml:5:8: resource_type.name: T fits on no node "
-            "(lower its gpus, cores, memory or ssd, or state those of the nodes)");
+            "(reduce its gpus, cores, memory or ssd, or give those of the nodes)");
   EXPECT_EQ(type(""),
-            "c.toml:5:8: resource_type.name: T asks for nothing "
+            "c.toml:5:8: resource_type.name: T requests no resources "
             "(give gpus, cores, memory or ssd)");
   EXPECT_EQ(type("gpus = 1\nmax_instances = 0"),
             "c.toml:7:17: resource_type.max_instances: 0 is out of range (1 to 131072)");
   EXPECT_EQ(type("gpus = 1\nwalltime_max = 0"),
-            "c.toml:7:16: resource_type.walltime_max: is zero (leave it out for no limit)");
+            "c.toml:7:16: resource_type.walltime_max: is zero (omit it for no limit)");
   EXPECT_EQ(type("gpus = 1\nwalltime_max = \"1h\"\nwalltime_default = \"2h\""),
             "c.toml:8:20: resource_type.walltime_default: is above walltime_max (lower it)");
   EXPECT_EQ(type("gpus = 1\n[[resource_type]]\nname = \"T\"\ngpus = 1"),
             "c.toml:8:8: resource_type.name: two resource types are named T "
-            "(give each a name of its own)");
+            "(names must be unique)");
 }
 
 }  // namespace

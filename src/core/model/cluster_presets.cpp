@@ -18,12 +18,12 @@ using base::Result;
 using base::usage_error;
 
 constexpr int64_t kGib = int64_t{1} << 30;
-constexpr double kGigabit = 1e9 / 8;  // bytes a second
+constexpr double kGigabit = 1e9 / 8;  // bytes/s
 constexpr base::TimeNs kHour = 3600 * base::kSecond;
 
-// Bandwidths are those of one direction: of a GPU up to `node`, of a whole node above it.
-// Latencies are round figures of the technology (NVLink, one switch hop, three or five hops); no
-// source of the presets measures them.
+// Bandwidths are per direction: per GPU up to level `node`, per node above it. Latencies are round
+// values of the technology (NVLink, one switch hop, three or five hops); the sources of the presets
+// do not state them.
 constexpr double kLatencyNvlink_s = 1e-6;
 constexpr double kLatencyRack_s = 2e-6;
 constexpr double kLatencySpine_s = 4e-6;
@@ -36,15 +36,15 @@ std::string node_name(std::string_view prefix, int number) {
   return fmt::format("{}{:04}", prefix, number);
 }
 
-/// Nodes that are alike: part of a cluster without racks.
+/// Identical nodes: part of a cluster without racks.
 struct NodeGroup {
   int64_t nodes = 0;
   int64_t gpus = 0;
   std::string_view gpu_model = "gpu";
 };
 
-// Bare names of GPU models stand for the smallest variant in servers, so that no job is taken to
-// fit that may not: NVIDIA's data sheets; a K80 board has two GPUs.
+// A GPU model without a variant denotes the smallest server variant, so that a job is never assumed
+// to fit where it may not. Source: NVIDIA's data sheets; a K80 board has two GPUs.
 constexpr std::array kBareModels = {
     GpuSpec{"K80", 12 * kGib, 150},  GpuSpec{"P100", 16 * kGib, 250},
     GpuSpec{"V100", 16 * kGib, 300}, GpuSpec{"A100", 40 * kGib, 400},
@@ -85,8 +85,8 @@ Result<Cluster> flat(std::string name, std::span<const NodeGroup> groups) {
 
 Result<Cluster> make_sia64() { return flat("sia-64", std::array{NodeGroup{16, 4}}); }
 
-// Takizawa et al., section 1 and Table 1. Two EDR ports a node; 34 nodes a rack with full
-// bisection, between racks a third of it.
+// Takizawa et al., section 1 and Table 1. Two EDR ports per node; 34 nodes per rack with full
+// bisection bandwidth, a third of it between racks.
 Result<Cluster> make_abci() {
   ClusterBuilder builder("abci");
   const uint32_t v100 = builder.add_gpu_model(
@@ -125,9 +125,10 @@ Result<Cluster> make_abci() {
   return builder.build();
 }
 
-// Kitano (NEC): 116 servers of 8 A100 SXM4, NVSwitch 600 GB/s both directions together, 4 PCIe
-// switches (the islands: a pair of GPUs shares one), 200 GbE. The talk does not count the NICs: one
-// a PCIe switch is assumed, and a fabric without over-subscription. Host sizes are not published.
+// Kitano (NEC): 116 servers of 8 A100 SXM4, NVSwitch 600 GB/s (sum of both directions), 4 PCIe
+// switches (the islands: a pair of GPUs shares one), 200 GbE. The talk does not state the number of
+// NICs: we assume one per PCIe switch, and a fabric without over-subscription. Host sizes are not
+// published.
 Result<Cluster> make_nec928() {
   ClusterBuilder builder("nec-928");
   const uint32_t a100 = builder.add_gpu_model(
@@ -148,8 +149,8 @@ Result<Cluster> make_nec928() {
 }
 
 // NVIDIA, DGX SuperPOD reference architecture RA-09950-001 (2020): 140 systems in 7 scalable units
-// of 20 (here: zones); 8 A100, 128 cores, 1 TB, 15 TB NVMe and eight 200 Gb/s HDR ports a system;
-// full fat tree. Four systems a rack.
+// of 20 (here: zones); per system 8 A100, 128 cores, 1 TB, 15 TB NVMe and eight 200 Gb/s HDR ports;
+// full fat tree. Four systems per rack.
 Result<Cluster> make_dgx_a100() {
   ClusterBuilder builder("dgx-a100");
   const uint32_t a100 = builder.add_gpu_model(
@@ -188,7 +189,7 @@ constexpr std::array kPresets = {
     Preset{{"sia-64", "16 nodes x 4 GPUs without racks (the set-up of Sia and PAL)"}, make_sia64},
 };
 
-/// "NxM" or "NxM:MODEL"; nothing if it is not of that form.
+/// "NxM" or "NxM:MODEL"; nullopt if the text has another form.
 std::optional<NodeGroup> parse_group(std::string_view text) {
   NodeGroup group;
   if (const size_t colon = text.find(':'); colon != std::string_view::npos) {
@@ -210,7 +211,7 @@ std::optional<NodeGroup> parse_group(std::string_view text) {
   return group;
 }
 
-/// Groups joined by '+'; empty if it is not of that form.
+/// Groups joined by '+'; empty if the text has another form.
 std::vector<NodeGroup> parse_groups(std::string_view text) {
   std::vector<NodeGroup> groups;
   while (true) {
@@ -255,9 +256,9 @@ Result<Cluster> make_preset(std::string_view name) {
   }
   if (const auto groups = parse_groups(name); !groups.empty()) {
     if (!in_range(groups)) {
-      return usage_error(
-          fmt::format("cluster {} is out of range", name),
-          fmt::format("1 to {} nodes, 1 to 255 GPUs each, {} GPUs in all", kNodesMax, 1 << 24));
+      return usage_error(fmt::format("cluster {} is out of range", name),
+                         fmt::format("1 to {} nodes, 1 to 255 GPUs per node, {} GPUs in total",
+                                     kNodesMax, 1 << 24));
     }
     return flat(std::string(name), groups);
   }

@@ -1,4 +1,4 @@
-// The other direction of cluster_file.cpp: a Cluster as TOML, equal nodes gathered into groups.
+// Writes a Cluster as TOML, with identical nodes in groups: the inverse of cluster_file.cpp.
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
@@ -31,8 +31,8 @@ void add_host(std::string& out, const HostResources& host) {
   add_bytes(out, "ssd", host.ssd_bytes);
 }
 
-/// Domain of every node at a level. A node without GPUs belongs to an empty domain where it stands
-/// if there is one that has no node yet, else to the domain before it.
+/// Domain of every node at a level. A node without GPUs belongs to the empty domain at its position
+/// if there is one without a node, otherwise to the preceding domain.
 std::vector<uint32_t> domains_of_nodes(const Cluster& cluster, const TopologyLevel& level,
                                        size_t index) {
   std::vector<uint32_t> domains;
@@ -52,7 +52,7 @@ std::vector<uint32_t> domains_of_nodes(const Cluster& cluster, const TopologyLev
   return domains;
 }
 
-/// Everything of a node but its name, as the reader wants it.
+/// All properties of a node except its name, as the reader expects them.
 struct NodeFacts {
   uint32_t num_gpus = 0;
   uint32_t gpu_model = 0;
@@ -93,7 +93,7 @@ std::vector<NodeFacts> facts_of(const Cluster& cluster) {
   return facts;
 }
 
-/// A run of nodes that one [[nodes]] can state: alike, with names that count up.
+/// Consecutive nodes that one [[nodes]] can describe: identical, with consecutive numbers.
 struct Run {
   size_t begin = 0;
   size_t end = 0;
@@ -122,7 +122,7 @@ std::vector<Run> find_runs(const Cluster& cluster, const std::vector<NodeFacts>&
   return runs;
 }
 
-/// Nodes a rack if whole racks of one size fill the run, the last perhaps less; else 0.
+/// Nodes per rack if racks of one size fill the run (the last may be smaller); otherwise 0.
 size_t nodes_per_rack(const std::vector<NodeFacts>& facts, const Run& run) {
   const auto same = [&](size_t a, size_t b) { return facts[a].rack == facts[b].rack; };
   if (run.begin > 0 && same(run.begin - 1, run.begin)) return 0;

@@ -1,4 +1,4 @@
-// Domains (nodes, islands) kept by how many items each has: "lowest node with exactly 3 free".
+// Domains (nodes, islands) indexed by their number of items: "lowest node with exactly 3 free".
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class CountBuckets {
   /// Domains with exactly `count` items; count <= count_max().
   [[nodiscard]] const DomainSet& with(uint32_t count) const { return buckets_[count]; }
 
-  /// Lowest domain among those with the most items, if that is at least `least`; else kNone.
+  /// Lowest domain among those with the most items, if these are at least `least`; otherwise kNone.
   [[nodiscard]] uint32_t fullest(uint32_t least) const {
     for (uint32_t count = count_max() + 1; count-- > least;) {
       if (const uint32_t found = buckets_[count].first(); found != DomainSet::kNone) return found;
@@ -35,7 +35,7 @@ class CountBuckets {
     return DomainSet::kNone;
   }
 
-  /// Lowest domain among those with the fewest items, but at least `least`; else kNone.
+  /// Lowest domain among those with the fewest items >= `least`; otherwise kNone.
   [[nodiscard]] uint32_t tightest(uint32_t least) const {
     for (uint32_t count = least; count <= count_max(); ++count) {
       if (const uint32_t found = buckets_[count].first(); found != DomainSet::kNone) return found;

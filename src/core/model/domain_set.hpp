@@ -7,7 +7,7 @@
 
 namespace goban::core::model {
 
-/// Two-level bitset over [0, size). All operations but construction cost O(size / 4096) or less.
+/// Two-level bitset over [0, size). All operations except construction cost at most O(size / 4096).
 class DomainSet {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;

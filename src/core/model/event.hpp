@@ -1,4 +1,4 @@
-// What happens to the core: its only input. Events carry their time; the core has no clock.
+// Events: the only input of the core. Events carry their time; the core has no clock.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@ enum class EventKind : uint8_t {
   JobSubmitted,
   JobFinished,  ///< the job ended by itself
   JobKilled,    ///< the engine ended it at its walltime limit, or a user cancelled it
-  NodeLost,     ///< it failed: its jobs are gone, its GPUs are out of use
-  NodeClosed,   ///< maintenance begins: its jobs are stopped in good order
+  NodeLost,     ///< the node failed: its jobs are lost, its GPUs are out of service
+  NodeClosed,   ///< maintenance begins: the node's jobs are checkpointed and stopped
   NodeRestored,
-  NodeDrained,   ///< known in advance: nothing may run on the node from `until_ns` on
-  RateObserved,  ///< what the core asked for with ActionKind::Observe
-  NodeAwake,     ///< a node that was told to wake can run jobs again
-  /// A running job broke, for example out of memory; it can be started again from its last
-  /// checkpoint. One that breaks for good has finished.
+  NodeDrained,   ///< maintenance is announced: no job may run on the node from `until_ns` on
+  RateObserved,  ///< the result of ActionKind::Observe
+  NodeAwake,     ///< a node that ActionKind::Wake named can run jobs again
+  /// A running job failed, for example out of memory, and can resume from its last checkpoint. A
+  /// permanent failure is JobFinished.
   JobBroke,
-  TimePassed,     ///< the wake-up that the core asked for
-  NodesPromised,  ///< to a reservation, from `from_ns` to `until_ns`; nobody else has them then
-  PromiseOver,    ///< of a reservation: at its end, or before
+  TimePassed,     ///< the wake-up time that the core returned
+  NodesPromised,  ///< reserved for a reservation, from `from_ns` to `until_ns`
+  PromiseOver,    ///< a reservation ended or was cancelled
 };
 
-/// What a job took of one of its GPUs while nobody else was on them. Negative = not known.
+/// Use of one of its GPUs by a job without neighbours. Negative = unknown.
 struct AloneUse {
   double gpu_util_pct = -1;
   double gpu_power_w = -1;  ///< mean
   int64_t gpu_mem_bytes = -1;
 };
 
-/// One event. Which fields mean something follows from `kind`.
+/// One event. `kind` determines which fields are valid.
 struct Event {
   EventKind kind = EventKind::TimePassed;
   TimeNs at_ns = 0;
@@ -42,13 +42,13 @@ struct Event {
   TimeNs until_ns = 0;  ///< NodeDrained: start of the maintenance window; NodesPromised: end
   const JobRequest* request = nullptr;      ///< JobSubmitted; read during the call only
   JobArray array{};                         ///< JobSubmitted, if the request names an array
-  const TrainingFacts* training = nullptr;  ///< JobSubmitted; null: nothing is known
-  double slowdown = 1;  ///< RateObserved: time of an epoch / the same with no neighbour on the GPUs
-  bool failed = false;  ///< JobFinished, JobKilled: it broke
-  bool out_of_memory = false;       ///< JobBroke, or if it failed: that is why
-  AloneUse alone{};                 ///< JobFinished, of a job that never had neighbours
-  ReservationId reservation{};      ///< NodesPromised, PromiseOver
-  TimeNs from_ns = 0;               ///< NodesPromised
+  const TrainingFacts* training = nullptr;  ///< JobSubmitted; null: unknown
+  double slowdown = 1;          ///< RateObserved: time of an epoch / its time without neighbours
+  bool failed = false;          ///< JobFinished, JobKilled: the job failed
+  bool out_of_memory = false;   ///< JobBroke, or with `failed`: it ran out of memory
+  AloneUse alone{};             ///< JobFinished, if the job never had neighbours
+  ReservationId reservation{};  ///< NodesPromised, PromiseOver
+  TimeNs from_ns = 0;           ///< NodesPromised
   std::span<const NodeId> nodes{};  ///< NodesPromised; read during the call only
 };
 

@@ -1,4 +1,4 @@
-// Which GPUs are free, indexed by node: part of the view that placement policies read.
+// The free GPUs, indexed by node: part of the read-only view of placement policies.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace goban::core::model {
 
-/// The free GPUs of a cluster. Starts empty; owners give and take GPUs one by one.
+/// The free GPUs of a cluster. Initially empty; GPUs are added and removed one by one.
 class FreeGpus {
  public:
   explicit FreeGpus(const Cluster& cluster)
@@ -17,13 +17,13 @@ class FreeGpus {
         gpus_(cluster.num_gpus()),
         by_node_(cluster.nodes().size(), cluster.node_gpus_max()) {}
 
-  /// The GPU becomes free; it was not.
+  /// Adds a GPU; it must not be in the set.
   void give(GpuId gpu) {
     gpus_.insert(gpu.value);
     by_node_.increment(cluster_->node_of(gpu).value);
     ++total_;
   }
-  /// The GPU is no longer free; it was.
+  /// Removes a GPU; it must be in the set.
   void take(GpuId gpu) {
     gpus_.erase(gpu.value);
     by_node_.decrement(cluster_->node_of(gpu).value);
@@ -39,7 +39,7 @@ class FreeGpus {
   /// Lowest free GPU >= from, or DomainSet::kNone.
   [[nodiscard]] uint32_t first_from(uint32_t from) const { return gpus_.first_from(from); }
 
-  /// Appends the `count` lowest free GPUs of a node, which has that many.
+  /// Appends the `count` lowest free GPUs of a node, which must have that many.
   void append_lowest(NodeId node, uint32_t count, std::vector<GpuId>& out) const {
     uint32_t gpu = cluster_->node(node).first_gpu;
     for (uint32_t i = 0; i < count; ++i, ++gpu) {

@@ -13,14 +13,14 @@ namespace goban::core::model {
 
 using base::TimeNs;
 
-/// Everything the core may know of a job when it is submitted. True work is not here.
+/// A job as the core sees it at submission. True work is not part of it.
 struct JobRequest {
   TimeNs submit_ns = 0;
-  TimeNs walltime_limit_ns = 0;  ///< the job is killed after holding GPUs so long; 0 = no limit
-  int32_t num_gpus = 0;          ///< all instances together; 0 = CPU only
-  int32_t priority = 0;          ///< larger goes first in the order `priority`
-  bool stays = false;            ///< once started it is not interrupted for others
-  int32_t instances = 1;         ///< equal parts, each on one node, if it has a resource type
+  TimeNs walltime_limit_ns = 0;  ///< counts from the start of the run; 0 = no limit
+  int32_t num_gpus = 0;          ///< of all instances; 0 = CPU only
+  int32_t priority = 0;          ///< larger runs first in the order `priority`
+  bool stays = false;            ///< once started, it is not preempted
+  int32_t instances = 1;  ///< number of equal parts, each on one node, if it has a resource type
   ModelId model;
   UserId user;
   AccountId account;
@@ -29,9 +29,8 @@ struct JobRequest {
   ArrayId array;                 ///< invalid: not part of an array
   ResourceTypeId resource_type;  ///< invalid: GPUs only
   AppClass app_class;
-  AppId app;  ///< in the co-location history; invalid: nobody knows it
-  ReservationId
-      reservation;  ///< it runs there, and only there; invalid: on nodes of no reservation
+  AppId app;                  ///< in the co-location history; invalid: not in it
+  ReservationId reservation;  ///< the job runs on its nodes only; invalid: on no reserved node
 };
 
 /// A recorded or generated job: the request, and the work it turned out to need.
@@ -41,38 +40,38 @@ struct Job {
   double work_s = 0;
 };
 
-/// A job array: at most `max_running` of its tasks hold resources at once; 0 = no bound.
+/// A job array: at most `max_running` of its tasks hold resources at once; 0 = no limit.
 struct JobArray {
   int32_t max_running = 0;
 };
 
-/// How a job ended at the site it was recorded at.
+/// How a recorded job ended.
 enum class RecordedEnd : uint8_t { Unknown, Completed, Failed, Cancelled, TimedOut, NodeFailed };
 
-/// What the site itself did with a job: the truth of a back-test.
+/// Recorded times of a job at its site: the reference of a back-test.
 struct Recorded {
-  TimeNs start_ns = -1;   ///< first start, on the clock of the submit times; -1 = not known
-  TimeNs finish_ns = -1;  ///< likewise; not known: start + work
+  TimeNs start_ns = -1;   ///< first start, on the clock of the submit times; -1 = unknown
+  TimeNs finish_ns = -1;  ///< on the same clock; -1 = unknown: start + work
   RecordedEnd end = RecordedEnd::Unknown;
 };
 
-/// Whether a job may have neighbours on its GPUs, as far as somebody said.
+/// Whether a job may have neighbours on its GPUs, as declared.
 enum class SharingWish : uint8_t { Unsaid, No, Yes };
 
-/// What a training job promises and takes, as far as its submitter or a profile says.
+/// Service targets and resource use of a training job, from its submission or a job profile.
 struct TrainingFacts {
-  TimeNs deadline_ns = -1;    ///< to be finished so long after the submission; -1 = no deadline
-  int64_t gpu_mem_bytes = 0;  ///< peak of one GPU; 0 = not known
-  float gpu_util_pct = -1;    ///< of one GPU, alone on it; negative = not known
-  int32_t epochs = 0;         ///< of all its work; 0 = not known
-  int32_t batch_size = 0;     ///< 0 = not known
-  float max_slowdown = 0;     ///< JCT / duration alone at most; 0 = no such promise
-  TimeNs max_wait_ns = -1;    ///< without resources at most; -1 = no such promise
-  SharingWish sharing = SharingWish::Unsaid;  ///< Unsaid: as its partition says
+  TimeNs deadline_ns = -1;                    ///< relative to the submission; -1 = no deadline
+  int64_t gpu_mem_bytes = 0;                  ///< peak per GPU; 0 = unknown
+  float gpu_util_pct = -1;                    ///< per GPU, without neighbours; negative = unknown
+  int32_t epochs = 0;                         ///< in total; 0 = unknown
+  int32_t batch_size = 0;                     ///< 0 = unknown
+  float max_slowdown = 0;                     ///< maximum JCT / duration alone; 0 = none
+  TimeNs max_wait_ns = -1;                    ///< maximum time without resources; -1 = none
+  SharingWish sharing = SharingWish::Unsaid;  ///< Unsaid: as set for its partition
   friend bool operator==(const TrainingFacts&, const TrainingFacts&) = default;
 };
 
-/// Jobs in submit order (stable), dense by JobId, with the names of the input beside them.
+/// Jobs in submit order (stable), dense by JobId, with the names used in the input.
 struct JobHistory {
   std::vector<Job> jobs;
   base::NameList job_names;  ///< the input's job ids, by JobId
@@ -82,9 +81,9 @@ struct JobHistory {
   base::NameTable partitions;
   base::NameTable qos;
   std::vector<JobArray> arrays;
-  std::vector<Recorded> recorded;       ///< by JobId; empty if the input says nothing of the kind
-  std::vector<TrainingFacts> training;  ///< by JobId; empty if the input says nothing of the kind
-  /// Some job has a walltime limit.
+  std::vector<Recorded> recorded;       ///< by JobId; empty if the input has none
+  std::vector<TrainingFacts> training;  ///< by JobId; empty if the input has none
+  /// At least one job has a walltime limit.
   bool has_walltime_limits = false;
 };
 

@@ -61,7 +61,7 @@ NamePattern NamePattern::of_name(std::string_view name, int64_t& number) {
   out.has_number_ = true;
   out.before_ = name.substr(0, first);
   out.after_ = name.substr(last + 1);
-  // Without a leading zero the width stays open, so that 9 and 10 are of one pattern.
+  // Without a leading zero the width is open, so that 9 and 10 have the same pattern.
   out.width_ = digits.size() > 1 && digits[0] == '0' ? static_cast<int>(digits.size()) : 0;
   return out;
 }

@@ -1,5 +1,5 @@
 // The rules of a site: accounts and users with shares and hard limits, partitions, qualities of
-// service, and how a job's priority is put together. Plain values; site_rules_file.hpp reads them.
+// service, and the weights of job priorities. Plain values; site_rules_file.hpp reads them.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace goban::core::model {
 
-/// What all jobs of one account or user may hold at a time. A job that would go beyond waits
-/// without standing in anybody's way.
+/// Limits on what all jobs of one account or user hold at a time. A job that would exceed them
+/// waits and does not block other jobs.
 struct HardLimits {
   static constexpr int32_t kNone = std::numeric_limits<int32_t>::max();
   int32_t max_gpus = kNone;
@@ -20,11 +20,11 @@ struct HardLimits {
   [[nodiscard]] bool any() const { return max_gpus != kNone || max_jobs != kNone; }
 };
 
-/// An account: a project, a group, a department. Sub-accounts share what their parent has.
+/// An account: a project, a group, a department. Sub-accounts divide the share of their parent.
 struct AccountRule {
-  AccountId parent;        ///< invalid: right under the root
+  AccountId parent;        ///< invalid: directly under the root
   double shares = 1;       ///< relative to its siblings
-  HardLimits limits;       ///< of the account, its sub-accounts included
+  HardLimits limits;       ///< of the account, including its sub-accounts
   HardLimits limits_each;  ///< of each user in this account
 };
 
@@ -35,31 +35,30 @@ struct UserRule {
   HardLimits limits;
 };
 
-/// Weights of the parts of a job's priority, as in Slurm's multifactor plug-in: each part is a
-/// number from 0 to 1. Slurm has no defaults; these are ours, with fair-share first as sites do.
+/// Weights of the factors of a job's priority, as in Slurm's multifactor plug-in; each factor is
+/// from 0 to 1. Slurm has no defaults; ours give fair-share the largest weight, as sites do.
 struct PriorityWeights {
   double age = 1'000;
   double fair_share = 10'000;
   double qos = 2'000;
   double partition = 1'000;
-  double size = 500;                                           ///< below 0: smaller jobs go first
-  base::TimeNs age_max_ns = base::from_seconds(7 * 86'400.0);  ///< the age part is full then
+  double size = 500;                                           ///< negative: smaller jobs first
+  base::TimeNs age_max_ns = base::from_seconds(7 * 86'400.0);  ///< age at which the age factor is 1
 };
 
-/// Ids beyond the lists have the default rule: an account of its own under the root, one share, no
-/// limits; priority 0;
-/// nothing said about sharing.
+/// Ids beyond the lists have the default rule: a separate account under the root, one share, no
+/// limits, priority 0, sharing undeclared.
 struct SiteRules {
   std::vector<AccountRule> accounts;  ///< by AccountId; parents are in the list, without cycles
   std::vector<UserRule> users;
   std::vector<double> partition_priority;  ///< by PartitionId, from 0 to 1
-  /// By PartitionId: for jobs that do not say whether they share their GPUs.
+  /// By PartitionId: for jobs that do not declare whether they share their GPUs.
   std::vector<SharingWish> partition_sharing;
   std::vector<double> qos_priority;  ///< by QosId, from 0 to 1
   PriorityWeights weights;
-  /// Usage counts half after so long; 0 = it is never forgotten.
+  /// Half-life of usage; 0 = usage does not decay.
   base::TimeNs half_life_ns = base::from_seconds(7 * 86'400.0);
-  /// Priorities are computed anew at multiples of this.
+  /// Priorities are recomputed at multiples of this interval.
   base::TimeNs recalculate_ns = base::from_seconds(300);
 
   [[nodiscard]] SharingWish sharing_of(PartitionId partition) const {

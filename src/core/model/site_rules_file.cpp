@@ -17,7 +17,8 @@ constexpr std::string_view kPartition = "partition";
 constexpr double kSharesMax = 1e9;
 constexpr double kWeightMax = 1e9;
 
-/// One file on its way to SiteRules. Every step may leave a problem and go on with a fallback.
+/// Converts one file to SiteRules. A step that finds a problem records it and continues with a
+/// fallback.
 class RulesReader {
  public:
   RulesReader(const base::ConfigValue& document, const std::string& file, JobHistory& history)
@@ -27,7 +28,7 @@ class RulesReader {
     rules_.half_life_ns = root_.duration("half_life", rules_.half_life_ns);
     rules_.recalculate_ns = root_.duration("recalculate", rules_.recalculate_ns);
     if (rules_.recalculate_ns < base::from_seconds(1)) {
-      root_.refuse("recalculate", "is below one second", "priorities every 5min are customary");
+      root_.refuse("recalculate", "is below one second", "the default is 5min");
     }
     read_accounts();
     read_users();
@@ -67,7 +68,7 @@ class RulesReader {
     for (TableReader& table : tables) check_parents(table, seen);
   }
 
-  /// Parents are accounts of the file, and the way up ends at the root.
+  /// Checks that the parent is an account of the file and that there is no cycle.
   void check_parents(TableReader& table, const std::set<std::string>& known) {
     if (problems_.any() || !table.has("parent")) return;
     const std::string parent = table.text("parent");
@@ -80,7 +81,7 @@ class RulesReader {
     for (size_t step = 0; step <= rules_.accounts.size() && at.valid(); ++step) {
       at = rules_.accounts[at.index()].parent;
     }
-    if (at.valid()) table.refuse("parent", "the account is above itself", "break the circle");
+    if (at.valid()) table.refuse("parent", "the account is its own ancestor", "remove the cycle");
   }
 
   void read_users() {
@@ -108,19 +109,19 @@ class RulesReader {
   static SharingWish read_wish(TableReader& table) {
     const std::string share = table.text("share");
     if (share != "yes" && share != "no") {
-      table.refuse("share", fmt::format("is \"{}\"", share), "say \"yes\" or \"no\"");
+      table.refuse("share", fmt::format("is \"{}\"", share), "use \"yes\" or \"no\"");
     }
     return share == "yes" ? SharingWish::Yes : SharingWish::No;
   }
 
-  /// Priorities by name, divided by the largest one; of partitions also who shares.
+  /// Priorities by name, divided by the largest; for partitions also the sharing rule.
   void read_priorities(std::string_view key, base::NameTable& names, std::vector<double>& out) {
     double largest = 0;
     std::set<std::string> seen;
     for (TableReader& table : root_.tables(key)) {
-      table.require("name", "give its name");
+      table.require("name", "add a name");
       const bool shares = key == kPartition && table.has("share");
-      if (!shares) table.require("priority", "give a number from 0 on; the largest counts as 1");
+      if (!shares) table.require("priority", "give a number >= 0; the largest is scaled to 1");
       const std::string name = table.text("name");
       const double priority = table.number("priority", 0, kWeightMax, 0);
       const SharingWish wish = shares ? read_wish(table) : SharingWish::Unsaid;
@@ -150,7 +151,7 @@ class RulesReader {
     weights.size = root_.number("weight_size", -kWeightMax, kWeightMax, weights.size);
     weights.age_max_ns = root_.duration("age_max", weights.age_max_ns);
     if (weights.age_max_ns <= 0) {
-      root_.refuse("age_max", "is zero", "give the age at which the part is full, such as 7d");
+      root_.refuse("age_max", "is zero", "give the age at which the age factor is 1, such as 7d");
     }
   }
 

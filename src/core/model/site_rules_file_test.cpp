@@ -83,19 +83,19 @@ TEST(SiteRulesFile, ProblemsNameLineFieldAndRemedy) {
             "name)");
   EXPECT_EQ(problem("[[account]]\nname = \"a\"\nparent = \"b\"\n[[account]]\nname = \"b\"\n"
                     "parent = \"a\"\n"),
-            "site.toml:3:10: account.parent: the account is above itself (break the circle)");
+            "site.toml:3:10: account.parent: the account is its own ancestor (remove the cycle)");
   EXPECT_EQ(problem("[[account]]\nname = \"a\"\n[[account]]\nname = \"a\"\n"),
             "site.toml:4:8: account.name: two accounts are named a (keep one of them)");
   EXPECT_EQ(problem("[[account]]\nname = \"a\"\nmax_gpu = 4\n"),
             "site.toml:3:1: account.max_gpu: is not a known key (did you mean max_gpus?)");
   EXPECT_EQ(problem("[[partition]]\nname = \"a\"\nshare = \"maybe\"\n"),
-            "site.toml:3:9: partition.share: is \"maybe\" (say \"yes\" or \"no\")");
+            "site.toml:3:9: partition.share: is \"maybe\" (use \"yes\" or \"no\")");
   EXPECT_EQ(problem("[[user]]\nname = \"a\"\n"),
             "site.toml:1:1: user.account: is missing (name the account; a user may have several "
             "[[user]] entries)");
   EXPECT_EQ(problem("recalculate = \"0s\"\n"),
-            "site.toml:1:15: recalculate: is below one second (priorities every 5min are "
-            "customary)");
+            "site.toml:1:15: recalculate: is below one second (the default is "
+            "5min)");
   EXPECT_NE(problem("[[account]]\nname = \"a\"\nshares = 0\n"), "");
   EXPECT_NE(problem("age_max = \"0s\"\n"), "");
 }

@@ -1,4 +1,4 @@
-// Any bytes are site rules: refused with a place, or rules whose accounts form a tree.
+// Any bytes are rejected with a place, or give rules whose accounts form a tree.
 #include <cstdint>
 
 #include "base/check.hpp"

@@ -183,7 +183,7 @@ void Tenants::drop_group(GroupId id) {
 }
 
 void Tenants::merge_alike(GroupId id) {
-  // Same jobs in the same order: groups split from one another keep the order of their jobs.
+  // Comparing in order suffices: groups that were split keep the order of their jobs.
   const std::vector<GroupId> candidates = groups_of_job_.at(groups_[id.index()].jobs.front());
   for (const GroupId other : candidates) {
     if (other == id || groups_[other.index()].jobs != groups_[id.index()].jobs) continue;

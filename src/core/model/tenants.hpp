@@ -1,8 +1,8 @@
-// Who shares GPUs with whom: part of the view that sharing policies read.
+// Which jobs share GPUs: part of the read-only view of sharing policies.
 //
-// A group is a set of GPUs of one model that the very same jobs hold; every held GPU is in one
-// group. A job that takes part of a group's GPUs splits it; groups that the same jobs hold again
-// become one.
+// A group is a set of GPUs of one model that are held by exactly the same jobs; every allocated GPU
+// is in one group. A job that takes some of a group's GPUs splits the group; groups held by the
+// same jobs again are merged.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ using GroupId = base::Id<struct GroupTag>;
 using TraitsId = base::Id<struct TraitsTag>;
 using KindId = base::Id<struct KindTag>;
 
-/// What matters of a job to those beside it on a GPU. Jobs alike have one TraitsId.
+/// Properties of a job that affect its neighbours on a GPU. Equal traits have the same TraitsId.
 struct TenantTraits {
   AppId app;              ///< invalid: unknown
-  float util_pct = -1;    ///< of one GPU, alone on it; negative = unknown
-  int64_t mem_bytes = 0;  ///< peak of one GPU; 0 = unknown
+  float util_pct = -1;    ///< per GPU, without neighbours; negative = unknown
+  int64_t mem_bytes = 0;  ///< peak per GPU; 0 = unknown
   SharingWish sharing = SharingWish::Unsaid;
   auto operator<=>(const TenantTraits&) const = default;
 };
 
-/// The groups of a cluster. Costs: a job coming or going, the GPUs it holds.
+/// The groups of a cluster. Adding or removing a job costs O(GPUs it holds).
 class Tenants {
  public:
   struct Group {
@@ -41,11 +41,11 @@ class Tenants {
     std::vector<GpuId> gpus;       ///< ascending
     KindId kind;
     int8_t cap = -1;      ///< power limit: index into PowerModel::caps; -1 = none
-    bool locked = false;  ///< an allocation on it is provisional
+    bool locked = false;  ///< a placement on it is provisional
     uint32_t place_in_kind = 0;
-    base::TimeNs changed_ns = 0;  ///< when a job joined or left it last
+    base::TimeNs changed_ns = 0;  ///< when a job last joined or left
   };
-  /// Groups of as many GPUs of one model, on one node or not, with jobs of the same traits.
+  /// Groups with the same number of GPUs, GPU model, `one_node` and traits of jobs.
   struct Kind {
     uint32_t gpu_model = 0;
     uint32_t num_gpus = 0;
@@ -57,7 +57,7 @@ class Tenants {
 
   explicit Tenants(const Cluster& cluster);
 
-  /// All of it as plain values, by id; ids that are free are listed apart.
+  /// The state as plain values, by id; free ids are listed separately.
   struct Image {
     std::vector<TenantTraits> traits{};
     std::vector<Group> groups{};
@@ -70,40 +70,40 @@ class Tenants {
     std::vector<GpuId> recapped{};
   };
   [[nodiscard]] Image image() const;
-  /// Takes over an image of the same cluster; nobody holds anything yet.
+  /// Restores an image of the same cluster. No GPU may be allocated.
   void restore(const Image& image);
 
-  /// Number of these traits.
+  /// The id of these traits; assigned on first use.
   TraitsId intern(const TenantTraits& traits);
 
-  /// The job takes these GPUs, free or held.
+  /// Allocates these GPUs, free or held, to the job.
   void add(JobId job, TraitsId traits, std::span<const GpuId> gpus, base::TimeNs now);
-  /// It gives back all that it holds.
+  /// Releases all GPUs of the job.
   void remove(JobId job, base::TimeNs now);
-  /// Unlocked, it may become one with others of the same jobs; it keeps its id.
+  /// An unlocked group may be merged with others of the same jobs; it keeps its id.
   void set_locked(GroupId id, bool locked);
   void set_cap(GroupId id, int8_t cap);
 
   [[nodiscard]] const Group& group(GroupId id) const { return groups_[id.index()]; }
-  /// Of a job that holds GPUs; usually one.
+  /// Groups of a job that holds GPUs; usually one.
   [[nodiscard]] std::span<const GroupId> groups_of(JobId job) const;
   [[nodiscard]] GroupId group_of(GpuId gpu) const { return group_of_gpu_[gpu.index()]; }
   [[nodiscard]] const TenantTraits& traits(TraitsId id) const { return traits_[id.index()]; }
   [[nodiscard]] const Kind& kind(KindId id) const { return kinds_[id.index()]; }
-  /// Kinds of `num_gpus` GPUs, in no order. A kind ends with its last group.
+  /// Kinds of `num_gpus` GPUs, unordered. A kind is removed with its last group.
   [[nodiscard]] std::span<const KindId> kinds_of_size(uint32_t num_gpus) const;
-  /// Sizes up to this exist.
+  /// Upper bound of the sizes that exist.
   [[nodiscard]] uint32_t largest_size() const {
     return static_cast<uint32_t>(kinds_by_size_.size());
   }
   [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
 
-  /// Running jobs whose neighbours, or whose power limit, changed since the last call; each once,
-  /// ascending. Jobs that are gone are not among them.
+  /// Running jobs whose neighbours or power limit changed since the last call; unique, ascending.
+  /// Jobs that no longer run are not included.
   [[nodiscard]] std::vector<JobId> take_changed();
-  /// GPUs whose power limit may be another than at the last call, ascending; each once.
+  /// GPUs whose power limit may have changed since the last call; unique, ascending.
   [[nodiscard]] std::vector<GpuId> take_recapped();
-  /// The power limit of a GPU as of now; -1 = none.
+  /// The current power limit of a GPU; -1 = none.
   [[nodiscard]] int8_t cap_of(GpuId gpu) const {
     const GroupId id = group_of(gpu);
     return id.valid() ? group(id).cap : int8_t{-1};
@@ -112,10 +112,10 @@ class Tenants {
  private:
   using KindKey = std::tuple<uint32_t, uint32_t, bool, std::vector<TraitsId>>;
   GroupId make_group(Group group);
-  /// The part of a group that lies on these GPUs, not all of it, becomes a group of its own.
+  /// Moves these GPUs, a proper subset of the group's, into a new group.
   GroupId split(GroupId id, std::vector<GpuId> gpus);
   void drop_group(GroupId id);
-  /// The group takes over the GPUs of others that the same jobs hold.
+  /// Merges other groups of the same jobs into this one.
   void merge_alike(GroupId id);
   void enter_kind(GroupId id);
   void leave_kind(GroupId id);

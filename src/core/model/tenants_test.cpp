@@ -126,7 +126,7 @@ TEST_F(TenantsTest, APowerLimitIsAChange) {
   EXPECT_TRUE(tenants.take_changed().empty());
 }
 
-/// Whatever comes and goes, groups are just the classes of GPUs that the same jobs hold.
+/// After any sequence of adds and removes, groups are the sets of GPUs held by the same jobs.
 TEST(TenantsPropertyTest, GroupsAreTheClassesOfGpusWithTheSameJobs) {
   const bool holds = rc::check([] {
     const Cluster cluster = two_nodes();

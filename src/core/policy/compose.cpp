@@ -13,12 +13,12 @@ using base::usage_error;
 
 namespace {
 
-/// How often orders that drift are looked at again between events.
+/// Interval at which orders that drift are evaluated between events.
 constexpr double kReorderInterval_s = 360;
 
 const Part*& slot(PartSet& parts, PartKind kind) { return parts[static_cast<size_t>(kind)]; }
 
-/// The parts that `names` lists; null for the kinds that it does not mention.
+/// The parts listed in `names`; null for kinds that are not listed.
 base::Result<PartSet> named_parts(std::string_view names) {
   PartSet out{};
   for (size_t begin = 0; begin <= names.size();) {
@@ -31,8 +31,9 @@ base::Result<PartSet> named_parts(std::string_view names) {
                          "goban policies lists the presets and parts");
     }
     if (slot(out, part->kind) != nullptr) {
-      return usage_error(fmt::format("policy '{}' names two of {}", names, part_names(part->kind)),
-                         fmt::format("give one {}", kind_name(part->kind)));
+      return usage_error(
+          fmt::format("policy '{}' names several of {}", names, part_names(part->kind)),
+          fmt::format("name one {} part", kind_name(part->kind)));
     }
     slot(out, part->kind) = part;
   }
@@ -108,8 +109,8 @@ PolicySet Composition::make(const RunContext& context) const {
 base::Status check_knowledge(const Composition& composition, bool is_known, std::string remedy) {
   if (is_known || !composition.needs_knowledge()) return {};
   return usage_error(
-      fmt::format("policy '{}' shares GPUs or puts nodes to sleep, and nothing is known of who "
-                  "slows whom and what nodes draw",
+      fmt::format("policy '{}' shares GPUs or puts nodes to sleep, which requires a co-location "
+                  "history or a power model",
                   composition.name),
       std::move(remedy));
 }
@@ -125,7 +126,7 @@ base::Result<Composition> compose(std::string_view name, std::optional<std::stri
   if (is_preset) {
     c.settings = preset->settings;
     c.artifact = preset->artifact;
-    complete(c.parts);  // their preemption stays if the order is replaced
+    complete(c.parts);  // replacing the order keeps the preset's preemption
   }
   if (order) {
     if (auto status = replace_order(c.parts, *order); !status) {

@@ -16,26 +16,26 @@
 
 namespace goban::core::policy {
 
-/// How a composition is run where the caller says nothing else. Presets of papers carry theirs.
+/// Default run settings of a composition. Presets that reproduce papers have their own.
 struct RunSettings {
   double locality_penalty = 1.0;  ///< across nodes
   double restart_cost_s = 30;
-  double round_s = 0;  ///< decide at multiples of this only; 0 = at events
-  /// Work is credited in whole rounds and jobs end at round ends, as PAL's artifact does.
+  double round_s = 0;  ///< decide at multiples of this interval; 0 = at events
+  /// Work is credited in whole rounds and jobs end at the end of a round, as in PAL's artifact.
   bool credit_per_round = false;
-  /// Every GPU has score 1 and every span penalty 1, whatever is given.
+  /// All scores and locality penalties are 1, regardless of the input.
   bool ideal_speed = false;
 };
 
-/// A part of each kind, by PartKind.
+/// One part per kind, by PartKind.
 using PartSet = std::array<const Part*, kPartKinds.size()>;
 [[nodiscard]] PartSet standard_parts();
 
-/// A policy chosen by name, ready to be made for a run.
+/// A policy chosen by name, from which a PolicySet is built for a run.
 struct Composition {
   std::string name;
   PartSet parts = standard_parts();
-  bool artifact = false;  ///< PAL's artifact: its matrix levels, its logs, its evictions
+  bool artifact = false;  ///< PAL's artifact: its matrix levels, logs and evictions
   RunSettings settings;
   PolicyOptions options{};
   /// Accounts, limits and weights of the site.
@@ -48,30 +48,30 @@ struct Composition {
   [[nodiscard]] Preemption preemption() const { return part(PartKind::Preemption).preemption; }
   /// Idle nodes may be put to sleep.
   [[nodiscard]] bool rests_nodes() const { return part(PartKind::Power).rests_nodes; }
-  /// Needs the true work of jobs: a simulation only.
+  /// Requires the true work of jobs, so it runs in simulations only.
   [[nodiscard]] bool simulation_only() const;
-  /// Cannot run where nobody knows who slows whom and what nodes draw (KnowledgeUse).
+  /// Requires the site's co-location history and power models (KnowledgeUse).
   [[nodiscard]] bool needs_knowledge() const;
   [[nodiscard]] PolicySet make(const RunContext& context) const;
 };
 
-/// Usage if the composition needs knowledge and there is none; `remedy` says what to do here.
+/// Errors: Usage, with `remedy`, if the composition requires site knowledge and there is none.
 [[nodiscard]] base::Status check_knowledge(const Composition& composition, bool is_known,
                                            std::string remedy);
 
 struct Preset {
   std::string_view name;
-  std::string_view parts;  ///< as compose() takes them
+  std::string_view parts;  ///< as for compose()
   std::string_view description;
   RunSettings settings{};
   bool artifact = false;  ///< Composition::artifact
 };
 [[nodiscard]] std::span<const Preset> presets();
 
-/// A preset's name, or part names joined by '+', at most one of a kind, in any order: "las+pal",
-/// "easy-backfill+packed", "srtf+skip+spread+non-sticky". Kinds that are not named have their
-/// standard part, preemption the one that fits the order.
-/// `order` replaces the order. Errors: Usage, naming the known parts.
+/// The name of a preset, or part names joined by '+', at most one per kind, in any order:
+/// "las+pal", "easy-backfill+packed", "srtf+skip+spread+non-sticky". Kinds that are not named get
+/// their standard part; preemption gets the default of the order. `order` replaces the order.
+/// Errors: Usage, with the known parts.
 [[nodiscard]] base::Result<Composition> compose(std::string_view name,
                                                 std::optional<std::string_view> order = {});
 

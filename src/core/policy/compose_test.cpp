@@ -13,7 +13,7 @@ TEST(Compose, NodesAreEmptiedOnlyToSleep) {
   EXPECT_TRUE(compose("skip+sleep+consolidate")->needs_knowledge());
   const auto awake = compose("skip+consolidate");
   ASSERT_FALSE(awake);
-  EXPECT_EQ(awake.error().remedy, "add sleep, or leave out consolidate");
+  EXPECT_EQ(awake.error().remedy, "add sleep or remove consolidate");
   EXPECT_FALSE(compose("non-sticky+sleep+consolidate"));
 }
 
@@ -50,7 +50,7 @@ TEST(Compose, SharingAndPowerAreParts) {
   EXPECT_EQ(compose("fifo-packed").value().part(PartKind::Power).name, "on");
   EXPECT_EQ(compose("eaco-paper").value().part(PartKind::Power).name, "sleep");
   EXPECT_EQ(compose("eaco").value().preemption(), Preemption::ByPriority);
-  EXPECT_FALSE(compose("las+non-sticky+share-eaco"));  // places would not stand
+  EXPECT_FALSE(compose("las+non-sticky+share-eaco"));  // sharing needs sticky decisions
   EXPECT_TRUE(compose("las+non-sticky+sleep"));
 }
 

@@ -1,4 +1,4 @@
-// What is known beside jobs and scores: who was measured beside whom, and what nodes draw.
+// Site knowledge other than jobs and scores: co-location history and power models.
 #pragma once
 
 #include <memory>
@@ -11,24 +11,24 @@
 
 namespace goban::core::policy {
 
-/// One site's measurements, by index of Cluster::gpu_models where they differ by GPU model.
+/// Measurements of one site; vectors are indexed as Cluster::gpu_models.
 struct SiteKnowledge {
-  knowledge::ColocationHistory colocation;  ///< H as it is at the beginning
+  knowledge::ColocationHistory colocation;  ///< initial co-location history
   knowledge::PredictorOptions predictor;
   std::vector<knowledge::GpuTypeId> gpu_types;  ///< in `colocation`; invalid: never measured
-  /// Empty if no power model was given; else one for each GPU model.
+  /// One per GPU model; empty if no power model was given.
   std::vector<knowledge::PowerModel> power;
 
-  /// Knowledge of nothing for a cluster: jobs without a history, no watts.
+  /// For a cluster without measurements: empty history, no power models.
   static SiteKnowledge none(const model::Cluster& cluster);
 };
 
-/// What policies are made with. Pointers outlive them.
+/// Arguments for building policies. Pointers must outlive the policies.
 struct RunContext {
-  const model::WorkOracle* oracle = nullptr;          ///< null: no policy of the set needs it
-  const model::ReportedProgress* progress = nullptr;  ///< null: jobs report nothing
-  std::shared_ptr<const SiteKnowledge> knowledge{};   ///< null: nothing is known
-  double round_s = 0;  ///< > 0: orders compare exactly, for the rounds are the quantum
+  const model::WorkOracle* oracle = nullptr;          ///< null: not available
+  const model::ReportedProgress* progress = nullptr;  ///< null: no progress reports
+  std::shared_ptr<const SiteKnowledge> knowledge{};   ///< null: no measurements
+  double round_s = 0;  ///< > 0: orders compare exactly; rounds are the quantum
 };
 
 }  // namespace goban::core::policy

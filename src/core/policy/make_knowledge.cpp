@@ -13,7 +13,7 @@ using knowledge::ColocationHistory;
 using knowledge::MeasuredSet;
 using model::JobRequest;
 
-/// One power model for each GPU model that a node has.
+/// One power model for each GPU model in use.
 Result<std::vector<knowledge::PowerModel>> power_by_gpu_model(
     const knowledge::PowerCatalog& catalog, const model::Cluster& cluster) {
   std::vector<knowledge::PowerModel> out;
@@ -28,13 +28,13 @@ Result<std::vector<knowledge::PowerModel>> power_by_gpu_model(
       known += (known.empty() ? "" : ", ") + each.gpu_model;
     }
     return base::usage_error(
-        fmt::format("no power model says what nodes with the GPU model {} draw", gpu.name),
-        fmt::format("there are some for {}; add one whose gpu_model begins that name", known));
+        fmt::format("no power model for nodes with GPU model {}", gpu.name),
+        fmt::format("known: {}; add one whose gpu_model is a prefix of that name", known));
   }
   return out;
 }
 
-/// What the jobs of an application say of themselves.
+/// Declarations of the jobs of one application.
 struct Declared {
   double util_sum_pct = 0;
   int64_t util_jobs = 0;

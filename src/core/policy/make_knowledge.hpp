@@ -1,5 +1,5 @@
-// From what a site measured, and from what its jobs say of themselves, to the SiteKnowledge of a
-// cluster. Says what is missing, for those missing pieces decide how far to believe a result.
+// Builds the SiteKnowledge of a cluster from the site's measurements and its jobs' declarations.
+// Reports what is missing, which limits the reliability of results.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ struct KnowledgeSources {
   std::optional<knowledge::PowerCatalog> power;
 };
 
-/// What nobody measured.
+/// Missing measurements.
 struct KnowledgeGaps {
-  std::vector<std::string> unmeasured_gpus;      ///< GPU models that the history does not know
-  std::vector<std::string> gpus_without_memory;  ///< GPU models of unknown memory
-  std::vector<std::string> unknown_apps;         ///< of jobs, in order of appearance
-  int64_t unknown_jobs = 0;                      ///< jobs of these
+  std::vector<std::string> unmeasured_gpus;      ///< GPU models that are not in the history
+  std::vector<std::string> gpus_without_memory;  ///< GPU models whose memory is unknown
+  std::vector<std::string> unknown_apps;         ///< applications of jobs, in order of appearance
+  int64_t unknown_jobs = 0;                      ///< jobs of these applications
   int64_t unnamed_jobs = 0;                      ///< jobs without a model
-  int64_t without_util = 0;                      ///< jobs of which no utilisation is known
-  int64_t without_mem = 0;                       ///< jobs of which no peak of memory is known
+  int64_t without_util = 0;                      ///< jobs whose utilisation is unknown
+  int64_t without_mem = 0;                       ///< jobs whose peak memory is unknown
 };
 
 struct MadeKnowledge {
@@ -34,11 +34,10 @@ struct MadeKnowledge {
   KnowledgeGaps gaps;
 };
 
-/// Finds the application of every job by model and batch size and writes it into the history; one
-/// that was never measured becomes an application without measurements. What jobs declare of their
-/// utilisation and memory stands in where the measurements say nothing of an application alone:
-/// their mean, and their largest peak.
-/// Errors: Usage if a GPU model of the cluster has no power model.
+/// Sets the application of every job in `history`, by model and batch size; an unknown application
+/// is added without measurements. If an application was not measured alone, the utilisation and
+/// memory that its jobs declare are used: their mean, and their largest peak. Errors: Usage if a
+/// GPU model of the cluster has no power model.
 [[nodiscard]] base::Result<MadeKnowledge> make_knowledge(KnowledgeSources sources,
                                                          const model::Cluster& cluster,
                                                          model::JobHistory& history);

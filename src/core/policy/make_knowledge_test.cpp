@@ -77,7 +77,7 @@ TEST(MakeKnowledge, DeclarationsStandInForMeasurementsOnly) {
   EXPECT_EQ(alone(0, 3).util_pct, 90) << "measured, not the declared 60";
   EXPECT_EQ(alone(0, 3).mem_bytes, int64_t{4} << 30);
   EXPECT_EQ(alone(1, 3).util_pct, 60) << "nothing was measured on K80";
-  // A measured pair stays measured; the same pair on K80 falls to the prior.
+  // A measured pair stays measured; the same pair on K80 falls back to the prior.
   const knowledge::ColocationPredictor predictor(made.knowledge.colocation);
   const std::array pair = {history.jobs[0].request.app, history.jobs[3].request.app};
   EXPECT_EQ(predictor.predict(made.knowledge.gpu_types[0], pair).level,
@@ -93,9 +93,10 @@ TEST(MakeKnowledge, EveryGpuModelNeedsItsWatts) {
       make_knowledge({.colocation = {}, .power = knowledge::make_power_presets("v100,k80").value()},
                      mixed, history);
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().text(),
-            "no power model says what nodes with the GPU model P100 draw (there are some for V100, "
-            "K80; add one whose gpu_model begins that name)");
+  EXPECT_EQ(
+      missing.error().text(),
+      "no power model for nodes with GPU model P100 (known: V100, K80; add one whose gpu_model "
+      "is a prefix of that name)");
   const MadeKnowledge made =
       make_knowledge(
           {.colocation = {}, .power = knowledge::make_power_presets("v100,p100").value()}, mixed,

@@ -5,8 +5,8 @@
 
 namespace goban::core::policy {
 
-// Every part, by the name of the row that its own file exports, in the order in which people see
-// them. The first of a kind is its standard part.
+// Every part, by the name of the row that its file exports, in display order. The first of a kind
+// is its standard part.
 // clang-format off
 #define GOBAN_POLICY_PARTS(ROW) \
   ROW(kFifo) ROW(kLas) ROW(kLasLevels) ROW(kSrtf) ROW(kFairShare) ROW(kMultifactor) \

@@ -28,8 +28,8 @@ base::Status set_field(Options& group, const Setting<Options>& setting, std::str
                     (!whole || *value == static_cast<double>(static_cast<int64_t>(*value)));
   if (!good) {
     return base::usage_error(
-        fmt::format("setting {} of sharing cannot be '{}'", setting.name, text),
-        fmt::format("give a {} from {} to {}: {}", whole ? "whole number" : "number", setting.min,
+        fmt::format("setting {}: '{}' is invalid", setting.name, text),
+        fmt::format("must be {} from {} to {}: {}", whole ? "an integer" : "a number", setting.min,
                     setting.max, setting.description));
   }
   std::visit(
@@ -70,7 +70,7 @@ base::Status set_option(PolicyOptions& options, std::string_view assignment) {
   if (found) return status;
   std::vector<std::string_view> names;
   for (const OptionInfo& option : known_options()) names.push_back(option.name);
-  return base::usage_error(fmt::format("unknown setting of sharing '{}'", name),
+  return base::usage_error(fmt::format("unknown setting '{}'", name),
                            fmt::format("known: {}, and {} for everyone=0,within_account=1",
                                        fmt::join(names, ", "), kLiveRules));
 }

@@ -1,4 +1,4 @@
-// The options of policies, and how people set them by name: "max_slowdown=1.2".
+// The options of policies, set by name: "max_slowdown=1.2".
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,7 @@
 
 namespace goban::core::policy {
 
-/// Options of sharing and migration, by what they govern. docs/energy.md has the sensitivity of the
-/// defaults.
+/// Options of sharing and migration, in groups. docs/energy.md has the sensitivity to the defaults.
 struct PolicyOptions {
   SharingRules rules{};
   SharingLimits limits{};
@@ -26,11 +25,11 @@ struct OptionInfo {
   std::string_view name;
   std::string_view description;
 };
-/// All that can be set by name.
+/// All options that can be set by name.
 [[nodiscard]] std::vector<OptionInfo> known_options();
 
-/// Sets one from "name=value"; "live" sets kLiveSharing. Errors: Usage, naming the option and what
-/// it takes.
+/// Sets an option from "name=value"; "live" sets kLiveSharing. Errors: Usage, with the option and
+/// its valid values.
 [[nodiscard]] base::Status set_option(PolicyOptions& options, std::string_view assignment);
 
 }  // namespace goban::core::policy

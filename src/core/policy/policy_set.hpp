@@ -1,4 +1,4 @@
-// What the core runs: one part of each kind, made for a run.
+// The policy of a core: one part per kind, built for a run.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class Sharing;
 class Power;
 class Migration;
 
-/// Made by Composition::make (compose.hpp).
+/// Built by Composition::make (compose.hpp).
 struct PolicySet {
   PolicySet();
   PolicySet(PolicySet&&) noexcept;
@@ -33,15 +33,16 @@ struct PolicySet {
   std::unique_ptr<Power> power;
   std::unique_ptr<Migration> migration;
   Preemption preemption = Preemption::None;
-  /// Orders that drift are looked at again after so long without an event.
+  /// Interval at which orders that drift are evaluated between events.
   base::TimeNs interval_ns = 0;
-  /// A job that waited so long in a row goes before all others from then on; 0 = never.
+  /// Uninterrupted waiting time after which a job precedes all others from then on; 0 = never.
   base::TimeNs starvation_ns = 0;
   bool needs_estimates = false;  ///< Part::needs_estimates of the selection
   bool fungible = true;          ///< Part::fungible of the placement
-  /// Sticky: jobs evicted for one that then still does not fit stay evicted (PAL's artifact).
+  /// Sticky: jobs evicted for a job that still does not fit stay evicted (PAL's artifact).
   bool evict_in_vain = false;
-  /// Decisions list every released job as terminated, even one that got its GPUs back (artifact).
+  /// Decisions list every released job as terminated, even if it got its GPUs back (PAL's
+  /// artifact).
   bool list_released = false;
 };
 

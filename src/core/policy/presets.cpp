@@ -11,7 +11,7 @@ constexpr RunSettings kArtifact = {.locality_penalty = 1.7,
                                    .round_s = 360,
                                    .credit_per_round = true,
                                    .ideal_speed = false};
-/// A yardstick with known answers.
+/// A reference with known results.
 constexpr RunSettings kIdeal = {.locality_penalty = 1,
                                 .restart_cost_s = 0,
                                 .round_s = 0,
@@ -20,9 +20,9 @@ constexpr RunSettings kIdeal = {.locality_penalty = 1,
 
 constexpr std::array kPresets = {
     Preset{"goban", "las-levels+skip+sticky+pal+share-worth+sleep+consolidate",
-           "our default: GPU variability, locality, sharing, sleep; knows no durations"},
+           "our default: GPU variability, locality, sharing, sleep; needs no durations"},
     Preset{"slurm-multifactor", "multifactor+easy-backfill+packed",
-           "what sites run today: Slurm's multifactor priority, backfill on walltime limits"},
+           "typical of sites today: Slurm's multifactor priority, backfill on walltime limits"},
     Preset{"pal-artifact", "pal-paper+non-sticky",
            "PAL exactly as its public artifact runs it (SC24)", kArtifact, true},
     Preset{"pm-first-artifact", "pm-first+non-sticky", "PM-First as in PAL's artifact", kArtifact,
@@ -36,16 +36,16 @@ constexpr std::array kPresets = {
     Preset{"random-nonsticky-artifact", "random+non-sticky",
            "Random-Non-Sticky: the artifact's control flow, our random numbers", kArtifact, true},
     Preset{"fifo-packed-strict", "consolidated",
-           "strict FIFO on whole nodes, ideal GPUs: a yardstick with known answers", kIdeal},
+           "strict FIFO on whole nodes, ideal GPUs: a reference with known results", kIdeal},
     Preset{"fifo-fungible-strict", "any",
-           "strict FIFO, all GPUs interchangeable and ideal: a yardstick with known answers",
+           "strict FIFO, all GPUs interchangeable and ideal: a reference with known results",
            kIdeal},
-    Preset{"fifo-packed", "share-packed", "FIFO with packing, as Gavel has it: a baseline of EaCO"},
-    Preset{"gandiva", "share-gandiva", "Gandiva's packing, as Gavel has it: a baseline of EaCO"},
+    Preset{"fifo-packed", "share-packed", "FIFO with packing, as in Gavel: a baseline of EaCO"},
+    Preset{"gandiva", "share-gandiva", "Gandiva's packing, as in Gavel: a baseline of EaCO"},
     Preset{"eaco-paper", "priority+share-eaco-paper+sleep",
-           "EaCO as its paper has it (arXiv 2412.08294)"},
+           "EaCO as in its paper (arXiv 2412.08294)"},
     Preset{"eaco", "priority+by-priority+share-eaco+sleep+consolidate",
-           "EaCO with what its paper leaves out (docs/energy.md)"},
+           "EaCO with extensions beyond its paper (docs/energy.md)"},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A number that people set by name, as in "max_slowdown=1.2". Each group of options lists its own.
+// A number that is set by name, as in "max_slowdown=1.2". Each group of options lists its own.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace goban::core::policy {
 template <typename Options>
 struct Setting {
   std::string_view name;
-  std::string_view description;  ///< one line, for people
+  std::string_view description;  ///< one line, for display
   std::variant<double Options::*, int32_t Options::*, uint32_t Options::*, bool Options::*> field;
   double min = 0;
   double max = 1;

@@ -1,4 +1,4 @@
-// Parts of policies by themselves, for tests.
+// Single parts of policies, for tests.
 #pragma once
 
 #include <string_view>
@@ -16,7 +16,7 @@
 
 namespace goban::core::policy {
 
-/// A set that holds nothing but the part of that name.
+/// A set that contains only the part of this name.
 inline PolicySet test_part(std::string_view name, const PolicyOptions& options = {}) {
   const Part* part = find_part(name);
   GOBAN_CHECK(part != nullptr);

@@ -1,4 +1,4 @@
-// The read-only view a policy decides on: no engine, no clock, no I/O behind it.
+// The read-only view of policies, without engine, clock and I/O.
 #pragma once
 
 #include <vector>
@@ -18,25 +18,24 @@ using model::GpuId;
 using model::JobId;
 using model::NodeId;
 
-/// How fast GPUs run jobs, by position and class.
+/// Slowdown of jobs by GPUs and class.
 struct SpeedModel {
   const model::Cluster* cluster = nullptr;
   const knowledge::PmScores* scores = nullptr;
   const knowledge::LocalityPenalties* penalties = nullptr;
 
-  /// Slowdown against PM score 1 and locality penalty 1: worst raw score x penalty of the span.
+  /// Slowdown relative to PM score 1 and locality penalty 1: worst raw score x penalty of the span.
   [[nodiscard]] double slowdown(const model::JobRequest& job, std::span<const GpuId> gpus) const {
     if (gpus.empty()) return 1.0;
     return scores->max_raw(job.app_class, gpus) * penalties->at(cluster->span_level(gpus), job);
   }
 };
 
-/// What a placement policy may look at. Restricted to the nodes that the job may use: a policy
-/// never has to ask whether a GPU is allowed.
+/// The view of placement policies, restricted to the nodes that the job may use.
 struct PlacementView {
   const SpeedModel* speed = nullptr;
   const model::FreeGpus* free = nullptr;
-  /// Free GPUs by bin, one entry a class; empty unless the placement says it uses bins.
+  /// Free GPUs by bin, one entry per class; empty unless Placement::uses_bins().
   const std::vector<knowledge::BinCounts>* bins = nullptr;
 
   [[nodiscard]] const knowledge::BinCounts& bins_of(AppClass app_class) const {

@@ -1,5 +1,4 @@
-// The books of accounts and users: who used how much, and who may hold what
-// (core/model/site_rules.hpp).
+// Usage and hard limits of accounts and users (core/model/site_rules.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,18 +12,18 @@ namespace goban::core::scheduler {
 
 using base::TimeNs;
 
-/// A user in an account is an association, as in Slurm. Usage is in GPU-seconds and decays all the
-/// time: with g GPUs held, du/dt = g - u ln 2 / half-life.
+/// An association is a user in an account, as in Slurm. Usage is in GPU-seconds and decays
+/// continuously: with g GPUs held, du/dt = g - u ln 2 / half-life.
 class Accounts {
  public:
   /// An account or an association in the tree.
   using Node = uint32_t;
   static constexpr Node kNone = UINT32_MAX;
 
-  /// `rules` outlive the books.
+  /// `rules` must outlive the object.
   explicit Accounts(const model::SiteRules& rules);
 
-  /// Decaying usage of an account or association, as it was last written down.
+  /// Decaying usage of an account or association at its last update.
   struct Usage {
     model::AccountId account{};
     model::UserId user{};
@@ -32,18 +31,18 @@ class Accounts {
     TimeNs at_ns = 0;
   };
   struct Usages {
-    std::vector<Usage> associations{};  ///< in their order
-    std::vector<Usage> accounts{};      ///< an invalid one is the root
+    std::vector<Usage> associations{};  ///< in order of their numbers
+    std::vector<Usage> accounts{};      ///< an invalid id is the root
   };
-  /// Who used what; who holds what is not in it.
+  /// Usage only; resources held are not included.
   [[nodiscard]] Usages usages() const;
-  /// Takes over usages; nobody has started yet. Associations get the numbers they had; accounts and
-  /// users that the rules do not know are kept as the rules treat unknown ones.
+  /// Restores usages; no job may have started. Associations keep their numbers; accounts and users
+  /// without rules get the default rules.
   void restore(const Usages& usages);
-  /// A job that was started before: it holds GPUs, and its usage is written down already.
+  /// Adds a job that was started before the image: it holds GPUs; its usage is already included.
   void started_before(uint32_t association, int32_t gpus);
 
-  /// The dense number of this user in this account, new if it was never seen.
+  /// The dense number of this user in this account; assigned on first use.
   [[nodiscard]] uint32_t association(model::AccountId account, model::UserId user);
   [[nodiscard]] size_t num_associations() const { return leaves_.size(); }
 
@@ -54,12 +53,12 @@ class Accounts {
     change(association, -gpus, -1, now);
   }
 
-  /// The lowest node whose hard limit one more job of so many GPUs would break; kNone: none.
+  /// The lowest node whose hard limit another job of `gpus` GPUs would exceed; kNone: none.
   [[nodiscard]] Node blocking(uint32_t association, int32_t gpus) const;
-  /// GPUs that one more job at this node may take; negative: no further job may start.
+  /// GPUs that another job at this node may take; negative: no further job may start.
   [[nodiscard]] int32_t headroom_gpus(Node node) const;
   [[nodiscard]] Node leaf(uint32_t association) const { return leaves_[association]; }
-  /// The node above; kNone above the root.
+  /// The parent; kNone for the root.
   [[nodiscard]] Node parent(Node node) const { return tree_[node].parent; }
   [[nodiscard]] bool has_limits() const { return has_limits_; }
 
@@ -77,7 +76,7 @@ class Accounts {
     int32_t gpus = 0;
     int32_t jobs = 0;
     model::HardLimits limits;
-    model::HardLimits limits_each;  ///< of the associations below
+    model::HardLimits limits_each;  ///< of each association below
   };
   struct UserKey {
     uint32_t account;

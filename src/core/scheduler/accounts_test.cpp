@@ -34,7 +34,7 @@ TEST(Accounts, UsageDecaysAsItAccrues) {
   const uint32_t ann = books.association(kPhysics, kAnn);
   books.started(ann, 4, at(100));
   books.stopped(ann, 4, at(700));
-  // The integral, step by step: what was used in each second counts half per 1,000 s since.
+  // The integral, step by step: the usage of each second is halved every 1,000 s.
   double expected = 0;
   for (int second = 100; second < 700; ++second) {
     expected += 4 * std::exp2(-(2000 - second - 0.5) / 1000.0);

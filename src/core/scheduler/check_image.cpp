@@ -11,7 +11,7 @@ using model::GroupId;
 using model::JobPhase;
 using model::KindId;
 
-/// Finds what does not fit; the first problem counts.
+/// Finds the first inconsistency.
 class Check {
  public:
   Check(const CoreImage& image, const model::Cluster& cluster, int32_t jobs_per_gpu_max)
@@ -20,11 +20,11 @@ class Check {
   std::string problem() {
     const size_t num_nodes = cluster_.nodes().size();
     require(image_.num_gpus == cluster_.num_gpus() && image_.nodes.size() == num_nodes,
-            "it is of a cluster of {} nodes and {} GPUs, this one has {} and {}",
+            "it is for a cluster of {} nodes and {} GPUs; this one has {} and {}",
             image_.nodes.size(), image_.num_gpus, num_nodes, cluster_.num_gpus());
     require(image_.node_power.states.size() == num_nodes &&
                 image_.node_power.due_ns.size() == num_nodes,
-            "the power states are not one a node");
+            "the number of power states differs from the number of nodes");
     if (problem_.empty()) check_promises();
     if (problem_.empty()) check_jobs();
     if (problem_.empty()) check_running();
@@ -45,7 +45,7 @@ class Check {
     PromisedNodes promised(cluster_.nodes().size());
     for (const PromisedNodes::Promise& each : image_.promises) {
       const std::string wrong = promised.problem(each);
-      require(wrong.empty(), "a promise of nodes cannot be: {}", wrong);
+      require(wrong.empty(), "invalid reservation: {}", wrong);
       if (!problem_.empty()) return;
       promised.add(each);
     }
@@ -55,20 +55,20 @@ class Check {
     const size_t num_slots = image_.jobs.size() + image_.free_slots.size();
     std::vector<bool> used(num_slots);
     const auto take = [&](Slot slot) {
-      require(slot < num_slots && !used[slot], "slot {} is used twice, or is none", slot);
+      require(slot < num_slots && !used[slot], "slot {} is a duplicate or out of range", slot);
       if (problem_.empty()) used[slot] = true;
     };
     std::set<uint32_t> arrivals;
     for (const CoreImage::Job& job : image_.jobs) {
       take(job.slot);
       const JobId id = job.state.job;
-      require(id.valid() && jobs_.insert(id).second, "job id {} is there twice, or is none",
+      require(id.valid() && jobs_.insert(id).second, "job id {} is a duplicate or invalid",
               id.value);
       require(arrivals.insert(job.state.arrival).second && job.state.arrival < image_.arrivals,
-              "job id {} has the arrival of another", id.value);
+              "job id {} has a duplicate or invalid arrival", id.value);
       const model::ResourceTypeId type = job.state.request.resource_type;
       require(!type.valid() || type.index() < cluster_.resource_types().size(),
-              "job id {} asks for a resource type that is not there", id.value);
+              "job id {} requests an unknown resource type", id.value);
       check_gpus(job.last_gpus);
     }
     for (const Slot slot : image_.free_slots) take(slot);
@@ -76,7 +76,7 @@ class Check {
 
   void check_gpus(const std::vector<GpuId>& gpus) {
     for (const GpuId gpu : gpus) {
-      require(gpu.index() < cluster_.num_gpus(), "GPU {} is beyond the cluster's", gpu.value);
+      require(gpu.index() < cluster_.num_gpus(), "GPU {} is not in the cluster", gpu.value);
     }
   }
 
@@ -92,16 +92,17 @@ class Check {
     for (const CoreImage::Job& job : image_.jobs) {
       if (job.state.phase != JobPhase::Running) continue;
       const uint32_t place = job.state.running_slot;
-      require(place < num_running && !places[place], "two jobs run as number {}", place);
+      require(place < num_running && !places[place],
+              "position {} of the running jobs is a duplicate or out of range", place);
       check_gpus(job.allocation.gpus);
       const auto gpus = static_cast<int64_t>(job.allocation.gpus.size());
-      require(gpus == job.state.request.num_gpus, "job id {} asks for {} GPUs and holds {}",
+      require(gpus == job.state.request.num_gpus, "job id {} requests {} GPUs and holds {}",
               job.state.job.value, job.state.request.num_gpus, gpus);
       if (!problem_.empty()) return;
       places[place] = true;
       for (const GpuId gpu : job.allocation.gpus) {
         require(++held[gpu.index()] <= jobs_per_gpu_max_,
-                "GPU {} is held by more jobs than the policy lets share one", gpu.value);
+                "GPU {} is held by more jobs than the policy allows", gpu.value);
         check_open(cluster_.node_of(gpu));
       }
       check_hosts(job, hosts);
@@ -115,20 +116,18 @@ class Check {
   void check_hosts(const CoreImage::Job& job, std::vector<model::HostResources>& hosts) {
     const auto type = job.state.request.resource_type;
     for (const model::NodeId node : job.allocation.hosts) {
-      require(type.valid() && node.index() < hosts.size(), "job id {} holds part of node {}",
+      require(type.valid() && node.index() < hosts.size(),
+              "job id {} holds part of node {} without a valid resource type or node",
               job.state.job.value, node.value);
       if (!problem_.empty()) return;
       check_open(node);
       const model::HostResources& asked = cluster_.resource_type(type).host;
-      require(hosts[node.index()].covers(asked), "more is held of node {} than there is",
-              node.value);
+      require(hosts[node.index()].covers(asked), "node {} is overcommitted", node.value);
       hosts[node.index()] -= asked;
     }
   }
 
-  void check_job(JobId job) {
-    require(jobs_.contains(job), "job id {} is named and is not there", job.value);
-  }
+  void check_job(JobId job) { require(jobs_.contains(job), "job id {} is unknown", job.value); }
 
   void check_arrays() {
     for (const CoreImage::Array& array : image_.arrays) {
@@ -138,17 +137,17 @@ class Check {
 
   void check_tenants(const model::Tenants::Image& tenants) {
     const auto group = [&](GroupId id) {
-      require(id.index() < tenants.groups.size(), "group {} is not there", id.value);
+      require(id.index() < tenants.groups.size(), "unknown group {}", id.value);
     };
     const auto kind = [&](KindId id) {
-      require(id.index() < tenants.kinds.size(), "kind {} is not there", id.value);
+      require(id.index() < tenants.kinds.size(), "unknown kind {}", id.value);
     };
     for (const auto& each : tenants.groups) {
       check_gpus(each.gpus);
       for (const JobId job : each.jobs) check_job(job);
       if (!each.jobs.empty()) kind(each.kind);
       for (const auto traits : each.traits) {
-        require(traits.index() < tenants.traits.size(), "traits {} are not there", traits.value);
+        require(traits.index() < tenants.traits.size(), "unknown traits {}", traits.value);
       }
     }
     for (const auto& each : tenants.kinds) {
@@ -168,20 +167,22 @@ class Check {
 
   void check_sharing(const SharingBooks::Image& sharing) {
     const size_t num_groups = image_.tenants ? image_.tenants->groups.size() : 0;
-    require(sharing.caps.size() == cluster_.num_gpus(), "the power limits are not one a GPU");
+    require(sharing.caps.size() == cluster_.num_gpus(),
+            "the number of power limits differs from the number of GPUs");
     const auto group = [&](GroupId id) {
-      require(id.index() < num_groups, "group {} is not there", id.value);
+      require(id.index() < num_groups, "unknown group {}", id.value);
     };
     for (const auto* ids : {&sharing.due, &sharing.due_observed, &sharing.uncapped}) {
       for (const GroupId id : *ids) group(id);
     }
     for (const auto& each : sharing.observations) {
       group(each.group);
-      require(each.slowdowns.size() == each.jobs.size(), "an observation has no place a job");
+      require(each.slowdowns.size() == each.jobs.size(),
+              "an observation does not have one slowdown per job");
     }
     for (const auto& set : sharing.memory.learned) {
       require(set.size >= 1 && set.size <= knowledge::kSetMax && set.samples > 0,
-              "a measured set has {} members", int{set.size});
+              "a measured set has {} members or no samples", int{set.size});
     }
   }
 
@@ -198,8 +199,8 @@ base::Status check_image(const CoreImage& image, const model::Cluster& cluster,
                          int32_t jobs_per_gpu_max) {
   std::string problem = Check(image, cluster, jobs_per_gpu_max).problem();
   if (problem.empty()) return {};
-  return base::bad_data({}, "the kept state does not fit: " + problem,
-                        "start with the cluster and the policy that it was kept under");
+  return base::bad_data({}, "the saved state does not fit: " + problem,
+                        "start with the cluster and the policy under which it was saved");
 }
 
 }  // namespace goban::core::scheduler

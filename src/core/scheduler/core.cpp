@@ -21,7 +21,8 @@ Core::Core(const policy::SpeedModel& speed, policy::PolicySet policies,
       gpu_mark_(speed.cluster->num_gpus()) {
   const bool moves = policies_.migration->interval_ns() != base::kNever;
   if (policies_.sharing->when() == policy::ShareWhen::Never && !moves) return;
-  GOBAN_CHECK(policies_.preemption != Preemption::NonSticky, "shared places are not placed anew");
+  GOBAN_CHECK(policies_.preemption != Preemption::NonSticky,
+              "sharing and migration require sticky decisions");
   books_.emplace(state_, policies_, context, seed);
 }
 
@@ -56,7 +57,7 @@ std::span<const Action> Core::apply(const Event& event) {
       if (books_) books_->observed(event.job, event.slowdown);
       break;
     case EventKind::NodeAwake:
-      // It may have failed on its way.
+      // It may have failed while waking.
       if (!state_.node_power().is_waking(event.node)) break;
       state_.resources().reopen(event.node);
       state_.node_power().arrived(event.node, event.at_ns);
@@ -88,7 +89,7 @@ void Core::end_job(const Event& event) {
 }
 
 void Core::break_job(const Event& event) {
-  // It may have lost its GPUs meanwhile.
+  // It may have lost its GPUs in the meantime.
   if (!state_.is_active(event.job)) return;
   const Slot slot = state_.slot_of(event.job);
   const JobState& job = state_.job(slot);
@@ -101,7 +102,7 @@ void Core::break_job(const Event& event) {
 void Core::restore_node(model::NodeId node, TimeNs now) {
   NodePower& nodes = state_.node_power();
   if (nodes.is_resting(node) || nodes.is_waking(node)) {
-    state_.resources().drain(node, base::kNever);  // it never failed, it sleeps
+    state_.resources().drain(node, base::kNever);  // it did not fail, it sleeps
     return;
   }
   state_.resources().open(node);
@@ -207,7 +208,7 @@ void Core::select(TimeNs now) {
   }
   conclude(board);
   if (!books_) return;
-  books_->settle(state_.tenants());  // somebody may have been evicted
+  books_->settle(state_.tenants());  // jobs may have been evicted
   books_->announce(decision_.actions);
 }
 
@@ -243,7 +244,7 @@ bool Core::migration_is_due(TimeNs now) {
 }
 
 void Core::migrate(TimeNs now) {
-  // Whoever waits goes first; so do those who just started.
+  // Waiting jobs and jobs just started take precedence.
   if (!migration_is_due(now) || !state_.queue().empty() || !decision_.placed.empty()) return;
   while (const auto evacuation = find_evacuation(state_, policies_, *books_, seed_)) {
     carry_out(*evacuation, now);

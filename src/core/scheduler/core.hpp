@@ -1,5 +1,5 @@
-// The decision core (DESIGN 4): events in, actions out. No clock, no thread, no I/O, no hidden
-// randomness: the same events at the same times give the same actions.
+// The decision core (docs/decisions/0002-core.md): events in, actions out. No clock, no thread, no
+// I/O, no hidden randomness: the same events at the same times give the same actions.
 #pragma once
 
 #include <optional>
@@ -19,50 +19,51 @@ namespace goban::core::scheduler {
 using model::Action;
 using model::Event;
 
-/// What one decision changed. Spans of the core: valid until the next call.
+/// The changes of one decision. Owned by the core; valid until the next call.
 struct Decision {
   TimeNs at_ns = 0;
-  std::vector<Action> actions;    ///< first what stops, then what starts, in launch order
-  std::vector<JobId> placed;      ///< jobs placed in launch order, also those that only stay
+  std::vector<Action> actions;    ///< stops first, then starts in launch order
+  std::vector<JobId> placed;      ///< in launch order, including jobs that keep their GPUs
   std::vector<JobId> terminated;  ///< jobs that lost their GPUs (see PolicySet::list_released)
 };
 
-/// The scheduler's mind. Feed it every event in time order, then ask it to decide.
+/// The decision core. Apply every event in time order, then call decide().
 class Core {
  public:
-  /// `speed` and what it and `context` point to outlive the core. `seed` feeds policies that draw.
+  /// `speed` and what it and `context` point to must outlive the core. `seed` is for random
+  /// policies.
   Core(const policy::SpeedModel& speed, policy::PolicySet policies,
        const policy::RunContext& context, uint64_t seed);
 
-  /// All that later decisions depend on and that is not configuration (core_image.hpp).
+  /// All state that later decisions depend on, without configuration (core_image.hpp).
   [[nodiscard]] CoreImage image() const;
-  /// Goes on from an image, in a core that has seen no event yet. With the same configuration it
-  /// decides as the core that the image is of. The cluster has to be the same; jobs keep what they
-  /// hold under other policies, and the queue is sorted anew. Errors: BadData if the image does not
-  /// fit the cluster or the policies; the core is as it was then.
+  /// Continues from an image, in a core that has seen no event yet. With the same configuration it
+  /// decides like the core that the image is of. The cluster must be the same. Under other policies
+  /// jobs keep what they hold, and the queue is sorted again. Errors: BadData if the image does not
+  /// fit the cluster or the policies; the core is then unchanged.
   [[nodiscard]] base::Status restore(const CoreImage& image);
 
-  Core(const Core&) = delete;  // the state refers to the policies beside it
+  Core(const Core&) = delete;  // the state refers to the policies
   Core& operator=(const Core&) = delete;
 
-  /// Takes an event into the state. Returns what the event itself forces, such as abandoning the
-  /// jobs of a lost node; the span is valid until the next call.
+  /// Applies an event to the state. Returns the actions that the event itself requires, such as
+  /// abandoning the jobs of a lost node; the span is valid until the next call.
   std::span<const Action> apply(const Event& event);
 
-  /// Decides who runs where from now on and assumes that it is done.
+  /// Decides which jobs run where from now on, and assumes that the actions are carried out.
   const Decision& decide(TimeNs now);
 
-  /// Carries out what was decided before, instead of deciding: for records of a release that
-  /// decided otherwise. `allocations`: what each Start of `actions` is on, in their order. Errors:
-  /// BadData naming the action that is no legal step; the core is of no use then.
+  /// Applies a recorded decision instead of deciding: for journals of releases that decided
+  /// differently. `allocations`: those of the Start actions, in order. Errors: BadData with the
+  /// action that is not a legal step; the core is then unusable.
   [[nodiscard]] base::Status redo(TimeNs now, std::span<const Action> actions,
                                   std::span<const Allocation> allocations);
-  /// What decide() or redo() changed last.
+  /// The result of the last decide() or redo().
   [[nodiscard]] const Decision& last_decision() const { return decision_; }
 
-  /// When the core wants to decide again even if nothing happens; kNever = not at all.
+  /// Time at which the core must decide again without an event; kNever = none.
   [[nodiscard]] TimeNs wake_ns() const;
-  /// Without an event, deciding again at any time before wake_ns() changes nothing.
+  /// True if, without an event, deciding again before wake_ns() changes nothing.
   [[nodiscard]] bool settled() const;
 
   [[nodiscard]] const policy::PolicySet& policies() const { return policies_; }
@@ -71,51 +72,51 @@ class Core {
   }
   [[nodiscard]] size_t num_running() const { return state_.running().size(); }
   [[nodiscard]] const State& state() const { return state_; }
-  /// Who shares which GPUs; null if nobody may and there is no knowledge of power and neighbours.
+  /// Which jobs share which GPUs; null if sharing is off and there is no site knowledge.
   [[nodiscard]] const Tenants* tenants() const {
     return state_.has_tenants() ? &state_.tenants() : nullptr;
   }
-  /// What sharing has taught; null if GPUs are not shared.
+  /// State accumulated by sharing; null if GPUs are not shared.
   [[nodiscard]] const policy::SharingMemory* sharing_memory() const {
     return books_ ? &books_->memory() : nullptr;
   }
-  /// Running jobs whose neighbours or power limits changed since the last call, ascending; their
-  /// speed may be another. May name jobs that are gone.
+  /// Running jobs whose neighbours or power limits, and thus possibly their speed, changed since
+  /// the last call, ascending. May contain jobs that no longer exist.
   [[nodiscard]] std::vector<JobId> take_disturbed();
-  /// Jobs that broke beside others since the last call, in the order of the events.
+  /// Failures of co-located jobs since the last call, in order of the events.
   [[nodiscard]] std::vector<model::Breakage> take_broken();
-  /// Shared places taken back so far.
+  /// Number of placements undone so far.
   [[nodiscard]] int64_t num_undone() const { return books_ ? books_->num_undone() : 0; }
-  /// What a running job holds.
+  /// The allocation of a running job.
   [[nodiscard]] const Allocation& allocation(JobId job) const {
     return state_.allocation(state_.slot_of(job));
   }
 
  private:
-  /// Running jobs change places with time alone.
+  /// The order of running jobs may change with time alone.
   [[nodiscard]] bool drifting() const;
   void stop_jobs_on(model::NodeId node, model::ActionKind kind, TimeNs now);
-  /// Nodes of reservations that hold now: whoever else is there has to leave, and they wake up.
+  /// Clears the nodes of reservations in effect of other jobs, and wakes them.
   void keep_promises(TimeNs now);
   void end_job(const Event& event);
   void break_job(const Event& event);
   void restore_node(model::NodeId node, TimeNs now);
-  /// Takes back shared places that the policy does not want any more.
+  /// Undoes placements that the policy no longer accepts.
   void review_sharing(TimeNs now);
   void begin_review(TimeNs now);
   void select(TimeNs now);
-  /// Moves jobs off nodes that the migration policy wants empty.
+  /// Moves jobs off nodes, as the migration policy decides.
   void migrate(TimeNs now);
-  /// True if jobs may be moved now; notes when they may next.
+  /// True if a migration is due; then sets the next time.
   [[nodiscard]] bool migration_is_due(TimeNs now);
   void carry_out(const policy::Evacuation& evacuation, TimeNs now);
   void conclude(const DecisionBoard& board);
-  /// Puts idle nodes to rest, or wakes some for jobs that wait.
+  /// Puts idle nodes to sleep, or wakes nodes for waiting jobs.
   void decide_power(TimeNs now);
   void wake_for_waiting();
-  /// What decide() does before it selects, and behind.
+  /// Steps of decide() before the selection.
   void begin_decision(TimeNs now);
-  // Steps of redo() (core_redo.cpp): what is wrong with an action; empty if it was carried out.
+  // Steps of redo() (core_redo.cpp): the problem of an action; empty if it was applied.
   [[nodiscard]] std::string redo_stop(const Action& action, TimeNs now);
   [[nodiscard]] std::string redo_start(const Action& action, const Allocation& allocation,
                                        TimeNs now);
@@ -126,10 +127,10 @@ class Core {
 
   policy::PolicySet policies_;
   State state_;
-  std::optional<SharingBooks> books_;  ///< if GPUs may be shared, or jobs moved
+  std::optional<SharingBooks> books_;  ///< if sharing or migration is on
   std::vector<JobId> disturbed_;
   TimeNs next_review_ns_ = base::kNever;
-  TimeNs next_migration_ns_ = base::kNever;  ///< kNever: before the first decision, or never
+  TimeNs next_migration_ns_ = base::kNever;  ///< kNever: before the first decision, or no migration
   uint64_t seed_;
   Decision decision_;
   std::vector<Action> forced_;

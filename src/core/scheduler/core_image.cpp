@@ -52,7 +52,7 @@ void State::put_into(CoreImage& image) const {
   if (tenants_) image.tenants = tenants_->image();
 }
 
-/// The steps of taking over an image.
+/// The steps of restoring an image.
 struct State::Restoring {
   State& state;
   const CoreImage& image;
@@ -158,7 +158,7 @@ struct State::Restoring {
     }
   }
 
-  /// The node of the accounts is one whose limits the job may break.
+  /// The account node is one whose limits apply to the job.
   [[nodiscard]] bool is_above(Accounts::Node wanted, const JobState& job) const {
     if (wanted == Accounts::kNone || !state.uses_accounts_) return false;
     for (Accounts::Node node = state.accounts_.leaf(job.association); node != Accounts::kNone;
@@ -170,7 +170,7 @@ struct State::Restoring {
 };
 
 void State::take_from(const CoreImage& image, bool same_policy) {
-  GOBAN_CHECK(jobs_.empty() && arrivals_ == 0, "a state that is not new takes over an image");
+  GOBAN_CHECK(jobs_.empty() && arrivals_ == 0, "restore requires a new state");
   if (uses_accounts_) accounts_.restore(image.usages);
   fair_share_ = image.fair_share;
   resort_due_ns_ = image.resort_due_ns;

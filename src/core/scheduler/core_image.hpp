@@ -1,5 +1,5 @@
-// The core as plain values: what a snapshot of a live scheduler keeps of it. Ids are those of the
-// core's inputs; names and configuration are not in here.
+// The core as plain values, for snapshots of the live scheduler. Ids are those of the core's
+// inputs; names and configuration are not included.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ struct CoreImage {
   struct Job {
     Slot slot = 0;
     JobState state{};
-    policy::OrderKey queue_key{};  ///< that it has, or had last; Held: none
+    policy::OrderKey queue_key{};  ///< present or last; none if Held
     TimeNs shortest_ns = 0;        ///< Waiting: of its entry in the queue
     Accounts::Node set_aside_at = Accounts::kNone;
     std::vector<GpuId> last_gpus{};
@@ -23,7 +23,7 @@ struct CoreImage {
   struct Array {
     model::ArrayId array{};
     int32_t active = 0;
-    std::vector<JobId> held{};  ///< in their order
+    std::vector<JobId> held{};  ///< in order of arrival
   };
   struct Waiter {
     TimeNs since_ns = 0;
@@ -55,19 +55,18 @@ struct CoreImage {
   TimeNs decided_at_ns = 0;
 };
 
-/// Errors: BadData if ids are beyond the cluster's or the image's own, or GPUs and nodes are held
-/// that cannot be: what the core would take for a bug of its own. `jobs_per_gpu_max` is that of the
-/// policies.
+/// Checks what the core's own CHECKs would otherwise find. Errors: BadData if ids are outside those
+/// of the cluster or the image, or GPUs and nodes cannot be held as stated. `jobs_per_gpu_max` is
+/// that of the policies.
 [[nodiscard]] base::Status check_image(const CoreImage& image, const model::Cluster& cluster,
                                        int32_t jobs_per_gpu_max);
 
-/// The image under a co-location history that numbers its applications and GPU types otherwise:
-/// `apps[old]` and `gpu_types[old]` are their numbers there. What has no new number is not known
-/// any more.
+/// Converts the image to a co-location history with other ids of applications and GPU types:
+/// `apps[old]` and `gpu_types[old]` are the new ids. Items without a new id become unknown.
 void renumber(CoreImage& image, std::span<const model::AppId> apps,
               std::span<const knowledge::GpuTypeId> gpu_types);
 
-/// New numbers of what a site names, by the old ones.
+/// New ids, by old id.
 struct PeopleNumbers {
   std::vector<model::UserId> users{};
   std::vector<model::AccountId> accounts{};
@@ -75,7 +74,7 @@ struct PeopleNumbers {
   std::vector<model::QosId> qos{};
 };
 
-/// The image under an accounts file that numbers its users, accounts, partitions and QOS otherwise.
+/// Converts the image to an accounts file with other ids of users, accounts, partitions and QOS.
 void renumber(CoreImage& image, const PeopleNumbers& numbers);
 
 }  // namespace goban::core::scheduler

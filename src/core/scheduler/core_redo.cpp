@@ -1,4 +1,4 @@
-// What was decided before, carried out again: for journals of releases that decided otherwise.
+// Applies recorded decisions: for journals of releases that decided differently.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -22,13 +22,13 @@ base::Status Core::redo(TimeNs now, std::span<const Action> actions,
     switch (action.kind) {
       case ActionKind::Start:
         problem = starts < allocations.size() ? redo_start(action, allocations[starts++], now)
-                                              : "it says not on what";
+                                              : "its allocation is missing";
         break;
       case ActionKind::Preempt:
       case ActionKind::Abandon:
         problem = redo_stop(action, now);
         break;
-      case ActionKind::Observe:  // who joins others is observed; see below
+      case ActionKind::Observe:  // recomputed below from the jobs that join others
         break;
       case ActionKind::Cap:
         problem = redo_cap(action);
@@ -40,8 +40,8 @@ base::Status Core::redo(TimeNs now, std::span<const Action> actions,
     }
     if (!problem.empty()) {
       return base::bad_data(
-          {}, fmt::format("action {} of a recorded decision cannot be: {}", i + 1, problem),
-          "use the configuration that the journal was written under");
+          {}, fmt::format("action {} of a recorded decision is invalid: {}", i + 1, problem),
+          "use the configuration with which the journal was written");
     }
     if (action.kind != ActionKind::Start) decision_.actions.push_back(action);
   }
@@ -59,10 +59,10 @@ base::Status Core::redo(TimeNs now, std::span<const Action> actions,
 }
 
 std::string Core::redo_stop(const Action& action, TimeNs now) {
-  if (!state_.is_active(action.job)) return fmt::format("job id {} is not there", action.job.value);
+  if (!state_.is_active(action.job)) return fmt::format("job id {} is unknown", action.job.value);
   const Slot slot = state_.slot_of(action.job);
   if (state_.job(slot).phase != JobPhase::Running) {
-    return fmt::format("job id {} does not run", action.job.value);
+    return fmt::format("job id {} is not running", action.job.value);
   }
   SharingBooks::Leaver leaver{.job = action.job, .beside = {}};
   if (books_) leaver.beside = books_->partners(action.job);
@@ -74,18 +74,18 @@ std::string Core::redo_stop(const Action& action, TimeNs now) {
 }
 
 std::string Core::redo_start(const Action& action, const Allocation& allocation, TimeNs now) {
-  if (!state_.is_active(action.job)) return fmt::format("job id {} is not there", action.job.value);
+  if (!state_.is_active(action.job)) return fmt::format("job id {} is unknown", action.job.value);
   const Slot slot = state_.slot_of(action.job);
   const JobState& job = state_.job(slot);
   if (job.phase != JobPhase::Waiting) {
-    return fmt::format("job id {} does not wait", action.job.value);
+    return fmt::format("job id {} is not waiting", action.job.value);
   }
   if (std::ssize(allocation.gpus) != job.request.num_gpus) {
-    return fmt::format("job id {} asks for {} GPUs and would get {}", action.job.value,
+    return fmt::format("job id {} requests {} GPUs and would get {}", action.job.value,
                        job.request.num_gpus, allocation.gpus.size());
   }
   if (!state_.resources().can_take(job.request, allocation)) {
-    return fmt::format("job id {} cannot have these GPUs or nodes", action.job.value);
+    return fmt::format("job id {} cannot take these GPUs or nodes", action.job.value);
   }
   const bool joins = books_ && state_.resources().is_held(allocation.gpus);
   state_.start(slot, allocation, now);
@@ -101,14 +101,14 @@ std::string Core::redo_start(const Action& action, const Allocation& allocation,
 
 std::string Core::redo_cap(const Action& action) {
   if (action.gpu.index() >= state_.speed().cluster->num_gpus()) {
-    return fmt::format("there is no GPU {}", action.gpu.value);
+    return fmt::format("unknown GPU {}", action.gpu.value);
   }
   if (!books_) return {};
   const model::Cluster& cluster = *state_.speed().cluster;
   const uint32_t gpu_model = cluster.node(cluster.node_of(action.gpu)).gpu_model;
   const knowledge::PowerModel* power = policy::power_model(*books_, gpu_model);
   if (action.cap >= 0 && (power == nullptr || action.cap >= std::ssize(power->caps))) {
-    return fmt::format("there is no power limit {} for GPU {}", int{action.cap}, action.gpu.value);
+    return fmt::format("unknown power limit {} for GPU {}", int{action.cap}, action.gpu.value);
   }
   books_->capped(action.gpu, action.cap);
   return {};
@@ -116,12 +116,12 @@ std::string Core::redo_cap(const Action& action) {
 
 std::string Core::redo_node(const Action& action) {
   if (action.node.index() >= state_.speed().cluster->nodes().size()) {
-    return fmt::format("there is no node {}", action.node.value);
+    return fmt::format("unknown node {}", action.node.value);
   }
   NodePower& nodes = state_.node_power();
   if (action.kind == ActionKind::Wake) {
     return nodes.wake_one(action.node) ? ""
-                                       : fmt::format("node {} does not rest", action.node.value);
+                                       : fmt::format("node {} is not asleep", action.node.value);
   }
   if (!state_.resources().idle(action.node) || !nodes.rest(action.node)) {
     return fmt::format("node {} is not idle", action.node.value);

@@ -55,7 +55,7 @@ TEST(CoreRedo, CarriesOutWhatItWouldNotDecide) {
   EXPECT_THAT(busy.core.last_decision().placed, ElementsAre(JobId(2U)));
   EXPECT_THAT(busy.core.last_decision().terminated, ElementsAre(JobId(0U)));
   EXPECT_EQ(busy.core.num_waiting(), 1U);
-  // It goes on deciding from there: job 0 has no place until job 2 ends.
+  // It decides from there on: job 0 does not fit until job 2 ends.
   EXPECT_TRUE(busy.core.decide(2 * base::kSecond).placed.empty());
   (void)busy.core.apply(
       {.kind = EventKind::JobFinished, .at_ns = 3 * base::kSecond, .job = JobId(2U)});
@@ -71,25 +71,25 @@ TEST(CoreRedo, NodesRestAndWake) {
   EXPECT_EQ(busy.redo({{.kind = ActionKind::Rest, .node = node}}, {}), "done");
   EXPECT_TRUE(busy.core.decide(base::kSecond).placed.empty());
   EXPECT_EQ(busy.redo({{.kind = ActionKind::Wake, .node = node}}, {}),
-            "action 1 of a recorded decision cannot be: node 1 does not rest "
-            "(use the configuration that the journal was written under)");
+            "action 1 of a recorded decision is invalid: node 1 is not asleep "
+            "(use the configuration with which the journal was written)");
   (void)busy.core.apply({.kind = EventKind::NodeAwake, .at_ns = base::kSecond, .node = node});
   EXPECT_THAT(busy.core.decide(base::kSecond).placed, ElementsAre(JobId(2U)));
 }
 
 TEST(CoreRedo, WhatIsNoLegalStepIsAnError) {
-  EXPECT_THAT(Busy().redo({preempt(2)}, {}), HasSubstr("job id 2 does not run"));
-  EXPECT_THAT(Busy().redo({preempt(9)}, {}), HasSubstr("job id 9 is not there"));
-  EXPECT_THAT(Busy().redo({start(1)}, {{3}}), HasSubstr("does not wait"));
-  EXPECT_THAT(Busy().redo({start(2)}, {{3}}), HasSubstr("asks for 2 GPUs and would get 1"));
-  EXPECT_THAT(Busy().redo({start(2)}, {{2, 3}}), HasSubstr("cannot have these GPUs"));
+  EXPECT_THAT(Busy().redo({preempt(2)}, {}), HasSubstr("job id 2 is not running"));
+  EXPECT_THAT(Busy().redo({preempt(9)}, {}), HasSubstr("job id 9 is unknown"));
+  EXPECT_THAT(Busy().redo({start(1)}, {{3}}), HasSubstr("is not waiting"));
+  EXPECT_THAT(Busy().redo({start(2)}, {{3}}), HasSubstr("requests 2 GPUs and would get 1"));
+  EXPECT_THAT(Busy().redo({start(2)}, {{2, 3}}), HasSubstr("cannot take these GPUs"));
   EXPECT_THAT(Busy().redo({preempt(0), start(2)}, {{0, 0}}), HasSubstr("action 2"));
-  EXPECT_THAT(Busy().redo({preempt(0), start(2)}, {{0, 99}}), HasSubstr("cannot have"));
-  EXPECT_THAT(Busy().redo({preempt(0), start(2)}, {}), HasSubstr("not on what"));
+  EXPECT_THAT(Busy().redo({preempt(0), start(2)}, {{0, 99}}), HasSubstr("cannot take"));
+  EXPECT_THAT(Busy().redo({preempt(0), start(2)}, {}), HasSubstr("allocation is missing"));
   EXPECT_THAT(Busy().redo({{.kind = ActionKind::Rest, .node = model::NodeId(0U)}}, {}),
               HasSubstr("node 0 is not idle"));
   EXPECT_THAT(Busy().redo({{.kind = ActionKind::Cap, .cap = 1, .gpu = GpuId(7U)}}, {}),
-              HasSubstr("no GPU 7"));
+              HasSubstr("unknown GPU 7"));
 }
 
 }  // namespace

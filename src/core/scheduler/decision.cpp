@@ -94,11 +94,11 @@ bool DecisionBoard::find_free(const JobState& job, Allocation& out) {
 }
 
 void DecisionBoard::commit(const JobState& job, Allocation allocation) {
-  GOBAN_CHECK(may_start(&job), "a hard limit is broken");
+  GOBAN_CHECK(may_start(&job), "a hard limit is exceeded");
   const Slot slot = slot_of(&job);
   const bool joins = allocation.reason.prediction != 0;
   state_.start(slot, std::move(allocation), now_);
-  // Locked at once: nobody else may join in this decision.
+  // Locked at once: no other job may join in this decision.
   if (joins) books_->begin(job.job, state_.tenants());
   if (books_ != nullptr) books_->started(job.job);
   marks_.forget_long();
@@ -107,8 +107,8 @@ void DecisionBoard::commit(const JobState& job, Allocation allocation) {
 
 bool DecisionBoard::find_or_mark(const JobState& job, Allocation& out) {
   if (find(job, out)) return true;
-  // Remember shapes that fail although enough GPUs are free. With maintenance windows ahead, a
-  // shorter job of the same shape may still find a place.
+  // Mark shapes that cannot be placed although enough GPUs are free. With maintenance windows
+  // ahead, a shorter job of the same shape may still fit.
   const bool enough = job.request.num_gpus <= free_gpus();
   if (books_ == nullptr && enough && !state_.resources().has_windows()) {
     marks_.set(state_.shape(job), ShapeMarks::Mark::Skip);
@@ -131,7 +131,7 @@ bool DecisionBoard::start_in_gap(Job job, Gap& gap) {
   if (state_.duration_ns(*job, slowdown, now_) > gap.duration_ns) {
     if (job->request.num_gpus > gap.spare_gpus) return false;
     if (!leaves_reserved(*job, allocation)) {
-      // Others that ask for the same would get the same, until somebody starts.
+      // Jobs with the same request would get the same result until a job starts.
       if (books_ == nullptr && policies_.placement->repeatable()) {
         marks_.set(state_.shape(*job), ShapeMarks::Mark::SkipLong);
       }
@@ -197,7 +197,7 @@ bool DecisionBoard::spared(const JobState& job) const {
 bool DecisionBoard::make_room_by_trial(const JobState& job) {
   Resources trial = state_.resources();
   Allocation found;
-  std::vector<Evictable> asked;  // the last first
+  std::vector<Evictable> asked;  // last in order first
   std::vector<Evictable> spare;
   bool fits = false;
   while (!fits && !tail_.empty() && gives_way(tail_.front(), job)) {
@@ -228,7 +228,7 @@ bool DecisionBoard::make_room_by_trial(const JobState& job) {
 }
 
 bool DecisionBoard::make_room_and_start(Job job) {
-  // It has to wait for no more than a wake-up.
+  // The job can wait for a node to wake instead.
   if (state_.node_power().num_resting() + state_.node_power().num_waking() > 0) return false;
   build_tail();
   if (books_ != nullptr) return make_room_by_trial(*job);
@@ -246,7 +246,7 @@ bool DecisionBoard::make_room_and_start(Job job) {
     if (free_gpus() >= job->request.num_gpus && start(job)) return true;
   }
   if (policies_.evict_in_vain) return false;
-  // It was all in vain: they go on as if nothing had happened.
+  // The job does not fit even so: restore the released jobs.
   while (released_.size() > released_before) {
     Released& back = released_.back();
     state_.start(back.slot, std::move(back.allocation), now_);
@@ -262,7 +262,7 @@ BackfillReservation DecisionBoard::earliest_start(Job job) {
   const Resources& resources = state_.resources();
   if (job->request.resource_type.valid() && !resources.has_windows()) {
     typed_.emplace(state_, *job, now_);
-    // Whoever leaves the reserved room may run on.
+    // Jobs that do not use the reserved room may run longer.
     return {typed_->start_ns(), std::numeric_limits<int32_t>::max()};
   }
   if (!policies_.fungible || books_ != nullptr || state_.resources().restricted(job->request)) {
@@ -291,9 +291,9 @@ BackfillReservation DecisionBoard::reserve_by_trial(const JobState& job) {
     return trial.free_gpus() >= job.request.num_gpus &&
            trial.find(job.request, hold_of(job, start), seed_, reserved_);
   };
-  // Whoever keeps off the reserved GPUs may run on.
+  // Jobs that do not use the reserved GPUs may run longer.
   constexpr int32_t kAnyNumber = std::numeric_limits<int32_t>::max();
-  // Nodes come free with the jobs on them, and with the reservations they are promised to.
+  // Nodes become available when their jobs end, and when reservations start and end.
   const std::vector<TimeNs> changes = trial.promised().changes_after(now_);
   auto change = changes.begin();
   for (const auto& [end, slot] : state_.ends()) {

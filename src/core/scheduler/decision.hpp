@@ -1,4 +1,4 @@
-// One decision in the making: the Board on which a selection policy moves.
+// A decision in progress: the Board of selection policies.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace goban::core::scheduler {
 
-/// What feeds a placement that draws: differs by job and by decision.
+/// Seed of random placements; differs by job and decision.
 [[nodiscard]] inline uint64_t placement_seed(uint64_t seed, JobId job, TimeNs now) {
   return seed ^ (uint64_t{job.value} << 20) ^ (static_cast<uint64_t>(now) * 0x9e3779b97f4a7c15ULL);
 }
 
-/// Runs jobs on the state as the selection says, and remembers who was released on the way.
+/// Applies the choices of the selection to the state, and records the jobs released.
 class DecisionBoard final : public policy::Board {
  public:
   /// `books` is null if GPUs are not shared.
@@ -50,9 +50,9 @@ class DecisionBoard final : public policy::Board {
   /// Jobs started, in launch order.
   [[nodiscard]] const std::vector<Slot>& started() const { return started_; }
 
-  /// From here on it is about the jobs and nodes of that reservation; before, about those of none.
+  /// Switches to the jobs and nodes of this reservation; initially, those of no reservation.
   void enter(ReservationId whose);
-  /// Shared places for waiting jobs that the selection left, `depth` of them at most.
+  /// Tries shared places for at most `depth` waiting jobs that the selection did not start.
   void share_behind(int32_t depth);
   /// Releases every running job, in queue order (non-sticky decisions).
   void release_all();
@@ -66,20 +66,21 @@ class DecisionBoard final : public policy::Board {
 
   [[nodiscard]] bool find(const JobState& job, Allocation& out);
   [[nodiscard]] bool find_free(const JobState& job, Allocation& out);
-  /// Also remembers the shapes of jobs that find no place.
+  /// As find(); also marks the shapes of jobs that cannot be placed.
   [[nodiscard]] bool find_or_mark(const JobState& job, Allocation& out);
-  /// The job may hold this beyond the start of the reserved one; it counts as taken then.
+  /// True if the job may hold the allocation beyond the start of the reserved job; it then counts
+  /// as taken.
   [[nodiscard]] bool leaves_reserved(const JobState& job, const Allocation& allocation);
   void commit(const JobState& job, Allocation allocation);
-  /// True if no hard limit forbids the job; else it is set aside.
+  /// True if no hard limit forbids the job; otherwise it is set aside.
   [[nodiscard]] bool within_limits(Job job);
   void release(Slot slot, const policy::OrderKey& key);
-  /// The same on shared GPUs, which are free only once everybody on them left: tried out first, and
-  /// only whom the job replaces has to go.
+  /// As make_room_and_start, with shared GPUs, which are free only when all their jobs have left:
+  /// tried on a copy first; only jobs whose resources are needed are evicted.
   [[nodiscard]] bool make_room_by_trial(const JobState& job);
   [[nodiscard]] HoldSpan hold_of(const JobState& job, TimeNs from) const;
   [[nodiscard]] bool gives_way(const Evictable& each, const JobState& job) const;
-  /// It is not to be interrupted for others.
+  /// The job must not be preempted.
   [[nodiscard]] bool spared(const JobState& job) const;
   [[nodiscard]] policy::BackfillReservation reserve_by_trial(const JobState& job);
   void build_tail();
@@ -94,14 +95,14 @@ class DecisionBoard final : public policy::Board {
   SharingBooks* books_;
   TimeNs now_;
   uint64_t seed_;
-  ReservationId whose_{};  ///< whose jobs and nodes this is about; invalid: those of nobody
+  ReservationId whose_{};  ///< reservation whose jobs and nodes are considered; invalid: none
   std::vector<Released> released_;
   std::vector<Slot> started_;
   std::vector<Evictable> tail_;  ///< heap of the jobs that ran before this decision, last first
   bool has_tail_ = false;
-  ShapeMarks marks_;     ///< shapes that found no place, or would delay the reserved job
-  Allocation reserved_;  ///< what earliest_start set aside, if it had to try
-  std::optional<TypedBackfillReservation> typed_;  ///< likewise, for a typed job
+  ShapeMarks marks_;     ///< shapes that cannot be placed, or would delay the reserved job
+  Allocation reserved_;  ///< set by earliest_start if found by trial
+  std::optional<TypedBackfillReservation> typed_;  ///< set by earliest_start for a typed job
 };
 
 }  // namespace goban::core::scheduler

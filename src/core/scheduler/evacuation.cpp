@@ -11,7 +11,7 @@ namespace {
 
 using policy::Evacuation;
 
-/// Jobs that are linked by shared GPUs, and all these GPUs.
+/// Jobs that are connected by shared GPUs, and all these GPUs.
 struct Household {
   std::set<JobId> jobs;
   std::vector<GpuId> gpus;  ///< ascending
@@ -33,7 +33,7 @@ class Search {
     if (nodes.size() < 2) return {};
     for (size_t i = 0; i < std::min(nodes.size(), kEvacuationsTried); ++i) {
       const int32_t held = held_on(nodes[i]);
-      // The fullest node could take no fewer than these.
+      // Too few GPUs are free elsewhere; for nodes of equal size this does not depend on the node.
       if (in_use_.free_gpus() - state_.resources().rooms()[nodes[i].index()].gpus < held) break;
       const auto households = households_on(nodes[i]);
       if (!households) continue;
@@ -49,8 +49,8 @@ class Search {
            state_.resources().rooms()[node.index()].gpus;
   }
 
-  /// Open nodes with some GPUs held and some free, promised to nobody, the least used first; all
-  /// others are closed in `in_use_`.
+  /// Open, unreserved nodes with some GPUs held and some free, the least used first; all others are
+  /// closed in `in_use_`.
   std::vector<NodeId> partly_used() {
     std::vector<NodeId> nodes;
     for (uint32_t i = 0; i < cluster_.nodes().size(); ++i) {
@@ -69,7 +69,7 @@ class Search {
     return nodes;
   }
 
-  /// Whoever holds GPUs of the node; none if somebody may not be moved.
+  /// The jobs on GPUs of the node; nullopt if one of them may not be moved.
   std::optional<std::vector<Household>> households_on(NodeId id) const {
     const Tenants& tenants = state_.tenants();
     const model::Node& node = cluster_.node(id);
@@ -84,7 +84,7 @@ class Search {
       std::ranges::sort(household.gpus);
       out.push_back(std::move(household));
     }
-    // Held parts of the host belong to typed jobs without GPUs, which stay.
+    // Host resources that remain held belong to typed jobs without GPUs, which cannot be moved.
     if (out.empty() || !node_is_theirs(id, out)) return {};
     std::ranges::stable_sort(out, std::ranges::greater{},
                              [](const Household& each) { return each.gpus.size(); });
@@ -98,7 +98,7 @@ class Search {
            state_.resources().rooms()[id.index()].host == cluster_.node(id).host;
   }
 
-  /// The job and everybody on its GPUs, and so on; false if one of them may not be moved.
+  /// The job and, transitively, all jobs on its GPUs; false if one of them may not be moved.
   bool gather(JobId first, NodeId node, Household& household) const {
     const Tenants& tenants = state_.tenants();
     std::vector<JobId> todo{first};
@@ -120,7 +120,7 @@ class Search {
     return true;
   }
 
-  /// Places for all of them, if there are.
+  /// Targets for all of them, if they fit.
   std::optional<Evacuation> place(NodeId node, const std::vector<Household>& households) const {
     Evacuation evacuation{.node = node, .moves = {}};
     Resources room = in_use_;
@@ -146,7 +146,7 @@ class Search {
     return evacuation;
   }
 
-  /// One node of the same kind of GPU.
+  /// True if `to` is on one node with the same GPU model.
   [[nodiscard]] bool alike(std::span<const GpuId> from, std::span<const GpuId> to) const {
     const NodeId node = cluster_.node_of(to.front());
     return cluster_.node(node).gpu_model ==
@@ -159,7 +159,7 @@ class Search {
   const SharingBooks& books_;
   uint64_t seed_;
   const model::Cluster& cluster_;
-  Resources in_use_;  ///< what is free on partly used nodes
+  Resources in_use_;  ///< free resources of partly used nodes
 };
 
 }  // namespace

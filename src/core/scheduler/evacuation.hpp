@@ -1,4 +1,4 @@
-// The search for nodes whose jobs could all go on elsewhere.
+// The search for nodes whose jobs can all be moved.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace goban::core::scheduler {
 
-/// A node of which a part is used and whose jobs may all be moved, to other such nodes, where the
-/// placement policy would put them; and the migration policy says that this pays. The least used
-/// node first. Jobs that share GPUs stay together. Costs: as placing the jobs of up to
-/// kEvacuationsTried nodes.
+/// A partly used node whose jobs can all be moved to other partly used nodes, to GPUs chosen by the
+/// placement policy, where the migration policy finds that this pays. The least used node is tried
+/// first. Jobs that share GPUs stay together. Cost: placing the jobs of up to kEvacuationsTried
+/// nodes.
 [[nodiscard]] std::optional<policy::Evacuation> find_evacuation(const State& state,
                                                                 const policy::PolicySet& policies,
                                                                 const SharingBooks& books,

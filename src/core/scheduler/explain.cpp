@@ -6,7 +6,7 @@ using model::JobPhase;
 
 namespace {
 
-/// When enough GPUs will be free for a job, counting GPUs alone.
+/// Time at which enough GPUs will be free for a job, by number only.
 TimeNs earliest_ns(const State& state, const JobState& job, TimeNs now) {
   int32_t free = state.resources().free_gpus();
   for (const auto& [end, slot] : state.ends()) {
@@ -18,7 +18,7 @@ TimeNs earliest_ns(const State& state, const JobState& job, TimeNs now) {
   return base::kNever;
 }
 
-/// Names the first reservation that what the job would get is promised to.
+/// Sets the first reservation of the nodes that the job would get.
 void name_promise(const State& state, const Allocation& allocation, HoldSpan hold,
                   WaitReason& why) {
   const auto look = [&](NodeId node) {
@@ -31,10 +31,10 @@ void name_promise(const State& state, const Allocation& allocation, HoldSpan hol
   for (const NodeId node : allocation.hosts) look(node);
 }
 
-/// Why the placement finds nothing although enough GPUs are free; NotWaiting if it does find.
+/// Why the job cannot be placed although enough GPUs are free; NotWaiting if it can.
 WaitCause why_not_placed(const State& state, const JobState& job, TimeNs now, uint64_t seed,
                          WaitReason& why) {
-  Resources resources = state.resources();  // a search keeps books of its own
+  Resources resources = state.resources();  // the search changes its copy
   const TimeNs limit = job.request.walltime_limit_ns;
   const HoldSpan hold{
       now, limit > 0 ? base::add_saturating(now, limit - job.attained_ns(now)) : base::kNever};

@@ -18,7 +18,7 @@ NodePower::NodePower(const model::Cluster& cluster, const policy::Power& power,
 
 void NodePower::restore(const Image& image) {
   state_ = image.states;
-  // Under another policy than that of the image, it may be that no idle node rests any more.
+  // Under another policy than the image's, idle nodes may no longer sleep.
   for (size_t i = 0; i < due_ns_.size(); ++i) {
     due_ns_[i] = rest_after_ns_[i] == base::kNever ? base::kNever : image.due_ns[i];
   }
@@ -30,7 +30,7 @@ void NodePower::restore(const Image& image) {
     if (state_[i] == NodeState::Resting) resting_.insert(NodeId(i));
     num_waking_ += state_[i] == NodeState::Waking ? 1 : 0;
   }
-  // Whoever rests is to be woken, even if nobody may rest any more.
+  // Sleeping nodes must be woken even if nodes may no longer sleep.
   active_ = active_ || num_waking_ > 0 || !resting_.empty();
 }
 

@@ -10,25 +10,25 @@ namespace goban::core::scheduler {
 
 std::string PromisedNodes::problem(const Promise& promise) const {
   if (!promise.reservation.valid() || find(promise.reservation) != nullptr) {
-    return "the reservation is there twice, or is none";
+    return "the reservation is a duplicate or invalid";
   }
-  if (promise.start_ns >= promise.end_ns) return "its time is empty";
+  if (promise.start_ns >= promise.end_ns) return "its end is not after its start";
   for (size_t i = 0; i < promise.nodes.size(); ++i) {
     const NodeId node = promise.nodes[i];
-    if (node.index() >= num_nodes_) return fmt::format("there is no node {}", node.value);
+    if (node.index() >= num_nodes_) return fmt::format("unknown node {}", node.value);
     if (std::find(promise.nodes.begin(), promise.nodes.begin() + static_cast<std::ptrdiff_t>(i),
                   node) != promise.nodes.begin() + static_cast<std::ptrdiff_t>(i)) {
-      return fmt::format("node {} is named twice", node.value);
+      return fmt::format("node {} is listed twice", node.value);
     }
     if (overlapping(node, {promise.start_ns, promise.end_ns}) != nullptr) {
-      return fmt::format("node {} is promised to another", node.value);
+      return fmt::format("node {} belongs to another reservation", node.value);
     }
   }
   return {};
 }
 
 void PromisedNodes::add(Promise promise) {
-  GOBAN_CHECK(problem(promise).empty(), "nodes are promised that cannot be");
+  GOBAN_CHECK(problem(promise).empty(), "an invalid reservation");
   const auto place =
       std::ranges::lower_bound(promises_, promise.reservation, {}, &Promise::reservation);
   promises_.insert(place, std::move(promise));
@@ -57,7 +57,7 @@ const PromisedNodes::Promise* PromisedNodes::overlapping(NodeId node, HoldSpan h
   const Promise* first = nullptr;
   for (const size_t i : by_node_[node.index()]) {
     const Promise& each = promises_[i];
-    // Whoever has no time left is there at that moment still.
+    // An empty time still covers its start.
     const bool meets =
         each.start_ns < std::max(hold.until_ns, hold.from_ns + 1) && hold.from_ns < each.end_ns;
     if (meets && (first == nullptr || each.start_ns < first->start_ns)) first = &each;

@@ -1,5 +1,5 @@
-// Which nodes are promised to reservations, and from when to when. It has no clock: all follows
-// from the times that it is asked about.
+// The nodes of reservations, with their times. There is no clock: all results depend on the times
+// passed in.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ using base::TimeNs;
 using model::NodeId;
 using model::ReservationId;
 
-/// The time for which a job would hold what it is given.
+/// The time for which a job would hold its resources.
 struct HoldSpan {
   TimeNs from_ns = 0;
   TimeNs until_ns = base::kNever;
@@ -35,10 +35,10 @@ class PromisedNodes {
 
   explicit PromisedNodes(size_t num_nodes) : num_nodes_(num_nodes) {}
 
-  /// Why this cannot be promised, too: no such node, an empty time, a node that another has then.
-  /// Empty: it can.
+  /// Why the reservation cannot be added (no such node, an empty time, an overlap with another
+  /// one); empty if it can.
   [[nodiscard]] std::string problem(const Promise& promise) const;
-  /// problem() has nothing against it.
+  /// Requires that problem() is empty.
   void add(Promise promise);
   void remove(ReservationId reservation);
 
@@ -46,20 +46,20 @@ class PromisedNodes {
   /// By reservation.
   [[nodiscard]] std::span<const Promise> all() const { return promises_; }
   [[nodiscard]] const Promise* find(ReservationId reservation) const;
-  /// The promise of the node that overlaps the time, the earliest one; null: none.
+  /// The earliest reservation of the node that overlaps the time, or null.
   [[nodiscard]] const Promise* overlapping(NodeId node, HoldSpan hold) const;
-  /// Who has the node at that time; invalid: nobody.
+  /// The reservation in effect on the node at this time, or an invalid id.
   [[nodiscard]] ReservationId holder(NodeId node, TimeNs now) const;
-  /// A job of this reservation, or of none, may hold a part of the node for that time. Jobs of a
-  /// reservation start within its time, and may ask for more than what is left of it.
+  /// True if a job of this reservation, or of none, may hold a part of the node for this time. Jobs
+  /// of a reservation start within its time; their limits may exceed the time that remains.
   [[nodiscard]] bool allows(NodeId node, ReservationId whose, HoldSpan hold) const;
-  /// Starts and ends behind that time, ascending.
+  /// Starts and ends after this time, ascending.
   [[nodiscard]] std::vector<TimeNs> changes_after(TimeNs now) const;
 
  private:
   size_t num_nodes_;
   std::vector<Promise> promises_;             ///< by reservation
-  std::vector<std::vector<size_t>> by_node_;  ///< places in promises_; empty while there are none
+  std::vector<std::vector<size_t>> by_node_;  ///< indices into promises_; empty if there are none
   void index();
 };
 

@@ -37,7 +37,7 @@ struct Shape {
   bool account_limits = false;
 };
 
-/// Account 1 below account 0, account 2 beside it; limits that every job can meet.
+/// Account 1 below account 0, account 2 a sibling of 0; limits that every job can meet.
 std::shared_ptr<model::SiteRules> draw_rules(base::Random& random, uint32_t gpus,
                                              bool account_limits) {
   auto rules = std::make_shared<model::SiteRules>();
@@ -119,7 +119,7 @@ Experiment draw(uint64_t seed, const Shape& shape) {
   return e;
 }
 
-/// Follows who holds what, from the outside.
+/// Tracks allocations from outside the core.
 class Books final : public study::simulator::Observer {
  public:
   explicit Books(const Experiment& e) : e_(e), owner_(e.cluster->num_gpus()) {}
@@ -131,10 +131,10 @@ class Books final : public study::simulator::Observer {
     }
     Stay stay{now, 0, core.allocation(action.job).gpus, 0};
     const model::JobRequest& request = e_.history.jobs[action.job.index()].request;
-    RC_ASSERT(static_cast<int32_t>(stay.gpus.size()) == request.num_gpus);  // gangs are whole
+    RC_ASSERT(static_cast<int32_t>(stay.gpus.size()) == request.num_gpus);  // gangs are complete
     RC_ASSERT(now >= request.submit_ns);
     for (const GpuId gpu : stay.gpus) {
-      RC_ASSERT(!owner_[gpu.index()].valid());  // no GPU is given twice
+      RC_ASSERT(!owner_[gpu.index()].valid());  // no GPU is allocated twice
       owner_[gpu.index()] = action.job;
     }
     hold(request, request.num_gpus, 1);
@@ -149,7 +149,7 @@ class Books final : public study::simulator::Observer {
   }
   void job_ended(TimeNs now, JobId job, study::simulator::JobEnd) override { leave(job, now); }
 
-  /// Work done must be work asked, and no limit passed.
+  /// Work done must equal the work of the job, within its limit.
   void check(const study::simulator::SimulationResult& result) const {
     const double round_s = e_.options.settings.credit_per_round ? e_.options.settings.round_s : 0;
     for (size_t i = 0; i < e_.history.jobs.size(); ++i) {
@@ -158,7 +158,7 @@ class Books final : public study::simulator::Observer {
       RC_ASSERT(outcome.end != study::simulator::JobEnd::Pending);
       const std::vector<Stay>& stays = stays_.at(JobId(i));
       double done_s = 0;
-      double step_s = 0;  // what one more nanosecond, or round, would do
+      double step_s = 0;  // effect of one more nanosecond, or round
       TimeNs held = 0;
       for (const Stay& stay : stays) {
         const double slowdown = e_.speed().slowdown(job.request, stay.gpus);
@@ -197,7 +197,7 @@ class Books final : public study::simulator::Observer {
     for (const GpuId gpu : stays_[job].back().gpus) owner_[gpu.index()] = {};
   }
 
-  /// Hard limits: of the account, those above it, and its user there.
+  /// Hard limits: of the account, its ancestors, and its user.
   void hold(const model::JobRequest& request, int32_t gpus, int32_t jobs) {
     const model::SiteRules& rules = *e_.composition.rules;
     const auto within = [&](Held& held, const model::HardLimits& limits) {
@@ -286,8 +286,8 @@ TEST(SimulationProperty, NoJobOvertakesAnotherUnderFifoAndPrefix) {
   }));
 }
 
-/// Computes, after each decision, when the first waiting job could start if nothing else did, from
-/// free GPUs and the ends of running jobs; keeps the best promise for each.
+/// Computes, after each decision, when the first waiting job could start if no other job did, from
+/// free GPUs and the ends of running jobs; keeps the earliest for each.
 class Promises final : public study::simulator::Observer {
  public:
   explicit Promises(const Experiment& e) : e_(e) {}
@@ -333,7 +333,7 @@ TEST(SimulationProperty, BackfillNeverDelaysTheReservedJob) {
     const auto result = study::simulator::simulate(e.history, e.speed(), e.composition, e.options);
     RC_ASSERT(result.has_value());
     if (e.composition.part(policy::PartKind::Order).name == "priority")
-      return;  // a later job may rightly go first
+      return;  // a later job may start first
     for (const auto& [job, promised_ns] : promises.promised()) {
       RC_ASSERT(result->outcomes[job.index()].start_ns <= promised_ns);
     }

@@ -11,7 +11,7 @@ Id new_number(std::span<const Id> numbers, Id old) {
   return old.index() < numbers.size() ? numbers[old.index()] : Id{};
 }
 
-/// Members ascending again, each with its slowdown. False: one of them is not known any more.
+/// Converts a set and sorts its members with their slowdowns. False: a member became unknown.
 bool renumber_set(knowledge::MeasuredSet& set, std::span<const model::AppId> apps,
                   std::span<const knowledge::GpuTypeId> gpu_types) {
   std::vector<std::pair<model::AppId, double>> members;

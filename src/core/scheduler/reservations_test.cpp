@@ -1,4 +1,4 @@
-// Nodes that are promised to reservations: who may start where, and when.
+// Nodes of reservations: which jobs may start where, and when.
 #include <gmock/gmock.h>
 
 #include "core/model/cluster_presets.hpp"
@@ -27,12 +27,12 @@ TEST(PromisedNodes, NoNodeIsPromisedTwiceAtATime) {
   EXPECT_EQ(promised.problem({kSecond, 20, 30, {node}}), "") << "one begins as the other ends";
   EXPECT_EQ(promised.problem({kSecond, 0, 10, {node}}), "");
   EXPECT_EQ(promised.problem({kSecond, 5, 11, {NodeId(0U), node}}),
-            "node 1 is promised to another");
-  EXPECT_EQ(promised.problem({kSecond, 5, 5, {NodeId(0U)}}), "its time is empty");
-  EXPECT_EQ(promised.problem({kSecond, 5, 6, {NodeId(3U)}}), "there is no node 3");
-  EXPECT_EQ(promised.problem({kSecond, 5, 6, {NodeId(0U), NodeId(0U)}}), "node 0 is named twice");
+            "node 1 belongs to another reservation");
+  EXPECT_EQ(promised.problem({kSecond, 5, 5, {NodeId(0U)}}), "its end is not after its start");
+  EXPECT_EQ(promised.problem({kSecond, 5, 6, {NodeId(3U)}}), "unknown node 3");
+  EXPECT_EQ(promised.problem({kSecond, 5, 6, {NodeId(0U), NodeId(0U)}}), "node 0 is listed twice");
   EXPECT_EQ(promised.problem({kFirst, 5, 6, {NodeId(0U)}}),
-            "the reservation is there twice, or is none");
+            "the reservation is a duplicate or invalid");
 }
 
 TEST(PromisedNodes, OthersMayStayUntilItBeginsAndComeWhenItEnded) {
@@ -56,7 +56,7 @@ TEST(PromisedNodes, OthersMayStayUntilItBeginsAndComeWhenItEnded) {
   EXPECT_TRUE(promised.allows(node, kNone, {0, base::kNever}));
 }
 
-/// Two nodes of two GPUs; node 1 is promised from hour 2 to hour 4.
+/// Two nodes of two GPUs; node 1 is reserved from hour 2 to hour 4.
 struct Site {
   explicit Site(const char* policy = "easy-backfill")
       : core(policy::SpeedModel{&cluster, &scores, &penalties},
@@ -136,7 +136,7 @@ TEST(Reservations, ItsJobsRunInItAndNowhereElse) {
   EXPECT_EQ(site.core.wake_ns(), 4 * kHour);
   EXPECT_EQ(site.why(large).cause, WaitCause::NoFreeGpus);
   EXPECT_EQ(site.why(large).free_gpus, 1);
-  // Nobody of it gets the free node outside, and nobody from outside the GPU that is free in it.
+  // Jobs of the reservation do not get the free node outside; other jobs do not get its free GPU.
   const JobId foreign = site.submit(3, 0);
   EXPECT_THAT(site.decide(3 * kHour), IsEmpty());
   EXPECT_EQ(site.why(foreign).cause, WaitCause::Promised);
@@ -180,7 +180,7 @@ TEST(Reservations, BackfillCountsOnNodesThatComeBack) {
   Site site;
   site.promise(kFirst, 0, 4 * kHour, {NodeId(1U)});
   const JobId running = site.submit(1, 10 * kHour);
-  const JobId head = site.submit(3, kHour);  // node 1 comes back at hour 4: a promise to it
+  const JobId head = site.submit(3, kHour);  // its backfill reservation: node 1 from hour 4 on
   const JobId short_one = site.submit(1, 3 * kHour);
   EXPECT_THAT(site.decide(0), ElementsAre(running, short_one));
   const JobId long_one = site.submit(1, 5 * kHour);
@@ -224,7 +224,7 @@ TEST(Reservations, AnImageWithImpossiblePromisesIsRefused) {
   image.promises.push_back({kSecond, kHour, 2 * kHour, {NodeId(1U)}});
   const auto refused = Site().core.restore(image);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().text(), testing::HasSubstr("node 1 is promised to another"));
+  EXPECT_THAT(refused.error().text(), testing::HasSubstr("node 1 belongs to another reservation"));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ std::vector<knowledge::BinCounts> Resources::empty_bins() const {
 
 bool Resources::usable(NodeId node, const JobRequest& job, HoldSpan hold) const {
   if (!rooms_[node.index()].open || !promised_.allows(node, job.reservation, hold)) return false;
-  // It is stopped at the end of its reservation, whatever it asks for.
+  // The job is stopped at the end of its reservation at the latest.
   const auto* own = job.reservation.valid() ? promised_.find(job.reservation) : nullptr;
   const TimeNs until = own == nullptr ? hold.until_ns : std::min(hold.until_ns, own->end_ns);
   return until <= usable_until_[node.index()];
@@ -139,7 +139,7 @@ bool Resources::place_instances(const JobRequest& job, const model::ResourceType
       part.free.take(gpu);
       for (knowledge::BinCounts& bins : part.bins) bins.take(gpu);
     }
-    // The node stays on offer while its host has room for another.
+    // The node is offered while its host has room for another instance.
     HostResources left = rooms_[id.index()].host;
     for (const NodeId host : out.hosts) {
       if (host == id) left -= type.host;
@@ -183,7 +183,7 @@ bool Resources::find_instances(const JobRequest& job, HoldSpan hold, uint64_t se
 
 bool Resources::find_hosts(const JobRequest& job, const model::ResourceType& type, HoldSpan hold,
                            Allocation& out) const {
-  // Jobs without GPUs fill up the nodes that have the fewest free GPUs to lose.
+  // Jobs without GPUs take the nodes with the fewest free GPUs first.
   std::vector<NodeId> nodes;
   for (uint32_t i = 0; i < rooms_.size(); ++i) {
     if (usable(NodeId(i), job, hold) && rooms_[i].host.covers(type.host)) nodes.emplace_back(i);
@@ -241,9 +241,9 @@ bool Resources::is_held(std::span<const GpuId> gpus) const {
 void Resources::take(const JobRequest& job, const Allocation& allocation) {
   for (const GpuId gpu : allocation.gpus) {
     uint8_t& jobs = held_[gpu.index()];
-    GOBAN_CHECK(jobs < jobs_per_gpu_max_, "a GPU is given to too many jobs");
+    GOBAN_CHECK(jobs < jobs_per_gpu_max_, "a GPU has too many jobs");
     if (jobs++ > 0) continue;
-    GOBAN_CHECK(free_.is_free(gpu), "a GPU is given that nobody may use");
+    GOBAN_CHECK(free_.is_free(gpu), "a GPU is taken that is not free");
     take_gpu(gpu);
   }
   for (const NodeId node : allocation.hosts) {

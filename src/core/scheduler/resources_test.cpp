@@ -15,7 +15,7 @@ namespace {
 using model::GpuId;
 using model::NodeId;
 
-/// A slice of ABCI and the books of its resources.
+/// A part of ABCI and its resources.
 struct Site {
   Site()
       : cluster(model::make_preset("abci").value()),
@@ -70,7 +70,7 @@ TEST(Resources, ClosedNodesComeBackWithTheirGpus) {
   site.resources.take(job, held);
   site.resources.close(NodeId(0u));
   EXPECT_EQ(site.resources.free_gpus(), all - 4);
-  site.resources.give(job, held);  // its node is closed: they do not become free
+  site.resources.give(job, held);  // its node is closed: its GPUs do not become free
   EXPECT_EQ(site.resources.free_gpus(), all - 4);
   site.resources.open(NodeId(0u));
   EXPECT_EQ(site.resources.free_gpus(), all);

@@ -1,5 +1,5 @@
-// Scenario files: a cluster, jobs, incidents, and the timeline that must come out. An operator can
-// read and write them; tests/scenario/README.md describes the format.
+// Scenario files: a cluster, jobs, incidents, and the expected timeline. tests/scenario/README.md
+// describes the format.
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
@@ -33,12 +33,12 @@ struct Scenario {
   std::string rules;  ///< TOML, from the lines `rule`
   std::vector<model::Event> incidents;
   std::vector<std::string> expected;
-  std::shared_ptr<policy::SiteKnowledge> knowledge;  ///< null: none of its lines is there
+  std::shared_ptr<policy::SiteKnowledge> knowledge;  ///< null: the scenario has none
   std::vector<knowledge::MeasuredSet> true_sets;
 };
 
-/// What is known of V100 nodes as soon as a scenario speaks of it: an idle node of N GPUs draws
-/// 100 + 30 N W and falls asleep within 10 s and 1 kJ, sleeps at 25 W, wakes within 30 s and 3 kJ.
+/// Site knowledge of V100 nodes if a scenario has any: an idle node of N GPUs draws 100 + 30 N W,
+/// enters sleep in 10 s with 1 kJ, sleeps at 25 W, and wakes in 30 s with 3 kJ.
 policy::SiteKnowledge& knowledge_of(Scenario& s) {
   if (s.knowledge) return *s.knowledge;
   s.knowledge = std::make_shared<policy::SiteKnowledge>();
@@ -69,7 +69,7 @@ knowledge::MeasuredSet read_set(Scenario& s, std::istringstream& words) {
   return set;
 }
 
-/// What is known, but for the sets that are truly otherwise; null if there are none.
+/// The knowledge with the true slowdowns of sets that differ from it; null if there are none.
 std::shared_ptr<knowledge::ColocationHistory> true_history(const Scenario& s) {
   if (s.true_sets.empty()) return nullptr;
   const knowledge::ColocationHistory& known = s.knowledge->colocation;
@@ -85,8 +85,8 @@ std::shared_ptr<knowledge::ColocationHistory> true_history(const Scenario& s) {
   return truth;
 }
 
-/// app NAME UTIL WATTS, together APP:SLOWDOWN..., truly the same, cap WATTS ENERGY TIME, sharing
-/// NAME=VALUE. False: none of these.
+/// Reads lines `app NAME UTIL WATTS`, `together APP:SLOWDOWN...`, `truly` in the same form, `cap
+/// WATTS ENERGY TIME`, `sharing NAME=VALUE`. False: another line.
 bool read_knowledge(Scenario& s, const std::string& key, std::istringstream& words) {
   if (key == "app") {
     std::string name;
@@ -133,7 +133,7 @@ model::Cluster read_cluster(const std::string& name) {
 
 TimeNs time_of(const std::string& word) { return base::from_seconds(std::stod(word)); }
 
-/// Writes what happens, one line each, as the scenario expects it.
+/// Writes the timeline, one line per action, as in the scenario.
 class Timeline final : public study::simulator::Observer {
  public:
   explicit Timeline(const model::JobHistory& history) : history_(history) {}

@@ -87,13 +87,14 @@ uint64_t SharingBooks::seed(JobId job) const { return placement_seed(seed_, job,
 
 bool SharingBooks::choose(const JobState& job, Allocation& out) const {
   out = {};
-  // Instances of resource types hold parts of a host, too; they stay alone.
+  // Instances of resource types also hold host resources; they never share.
   if (job.request.num_gpus <= 0 || job.request.resource_type.valid()) return false;
   const std::optional<policy::SharedPlace> place = sharing_.choose(*this, job);
   if (!place) return false;
   const Tenants::Group& group = tenants().group(place->group);
   const auto count = static_cast<size_t>(job.request.num_gpus);
-  GOBAN_CHECK(!group.locked && group.gpus.size() >= count, "a policy joined what it may not");
+  GOBAN_CHECK(!group.locked && group.gpus.size() >= count,
+              "a policy joined a group that it may not join");
   out.gpus.assign(group.gpus.begin(), group.gpus.begin() + static_cast<std::ptrdiff_t>(count));
   const TimeNs limit = job.request.walltime_limit_ns;
   const HoldSpan hold{
@@ -159,7 +160,7 @@ void SharingBooks::measured_alone(const JobState& job, const model::AloneUse& us
   if (gpus.empty()) return;
   const uint32_t gpu_model = cluster.node(cluster.node_of(gpus.front())).gpu_model;
   model::AloneUse seen = use;
-  // H has the watts of a full node, divided by its GPUs.
+  // The history has the power of a full node / its number of GPUs.
   if (seen.gpu_power_w >= 0) {
     const bool known = gpu_model < knowledge_->power.size();
     seen.gpu_power_w += known ? knowledge_->power[gpu_model].host_share_w() : 0;
@@ -215,7 +216,7 @@ bool SharingBooks::shares_elsewhere(JobId job, GroupId group) const {
 
 void SharingBooks::learn(const Observation& observation) {
   const Tenants::Group& group = tenants().group(observation.group);
-  // As slow as it is on its slowest GPUs: that may be others.
+  // A job is as slow as on its slowest GPUs, which may be in another group.
   const bool blurred = std::ranges::any_of(
       group.jobs, [&](JobId job) { return shares_elsewhere(job, observation.group); });
   if (blurred) return;
@@ -286,7 +287,7 @@ void SharingBooks::choose_caps(Tenants& tenants, std::vector<Action>& actions) {
     if (group.jobs.empty() || group.locked) continue;
     tenants.set_cap(id, sharing_.choose_cap(*this, id));
   }
-  // Limits also change when groups end or become one.
+  // Limits also change when groups end or merge.
   for (const GpuId gpu : tenants.take_recapped()) {
     const int8_t cap = tenants.cap_of(gpu);
     if (std::exchange(caps_[gpu.index()], cap) == cap) continue;
@@ -300,7 +301,7 @@ void SharingBooks::reviewed(Tenants& tenants) {
   uncapped_.clear();
   if (!sharing_.caps_power()) return;
   waited_ = someone_waits();
-  // A limit that passed from one group to the next was not asked for again.
+  // The recorded decision has no action for a limit that did not change.
   for (size_t gpu = 0; gpu < caps_.size(); ++gpu) {
     const GroupId group = tenants.group_of(GpuId(gpu));
     if (group.valid()) tenants.set_cap(group, caps_[gpu]);

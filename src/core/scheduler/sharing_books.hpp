@@ -1,5 +1,5 @@
-// The sharing of GPUs as the core carries it out: what policies see, places that are provisional
-// until everyone on them was measured, and groups that have to be looked at again.
+// The core's state of GPU sharing: the policies' view, provisional placements with their
+// observations, and groups due for review.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,15 @@ namespace goban::core::scheduler {
 using model::Action;
 using model::GroupId;
 
-/// Beside the state, for policies that share. Feed it what happens, then ask for verdicts.
+/// Used together with State by policies that share. It is informed of events, and then determines
+/// undos and power limits.
 class SharingBooks final : public policy::SharingView {
  public:
-  /// `state` and `policies` and what `context` points to outlive the books.
+  /// `state`, `policies` and what `context` points to must outlive the object.
   SharingBooks(const State& state, const policy::PolicySet& policies,
                const policy::RunContext& context, uint64_t seed);
 
-  // What policies see.
+  // The view of policies.
   TimeNs now() const override { return now_; }
   const Tenants& tenants() const override { return state_.tenants(); }
   const policy::SharingMemory& memory() const override { return memory_; }
@@ -44,68 +45,69 @@ class SharingBooks final : public policy::SharingView {
   /// A shared place for a waiting job; false and an empty `out` if there is none.
   [[nodiscard]] bool choose(const JobState& job, Allocation& out) const;
 
-  /// The job was started on GPUs that others hold. If the policy observes, its groups are locked
-  /// and an observation begins.
+  /// The job was started on GPUs that other jobs hold. If the policy observes, its groups are
+  /// locked and an observation begins.
   void begin(JobId joined, Tenants& tenants);
-  /// Appends what has to be measured for observations that began since the last call.
+  /// Appends the Observe actions of observations that began since the last call.
   void announce(std::vector<Action>& actions);
-  /// The engine measured a job. Ignored unless it is awaited.
+  /// The engine measured a job. Ignored unless the job is under observation.
   void observed(JobId job, double slowdown);
-  /// What the submitter of a job, or its profile, says that it takes of a GPU.
+  /// Records the resource use that a job or its profile declares.
   void submitted(const JobState& job);
-  /// The running job is done and never had neighbours.
+  /// Records the use of a running job that ends and never had neighbours.
   void measured_alone(const JobState& job, const model::AloneUse& use);
   /// The job was started: its GPUs may get a power limit.
   void started(JobId job);
-  /// These jobs have other neighbours than before, or lost them.
+  /// The neighbours of these jobs changed.
   void neighbours_changed(std::span<const JobId> jobs);
-  /// The job broke beside `neighbours` and will be started again: alone.
+  /// The job failed with `neighbours`. It will be started again, without neighbours.
   void broke(const JobState& job, std::span<const JobId> neighbours, bool out_of_memory);
-  /// What broke beside others since the last call.
+  /// Failures of co-located jobs since the last call.
   [[nodiscard]] std::vector<model::Breakage> take_broken() { return std::exchange(broken_, {}); }
-  /// The job is gone: what was remembered of it is not needed any more.
+  /// The job is finished; its state is dropped.
   void ended(const JobState& job) { memory_.forget(job.job); }
 
-  /// The running job has been promised something that it can still keep.
+  /// The running job has a service target that it can still meet.
   [[nodiscard]] bool can_keep_promise(const JobState& job) const;
 
-  /// Ends observations that are complete, void or late; what was measured goes into H. Groups come
-  /// up for review.
+  /// Ends observations that are complete, void or late; adds measurements to the co-location
+  /// history. Their groups become due for review.
   void settle(Tenants& tenants);
-  /// A job that has to leave a group, and those beside it there, ascending.
+  /// A job that must leave a group, and its neighbours there, ascending.
   struct Leaver {
     JobId job;
     std::vector<JobId> beside;
   };
-  /// The next one: its place is taken back. None: all is well. Ask again after it was stopped.
+  /// The next job whose placement is undone; nullopt: none. Call again after it was stopped.
   [[nodiscard]] std::optional<Leaver> next_to_leave();
-  /// It was stopped.
+  /// The job was stopped.
   void undone(const Leaver& leaver);
-  /// Whom a running job shares GPUs with, ascending.
+  /// Jobs with which a running job shares GPUs, ascending.
   [[nodiscard]] std::vector<JobId> partners(JobId job) const;
-  /// Chooses power limits anew where groups are new or changed, and for all when jobs begin to wait
-  /// or nobody waits any more; appends what is to be done.
+  /// Chooses the power limits of new and changed groups, and of all groups when the first job
+  /// starts to wait or the last one stops waiting. Appends the Cap actions.
   void choose_caps(Tenants& tenants, std::vector<Action>& actions);
-  /// Somebody else chose this power limit; then, that all groups were reviewed and limits chosen.
+  /// For redo(): records a power limit of the recorded decision; reviewed() then marks all groups
+  /// as reviewed.
   void capped(GpuId gpu, int8_t cap) { caps_[gpu.index()] = cap; }
   void reviewed(Tenants& tenants);
-  /// All shared groups come up for review, as time alone may have changed what is expected of them.
+  /// Makes all shared groups due for review, because predictions change with time.
   void review_all();
 
-  /// End of the earliest observation; kNever if none is on.
+  /// Earliest end of an observation; kNever if there is none.
   [[nodiscard]] TimeNs next_deadline_ns() const;
   [[nodiscard]] bool observing() const { return !observations_.empty(); }
   [[nodiscard]] int64_t num_undone() const { return num_undone_; }
 
-  /// A shared place on trial: the members of its group are measured.
+  /// The observation of a provisional placement: the jobs of its group are measured.
   struct Observation {
     GroupId group{};
-    std::vector<JobId> jobs{};        ///< the group's, as they were at the beginning
+    std::vector<JobId> jobs{};        ///< of the group, at the start of the observation
     std::vector<double> slowdowns{};  ///< by position in `jobs`; 0 = not yet measured
     TimeNs until_ns = base::kNever;
     bool announced = false;
   };
-  /// All of it but the configuration, as plain values.
+  /// The state as plain values, without configuration.
   struct Image {
     TimeNs now_ns = 0;
     policy::SharingMemory::Image memory{};
@@ -119,7 +121,7 @@ class SharingBooks final : public policy::SharingView {
     int64_t num_undone = 0;
   };
   [[nodiscard]] Image image() const;
-  /// Takes over an image of the same cluster; nothing has happened yet.
+  /// Restores an image of the same cluster, before any event.
   void restore(const Image& image);
 
  private:
@@ -127,7 +129,7 @@ class SharingBooks final : public policy::SharingView {
   [[nodiscard]] bool complete(const Observation& observation) const;
   void learn(const Observation& observation);
   void uncap_all();
-  /// The job has neighbours on other GPUs, too.
+  /// The job has neighbours in other groups as well.
   [[nodiscard]] bool shares_elsewhere(JobId job, GroupId group) const;
 
   const State& state_;
@@ -140,10 +142,10 @@ class SharingBooks final : public policy::SharingView {
   std::vector<Observation> observations_;
   std::vector<model::Breakage> broken_;
   std::set<GroupId> due_;           ///< for review
-  std::set<GroupId> due_observed_;  ///< likewise, after an observation
+  std::set<GroupId> due_observed_;  ///< for review after an observation
   std::set<GroupId> uncapped_;      ///< for new power limits
-  bool waited_ = false;             ///< somebody, when limits were chosen last
-  std::vector<int8_t> caps_;        ///< by GPU: the power limits that were asked for
+  bool waited_ = false;             ///< jobs waited when limits were last chosen
+  std::vector<int8_t> caps_;        ///< by GPU: the limits last requested of the engine
   int64_t num_undone_ = 0;
 };
 

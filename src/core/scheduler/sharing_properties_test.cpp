@@ -1,5 +1,5 @@
-// Invariants of runs in which jobs share GPUs, under every sharing policy, on random sites: what
-// the engine and the core say is followed from the outside and computed a second time.
+// Invariants of runs with GPU sharing, under every sharing policy, on random sites: the results of
+// engine and core are tracked from outside and computed a second time.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@ namespace {
 using model::ActionKind;
 using model::GpuId;
 
-/// Seconds that a nanosecond of rounding up may cost, over all stays of a job.
+/// Tolerance in seconds for rounding up to nanoseconds, over all runs of a job.
 constexpr double kRounding_s = 1e-6;
-/// Runs a case: a hundred cases are too few for what is rare.
+/// Runs per case: a hundred cases are too few for rare events.
 constexpr int kRunsEach = 10;
 
 std::string_view sharing_of(const policy::Composition& composition) {
@@ -30,7 +30,7 @@ int32_t jobs_per_gpu_max(const policy::Composition& composition) {
   return !gavel ? composition.options.limits.jobs_per_gpu_max : 2;
 }
 
-/// Follows who is where, how fast each goes, and what work is done.
+/// Tracks allocations, speeds and work.
 class Follower final : public study::simulator::Observer {
  public:
   explicit Follower(const SharingRun& run)
@@ -87,7 +87,7 @@ class Follower final : public study::simulator::Observer {
     note(fmt::format("{} end {}", now, job.value));
     RC_ASSERT(end == study::simulator::JobEnd::Finished);
     const Life& life = lives_[job.index()];
-    // Nothing lost, nothing gained. The noise of true speeds is not computed here.
+    // Work is conserved. The noise of true speeds is not computed here.
     const bool exact = run_.options.prediction_noise == 0;
     if (exact) RC_ASSERT(std::abs(life.left_s) <= kRounding_s);
     RC_ASSERT(life.overhead_s <= kRounding_s);
@@ -100,7 +100,7 @@ class Follower final : public study::simulator::Observer {
       const model::GroupId group = tenants.group_of(GpuId(gpu));
       RC_ASSERT(group.valid() == !on_gpu_[gpu].empty());
       if (group.valid()) {
-        // A job that was evicted and got the same GPUs again never stopped, but came last.
+        // A job that was evicted and got the same GPUs again never stopped, but is now the last.
         RC_ASSERT(std::ranges::is_permutation(tenants.group(group).jobs, on_gpu_[gpu]));
         on_gpu_[gpu] = tenants.group(group).jobs;
       }
@@ -109,13 +109,14 @@ class Follower final : public study::simulator::Observer {
       const auto provision = provisional_.find(gpu);
       if (locked) RC_ASSERT(provision != provisional_.end());
       if (locked || provision == provisional_.end()) continue;
-      // Who was evicted and got the same GPUs again was started anew: its observation is void.
+      // A job that was evicted and got the same GPUs again was restarted: its observation is void.
       std::vector<JobId> others = provision->second.members;
-      if (provision->second.since == decision.at_ns) others.pop_back();  // who joined just now
+      if (provision->second.since == decision.at_ns)
+        others.pop_back();  // the job that joined just now
       const bool anew = std::ranges::any_of(decision.placed, [&](JobId job) {
         return std::ranges::find(others, job) != others.end();
       });
-      // An eviction behind the joiner's back voids its observation at once.
+      // An eviction after the join voids the observation at once.
       const bool evicts = run_.composition.preemption() != policy::Preemption::None;
       const bool voided = evicts && provision->second.since == decision.at_ns;
       const bool observes = sharing_of(run_.composition) != "share-packed" && !evicts;
@@ -142,12 +143,12 @@ class Follower final : public study::simulator::Observer {
     double left_s = 0;
     double overhead_s = 0;
     double done_s = 0;    ///< in this run
-    double worked_s = 0;  ///< likewise, in time
+    double worked_s = 0;  ///< run time of this run
     std::vector<GpuId> gpus{};
     std::vector<GpuId> last{};
     double alone = 1;
     bool started = false;
-    bool pays = false;  ///< for its next start, wherever
+    bool pays = false;  ///< its next start has a restart cost
     bool ended = false;
   };
   struct Provision {
@@ -169,7 +170,7 @@ class Follower final : public study::simulator::Observer {
     return gpus;
   }
 
-  /// By neighbours and power limits, computed from who is on each GPU.
+  /// Slowdown by neighbours and power limits, computed from the jobs on each GPU.
   [[nodiscard]] double beside(JobId id) const {
     double worst = 0;
     for (const GpuId gpu : lives_[id.index()].gpus) {
@@ -189,7 +190,7 @@ class Follower final : public study::simulator::Observer {
     return worst;
   }
 
-  /// Everybody works up to `now` as it was since the last call.
+  /// Advances all jobs to `now` at the speeds since the last call.
   void pass(TimeNs now) {
     if (now == last_ns_) return;
     for (size_t i = 0; i < lives_.size(); ++i) {
@@ -237,21 +238,21 @@ class Follower final : public study::simulator::Observer {
     life.done_s = life.worked_s = 0;
     life.alone = run_.speed().slowdown(request, life.gpus);
     for (const GpuId gpu : life.gpus) {
-      // Whoever joins is provisional until the observation is over.
+      // A placement with others is provisional until the observation ends.
       if (on_gpu_[gpu.index()].size() > 1)
         provisional_[gpu.value] = {now, now, on_gpu_[gpu.index()]};
     }
   }
 
-  /// Nobody joins while a place is provisional: not before everybody there had an epoch, or the
-  /// time bound, or somebody left.
+  /// No job joins a provisional group before all its jobs completed an epoch, the maximum time
+  /// passed, or a job left.
   void check_unlocked(TimeNs now, GpuId gpu) const {
     const auto found = provisional_.find(gpu.value);
     if (found == provisional_.end()) return;
     const Provision& provision = found->second;
     if (provision.members != on_gpu_[gpu.index()] || now >= provision.until) return;
     for (const JobId id : provision.members) {
-      RC_ASSERT(facts(id).epochs > 0);  // else only the time bound ends it
+      RC_ASSERT(facts(id).epochs > 0);  // otherwise only the maximum time ends it
       const double epoch_s = job(id).work_s / facts(id).epochs;
       const double fastest = run_.options.prediction_noise == 0 ? 0.9 : 0.1;
       RC_ASSERT(base::to_seconds(now - provision.since) >= fastest * epoch_s - kRounding_s);
@@ -267,7 +268,7 @@ class Follower final : public study::simulator::Observer {
     }
   }
 
-  /// EaCO of ours packs only what is known to fit; the others check what is known.
+  /// share-eaco co-locates only jobs that are known to fit; other policies check known peaks only.
   void check_memory(const std::vector<JobId>& here) const {
     if (here.size() < 2) return;
     constexpr int64_t kMib = int64_t{1} << 20;
@@ -284,7 +285,7 @@ class Follower final : public study::simulator::Observer {
     if (strict) RC_ASSERT(all_known);
   }
 
-  /// It goes on elsewhere: whom it shared its GPUs with, and which node it leaves.
+  /// A migration: with which jobs it shared its GPUs, and which node it leaves.
   void leave_for_good(JobId id) {
     ++moves;
     const Life& life = lives_[id.index()];
@@ -293,7 +294,7 @@ class Follower final : public study::simulator::Observer {
     for (const GpuId gpu : life.gpus) RC_ASSERT(run_.cluster->node_of(gpu) == node);
     left_.emplace(id, node);
   }
-  /// Whoever was moved runs again on one other node that was in use, and nobody is left behind.
+  /// Moved jobs run again on one other node that was in use, and no job remains on the old one.
   void check_moves(const Core& core) {
     std::set<model::NodeId> reached;
     for (const auto& [id, node] : left_) {
@@ -328,12 +329,12 @@ class Follower final : public study::simulator::Observer {
         std::ranges::any_of(life.gpus, [&](GpuId gpu) { return on_gpu_[gpu.index()].size() > 1; }));
   }
 
-  /// A checkpoint each interval of working time; the work in between counts as evenly spread.
+  /// One checkpoint per interval of run time; work is assumed uniform in between.
   void fall_back(JobId id) {
     Life& life = lives_[id.index()];
     const double interval_s = run_.options.checkpoint_interval_s;
     if (interval_s <= 0 || life.worked_s <= 0) return;
-    // On the edge of a checkpoint rounding decides; both answers are right.
+    // At the time of a checkpoint rounding decides; both results are valid.
     const double intervals = life.worked_s / interval_s;
     const double whole = std::abs(intervals - std::round(intervals)) < 1e-9 ? std::round(intervals)
                                                                             : std::floor(intervals);
@@ -355,7 +356,7 @@ class Follower final : public study::simulator::Observer {
   std::vector<bool> asleep_;
   std::map<uint32_t, Provision> provisional_;  ///< by GPU
   std::vector<JobId> undone_;                  ///< since the last decision
-  std::map<JobId, model::NodeId> left_;        ///< likewise: moved jobs, and from where
+  std::map<JobId, model::NodeId> left_;        ///< since the last decision: moved jobs, old node
   TimeNs last_ns_ = 0;
 };
 
@@ -384,7 +385,7 @@ TEST(SharingProperty, BooksWorkAndRulesHoldUnderEveryPolicy) {
     base::Random seeds(*rc::gen::arbitrary<uint64_t>());
     for (int i = 0; i < kRunsEach; ++i) check(seeds());
   }));
-  EXPECT_GT(shared, 0);  // else nothing was tested
+  EXPECT_GT(shared, 0);  // otherwise nothing was tested
   EXPECT_GT(undos, 0);
   EXPECT_GT(rests, 0);
   EXPECT_GT(moves, 0);
@@ -405,7 +406,7 @@ TEST(SharingProperty, RunsAreReproducibleByteForByte) {
   }));
 }
 
-/// Where everybody started first.
+/// The first allocation of every job.
 class FirstStarts final : public study::simulator::Observer {
  public:
   explicit FirstStarts(const SharingRun& run) : run_(run), end_ns_(run.history.jobs.size(), -1) {}
@@ -415,7 +416,7 @@ class FirstStarts final : public study::simulator::Observer {
     const double slowdown = run_.speed().slowdown(job.request, core.allocation(action.job).gpus);
     end_ns_[action.job.index()] = now + base::from_seconds_up(job.work_s * slowdown);
   }
-  /// By job: when it had ended if it had stayed alone on its first GPUs.
+  /// By job: its end if it had stayed alone on its first GPUs.
   [[nodiscard]] const std::vector<TimeNs>& end_ns() const { return end_ns_; }
 
  private:

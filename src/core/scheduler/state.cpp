@@ -138,8 +138,8 @@ void State::set_aside(Slot slot, Accounts::Node limit) {
 }
 
 void State::bring_back(uint32_t association) {
-  // The first ones that fit by themselves, more than can start at once: the limits are looked at
-  // again when each one's turn comes.
+  // The first jobs that fit individually, possibly more than can start together: limits are checked
+  // again at each start.
   constexpr int kMost = 64;
   for (Accounts::Node node = accounts_.leaf(association); node != Accounts::kNone;
        node = accounts_.parent(node)) {

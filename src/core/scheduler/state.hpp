@@ -1,5 +1,5 @@
-// The state of the core: active jobs, the queue, who runs where. Each function is one legal step;
-// policies and events are above this, in core.cpp and decision.cpp.
+// The state of the core: unfinished jobs, the queue, allocations. Each function is one legal step.
+// Policies and events are handled in core.cpp and decision.cpp.
 #pragma once
 
 #include <deque>
@@ -27,7 +27,7 @@ using model::JobId;
 using model::JobState;
 using model::Tenants;
 
-/// Index of an active job's JobState; reused after the job is gone.
+/// Index of the JobState of an unfinished job; reused after the job has finished.
 using Slot = uint32_t;
 
 struct CoreImage;
@@ -39,42 +39,41 @@ class State {
     Allocation allocation;
   };
 
-  /// `policies` and what `context` points to outlive the state.
+  /// `policies` and what `context` points to must outlive the state.
   State(const policy::SpeedModel& speed, const policy::PolicySet& policies,
         const policy::RunContext& context);
 
-  /// What it holds goes into an image, and comes back into a state in which nothing has happened
-  /// (core_image.cpp). `same_policy`: keys of the queue are still right.
+  /// Writes the state into an image; restores an image into a new state (core_image.cpp).
+  /// `same_policy`: the keys of the queue are still valid.
   void put_into(CoreImage& image) const;
   void take_from(const CoreImage& image, bool same_policy);
 
-  // Steps. A job is submitted, waits, starts, stops or ends.
+  // Steps: a job is submitted, waits, starts, stops or ends.
   void submit(const model::Event& submitted);
   void start(Slot slot, Allocation allocation, TimeNs now);
-  /// The job gives up its resources and waits again. Returns what it held.
+  /// The job releases its resources and waits again. Returns its former allocation.
   Allocation stop(Slot slot, TimeNs now);
-  /// The job is gone, running or not.
+  /// Removes the job, running or not.
   void end(JobId id, TimeNs now);
   /// Moves jobs that waited too long into the promoted tier.
   void promote_starved(TimeNs now);
-  /// Brings the order's view up to date and sorts the queue anew.
+  /// Updates the order's view and sorts the queue again.
   void resort(TimeNs now);
-  /// The hard limit that starting this waiting job would break; Accounts::kNone: none.
+  /// The hard limit that starting this waiting job would exceed; Accounts::kNone: none.
   [[nodiscard]] Accounts::Node limit_on(const JobState& job) const {
     return accounts_.blocking(job.association, job.request.num_gpus);
   }
-  /// The job leaves the queue until somebody at that node of the accounts ends.
+  /// Removes the job from the queue until a job at this account node ends.
   void set_aside(Slot slot, Accounts::Node limit);
-  /// Nodes of reservations that hold at this time do not rest.
+  /// Keeps the nodes of reservations in effect at this time awake.
   void keep_promised_awake(TimeNs now);
-  /// A reservation is over: its nodes are everybody's.
+  /// Ends a reservation: its nodes are available to all jobs.
   void end_promise(ReservationId reservation, TimeNs now);
-  /// Running jobs that hold a part of a node which a reservation of others has at this time, in
-  /// order of arrival.
+  /// Running jobs on nodes of a reservation in effect that is not theirs, in order of arrival.
   [[nodiscard]] std::vector<Slot> strangers(TimeNs now) const;
 
   [[nodiscard]] const JobState& job(Slot slot) const { return jobs_[slot]; }
-  /// Slots in use or free for reuse; every Slot is below.
+  /// Number of slots, in use or free; an upper bound of every Slot.
   [[nodiscard]] size_t num_slots() const { return jobs_.size(); }
   [[nodiscard]] Slot slot_of(JobId job) const { return slot_of_job_[job.index()]; }
   [[nodiscard]] bool is_active(JobId job) const {
@@ -84,46 +83,46 @@ class State {
   [[nodiscard]] const Allocation& allocation(Slot slot) const {
     return running_[jobs_[slot].running_slot].allocation;
   }
-  /// GPUs that a waiting job held last; empty before its first start.
+  /// The GPUs that a waiting job last held; empty before its first start.
   [[nodiscard]] std::span<const GpuId> last_gpus(Slot slot) const;
   [[nodiscard]] const policy::SpeedModel& speed() const { return speed_; }
-  /// Waiting jobs of no reservation.
+  /// Waiting jobs without a reservation.
   [[nodiscard]] const WaitQueue& queue() const { return queue_; }
-  /// Those of one; invalid: as above.
+  /// Waiting jobs of a reservation; invalid: without one.
   [[nodiscard]] const WaitQueue& queue(ReservationId whose) const;
   [[nodiscard]] size_t num_waiting_in_reservations() const;
-  /// Waiting jobs that a hard limit keeps out of the queue.
+  /// Number of waiting jobs that a hard limit keeps out of the queue.
   [[nodiscard]] size_t num_set_aside() const { return num_set_aside_; }
   [[nodiscard]] const Accounts& accounts() const { return accounts_; }
-  /// When resort() is due; kNever if the order does not ask for it or nobody waits.
+  /// When resort() is due; kNever if the order does not need it or no job waits.
   [[nodiscard]] TimeNs resort_due_ns() const;
-  /// Who shares which GPUs; kept if GPUs may be shared or somebody wants to know.
+  /// Which jobs share which GPUs; kept if sharing is on or there is site knowledge.
   [[nodiscard]] bool has_tenants() const { return tenants_.has_value(); }
   [[nodiscard]] Tenants& tenants() { return *tenants_; }
   [[nodiscard]] const Tenants& tenants() const { return *tenants_; }
   [[nodiscard]] NodePower& node_power() { return node_power_; }
   [[nodiscard]] const NodePower& node_power() const { return node_power_; }
-  /// GPUs asked by all active jobs that run or wait.
+  /// GPUs requested by all running and waiting jobs.
   [[nodiscard]] int64_t demand_gpus() const { return demand_gpus_; }
   [[nodiscard]] Resources& resources() { return resources_; }
   [[nodiscard]] const Resources& resources() const { return resources_; }
   /// Running jobs by predicted end; kept only if the selection needs estimates.
   [[nodiscard]] const std::set<std::pair<TimeNs, Slot>>& ends() const { return ends_; }
 
-  /// The key of a job as of now.
+  /// The key of a job at `now`.
   [[nodiscard]] policy::OrderKey key(const JobState& job, TimeNs now) const {
     return policies_->order->key(job, view(), now);
   }
-  /// Number of what the job asks for: GPUs, resource type, instances, class and reservation.
+  /// Number of the job's shape: GPUs, resource type, instances, class and reservation.
   [[nodiscard]] uint32_t shape(const JobState& job) const { return shapes_[slot_of(job.job)]; }
-  /// The key that a job has, or had last, in the queue.
+  /// The present or last key of a job in the queue.
   [[nodiscard]] const policy::OrderKey& queue_key(Slot slot) const { return queue_keys_[slot]; }
   /// Time for which the job would hold resources at this slowdown: its walltime limit if it has
-  /// one, else its true work if that is known, else kNever.
+  /// one, otherwise from its true work if known, otherwise kNever.
   [[nodiscard]] TimeNs duration_ns(const JobState& job, double slowdown, TimeNs now) const;
   /// Lower bound of duration_ns over all placements.
   [[nodiscard]] TimeNs shortest_ns(const JobState& job, TimeNs now) const;
-  /// When the next waiting job becomes starved; kNever if none can.
+  /// When the next waiting job reaches the starvation bound; kNever if none can.
   [[nodiscard]] TimeNs next_starved_ns() const;
 
  private:
@@ -142,19 +141,19 @@ class State {
   [[nodiscard]] policy::OrderView view() const {
     return {.fair_share = fair_share_, .cluster_gpus = speed_.cluster->num_gpus()};
   }
-  /// Gives the job of the slot its number, shape and association.
+  /// Registers the job of the slot: its id, shape and association.
   void register_job(Slot slot);
   void wait(Slot slot, TimeNs now);
   void enqueue(Slot slot, TimeNs now);
-  /// Takes a waiting job out of the queue or from where it was set aside.
+  /// Removes a waiting job from the queue, or from the jobs set aside.
   void dequeue(Slot slot);
   [[nodiscard]] WaitQueue& queue_of(Slot slot);
-  /// Jobs that were set aside and may fit the limits now come back to the queue.
+  /// Returns jobs that were set aside, and may fit the limits now, to the queue.
   void bring_back(uint32_t association);
   void release_array_place(model::ArrayId array, TimeNs now);
   Allocation remove_running(Slot slot, TimeNs now);
   [[nodiscard]] model::TraitsId traits_of(const JobState& job);
-  /// Nodes of the allocation became busy, or idle.
+  /// Updates the power states of the nodes of an allocation, which became busy or idle.
   void follow_power(const Allocation& allocation, TimeNs now);
 
   const policy::PolicySet* policies_;
@@ -170,7 +169,7 @@ class State {
   std::vector<Running> running_;
   std::unordered_map<Slot, std::vector<GpuId>> last_gpus_;
   std::unordered_map<model::ArrayId, ArrayBooks> arrays_;
-  std::deque<Waiter> waiters_;  ///< in order of waiting_since; may name jobs that run by now
+  std::deque<Waiter> waiters_;  ///< by waiting_since; may contain jobs that run by now
   std::set<std::pair<TimeNs, Slot>> ends_;
   WaitQueue queue_;
   std::map<ReservationId, WaitQueue> queues_of_reservations_;

@@ -1,4 +1,4 @@
-// For property tests: seeded random sites on which jobs share GPUs and nodes sleep.
+// For property tests: random sites, from a seed, on which jobs share GPUs and nodes sleep.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace goban::core::scheduler {
 
 inline constexpr int64_t kTestGib = int64_t{1} << 30;
 
-/// Every sharing policy, in presets and in compositions with what could get in its way.
+/// Every sharing policy, in presets and in compositions with parts that interact with it.
 inline const std::vector<std::string>& sharing_policies() {
   // clang-format off
   static const std::vector<std::string> names = {
@@ -32,18 +32,18 @@ inline const std::vector<std::string>& sharing_policies() {
   return names;
 }
 
-/// What is drawn.
+/// What is drawn at random.
 struct SharingShape {
   std::vector<std::string> policies = sharing_policies();
   bool incidents = true;
   bool priorities = true;
   bool rounds = true;
-  /// The predictor is always right, nobody is faster beside others than alone, and jobs say all of
-  /// themselves.
+  /// Predictions are exact, no job is faster with neighbours than alone, and jobs declare
+  /// everything.
   bool exact = false;
 };
 
-/// A random run, reproducible from its seed. Jobs of at most a node's GPUs.
+/// A random run, reproducible from its seed. Jobs have at most a node's GPUs.
 struct SharingRun {
   std::unique_ptr<model::Cluster> cluster;
   std::unique_ptr<knowledge::PmScores> scores;
@@ -83,8 +83,8 @@ inline knowledge::PowerModel test_power(base::Random& random) {
   return power;
 }
 
-/// Applications alone, most pairs of them, some larger sets; slowdowns that do not grow with the
-/// set, as measured ones may not.
+/// Applications alone, most pairs of them, some larger sets. Slowdowns need not grow with the set,
+/// as in measurements.
 inline policy::SiteKnowledge draw_knowledge(base::Random& random, uint32_t apps, bool exact) {
   policy::SiteKnowledge site;
   const knowledge::GpuTypeId type = site.colocation.add_gpu_type("V100");
@@ -99,7 +99,7 @@ inline policy::SiteKnowledge draw_knowledge(base::Random& random, uint32_t apps,
       set.apps[i] = model::AppId(members[i]);
       set.slowdown[i] = members.size() == 1 ? 1 : 0.95 + 1.2 * random.uniform() * random.uniform();
       if (!exact) continue;
-      // Predictions are of applications: equal ones have to be equally slow.
+      // Predictions are per application: equal ones must be equally slow.
       set.slowdown[i] = std::max(1.0, set.slowdown[i]);
       if (i > 0 && members[i] == members[i - 1]) set.slowdown[i] = set.slowdown[i - 1];
     }
@@ -163,7 +163,7 @@ inline void draw_jobs(base::Random& random, const SharingShape& shape, uint32_t 
   }
 }
 
-/// Nodes that fail, close and come back; jobs that break beside others.
+/// Nodes that fail, close and return; jobs that fail with neighbours.
 inline void draw_incidents(base::Random& random, SharingRun& run) {
   TimeNs at = 0;
   const auto pass = [&](uint64_t most_s) {

@@ -18,7 +18,7 @@ TypedBackfillReservation::TypedBackfillReservation(const State& state, const Job
   for (uint32_t node = 0; node < rooms.size(); ++node) refresh(NodeId(node));
   for (const auto& [end, slot] : state.ends()) {
     if (end == base::kNever) return;
-    // Whatever ends at the same moment is free then, too.
+    // Include all jobs that end at the same time.
     if (start_ns_ != base::kNever && end > start_ns_) break;
     add_back(state.job(slot).request, state.allocation(slot));
     if (total_fits_ >= job.request.instances) start_ns_ = std::max(end, now);

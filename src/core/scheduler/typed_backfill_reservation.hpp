@@ -1,5 +1,5 @@
-// When a job that asks for instances of a resource type can start at the latest, and what is left
-// beside it then: counted node by node from what is free and from the ends of running jobs.
+// The backfill reservation of a job with a resource type: its latest start and the remaining room,
+// counted node by node from free resources and the ends of running jobs.
 #pragma once
 
 #include <vector>
@@ -8,21 +8,21 @@
 
 namespace goban::core::scheduler {
 
-/// The promise to one typed job. Knows no maintenance windows.
+/// The backfill reservation of one typed job. Ignores maintenance windows.
 class TypedBackfillReservation {
  public:
-  /// Cost: nodes + running jobs that end before the start.
+  /// Cost: O(nodes + running jobs that end before the start).
   TypedBackfillReservation(const State& state, const JobState& job, TimeNs now);
 
-  /// Earliest start if nobody else starts before; kNever if no end of a running job helps.
+  /// Earliest start if no other job starts before; kNever if running jobs never free enough.
   [[nodiscard]] TimeNs start_ns() const { return start_ns_; }
-  /// True if `allocation`, held beyond the start, leaves the reserved job its place; then it counts
-  /// as taken.
+  /// True if `allocation`, held beyond the start, leaves enough room for the reserved job; it then
+  /// counts as taken.
   [[nodiscard]] bool admit(const JobRequest& request, const Allocation& allocation);
 
  private:
   [[nodiscard]] int32_t instances_on(const Resources::NodeRoom& room) const;
-  /// Adds what the allocation holds to the room of its nodes.
+  /// Adds the allocation to the room of its nodes.
   void add_back(const JobRequest& request, const Allocation& allocation);
   void refresh(NodeId node);
   void reserve(int32_t instances);

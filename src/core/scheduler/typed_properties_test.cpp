@@ -1,4 +1,4 @@
-// Invariants of jobs that ask for resource types, on small random sites.
+// Invariants of jobs with resource types, on small random sites.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -67,8 +67,8 @@ model::JobHistory typed_jobs(base::Random& random, const model::Cluster& cluster
   return history;
 }
 
-/// After each decision, computes the first waiting job's start by trying out every end of a running
-/// job on a copy of all books, and compares it with the counted reservation.
+/// After each decision, computes the first waiting job's start by trying every end of a running job
+/// on a copy of the resources, and compares it with the counted reservation.
 class Promises final : public study::simulator::Observer {
  public:
   void decided(const Decision& decision, const Core& core) override {

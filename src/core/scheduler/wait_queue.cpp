@@ -50,7 +50,7 @@ bool WaitQueue::may_fit(const Block& block, const Gap& gap) {
     if (block.shortest[group] <= gap.duration_ns && block.shortest[group] != base::kNever) {
       return true;
     }
-    // Jobs of unknown length count, too, where length does not matter.
+    // If the duration does not matter, jobs of unknown duration fit as well.
     if (smallest <= gap.spare_gpus || gap.duration_ns == base::kNever) return true;
   }
   return false;

@@ -1,5 +1,5 @@
 // The waiting jobs in queue order, with a search for the next one that fits a gap. Sorted blocks:
-// cheap to append and to pop, and a block that holds nothing suitable is passed over whole.
+// appending and popping are cheap, and blocks without a suitable job are skipped.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ namespace goban::core::scheduler {
 using base::TimeNs;
 using policy::OrderKey;
 
-/// Which shapes of jobs need not be tried again in a decision. Jobs of one shape ask for the same.
+/// Shapes of jobs that need not be tried again in a decision. Jobs of one shape have equal
+/// requests.
 class ShapeMarks {
  public:
   enum class Mark : uint8_t { Try, SkipLong, Skip };
@@ -29,13 +30,13 @@ class ShapeMarks {
   [[nodiscard]] Mark of(uint32_t shape) const {
     return shape < marks_.size() ? marks_[shape] : Mark::Try;
   }
-  /// Shapes may fit again that were only too long.
+  /// Clears SkipLong: shapes that were only too long may fit again.
   void forget_long() { std::ranges::replace(marks_, Mark::SkipLong, Mark::Try); }
   void clear() {
     marks_.clear();
     skipped_ = 0;
   }
-  /// One bit a shape, as in bit(): those to skip.
+  /// The shapes to skip, one bit per shape as in bit().
   [[nodiscard]] uint64_t skipped() const { return skipped_; }
   /// Shapes from kOwnBits on share the last bit, which is never skipped.
   [[nodiscard]] static uint64_t bit(uint32_t shape) {
@@ -55,26 +56,26 @@ class WaitQueue {
     uint32_t slot = 0;  ///< of the JobState
     int32_t gpus = 0;
     uint32_t shape = 0;
-    /// Lower bound of how long the job will run.
+    /// Lower bound of the job's run time.
     TimeNs duration_ns = 0;
   };
 
   void insert(const Entry& entry);
-  /// The entry is there.
+  /// The entry must exist.
   void erase(const OrderKey& key);
 
-  /// Empties the queue; in queue order.
+  /// Removes and returns all entries, in queue order.
   [[nodiscard]] std::vector<Entry> take_all();
-  /// Fills the empty queue with entries in order.
+  /// Fills the empty queue with sorted entries.
   void assign(std::span<const Entry> sorted);
 
-  /// The entry with that key, or null.
+  /// The entry with this key, or null.
   [[nodiscard]] const Entry* find(const OrderKey& key) const;
-  /// First entry, first entry behind `key`, or null. Pointers die with the next change.
+  /// First entry, or first entry after `key`; null if none. Valid until the next change.
   [[nodiscard]] const Entry* first() const;
   [[nodiscard]] const Entry* after(const OrderKey& key) const;
-  /// First entry behind `key` with gpus <= free that is short enough or fits the spare GPUs, and
-  /// whose shape is to be tried; SkipLong leaves out those that are not short enough.
+  /// First entry after `key` with gpus <= free that is short enough or fits the spare GPUs, and
+  /// whose shape is not skipped; SkipLong skips those that are not short enough.
   [[nodiscard]] const Entry* after_fitting(const OrderKey& key, const policy::Gap& gap,
                                            const ShapeMarks& marks = {}) const;
 
@@ -84,15 +85,15 @@ class WaitQueue {
 
  private:
   static constexpr size_t kBlockMax = 512;
-  /// Sizes 0, 1, 2, 3-4, 5-8, ... share a shortest duration per block.
+  /// Per block, the shortest duration is kept by size group: 0, 1, 2, 3-4, 5-8, ... GPUs.
   static constexpr size_t kSizeGroups = 33;
 
   struct Block {
-    std::vector<Entry> entries;  ///< [begin, end) by key; entries before `begin` are gone
+    std::vector<Entry> entries;  ///< [begin, end) by key; entries before `begin` were removed
     size_t begin = 0;
     mutable bool stale = true;
     mutable std::array<TimeNs, kSizeGroups> shortest{};
-    mutable uint32_t groups_end = 0;  ///< one behind the largest group in use
+    mutable uint32_t groups_end = 0;  ///< largest group in use + 1
     mutable uint64_t shapes = 0;      ///< ShapeMarks::bit of each
   };
 
@@ -104,8 +105,8 @@ class WaitQueue {
   void split(size_t at);
   Block& append_block();
 
-  std::vector<Block> blocks_;  ///< none is empty
-  std::vector<Entry> spare_;   ///< storage of the block that emptied last
+  std::vector<Block> blocks_;  ///< not empty
+  std::vector<Entry> spare_;   ///< storage of the last block that became empty
   size_t size_ = 0;
   size_t without_gpus_ = 0;
 };

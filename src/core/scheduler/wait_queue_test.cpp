@@ -1,4 +1,4 @@
-// The blocked queue against an ordinary ordered map.
+// Compares the blocked queue with an ordered map.
 #include "core/scheduler/wait_queue.hpp"
 
 #include <gtest/gtest.h>

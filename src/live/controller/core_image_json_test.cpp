@@ -104,11 +104,11 @@ TEST(CoreImage, ImageThatDoesNotFitIsRefused) {
       refused([](CoreImage& i) { i.jobs[1].allocation.gpus[0] = i.jobs[0].allocation.gpus[0]; }),
       HasSubstr("held by more jobs"));
   EXPECT_THAT(refused([](CoreImage& i) { i.jobs[1].slot = i.jobs[0].slot; }),
-              HasSubstr("used twice"));
+              HasSubstr("is a duplicate or out of range"));
   EXPECT_THAT(refused([](CoreImage& i) { i.jobs[1].state.job = i.jobs[0].state.job; }),
-              HasSubstr("there twice"));
+              HasSubstr("is a duplicate or invalid"));
   EXPECT_THAT(refused([](CoreImage& i) { i.jobs[0].allocation.gpus.clear(); }),
-              HasSubstr("asks for 2 GPUs and holds 0"));
+              HasSubstr("requests 2 GPUs and holds 0"));
   EXPECT_THAT(refused([](CoreImage& i) { i.nodes[0].is_open = i.nodes[1].is_open = false; }),
               HasSubstr("closed node"));
 }

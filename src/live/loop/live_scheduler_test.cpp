@@ -192,8 +192,8 @@ TEST_F(DaemonTest, ADecisionThatCannotBeStopsTheStart) {
   ASSERT_NO_FATAL_FAILURE(kill_with_job_on("[9]"));
   auto daemon = try_start();
   ASSERT_FALSE(daemon);
-  EXPECT_THAT(daemon.error().text(), HasSubstr("cannot have these GPUs"));
-  EXPECT_THAT(daemon.error().text(), HasSubstr("configuration that the journal was written under"));
+  EXPECT_THAT(daemon.error().text(), HasSubstr("cannot take these GPUs"));
+  EXPECT_THAT(daemon.error().text(), HasSubstr("configuration with which the journal was written"));
 }
 
 TEST_F(DaemonTest, AStoreThatFailsIsTriedAgain) {

@@ -90,7 +90,7 @@ class ColocationReader {
     for (const std::string& name : csv_.header()) {
       if (std::ranges::find(kNames, name) != kNames.end()) continue;
       const std::string_view near = base::nearest_name(name, kNames);
-      return bad_data({csv_.file(), 1, 0, name}, "is no column of a co-location history",
+      return bad_data({csv_.file(), 1, 0, name}, "is not a column of a co-location history",
                       near.empty() ? fmt::format("known: {}", fmt::join(kNames, ", "))
                                    : fmt::format("did you mean {}?", near));
     }
@@ -107,7 +107,8 @@ class ColocationReader {
   Status read_row() {
     MeasuredSet set;
     const std::string_view gpu_type = field(kGpuType);
-    if (!is_set_name(gpu_type)) return refuse(kGpuType, "is no name", "write a name such as V100");
+    if (!is_set_name(gpu_type))
+      return refuse(kGpuType, "is not a valid name", "use a name such as V100");
     set.gpu_type = history_.add_gpu_type(gpu_type);
     for (const Status& status : {read_members(set), read_slowdowns(set), read_figures(set)}) {
       if (!status) return status;
@@ -116,7 +117,7 @@ class ColocationReader {
     if (std::string problem = history_.contradiction(set); !problem.empty()) {
       const int earlier = line_of_.at({gpu_type_and_members(set)});
       return refuse(kSlowdowns, fmt::format("contradicts line {}: {}", earlier, problem),
-                    "keep the row that is right, or merge them into one with its rel_std");
+                    "keep the correct row, or merge them into one with rel_std");
     }
     line_of_.emplace(gpu_type_and_members(set), csv_.line());
     history_.merge(set);
@@ -140,8 +141,8 @@ class ColocationReader {
     for (const std::string_view part : parts) {
       const auto app = parse_app(part);
       if (!app) {
-        return refuse(kMembers, fmt::format("'{}' is no application", part.substr(0, 60)),
-                      "write model or model@input, with + between members");
+        return refuse(kMembers, fmt::format("'{}' is not an application", part.substr(0, 60)),
+                      "use model or model@input, with + between members");
       }
       set.apps[set.size++] = history_.add_app(app->model, app->input);
     }
@@ -157,19 +158,19 @@ class ColocationReader {
     }
     if (set.size == 1) {
       if (text.empty() || base::parse_double(text) == 1.0) return {};
-      return refuse(kSlowdowns, fmt::format("'{}' for a job alone", text.substr(0, 40)),
-                    "alone is what slowdowns are relative to: leave it empty");
+      return refuse(kSlowdowns, fmt::format("'{}' given for a job alone", text.substr(0, 40)),
+                    "slowdowns are relative to the job alone; leave it empty");
     }
     const auto parts = split_set(text);
     if (parts.size() != set.size) {
       return refuse(kSlowdowns, fmt::format("{} values for {} members", parts.size(), set.size),
-                    "give one a member, with + between them, or never");
+                    "give one per member, with + between them, or never");
     }
     for (size_t i = 0; i < parts.size(); ++i) {
       const auto value = base::parse_double(parts[i]);
       if (!value || *value < kSlowdownMin || *value > kSlowdownMax) {
         return refuse(kSlowdowns,
-                      fmt::format("'{}' is no slowdown: 0.1 to 1e6", parts[i].substr(0, 40)),
+                      fmt::format("'{}' is not a slowdown from 0.1 to 1e6", parts[i].substr(0, 40)),
                       "give time together / time alone, or never");
       }
       set.slowdown[i] = *value;
@@ -182,9 +183,10 @@ class ColocationReader {
     if (text.empty()) return {};
     const auto value = base::parse_double(text);
     if (!value || *value < least || *value > most) {
-      return refuse(column,
-                    fmt::format("'{}' is no number from {} to {}", text.substr(0, 40), least, most),
-                    "leave it empty if it is not known");
+      return refuse(
+          column,
+          fmt::format("'{}' is not a number from {} to {}", text.substr(0, 40), least, most),
+          "leave it empty if unknown");
     }
     out = *value;
     return {};
@@ -199,7 +201,8 @@ class ColocationReader {
     if (field(kMem).empty()) return {};
     const auto bytes = base::parse_bytes(field(kMem));
     if (!bytes) {
-      return refuse(kMem, bytes.error().message, "give bytes or 9 GiB; empty = not known");
+      return refuse(kMem, bytes.error().message,
+                    "give bytes, or a size such as 9 GiB; empty = unknown");
     }
     set.mem_bytes = *bytes;
     return {};
@@ -262,8 +265,8 @@ Result<std::vector<AppId>> parse_members(std::string_view text, const Colocation
   for (const std::string_view part : split_set(text)) {
     const auto app = parse_app(part);
     if (!app) {
-      return base::usage_error(fmt::format("'{}' is no application", part.substr(0, 60)),
-                               "write model or model@input, with + between members");
+      return base::usage_error(fmt::format("'{}' is not an application", part.substr(0, 60)),
+                               "use model or model@input, with + between members");
     }
     members.push_back(history.find_app(app->model, app->input));
   }

@@ -1,18 +1,18 @@
-// The file of the co-location history H: a CSV with a row a measured set.
+// The file of the co-location history: CSV with one row per measured set.
 //
-//   gpu_type   such as V100; a cluster's GPU model matches if it begins so              required
-//   members    who shared the GPU: model@input + model@input, such as
+//   gpu_type   such as V100; a prefix of the cluster's GPU models                       required
+//   members    applications on the GPU: model@input + model@input, such as
 //              ResNet-50@batch 64 + AlexNet; a single one = alone                        required
 //   slowdowns  time / time alone of each member, in the order of `members`: 1.31 + 1.05;
 //              empty for one alone; `never` = does not fit, or could not be measured     required
-//   samples    measurements behind the row; empty = 1
-//   rel_std    standard deviation of a measured slowdown, relative; empty = not known
-//   util_pct   utilisation of the GPU, 0 to 100; empty = not known
-//   mem_bytes  peak memory of one GPU, such as 9 GiB; empty = not known
-//   power_w    of a node all of whose GPUs run the set, divided by its GPUs; empty = not known
-//   source     text: who measured it
-// Other columns are refused. Rows of one set are merged as samples; if they differ by more than a
-// factor of 1.25 they contradict each other, and the file is refused.
+//   samples    number of measurements; empty = 1
+//   rel_std    relative standard deviation of a measured slowdown; empty = unknown
+//   util_pct   GPU utilisation, 0 to 100; empty = unknown
+//   mem_bytes  peak memory per GPU, such as 9 GiB; empty = unknown
+//   power_w    power of a node whose GPUs all run the set / number of GPUs; empty = unknown
+//   source     text: origin of the measurement
+// Other columns are rejected. Rows of the same set are merged as samples. Rows that differ by more
+// than a factor of 1.25 contradict each other, and the file is rejected.
 #pragma once
 
 #include <string>
@@ -23,20 +23,22 @@
 
 namespace goban::core::knowledge {
 
-/// Reads a text; `file` stands for it in messages. Errors: BadData with line, column and remedy.
+/// Parses such a file; `file` is its name in messages. Errors: BadData with line, column and
+/// remedy.
 [[nodiscard]] base::Result<ColocationHistory> parse_colocation(std::string_view text,
                                                                const std::string& file);
 
-/// The history as such a file, in the order in which sets came; the parser reads it back equal.
+/// The history in this format, sets in order of insertion; parse_colocation returns an equal
+/// history.
 [[nodiscard]] std::string to_csv(const ColocationHistory& history);
 
-/// The members of a set as the column has them, as ids of `history`. A member that is not known is
-/// an invalid id. Errors: Usage if the text is no set.
+/// Ids in `history` of the members of a set, written as in the column `members`. Unknown members
+/// get an invalid id. Errors: Usage if the text is not a set.
 [[nodiscard]] base::Result<std::vector<AppId>> parse_members(std::string_view text,
                                                              const ColocationHistory& history);
 
-/// True if a name may stand in a file: not empty, without + @ , quotes and control characters, no
-/// blanks at its ends.
+/// True if the name is allowed in the file: not empty, without + @ , quotes, control characters,
+/// and leading or trailing blanks.
 [[nodiscard]] bool is_set_name(std::string_view name);
 
 }  // namespace goban::core::knowledge

@@ -1,4 +1,4 @@
-// Any bytes may claim to be a co-location history; what is accepted reads back as it was written.
+// Any bytes as a co-location history: accepted input survives writing and reading.
 #include "core/knowledge/colocation/colocation_file.hpp"
 
 #include <cstdint>

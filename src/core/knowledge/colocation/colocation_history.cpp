@@ -10,14 +10,14 @@ namespace goban::core::knowledge {
 namespace {
 
 constexpr size_t kSlotsMin = 64;
-constexpr double kSamplesMax = 1e12;  // what a file may state
+constexpr double kSamplesMax = 1e12;  // limit of a file
 
 uint64_t mix(uint64_t hash, uint64_t value) {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
   return hash ^ (hash >> 32);
 }
 
-/// Members ascending; of equal members the slower one last.
+/// Sorts members in ascending order; equal members by slowdown.
 void sort_members(MeasuredSet& set) {
   for (size_t i = 1; i < set.size; ++i) {
     for (size_t j = i; j > 0; --j) {
@@ -31,7 +31,7 @@ void sort_members(MeasuredSet& set) {
 
 bool differ(double a, double b) { return std::max(a, b) > kContradiction * std::min(a, b); }
 
-/// Weighted mean of what is known of a figure; negative = not known.
+/// Weighted mean of an optional value; negative = unknown.
 void blend(double& known, double known_weight, double more, double more_weight) {
   if (more < 0) return;
   known =
@@ -43,7 +43,7 @@ double pooled_rel_std(const MeasuredSet& a, const MeasuredSet& b) {
   const double n = a.samples + b.samples;
   const double within_a = std::max(0.0, a.rel_std) * std::max(0.0, a.rel_std);
   const double within_b = std::max(0.0, b.rel_std) * std::max(0.0, b.rel_std);
-  double between = 0;  // of the members, the mean
+  double between = 0;  // mean over the members
   for (size_t i = 0; i < a.size; ++i) {
     const double mean = (a.slowdown[i] * a.samples + b.slowdown[i] * b.samples) / n;
     const double step = (a.slowdown[i] - b.slowdown[i]) / mean;
@@ -113,8 +113,8 @@ std::string ColocationHistory::contradiction(const MeasuredSet& given) const {
   const MeasuredSet* known = find(set.gpu_type, set.members());
   if (known == nullptr) return {};
   if (known->never != set.never) {
-    return known->never ? "the set is known as never to be packed"
-                        : "the set was measured, and is now never to be packed";
+    return known->never ? "the set was declared as never co-located"
+                        : "the set was measured, and is now declared as never co-located";
   }
   for (size_t i = 0; i < set.size && !set.never; ++i) {
     if (differ(known->slowdown[i], set.slowdown[i])) {
@@ -164,7 +164,7 @@ void ColocationHistory::merge(MeasuredSet set) {
   }
   blend(known.util_pct, known.samples, set.util_pct, set.samples);
   blend(known.power_w, known.samples, set.power_w, set.samples);
-  known.mem_bytes = std::max(known.mem_bytes, set.mem_bytes);  // a peak stays one
+  known.mem_bytes = std::max(known.mem_bytes, set.mem_bytes);  // a peak
   known.samples = std::min(kSamplesMax, known.samples + set.samples);
 }
 

@@ -9,7 +9,7 @@
 namespace goban::core::knowledge {
 namespace {
 
-/// Upper end of joint utilisation in percent -> mean speed.
+/// Upper bound of the joint utilisation in percent, and mean speed below it.
 struct PriorRow {
   double below_pct;
   double speed;
@@ -58,7 +58,7 @@ double prior_speed(double joint_pct, size_t num_jobs) {
   return speed;
 }
 
-/// The members ascending, and where each stood.
+/// The members in ascending order, with their positions in the query.
 struct ColocationPredictor::Sorted {
   explicit Sorted(std::span<const AppId> given) : size(given.size()) {
     for (size_t i = 0; i < size; ++i) {
@@ -102,7 +102,7 @@ bool ColocationPredictor::from_pairs(GpuTypeId gpu_type, const Sorted& sorted,
       const std::array pair = {sorted.apps[i], sorted.apps[j]};
       const MeasuredSet* known = history_->find(gpu_type, pair);
       if (known == nullptr) {
-        complete = false;  // and go on: another pair may be one that is never packed
+        complete = false;  // continue: another pair may never be co-located
         continue;
       }
       if (known->never) {
@@ -110,7 +110,7 @@ bool ColocationPredictor::from_pairs(GpuTypeId gpu_type, const Sorted& sorted,
         return true;
       }
       const double rel_std = std::max(known->rel_std, options_.rel_std_measured);
-      // Noise below 1 must not make a large set faster than its jobs alone.
+      // Noise below 1 must not make a large set faster than its members alone.
       mean[i] *= std::max(1.0, known->slowdown[0]);
       mean[j] *= std::max(1.0, known->slowdown[1]);
       variance[i] += rel_std * rel_std;

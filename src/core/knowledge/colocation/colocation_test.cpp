@@ -1,4 +1,4 @@
-// History, file, prediction levels and memory admission, by hand-computed example.
+// History, file, prediction levels and memory admission, by hand-computed examples.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -159,21 +159,22 @@ TEST(ColocationFile, ComesBackEqual) {
 TEST(ColocationFile, ProblemsNamePlaceAndRemedy) {
   EXPECT_EQ(problem("V100,a@batch 8 + b,1.6 + 1.3"),
             "h.csv:11:20: slowdowns: contradicts line 6: a@batch 8 is slowed 1.6 times here, 1.2 "
-            "times in an earlier measurement (keep the row that is right, or merge them into one "
-            "with its rel_std)");
-  EXPECT_THAT(problem("V100,c + c,2 + 2"), testing::HasSubstr("never to be packed"));
+            "times in an earlier measurement (keep the correct row, or merge them into one "
+            "with rel_std)");
+  EXPECT_THAT(problem("V100,c + c,2 + 2"), testing::HasSubstr("declared as never co-located"));
   EXPECT_THAT(problem("V100,b,,1,,95"),
               testing::HasSubstr("util_pct is 95 here, 40 in an earlier"));
   EXPECT_EQ(problem("V100,e,,1,,,-5"),
-            "h.csv:11:13: mem_bytes: \"-5\" is negative (give bytes or 9 GiB; empty = not known)");
+            "h.csv:11:13: mem_bytes: \"-5\" is negative (give bytes, or a size such as 9 GiB; "
+            "empty = unknown)");
   EXPECT_THAT(problem("V100,a + b,1.2"), testing::HasSubstr("1 values for 2 members"));
-  EXPECT_THAT(problem("V100,e,2"), testing::HasSubstr("'2' for a job alone"));
-  EXPECT_THAT(problem("V100,a + b,0 + 1"), testing::HasSubstr("'0' is no slowdown"));
-  EXPECT_THAT(problem("V100,a + ,1 + 1"), testing::HasSubstr("'' is no application"));
+  EXPECT_THAT(problem("V100,e,2"), testing::HasSubstr("'2' given for a job alone"));
+  EXPECT_THAT(problem("V100,a + b,0 + 1"), testing::HasSubstr("'0' is not a slowdown"));
+  EXPECT_THAT(problem("V100,a + ,1 + 1"), testing::HasSubstr("'' is not an application"));
   EXPECT_THAT(problem("V100,a+a+a+a+a+a+a+a+a,never"), testing::HasSubstr("has 9 members"));
-  EXPECT_THAT(problem("V100,e,,1,,130"), testing::HasSubstr("'130' is no number from 0 to 100"));
+  EXPECT_THAT(problem("V100,e,,1,,130"), testing::HasSubstr("'130' is not a number from 0 to 100"));
   EXPECT_EQ(parse_colocation("gpu_type,members,slowdowns,power\n", "h.csv").error().text(),
-            "h.csv:1: power: is no column of a co-location history (did you mean power_w?)");
+            "h.csv:1: power: is not a column of a co-location history (did you mean power_w?)");
 }
 
 TEST(SetPower, MeasuredThenComposedThenUtilisation) {
@@ -182,7 +183,7 @@ TEST(SetPower, MeasuredThenComposedThenUtilisation) {
   const GpuTypeId v100 = h.find_gpu_type("V100");
   PowerModel model;
   model.num_gpus = 4;
-  model.host_idle_w = 40;  // 10 W a GPU
+  model.host_idle_w = 40;  // 10 W per GPU
   model.gpu_idle_w = 20;
   model.gpu_context_w = 25;
   model.gpu_dynamic_w = 200;

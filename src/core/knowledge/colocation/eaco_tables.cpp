@@ -24,7 +24,7 @@ constexpr std::string_view kGpuType = "V100";
 constexpr std::string_view kSource = "EaCO tables 1-4, arXiv 2412.08294v1";
 
 base::Error row_error(const std::string& set, std::string message) {
-  return bad_data({{}, 0, 0, set}, std::move(message), "give every member a row of its own, once")
+  return bad_data({{}, 0, 0, set}, std::move(message), "give every member exactly one row alone")
       .value();
 }
 
@@ -34,14 +34,14 @@ Result<RowsBySet> index_rows(std::span<const EacoRow> rows) {
   RowsBySet index;
   for (const EacoRow& row : rows) {
     if (!index.emplace(row.set, &row).second) {
-      return base::failure(row_error(row.set, "is there twice"));
+      return base::failure(row_error(row.set, "is listed twice"));
     }
   }
   for (const EacoRow& row : rows) {
     const auto members = row.members();
     if (members.size() == 1 && !is_set_name(row.model)) {
       return base::failure(
-          row_error(row.set, fmt::format("'{}' is no name of a model", row.model)));
+          row_error(row.set, fmt::format("'{}' is not a valid model name", row.model)));
     }
     if (members.size() > kSetMax) return base::failure(row_error(row.set, "has too many members"));
     for (const std::string& member : members) {
@@ -71,7 +71,7 @@ std::vector<AppId> apps_of(const EacoRow& row, const RowsBySet& index,
 
 double relative(double predicted, double measured) { return std::abs(predicted / measured - 1); }
 
-/// Gathers errors.
+/// Accumulates relative errors.
 class ErrorSum {
  public:
   void add(double error) {
@@ -136,9 +136,9 @@ Result<EacoRow> read_row(const CsvReader& csv, const TableColumns& columns) {
     const auto value = base::parse_double(csv.field(wanted.column));
     if (!value || *value <= 0 || *value > wanted.most) {
       return bad_data(csv.place(wanted.column),
-                      fmt::format("'{}' is no number above 0, at most {}",
+                      fmt::format("'{}' is not a number above 0 and at most {}",
                                   csv.field(wanted.column).substr(0, 40), wanted.most),
-                      "give what the table of the paper says");
+                      "give the value of the paper's table");
     }
     *wanted.value = *value;
   }

@@ -1,5 +1,5 @@
 // Tables 1 to 4 of EaCO (Haghshenas and Hashemi, arXiv 2412.08294v1): four models alone and six
-// sets of them on one node of 8 V100, as a history and as what the power model is compared with.
+// sets of them on one node of 8 V100, as a history and as reference of the power model.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@
 
 namespace goban::core::knowledge {
 
-/// A row: alone (one member) or together. Members are named J1, J2, ... in the tables.
+/// A row of one job alone or of a set. The tables name members J1, J2, ...
 struct EacoRow {
   std::string set;    ///< "J1" or "J1+J3"
-  std::string model;  ///< of one alone, such as AlexNet
+  std::string model;  ///< of a job alone, such as AlexNet
   double node_w = 0;
   double energy_kwh = 0;
   double jct_h = 0;  ///< of a set: the mean of its jobs
@@ -27,30 +27,30 @@ struct EacoRow {
 /// The ten rows as published.
 [[nodiscard]] std::vector<EacoRow> eaco_rows();
 
-/// A table of these columns (a header with `job` and `model`, or with `job_set`), as in the retyped
-/// files. Errors: BadData with line and column.
+/// Parses a table with a header of `job` and `model`, or of `job_set`, and the columns of EacoRow.
+/// Errors: BadData with line and column.
 [[nodiscard]] base::Result<std::vector<EacoRow>> parse_eaco_table(std::string_view text,
                                                                   const std::string& file);
 
-/// The rows as measured sets on V100. The tables give one JCT a set, so all its members have one
-/// slowdown: set JCT / mean JCT alone. Watts are those of the node / 8. Errors: BadData if a set
-/// has a member without a row of its own, or rows contradict each other.
+/// The rows as measured sets on V100. The tables give one JCT per set, so all its members have the
+/// same slowdown: set JCT / mean JCT alone. Power is that of the node / 8. Errors: BadData if a
+/// member of a set has no row alone, or rows contradict each other.
 [[nodiscard]] base::Result<ColocationHistory> eaco_history(std::span<const EacoRow> rows);
 
-/// A row beside what the model says.
+/// A row and the results of the model.
 struct EacoReplay {
   EacoRow row;
   double lookup_jct_h = 0;  ///< by multiset look-up
-  double lookup_w = 0;      ///< likewise
+  double lookup_w = 0;      ///< by multiset look-up
   double curve_w = 0;       ///< from the measured utilisation
-  double composed_w = 0;    ///< from the members alone and the set's JCT; a row alone: itself
+  double composed_w = 0;    ///< from the members alone and the set's JCT
   double blind_jct_h = 0;   ///< predicted from the members alone
-  double blind_w = 0;       ///< likewise
+  double blind_w = 0;       ///< predicted from the members alone
   std::string_view blind_level;
-  double alone_kwh = 0;  ///< of the members one after the other
+  double alone_kwh = 0;  ///< of the members run one after the other
 };
 
-/// Mean and largest relative error.
+/// Mean and maximum relative error.
 struct FitError {
   double mean = 0;
   double max = 0;

@@ -1,4 +1,4 @@
-// Any bytes may claim to be a table of EaCO; what is accepted is a history or an error with a text.
+// Any bytes as a table of EaCO: accepted rows give a history or an error with a message.
 #include "core/knowledge/colocation/eaco_tables.hpp"
 
 #include <cstdint>

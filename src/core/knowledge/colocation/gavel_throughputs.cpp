@@ -61,14 +61,14 @@ class GavelReader {
   explicit GavelReader(const std::string& file) : file_(file) {}
 
   Result<GavelImport> run(const Json& document) {
-    if (!document.is_object()) return refuse("", "is no object of GPU types");
+    if (!document.is_object()) return refuse("", "must be an object of GPU types");
     for (const auto& [gpu, jobs] : document.items()) {
       if (std::string_view(gpu).ends_with(kSpread)) {
         ++out_.unconsolidated;
         continue;
       }
-      if (!is_set_name(gpu)) return refuse(gpu, "is no name of a GPU type");
-      if (!jobs.is_object()) return refuse(gpu, "is no object of job types");
+      if (!is_set_name(gpu)) return refuse(gpu, "is not a valid GPU type name");
+      if (!jobs.is_object()) return refuse(gpu, "must be an object of job types");
       gpu_type_ = out_.history.add_gpu_type(capitals(gpu));
       for (const auto& [name, entries] : jobs.items()) {
         if (Status read = read_job(gpu, jobs, name, entries); !read) {
@@ -89,14 +89,14 @@ class GavelReader {
                   const Json& entries) {
     const std::string field = fmt::format("{}.{}", gpu, name);
     const auto type = parse_job_type(name);
-    if (!type) return refuse(field, "is no job type such as ('ResNet-18 (batch size 16)', 1)");
-    if (!entries.is_object()) return refuse(field, "is no object of rates");
+    if (!type) return refuse(field, "is not a job type such as ('ResNet-18 (batch size 16)', 1)");
+    if (!entries.is_object()) return refuse(field, "must be an object of rates");
     if (type->num_gpus > 1) {
       out_.multi_gpu += static_cast<int64_t>(entries.size());
       return {};
     }
     const auto alone = alone_rate(jobs, name);
-    if (!alone) return refuse(field, "has no rate alone under \"null\": a number from 0 on");
+    if (!alone) return refuse(field, "has no rate alone: \"null\" must be a number >= 0");
     if (*alone == 0) {
       out_.no_rate += static_cast<int64_t>(entries.size());
       return {};
@@ -130,7 +130,7 @@ class GavelReader {
   Status read_pair(const Json& jobs, const Self& self, const std::string& other,
                    const Json& rates) {
     const auto type = parse_job_type(other);
-    if (!type) return refuse(self.field, "is no job type such as ('A3C', 1)");
+    if (!type) return refuse(self.field, "is not a job type such as ('A3C', 1)");
     if (type->num_gpus > 1) {
       ++out_.multi_gpu;
       return {};
@@ -147,7 +147,7 @@ class GavelReader {
       other_rate = rate_of(rates[1]);
     }
     if (!own_rate || !other_rate) {
-      return refuse(self.field, "is no pair of rates: two numbers from 0 on");
+      return refuse(self.field, "must be a pair of rates: two numbers >= 0");
     }
     MeasuredSet set = new_set();
     set.never = *own_rate == 0 || *other_rate == 0;
@@ -166,7 +166,7 @@ class GavelReader {
     }
     std::array<AppId, 2> sorted = {set.apps[0], set.apps[1]};
     std::ranges::sort(sorted);
-    if (out_.history.find(gpu_type_, sorted) != nullptr) return {};  // its other side
+    if (out_.history.find(gpu_type_, sorted) != nullptr) return {};  // the pair's other entry
     out_.history.merge(set);
     ++(set.never ? out_.never : out_.pairs);
     return {};

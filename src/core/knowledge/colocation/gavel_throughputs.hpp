@@ -12,23 +12,24 @@
 
 namespace goban::core::knowledge {
 
-/// What was taken, and what was not and why.
+/// The history, and counts of imported and excluded entries.
 struct GavelImport {
   ColocationHistory history;
   int64_t alone = 0;
-  int64_t pairs = 0;           ///< unordered
-  int64_t never = 0;           ///< pairs of rate zero: unmeasured or too large, never to be packed
-  int64_t multi_gpu = 0;       ///< entries of jobs on several GPUs: no pair of them is measured
-  int64_t no_rate = 0;         ///< entries of jobs whose own rate alone is zero
-  int64_t unconsolidated = 0;  ///< GPU types that stand for GPUs spread over nodes
+  int64_t pairs = 0;      ///< unordered
+  int64_t never = 0;      ///< pairs with rate zero: not measured or too large, never co-located
+  int64_t multi_gpu = 0;  ///< entries of multi-GPU jobs, excluded: their pairs are not measured
+  int64_t no_rate = 0;    ///< entries of jobs whose rate alone is zero, excluded
+  int64_t unconsolidated = 0;  ///< GPU types that denote GPUs on several nodes, excluded
 };
 
-/// Reads a text; `file` stands for it in messages. GPU types become capital letters, batch sizes
-/// inputs ("batch 64"). A pair listed from both sides has to agree. Errors: BadData with the entry.
+/// Parses such a file; `file` is its name in messages. GPU types are converted to upper case, batch
+/// sizes to inputs ("batch 64"). The two entries of a pair must agree. Errors: BadData with the
+/// entry.
 [[nodiscard]] base::Result<GavelImport> parse_gavel_throughputs(std::string_view json,
                                                                 const std::string& file);
 
-/// The model and input of Gavel's name: "ResNet-18 (batch size 16)" is ResNet-18 at "batch 16".
+/// Model and input of a name in Gavel: "ResNet-18 (batch size 16)" is ResNet-18 at "batch 16".
 struct GavelApp {
   std::string model;
   std::string input;

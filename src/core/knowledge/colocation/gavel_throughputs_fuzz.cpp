@@ -1,5 +1,4 @@
-// Any bytes may claim to be throughputs of Gavel; what is accepted is a history that can be
-// written.
+// Any bytes as throughputs of Gavel: accepted input gives a history that can be written.
 #include "core/knowledge/colocation/gavel_throughputs.hpp"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Whether jobs fit together into the memory of a GPU, in bytes. EaCO admits by "memory
-// utilisation", which is time with an active memory bus, and by sums over GPUs; neither says what
-// fits.
+// Whether jobs fit together into the memory of a GPU, in bytes. EaCO admits jobs by "memory
+// utilisation" (the share of time with an active memory bus) and by sums over GPUs; neither shows
+// whether they fit.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 
 namespace goban::core::knowledge {
 
-/// Memory of one GPU. The defaults are ours: about what a CUDA context with a deep-learning
-/// library takes, and what is kept free for fragments.
+/// Memory of one GPU. The defaults are ours: about the size of a CUDA context with a deep-learning
+/// library, and a reserve for fragmentation.
 struct GpuMemory {
   int64_t total_bytes = 0;
-  int64_t context_bytes = int64_t{512} << 20;  ///< of each process
-  int64_t margin_bytes = int64_t{512} << 20;   ///< of the GPU
+  int64_t context_bytes = int64_t{512} << 20;  ///< per process
+  int64_t margin_bytes = int64_t{512} << 20;   ///< per GPU
 };
 
 enum class MemoryFit : uint8_t {
   Fits,
   TooLarge,
-  Unknown,  ///< the GPU's memory or someone's peak is not known: such a job stays alone
+  Unknown,  ///< the GPU's memory or a job's peak is unknown: no co-location
 };
 
-/// Peaks are of one GPU each, for data-parallel jobs of one replica; 0 or less = not known. One job
-/// alone always fits: that it ran is all that is known.
+/// Peaks are per GPU (for data-parallel jobs, of one replica); 0 or less = unknown. A single job
+/// always fits.
 [[nodiscard]] constexpr MemoryFit memory_fit(const GpuMemory& gpu, std::span<const int64_t> peaks) {
   if (peaks.size() <= 1) return MemoryFit::Fits;
   if (gpu.total_bytes <= 0) return MemoryFit::Unknown;

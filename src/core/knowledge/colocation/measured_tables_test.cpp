@@ -33,7 +33,7 @@ TEST(EacoTables, SavingsAreThoseOfTheTables) {
   const auto preset = make_power_preset("v100");
   const auto result = replay_eaco(eaco_rows(), preset->models[0]);
   ASSERT_TRUE(result);
-  // Spec 4, recomputed from the rows.
+  // EaCO, Tables 1 to 4, recomputed from the rows.
   const std::vector<double> saved_pct = {29.8, 31.4, 31.7, 44.5, 42.4, 42.1};
   for (size_t i = 0; i < saved_pct.size(); ++i) {
     const EacoReplay& replay = result->rows[4 + i];
@@ -66,16 +66,16 @@ TEST(EacoTables, Problems) {
   auto rows = eaco_rows();
   rows.erase(rows.begin());
   EXPECT_EQ(eaco_history(rows).error().text(),
-            "J1+J3: J1 was not measured alone (give every member a row of its own, once)");
+            "J1+J3: J1 was not measured alone (give every member exactly one row alone)");
   rows.push_back(rows.back());
-  EXPECT_THAT(eaco_history(rows).error().text(), testing::HasSubstr("is there twice"));
+  EXPECT_THAT(eaco_history(rows).error().text(), testing::HasSubstr("is listed twice"));
   EXPECT_EQ(parse_eaco_table("job,model,avg_power_w,total_energy_kwh,jct_h,avg_gpu_util_pct\n"
                              "J1,AlexNet,-712,1,1,1\n",
                              "t.csv")
                 .error()
                 .text(),
-            "t.csv:2:12: avg_power_w: '-712' is no number above 0, at most 1000000 (give what the "
-            "table of the paper says)");
+            "t.csv:2:12: avg_power_w: '-712' is not a number above 0 and at most 1000000 (give the "
+            "value of the paper's table)");
 }
 
 const char* const kGavel = R"doc({"v100": {
@@ -118,10 +118,11 @@ TEST(GavelThroughputs, Problems) {
       problem(kGavel, "[8.0, 5.0]", "[8.0, 2.0]"),
       testing::HasSubstr("ResNet-18@batch 16 is slowed 2 times here, 5 times in an earlier"));
   EXPECT_THAT(problem(kGavel, "[8.0, 5.0]", "[8.0, -5.0]"),
-              testing::HasSubstr("is no pair of rates"));
+              testing::HasSubstr("must be a pair of rates"));
   EXPECT_THAT(problem(kGavel, "\"null\": 9.0", "\"null\": \"x\""),
               testing::HasSubstr("no rate alone"));
-  EXPECT_THAT(problem(kGavel, "('A3C', 2)\": {", "A3C\": {"), testing::HasSubstr("is no job type"));
+  EXPECT_THAT(problem(kGavel, "('A3C', 2)\": {", "A3C\": {"),
+              testing::HasSubstr("is not a job type"));
   EXPECT_THAT(problem(kGavel, "{\"v100\"", "[\"v100\""), testing::HasSubstr("cannot be read"));
 }
 
@@ -145,7 +146,7 @@ TEST(GavelThroughputs, RealDataHasTheStatedDistribution) {
   ASSERT_TRUE(again) << again.error().text();
   const GpuTypeId v100 = again->find_gpu_type("V100");
   const ColocationPredictor predictor(*again);
-  std::vector<double> sums;       // of ordered pairs, as the spec counts them
+  std::vector<double> sums;       // counting ordered pairs
   std::vector<double> resnet_50;  // with itself at any batch size
   int never = 0;
   for (const MeasuredSet& set : again->sets()) {

@@ -96,7 +96,7 @@ void EnergyMeter::draw_gap(const NodeMeter& meter, base::TimeNs now_ns, bool wok
   const RestState& rest = power.rest(ordered ? meter.state : options_.rest);
   const double span_s = base::to_seconds(now_ns - at_ns);
   const double wake_s = woken ? rest.wake_s : 0;
-  if (span_s < rest.enter_s + wake_s) {  // it costs the transitions all the same
+  if (span_s < rest.enter_s + wake_s) {  // the transitions are charged anyway
     const RestEnergy energy = rest_energy(rest, span_s, woken);
     draw(now_ns, (energy.rest_j + energy.transition_j) / span_s);
     return;
@@ -106,7 +106,7 @@ void EnergyMeter::draw_gap(const NodeMeter& meter, base::TimeNs now_ns, bool wok
   if (wake_s > 0) draw(now_ns, rest.wake_j / wake_s);
 }
 
-// A stretch without jobs: one that the policy ordered to rest, or a whole gap of idleness.
+// Accounts for a span without jobs: a sleep that the policy decided, or a complete idle period.
 void EnergyMeter::close_gap(const NodeMeter& meter, double span_s, bool woken) {
   const PowerModel& power = *meter.node.power;
   const double idle_w = power.node_idle_w(meter.node.num_gpus);
@@ -180,7 +180,7 @@ void EnergyMeter::set_loads(model::NodeId node, base::TimeNs now_ns,
 
 void EnergyMeter::set_rest(model::NodeId node, base::TimeNs now_ns, PowerState state) {
   GOBAN_CHECK(state == PowerState::Sleep || state == PowerState::Off);
-  GOBAN_CHECK(options_.recorded_rests, "a rest in a timeline that is said to have none");
+  GOBAN_CHECK(options_.recorded_rests, "a sleep in a timeline without recorded sleeps");
   NodeMeter& meter = nodes_[node.index()];
   close(meter, now_ns, true);
   meter.since_ns = now_ns;

@@ -1,18 +1,18 @@
-// Joules of a cluster over a timeline of node states, by job and under four accountings.
+// Energy of a cluster over a timeline of node states, by job and under four accountings.
 //
-// Rule of the shares. While a node is active (a GPU of it runs a job):
+// Attribution. While a node is active (one of its GPUs runs a job):
 //   - the idle power of its host is split equally among the residencies (job, GPU) on it;
 //   - the idle power of a GPU is split equally among the jobs on that GPU;
-//   - what a GPU draws above idle is split by activity (equally if nobody has any);
-//   - GPUs without a job belong to nobody: they count as idle.
-// So job energies + idle + rest + transitions = cluster energy, under each accounting.
+//   - the power of a GPU above idle is split by activity (equally if all activities are 0);
+//   - GPUs without a job are attributed to no job: they count as idle.
+// So job energies + idle + sleep + transitions = cluster energy, under each accounting.
 //
-// Accountings (EaCO spec 6); they differ only in nodes that run nothing:
-//   A  they count nothing                    C  as D for a policy that sleeps (EaCO), else as B
-//   B  they idle, whoever schedules          D  they may rest, whoever schedules: the headline
-// Under D a node rests after `timer_s` of idleness, and is awake again when its next job begins:
-// the joules of waking are charged, its delay is not. A policy that puts nodes to rest itself pays
-// the delay in its timeline; with `recorded_rests` D counts those rests and adds none.
+// Accountings (docs/energy.md, accountings) differ only in nodes without jobs:
+//   A  they consume nothing                  C  as D for a policy that sleeps (EaCO), otherwise as
+//   B B  they idle, under every policy         D  they may sleep, under every policy: the headline
+// Under D a node sleeps after `timer_s` of idleness and is awake again when its next job starts:
+// the energy of waking is charged, its delay is not. A policy with its own sleep decisions has the
+// delay in its timeline; with `recorded_rests`, D counts these sleeps and adds none.
 #pragma once
 
 #include <array>
@@ -35,37 +35,37 @@ inline constexpr std::array<std::string_view, kNumAccountings> kAccountingLetter
                                                                                      "D"};
 inline constexpr auto kHeadline = EnergyAccounting::EveryoneSleeps;
 
-/// A job on a GPU and how active it is there, such as its utilisation x its speed; not negative.
+/// A job on a GPU and its activity there, such as utilisation x speed; not negative.
 struct GpuResident {
   model::JobId job;
   double activity = 0;
 };
 
-/// A GPU with jobs: what it draws in all, and who is on it (at least one).
+/// A GPU with at least one job: its total power and its jobs.
 struct GpuLoad {
   double power_w = 0;
   std::span<const GpuResident> residents;
 };
 
-/// A node as the meter sees it; the model must outlive the meter.
+/// A node; the power model must outlive the meter.
 struct MeteredNode {
   const PowerModel* power = nullptr;
   uint32_t num_gpus = 0;
 };
 
-/// Gets what a node drew from `from` to `to` under accounting D, each span once it is over. Spans
-/// of one node follow each other without gaps; nodes are not in step.
+/// Receives the power of a node from `from` to `to` under accounting D, when the span has ended.
+/// Spans of one node are contiguous; spans of different nodes are not synchronised.
 using PowerSink =
     std::function<void(model::NodeId node, base::TimeNs from, base::TimeNs to, double power_w)>;
 
 struct MeterOptions {
-  /// The policy counts as EaCO in accounting C.
+  /// The policy sleeps in accounting C.
   bool sleeps_in_c = false;
-  /// The timeline holds the rests that the policy ordered.
+  /// The timeline contains the sleeps that the policy decided.
   bool recorded_rests = false;
-  /// Where nodes rest by timer: Sleep or Off.
+  /// The state that nodes enter by timer: Sleep or Off.
   PowerState rest = PowerState::Sleep;
-  /// Idle seconds before a node rests; absent: the break-even time of the node.
+  /// Idle seconds before a node sleeps; unset: the break-even time of the node.
   std::optional<double> timer_s{};
   PowerSink power_sink{};  ///< may be empty
 };
@@ -74,8 +74,8 @@ struct EnergyTotals {
   double job_j = 0;         ///< of all jobs
   double idle_j = 0;        ///< of idle nodes, and of idle GPUs in active nodes
   double rest_j = 0;        ///< asleep or off
-  double transition_j = 0;  ///< falling asleep and waking
-  double cluster_j = 0;     ///< integrated by itself, not summed from the parts
+  double transition_j = 0;  ///< entering sleep and waking
+  double cluster_j = 0;     ///< integrated separately, not the sum of the parts
   [[nodiscard]] double cluster_kwh() const { return cluster_j / 3.6e6; }
 };
 
@@ -88,26 +88,26 @@ struct EnergyAccount {
   }
 };
 
-/// Integrates power between changes. Times of one node must not decrease. Cost of a change: the
-/// residencies on its node.
+/// Integrates power between changes. Times of one node must not decrease. A change costs
+/// O(residencies on its node).
 class EnergyMeter {
  public:
-  /// All nodes idle from `begin_ns` on.
+  /// All nodes are idle from `begin_ns` on.
   EnergyMeter(std::span<const MeteredNode> nodes, size_t num_jobs, base::TimeNs begin_ns,
               MeterOptions options);
 
-  /// From `now_ns` on the node runs `loads`, one entry a GPU with jobs; empty = it idles.
+  /// From `now_ns` on the node runs `loads`, one entry per GPU with jobs; empty = idle.
   void set_loads(model::NodeId node, base::TimeNs now_ns, std::span<const GpuLoad> loads);
-  /// From `now_ns` on the node is on its way to `state` (Sleep or Off) or there. Any later change
-  /// ends the rest; the wake lies before it.
+  /// From `now_ns` on the node enters, then is in, `state` (Sleep or Off). The next change ends it;
+  /// waking ends at that time.
   void set_rest(model::NodeId node, base::TimeNs now_ns, PowerState state);
-  /// Watts the cluster draws now, with all nodes on that are not put to rest.
+  /// Current power of the cluster; nodes that set_rest did not put to sleep count as on.
   [[nodiscard]] double power_w() const;
-  /// The result up to `end_ns`; nothing may be set after it.
+  /// The result up to `end_ns`. No changes may follow.
   [[nodiscard]] EnergyAccount finish(base::TimeNs end_ns);
 
  private:
-  /// Sum with a correction for what rounding lost (Neumaier).
+  /// Compensated sum (Neumaier).
   class Sum {
    public:
     void add(double value);
@@ -128,15 +128,15 @@ class EnergyMeter {
     MeteredNode node;
     PowerState state = PowerState::Idle;  ///< Busy, Idle, Sleep or Off
     base::TimeNs since_ns = 0;            ///< of the state or the loads
-    base::TimeNs gap_begin_ns = 0;        ///< since when it runs nothing
+    base::TimeNs gap_begin_ns = 0;        ///< start of the current time without jobs
     double power_w = 0;                   ///< while busy
-    double idle_power_w = 0;              ///< of it, nobody's
+    double idle_power_w = 0;              ///< the part of it attributed to no job
     std::vector<Share> shares;
   };
   void close(NodeMeter& meter, base::TimeNs now_ns, bool woken);
   void close_busy(NodeMeter& meter, double span_s);
   void close_gap(const NodeMeter& meter, double span_s, bool woken);
-  /// Tells the sink of a span in which the node was busy, or of one without jobs.
+  /// Report a span with jobs, or without, to the sink.
   void draw_busy(const NodeMeter& meter, base::TimeNs now_ns) const;
   void draw_gap(const NodeMeter& meter, base::TimeNs now_ns, bool woken) const;
   [[nodiscard]] double timer_s(const NodeMeter& meter, double span_s) const;

@@ -1,4 +1,4 @@
-// The accountings by hand-computed example, and the conservation of energy on random timelines.
+// The accountings by hand-computed examples, and conservation of energy on random timelines.
 #include "core/knowledge/energy/energy_meter.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@ using base::kSecond;
 using model::JobId;
 using model::NodeId;
 
-/// Idle: 100 W of host and two GPUs of 10 W. Asleep 20 W; 5 s and 700 J down, 10 s and 1,500 J up.
+/// Idle: host 100 W and two GPUs of 10 W. Asleep: 20 W; entering takes 5 s and 700 J, waking 10 s
+/// and 1,500 J.
 PowerModel small_node() {
   PowerModel power;
   power.num_gpus = 2;
@@ -54,7 +55,8 @@ TEST(EnergyMeter, OneNodeByHand) {
   const double active_j = 170 * 100 + 200 * 100;
   EXPECT_DOUBLE_EQ(account.of(EnergyAccounting::ActiveOnly).cluster_j, active_j);
   EXPECT_DOUBLE_EQ(account.of(EnergyAccounting::IdleOn).cluster_j, active_j + 120 * 800);
-  // The gap of 50 s is below the timer. That of 750 s: 100 idle, 5 going down, 645 asleep, no wake.
+  // The idle period of 50 s is below the timer. That of 750 s: 100 s idle, 5 s entering, 645 s
+  // asleep, no waking.
   const EnergyTotals& d = account.of(EnergyAccounting::EveryoneSleeps);
   EXPECT_DOUBLE_EQ(d.idle_j, 10 * 200 + 120 * 150);
   EXPECT_DOUBLE_EQ(d.rest_j, 20 * 645);
@@ -163,7 +165,7 @@ RC_GTEST_PROP(EnergyMeterProperty, EnergyIsConservedAndAccountingsAreOrdered, ()
   RC_ASSERT(a <= account.of(EnergyAccounting::IdleOn).cluster_j);
   RC_ASSERT(a <= account.of(EnergyAccounting::EveryoneSleeps).cluster_j);
   if (!options.recorded_rests && !options.timer_s) {
-    // The break-even timer never costs more than twice the better of idling and resting at once.
+    // The break-even timer costs at most twice the better of idling and sleeping at once.
     RC_ASSERT(account.of(EnergyAccounting::EveryoneSleeps).cluster_j <=
               2 * account.of(EnergyAccounting::IdleOn).cluster_j + 1e-6);
   }

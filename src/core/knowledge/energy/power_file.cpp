@@ -21,7 +21,8 @@ constexpr double kWattsMax = 1e6;
 constexpr double kJoulesMax = 1e9;
 constexpr int64_t kGpusMax = 255;
 
-/// One file on its way to a catalog. Every step may leave a problem and go on with a fallback.
+/// Converts one file to a catalog. A step that finds a problem records it and continues with a
+/// fallback.
 class PowerReader {
  public:
   PowerReader(const base::ConfigValue& document, const std::string& file)
@@ -38,14 +39,14 @@ class PowerReader {
 
  private:
   static double required_w(TableReader& table, const char* key, double least = 0) {
-    table.require(key, "give the watts; an unknown one cannot be taken for zero");
+    table.require(key, "give the power in watts; it has no default");
     return table.number(key, least, kWattsMax, least);
   }
 
   PowerModel read_node(TableReader& table) {
     PowerModel node;
     table.require("name", "name the kind of node");
-    table.require("gpus", "say how many GPUs the node has that the watts belong to");
+    table.require("gpus", "give the number of GPUs of the measured node");
     node.name = table.text("name");
     node.gpu_model = table.text("gpu_model");
     node.num_gpus = static_cast<int32_t>(table.whole("gpus", 1, kGpusMax, 1));
@@ -58,11 +59,11 @@ class PowerReader {
     node.gpu_share_base_w = table.number("gpu_share_base_w", 0, kWattsMax, node.gpu_idle_w);
     check_order(table, node);
     if (!gpu_models_.insert(node.gpu_model).second) {
-      table.refuse("gpu_model", "two kinds of node are for the same GPU models",
-                   "give each kind a gpu_model of its own");
+      table.refuse("gpu_model", "two kinds of node have the same gpu_model",
+                   "gpu_model must be unique");
     }
     const double idle_w = node.node_idle_w(static_cast<uint32_t>(node.num_gpus));
-    node.sleep.power_w = idle_w;  // without a state of rest the node idles
+    node.sleep.power_w = idle_w;  // without a low-power state the node idles
     node.off.power_w = idle_w;
     read_states(table, node);
     read_caps(table, node);
@@ -72,14 +73,14 @@ class PowerReader {
 
   static void check_order(TableReader& table, const PowerModel& node) {
     if (node.gpu_context_w < node.gpu_idle_w) {
-      table.refuse("gpu_context_w", "is below gpu_idle_w", "swap them?");
+      table.refuse("gpu_context_w", "is below gpu_idle_w",
+                   "raise gpu_context_w or lower gpu_idle_w");
     }
     if (node.gpu_max_w < node.gpu_context_w) {
-      table.refuse("gpu_max_w", "is below what the GPU draws without work",
-                   "give the board's limit");
+      table.refuse("gpu_max_w", "is below gpu_context_w", "give the board's limit");
     }
     if (node.gpu_share_base_w < node.gpu_idle_w) {
-      table.refuse("gpu_share_base_w", "is below gpu_idle_w", "leave it out if it is not known");
+      table.refuse("gpu_share_base_w", "is below gpu_idle_w", "omit it if unknown");
     }
   }
 
@@ -96,10 +97,10 @@ class PowerReader {
       rest.wake_j = table.number("wake_j", 0, kJoulesMax, 0);
       table.finish();
       if (name != "sleep" && name != "off") {
-        table.refuse("name", fmt::format("no state is named {}", name), "known: sleep, off");
+        table.refuse("name", fmt::format("unknown state {}", name), "known: sleep, off");
       }
       if (!seen.insert(name).second) {
-        table.refuse("name", fmt::format("the state {} is there twice", name), "keep one");
+        table.refuse("name", fmt::format("duplicate state {}", name), "keep one");
       }
       (name == "off" ? node.off : node.sleep) = rest;
     }
@@ -109,7 +110,7 @@ class PowerReader {
     double above_w = std::numeric_limits<double>::max();
     for (TableReader& table : node_table.tables("power_cap")) {
       for (const char* key : {"cap_w", "energy_factor", "time_factor"}) {
-        table.require(key, "a cap needs cap_w, energy_factor and time_factor");
+        table.require(key, "a power_cap requires cap_w, energy_factor and time_factor");
       }
       PowerCap cap;
       cap.cap_w = table.number("cap_w", 1, kWattsMax, 1);
@@ -117,7 +118,7 @@ class PowerReader {
       cap.time_factor = table.number("time_factor", 0.01, 100, 1);
       table.finish();
       if (cap.cap_w >= above_w) {
-        table.refuse("cap_w", "is not below the one before", "write caps in descending order");
+        table.refuse("cap_w", "is not below the previous one", "list caps in descending order");
       }
       above_w = cap.cap_w;
       node.caps.push_back(cap);

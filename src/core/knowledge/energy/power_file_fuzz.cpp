@@ -1,4 +1,4 @@
-// Any bytes may claim to be a power model; what is accepted reads back as it was written.
+// Any bytes as a power model: accepted input survives writing and reading.
 #include "core/knowledge/energy/power_file.hpp"
 
 #include <cstdint>

@@ -53,20 +53,20 @@ TEST(PowerFile, PresetsAndFilesComeBackEqual) {
 
 TEST(PowerFile, ProblemsNamePlaceAndRemedy) {
   EXPECT_EQ(problem(replaced(kFile, "host_idle_w = 120\n", "")),
-            "p.toml:1:1: node.host_idle_w: is missing (give the watts; an unknown one cannot be "
-            "taken for zero)");
+            "p.toml:1:1: node.host_idle_w: is missing (give the power in watts; it has no "
+            "default)");
   EXPECT_THAT(problem(replaced(kFile, "host_idle_w = 120", "host_idle_w = -1")),
               testing::HasSubstr("p.toml:5:15: node.host_idle_w"));
   EXPECT_THAT(problem(replaced(kFile, "gpu_max_w = 300", "gpu_max_w = 20")),
-              testing::HasSubstr("is below what the GPU draws without work"));
+              testing::HasSubstr("is below gpu_context_w"));
   EXPECT_THAT(problem(replaced(kFile, "\"off\"", "\"hibernate\"")),
-              testing::HasSubstr("no state is named hibernate (known: sleep, off)"));
+              testing::HasSubstr("unknown state hibernate (known: sleep, off)"));
   EXPECT_THAT(problem(replaced(kFile, "wake_j", "wake_joule")), testing::HasSubstr("wake_joule"));
   EXPECT_THAT(problem(std::string(kFile) + kFile),
-              testing::HasSubstr("two kinds of node are for the same GPU models"));
+              testing::HasSubstr("two kinds of node have the same gpu_model"));
   EXPECT_THAT(problem(""), testing::HasSubstr("describe a kind of node under [[node]]"));
   EXPECT_EQ(make_power_presets("v10").error().text(),
-            "no power model is named 'v10' (known: a100, h100, h200, k80, p100, v100)");
+            "unknown power model 'v10' (known: a100, h100, h200, k80, p100, v100)");
 }
 
 TEST(PowerPresets, AListIsByGpuModel) {
@@ -75,13 +75,13 @@ TEST(PowerPresets, AListIsByGpuModel) {
   ASSERT_EQ(catalog->models.size(), 3u);
   EXPECT_EQ(catalog->find("P100-PCIE-16GB")->name, "p100-8");
   EXPECT_EQ(catalog->find("A100"), nullptr);
-  // A board's limit decides: 201.25 W x (250 - 25) / (300 - 30) of a P100, x 125 / 270 of a K80.
+  // Scaled by the board's limit: 201.25 W x (250 - 25) / (300 - 30) for P100, x 125 / 270 for K80.
   EXPECT_NEAR(catalog->find("P100")->gpu_dynamic_w, 167.7083, 1e-4);
   EXPECT_NEAR(catalog->find("K80")->gpu_dynamic_w, 93.1713, 1e-4);
   EXPECT_EQ(make_power_presets("v100,v100").error().text(),
-            "power model v100 is given twice (name each once)");
+            "power model v100 is listed twice (list each once)");
   EXPECT_THAT(make_power_presets("v100,").error().text(),
-              testing::HasSubstr("no power model is named"));
+              testing::HasSubstr("unknown power model"));
 }
 
 TEST(PowerCatalog, TheLongestBeginningCounts) {

@@ -9,9 +9,9 @@ namespace {
 
 using base::Result;
 
-// Rest states. No source measures them for GPU servers: sleep as a suspended server with its
-// memory refreshed, off as a management controller on standby power; waking draws the idle power
-// for as long as it takes. A site should write its own (docs/energy.md).
+// Low-power states. No source measures them for GPU servers. Assumed: sleep is suspend to RAM, off
+// leaves the management controller on standby power, waking draws idle power for its duration. A
+// site should measure its own (docs/energy.md).
 constexpr double kSleepEnter_s = 10;
 constexpr double kSleepWake_s = 30;
 constexpr double kOffEnter_s = 30;
@@ -24,14 +24,14 @@ void add_rest_states(PowerModel& node, double sleep_w, double off_w) {
   node.off = {off_w, kOffEnter_s, kOffEnter_s * idle_w, kOffWake_s, kOffWake_s * idle_w};
 }
 
-// Of the fitted V100 node: what jobs on a GPU share, above idle, as a part of its dynamic power.
+// gpu_share_base_w above idle / gpu_dynamic_w of the fitted V100 node.
 constexpr double kShareBase = (73.0 - 30.0) / 201.25;
 constexpr double kExponent = 0.48;
 
-// 8 V100, 2 x Xeon Gold 6240. EaCO spec 5: P = 360 + 1610 (U/100)^0.48 W a node, fitted to the ten
-// measured rows; B = 704 W a node. Of the 360 W, 8 x 30 W are the GPUs': the host has 120 W.
-// Context and maximum: spec 5. Caps: the median of 68 configurations against 250 W, GPU energy
-// only (You et al., Zeus, NSDI 2023; spec 5).
+// 8 V100, 2 x Xeon Gold 6240. Our fit to EaCO's Tables 1 to 4: P = 360 + 1610 (U/100)^0.48 W per
+// node, from the ten measured rows; B = 704 W per node. 8 x 30 W of the 360 W are the GPUs': the
+// host has 120 W. Context and maximum: docs/energy.md, power. Caps: median of 68 configurations
+// against 250 W, GPU energy only (You et al., Zeus, NSDI 2023).
 PowerModel make_v100() {
   PowerModel node;
   node.name = "v100-8";
@@ -51,8 +51,8 @@ PowerModel make_v100() {
   return node;
 }
 
-/// A node of 8 GPUs that draws `node_max_w` when they are busy; shape of curve and base as fitted
-/// for V100.
+/// A node of 8 GPUs that draws `node_max_w` when all are busy; exponent and relative base as for
+/// V100.
 PowerModel scaled(std::string_view name, double host_idle_w, double node_max_w, double gpu_idle_w,
                   double gpu_context_w, double gpu_max_w) {
   PowerModel node;
@@ -68,24 +68,24 @@ PowerModel scaled(std::string_view name, double host_idle_w, double node_max_w, 
   return node;
 }
 
-// Share of the rated power that an 8 x H100 node was seen to draw at most while it trained: 8.4 of
-// 10.2 kW (Latif et al., Single-Node Power Demand During AI Training, IEEE Access 13, 2025).
+// Highest observed power / rated power of an 8 x H100 node in training: 8.4 of 10.2 kW (Latif et
+// al., Single-Node Power Demand During AI Training, IEEE Access 13, 2025).
 constexpr double kSeenOfRated = 8400.0 / 10200.0;
 
-// DGX A100 data sheet: 6.5 kW, 8 A100 SXM of 400 W. GPU idle 54 W and context 80 W: measured
-// (arXiv:2605.23918; spec 5). Assumed: the seen share of the rated power, 500 W of the idle host.
+// DGX A100 data sheet: 6.5 kW, 8 A100 SXM of 400 W. GPU idle 54 W and context 80 W: measured (arXiv
+// 2605.23918). Assumed: the observed share of the rated power, 500 W for the idle host.
 PowerModel make_a100() { return scaled("a100-8", 500, 6500 * kSeenOfRated, 54, 80, 400); }
 
-// DGX H100 data sheet: 10.2 kW, 8 H100 SXM of 700 W; at most 8.4 kW seen, as above. GPU idle 72 W
-// and context 122 W: measured (arXiv:2605.23918; spec 5). Assumed: 800 W of the idle host.
+// DGX H100 data sheet: 10.2 kW, 8 H100 SXM of 700 W; observed maximum 8.4 kW, as above. GPU idle
+// 72 W and context 122 W: measured (arXiv 2605.23918). Assumed: 800 W for the idle host.
 PowerModel make_h100() { return scaled("h100-8", 800, 8400, 72, 122, 700); }
 
 // DGX H200 data sheet: 10.2 kW, 8 H200 SXM of 700 W. GPU idle 74 to 80 W: vendor pages, low
-// confidence (spec 5). Assumed: the context's 50 W above idle and all else as for H100.
+// confidence (docs/energy.md, power). Assumed: context 50 W above idle, everything else as H100.
 PowerModel make_h200() { return scaled("h200-8", 800, 8400, 77, 127, 700); }
 
-/// The fitted V100 node with GPUs of another generation: its host, and its dynamic power and base
-/// by what a GPU has above idle.
+/// A node of another GPU generation: the host of the fitted V100 node, with dynamic power and base
+/// scaled by the power of a GPU above idle.
 PowerModel of_generation(std::string_view name, double gpu_idle_w, double gpu_context_w,
                          double gpu_max_w) {
   const PowerModel v100 = make_v100();
@@ -103,17 +103,17 @@ PowerModel of_generation(std::string_view name, double gpu_idle_w, double gpu_co
   return node;
 }
 
-// P100 PCIe: 250 W (data sheet), idle 25 W (constants of the PWR plug-in of Kubernetes, spec 5).
-// Caps: the median of 45 configurations against 250 W, GPU energy only (trace of Zeus, NSDI 2023).
-// Assumed: the context's 6 W above idle and the host as V100, dynamic power by the board's limit.
+// P100 PCIe: 250 W (data sheet), idle 25 W (constants of the PWR plug-in of Kubernetes). Caps: the
+// median of 45 configurations against 250 W, GPU energy only (trace of Zeus, NSDI 2023). Assumed:
+// context 6 W above idle and the host as V100, dynamic power by the board's limit.
 PowerModel make_p100() {
   PowerModel node = of_generation("p100-8", 25, 31, 250);
   node.caps = {{200, 0.986, 1.005}, {175, 0.95, 1.017}, {150, 0.927, 1.036}, {125, 0.88, 1.06}};
   return node;
 }
 
-// K80: a board of 300 W carries two GPUs (BD-07317-001), so one has 150 W. Nothing else of it is
-// measured. Assumed: idle and context as P100, host as V100, dynamic power by the board's limit.
+// K80: a board of 300 W has two GPUs (BD-07317-001), so one has 150 W. Assumed: idle and context as
+// P100, host as V100, dynamic power by the board's limit.
 PowerModel make_k80() { return of_generation("k80-8", 25, 31, 150); }
 
 struct Preset {
@@ -126,7 +126,7 @@ constexpr std::array kPresets = {
     Preset{{"h100", "8 x H100 SXM: GPU idle and node maximum measured; curve scaled; host assumed"},
            make_h100},
     Preset{{"h200", "8 x H200 SXM: as h100, GPU idle from vendor pages"}, make_h200},
-    Preset{{"k80", "8 x K80 GPUs (4 boards): limit from the data sheet; all else assumed"},
+    Preset{{"k80", "8 x K80 GPUs (4 boards): limit from the data sheet; everything else assumed"},
            make_k80},
     Preset{{"p100", "8 x P100 PCIe: limit and idle from data sheets, caps measured; rest as v100"},
            make_p100},
@@ -157,14 +157,14 @@ std::vector<PowerPresetInfo> power_preset_names() {
 Result<PowerCatalog> make_power_preset(std::string_view name) {
   const Preset* preset = find_preset(name);
   if (preset == nullptr) {
-    return base::usage_error(fmt::format("no power model is named '{}'", name), known_presets());
+    return base::usage_error(fmt::format("unknown power model '{}'", name), known_presets());
   }
   return PowerCatalog{{preset->make()}};
 }
 
 namespace {
 
-/// "v100,p100": each preset is for the GPU models whose names begin as it is called.
+/// "v100,p100": each preset is for the GPU models whose names begin with its own.
 Result<PowerCatalog> presets_by_model(std::string_view list) {
   PowerCatalog catalog;
   while (true) {
@@ -178,8 +178,8 @@ Result<PowerCatalog> presets_by_model(std::string_view list) {
     }
     for (const PowerModel& other : catalog.models) {
       if (other.gpu_model == model.gpu_model) {
-        return base::usage_error(fmt::format("power model {} is given twice", name),
-                                 "name each once");
+        return base::usage_error(fmt::format("power model {} is listed twice", name),
+                                 "list each once");
       }
     }
     catalog.models.push_back(std::move(model));

@@ -1,4 +1,4 @@
-// Power models known by name.
+// Power model presets.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace goban::core::knowledge {
 
-/// A preset as a person sees it in a list; `basis` says what is measured in it and what assumed.
+/// A preset as listed for users; `basis` states what is measured and what is assumed.
 struct PowerPresetInfo {
   std::string_view name;
   std::string_view basis;
@@ -18,11 +18,11 @@ struct PowerPresetInfo {
 /// In alphabetical order: nodes of 8 GPUs.
 [[nodiscard]] std::vector<PowerPresetInfo> power_preset_names();
 
-/// The preset of that name; it is for any GPU model. Errors: Usage, listing the known ones.
+/// The preset of this name, for any GPU model. Errors: Usage, listing the known ones.
 [[nodiscard]] base::Result<PowerCatalog> make_power_preset(std::string_view name);
 
-/// One preset, or several joined by commas, such as "k80,p100,v100": these are for the GPU models
-/// that begin with K80, P100 and V100. Errors: Usage, listing the known ones.
+/// One preset, or several separated by commas: "k80,p100,v100" are for GPU models that begin with
+/// K80, P100 and V100. Errors: Usage, listing the known ones.
 [[nodiscard]] base::Result<PowerCatalog> make_power_presets(std::string_view names);
 
 }  // namespace goban::core::knowledge

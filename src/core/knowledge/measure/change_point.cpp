@@ -9,18 +9,18 @@
 namespace goban::core::knowledge {
 namespace {
 
-/// One CUSUM: its evidence of a measurement is exp(tilt * z - allowance), z clipped to +-kClip.
+/// One CUSUM: the evidence of a measurement is exp(tilt * z - allowance), z clipped to +-kClip.
 struct Detector {
   double tilt;
-  /// ln E[exp(tilt * clip(z))] where z = t_3 scaled so that its median absolute deviation is that
-  /// of a standard normal (factor 0.6745 / 0.7649); by numerical integration. Of a normal z it is
-  /// less (tilt^2 / 2), so that the bound holds a fortiori.
+  /// ln E[exp(tilt * clip(z))] where z = t_3 scaled to the median absolute deviation of a standard
+  /// normal (factor 0.6745 / 0.7649), by numerical integration. For a normal z it is smaller
+  /// (tilt^2 / 2), so the bound holds for it as well.
   double allowance;
 };
 constexpr double kClip = 5;
 constexpr std::array kDetectors{
     Detector{1, 1.168827},  // small steps that last
-    Detector{2, 5.184841},  // large ones, soon
+    Detector{2, 5.184841},  // large steps, early
 };
 constexpr std::array kSigns{1.0, -1.0};
 
@@ -30,8 +30,8 @@ constexpr double kMadToSd = 1.4826;
 
 struct Cusum {
   double sum = 0;
-  size_t since = 0;  ///< the measurement at which it left 0
-  /// True: alarm.
+  size_t since = 0;  ///< the measurement at which the sum left 0
+  /// Adds evidence; true = alarm.
   bool add(double evidence, size_t at, double limit) {
     if (sum <= 0) {
       sum = 0;
@@ -62,7 +62,7 @@ std::vector<Change> find_changes(std::span<const double> log_times, double sigma
   std::vector<Change> changes;
   Cusums cusums;
   const double limit = std::log(options.false_alarm_every * static_cast<double>(cusums.size()));
-  size_t begin = 0;  // of the level watched
+  size_t begin = 0;  // of the current level
   for (size_t i = 1; i < log_times.size(); ++i) {
     if (i == begin) continue;
     const std::vector<double> before(log_times.begin() + static_cast<std::ptrdiff_t>(begin),

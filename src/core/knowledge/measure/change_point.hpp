@@ -1,7 +1,7 @@
-// When did a GPU become slower or faster: change detection over its measurements.
+// Detects changes of a GPU's speed in its measurements.
 // Page's CUSUM (Biometrika 1954) in the form of Lorden (Ann. Math. Statist. 1971): a sum of
-// log-evidence that starts again at 0 and alarms at h has a mean time between false alarms of at
-// least e^h, whenever the evidence e of a measurement has E[e] <= 1 without a change.
+// log-evidence that is bounded below by 0 and raises an alarm at h has a mean time between false
+// alarms of at least e^h, if the evidence e of a measurement has E[e] <= 1 without a change.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,30 @@
 namespace goban::core::knowledge {
 
 struct ChangeOptions {
-  /// Measurements of one GPU and kernel between false alarms, on average, at least.
+  /// Lower bound on the mean number of measurements of one GPU and kernel between false alarms.
   double false_alarm_every = 1000;
 };
 
-/// Scatter of log times between measurements, least: smaller differences are of no interest.
+/// Lower bound of session_sigma(): smaller differences are irrelevant.
 inline constexpr double kChangeSigmaMin = 0.005;
 
-/// sigma of log(time) between measurements of the same GPU, from successive differences of several
-/// series (`log_times`, by GPU), so that changes do not count as scatter. With few differences it
-/// is larger, as little is known then. At least kChangeSigmaMin.
+/// Standard deviation of log(time) between measurements of the same GPU, estimated from successive
+/// differences of several series (`log_times`, by GPU), so that changes hardly affect it. It is
+/// enlarged if there are few differences. At least kChangeSigmaMin.
 [[nodiscard]] double session_sigma(std::span<const std::vector<double>> log_times);
 
 struct Change {
   size_t at = 0;         ///< first measurement of the new level
-  size_t found = 0;      ///< measurement with which the alarm was raised
-  double log_ratio = 0;  ///< new level - old level; above 0 = slower
+  size_t found = 0;      ///< measurement at which the alarm was raised
+  double log_ratio = 0;  ///< new level - old level; positive = slower
 };
 
-/// All changes of one series of log times, in order. After each the watch begins anew with the new
-/// level. A single odd measurement raises no alarm; a step of five sigma or more that lasts is
-/// found with its second measurement once some 8 have been made, one of 2.5 sigma with about its
-/// seventh, of 1.2 sigma or less not at all. The bound of false alarms holds for scatter with tails
-/// up to those of Student's t with 3 degrees of freedom and a known sigma; with one from
-/// session_sigma() it was simulated (change_point_test.cpp).
+/// All changes of one series of log times, in order. Detection restarts at each change. A single
+/// outlier raises no alarm. After about 8 measurements, a lasting step of five sigma or more is
+/// found at its second measurement, one of 2.5 sigma at about its seventh, one of 1.2 sigma or less
+/// never. The bound on false alarms holds for tails up to those of Student's t with 3 degrees of
+/// freedom and a known sigma; for an estimate by session_sigma() it was simulated
+/// (change_point_test.cpp).
 [[nodiscard]] std::vector<Change> find_changes(std::span<const double> log_times, double sigma,
                                                const ChangeOptions& options = {});
 

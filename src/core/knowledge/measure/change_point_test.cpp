@@ -16,7 +16,7 @@ double normal(base::Random& random) {
   return std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * random.uniform());
 }
 
-/// Of a median absolute deviation like that of a standard normal.
+/// Scaled to the median absolute deviation of a standard normal.
 double draw(base::Random& random, Tail tail) {
   const double z = normal(random);
   if (tail == Tail::Normal) return z;
@@ -31,8 +31,7 @@ double draw(base::Random& random, Tail tail) {
 
 constexpr double kSigma = 0.02;
 
-/// False alarms of machines of 8 GPUs that are measured `sessions` times, as a share of all
-/// measurements.
+/// False alarms / measurements, on machines of 8 GPUs that are measured `sessions` times.
 double false_alarm_rate(Tail tail, size_t sessions, size_t machines) {
   base::Random random(7 + static_cast<uint64_t>(tail));
   size_t alarms = 0;
@@ -49,7 +48,7 @@ double false_alarm_rate(Tail tail, size_t sessions, size_t machines) {
 
 TEST(ChangePoint, FalseAlarmsStayBelowTheStatedRate) {
   for (const Tail tail : {Tail::Normal, Tail::Laplace, Tail::StudentT3}) {
-    // 64 is as long as a profile remembers; 5 is a young one, whose sigma is hardly known.
+    // 64 sessions are the maximum of a log; with 5 the estimate of sigma is poor.
     EXPECT_LT(false_alarm_rate(tail, 64, 120), 0.001) << static_cast<int>(tail);
     EXPECT_LT(false_alarm_rate(tail, 5, 1500), 0.001) << static_cast<int>(tail);
   }
@@ -102,7 +101,7 @@ TEST(ChangePoint, ScatterIsThatOfTheWholeMachine) {
   EXPECT_EQ(session_sigma({}), kChangeSigmaMin);
   std::vector<std::vector<double>> quiet(4, std::vector<double>(20, 1.0));
   EXPECT_EQ(session_sigma(quiet), kChangeSigmaMin);
-  quiet[0][10] = 2;  // one odd measurement is no scatter
+  quiet[0][10] = 2;  // one outlier does not affect sigma
   EXPECT_EQ(session_sigma(quiet), kChangeSigmaMin);
 }
 

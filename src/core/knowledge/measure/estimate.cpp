@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::array<std::string_view, kNumKernels> kNames{"compute", "mixed", "memory"};
 
-/// The largest r with P(Binomial(n, 1/2) <= r - 1) <= alpha: the r-th smallest of n values lies
-/// above the median with that probability at most. 0 = none.
+/// The largest r with P(Binomial(n, 1/2) <= r - 1) <= alpha: the r-th smallest of n values is above
+/// the median with at most this probability. 0 = none.
 size_t sure_rank(size_t n, double alpha) {
   double term = std::pow(0.5, static_cast<double>(n));
   double sum = 0;

@@ -1,6 +1,6 @@
-// How long a kernel takes on a GPU, from many short runs: median, and an interval that assumes
-// nothing of how runs scatter. The unit is the block: runs of one short process, which share its
-// luck (clock, placement in memory), so that they count as one observation.
+// Time of a kernel on a GPU from many short runs: median and a distribution-free confidence
+// interval. The observation is the block: the runs of one short process, which share clock and
+// memory placement and are therefore not independent.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace goban::core::knowledge {
 
-/// What is measured. The position is the application class that it stands for: A, B, C.
+/// The measured kernels. The index is the application class that a kernel represents: A, B, C.
 enum class Kernel : uint8_t { Compute, Mixed, Memory };
 inline constexpr std::array kKernels{Kernel::Compute, Kernel::Mixed, Kernel::Memory};
 inline constexpr size_t kNumKernels = kKernels.size();
@@ -21,25 +21,25 @@ inline constexpr size_t kNumKernels = kKernels.size();
 [[nodiscard]] std::string_view kernel_name(Kernel kernel);
 [[nodiscard]] std::optional<Kernel> parse_kernel(std::string_view name);
 
-/// The interval holds the true median in at least this share of measurements.
+/// Confidence level of intervals.
 inline constexpr double kIntervalLevel = 0.95;
 
-/// Of one kernel on one GPU in one measurement.
+/// Result for one kernel on one GPU in one measurement.
 struct TimeEstimate {
   double time_s = 0;  ///< median of the blocks
-  /// Interval of kIntervalLevel; both 0 with fewer than 6 blocks, which allow none.
+  /// Confidence interval of kIntervalLevel; both 0 with fewer than 6 blocks, which are too few.
   double low_s = 0;
   double high_s = 0;
   uint32_t blocks = 0;
   [[nodiscard]] bool has_interval() const { return low_s > 0; }
 };
 
-/// `block_s`: the median run of each block; at least one, above 0. The interval is that of the
-/// order statistics (exact for independent blocks of any continuous distribution).
+/// `block_s`: the median run of each block; at least one, above 0. The interval is based on order
+/// statistics (exact for independent blocks of any continuous distribution).
 [[nodiscard]] TimeEstimate estimate_time(std::span<const double> block_s);
 
-/// A value that the true median falls short of with a probability of at most `alpha`; nothing if
-/// there are too few blocks for so sure a statement (2^-blocks > alpha).
+/// One-sided lower confidence bound of the true median at level 1 - `alpha`; nullopt if there are
+/// too few blocks (2^-blocks > alpha).
 [[nodiscard]] std::optional<double> lower_bound(std::span<const double> block_s, double alpha);
 
 }  // namespace goban::core::knowledge

@@ -8,7 +8,7 @@
 namespace goban::core::knowledge {
 namespace {
 
-/// Times with a long tail of slow ones, whose median is 1.
+/// Times with a long upper tail and median 1.
 double slow_tail(base::Random& random) {
   const double u = 1 - random.uniform();
   return std::pow(0.5 / u, 0.05);

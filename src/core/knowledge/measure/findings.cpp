@@ -12,7 +12,7 @@ namespace {
 /// The valid sessions of each GPU.
 using Valid = std::vector<std::span<const GpuSession>>;
 
-/// The least blocks of a GPU that allow to name it a straggler decide nothing of others.
+/// Scores, stragglers and changes of one kernel, into `out`.
 void score_kernel(const Valid& valid, Kernel kernel, MachineScores& out,
                   const ChangeOptions& options) {
   const auto k = static_cast<size_t>(kernel);

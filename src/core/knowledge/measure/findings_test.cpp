@@ -42,7 +42,7 @@ TEST(Findings, WrongStragglersAreAsRareAsStated) {
   for (int i = 0; i < kMachines; ++i) {
     MeasureBook book;
     for (int gpu = 0; gpu < 8; ++gpu) {
-      // One is slower, but not by so much.
+      // One is slower, but below kStragglerScore.
       add_session(book.of(fmt::format("G{}", gpu)), bench.session(gpu == 3 ? 1.04 : 1, 16));
     }
     const auto scores = scores_of(book, present(book));
@@ -102,7 +102,7 @@ TEST(Findings, AChangedDriverExpires) {
   EXPECT_FALSE(scores.gpus[1].expired);
   EXPECT_EQ(scores.gpus[1].sessions, 1u);
   EXPECT_TRUE(scores.gpus[2].expired);
-  // A return to the old driver does not bring the old scores back.
+  // Returning to the old driver does not restore the old scores.
   add_session(book.of("a"), fresh);
   const auto back = scores_of(book, std::vector<GpuNow>{{"a", {.driver = "550"}}});
   EXPECT_TRUE(back.gpus[0].expired);
@@ -147,9 +147,9 @@ TEST(MeasureBook, ReadsBackAndForgetsTheOldest) {
 
 TEST(MeasureBook, WhatIsWrongIsNamed) {
   const auto error_of = [](const char* json) { return parse_book(json, "f.json").error().text(); };
-  EXPECT_THAT(error_of("{"), HasSubstr("f.json: is no JSON"));
+  EXPECT_THAT(error_of("{"), HasSubstr("f.json: is not a valid JSON document"));
   EXPECT_THAT(error_of("{}"), HasSubstr("version: is missing"));
-  EXPECT_THAT(error_of(R"({"version": 2, "since_unix_s": 0})"), HasSubstr("newer goban"));
+  EXPECT_THAT(error_of(R"({"version": 2, "since_unix_s": 0})"), HasSubstr("newer release"));
   EXPECT_THAT(error_of(R"({"version":1,"since_unix_s":0,"spent_s":0,"gpus":[{"uuid":"a","name":"",
     "sessions":[{"unix_s":1,"driver":"","firmware":"","kernel_version":1,"temperature_c":-1,
     "neighbours":0,"forced":false,"block_s":{"compute":[0]}}]}]})"),

@@ -98,7 +98,7 @@ std::vector<size_t> LearnedScores::look(const MeasureBook& book, std::span<const
       expire(i);
       expired.push_back(i);
     }
-    if (changed) word.spoken_unix_s = 0;  // what was said of it before
+    if (changed) word.spoken_unix_s = 0;  // earlier evidence is void
     if (!measured.gpus[i].expired) take(i, *measured.gpus[i].last, scores_of_gpu(scores, i));
   }
   return expired;

@@ -1,6 +1,6 @@
-// The scores of a machine's GPUs while jobs run, and whose word each is: the profiler's, that of
-// jobs that agree, or that of whoever sent a table. The last word on a GPU counts, until its driver
-// changes or a month has passed: then nothing is known of it, and its score is 1.
+// The scores of a machine's GPUs while jobs run, with their sources: the profiler, agreeing
+// evidence from jobs, or a score table from an operator. The latest source of a GPU applies until
+// its driver changes or kScoreAgeMax_s has passed; then the score expires and is 1.
 #pragma once
 
 #include <cstdint>
@@ -14,33 +14,34 @@
 
 namespace goban::core::knowledge {
 
-/// A score is fresh for so long after its measurement: jobs make it suspect, and move nothing.
+/// Time after its measurement for which a score is fresh: evidence from jobs makes the GPU suspect
+/// but does not change the score.
 inline constexpr int64_t kFreshScore_s = int64_t{24} * 3600;
 
-/// What is known of the score of one GPU, for people.
+/// State of the score of one GPU, for display.
 struct ScoreFacts {
-  bool expired = false;         ///< it was known, and is 1 now until the GPU is measured again
-  bool suspect = false;         ///< jobs disagree with it
-  int64_t measured_unix_s = 0;  ///< its last measurement that still counts; 0 = none
+  bool expired = false;         ///< it is 1 until the GPU is measured again
+  bool suspect = false;         ///< evidence from jobs disagrees with it
+  int64_t measured_unix_s = 0;  ///< its last measurement that has not expired; 0 = none
 };
 
 /// [class][gpu].
 using ScoreTable = std::vector<std::vector<double>>;
 
-/// Deterministic: times are given.
+/// Deterministic: times are arguments.
 class LearnedScores {
  public:
-  /// Whose word the score of a GPU is.
+  /// Source of the score of a GPU.
   struct Word {
     std::string uuid{};
-    GpuCondition condition{};   ///< as of the last look
-    bool looked = false;        ///< there was one
-    int64_t spoken_unix_s = 0;  ///< when jobs or a sender spoke last; 0 = nobody after the profiler
-    int64_t taken_unix_s = 0;   ///< its last measurement that was taken over
+    GpuCondition condition{};   ///< as of the last look()
+    bool looked = false;        ///< look() was called
+    int64_t spoken_unix_s = 0;  ///< jobs or a table changed it after taken_unix_s; 0 = no
+    int64_t taken_unix_s = 0;   ///< date of the last measurement that was applied
     bool expired = false;
     friend bool operator==(const Word&, const Word&) = default;
   };
-  /// A job that was observed: its number, and when it was submitted.
+  /// An observed job: its number and submit time.
   using Seen = std::pair<uint64_t, int64_t>;
   struct Image {
     std::vector<Word> words{};  ///< by GPU
@@ -50,23 +51,23 @@ class LearnedScores {
   };
   static constexpr size_t kSeenMax = 1024;
 
-  /// `counting`: the scores that count now, at least one class.
+  /// `counting`: the scores in effect, at least one class.
   LearnedScores(const std::vector<std::string>& uuids, ScoreTable counting,
                 const LearnOptions& options = {});
-  /// Goes on from an image, if it is of these GPUs and as many classes; else it is ignored.
+  /// Continues from an image; ignored unless it has the same GPUs and number of classes.
   void restore(Image image);
   [[nodiscard]] Image image() const;
 
-  /// The scores that count in the scheduler are these: what differs from `before` is somebody's
-  /// word of now.
+  /// The scores in effect in the scheduler are now `now`; those that differ from `before` were set
+  /// by a score table.
   void counting(const ScoreTable& before, const ScoreTable& now, int64_t now_unix_s);
-  /// Looks at the book under the GPUs' present conditions. Returns the GPUs whose score expired
-  /// with this look.
+  /// Evaluates the measurement log under the GPUs' present conditions. Returns the GPUs whose score
+  /// expired in this call.
   std::vector<size_t> look(const MeasureBook& book, std::span<const GpuNow> gpus,
                            int64_t now_unix_s);
-  /// A run of a job that is over. Returns the GPUs whose score it moved.
+  /// Adds a finished run. Returns the GPUs whose score changed.
   std::vector<size_t> observe(RunEvidence run, int64_t now_unix_s);
-  /// True once for each job; those before the last kSeenMax are forgotten.
+  /// True at the first call for a job; only the last kSeenMax jobs are remembered.
   bool see(Seen job);
 
   [[nodiscard]] const ScoreTable& table() const { return learner_.raw_by_class(); }
@@ -75,10 +76,10 @@ class LearnedScores {
  private:
   [[nodiscard]] std::vector<double> scores_of_gpu(const ScoreTable& table, size_t gpu) const;
   void expire(size_t gpu);
-  /// What counts of the GPU was known under another condition, or too long ago.
+  /// The score of the GPU was determined under another condition, or too long ago.
   [[nodiscard]] bool outlived(size_t gpu, const GpuScores& measured, bool changed,
                               int64_t now_unix_s) const;
-  /// The profiler's word, unless somebody spoke after it.
+  /// Applies a measurement of the profiler, unless a later source exists.
   void take(size_t gpu, const GpuSession& session, const std::vector<double>& measured);
 
   LearnOptions options_;

@@ -19,7 +19,7 @@ constexpr int64_t kUnixMax_s = int64_t{1} << 33;
 constexpr double kLogMax = 1e3;
 constexpr size_t kVotesMax = 1000;
 
-/// Thrown and caught in this file: the first thing that is wrong.
+/// The first problem; thrown and caught in this file.
 struct Wrong {
   std::string what;
 };
@@ -30,7 +30,7 @@ void require(bool good, const char* what) {
 
 template <typename T>
 T whole(const json& value, T low = 0, T high = std::numeric_limits<T>::max()) {
-  require(value.is_number_integer(), "a number is not whole");
+  require(value.is_number_integer(), "a number is not an integer");
   if (value.is_number_unsigned()) {
     const auto out = value.get<uint64_t>();
     require(std::cmp_greater_equal(out, low) && std::cmp_less_equal(out, high),
@@ -88,7 +88,7 @@ json class_json(const std::vector<double>& raw, const std::vector<ScoreLearner::
 }
 
 void read_class(const json& from, size_t num_gpus, ScoreLearner::Image& out) {
-  require(from.is_array() && from.size() == num_gpus, "a class has not every GPU once");
+  require(from.is_array() && from.size() == num_gpus, "a class does not have one entry per GPU");
   std::vector<double>& raw = out.raw.emplace_back();
   auto& places = out.places.emplace_back();
   for (const json& gpu : from) {
@@ -119,17 +119,17 @@ void read_application(const json& from, size_t num_gpus, ScoreLearner::Image& ou
   baseline.used = whole<uint64_t>(from.at("used"));
   for (const json& unit : from.at("log_unit")) {
     const auto gpu = whole<uint32_t>(unit.at(0));
-    require(gpu < num_gpus, "there is no such GPU");
+    require(gpu < num_gpus, "a GPU number is out of range");
     baseline.log_unit[gpu] = logarithm(unit.at(1));
   }
 }
 
 Image read_image(const json& from) {
-  require(whole<int64_t>(from.at("version")) <= kVersion, "it is of a newer goban");
+  require(whole<int64_t>(from.at("version")) <= kVersion, "written by a newer release of goban");
   Image out;
   for (const json& word : from.at("gpus")) out.words.push_back(read_word(word));
   for (const json& each : from.at("classes")) read_class(each, out.words.size(), out.learner);
-  require(!out.learner.raw.empty() && !out.words.empty(), "there is no score in it");
+  require(!out.learner.raw.empty() && !out.words.empty(), "contains no scores");
   for (const json& each : from.at("applications")) {
     read_application(each, out.words.size(), out.learner);
   }
@@ -137,7 +137,7 @@ Image read_image(const json& from) {
   for (const json& each : from.at("seen")) {
     out.seen.emplace_back(whole<uint64_t>(each.at(0)), whole<int64_t>(each.at(1)));
   }
-  require(out.seen.size() <= LearnedScores::kSeenMax, "it holds too many jobs");
+  require(out.seen.size() <= LearnedScores::kSeenMax, "contains too many jobs");
   return out;
 }
 
@@ -163,9 +163,10 @@ std::string to_json(const Image& image) {
 }
 
 base::Result<Image> parse_learned_scores(std::string_view text, const std::string& file) {
-  constexpr const char* kRemedy = "remove the file: what jobs said so far is forgotten then";
+  constexpr const char* kRemedy = "remove the file; the evidence from jobs is then lost";
   const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded()) return base::bad_data({file, 0, 0, {}}, "is no JSON", kRemedy);
+  if (document.is_discarded())
+    return base::bad_data({file, 0, 0, {}}, "is not a valid JSON document", kRemedy);
   try {
     return read_image(document);
   } catch (const Wrong& wrong) {

@@ -1,4 +1,4 @@
-// What LearnedScores remembers between two lives of a daemon, as JSON.
+// The state of LearnedScores as JSON, kept across restarts of the daemon.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace goban::core::knowledge {
 
 [[nodiscard]] std::string to_json(const LearnedScores::Image& image);
-/// Errors: BadData naming `file` and what is wrong; a newer version is refused, unknown fields are
+/// Errors: BadData with `file` and the problem. A newer version is rejected; unknown fields are
 /// ignored.
 [[nodiscard]] base::Result<LearnedScores::Image> parse_learned_scores(std::string_view text,
                                                                       const std::string& file);

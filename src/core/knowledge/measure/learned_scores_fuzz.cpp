@@ -1,5 +1,5 @@
-// Any bytes may claim to be what was learned of scores; what is accepted reads back as written, and
-// can be gone on from.
+// Any bytes as a state of LearnedScores: accepted input survives writing and reading, and can be
+// restored.
 #include <cstdint>
 
 #include "base/check.hpp"

@@ -20,7 +20,7 @@ GpuSession session(int64_t unix_s, const char* driver, double time_s) {
   return out;
 }
 
-/// Three GPUs, of which the book knows the times 1, 1 and 1.5, measured yesterday.
+/// Three GPUs with times 1, 1 and 1.5 in the measurement log, measured yesterday.
 struct Fixture {
   MeasureBook book{};
   std::vector<GpuNow> gpus{
@@ -154,7 +154,7 @@ TEST(LearnedScoresFile, WhatIsWrongIsNamed) {
     return read ? std::string() : read.error().text();
   };
   EXPECT_THAT(problem("{"), HasSubstr("l.json"));
-  EXPECT_THAT(problem(R"({"version":2})"), HasSubstr("newer goban"));
+  EXPECT_THAT(problem(R"({"version":2})"), HasSubstr("newer release"));
   EXPECT_THAT(problem(R"({"version":1})"), HasSubstr("gpus"));
   EXPECT_THAT(
       problem(R"({"version":1,"gpus":[],"classes":[],"applications":[],"runs":0,"seen":[]})"),

@@ -18,12 +18,12 @@ constexpr double kTimeMax_s = 1e6;
 constexpr size_t kBlocksMax = 1000;
 constexpr int64_t kUnixMax_s = int64_t{1} << 33;
 
-/// Reads members of one object; remembers the first problem.
+/// Reads members of one object; keeps the first problem.
 class Fields {
  public:
   Fields(const Json& object, const std::string& file, std::string where)
       : object_(object), file_(file), where_(std::move(where)) {
-    if (!object_.is_object()) complain("", "is no object");
+    if (!object_.is_object()) complain("", "must be an object");
   }
 
   int64_t whole(const char* name, int64_t low, int64_t high) {
@@ -31,35 +31,35 @@ class Fields {
     if (value == nullptr) return low;
     if (!value->is_number_integer() ||
         (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(high))) {
-      return complain(name, fmt::format("is no whole number from {} to {}", low, high)), low;
+      return complain(name, fmt::format("must be an integer from {} to {}", low, high)), low;
     }
     const auto number = value->get<int64_t>();
     if (number >= low && number <= high) return number;
-    return complain(name, fmt::format("is not from {} to {}", low, high)), low;
+    return complain(name, fmt::format("must be an integer from {} to {}", low, high)), low;
   }
   double number(const char* name, double low, double high) {
     const Json* value = member(name);
     if (value == nullptr) return low;
     const double found = value->is_number() ? value->get<double>() : NAN;
     if (found >= low && found <= high) return found;
-    return complain(name, fmt::format("is no number from {} to {}", low, high)), low;
+    return complain(name, fmt::format("must be a number from {} to {}", low, high)), low;
   }
   std::string text(const char* name) {
     const Json* value = member(name);
     if (value == nullptr) return {};
     if (value->is_string()) return value->get<std::string>();
-    return complain(name, "is no text"), std::string{};
+    return complain(name, "must be a string"), std::string{};
   }
   bool flag(const char* name) {
     const Json* value = member(name);
     if (value == nullptr) return false;
     if (value->is_boolean()) return value->get<bool>();
-    return complain(name, "is neither true nor false"), false;
+    return complain(name, "must be true or false"), false;
   }
   const Json* list(const char* name) {
     const Json* value = member(name);
     if (value != nullptr && value->is_array()) return value;
-    if (value != nullptr) complain(name, "is no list");
+    if (value != nullptr) complain(name, "must be an array");
     return nullptr;
   }
   const Json* member(const char* name) {
@@ -72,7 +72,7 @@ class Fields {
   void complain(const std::string& name, std::string what) {
     if (!status_) return;
     status_ = bad_data({file_, 0, 0, where_ + name}, std::move(what),
-                       "delete the file: the next goban profile makes a new one");
+                       "delete the file; the next goban profile creates a new one");
   }
   [[nodiscard]] const Status& status() const { return status_; }
 
@@ -91,12 +91,14 @@ Status read_blocks(const Json& from, const std::string& file, const std::string&
     const Json* list = fields.list(name.c_str());
     if (list == nullptr) break;
     if (list->empty() || list->size() > kBlocksMax) {
-      fields.complain(name, fmt::format("has {} values: 1 to {}", list->size(), kBlocksMax));
+      fields.complain(name,
+                      fmt::format("has {} values; 1 to {} are allowed", list->size(), kBlocksMax));
     }
     for (const Json& value : *list) {
       const double time_s = value.is_number() ? value.get<double>() : NAN;
       if (!(time_s > 0 && time_s <= kTimeMax_s)) {
-        fields.complain(name, fmt::format("holds a value that is no time up to {} s", kTimeMax_s));
+        fields.complain(name,
+                        fmt::format("contains a value that is not a time up to {} s", kTimeMax_s));
         break;
       }
       session.block_s[static_cast<size_t>(kernel)].push_back(time_s);
@@ -128,7 +130,7 @@ Result<GpuBook> read_gpu(const Json& from, const std::string& file, const std::s
   const Json* sessions = fields.list("sessions");
   if (sessions == nullptr) return base::failure(fields.status().error());
   if (sessions->size() > MeasureBook::kSessionsMax) {
-    fields.complain("sessions", fmt::format("are more than {}", MeasureBook::kSessionsMax));
+    fields.complain("sessions", fmt::format("has more than {} entries", MeasureBook::kSessionsMax));
   }
   if (!fields.status()) return base::failure(fields.status().error());
   for (size_t i = 0; i < sessions->size(); ++i) {
@@ -180,14 +182,16 @@ size_t valid_sessions(const GpuBook& gpu, const GpuCondition& now) {
 }
 
 Result<MeasureBook> parse_book(std::string_view json, const std::string& file) {
-  constexpr const char* kRemedy = "delete the file: the next goban profile makes a new one";
+  constexpr const char* kRemedy = "delete the file; the next goban profile creates a new one";
   const Json document = Json::parse(json, nullptr, false);
-  if (document.is_discarded()) return bad_data({file, 0, 0, {}}, "is no JSON", kRemedy);
+  if (document.is_discarded())
+    return bad_data({file, 0, 0, {}}, "is not a valid JSON document", kRemedy);
   Fields fields(document, file, "");
   const int64_t version = fields.whole("version", 1, 1'000'000);
   if (fields.status() && version > MeasureBook::kVersion) {
-    return bad_data({file, 0, 0, "version"}, fmt::format("is {}, from a newer goban", version),
-                    fmt::format("this one reads version {}; update it", MeasureBook::kVersion));
+    return bad_data(
+        {file, 0, 0, "version"}, fmt::format("is {}, written by a newer release of goban", version),
+        fmt::format("this release reads up to version {}; update goban", MeasureBook::kVersion));
   }
   MeasureBook out{.since_unix_s = fields.whole("since_unix_s", 0, kUnixMax_s),
                   .spent_s = fields.number("spent_s", 0, 1e15)};
@@ -198,7 +202,7 @@ Result<MeasureBook> parse_book(std::string_view json, const std::string& file) {
     auto gpu = read_gpu((*gpus)[i], file, fmt::format("gpus[{}].", i));
     if (!gpu) return base::failure(gpu.error());
     if (!seen.insert(gpu->uuid).second) {
-      return bad_data({file, 0, 0, fmt::format("gpus[{}].uuid", i)}, "was there before", kRemedy);
+      return bad_data({file, 0, 0, fmt::format("gpus[{}].uuid", i)}, "is a duplicate", kRemedy);
     }
     out.gpus.push_back(std::move(*gpu));
   }

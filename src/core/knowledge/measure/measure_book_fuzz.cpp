@@ -1,4 +1,4 @@
-// Any bytes may claim to be the book of measurements; what is accepted reads back as written.
+// Any bytes as a measurement log: accepted input survives writing and reading.
 #include "core/knowledge/measure/measure_book.hpp"
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 namespace goban::core::knowledge {
 namespace {
 
-/// 0 = not due; else the higher, the sooner.
+/// 0 = not due; larger = more urgent.
 int urgency(const RefreshGpu& gpu, const RefreshOptions& options) {
   if (!gpu.idle) return 0;
   if (gpu.expired) return 3;

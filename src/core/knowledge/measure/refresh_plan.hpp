@@ -1,5 +1,5 @@
-// Which GPU to measure next, so that scores stay fresh at almost no cost: idle GPUs alone, and
-// never more than a share of all GPU time since the books began.
+// Chooses the GPU to measure next, so that scores stay fresh at little cost: idle GPUs only, and
+// at most a fixed share of all GPU time since accounting began.
 #pragma once
 
 #include <cstdint>
@@ -8,34 +8,34 @@
 
 namespace goban::core::knowledge {
 
-/// Of all GPU time, for measuring again.
+/// Maximum share of GPU time spent on refresh measurements.
 inline constexpr double kRefreshShare = 0.001;
 
-/// What the planner knows of one GPU.
+/// State of one GPU, as input of the plan.
 struct RefreshGpu {
   bool idle = false;
   bool expired = false;  ///< never measured, or under another driver
-  bool suspect = false;  ///< jobs say that its score is wrong
+  bool suspect = false;  ///< evidence from jobs disagrees with its score
   double age_s = 0;      ///< since its last measurement
 };
 
-/// What measuring has cost.
+/// Cost of measurements so far.
 struct RefreshBooks {
-  double gpu_seconds = 0;  ///< GPUs x time since the books began
+  double gpu_seconds = 0;  ///< GPUs x time since accounting began
   double spent_s = 0;      ///< GPU seconds of measurements
 };
 
 struct RefreshOptions {
-  double cost_s = 20;              ///< GPU seconds of measuring one GPU
-  double age_min_s = 24 * 3600.0;  ///< younger scores are left alone, unless expired or suspect
-  /// A suspect GPU is measured again at the earliest after so long: whoever raises suspicions
-  /// cannot spend the budget of all.
+  double cost_s = 20;              ///< GPU seconds per measurement of one GPU
+  double age_min_s = 24 * 3600.0;  ///< newer scores are not refreshed, unless expired or suspect
+  /// Minimum age at which a suspect GPU is measured again, so that false reports cannot use up the
+  /// budget.
   double suspect_age_min_s = 3600;
 };
 
-/// Index of the GPU to measure now; nothing if none is idle and due, or if the budget does not
-/// allow it yet. Expired ones first, then suspects, then the oldest score; the lowest index on a
-/// tie. The share holds at every moment: spent_s + cost_s <= kRefreshShare * gpu_seconds.
+/// Index of the GPU to measure now; nullopt if none is idle and due, or the budget does not allow
+/// it yet. Expired scores first, then suspect GPUs, then the oldest score; the lowest index on a
+/// tie. The bound holds at all times: spent_s + cost_s <= kRefreshShare * gpu_seconds.
 [[nodiscard]] std::optional<size_t> next_to_refresh(std::span<const RefreshGpu> gpus,
                                                     const RefreshBooks& books,
                                                     const RefreshOptions& options = {});

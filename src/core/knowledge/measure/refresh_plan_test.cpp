@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kStep_s = 60;
 
-/// A machine whose GPUs come and go; measures whenever the planner says so.
+/// A machine whose GPUs become busy and idle; measures whenever the plan says so.
 struct Machine {
   std::vector<RefreshGpu> gpus;
   RefreshBooks books{};
@@ -52,7 +52,7 @@ RC_GTEST_PROP(RefreshPlan, OnlyIdleGpusWithinTheBudget, ()) {
 TEST(RefreshPlan, EveryGpuHasItsTurn) {
   base::Random random(1);
   Machine machine(8);
-  // 30 days at 80 % utilisation: 20 s a GPU allow each to be measured every 5.6 hours.
+  // 30 days at 80 % utilisation: at 20 s per GPU, each can be measured every 5.6 hours.
   for (int i = 0; i < 30 * 24 * 60; ++i) machine.step(random, 0.8, 0);
   EXPECT_GE(std::ranges::min(machine.measured), 29);
   EXPECT_LE(std::ranges::max(machine.measured), 31);
@@ -79,7 +79,7 @@ TEST(RefreshPlan, TheUrgentFirst) {
   EXPECT_EQ(next_to_refresh(gpus, rich), 2u);
   gpus[2].idle = false;
   EXPECT_EQ(next_to_refresh(gpus, rich), 1u);
-  gpus[1].age_s = 60;  // suspected again right after it was measured
+  gpus[1].age_s = 60;  // suspect again directly after its measurement
   EXPECT_EQ(next_to_refresh(gpus, rich), 0u);
   gpus[0].age_s = 60;
   EXPECT_FALSE(next_to_refresh(gpus, rich));

@@ -54,7 +54,7 @@ void ScoreLearner::vote(const RunEvidence& run, Baseline& baseline, GpuId gpu, d
   const std::vector<double>& raw = image_.raw[app_class];
   GOBAN_CHECK(gpu.index() < raw.size());
   const double log_step = std::log(step_s);
-  // The GPU itself does not count: it would vouch for its own score.
+  // Exclude the GPU itself: it would confirm its own score.
   std::vector<double> elsewhere;
   for (const auto& [other, log_unit] : baseline.log_unit) {
     if (other != gpu.value) elsewhere.push_back(log_unit);
@@ -75,7 +75,7 @@ void ScoreLearner::vote(const RunEvidence& run, Baseline& baseline, GpuId gpu, d
 
 void ScoreLearner::decide(size_t app_class, GpuId gpu) {
   Place& place = image_.places[app_class][gpu.index()];
-  std::map<uint32_t, std::vector<double>> last;  // by user, the newest first
+  std::map<uint32_t, std::vector<double>> last;  // by user, newest first
   for (auto vote = place.votes.rbegin(); vote != place.votes.rend(); ++vote) {
     std::vector<double>& own = last[vote->user];
     if (own.size() < options_.voice_runs) own.push_back(vote->log_score);

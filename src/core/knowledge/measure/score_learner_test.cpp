@@ -110,13 +110,13 @@ TEST(ScoreLearner, WithoutTheRuleOfUsersHeWould) {
   EXPECT_TRUE(moved);
 }
 
-/// As docs/profile.md states it.
+/// As stated in docs/profile.md.
 constexpr int64_t kFoundWithinRuns = 30;
 
 TEST(ScoreLearner, AStragglerIsFoundAndForgivenWithinTheStatedRuns) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     Site site(seed);
-    site.lie = Lie::TargetsAreFast;  // he speaks for it
+    site.lie = Lie::TargetsAreFast;  // the user reports that it is fast
     for (int job = 0; job < 4000; ++job) site.run_job();
     EXPECT_LT(site.learnt(7), 1.03);
     const auto runs_until = [&](auto&& reached) {
@@ -133,7 +133,7 @@ TEST(ScoreLearner, AStragglerIsFoundAndForgivenWithinTheStatedRuns) {
   }
 }
 
-/// Three applications of a user, known from GPUs 1 to 4.
+/// Three applications of a user, with baselines from GPUs 1 to 4.
 ScoreLearner warmed(uint32_t users) {
   ScoreLearner learner({{1, 1, 1, 1, 1, 1, 1, 1}});
   for (uint32_t user = 0; user < users; ++user) {
@@ -150,7 +150,7 @@ ScoreLearner warmed(uint32_t users) {
 TEST(ScoreLearner, TheAllReduceOfAGangBlamesNobody) {
   ScoreLearner learner = warmed(5);
   const auto before = learner.raw_by_class();
-  // GPU 0 is slow, and all of its gang wait for it.
+  // GPU 0 is slow, and the whole gang waits for it.
   for (uint32_t i = 0; i < 50; ++i) {
     learner.observe({.user = i % 5,
                      .source = TimeSource::Progress,
@@ -160,7 +160,7 @@ TEST(ScoreLearner, TheAllReduceOfAGangBlamesNobody) {
   EXPECT_EQ(learner.raw_by_class(), before);
   EXPECT_THAT(learner.suspects(), IsEmpty());
   EXPECT_EQ(learner.unused(), 50);
-  // By rank, without waits, it is GPU 0 alone.
+  // Per-rank times without waits show only GPU 0 as slow.
   for (uint32_t i = 0; i < 10; ++i) {
     learner.observe({.user = i % 5,
                      .source = TimeSource::RankCompute,

@@ -11,7 +11,7 @@ constexpr int64_t kGiB = int64_t{1} << 30;
 constexpr int64_t kGB = 1'000'000'000;
 
 // Source: NVIDIA's data sheet of each product (total board power, GPU memory). A bare "a100" may be
-// 40 or 80 GB at 250 to 400 W, so nothing is said of it.
+// 40 or 80 GB at 250 to 400 W, so its values are unknown.
 constexpr std::array kSpecs = {
     GpuSpec{"p100sxm216gb", 16 * kGiB, 300},
     GpuSpec{"p100pcie16gb", 16 * kGiB, 250},

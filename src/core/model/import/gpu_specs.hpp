@@ -1,4 +1,4 @@
-// Memory and power limits of GPU models by the names that Slurm and Kubernetes use for them.
+// Memory and power limits of GPU models, by the names that Slurm and Kubernetes use.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 
 namespace goban::core::model {
 
-/// From the maker's data sheet; 0 = it depends on the variant, which the name does not say.
+/// From the vendor's data sheet; 0 = depends on the variant, which the name does not state.
 struct GpuSpec {
-  std::string_view key;  ///< lower case, without "nvidia", "tesla" and everything but a-z, 0-9
+  std::string_view key;  ///< lower case; a-z and 0-9 only, without "nvidia" and "tesla"
   int64_t mem_bytes = 0;
   double power_max_w = 0;
 };
 
-/// "NVIDIA-A100-SXM4-80GB", "Tesla V100-SXM2-16GB", "l4": the entry of that name, or null.
+/// The entry of a name such as "NVIDIA-A100-SXM4-80GB", "Tesla V100-SXM2-16GB" or "l4", or null.
 [[nodiscard]] const GpuSpec* find_gpu_spec(std::string_view name);
 
 }  // namespace goban::core::model

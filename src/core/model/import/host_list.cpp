@@ -13,7 +13,7 @@ using Names = std::vector<std::string>;
 
 tl::unexpected<base::Error> refuse(std::string_view what, const char* why) {
   return base::bad_data({}, fmt::format("\"{}\" {}", what.substr(0, 80), why),
-                        "a host list reads like g[001-004,7],login1");
+                        "a host list has the form g[001-004,7],login1");
 }
 
 /// "001-004,7" -> 001 002 003 004 7.
@@ -32,10 +32,10 @@ Result<Names> expand_ranges(std::string_view ranges) {
       return !text.empty() && text.size() <= kDigitsMax &&
              text.find_first_not_of(kDigits) == text.npos;
     };
-    if (!is_number(low_text) || !is_number(high_text)) return refuse(range, "is no range");
+    if (!is_number(low_text) || !is_number(high_text)) return refuse(range, "is not a valid range");
     const int64_t low = *base::parse_int(low_text);
     const int64_t high = *base::parse_int(high_text);
-    if (high < low || high - low >= kNodesMax) return refuse(range, "is no range");
+    if (high < low || high - low >= kNodesMax) return refuse(range, "is not a valid range");
     for (int64_t i = low; i <= high; ++i) {
       out.push_back(fmt::format("{:0{}}", i, low_text.size()));
     }

@@ -10,7 +10,7 @@
 namespace goban::core::model {
 
 /// All names, in the order of the list. Errors: BadData without a place if brackets do not match, a
-/// range is none, or there are more names than a cluster has nodes.
+/// range is invalid, or there are more than kNodesMax names.
 [[nodiscard]] base::Result<std::vector<std::string>> expand_host_list(std::string_view list);
 
 }  // namespace goban::core::model

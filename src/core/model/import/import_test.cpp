@@ -1,5 +1,4 @@
-// Imports by example. The Slurm texts are our own, written after the manual pages of 22.05
-// to 24.05.
+// Imports by example. The Slurm texts are our own, based on the manual pages of 22.05 to 24.05.
 #include <gmock/gmock.h>
 
 #include "base/test_data.hpp"
@@ -69,10 +68,11 @@ TEST(SlurmGres, EveryDocumentedFormIsRead) {
   EXPECT_EQ(gres("(null)"), T(0, "", 0));
   EXPECT_EQ(gres(""), T(0, "", 0));
   EXPECT_EQ(gres("craynetwork:4"), T(0, "", 0));
-  EXPECT_EQ(gres("gpu:a100"), T(-1,
-                                "\"gpu:a100\" names no number of GPUs (generic resources read like "
-                                "gpu:a100:4(S:0-1))",
-                                -1));
+  EXPECT_EQ(gres("gpu:a100"),
+            T(-1,
+              "\"gpu:a100\" has no valid number of GPUs (generic resources have the form "
+              "gpu:a100:4(S:0-1))",
+              -1));
 }
 
 TEST(SlurmTres, TypedEntriesNameThePlainCount) {
@@ -145,7 +145,8 @@ TEST(SlurmNodes, JsonOf2205HasAStateAndFlags) {
   EXPECT_EQ(site.nodes[1].gpu_model, "v100");
   EXPECT_THAT(site.notes, Contains(HasSubstr("g1 has GPUs of several types")));
   const ImportedCluster built = build(site);
-  EXPECT_THAT(built.notes, Contains(HasSubstr("GPU model v100: memory and watts are not known")));
+  EXPECT_THAT(built.notes,
+              Contains(HasSubstr("GPU model v100: memory and power limit are unknown")));
 }
 
 TEST(SlurmNodes, JsonOf2405HasListsAndWrappedNumbers) {
@@ -166,7 +167,7 @@ TEST(SlurmNodes, SinfoListsNodesByPartition) {
   EXPECT_THAT(node_names(built.cluster), ElementsAre("a01", "a02", "b1"));
   EXPECT_EQ(built.cluster.num_gpus(), 24u);
   EXPECT_EQ(built.cluster.nodes()[0].host.cores, 32);
-  EXPECT_THAT(built.notes, Contains(HasSubstr("sinfo[0].memory runs from 128000 to 129000")));
+  EXPECT_THAT(built.notes, Contains(HasSubstr("sinfo[0].memory ranges from 128000 to 129000")));
   EXPECT_THAT(built.notes, Contains(HasSubstr("partitions (debug, inference)")));
 }
 
@@ -192,21 +193,21 @@ TEST(SlurmNodes, RealOutputOf2205) {
 
 TEST(SlurmNodes, ProblemsNameTheirPlace) {
   EXPECT_EQ(slurm_error("\nNodeName=x CPUTot=1e3 Gres=gpu:1\n"),
-            "f:2: CPUTot: \"1e3\" is no whole number (give the output of scontrol as it is)");
+            "f:2: CPUTot: \"1e3\" must be an integer (pass the output of scontrol unmodified)");
   EXPECT_EQ(slurm_error("NodeName=x\n  Gres=gpu:many\n"),
-            "f:2: Gres: \"gpu:many\" names no number of GPUs (generic resources read like "
+            "f:2: Gres: \"gpu:many\" has no valid number of GPUs (generic resources have the form "
             "gpu:a100:4(S:0-1))");
   EXPECT_EQ(slurm_error("slurm_load_node error\n"),
-            "f:1: \"slurm_load_node\" is not expected here (records begin with NodeName=)");
+            "f:1: \"slurm_load_node\" is unexpected (records begin with NodeName=)");
   EXPECT_THAT(slurm_error("{\"nodes\": [{\"name\": \"a\", \"cpus\": -1}]}"),
-              HasSubstr("f: nodes[0].cpus: is no number"));
+              HasSubstr("f: nodes[0].cpus: must be a number"));
   EXPECT_THAT(slurm_error("{\"nodes\": [{\"name\": \"a\", \"gres\": \"gpu:x\"}]}"),
-              HasSubstr("f: nodes[0].gres: \"gpu:x\" names no number"));
+              HasSubstr("f: nodes[0].gres: \"gpu:x\" has no valid number"));
   EXPECT_THAT(slurm_error("{\n\"nodes\": [\n"), HasSubstr("f:3:1: this is not JSON: "));
-  EXPECT_THAT(slurm_error("{}"), HasSubstr("neither nodes nor sinfo"));
-  EXPECT_THAT(slurm_error(""), HasSubstr("no node is in it"));
+  EXPECT_THAT(slurm_error("{}"), HasSubstr("contains neither a list nodes nor a list sinfo"));
+  EXPECT_THAT(slurm_error(""), HasSubstr("contains no nodes"));
   const auto cpu_only = build_site_cluster(*parse_slurm_nodes("NodeName=x CPUTot=4", "f"), {});
-  EXPECT_THAT(cpu_only.error().text(), HasSubstr("no GPU is left"));
+  EXPECT_THAT(cpu_only.error().text(), HasSubstr("no node has GPUs"));
   const auto twice = build_site_cluster(
       *parse_slurm_nodes("NodeName=x Gres=gpu:1\nNodeName=x Gres=gpu:2", "f"), {});
   EXPECT_THAT(twice.error().text(), HasSubstr("f:2: node x is listed twice"));
@@ -228,7 +229,7 @@ TEST(SlurmTopology, LeafSwitchesAreRacksAndTheirParentsZones) {
   EXPECT_EQ(level(built.cluster, "rack")->num_domains(), 4u);
   EXPECT_EQ(level(built.cluster, "zone")->num_domains(), 3u);
   EXPECT_THAT(built.notes,
-              Contains(HasSubstr("rack of some nodes is not known, they share one: g9")));
+              Contains(HasSubstr("rack of some nodes is unknown; they share one: g9")));
   EXPECT_THAT(built.notes,
               Contains(HasSubstr("1 nodes of topology.conf are not in the node list")));
 }
@@ -245,8 +246,9 @@ TEST(SlurmTopology, OneLayerAndBlocksGiveRacksOnly) {
     EXPECT_EQ(level(built.cluster, "zone"), nullptr);
   }
   SiteNodes site;
-  EXPECT_EQ(add_slurm_topology("SwitchName=a Nodes=g[2-1]\n", "t", site).error().text(),
-            "t:1: Nodes: \"2-1\" is no range (a host list reads like g[001-004,7],login1)");
+  EXPECT_EQ(
+      add_slurm_topology("SwitchName=a Nodes=g[2-1]\n", "t", site).error().text(),
+      "t:1: Nodes: \"2-1\" is not a valid range (a host list has the form g[001-004,7],login1)");
   EXPECT_THAT(add_slurm_topology("SwitchName=a Nodes=g1\nSwitchName=b Nodes=g1\n", "t", site)
                   .error()
                   .text(),
@@ -287,11 +289,12 @@ TEST(KubernetesNodes, QuantitiesAndProblems) {
     const auto site = parse_kubernetes_nodes(text, "f");
     return site ? "fine" : site.error().text();
   };
-  EXPECT_EQ(error(corpus("kubernetes_nodes/bad_quantity.json")),
-            "f: Node.status.allocatable.cpu: \"lots\" is no quantity (such as 64, 500m or 512Gi)");
+  EXPECT_EQ(
+      error(corpus("kubernetes_nodes/bad_quantity.json")),
+      "f: Node.status.allocatable.cpu: \"lots\" is not a quantity (such as 64, 500m or 512Gi)");
   EXPECT_THAT(error(corpus("kubernetes_nodes/pods.json")), HasSubstr("items[0].kind: \"Pod\""));
-  EXPECT_THAT(error("[1, 2"), HasSubstr("f:1:6: this is not JSON: "));
-  EXPECT_THAT(error("{}"), HasSubstr("no node is in it"));
+  EXPECT_THAT(error("[1, 2"), HasSubstr("f:1:6: invalid JSON: "));
+  EXPECT_THAT(error("{}"), HasSubstr("contains no nodes"));
 }
 
 TEST(KubernetesNodes, ARecordedNodeOfARealCluster) {

@@ -19,14 +19,14 @@ struct Suffix {
   std::string_view text;
   double factor;
 };
-// Longest first, so that "Mi" is not taken for "i".
+// Two-letter suffixes first.
 constexpr std::array kSuffixes = {
     Suffix{"Ki", 0x1p10}, Suffix{"Mi", 0x1p20}, Suffix{"Gi", 0x1p30}, Suffix{"Ti", 0x1p40},
     Suffix{"Pi", 0x1p50}, Suffix{"m", 1e-3},    Suffix{"k", 1e3},     Suffix{"M", 1e6},
     Suffix{"G", 1e9},     Suffix{"T", 1e12},    Suffix{"P", 1e15},
 };
 
-/// A quantity of status.allocatable (what pods may use), else of status.capacity; 0 if absent.
+/// A quantity of status.allocatable (available to pods), otherwise of status.capacity; 0 if absent.
 Result<int64_t> resource(const json& node, const char* name, const base::Place& place) {
   const json* status = base::find_member(node, "status");
   if (status == nullptr) return 0;
@@ -84,15 +84,16 @@ base::Status set_labels(const json& labels, const base::Place& place, SiteNode& 
       base::Place at = place;
       at.field += ".metadata.labels.nvidia.com/gpu.memory";
       return base::bad_data(std::move(at),
-                            fmt::format("\"{}\" is no number of MiB", mebibytes.substr(0, 80)),
-                            "GPU feature discovery writes whole MiB");
+                            fmt::format("\"{}\" is not a number of MiB", mebibytes.substr(0, 80)),
+                            "GPU feature discovery writes an integer number of MiB");
     }
     node.gpu_mem_bytes = *value << 20;
   }
   const std::string replicas = base::text_of(labels, "nvidia.com/gpu.replicas");
   if (!replicas.empty() && replicas != "0" && replicas != "1") {
-    site.notes.push_back(fmt::format("{} shares each GPU {} times: its {} GPUs are shares",
-                                     node.name, replicas, node.num_gpus));
+    site.notes.push_back(
+        fmt::format("{} divides each GPU into {} replicas: its {} GPUs are replicas", node.name,
+                    replicas, node.num_gpus));
   }
   return {};
 }
@@ -139,14 +140,14 @@ Result<int64_t> parse_kubernetes_quantity(std::string_view text) {
   const auto value = base::parse_double(number);
   constexpr double kMost = 0x1p60;
   if (!value || !(*value >= 0) || !(*value * factor <= kMost)) {
-    return base::bad_data({}, fmt::format("\"{}\" is no quantity", text.substr(0, 80)),
+    return base::bad_data({}, fmt::format("\"{}\" is not a quantity", text.substr(0, 80)),
                           "such as 64, 500m or 512Gi");
   }
   return static_cast<int64_t>(std::floor(*value * factor));
 }
 
 Result<SiteNodes> parse_kubernetes_nodes(std::string_view text, const std::string& file) {
-  const auto document = base::parse_json(text, file, "give the output as it is");
+  const auto document = base::parse_json(text, file, "pass the command's output unmodified");
   if (!document) return base::failure(document.error());
   SiteNodes site;
   const std::string kind = base::text_of(*document, "kind");
@@ -161,8 +162,8 @@ Result<SiteNodes> parse_kubernetes_nodes(std::string_view text, const std::strin
       if (const std::string item_kind = base::text_of(item, "kind");
           !item_kind.empty() && item_kind != "Node") {
         return base::bad_data({file, 0, 0, fmt::format("items[{}].kind", i)},
-                              fmt::format("\"{}\" is no Node", item_kind.substr(0, 80)),
-                              "give the output of kubectl get nodes -o json");
+                              fmt::format("\"{}\" is not a Node", item_kind.substr(0, 80)),
+                              "pass the output of kubectl get nodes -o json");
       }
       if (auto status = add_node(item, {file, 0, 0, fmt::format("items[{}]", i)}, site); !status) {
         return base::failure(status.error());
@@ -170,8 +171,8 @@ Result<SiteNodes> parse_kubernetes_nodes(std::string_view text, const std::strin
     }
   }
   if (site.nodes.empty()) {
-    return base::bad_data({file, 0, 0, ""}, "no node is in it",
-                          "give the output of kubectl get nodes -o json");
+    return base::bad_data({file, 0, 0, ""}, "contains no nodes",
+                          "pass the output of kubectl get nodes -o json");
   }
   return site;
 }

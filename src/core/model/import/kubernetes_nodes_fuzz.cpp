@@ -1,5 +1,4 @@
-// Any bytes are a list of Kubernetes nodes: refused with a place, or a cluster that its own file
-// format holds.
+// Any bytes are rejected with a place, or give a cluster that can be written as a cluster file.
 #include "core/model/import/kubernetes_nodes.hpp"
 
 #include <cstdint>

@@ -20,7 +20,7 @@ using base::Status;
 constexpr int64_t kNodeGpusMax = 255;
 constexpr const char* kNowhere = "(none)";
 
-/// UTF-8 without control characters, so that a TOML file can hold it.
+/// UTF-8 without control characters, as TOML requires.
 bool printable(std::string_view text) {
   constexpr unsigned char kDelete = 0x7f;
   const bool has_control = std::ranges::any_of(text, [](char c) {
@@ -35,7 +35,7 @@ bool printable(std::string_view text) {
   }
 }
 
-/// A few of the names, and how many there are.
+/// The first few names, and the number of all.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr size_t kShown = 5;
   const size_t shown = std::min(kShown, names.size());
@@ -63,10 +63,10 @@ Result<std::vector<SiteNode>> merged(std::vector<SiteNode> nodes) {
     }
     SiteNode& first = out[found->second];
     if (!first.same_facts(node)) {
-      return base::bad_data(node.place,
-                            fmt::format("node {} is listed twice, with other resources", node.name),
-                            fmt::format("the first entry is at {}:{}; give each node once",
-                                        first.place.file, first.place.line));
+      return base::bad_data(
+          node.place, fmt::format("node {} is listed twice with different resources", node.name),
+          fmt::format("the first entry is at {}:{}; list each node once", first.place.file,
+                      first.place.line));
     }
     first.usable &= node.usable;
     first.partitions.insert(first.partitions.end(), node.partitions.begin(), node.partitions.end());
@@ -84,11 +84,11 @@ void leave_out(std::vector<SiteNode>& nodes, const ImportOptions& options,
   notes.push_back(
       fmt::format("{} not usable now, {}: {}",
                   unusable.size() == 1 ? "1 node is" : fmt::format("{} nodes are", unusable.size()),
-                  options.only_usable ? "left out" : "kept all the same", some_of(unusable)));
+                  options.only_usable ? "excluded" : "but included", some_of(unusable)));
   if (options.only_usable) std::erase_if(nodes, [](const SiteNode& node) { return !node.usable; });
 }
 
-/// A level exists for all nodes or for none; who names no group where others do gets its own.
+/// A level exists for all nodes or for none: if only some nodes name a group, the others share one.
 void complete_groups(std::vector<SiteNode>& nodes, std::string SiteNode::* group, const char* level,
                      std::vector<std::string>& notes) {
   std::vector<std::string> missing;
@@ -99,11 +99,11 @@ void complete_groups(std::vector<SiteNode>& nodes, std::string SiteNode::* group
   for (SiteNode& node : nodes) {
     if ((node.*group).empty()) node.*group = kNowhere;
   }
-  notes.push_back(fmt::format("the {} of some nodes is not known, they share one: {}", level,
-                              some_of(missing)));
+  notes.push_back(
+      fmt::format("the {} of some nodes is unknown; they share one: {}", level, some_of(missing)));
 }
 
-/// Index of the GPU model of a node, added if it is new.
+/// The GPU models of the nodes, in order of appearance.
 class GpuModels {
  public:
   GpuModels(ClusterBuilder& builder, std::vector<std::string>& notes)
@@ -122,12 +122,12 @@ class GpuModels {
       model.power_max_w = spec->power_max_w;
     }
     if (model.mem_bytes == 0 || model.power_max_w == 0) {
-      notes_->push_back(
-          fmt::format("GPU model {}: {} not known from its name; add {} by hand", name,
-                      model.mem_bytes == 0 && model.power_max_w == 0 ? "memory and watts are"
-                      : model.mem_bytes == 0                         ? "memory is"
-                                                                     : "watts are",
-                      model.mem_bytes == 0 ? "memory" : "power_max_w"));
+      notes_->push_back(fmt::format("GPU model {}: {} unknown; add {} by hand", name,
+                                    model.mem_bytes == 0 && model.power_max_w == 0
+                                        ? "memory and power limit are"
+                                    : model.mem_bytes == 0 ? "memory is"
+                                                           : "power limit is",
+                                    model.mem_bytes == 0 ? "memory" : "power_max_w"));
     }
     const uint32_t number = builder_->add_gpu_model(std::move(model));
     numbers_.emplace(name, number);
@@ -157,15 +157,15 @@ ClusterBuilder::Placed placed_from(const SiteNode& node, const ImportOptions& op
   placed.node.num_gpus = static_cast<uint32_t>(node.num_gpus);
   placed.node.host = node.host;
   placed.site = node.site;
-  // Groups of one name in two outer groups are two groups.
+  // Groups of the same name in different outer groups are different groups.
   placed.zone = node.zone.empty() ? "" : node.site + "/" + node.zone;
   placed.rack = node.rack.empty() ? "" : node.site + "/" + node.zone + "/" + node.rack;
   if (!options.socket_islands || node.sockets < 2 || node.num_gpus == 0) return placed;
   if (node.num_gpus % node.sockets == 0) {
     placed.islands = static_cast<uint32_t>(node.sockets);
   } else {
-    notes.push_back(fmt::format("{}: {} GPUs do not divide over {} sockets, no islands", node.name,
-                                node.num_gpus, node.sockets));
+    notes.push_back(fmt::format("{}: {} GPUs cannot be divided evenly among {} sockets; no islands",
+                                node.name, node.num_gpus, node.sockets));
   }
   return placed;
 }
@@ -188,7 +188,7 @@ Status check_site_node(const SiteNode& node) {
   };
   const std::string shown = node.name.substr(0, 80);
   if (node.name.empty() || !printable(node.name)) {
-    return refuse("name", "a node has no name, or one that is no plain UTF-8", "name it");
+    return refuse("name", "the node name is empty or not printable UTF-8", "give the node a name");
   }
   if (node.num_gpus < 0 || node.num_gpus > kNodeGpusMax) {
     return refuse("gpus", fmt::format("node {} has {} GPUs", shown, node.num_gpus),
@@ -196,8 +196,8 @@ Status check_site_node(const SiteNode& node) {
   }
   for (const std::string* text : {&node.gpu_model, &node.rack, &node.zone, &node.site}) {
     if (!printable(*text)) {
-      return refuse("labels", fmt::format("a name at node {} is no plain UTF-8", shown),
-                    "remove them");
+      return refuse("labels", fmt::format("a label of node {} is not printable UTF-8", shown),
+                    "remove the control characters");
     }
   }
   constexpr int32_t kCoresMax = 1'000'000;
@@ -205,8 +205,8 @@ Status check_site_node(const SiteNode& node) {
   if (node.host.cores < 0 || node.host.cores > kCoresMax || node.host.mem_bytes < 0 ||
       node.host.mem_bytes > kBytesMax || node.host.ssd_bytes < 0 ||
       node.host.ssd_bytes > kBytesMax || node.gpu_mem_bytes < 0 || node.gpu_mem_bytes > kBytesMax) {
-    return refuse("resources", fmt::format("node {} has impossible cores or memory", shown),
-                  "up to 1,000,000 cores and 1 EiB");
+    return refuse("resources", fmt::format("node {} has cores, memory or disk out of range", shown),
+                  "at most 1,000,000 cores and 1 EiB");
   }
   return {};
 }
@@ -218,7 +218,7 @@ Result<ImportedCluster> build_site_cluster(SiteNodes site, const ImportOptions& 
   leave_out(*nodes, options, notes);
   if (static_cast<int64_t>(nodes->size()) > kNodesMax) {
     return base::bad_data({}, fmt::format("{} nodes", nodes->size()),
-                          fmt::format("a cluster holds at most {}", kNodesMax));
+                          fmt::format("a cluster has at most {} nodes", kNodesMax));
   }
   complete_groups(*nodes, &SiteNode::site, "site", notes);
   complete_groups(*nodes, &SiteNode::zone, "zone", notes);
@@ -237,9 +237,9 @@ Result<ImportedCluster> build_site_cluster(SiteNodes site, const ImportOptions& 
     builder.add_node(std::move(placed));
   }
   if (models.empty()) {
-    return base::bad_data({}, "no GPU is left on any node",
+    return base::bad_data({}, "no node has GPUs",
                           "Slurm lists GPUs as Gres=gpu:..., Kubernetes as nvidia.com/gpu; "
-                          "nodes that are down count without --only-usable");
+                          "--only-usable excludes nodes that are down");
   }
   auto cluster = builder.build();
   if (!cluster) return base::failure(cluster.error());

@@ -1,5 +1,5 @@
-// The nodes of a site as its own tools list them, on their way to a cluster file. Readers of Slurm
-// and Kubernetes make SiteNodes; everything behind is the same for both.
+// Nodes of a site as its own tools list them, to be converted to a cluster file. The readers for
+// Slurm and Kubernetes produce SiteNodes; all later steps are common.
 #pragma once
 
 #include <string>
@@ -14,23 +14,23 @@ namespace goban::core::model {
 struct SiteNode {
   std::string name;
   int64_t num_gpus = 0;
-  std::string gpu_model;  ///< as the site calls it; may be empty
+  std::string gpu_model;  ///< the site's name for it; may be empty
   int64_t gpu_mem_bytes = 0;
   HostResources host;
-  int64_t sockets = 0;  ///< over which the GPUs are spread; 0 = not known
+  int64_t sockets = 0;  ///< that the GPUs are attached to; 0 = unknown
   std::string rack;
   std::string zone;
   std::string site;
-  std::string state;                    ///< for people, such as "DOWN+DRAIN"
+  std::string state;                    ///< for messages, such as "DOWN+DRAIN"
   bool usable = true;                   ///< not down, drained or cordoned
   std::vector<std::string> partitions;  ///< queues that offer it
-  base::Place place;                    ///< where it stands in the input
+  base::Place place;                    ///< its position in the input
 
-  /// Says the same, wherever it stands and whoever offers it.
+  /// Equal GPUs, host resources, rack, zone and site.
   [[nodiscard]] bool same_facts(const SiteNode& other) const;
 };
 
-/// What readers found: nodes, and what a person should know of how they were read.
+/// Result of a reader: nodes, and notes for the user on how they were read.
 struct SiteNodes {
   std::vector<SiteNode> nodes;
   std::vector<std::string> notes;
@@ -38,8 +38,8 @@ struct SiteNodes {
 
 struct ImportOptions {
   std::string name = "cluster";
-  bool only_usable = false;  ///< leave out nodes that are down or drained
-  /// The GPUs of each socket are an island.
+  bool only_usable = false;  ///< exclude nodes that are down or drained
+  /// Make the GPUs of each socket an island.
   bool socket_islands = false;
 };
 
@@ -48,12 +48,13 @@ struct ImportedCluster {
   std::vector<std::string> notes;
 };
 
-/// Refuses what no cluster file can hold. Errors: BadData naming the node's place and the field.
+/// Rejects values that a cluster file cannot represent. Errors: BadData with the node's place and
+/// the field.
 [[nodiscard]] base::Status check_site_node(const SiteNode& node);
 
-/// Sorts the nodes by site, zone, rack and name (numbers by value), and builds the cluster. A node
-/// listed twice with equal facts counts once. Errors: BadData if two entries of a node differ, or
-/// no GPU is left.
+/// Sorts the nodes by site, zone, rack and name (numbers by value), and builds the cluster.
+/// Identical duplicate entries count once. Errors: BadData if two entries of a node differ, or no
+/// GPU remains.
 [[nodiscard]] base::Result<ImportedCluster> build_site_cluster(SiteNodes site,
                                                                const ImportOptions& options);
 

@@ -13,8 +13,8 @@ namespace {
 using base::Result;
 using nlohmann::json;
 
-/// 5, or {"set": true, "infinite": false, "number": 5} as later versions write it, or "5"; 0 if
-/// there is nothing.
+/// An integer: 5, "5", or {"set": true, "infinite": false, "number": 5} as in later versions; 0 if
+/// absent.
 Result<int64_t> whole(const json& value, const char* key, const base::Place& place) {
   const json* found = base::find_member(value, key);
   if (found != nullptr && found->is_object()) {
@@ -27,13 +27,13 @@ Result<int64_t> whole(const json& value, const char* key, const base::Place& pla
   if (!found->is_number() || !(found->get<double>() >= 0) || !(found->get<double>() <= kMost)) {
     base::Place at = place;
     at.field += fmt::format(".{}", key);
-    return base::bad_data(std::move(at), "is no number from 0 to 1e12",
-                          "give Slurm's JSON as it is");
+    return base::bad_data(std::move(at), "must be a number from 0 to 1e12",
+                          "pass the output of Slurm unmodified");
   }
   return static_cast<int64_t>(found->get<double>());
 }
 
-/// "idle", or ["IDLE", "DRAIN"]; 22.05 has further "state_flags".
+/// "idle", or ["IDLE", "DRAIN"]; 22.05 has "state_flags" in addition.
 void append_state(std::string& out, const json* state) {
   const auto add = [&out](std::string text) {
     std::ranges::transform(text, text.begin(), [](char c) {
@@ -82,7 +82,7 @@ base::Status add_node(const json& entry, const base::Place& place, SiteNodes& si
   return {};
 }
 
-/// The smallest of {"minimum", "maximum"}; notes if they differ.
+/// The smaller of {"minimum", "maximum"}, with a note if they differ.
 Result<int64_t> least(const json& entry, const char* key, const base::Place& place,
                       SiteNodes& site) {
   const json* range = base::find_member(entry, key);
@@ -95,14 +95,14 @@ Result<int64_t> least(const json& entry, const char* key, const base::Place& pla
   if (!high) return high;
   if (*low != *high) {
     site.notes.push_back(
-        fmt::format("{} runs from {} to {} there: the least is taken; scontrol "
-                    "show node says it node by node",
+        fmt::format("{} ranges from {} to {} there: the minimum is used; scontrol "
+                    "show node gives it per node",
                     at.field, *low, *high));
   }
   return *low;
 }
 
-/// An entry of `sinfo --json` from 23.02 on: nodes that are alike in a partition.
+/// An entry of `sinfo --json` from 23.02 on: identical nodes of a partition.
 base::Status add_sinfo(const json& entry, const base::Place& place, SiteNodes& site) {
   SlurmNodeFacts facts;
   if (const json* gres = base::find_member(entry, "gres"))
@@ -141,7 +141,7 @@ base::Status add_sinfo(const json& entry, const base::Place& place, SiteNodes& s
 }  // namespace
 
 Result<SiteNodes> parse_slurm_json(std::string_view text, const std::string& file) {
-  const auto document = base::parse_json(text, file, "give the output as it is");
+  const auto document = base::parse_json(text, file, "pass the command's output unmodified");
   if (!document) return base::failure(document.error());
   SiteNodes site;
   bool known = false;
@@ -158,8 +158,8 @@ Result<SiteNodes> parse_slurm_json(std::string_view text, const std::string& fil
   if (auto status = read("nodes", add_node); !status) return base::failure(status.error());
   if (auto status = read("sinfo", add_sinfo); !status) return base::failure(status.error());
   if (!known) {
-    return base::bad_data({file, 0, 0, ""}, "neither nodes nor sinfo is a list in it",
-                          "give the output of scontrol show node --json or sinfo --json");
+    return base::bad_data({file, 0, 0, ""}, "contains neither a list nodes nor a list sinfo",
+                          "pass the output of scontrol show node --json or sinfo --json");
   }
   return site;
 }

@@ -1,4 +1,4 @@
-// The JSON shapes of Slurm's node lists; used by slurm_nodes.cpp alone.
+// The JSON forms of Slurm's node lists; used by slurm_nodes.cpp only.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace goban::core::model {
 
-/// What any of Slurm's formats says of a node, before it is understood.
+/// Properties of a node as any of Slurm's formats states them, unparsed.
 struct SlurmNodeFacts {
   std::string gres;
   std::string tres;

@@ -38,7 +38,7 @@ std::optional<int64_t> parse_count(std::string_view text) {
   return count;
 }
 
-/// "0-1" or "0,2-3": how many sockets are named; 0 if it is no such list.
+/// Number of sockets in a list such as "0-1" or "0,2-3"; 0 if the text is not such a list.
 int64_t count_sockets(std::string_view list) {
   const auto names = expand_host_list(fmt::format("[{}]", list));
   return names ? static_cast<int64_t>(names->size()) : 0;
@@ -56,8 +56,8 @@ void add_type(SlurmGpus& gpus, std::string_view type, int64_t count) {
 }
 
 tl::unexpected<base::Error> bad_gres(std::string_view entry) {
-  return base::bad_data({}, fmt::format("\"{}\" names no number of GPUs", entry.substr(0, 80)),
-                        "generic resources read like gpu:a100:4(S:0-1)");
+  return base::bad_data({}, fmt::format("\"{}\" has no valid number of GPUs", entry.substr(0, 80)),
+                        "generic resources have the form gpu:a100:4(S:0-1)");
 }
 
 /// FUTURE nodes are placeholders of the configuration.
@@ -136,14 +136,14 @@ Result<SlurmGpus> parse_slurm_tres(std::string_view tres) {
       add_type(typed, name.substr(kTyped.size()), *count);
     }
   }
-  // The plain entry counts all types; the typed ones may be missing.
+  // The plain entry counts all types; typed entries may be missing.
   plain.type = typed.type;
   return plain.count > 0 ? plain : typed;
 }
 
 bool slurm_state_usable(std::string_view state) {
   const auto has = [state](std::string_view word) { return state.find(word) != state.npos; };
-  // POWERED_DOWN and POWERING_DOWN save energy; such nodes wake up for jobs.
+  // POWERED_DOWN and POWERING_DOWN nodes save energy and wake up for jobs.
   const bool asleep = has("POWERED_DOWN") || has("POWERING_DOWN") || has("POWER_DOWN");
   const bool down = !asleep && has("DOWN");
   return !down && !has("DRAIN") && !has("FAIL") && !has("FUTURE") && !has("INVAL") && !has("ERROR");
@@ -162,12 +162,13 @@ base::Status set_slurm_facts(const SlurmNodeFacts& facts, SiteNode& node) {
     error.place.field = "tres";
     return base::failure(std::move(error));
   }
-  // Gres is what the node has; CfgTRES is what is accounted, and stands in where Gres is empty.
+  // Gres lists what the node has; CfgTRES, what is accounted, is used if Gres is empty.
   const SlurmGpus& gpus = gres->count > 0 ? *gres : *tres;
   constexpr int64_t kMost = int64_t{1} << 40;
   for (const int64_t value : {facts.cpus, facts.mem_mib, facts.disk_mib}) {
     if (value < 0 || value > kMost) {
-      return base::bad_data({}, fmt::format("{} cannot be", value), "see cpus, memory and disk");
+      return base::bad_data({}, fmt::format("{} is out of range", value),
+                            "check cpus, memory and disk");
     }
   }
   constexpr int64_t kCoresMost = INT32_MAX;
@@ -201,7 +202,7 @@ base::Result<SiteNodes> parse_slurm_nodes(std::string_view text, const std::stri
   std::erase_if(site->nodes, [](const SiteNode& node) { return is_future(node.state); });
   if (before > site->nodes.size()) {
     site->notes.push_back(
-        fmt::format("{} nodes in state FUTURE are left out: they do not exist yet",
+        fmt::format("{} nodes in state FUTURE are excluded: they do not exist yet",
                     before - site->nodes.size()));
   }
   const auto mixed = std::ranges::find_if(site->nodes, [](const SiteNode& node) {
@@ -209,12 +210,12 @@ base::Result<SiteNodes> parse_slurm_nodes(std::string_view text, const std::stri
   });
   if (mixed != site->nodes.end()) {
     site->notes.push_back(
-        fmt::format("{} has GPUs of several types: a cluster file knows one a node, named {}",
+        fmt::format("{} has GPUs of several types: a cluster file has one per node, named {}",
                     mixed->name, mixed->gpu_model));
   }
   if (site->nodes.empty()) {
-    return base::bad_data({file, 0, 0, ""}, "no node is in it",
-                          "give the output of scontrol show node, with or without --json, or of "
+    return base::bad_data({file, 0, 0, ""}, "contains no nodes",
+                          "pass the output of scontrol show node, with or without --json, or of "
                           "sinfo --json");
   }
   return site;

@@ -1,5 +1,5 @@
-// Any bytes are a node list or a topology of Slurm: refused with a place, or a cluster that its own
-// file format holds.
+// As a node list or a topology of Slurm, any bytes are rejected with a place, or give a cluster
+// that can be written as a cluster file.
 #include "core/model/import/slurm_nodes.hpp"
 
 #include <cstdint>

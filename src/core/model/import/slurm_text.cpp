@@ -46,8 +46,8 @@ base::Result<int64_t> SlurmRecord::whole(std::string_view key) const {
   constexpr int64_t kMost = int64_t{1} << 40;
   if (!number || *number < 0 || *number > kMost) {
     return base::bad_data({place.file, field->line, 0, field->key},
-                          fmt::format("\"{}\" is no whole number", field->value.substr(0, 80)),
-                          "give the output of scontrol as it is");
+                          fmt::format("\"{}\" must be an integer", field->value.substr(0, 80)),
+                          "pass the output of scontrol unmodified");
   }
   return *number;
 }
@@ -78,7 +78,7 @@ base::Result<std::vector<SlurmRecord>> parse_slurm_records(
       if (starts) records.push_back({.fields = {}, .place = {file, line, 0, ""}});
       if (records.empty()) {
         return base::bad_data({file, line, 0, ""},
-                              fmt::format("\"{}\" is not expected here", word.substr(0, 80)),
+                              fmt::format("\"{}\" is unexpected", word.substr(0, 80)),
                               fmt::format("records begin with {}=", first_keys.front()));
       }
       std::vector<SlurmRecord::Field>& fields = records.back().fields;

@@ -39,7 +39,7 @@ Result<std::vector<Switch>> read_switches(std::string_view text, const std::stri
     auto children = names_of(record, "Switches");
     if (!children) return base::failure(children.error());
     each.children = std::move(*children);
-    // Outer switches repeat the nodes of the inner ones in `scontrol show topology`.
+    // In `scontrol show topology`, outer switches repeat the nodes of the inner ones.
     if (each.children.empty()) each.nodes = std::move(*nodes);
   }
   return switches;
@@ -61,7 +61,7 @@ base::Status add_slurm_topology(std::string_view text, const std::string& file, 
         return base::bad_data(
             {file, 0, 0, "Nodes"},
             fmt::format("node {} is below two switches: {} and {}", node, rack_of[node], each.name),
-            "a tree is needed to tell racks");
+            "each node must be below one leaf switch");
       }
     }
   }

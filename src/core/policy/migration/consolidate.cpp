@@ -1,4 +1,4 @@
-// Consolidation: what an emptied node saves while it sleeps against what the moves cost, in joules.
+// Consolidation: moves jobs if the node they leave saves more energy asleep than the moves cost.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -40,7 +40,7 @@ class Consolidate final : public Migration {
       const double there = view.alone_slowdown(job, move.to);
       const Slowdown beside = worst_beside(view, job);
       const bool keepable = slack_s(view, {.job = &job, .alone_slowdown = here}).has_value();
-      // What is lost where it is, a move cannot break.
+      // A service target that is missed without the move does not forbid it.
       const PromiseRules rules{.upper = true, .lost_bind = keepable, .unknown_bind = false};
       const Prospect moved{
           .job = &job, .alone_slowdown = there, .beside = beside, .extra_s = move_cost_s_};
@@ -59,18 +59,18 @@ class Consolidate final : public Migration {
     return power_model(view, view.tenants().cluster().node(node).gpu_model);
   }
 
-  /// By neighbours and power limits, whatever its sets may shrink to.
+  /// Slowdown by neighbours and power limits, worst over the subsets of its sets.
   static Slowdown worst_beside(const SharingView& view, const JobState& job) {
     return slower({1, 1}, slowdown_elsewhere(view, job.job, {}, true));
   }
 
-  /// If nobody knows, as long as it ran so far.
+  /// Remaining run time; if unknown, the time the job has run so far.
   static double time_left_s(const SharingView& view, const JobState& job, double slowdown) {
     const double work_s = view.work_left_s(job);
     return work_s < 0 ? base::to_seconds(job.attained_ns(view.now())) : work_s * slowdown;
   }
 
-  /// Its part of what its GPUs draw, their parts of the host included.
+  /// The job's part of the power of its GPUs, including their parts of the host's.
   static double power_w(const SharingView& view, const JobState& job,
                         const knowledge::PowerModel& model) {
     const Tenants& tenants = view.tenants();
@@ -84,7 +84,8 @@ class Consolidate final : public Migration {
     return sum_w;
   }
 
-  /// Of a node that is idle for `span_s` and then needed: it idles until it sleeps, and is woken.
+  /// Energy saved by a node that is unused for `span_s`: it idles for the break-even time, sleeps,
+  /// and is woken.
   static double saved_j(const knowledge::PowerModel& model, uint32_t num_gpus, double span_s) {
     const double idle_w = model.node_idle_w(num_gpus);
     const double asleep_s = span_s - knowledge::break_even_s(model.sleep, idle_w);
@@ -103,8 +104,8 @@ class Consolidate final : public Migration {
 base::Status check_nodes_sleep(const Composition& c) {
   if (c.rests_nodes()) return {};
   return base::usage_error(
-      fmt::format("policy '{}' empties nodes so that they can sleep, but none may", c.name),
-      "add sleep, or leave out consolidate");
+      fmt::format("policy '{}' has consolidate, but its nodes never sleep", c.name),
+      "add sleep or remove consolidate");
 }
 
 }  // namespace
@@ -112,7 +113,7 @@ base::Status check_nodes_sleep(const Composition& c) {
 extern const Part kConsolidate = {
     .kind = PartKind::Migration,
     .name = "consolidate",
-    .description = "jobs leave little used nodes, so that these can sleep",
+    .description = "move jobs off little-used nodes so that they can sleep",
     .install =
         [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
           set.migration = std::make_unique<Consolidate>(options);

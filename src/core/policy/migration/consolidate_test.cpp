@@ -6,8 +6,9 @@
 namespace goban::core::policy {
 namespace {
 
-/// Nodes of two GPUs: 120 W idle, 20 W asleep, 10 s and 1.2 kJ for each way, so a sleep pays from
-/// 20 s on. A GPU with app 0 or 1 draws 200 W, with both 300 W, 50 W of the host in it.
+/// Nodes of two GPUs: 120 W idle, 20 W asleep, 10 s and 1.2 kJ per transition, so that sleeping
+/// pays from 20 s on. A GPU with app 0 or 1 draws 200 W, with both 300 W, including 50 W of the
+/// host.
 TestSite site() {
   knowledge::PowerModel power;
   power.num_gpus = 2;
@@ -36,8 +37,8 @@ class Consolidate : public testing::Test {
 };
 
 TEST_F(Consolidate, WhatTheNodeSavesAgainstOneRestart) {
-  // A restart of 60 s at 200 W costs 12 kJ. Of 160 s the node rests 140, of which 20 s and 2.4 kJ
-  // are transitions: 16.8 kJ - 2.4 kJ - 2.4 kJ are saved.
+  // A restart of 60 s at 200 W costs 12 kJ. The node sleeps for 140 of 160 s, of which 20 s and 2.4
+  // kJ are transitions: 16.8 kJ - 2.4 kJ - 2.4 kJ are saved.
   const JobId job = view.run({.work_s = 161}, {0});
   EXPECT_TRUE(pays({job}));
   view.set_work_left(job, 159);
@@ -72,7 +73,7 @@ TEST_F(Consolidate, WhoseWorkNobodyKnowsRunsAsLongAgain) {
 
 TEST_F(Consolidate, SlowerGpusCostTimeAndJoules) {
   const JobId job = view.run({.work_s = 1000}, {0});
-  // 96 kJ are saved; 60 s and 1000 s x 0.42 at 200 W are as many.
+  // 96 kJ are saved; 60 s and 1000 s x 0.42 at 200 W cost the same.
   view.set_slowdown_elsewhere(job, 1.41);
   EXPECT_TRUE(pays({job}));
   view.set_slowdown_elsewhere(job, 1.43);
@@ -82,7 +83,7 @@ TEST_F(Consolidate, SlowerGpusCostTimeAndJoules) {
 TEST_F(Consolidate, PromisesStandTheRestart) {
   const JobId job = view.run({.work_s = 1000, .deadline_s = 1060}, {0});
   EXPECT_TRUE(pays({job}));
-  view.pass(1);  // its work did not go on: no more slack
+  view.pass(1);  // no progress: no slack is left
   EXPECT_FALSE(pays({job}));
   view.pass(60);
   EXPECT_TRUE(pays({job})) << "it is lost where it is";
@@ -97,7 +98,7 @@ TEST_F(Consolidate, PromisesAreNotLostByTheMove) {
 TEST_F(Consolidate, NeighboursMoveTogether) {
   const JobId one = view.run({.app = 0, .work_s = 175}, {0});
   const JobId other = view.run({.app = 1, .work_s = 100}, {0});
-  // At a slowdown of 1.25, 220 s are 176 s of work: 18 kJ saved, as many as 60 s at 300 W.
+  // At a slowdown of 1.25, 220 s are 176 s of work: 18 kJ saved, the same as 60 s at 300 W.
   EXPECT_FALSE(pays({one, other}));
   view.set_work_left(one, 177);
   EXPECT_TRUE(pays({one, other}));

@@ -1,4 +1,4 @@
-// How often nodes are looked for that running jobs could leave.
+// Options of migration.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@ namespace goban::core::policy {
 
 struct MigrationOptions {
   double move_interval_s = 600;
-  double move_horizon_s = 3600;  ///< an emptied node counts as empty for so long at most
+  double move_horizon_s = 3600;  ///< longest time for which an emptied node is assumed unused
 };
 
 inline constexpr auto kMigrationOptions = std::to_array<Setting<MigrationOptions>>({
-    {"move_interval_s", "so often nodes are looked for that jobs could leave",
+    {"move_interval_s", "interval between searches for nodes to empty, in seconds",
      &MigrationOptions::move_interval_s, 1, kSettingSecondsMax},
-    {"move_horizon_s", "a node that jobs left counts as unused for so long at most",
+    {"move_horizon_s", "longest time an emptied node is assumed unused, in seconds",
      &MigrationOptions::move_horizon_s, 0, kSettingSecondsMax},
 });
 

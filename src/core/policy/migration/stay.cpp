@@ -1,4 +1,4 @@
-// Stay: jobs stay where they start.
+// Stay: running jobs are never moved.
 #include "core/policy/migration/migration.hpp"
 #include "core/policy/part.hpp"
 
@@ -6,7 +6,7 @@ namespace goban::core::policy {
 
 extern const Part kStay = {.kind = PartKind::Migration,
                            .name = "stay",
-                           .description = "jobs stay where they start",
+                           .description = "running jobs are never moved",
                            .install = put<&PolicySet::migration, Migration>};
 
 }  // namespace goban::core::policy

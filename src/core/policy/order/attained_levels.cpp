@@ -1,7 +1,7 @@
-// Levels of attained service: who held little GPU time so far goes first, as in LAS, but compared
-// in levels that double, so that a job gives way only a few times in its life (the discretised
-// 2D-LAS of Tiresias, NSDI'19). First come, first served within a level. Jobs of a priority above
-// zero go before all others, the highest first.
+// Levels of attained service: jobs with less GPU time first, as in LAS, but compared by levels of
+// doubling size, so that a job is preempted only a few times (the discretised 2D-LAS of Tiresias,
+// NSDI'19). FIFO within a level. Jobs with priority above zero precede all others, the highest
+// first.
 #include <algorithm>
 #include <bit>
 
@@ -11,9 +11,9 @@
 namespace goban::core::policy {
 namespace {
 
-/// GPU time in which a job is in the first level; each other level ends at twice the one before.
+/// GPU time at which the first level ends; each further level ends at twice the previous one.
 constexpr TimeNs kFirstLevel_gpu_ns = 3600 * base::kSecond;
-/// A job that waited so long is promoted: the selection skip would let large ones starve.
+/// Waiting time after which a job is promoted: with the selection skip, large jobs could starve.
 constexpr double kLevelsStarvation_s = 24.0 * 3600;
 
 class AttainedLevels final : public QueueOrder {
@@ -37,7 +37,7 @@ class AttainedLevels final : public QueueOrder {
 extern const Part kLasLevels = {
     .kind = PartKind::Order,
     .name = "las-levels",
-    .description = "LAS by GPU time in levels that double: few preemptions",
+    .description = "LAS by GPU time in levels of doubling size: few preemptions",
     .install =
         [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
           set.order = std::make_unique<AttainedLevels>();

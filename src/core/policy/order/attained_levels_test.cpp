@@ -18,7 +18,7 @@ OrderKey key(const model::JobState& state, double now_s = 0) {
 }
 
 TEST(AttainedLevels, GpuTimeInLevelsThatDouble) {
-  EXPECT_LT(key(job(0, 1, 0)), key(job(1, 1, 3599)));     // one level: who came first
+  EXPECT_LT(key(job(0, 1, 0)), key(job(1, 1, 3599)));     // same level: by arrival
   EXPECT_LT(key(job(1, 1, 3599)), key(job(0, 1, 3600)));  // the second level
   EXPECT_LT(key(job(0, 1, 3600)), key(job(1, 1, 7199)));
   EXPECT_LT(key(job(1, 1, 7199)), key(job(0, 1, 7200)));
@@ -42,7 +42,7 @@ TEST(AttainedLevels, PriorityThenPromotedThenOthers) {
   model::JobState starved = job(1, 8, 1e6);
   starved.promoted = true;
   model::JobState low = job(4, 1, 0);
-  low.request.priority = -5;  // says nothing
+  low.request.priority = -5;  // no effect
   EXPECT_LT(key(urgent), key(high));
   EXPECT_LT(key(high), key(starved));
   EXPECT_LT(key(starved), key(job(0, 1, 0)));

@@ -1,5 +1,4 @@
-// Fair-share: jobs of those who were served least for their shares go first (fair_tree.hpp), then
-// by arrival.
+// Fair-share: by the fair-share factor of the user (fair_tree.hpp), then by arrival.
 #include "core/policy/order/queue_order.hpp"
 #include "core/policy/part.hpp"
 
@@ -26,7 +25,7 @@ class FairShare final : public QueueOrder {
 extern const Part kFairShare = {
     .kind = PartKind::Order,
     .name = "fair-share",
-    .description = "who was served least for its shares first (Fair Tree)",
+    .description = "least usage for its shares first (Fair Tree)",
     .install = [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
       set.order = std::make_unique<FairShare>(*set.rules);
     }};

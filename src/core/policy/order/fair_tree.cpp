@@ -23,7 +23,7 @@ class Ranking {
   }
 
  private:
-  /// Shares over usage, both as parts of what the siblings have.
+  /// Shares / usage, both relative to the sum over the siblings.
   void weigh(const std::vector<uint32_t>& siblings) {
     double shares = 0;
     double usage = 0;
@@ -39,7 +39,7 @@ class Ranking {
 
   [[nodiscard]] bool is_user(uint32_t i) const { return nodes_[i].association != FairNode::kNone; }
 
-  /// Ranks the users below these nodes, best first; at a tie users come before accounts.
+  /// Ranks the users below these nodes, best first; on a tie users precede accounts.
   void rank(std::vector<uint32_t> nodes) {
     std::ranges::sort(nodes, [this](uint32_t a, uint32_t b) {
       if (level_[a] != level_[b]) return level_[a] > level_[b];

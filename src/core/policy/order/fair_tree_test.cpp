@@ -20,8 +20,8 @@ FairNode user(uint32_t parent, uint32_t association, double shares, double usage
 }
 
 TEST(FairTree, AnOwedAccountComesBeforeEveryUserOfOneThatIsNot) {
-  // Account 1 has 3 of 4 shares and half the usage, account 2 the rest. Its user 2, who did not run
-  // at all, still comes behind the heaviest user of account 1.
+  // Account 1 has 3 of 4 shares and half the usage, account 2 the remainder. User 2 of account 2
+  // has no usage, but is still ranked after the heaviest user of account 1.
   const std::vector<FairNode> nodes = {
       root(),           account(0, 3, 50), account(0, 1, 50), user(1, 0, 1, 40), user(1, 1, 1, 10),
       user(2, 2, 1, 0), user(2, 3, 1, 50)};

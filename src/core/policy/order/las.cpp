@@ -1,5 +1,5 @@
-// Least attained service: who held resources for the shortest time (wall time, not multiplied by
-// GPUs; PAL spec 7) goes first.
+// Least attained service: the job that has held resources for the shortest time first (wall time,
+// not multiplied by GPUs; PAL: queue order, docs/papers.md).
 #include "core/policy/order/queue_order.hpp"
 #include "core/policy/part.hpp"
 
@@ -23,8 +23,8 @@ class LeastAttainedService final : public QueueOrder {
 
 }  // namespace
 
-// Attained service is compared in whole intervals of the run: exactly, two jobs would take turns at
-// every event.
+// Attained service is compared in multiples of the interval of the run: with an exact comparison,
+// two jobs would alternate at every event.
 extern const Part kLas = {
     .kind = PartKind::Order,
     .name = "las",

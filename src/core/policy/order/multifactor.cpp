@@ -1,5 +1,5 @@
-// Multifactor priority after Slurm's plug-in of that name: the weighted sum of age, fair-share,
-// quality of service, partition and size, each from 0 to 1. Equal priorities go by arrival.
+// Multifactor priority, as in Slurm's plug-in: the weighted sum of age, fair-share, quality of
+// service, partition and size, each from 0 to 1. Equal priorities are ordered by arrival.
 #include <algorithm>
 #include <cmath>
 
@@ -40,11 +40,11 @@ class Multifactor final : public QueueOrder {
 
 }  // namespace
 
-// The rules are the set's own and outlive the order.
+// The set owns the rules; they outlive the order.
 extern const Part kMultifactor = {
     .kind = PartKind::Order,
     .name = "multifactor",
-    .description = "weighted age, fair-share, qos, partition and size, as Slurm's",
+    .description = "Slurm's weighted sum of age, fair-share, qos, partition and size",
     .install = [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*options*/) {
       set.order = std::make_unique<Multifactor>(*set.rules);
     }};

@@ -1,4 +1,4 @@
-// Priority: the largest priority first, then by arrival.
+// Priority: largest priority first, then by arrival.
 #include "core/policy/order/queue_order.hpp"
 #include "core/policy/part.hpp"
 

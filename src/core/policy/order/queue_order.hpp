@@ -1,4 +1,4 @@
-// QueueOrder: who goes first. Each policy maps a job to a sort key; smaller keys go first.
+// QueueOrder: the order of waiting jobs. Each policy maps a job to a sort key; smaller keys first.
 #pragma once
 
 #include <compare>
@@ -12,7 +12,7 @@ namespace goban::core::policy {
 
 using base::TimeNs;
 
-/// Sort key of a job. `arrival` makes the order total: ties go to who came first.
+/// Sort key of a job. `arrival` makes the order total.
 struct OrderKey {
   int32_t tier = 0;
   uint32_t arrival = 0;
@@ -26,15 +26,15 @@ struct OrderKey {
   }
 };
 
-/// PAL's artifact promotes a job that waited so long.
+/// Waiting time after which PAL's artifact promotes a job.
 inline constexpr double kStarvation_s = 1000.0 * 3600;
-/// Tier of a job that starved and was promoted, and of every other (PAL spec 7).
+/// Tiers of promoted jobs and of all others (PAL: queue order, docs/papers.md).
 inline constexpr int32_t kPromotedTier = 1;
 inline constexpr int32_t kNormalTier = 999;
 
-/// What an order may read beside the job; brought up to date whenever the queue is sorted anew.
+/// Input of an order in addition to the job; updated whenever the whole queue is sorted again.
 struct OrderView {
-  /// By JobState::association: 1 = served least for its shares, towards 0 = most.
+  /// Fair-share factor by JobState::association: 1 = least usage for its shares, near 0 = most.
   std::span<const double> fair_share;
   uint32_t cluster_gpus = 0;
 
@@ -47,14 +47,14 @@ struct OrderView {
 class QueueOrder {
  public:
   virtual ~QueueOrder() = default;
-  /// The key of a waiting job is asked for when it starts to wait, and again whenever the queue is
-  /// sorted anew; in between it stays.
+  /// The key of a waiting job is computed when it starts to wait and when the whole queue is sorted
+  /// again; it is constant in between.
   [[nodiscard]] virtual OrderKey key(const model::JobState& job, const OrderView& view,
                                      TimeNs now) const = 0;
-  /// Keys of running jobs change with time, so the order has to be looked at again and again.
+  /// Keys of running jobs change with time, so the order is evaluated periodically.
   [[nodiscard]] virtual bool drifts() const { return false; }
-  /// Keys of waiting jobs change with time: the queue is sorted anew at multiples of this; 0 =
-  /// never.
+  /// Keys of waiting jobs change with time: the queue is sorted again at multiples of this
+  /// interval; 0 = never.
   [[nodiscard]] virtual TimeNs resort_ns() const { return 0; }
   /// Reads OrderView::fair_share.
   [[nodiscard]] virtual bool uses_fair_share() const { return false; }

@@ -1,5 +1,5 @@
-// Shortest remaining time first: true work minus attained wall time, may go negative (PAL spec 7).
-// Knows the true work of every job: simulation only.
+// Shortest remaining time first: true work minus attained wall time, which may be negative (PAL:
+// queue order, docs/papers.md). Requires the true work of every job: simulation only.
 #include "base/check.hpp"
 #include "core/policy/knowledge.hpp"
 #include "core/policy/order/queue_order.hpp"
@@ -11,7 +11,7 @@ namespace {
 class ShortestRemaining final : public QueueOrder {
  public:
   explicit ShortestRemaining(const model::WorkOracle* oracle) : oracle_(oracle) {
-    GOBAN_CHECK(oracle_ != nullptr, "srtf needs an oracle");
+    GOBAN_CHECK(oracle_ != nullptr, "srtf requires an oracle");
   }
 
   OrderKey key(const model::JobState& job, const OrderView&, TimeNs now) const override {
@@ -29,7 +29,7 @@ class ShortestRemaining final : public QueueOrder {
 extern const Part kSrtf = {
     .kind = PartKind::Order,
     .name = "srtf",
-    .description = "shortest remaining time first; knows true durations: simulation only",
+    .description = "shortest remaining time first; needs true durations: simulation only",
     .install =
         [](PolicySet& set, const RunContext& run, const PolicyOptions& /*options*/) {
           set.order = std::make_unique<ShortestRemaining>(run.oracle);

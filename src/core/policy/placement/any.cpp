@@ -1,4 +1,4 @@
-// Any: the lowest free GPU ids, node borders ignored (a cluster of interchangeable GPUs).
+// Any: the lowest free GPU ids, regardless of nodes (a cluster of interchangeable GPUs).
 #include "core/policy/part.hpp"
 #include "core/policy/placement/placement.hpp"
 
@@ -35,7 +35,7 @@ class Any final : public Placement {
 
 extern const Part kAny = {.kind = PartKind::Placement,
                           .name = "any",
-                          .description = "lowest free GPU ids, node borders ignored",
+                          .description = "lowest free GPU ids, regardless of nodes",
                           .install = put<&PolicySet::placement, Any>};
 
 }  // namespace goban::core::policy

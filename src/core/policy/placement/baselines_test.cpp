@@ -49,7 +49,7 @@ TEST(Consolidated, LargeJobsTakeWholeNodesAndBestFitTheRest) {
   EXPECT_THAT(c.place(*test_part("consolidated").placement, 11),
               ElementsAre(0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14));
   c.take(8);
-  c.take(9);  // free: 4, 2, 2, 4: two whole nodes, but none for the other three
+  c.take(9);  // free: 4, 2, 2, 4: two entire nodes, but none for the other three
   EXPECT_THAT(c.place(*test_part("consolidated").placement, 11), IsEmpty());
 }
 

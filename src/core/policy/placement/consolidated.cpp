@@ -1,5 +1,5 @@
-// Consolidated: never more nodes than needed. A job of at most a node's size waits for one node;
-// a larger one takes wholly free nodes and best-fits the remainder (strict site policies).
+// Consolidated: the minimum number of nodes. A job of at most a node's size waits for one node; a
+// larger one takes entirely free nodes and best fit for the remainder (strict site policies).
 #include "core/policy/part.hpp"
 #include "core/policy/placement/placement.hpp"
 
@@ -9,8 +9,8 @@ namespace {
 using model::CountBuckets;
 using model::DomainSet;
 
-/// Lowest node with the fewest free GPUs >= least, where the wholly free nodes below `taken_below`
-/// are taken already.
+/// Lowest node with the fewest free GPUs >= least; entirely free nodes below `taken_below` are
+/// already taken.
 uint32_t tightest_beside(const CountBuckets& nodes, uint32_t least, uint32_t taken_below) {
   for (uint32_t count = least; count <= nodes.count_max(); ++count) {
     const uint32_t from = count == nodes.count_max() ? taken_below : 0;
@@ -57,7 +57,7 @@ class Consolidated final : public Placement {
 
 extern const Part kConsolidated = {.kind = PartKind::Placement,
                                    .name = "consolidated",
-                                   .description = "never more nodes than needed; waits for them",
+                                   .description = "minimum number of nodes; waits for them",
                                    .install = put<&PolicySet::placement, Consolidated>,
                                    .fungible = false};
 

@@ -1,4 +1,4 @@
-// Packed: as few nodes as possible, best fit first (PAL spec 6, the artifact's default).
+// Packed: as few nodes as possible, best fit first (PAL: baselines, docs/papers.md).
 #include "core/policy/part.hpp"
 #include "core/policy/placement/placement.hpp"
 
@@ -10,7 +10,8 @@ using model::DomainSet;
 
 class Packed final : public Placement {
  public:
-  /// Tightest node that holds the job; else fullest nodes one after the other.
+  /// The node with the fewest free GPUs that fits the job; otherwise nodes with the most free GPUs,
+  /// one after the other.
   bool place(const PlacementView& view, const PlacementRequest& request,
              model::Allocation& out) const override {
     const model::FreeGpus& free = *view.free;

@@ -1,6 +1,7 @@
-// PAL: variability and locality together. Traverses the entries (bin value x locality penalty) of
-// the L x V matrix by ascending product and takes the first that can serve the job (spec pal, 5).
-// The paper has two levels (within and across nodes); here every topology level is a row.
+// PAL: variability and locality combined. Tries the entries (bin value x locality penalty) of the
+// L x V matrix by ascending product and takes the first that fits the job (PAL: PM-First and PAL
+// placement, docs/papers.md). The paper has two levels (within and across nodes); here every
+// topology level is a row.
 #include <algorithm>
 
 #include "core/policy/part.hpp"
@@ -75,11 +76,10 @@ void put_pal(PolicySet& set, const RunContext& /*run*/, const PolicyOptions& /*o
 
 }  // namespace
 
-extern const Part kPal = {
-    .kind = PartKind::Placement,
-    .name = "pal",
-    .description = "best product of PM score and locality penalty, over all levels",
-    .install = put_pal<false>};
+extern const Part kPal = {.kind = PartKind::Placement,
+                          .name = "pal",
+                          .description = "lowest PM score x locality penalty, over all levels",
+                          .install = put_pal<false>};
 
 extern const Part kPalPaper = {
     .kind = PartKind::Placement,

@@ -5,7 +5,7 @@ namespace {
 
 using model::DomainSet;
 
-/// Most free GPUs of bins 0..bin in one domain of the level, by bisection.
+/// Largest number of free GPUs of bins 0..bin in one domain of the level, by bisection.
 int32_t most_free(const knowledge::BinCounts& counts, size_t bin, size_t level) {
   int32_t low = 0;
   int32_t high = counts.eligible_total(bin);

@@ -1,5 +1,5 @@
-// The entries of PAL's L x V matrix (bin value x locality penalty) in the order PAL tries them:
-// for PAL itself, and for explanations of what it chose from (spec pal, 5).
+// The entries of PAL's L x V matrix (bin value x locality penalty) in the order in which PAL tries
+// them (PAL: PM-First and PAL placement, docs/papers.md), for the placement and for explanations.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace goban::core::policy {
 struct Part;
 
 struct PalOptions {
-  /// As the paper and its artifact: only "within a node" and "across nodes", locality ignored for
-  /// jobs larger than a node. Otherwise every topology level takes part.
+  /// As in the paper and its artifact: only "within a node" and "across nodes", locality ignored
+  /// for jobs larger than a node. Otherwise every topology level is a row.
   bool two_levels = false;
 };
-/// The options of a placement part that is PAL; none: it is another.
+/// The options of the placement part if it is PAL.
 [[nodiscard]] std::optional<PalOptions> pal_options(const Part& placement);
 
-/// Walks the matrix in ascending product; ties keep bins in order of appearance by GPU id, and
-/// inner levels before outer ones. Each level's row ascends with its bins, so this is a merge.
+/// Visits the matrix by ascending product. Ties: bins in order of appearance by GPU id, inner
+/// levels before outer ones. Each row ascends with its bins, so this is a merge.
 class PalTraversal {
  public:
   struct Entry {
@@ -30,7 +30,8 @@ class PalTraversal {
     double product = 0;
   };
 
-  /// The vectors are one entry a row of the matrix, and outlive the traversal like the scores.
+  /// The vectors have one entry per row of the matrix. Vectors and scores must outlive the
+  /// traversal.
   PalTraversal(const knowledge::ClassScores& scores, const std::vector<size_t>& levels,
                const std::vector<double>& penalties)
       : scores_(scores), levels_(levels), penalties_(penalties), next_bin_(levels.size(), 0) {}
@@ -46,22 +47,22 @@ class PalTraversal {
   std::vector<size_t> next_bin_;
 };
 
-/// Topology levels that are rows of the matrix for such a request.
+/// Topology levels that are rows of the matrix for a request.
 [[nodiscard]] std::vector<size_t> pal_levels(const model::Cluster& cluster, bool one_node,
                                              PalOptions options);
 
-/// One entry as it stood when a job was placed.
+/// One entry at the time when a job was placed.
 struct PalEntry {
   size_t level = 0;
   double bin_value = 1;   ///< largest binned PM score allowed
-  double penalty = 1;     ///< of the level, for this job
-  double product = 1;     ///< what it would have cost: the job runs at most so many times slower
-  int32_t free_gpus = 0;  ///< most free GPUs of these bins in one domain of the level
+  double penalty = 1;     ///< of the level, for the job
+  double product = 1;     ///< upper bound of the job's slowdown there
+  int32_t free_gpus = 0;  ///< largest number of free GPUs of these bins in one domain of the level
   [[nodiscard]] bool serves(int32_t wanted) const { return free_gpus >= wanted; }
 };
 
-/// All entries in the order PAL tries them. Works for every view that has bins. Cost: levels x bins
-/// x log(GPUs).
+/// All entries in the order in which PAL tries them, for any view with bins. Cost: levels x bins x
+/// log(GPUs).
 [[nodiscard]] std::vector<PalEntry> pal_entries(const PlacementView& view,
                                                 const PlacementRequest& request,
                                                 PalOptions options);

@@ -26,7 +26,7 @@ TEST(PalEntries, AreListedByProductWithWhatIsFree) {
   }
   EXPECT_THAT(rows,
               ElementsAre(Row(0, 1, 1, 1), Row(1, 1, 1.5, 2), Row(0, 2, 2, 3), Row(1, 2, 3, 5)));
-  // The first that holds two is what PAL takes: GPUs 1 and 3.
+  // PAL takes the first entry with two free GPUs: GPUs 1 and 3.
   EXPECT_THAT(cluster.place(*test_part("pal").placement, 2), ElementsAre(1, 3));
 }
 

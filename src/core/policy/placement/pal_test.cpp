@@ -1,4 +1,5 @@
-// PM-First and PAL against the letter of the specification, read as slowly as it is written.
+// Compares PM-First and PAL with a literal, slow implementation of their rules (PAL: PM-First and
+// PAL placement, docs/papers.md).
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <map>
@@ -20,7 +21,7 @@ struct State {
   double across = 1;
 };
 
-/// Spec pal 5, PM-First: sort by (bin, |c - n|, id).
+/// PM-First: sort by (bin, |c - n|, id).
 std::vector<uint32_t> literal_pm_first(const State& s, uint32_t n, double bin_max) {
   std::vector<uint32_t> candidates;
   std::map<std::pair<double, uint32_t>, int> group;
@@ -38,7 +39,7 @@ std::vector<uint32_t> literal_pm_first(const State& s, uint32_t n, double bin_ma
   return candidates;
 }
 
-/// Spec pal 5, "within", by enumeration of all combinations on all nodes.
+/// PAL "within", by enumeration of all combinations on all nodes.
 std::vector<uint32_t> literal_within(const State& s, uint32_t n, double bin_max) {
   using Rank = std::tuple<double, int, uint32_t, std::vector<uint32_t>>;
   std::vector<Rank> options;
@@ -131,7 +132,7 @@ TEST(PalProperty, OnAFlatClusterEveryLevelAndTheArtifactAgree) {
 }
 
 TEST(PalProperty, NoOtherChoiceHasALowerProduct) {
-  // The promise behind the traversal: no set of free GPUs runs the job faster (by bins).
+  // Optimality: no set of free GPUs runs the job faster (by bins).
   EXPECT_TRUE(rc::check([] {
     State s = draw_state();
     s.nodes = std::min(s.nodes, 3u);
@@ -165,7 +166,7 @@ TEST(PalProperty, NoOtherChoiceHasALowerProduct) {
 }
 
 TEST(Pal, SensitiveJobIsPlacedAsPmFirstWould) {
-  // Two good GPUs on different nodes; spanning costs less than the slow neighbours.
+  // Two good GPUs on different nodes; spanning costs less than slow GPUs of one node.
   const TestCluster cluster(2, 2, {0.9, 1.5, 0.9, 1.5}, 1.1);
   EXPECT_THAT(cluster.place(*test_part("pal").placement, 2), ElementsAre(0, 2));
   EXPECT_EQ(cluster.place(*test_part("pal").placement, 2),
@@ -173,7 +174,7 @@ TEST(Pal, SensitiveJobIsPlacedAsPmFirstWould) {
 }
 
 TEST(Pal, InsensitiveJobIsPlacedPurelyByLocality) {
-  // One bin for all: the fullest node that holds the job, as if scores did not exist.
+  // One bin for all: the node with the most free GPUs, as without scores.
   TestCluster cluster(3, 4, std::vector<double>(12, 1.0), 1.7);
   cluster.take(0);
   EXPECT_THAT(cluster.place(*test_part("pal").placement, 3), ElementsAre(4, 5, 6));
@@ -189,7 +190,8 @@ TEST(Pal, RacksAreALevelOfTheirOwn) {
   cluster.penalties().set_level(rack, 1.3);
   cluster.penalties().set_level(rack + 1, 2.0);
   EXPECT_THAT(cluster.place(*test_part("pal").placement, 3), ElementsAre(4, 5, 6));
-  cluster.take(6);  // only two fast GPUs are left: a slow one in the rack beats leaving it
+  cluster.take(
+      6);  // only two fast GPUs remain: a slow one in the rack is better than leaving the rack
   EXPECT_THAT(cluster.place(*test_part("pal").placement, 3), ElementsAre(0, 1, 2));
 }
 

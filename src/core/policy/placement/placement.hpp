@@ -1,4 +1,4 @@
-// Placement: which free GPUs a job gets. One file a policy.
+// Placement: which free GPUs a job gets. One file per policy.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace goban::core::policy {
 
-/// One question to a placement policy.
+/// A request to a placement policy.
 struct PlacementRequest {
   const model::JobRequest* job = nullptr;
-  uint32_t num_gpus = 0;  ///< > 0; may be one instance's share of the job
-  bool one_node = false;  ///< the GPUs must lie on one node
-  uint64_t seed = 0;      ///< for policies that draw; differs by job and launch
+  uint32_t num_gpus = 0;  ///< > 0; of the job, or of one of its instances
+  bool one_node = false;  ///< the GPUs must be on one node
+  uint64_t seed = 0;      ///< for random policies; differs by job and launch
 };
 
 /// Chooses GPUs; a pure function of view and request.
@@ -28,9 +28,10 @@ class Placement {
 
   /// Reads PlacementView::bins.
   [[nodiscard]] virtual bool uses_bins() const { return false; }
-  /// Jobs of more sensitive classes choose first within one round (PAL spec 4.4).
+  /// Jobs of more sensitive classes are placed first within a round (PAL: one round, step 4,
+  /// docs/papers.md).
   [[nodiscard]] virtual bool class_first() const { return false; }
-  /// The same view and job give the same GPUs in the next round, too.
+  /// The same view and job give the same GPUs in every round.
   [[nodiscard]] virtual bool repeatable() const { return true; }
 };
 

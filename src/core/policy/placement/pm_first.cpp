@@ -1,4 +1,5 @@
-// PM-First: the GPUs with the best PM scores for the job's class, locality ignored (PAL spec 5).
+// PM-First: the GPUs with the best PM scores for the job's class, regardless of locality (PAL:
+// PM-First and PAL placement, docs/papers.md).
 #include "core/policy/part.hpp"
 #include "core/policy/placement/bin_pick.hpp"
 #include "core/policy/placement/placement.hpp"

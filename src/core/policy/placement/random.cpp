@@ -1,4 +1,4 @@
-// Random: any free GPUs with equal probability, drawn from a seed that differs by job and launch.
+// Random: free GPUs drawn with equal probability, from a seed that differs by job and launch.
 #include "base/random.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class RandomPlacement final : public Placement {
 
 extern const Part kRandom = {.kind = PartKind::Placement,
                              .name = "random",
-                             .description = "any free GPUs, drawn from the seed",
+                             .description = "random free GPUs",
                              .install = put<&PolicySet::placement, RandomPlacement>};
 
 }  // namespace goban::core::policy

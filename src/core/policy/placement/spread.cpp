@@ -1,4 +1,4 @@
-// Spread: one GPU at a time from the node with the most free GPUs, so that jobs avoid each other.
+// Spread: one GPU at a time from the node with the most free GPUs.
 #include <algorithm>
 #include <queue>
 
@@ -25,8 +25,8 @@ class Spread final : public Placement {
       free.append_lowest(NodeId(node), missing, out.gpus);
       return true;
     }
-    // Level by level: all nodes with at least `level` free GPUs give one each, lowest node first.
-    // That is the same as always taking from the fullest, lowest node.
+    // By level: take one GPU from each node with at least `level` free GPUs, lowest node first.
+    // This is equivalent to always taking from the lowest of the nodes with the most free GPUs.
     std::vector<std::pair<uint32_t, uint32_t>> share;  // node, GPUs taken from it
     for (uint32_t level = nodes.count_max(); missing > 0; --level) {
       const auto before = static_cast<std::ptrdiff_t>(share.size());
@@ -48,9 +48,10 @@ class Spread final : public Placement {
 
 }  // namespace
 
-extern const Part kSpread = {.kind = PartKind::Placement,
-                             .name = "spread",
-                             .description = "one GPU at a time from the emptiest node",
-                             .install = put<&PolicySet::placement, Spread>};
+extern const Part kSpread = {
+    .kind = PartKind::Placement,
+    .name = "spread",
+    .description = "one GPU at a time from the node with the most free GPUs",
+    .install = put<&PolicySet::placement, Spread>};
 
 }  // namespace goban::core::policy

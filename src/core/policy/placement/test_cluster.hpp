@@ -1,4 +1,4 @@
-// A small cluster with scores and books, for tests of placement policies.
+// A small cluster with scores and free GPUs, for tests of placement policies.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace goban::core::policy {
 
-/// Owns what a PlacementView points to. All GPUs start free.
+/// Owns what a PlacementView points to. All GPUs are initially free.
 class TestCluster {
  public:
   /// `nodes` nodes of `gpus` GPUs; `bin_of_gpu` holds binned scores, equal to the raw ones.

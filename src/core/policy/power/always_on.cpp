@@ -1,4 +1,4 @@
-// On: no node ever sleeps.
+// On: nodes never sleep.
 #include "core/policy/part.hpp"
 #include "core/policy/power/power.hpp"
 

@@ -1,4 +1,4 @@
-// Sleep: a node that idles as long as a sleep costs, sleeps (ski rental: at most twice the
+// Sleep: a node sleeps after its break-even time of idleness (ski rental: at most twice the
 // optimum).
 #include <cmath>
 
@@ -22,7 +22,7 @@ class Sleep final : public Power {
 extern const Part kSleep = {
     .kind = PartKind::Power,
     .name = "sleep",
-    .description = "nodes sleep after their break-even time, if nobody waits",
+    .description = "nodes sleep after their break-even time if no job waits",
     .install = put<&PolicySet::power, Sleep>,
     .knowledge = KnowledgeUse::Required,
     .rests_nodes = true};

@@ -12,14 +12,15 @@ void set_preemption(PolicySet& set, const RunContext& /*run*/, const PolicyOptio
   set.preemption = kPreemption;
 }
 
-/// Jobs on shared GPUs and jobs that are moved must stay where they are otherwise.
+/// Non-sticky decisions cannot be combined with sharing or migration.
 base::Status check_places_stand(const Composition& c) {
   if (c.is_standard(PartKind::Sharing) && c.is_standard(PartKind::Migration)) return {};
   return base::usage_error(
-      fmt::format("policy '{}' places all jobs anew in every decision, and jobs that share GPUs or "
-                  "are moved stay where they are else",
-                  c.name),
-      "take sticky, by-priority or non-preemptive");
+      fmt::format(
+          "policy '{}' combines non-sticky with sharing or migration, which requires that jobs "
+          "keep their GPUs",
+          c.name),
+      "use sticky, by-priority or non-preemptive");
 }
 
 }  // namespace
@@ -32,13 +33,13 @@ extern const Part kNonPreemptive = {.kind = PartKind::Preemption,
 
 extern const Part kSticky = {.kind = PartKind::Preemption,
                              .name = "sticky",
-                             .description = "running jobs give way only to jobs ahead of them",
+                             .description = "running jobs yield only to jobs ahead of them",
                              .install = set_preemption<Preemption::Sticky>,
                              .preemption = Preemption::Sticky};
 
 extern const Part kNonSticky = {.kind = PartKind::Preemption,
                                 .name = "non-sticky",
-                                .description = "everything is placed anew in every decision",
+                                .description = "every decision places all jobs again",
                                 .install = set_preemption<Preemption::NonSticky>,
                                 .preemption = Preemption::NonSticky,
                                 .check = check_places_stand};
@@ -46,7 +47,7 @@ extern const Part kNonSticky = {.kind = PartKind::Preemption,
 extern const Part kByPriority = {
     .kind = PartKind::Preemption,
     .name = "by-priority",
-    .description = "running jobs give way to jobs of higher priority only",
+    .description = "running jobs yield only to jobs of higher priority",
     .install = set_preemption<Preemption::ByPriority>,
     .preemption = Preemption::ByPriority};
 

@@ -1,4 +1,4 @@
-// Preemption: what happens to running jobs when others are ahead of them in the order.
+// Preemption: what happens to running jobs when waiting jobs precede them in the order.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@ namespace goban::core::policy {
 
 enum class Preemption : uint8_t {
   None,        ///< running jobs keep their GPUs until they end
-  Sticky,      ///< they keep them unless a job ahead of them needs room
-  NonSticky,   ///< everything is released and placed anew in every decision
-  ByPriority,  ///< they keep them unless a job of higher priority needs room
+  Sticky,      ///< they keep them unless a job ahead of them needs GPUs
+  NonSticky,   ///< all jobs are released and placed again in every decision
+  ByPriority,  ///< they keep them unless a job of higher priority needs GPUs
 };
 
 /// Running jobs may be evicted one by one.

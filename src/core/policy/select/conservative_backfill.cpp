@@ -1,5 +1,5 @@
-// Conservative backfill (Feitelson and Weil 1998): every waiting job, up to a depth, holds a
-// reservation; a job starts now only if that delays none of the reservations before it.
+// Conservative backfill (Feitelson and Weil 1998): every waiting job, up to a depth, gets a
+// backfill reservation; a job starts now only if it delays none of the earlier reservations.
 #include <algorithm>
 #include <vector>
 
@@ -9,7 +9,7 @@
 namespace goban::core::policy {
 namespace {
 
-/// Free GPUs from now on, as steps: `free` holds from `from_ns` to the next step.
+/// Free GPUs over time, as steps: `free` applies from `from_ns` to the next step.
 class Availability {
  public:
   Availability(TimeNs now, int32_t free) : steps_{{now, free}} {}
@@ -23,7 +23,7 @@ class Availability {
     }
   }
 
-  /// Earliest time from which `gpus` stay free for `duration`; kNever if never.
+  /// Earliest time from which `gpus` are free for `duration`; kNever if never.
   [[nodiscard]] TimeNs earliest(int32_t gpus, TimeNs duration) const {
     for (size_t i = 0; i < steps_.size();) {
       const TimeNs start = steps_[i].from_ns;
@@ -36,7 +36,7 @@ class Availability {
     return base::kNever;
   }
 
-  /// How long from now on `gpus` stay free; kNever if for good.
+  /// Time from now for which `gpus` stay free; kNever = forever.
   [[nodiscard]] TimeNs free_for(int32_t gpus) const {
     const auto ends = [gpus](const Step& step) { return step.free < gpus; };
     const auto found = std::ranges::find_if(steps_, ends);
@@ -56,7 +56,7 @@ class Availability {
     int32_t free;
   };
 
-  /// Index of the step that begins at `at`, made if there is none.
+  /// Index of the step that begins at `at`; inserted if there is none.
   size_t split(TimeNs at) {
     const auto found = std::ranges::lower_bound(steps_, at, {}, &Step::from_ns);
     const auto index = static_cast<size_t>(found - steps_.begin());
@@ -68,7 +68,7 @@ class Availability {
   std::vector<Step> steps_;
 };
 
-/// How many waiting jobs get reservations; those behind wait for a later decision.
+/// Maximum number of waiting jobs with reservations; later jobs wait for another decision.
 constexpr int32_t kDepth = 1000;
 
 class ConservativeBackfill final : public Select {
@@ -80,13 +80,13 @@ class ConservativeBackfill final : public Select {
     board.visit_ends([&](TimeNs end, int32_t gpus) { available.add_end(end, gpus); });
     for (int32_t i = 0; i < kDepth && job != nullptr; ++i, job = board.after(job)) {
       const int32_t gpus = job->request.num_gpus;
-      // A job without any work still needs its GPUs for a moment.
+      // A job without work still needs its GPUs for a positive time.
       TimeNs duration = std::max<TimeNs>(board.estimate_ns(job), 1);
       const TimeNs start = available.earliest(gpus, duration);
       if (start == base::kNever) continue;
       if (start == board.now()) {
-        // Where it is placed decides how long it really takes; it may use the whole gap. A job that
-        // finds no place (host resources, a drained node, slow GPUs) keeps its turn.
+        // The placement determines the actual duration, which may be up to the whole gap. A job
+        // that cannot be placed (host resources, a drained node, slow GPUs) keeps its reservation.
         Gap gap{gpus, available.free_for(gpus), 0};
         if (board.start_in_gap(job, gap)) {
           duration = std::max<TimeNs>(job->predicted_end_ns - board.now(), 1);
@@ -100,17 +100,18 @@ class ConservativeBackfill final : public Select {
 base::Status check_counting(const Composition& c) {
   if (c.part(PartKind::Placement).fungible) return {};
   return base::usage_error(
-      "conservative-backfill reserves by counting GPUs, but consolidated cannot use every free GPU",
-      "take easy-backfill, or placement packed");
+      "conservative-backfill counts free GPUs, but consolidated cannot use every free GPU",
+      "use easy-backfill, or placement packed");
 }
 
 }  // namespace
 
-extern const Part kConservativeBackfill = {.kind = PartKind::Select,
-                                           .name = "conservative-backfill",
-                                           .description = "every waiting job gets a reservation",
-                                           .install = put<&PolicySet::select, ConservativeBackfill>,
-                                           .needs_estimates = true,
-                                           .check = check_counting};
+extern const Part kConservativeBackfill = {
+    .kind = PartKind::Select,
+    .name = "conservative-backfill",
+    .description = "every waiting job gets a backfill reservation",
+    .install = put<&PolicySet::select, ConservativeBackfill>,
+    .needs_estimates = true,
+    .check = check_counting};
 
 }  // namespace goban::core::policy

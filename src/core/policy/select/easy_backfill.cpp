@@ -1,5 +1,5 @@
-// EASY backfill (Lifka 1995): the first job that does not fit gets a reservation; jobs behind it
-// may start now if they do not delay that one.
+// EASY backfill (Lifka 1995): the first job that does not fit gets a backfill reservation; jobs
+// after it may start now if they do not delay it.
 #include "core/policy/part.hpp"
 #include "core/policy/select/select.hpp"
 
@@ -30,7 +30,7 @@ class EasyBackfill final : public Select {
 extern const Part kEasyBackfill = {
     .kind = PartKind::Select,
     .name = "easy-backfill",
-    .description = "the first blocked job gets a reservation, others fill gaps",
+    .description = "the first blocked job gets a backfill reservation, others fill gaps",
     .install = put<&PolicySet::select, EasyBackfill>,
     .needs_estimates = true};
 

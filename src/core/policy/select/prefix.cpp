@@ -1,5 +1,5 @@
 // Prefix: start jobs in queue order and stop before the first that does not fit. No job overtakes
-// another (PAL spec 4.3: the guaranteed prefix).
+// another (PAL: one round, step 3, docs/papers.md).
 #include <algorithm>
 #include <vector>
 
@@ -9,7 +9,7 @@
 namespace goban::core::policy {
 namespace {
 
-/// Jobs from `job` on whose demand together stays within the free GPUs.
+/// Jobs from `job` on whose total demand does not exceed the free GPUs.
 std::vector<Board::Job> guaranteed(Board& board, Board::Job job) {
   std::vector<Board::Job> jobs;
   int64_t demand = 0;
@@ -36,7 +36,7 @@ Board::Job start_prefix(Board& board) {
       if (board.may_start(each) && !board.start(each)) return each;
     }
   }
-  // Whoever starts leaves the queue, so the first of it is always the next.
+  // Started jobs leave the queue, so its first job is always the next.
   const bool may_evict = evicts(board.preemption());
   for (;;) {
     const Board::Job job = board.first();

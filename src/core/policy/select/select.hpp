@@ -1,5 +1,6 @@
-// Selection: who runs now. A policy walks the queue on a Board and starts jobs; the board keeps
-// the books (free GPUs, evictions, what is undone) so that each policy is its bare algorithm.
+// Selection: which jobs run now. A policy walks the queue on a Board and starts jobs. The board
+// keeps the state (free GPUs, evictions, undone evictions), so that a policy contains only its
+// algorithm.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +13,22 @@ namespace goban::core::policy {
 
 using base::TimeNs;
 
-/// A promise to a waiting job: when it can start at the latest.
+/// The latest start guaranteed to a waiting job.
 struct BackfillReservation {
   TimeNs start_ns = base::kNever;
-  /// GPUs left beside it then; a job that runs longer may use these.
+  /// GPUs that remain free at that time; a job that runs longer may use these.
   int32_t spare_gpus = 0;
 };
 
-/// What a job looking for a gap must satisfy: GPUs <= free, and it ends in time or fits the spare.
+/// Condition for backfilling a job: GPUs <= free, and it ends in time or fits the spare GPUs.
 struct Gap {
   int32_t free_gpus = 0;
   TimeNs duration_ns = base::kNever;
   int32_t spare_gpus = 0;
 };
 
-/// One decision in the making. Jobs handed out are waiting jobs in queue order (in a non-sticky
-/// decision: all active jobs). Pointers stay valid until the decision ends.
+/// A decision in progress. Its jobs are the waiting jobs in queue order (in a non-sticky decision:
+/// all unfinished jobs). Pointers stay valid until the decision ends.
 class Board {
  public:
   using Job = const model::JobState*;
@@ -35,34 +36,34 @@ class Board {
 
   [[nodiscard]] virtual TimeNs now() const = 0;
   [[nodiscard]] virtual int32_t free_gpus() const = 0;
-  /// No further job can start: no GPU is free, and no waiting job does without.
+  /// No further job can start: no GPU is free, and every waiting job needs one.
   [[nodiscard]] virtual bool full() const = 0;
   [[nodiscard]] virtual Preemption preemption() const = 0;
-  /// More sensitive classes choose first among jobs that start together.
+  /// Among jobs that start together, more sensitive classes are placed first.
   [[nodiscard]] virtual bool class_first() const = 0;
 
-  /// No hard limit of its account forbids the job now. True of each job when it is handed out.
+  /// No hard limit forbids the job now. True for each job when it is returned.
   [[nodiscard]] virtual bool may_start(Job job) const = 0;
 
-  /// First job of the queue, or the first one behind `job` (which may have been started since).
+  /// First job of the queue, or the first one after `job` (which may have been started since).
   [[nodiscard]] virtual Job first() = 0;
   [[nodiscard]] virtual Job after(Job job) = 0;
-  /// First job behind `job` that may fit the gap. May return one that does not fit after all.
+  /// First job after `job` that may fit the gap; it need not fit.
   [[nodiscard]] virtual Job after_fitting(Job job, const Gap& gap) = 0;
 
   /// Places and starts the job; false if it does not fit the free GPUs.
   virtual bool start(Job job) = 0;
-  /// Starts it only if it ends by `gap.duration_ns` from now or needs at most the spare GPUs;
-  /// in the latter case takes them off gap.spare_gpus.
+  /// Starts the job if it ends within `gap.duration_ns` or needs at most the spare GPUs; in the
+  /// latter case subtracts them from gap.spare_gpus.
   virtual bool start_in_gap(Job job, Gap& gap) = 0;
-  /// Sticky decisions: evicts running jobs behind `job`, last in order first, until it fits, then
-  /// starts it. False if it does not fit; see PolicySet::evict_in_vain for what stays evicted.
+  /// Sticky decisions: evicts running jobs after `job` in the order, the last one first, until it
+  /// fits, then starts it. False if it does not fit; see PolicySet::evict_in_vain.
   virtual bool make_room_and_start(Job job) = 0;
 
-  /// Time for which the job will hold its GPUs, as far as known; kNever if unknown.
+  /// Predicted time for which the job will hold its GPUs; kNever if unknown.
   [[nodiscard]] virtual TimeNs estimate_ns(Job job) const = 0;
-  /// When `job` can start if nobody else starts before it, from the predicted ends of running
-  /// jobs, and what is spare then.
+  /// Earliest start of `job` if no other job starts before it, from the predicted ends of running
+  /// jobs, with the spare GPUs at that time.
   [[nodiscard]] virtual BackfillReservation earliest_start(Job job) = 0;
   /// Calls `visit(end, gpus)` for each running job, in order of predicted end.
   virtual void visit_ends(const std::function<void(TimeNs, int32_t)>& visit) = 0;
@@ -75,8 +76,9 @@ class Select {
   virtual void run(Board& board) const = 0;
 };
 
-/// Starts jobs in queue order until one does not fit; returns that one, or null. Shared by all
-/// selections: the guaranteed prefix (PAL spec 4.3 to 4.5), then sticky evictions one by one.
+/// Starts jobs in queue order until one does not fit; returns that one, or null. First step of all
+/// selections: the guaranteed prefix (PAL: one round, steps 3 to 5, docs/papers.md), then sticky
+/// evictions one by one.
 Board::Job start_prefix(Board& board);
 
 }  // namespace goban::core::policy

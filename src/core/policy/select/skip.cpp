@@ -1,4 +1,4 @@
-// Skip: start every job that fits, in queue order; large jobs may starve behind small ones.
+// Skip: start every job that fits, in queue order; small jobs may starve large ones.
 #include "core/policy/part.hpp"
 #include "core/policy/select/select.hpp"
 
@@ -18,9 +18,10 @@ class Skip final : public Select {
 
 }  // namespace
 
-extern const Part kSkip = {.kind = PartKind::Select,
-                           .name = "skip",
-                           .description = "start whatever fits, in order; large jobs may starve",
-                           .install = put<&PolicySet::select, Skip>};
+extern const Part kSkip = {
+    .kind = PartKind::Select,
+    .name = "skip",
+    .description = "start every job that fits, in order; large jobs may starve",
+    .install = put<&PolicySet::select, Skip>};
 
 }  // namespace goban::core::policy

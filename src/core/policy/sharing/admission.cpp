@@ -24,13 +24,13 @@ bool has_broken_pair(const SharingView& view, uint32_t broken_max, std::span<con
   return false;
 }
 
-/// No account is nobody's: then each user is on his own.
+/// Jobs without an account are compared by user.
 bool of_one_account(const model::JobRequest& one, const model::JobRequest& other) {
   if (one.account != other.account) return false;
   return one.account.valid() || one.user == other.user;
 }
 
-/// A group that came into being when its only job started did not change: nobody has to settle.
+/// The group changed less than min_residence_ns ago. The start of its first job is not a change.
 bool settling(const SharingView& view, TimeNs min_residence_ns, const Tenants::Group& group) {
   if (view.now() - group.changed_ns >= min_residence_ns) return false;
   return group.jobs.size() > 1 || view.job(group.jobs[0]).run_start_ns != group.changed_ns;

@@ -1,5 +1,5 @@
-// Admission: whether a job may join others at all, before anyone asks how it would go. Every
-// refusal has a name.
+// Admission: whether a job may join others at all, checked before any prediction. Every refusal has
+// a name.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +13,35 @@ namespace goban::core::policy {
 enum class Refusal : uint8_t {
   None,
   JobsPerGpu,   ///< too many jobs on a GPU
-  OptedOut,     ///< somebody does not share
+  OptedOut,     ///< a job does not share
   Utilisation,  ///< above the threshold, or unknown
   Memory,       ///< the peaks do not fit
   MemoryUnknown,
-  BrokenPair,  ///< two of the applications broke beside each other
-  Locked,      ///< an allocation on the group is provisional
-  Account,     ///< of another account, or without one of another user
-  Priority,    ///< somebody is to be alone
-  Rejected,    ///< the job was taken off this very set
-  Settling,    ///< the group changed a short time ago
-  BrokenJob,   ///< somebody broke beside others before
-  Unenforced,  ///< nobody would be held to his memory
+  BrokenPair,  ///< two of the applications failed together
+  Locked,      ///< a placement on the group is provisional
+  Account,     ///< another account; without accounts, another user
+  Priority,    ///< a job of this priority must be alone
+  Rejected,    ///< a placement of the job with this set was undone before
+  Settling,    ///< the group changed too recently
+  BrokenJob,   ///< a job failed with neighbours before
+  Unenforced,  ///< the GPU does not enforce memory limits
 };
 [[nodiscard]] std::string_view refusal_name(Refusal refusal);
 
 struct AdmissionRules {
   SharingRules sharing{};
   int32_t jobs_per_gpu_max = 2;
-  double util_max_pct = std::numeric_limits<double>::infinity();  ///< infinite: unknown ones pass
-  bool memory_known = false;         ///< jobs of unknown memory stay alone
-  bool priority_alone = false;       ///< so do jobs of priority above zero
-  uint32_t broken_max = UINT32_MAX;  ///< pairs that broke more often are not packed
-  TimeNs min_residence_ns = 0;       ///< nobody joins so soon after a join or leave
+  double util_max_pct = std::numeric_limits<double>::infinity();  ///< infinite: no check
+  bool memory_known = false;         ///< jobs of unknown peak memory stay alone
+  bool priority_alone = false;       ///< jobs of priority above zero stay alone
+  uint32_t broken_max = UINT32_MAX;  ///< pairs that failed together more often are kept apart
+  TimeNs min_residence_ns = 0;       ///< minimum time between changes of a group and a join
 };
 
-/// Whether jobs may be together on a GPU, whoever they are. A set of one is always admitted.
+/// Whether jobs with these traits may share a GPU. A set of one is always admitted.
 [[nodiscard]] Refusal refuse_set(const SharingView& view, const AdmissionRules& rules,
                                  const TenantSet& set);
-/// Whether the job may join this very group, if the set may be.
+/// Whether the job may join this particular group, given that the set is admitted.
 [[nodiscard]] Refusal refuse_group(const SharingView& view, const AdmissionRules& rules,
                                    const JobState& job, const Tenants::Group& group);
 

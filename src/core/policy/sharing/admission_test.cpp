@@ -32,10 +32,10 @@ TEST(Admission, BySet) {
   EXPECT_EQ(refuse({tenant(45, 7), tenant(45, 7)}), Refusal::None);
   EXPECT_EQ(refuse({tenant(45, 7), tenant(46, 7)}), Refusal::Utilisation);
   EXPECT_EQ(refuse({tenant(45, 7), tenant(-1, 7)}), Refusal::Utilisation);
-  EXPECT_EQ(refuse({tenant(20, 7), tenant(-1, 7, 3)}), Refusal::None);         // H knows 70 %
+  EXPECT_EQ(refuse({tenant(20, 7), tenant(-1, 7, 3)}), Refusal::None);  // the history has 70 %
   EXPECT_EQ(refuse({tenant(21, 7), tenant(-1, 7, 3)}), Refusal::Utilisation);  // 91 %
   EXPECT_EQ(refuse({tenant(9, 1), tenant(9, 1), tenant(9, 1), tenant(9, 1)}), Refusal::JobsPerGpu);
-  // 16 GiB less two contexts and the margin, half a GiB each.
+  // 16 GiB minus two contexts and the margin of 0.5 GiB each.
   EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7.5)}), Refusal::None);
   EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 7.51)}), Refusal::Memory);
   EXPECT_EQ(refuse({tenant(9, 7), tenant(9, 0)}), Refusal::None);
@@ -124,7 +124,7 @@ TEST_F(GroupAdmission, GroupsSettleAfterAChangeButNotAfterTheirBeginning) {
   view.pass(1);
   EXPECT_EQ(refuse({}), Refusal::None);
   view.stop(second);
-  EXPECT_EQ(refuse({}), Refusal::Settling);  // the first one is alone again, since now
+  EXPECT_EQ(refuse({}), Refusal::Settling);  // the first job is alone again, since now
   view.pass(600);
   EXPECT_EQ(refuse({}), Refusal::None);
   view.stop(first);

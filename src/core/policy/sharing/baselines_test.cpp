@@ -8,7 +8,7 @@
 namespace goban::core::policy {
 namespace {
 
-/// Rates beside application 0: 1.8 with 1, 1.2 with 2, 0.77 with itself, never with 3.
+/// Sum of rates with application 0: 1.8 with 1, 1.2 with 2, 0.77 with itself, never with 3.
 const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1 / 0.9, 1 / 0.9}},
                                   {.apps = {0, 2}, .slowdown = {1 / 0.6, 1 / 0.6}},
                                   {.apps = {0, 0}, .slowdown = {1 / 0.385, 1 / 0.385}},
@@ -79,7 +79,7 @@ TEST(Gandiva, PairsAtRandomWhileDemandExceedsTheCluster) {
     view.pass(1);  // another seed
     chosen.insert(view.chosen_gpu(*sharing, job));
   }
-  EXPECT_EQ(chosen, (std::set<int64_t>{0, 1, 2}));  // never the one that is never packed
+  EXPECT_EQ(chosen, (std::set<int64_t>{0, 1, 2}));  // never the set of level Never
   EXPECT_EQ(view.chosen_gpu(*sharing, job), view.chosen_gpu(*sharing, job));
 }
 

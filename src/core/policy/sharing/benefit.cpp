@@ -13,7 +13,7 @@ Benefit predicted_benefit(const SharingView& view, const Joining& joining) {
   const double with_w = with.power_w(view, *joining.with_prediction) + host_w;
   const double joiner_w = joiner.power_w(view, joiner.predict(view)) + host_w;
 
-  double kept_sum = 0;  // of the residents' speed
+  double kept_sum = 0;  // sum of the residents' relative speeds
   for (size_t i = 0; i < residents; ++i) {
     kept_sum += joining.before_prediction->mean[i] / joining.with_prediction->mean[i];
   }

@@ -9,7 +9,7 @@
 namespace goban::core::policy {
 namespace {
 
-/// 80 W of host a node of 4; GPUs draw 30 W and 200 W more when full, on a straight line.
+/// Host 80 W per node of 4 GPUs; GPUs draw 30 W, and up to 200 W more, linear in utilisation.
 knowledge::PowerModel power() {
   knowledge::PowerModel model;
   model.name = "test";
@@ -44,7 +44,7 @@ double saving(const TestSite& site, uint32_t group_gpus = 1) {
 
 TEST(Benefit, JoulesForTheSameWork) {
   const TestSite site{.measured = {{.apps = {0, 1}, .slowdown = {1.25, 2}}}, .power = {power()}};
-  // Alone 30 + 80 + 20 of the host; together 30 + 160 + 20, and 0.8 and 0.5 of the work.
+  // Alone 30 + 80 + 20 W of the host; together 30 + 160 + 20 W, with 0.8 and 0.5 of the work.
   EXPECT_NEAR(saving(site), 1 - 210 / (0.8 * 130 + 0.5 * 130), 1e-6);
   // Four GPUs of the resident wait for the shared one.
   EXPECT_NEAR(saving(site, 4), 1 - (210 + 3 * 130) / (0.8 * 4 * 130 + 0.5 * 130), 1e-6);
@@ -71,7 +71,7 @@ class Caps : public testing::Test {
 };
 
 TEST_F(Caps, IntoSlackOnly) {
-  // 200 W: at 150 W 160 W of GPU energy; at 50 W 140 W, but the host share of 20 W takes longer.
+  // 200 W: at 150 W 160 W of GPU energy; at 50 W 140 W, but the host share of 20 W lasts longer.
   view.run({.work_s = 1000, .deadline_s = 1399}, {0});
   view.run({.work_s = 1000, .deadline_s = 1401}, {1});
   view.run({.work_s = 1000, .deadline_s = 1099}, {2});
@@ -79,13 +79,13 @@ TEST_F(Caps, IntoSlackOnly) {
   EXPECT_EQ(cap_into_slack(view, view.group_of(0)), 0);
   EXPECT_EQ(cap_into_slack(view, view.group_of(1)), 1);
   EXPECT_EQ(cap_into_slack(view, view.group_of(2)), -1);
-  EXPECT_EQ(cap_into_slack(view, view.group_of(3)), -1);  // promises nothing: nothing to spare
+  EXPECT_EQ(cap_into_slack(view, view.group_of(3)), -1);  // no service target, so no slack
   view.set_someone_waits(true);
   EXPECT_EQ(cap_into_slack(view, view.group_of(0)), -1);
 }
 
 TEST_F(Caps, TheHostAndIdleGpusOfTheNodeCount) {
-  // Alone on its node: 80 W of host and 3 x 30 W for the whole of a longer time.
+  // Alone on its node: host 80 W and 3 x 30 W for the whole of a longer time.
   view.run({.work_s = 1000, .deadline_s = 9000}, {0});
   EXPECT_EQ(cap_into_slack(view, view.group_of(0)), 0);  // 160 + 187 < 370; 140 + 238 > 347
 }

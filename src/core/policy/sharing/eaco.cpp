@@ -1,7 +1,7 @@
-// EaCO with what its paper leaves out (spec 7): sharing has to save joules; promises have to stand
-// on upper quantiles until the set was measured, and are asked again at every join and leave; an
-// undo costs time; groups settle, jobs cool down, and what failed together is kept apart; power is
-// limited into slack.
+// EaCO with our extensions (EaCO: beyond the paper, docs/papers.md): sharing must save energy;
+// service targets must be met at the upper quantile until the set was measured, and are tested
+// again at every join and leave; an undo costs time; groups have a minimum residence and jobs a
+// cool-down; applications that failed together are kept apart; power limits use slack.
 #include <algorithm>
 #include <limits>
 
@@ -91,7 +91,7 @@ class Eaco final : public Sharing {
     const PromiseRules& promises;
   };
 
-  /// It can be started anew, at what that costs, and keep its promise alone at that slowdown.
+  /// The job meets its target alone at this slowdown, including the cost of the undo.
   bool can_leave(const Situation& now, const JobState& job, double alone_slowdown) const {
     return keeps_promise(now.view, now.promises,
                          {.job = &job,
@@ -100,8 +100,9 @@ class Eaco final : public Sharing {
                           .extra_s = options_.observation.undo_cost_s});
   }
 
-  /// Somebody would break his promise. The one who came last goes whose going saves everybody; if
-  /// there is none, the last of all, unless it is only his own promise, which that does not save.
+  /// A target would be missed. Returns the latest job whose leaving meets all targets. If there is
+  /// none, returns the last job, unless only its own target is missed, which leaving would not
+  /// change.
   std::optional<JobId> who_leaves(const Situation& now) const {
     for (size_t i = now.group.jobs.size(); i-- > 0;) {
       const JobId leaving = now.group.jobs[i];
@@ -121,8 +122,8 @@ class Eaco final : public Sharing {
     return only_his ? std::nullopt : std::optional(last);
   }
 
-  /// As measured, sharing with the one who came last costs joules, and more than parting does. He
-  /// goes only if he need not wait: that might cost him his promise.
+  /// By measurement, sharing with the last job costs more energy than separating it. It leaves only
+  /// if it need not wait, because a wait could make it miss its target.
   bool wasteful(const Situation& now) const {
     const size_t last = now.set.size() - 1;
     const JobState& job = now.view.job(now.group.jobs[last]);
@@ -154,9 +155,9 @@ void put_eaco(PolicySet& set, const RunContext& /*run*/, const PolicyOptions& op
   set.sharing = std::make_unique<Eaco>(options, kRanking);
 }
 
-/// What share-worth starts from; tuned on seeds other than those reported (docs/studies/goban.md).
+/// Defaults of share-worth, tuned on seeds other than those reported (docs/studies/goban.md).
 void set_worth_defaults(PolicyOptions& options) {
-  // What sharing is worth is asked directly, so utilisations forbid nothing.
+  // The value of sharing is computed directly, so there is no limit on utilisation.
   options.limits.util_max_pct = std::numeric_limits<double>::infinity();
   options.prices.delay_price_w = 600;
   options.prices.crowded_rates = 1.5;
@@ -164,29 +165,28 @@ void set_worth_defaults(PolicyOptions& options) {
 
 }  // namespace
 
-extern const Part kEaco = {
-    .kind = PartKind::Sharing,
-    .name = "share-eaco",
-    .description = "EaCO where it saves joules, with margins, undo and memory",
-    .install = put_eaco<ShareRanking::Highest>,
-    .knowledge = KnowledgeUse::Required};
+extern const Part kEaco = {.kind = PartKind::Sharing,
+                           .name = "share-eaco",
+                           .description = "EaCO where it saves energy, with error margins",
+                           .install = put_eaco<ShareRanking::Highest>,
+                           .knowledge = KnowledgeUse::Required};
 
 extern const Part kEacoSimilar = {.kind = PartKind::Sharing,
                                   .name = "share-eaco-similar",
-                                  .description = "the same, loads like the job's first",
+                                  .description = "the same, most similar utilisation first",
                                   .install = put_eaco<ShareRanking::Similar>,
                                   .knowledge = KnowledgeUse::Required};
 
 extern const Part kEacoComplementary = {.kind = PartKind::Sharing,
                                         .name = "share-eaco-complementary",
-                                        .description = "the same, loads unlike the job's first",
+                                        .description = "the same, least similar utilisation first",
                                         .install = put_eaco<ShareRanking::Complementary>,
                                         .knowledge = KnowledgeUse::Required};
 
 extern const Part kShareWorth = {
     .kind = PartKind::Sharing,
     .name = "share-worth",
-    .description = "EaCO where joules saved are worth the time they cost",
+    .description = "EaCO where the energy saved exceeds the price of delay",
     .install = put_eaco<ShareRanking::Worth>,
     .knowledge = KnowledgeUse::Optional,
     .set_defaults = set_worth_defaults};

@@ -1,7 +1,7 @@
-// EaCO with the semantics of its paper (Haghshenas and Hashemi, arXiv 2412.08294; spec 2): the most
-// utilised group first in which everybody keeps his deadline by the expected slowdowns; after an
-// epoch of observation it is asked once more, and the job that came last leaves if one would break.
-// No benefit test, no margin for errors, nothing is looked at again later.
+// EaCO with the semantics of its paper (Haghshenas and Hashemi, arXiv 2412.08294; EaCO: algorithm,
+// docs/papers.md): the group with the highest utilisation on which all deadlines are met at the
+// expected slowdowns. After an epoch of observation the deadlines are tested once more, and the
+// last job leaves if one would be missed. No benefit test, no margin for errors, no later reviews.
 #include "base/check.hpp"
 #include "core/policy/part.hpp"
 #include "core/policy/sharing/place_search.hpp"
@@ -61,20 +61,20 @@ void put_eaco_paper(PolicySet& set, const RunContext& /*run*/, const PolicyOptio
 extern const Part kEacoPaper = {
     .kind = PartKind::Sharing,
     .name = "share-eaco-paper",
-    .description = "EaCO: the most utilised GPUs that keep all deadlines",
+    .description = "EaCO: the most utilised GPUs on which all deadlines hold",
     .install = put_eaco_paper<ShareRanking::Highest>,
     .knowledge = KnowledgeUse::Required};
 
 extern const Part kEacoPaperSimilar = {.kind = PartKind::Sharing,
                                        .name = "share-eaco-paper-similar",
-                                       .description = "the same, loads like the job's first",
+                                       .description = "the same, most similar utilisation first",
                                        .install = put_eaco_paper<ShareRanking::Similar>,
                                        .knowledge = KnowledgeUse::Required};
 
 extern const Part kEacoPaperComplementary = {
     .kind = PartKind::Sharing,
     .name = "share-eaco-paper-complementary",
-    .description = "the same, loads unlike the job's first",
+    .description = "the same, least similar utilisation first",
     .install = put_eaco_paper<ShareRanking::Complementary>,
     .knowledge = KnowledgeUse::Required};
 

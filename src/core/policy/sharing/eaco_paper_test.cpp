@@ -72,7 +72,7 @@ TEST(EacoPaper, ReviewsOnceAndTheLastOneLeaves) {
   view.run({.app = 1, .work_s = 1000, .deadline_s = 1600}, {0});
   const JobId joiner = view.run({.app = 0}, {0});
   EXPECT_EQ(sharing->review(view, view.group_of(0), true), std::nullopt);
-  // Measured: it is worse, on average 1.75 times.
+  // The measurement is worse: mean 1.75.
   const auto type = view.knowledge().gpu_types[0];
   view.learn().observed(type, std::vector{AppId(0U), AppId(1U)}, std::vector{1.2, 2.0});
   EXPECT_EQ(sharing->review(view, view.group_of(0), false), std::nullopt);

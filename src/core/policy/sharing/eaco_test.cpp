@@ -8,7 +8,7 @@ namespace {
 
 using knowledge::PredictionLevel;
 
-/// Without watts: a pair saves if the rates add up to more than one.
+/// Without power models: a pair saves if its rates add up to more than 1.
 const TestSite kSite{.measured = {{.apps = {0, 1}, .slowdown = {1.1, 1.2}},
                                   {.apps = {0, 2}, .slowdown = {1.98, 1.98}},
                                   {.apps = {0, 3}, .slowdown = {1.05, 1.05}}}};
@@ -90,7 +90,7 @@ TEST(Eaco, WhatBrokeTogetherIsKeptApart) {
   const auto sharing = make_eaco(options());
   view.run({.app = 1}, {0});
   view.learn().broke(AppId(1U), std::vector{AppId(0U)});
-  EXPECT_EQ(view.chosen_gpu(*sharing, view.submit({})), 0);  // once may be chance
+  EXPECT_EQ(view.chosen_gpu(*sharing, view.submit({})), 0);  // one failure is not enough
   view.learn().broke(AppId(0U), std::vector{AppId(1U)});
   EXPECT_EQ(view.chosen_gpu(*sharing, view.submit({})), -1);
 }
@@ -111,7 +111,7 @@ TEST(Eaco, WhoFoundNoMemoryIsAloneAndItsPairIsKeptApartAtOnce) {
 }
 
 TEST(Eaco, PromisesStandWhateverTheSetShrinksTo) {
-  // The three together are measured faster than two of them.
+  // All three together are faster than two of them, by measurement.
   const TestSite site{.measured = {{.apps = {0, 1}, .slowdown = {1.1, 1.1}},
                                    {.apps = {0, 2}, .slowdown = {1.1, 1.1}},
                                    {.apps = {1, 2}, .slowdown = {1.8, 1.1}},
@@ -161,7 +161,7 @@ TEST_F(EacoReview, AMeasuredSetIsJudgedByItsMean) {
   EXPECT_EQ(review(), std::nullopt);
   EXPECT_EQ(review(false), std::nullopt);
   view.pass(20);
-  EXPECT_EQ(review(false), last);  // looked at again whenever something changes
+  EXPECT_EQ(review(false), last);  // reviewed after every change
   view.books().set_locked(view.group_of(0), true);
   EXPECT_EQ(review(false), std::nullopt);  // wait for the measurement
 }
@@ -170,7 +170,7 @@ TEST_F(EacoReview, TheOneLeavesWhoCanAffordIt) {
   const JobId first = view.run({.app = 1, .work_s = 1000, .deadline_s = 1500}, {0});
   view.run({.app = 0, .work_s = 1000, .deadline_s = 1050}, {0});
   learn({app(0), app(1)}, {1.2, 1.2});
-  // The last one would be too late after an undo, too; the first one makes room for it.
+  // The last job would miss its target even after an undo; the first one leaves instead.
   EXPECT_EQ(review(), first);
 }
 
@@ -178,9 +178,9 @@ TEST_F(EacoReview, NobodyLeavesInVain) {
   view.run({.app = 1, .work_s = 1000, .deadline_s = 1030}, {0});
   learn({app(0), app(1)}, {1.05, 1.02});
   const JobId last = view.run({.app = 0, .work_s = 1000, .deadline_s = 1040}, {0});
-  // Only the last one's own promise breaks, and leaving does not save it: 1000 + 60 s.
+  // Only the last job misses its target, and leaving does not change that: 1000 + 60 s.
   EXPECT_EQ(review(), std::nullopt);
-  view.set_work_left(last, 990);  // and now it does not break
+  view.set_work_left(last, 990);  // now it meets its target
   EXPECT_EQ(review(), std::nullopt);
 }
 
@@ -203,7 +203,7 @@ TEST_F(EacoReview, WasteEndsIfTheUndoCostsLess) {
   view.set_someone_waits(true);
   EXPECT_EQ(review(true, o), std::nullopt);
   view.set_someone_waits(false);
-  view.set_work_left(last, 50);  // 125 s at a quarter more joules
+  view.set_work_left(last, 50);  // 125 s at 25 % more energy
   EXPECT_EQ(review(true, o), std::nullopt);
 }
 

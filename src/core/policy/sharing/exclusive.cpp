@@ -1,4 +1,4 @@
-// Exclusive: one job a GPU.
+// Exclusive: one job per GPU.
 #include "core/policy/part.hpp"
 #include "core/policy/sharing/sharing.hpp"
 
@@ -14,7 +14,7 @@ class Exclusive final : public Sharing {
 
 extern const Part kExclusive = {.kind = PartKind::Sharing,
                                 .name = "exclusive",
-                                .description = "one job a GPU",
+                                .description = "one job per GPU",
                                 .install = put<&PolicySet::sharing, Exclusive>};
 
 }  // namespace goban::core::policy

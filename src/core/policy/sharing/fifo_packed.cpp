@@ -1,6 +1,7 @@
-// FIFO_packed of Gavel (Narayanan et al., OSDI 2020), the baseline of EaCO: a job for which no GPUs
-// are free joins the one job, of as many GPUs, beside which the sum of both rates is highest, if it
-// is above 1.5. Memory is checked in bytes where peaks are known; Gavel has no model of it.
+// FIFO_packed of Gavel (Narayanan et al., OSDI 2020), a baseline of EaCO: a job that does not fit
+// the free GPUs joins one job with the same number of GPUs, the one with the highest sum of both
+// rates, if it is above 1.5. Memory is checked in bytes where peaks are known; Gavel has no model
+// of it.
 #include "core/policy/part.hpp"
 #include "core/policy/sharing/admission.hpp"
 
@@ -52,7 +53,7 @@ class FifoPacked final : public Sharing {
 extern const Part kSharePacked = {
     .kind = PartKind::Sharing,
     .name = "share-packed",
-    .description = "a blocked job joins one where rates add up most, above 1.5",
+    .description = "a blocked job joins the one with the highest sum of rates, if above 1.5",
     .install =
         [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
           set.sharing = std::make_unique<FifoPacked>(options.rules);

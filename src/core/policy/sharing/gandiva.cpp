@@ -1,6 +1,6 @@
-// Gandiva as Gavel has it (Narayanan et al., OSDI 2020), a baseline of EaCO: while more GPUs are
-// asked for than there are, jobs are paired at random with jobs of as many GPUs; a pair whose rates
-// turn out to add up to less than one is parted. Memory as in fifo_packed.cpp.
+// Gandiva as implemented in Gavel (Narayanan et al., OSDI 2020), a baseline of EaCO: while demand
+// exceeds the cluster, jobs are paired at random with jobs of the same number of GPUs; a pair whose
+// measured rates add up to less than 1 is separated. Memory as in fifo_packed.cpp.
 #include "base/random.hpp"
 #include "core/policy/part.hpp"
 #include "core/policy/sharing/admission.hpp"
@@ -30,7 +30,7 @@ class Gandiva final : public Sharing {
     uint64_t alone = 0;
     for (const model::KindId id : kinds) alone += num_alone(tenants.kind(id));
     if (alone == 0) return {};
-    // The first that can be joined from a random one on, around.
+    // The first group that can be joined, cyclically from a random one.
     const uint64_t begin = base::Random(view.seed(job.job)).below(alone);
     const TenantTraits joiner = view.traits(job);
     std::optional<SharedPlace> place = first_of(view, job, joiner, kinds, begin, alone);
@@ -51,12 +51,12 @@ class Gandiva final : public Sharing {
     return kind.traits.size() == 1 ? kind.groups.size() : 0;
   }
 
-  /// The first group that can be joined among the lone ones numbered `begin` to `end`.
+  /// The first group that can be joined among the single-job groups numbered [begin, end).
   std::optional<SharedPlace> first_of(const SharingView& view, const JobState& job,
                                       const TenantTraits& joiner,
                                       std::span<const model::KindId> kinds, uint64_t begin,
                                       uint64_t end) const {
-    uint64_t number = 0;  // of the kind's first group
+    uint64_t number = 0;  // number of the kind's first group
     for (const model::KindId id : kinds) {
       const Tenants::Kind& kind = view.tenants().kind(id);
       const uint64_t count = num_alone(kind);
@@ -87,7 +87,8 @@ class Gandiva final : public Sharing {
 extern const Part kShareGandiva = {
     .kind = PartKind::Sharing,
     .name = "share-gandiva",
-    .description = "random pairs if demand exceeds the cluster, parted below 1",
+    .description =
+        "random pairs while demand exceeds the cluster, split if rates sum to less than 1",
     .install =
         [](PolicySet& set, const RunContext& /*run*/, const PolicyOptions& options) {
           set.sharing = std::make_unique<Gandiva>(options.rules);

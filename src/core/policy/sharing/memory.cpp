@@ -6,12 +6,12 @@ namespace goban::core::policy {
 namespace {
 
 constexpr const char* kSource = "observed";
-/// What an application that found no memory counts as: more often than anybody would try.
+/// Number of failures recorded for lack of memory: above any limit.
 constexpr uint32_t kCertain = 1000;
-/// What somebody says is all that counts until the first measurement, and next to nothing then.
+/// Weight of a declaration: negligible once there is a measurement.
 constexpr double kDeclaredSamples = 1e-3;
 
-bool is_slowdown(double value) {  // false for NaN, too
+bool is_slowdown(double value) {  // false for NaN
   return value >= knowledge::kSlowdownMin && value <= knowledge::kSlowdownMax;
 }
 
@@ -33,7 +33,7 @@ std::pair<AppId, AppId> SharingMemory::apps_of(uint64_t pair) {
 SharingMemory::Image SharingMemory::image(const knowledge::ColocationHistory& seed) const {
   Image image;
   for (size_t i = 0; i < history_.sets().size(); ++i) {
-    // Merging always adds samples.
+    // Merging always increases the number of samples.
     const knowledge::MeasuredSet& set = history_.sets()[i];
     const bool is_seed = i < seed.sets().size() && seed.sets()[i].samples == set.samples;
     if (!is_seed) image.learned.push_back(set);

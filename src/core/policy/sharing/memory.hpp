@@ -1,4 +1,4 @@
-// What sharing has taught the scheduler: the growing history H, and what was tried in vain.
+// State that sharing accumulates: the co-location history with observations, and failed attempts.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ using base::TimeNs;
 using model::AppId;
 using model::JobId;
 
-/// Kept by the core, read by policies. Not copied: the predictor refers to the history in it.
+/// Updated by the core, read by policies. Not copyable: the predictor refers to the history in it.
 class SharingMemory {
  public:
   explicit SharingMemory(const knowledge::ColocationHistory& seed,
@@ -26,53 +26,53 @@ class SharingMemory {
   SharingMemory& operator=(const SharingMemory&) = delete;
 
   struct Tried {
-    bool alone = false;                      ///< it broke
+    bool alone = false;                      ///< the job failed with neighbours
     TimeNs last_ns = -1;                     ///< of the last undo
-    std::vector<std::vector<JobId>> sets{};  ///< each ascending
+    std::vector<std::vector<JobId>> sets{};  ///< rejected sets, each ascending
   };
-  /// What was learned, as plain values.
+  /// The accumulated state as plain values.
   struct Image {
-    std::vector<knowledge::MeasuredSet> learned{};        ///< sets of H that are not as in the seed
+    std::vector<knowledge::MeasuredSet> learned{};        ///< sets that differ from the seed
     std::vector<std::pair<JobId, Tried>> tried{};         ///< by job
     std::vector<std::pair<uint64_t, uint32_t>> broken{};  ///< by pair of applications
   };
   /// The key of a pair of applications in Image::broken, in either order; and the pair of a key.
   [[nodiscard]] static uint64_t pair_of(AppId one, AppId other);
   [[nodiscard]] static std::pair<AppId, AppId> apps_of(uint64_t pair);
-  /// `seed`: what the memory was made from.
+  /// `seed`: the history passed to the constructor.
   [[nodiscard]] Image image(const knowledge::ColocationHistory& seed) const;
-  /// Nothing was learned yet.
+  /// Requires that nothing was recorded yet.
   void restore(const Image& image);
 
-  /// Answers from H as it is now.
+  /// Predicts from the current history.
   [[nodiscard]] const knowledge::ColocationPredictor& predictor() const { return predictor_; }
   [[nodiscard]] const knowledge::ColocationHistory& history() const { return history_; }
-  /// A set was observed: slowdowns by position in `apps`. Nothing is learned of a GPU type or an
-  /// application that is invalid, of a job alone, or of slowdowns that are no measurements.
+  /// Adds the observation of a set: slowdowns by position in `apps`. Ignored if the GPU type or an
+  /// application is invalid, the set has one member, or a slowdown is invalid.
   void observed(knowledge::GpuTypeId gpu_type, std::span<const AppId> apps,
                 std::span<const double> slowdowns);
 
-  /// What an application takes of a GPU of its own, as somebody says. Counts as long as nobody
-  /// measured it.
+  /// Adds the declared resource use of an application alone. It applies until there is a
+  /// measurement.
   void declared(knowledge::GpuTypeId gpu_type, AppId app, const model::AloneUse& use);
-  /// The same, as it was measured.
+  /// Adds the measured resource use of an application alone.
   void measured_alone(knowledge::GpuTypeId gpu_type, AppId app, const model::AloneUse& use);
 
-  /// The shared allocation of `job` beside `partners` was taken back.
+  /// Records that the placement of `job` with `partners` was undone.
   void undone(JobId job, std::span<const JobId> partners, TimeNs now);
-  /// The job was taken off this very set before: a rejected set stays rejected.
+  /// A placement of the job with this set was undone before: a rejected set stays rejected.
   [[nodiscard]] bool rejected(JobId job, std::span<const JobId> partners) const;
-  /// When the last shared allocation of the job was taken back; -1 = never.
+  /// Time of the last undo of the job; -1 = never.
   [[nodiscard]] TimeNs last_undo_ns(JobId job) const;
-  /// A job broke beside others. Pairs of applications are counted, each once a call; one for want
-  /// of memory is certain at once.
+  /// Records that a job failed with neighbours. Pairs of applications are counted, each once per
+  /// call; a failure by lack of memory separates them at once.
   void broke(AppId app, std::span<const AppId> beside, bool out_of_memory = false);
-  /// How often one of the two broke beside the other.
+  /// Number of failures of one of the two with the other as neighbour.
   [[nodiscard]] uint32_t times_broken(AppId one, AppId other) const;
-  /// The job broke beside others and is not to be beside anybody any more.
+  /// The job failed with neighbours and never shares again.
   void keep_alone(JobId job) { tried_[job].alone = true; }
   [[nodiscard]] bool stays_alone(JobId job) const;
-  /// The job is gone: what was kept of it is not needed any more.
+  /// Drops the state of a finished job.
   void forget(JobId job);
 
  private:
@@ -82,7 +82,7 @@ class SharingMemory {
   knowledge::ColocationHistory history_;
   knowledge::ColocationPredictor predictor_;
   std::unordered_map<JobId, Tried> tried_;
-  std::unordered_map<uint64_t, uint32_t> broken_;  ///< by both apps, the lower one above
+  std::unordered_map<uint64_t, uint32_t> broken_;  ///< by pair_of
 };
 
 }  // namespace goban::core::policy

@@ -33,7 +33,7 @@ TEST_F(SharingMemoryTest, LearnsSetsAndTheirMeans) {
   memory.observed(v100, pair, std::vector<double>{1.7, 1.1});
   learned = memory.predictor().predict(v100, pair);
   EXPECT_DOUBLE_EQ(learned.mean[0], 1.6);
-  EXPECT_TRUE(seed.sets().empty());  // the seed is not touched
+  EXPECT_TRUE(seed.sets().empty());  // the seed is not changed
 }
 
 TEST_F(SharingMemoryTest, LearnsNothingFromWhatIsNoMeasurement) {

@@ -9,7 +9,7 @@
 namespace goban::core::policy {
 namespace {
 
-/// A kind of groups with the job among them.
+/// A kind of groups with the job added.
 struct Offer {
   Offer(const SharingView& view, const Tenants::Kind& of, const TenantTraits& joiner)
       : kind(&of), before(view, of.gpu_model, of.traits), with(before) {
@@ -20,7 +20,7 @@ struct Offer {
   TenantSet with;
   SetPrediction before_prediction;
   SetPrediction with_prediction;
-  SetPrediction promised;  ///< with_prediction, or the worst of what the set may shrink to
+  SetPrediction promised;  ///< with_prediction, or the worst over the subsets
   double worth_w = 0;
 };
 
@@ -73,7 +73,7 @@ class Search {
     return {};
   }
 
-  /// All kinds that the job may join, by what that is worth.
+  /// All kinds that the job may join, with the value of sharing.
   void collect_worth(std::vector<RankedKind>& out) const {
     out.clear();
     const Tenants& tenants = view_.tenants();
@@ -112,7 +112,7 @@ class Search {
     return rules_.crowded_rates > 0 && rates >= rules_.crowded_rates && crowded(view_);
   }
 
-  /// The slowdowns that promises are asked about.
+  /// Sets the slowdowns with which service targets are tested.
   bool find_promised(Offer& offer) const {
     offer.promised = rules_.promises.worst_of_parts
                          ? offer.with.worst_of_parts(view_, offer.with_prediction)

@@ -5,8 +5,7 @@
 namespace goban::core::policy {
 namespace {
 
-/// Watts of a node with work on it that a limit does not lower, a held GPU of the group, on
-/// average.
+/// Power of a busy node that a limit does not lower, per held GPU; mean over the group's GPUs.
 double overhead_w(const Tenants& tenants, const Tenants::Group& group,
                   const knowledge::PowerModel& model) {
   const model::Cluster& cluster = tenants.cluster();
@@ -22,7 +21,7 @@ double overhead_w(const Tenants& tenants, const Tenants::Group& group,
   return sum_w / static_cast<double>(group.gpus.size());
 }
 
-/// All of them have been promised something that can still be kept, and hold this group alone.
+/// Every job of the group has a service target that can still be met, and holds no other group.
 bool all_have_slack(const SharingView& view, const Tenants::Group& group) {
   return std::ranges::all_of(group.jobs, [&](JobId id) {
     if (view.tenants().groups_of(id).size() != 1) return false;
@@ -47,12 +46,12 @@ int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w)
   const auto is_felt = [&](const knowledge::PowerCap& cap) { return cap.cap_w < gpu_w; };
   if (std::ranges::none_of(model->caps, is_felt)) return -1;
   const double other_w = overhead_w(tenants, group, *model);
-  // Jobs for each GPU: what a delay is paid for.
+  // Jobs per GPU: the delayed jobs.
   const double delayed =
       static_cast<double>(group.jobs.size()) / static_cast<double>(group.gpus.size());
   const SetPrediction promised = set.worst_of_parts(view, prediction);
   int8_t best = -1;
-  double best_w = gpu_w + other_w;  // joules for the work of a second without a limit
+  double best_w = gpu_w + other_w;  // cost of one second's work without a limit, in joules
   for (size_t i = 0; i < model->caps.size(); ++i) {
     const knowledge::PowerCap& cap = model->caps[i];
     if (!is_felt(cap)) continue;

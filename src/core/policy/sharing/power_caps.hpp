@@ -1,16 +1,15 @@
-// Power limits into slack: a group that has time to spare may run slower if that takes fewer
-// joules.
+// Power limits within slack: a group with slack may run slower if that saves energy.
 #pragma once
 
 #include "core/policy/sharing/promises.hpp"
 
 namespace goban::core::policy {
 
-/// The limit under which the work of a group costs least: in joules, its part of the host and of
-/// idle GPUs on its nodes included, and at `delay_price_w` joules a second by which a job is
-/// delayed; -1 if none costs less than no limit. Only for groups whose jobs all have a promise,
-/// which has to stand on the upper quantile, and hold no other GPUs; only while nobody waits, for
-/// what is slowed ends later.
+/// The power limit with the lowest cost for the work of a group: its energy, including its part of
+/// the host and of idle GPUs on its nodes, plus `delay_price_w` joules per second of delay of a
+/// job; -1 if no limit costs less. Only for groups whose jobs all have a service target, which must
+/// be met at the upper quantile, and hold no other GPUs; only while no job waits, because slower
+/// jobs end later.
 [[nodiscard]] int8_t cap_into_slack(const SharingView& view, GroupId id, double delay_price_w = 0);
 
 }  // namespace goban::core::policy

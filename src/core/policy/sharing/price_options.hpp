@@ -1,4 +1,4 @@
-// Prices: what sharing and power limits have to save for the time that they cost.
+// Prices: what sharing and power limits must save for the delay that they cause.
 #pragma once
 
 #include <array>
@@ -8,33 +8,32 @@
 
 namespace goban::core::policy {
 
-/// None of these is in the paper's algorithm.
+/// None of these is part of EaCO's algorithm.
 struct PriceOptions {
-  double min_saving = 0.02;  ///< of joules per work, predicted, to be worth it
-  /// What a second of a job's time is worth, in joules: sharing and power limits have to save more
-  /// for each second by which they delay jobs. It is the paper's weight between energy and time
-  /// per epoch, (1 - alpha) / alpha, and what ShareRanking::Worth ranks by. 0 = time is free. Of an
-  /// empty cluster: it rises with demand (worth.hpp), for a delayed job holds GPUs of others.
+  double min_saving = 0.02;  ///< minimum predicted share of energy saved for the same work
+  /// Price of delay, in joules per second of a job's time: sharing and power limits must save more
+  /// than this per second of delay. It is EaCO's weight between energy and time per epoch, (1 -
+  /// alpha) / alpha, and part of ShareRanking::Worth. 0 = time is free. The value is for an empty
+  /// cluster and rises with demand (worth.hpp), because a delayed job holds GPUs that others need.
   double delay_price_w = 0;
-  /// While jobs ask for far more GPUs than there are (worth.hpp), sharing is judged by throughput
-  /// instead: rates of a set have to add up to so much. 0 = judged as ever.
+  /// While demand far exceeds the cluster (worth.hpp), sharing is judged by throughput instead: the
+  /// rates of a set must add up to at least this value. 0 = off.
   double crowded_rates = 0;
   bool power_caps = true;
-  /// What power limits have to save for a second's delay of a job, if that is more than
-  /// `delay_price_w`; it rises with demand likewise.
+  /// Price of delay for power limits, if larger than `delay_price_w`; it rises with demand as well.
   double cap_price_w = 200;
 };
 
 inline constexpr auto kPriceOptions = std::to_array<Setting<PriceOptions>>({
-    {"min_saving", "part of the joules per work that sharing has to save",
+    {"min_saving", "minimum share of the energy per work that sharing must save",
      &PriceOptions::min_saving, -1, 1},
-    {"delay_price_w", "joules that have to be saved for a second's delay of a job",
+    {"delay_price_w", "joules that must be saved per second of delay of a job",
      &PriceOptions::delay_price_w, 0, 1e9},
-    {"crowded_rates", "if more GPUs are asked for than exist: least sum of rates; 0: off",
+    {"crowded_rates", "minimum sum of rates while demand exceeds the cluster; 0: off",
      &PriceOptions::crowded_rates, 0, static_cast<double>(knowledge::kSetMax)},
-    {"power_caps", "0: GPUs are never limited", &PriceOptions::power_caps},
-    {"cap_price_w", "as delay_price_w, of power limits alone, if that is more",
-     &PriceOptions::cap_price_w, 0, 1e9},
+    {"power_caps", "0: no power limits", &PriceOptions::power_caps},
+    {"cap_price_w", "delay_price_w for power limits, if larger", &PriceOptions::cap_price_w, 0,
+     1e9},
 });
 
 }  // namespace goban::core::policy

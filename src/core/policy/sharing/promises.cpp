@@ -5,10 +5,10 @@
 namespace goban::core::policy {
 namespace {
 
-/// A promise is lost if it is missed by more than this: rounding loses none.
+/// Tolerance for rounding: a target is missed only by more than this.
 constexpr double kLost_s = 1e-3;
 
-/// Work left at the speed it has alone; negative = unknown.
+/// Time for the remaining work alone; negative = unknown.
 double left_alone_s(const SharingView& view, const JobState& job, double alone_slowdown) {
   const double work_s = view.work_left_s(job);
   return work_s < 0 ? -1 : work_s * alone_slowdown;
@@ -18,7 +18,7 @@ bool promised(const JobState& job) {
   return job.training.deadline_ns >= 0 || job.training.max_slowdown > 0;
 }
 
-/// The whole job alone, at the speed that it has alone for what is left.
+/// Duration of the whole job alone, at the speed assumed for the remaining work.
 double whole_s(const SharingView& view, const JobState& job, double left_s) {
   const double total_s = view.work_total_s(job);
   const double work_s = view.work_left_s(job);
@@ -28,7 +28,7 @@ double whole_s(const SharingView& view, const JobState& job, double left_s) {
   return left_s + ran_s / past;
 }
 
-/// submit + factor x the whole job alone.
+/// Submission + maximum slowdown x duration of the whole job alone.
 TimeNs slowdown_end_ns(const SharingView& view, const JobState& job, double left_s) {
   const double allowed_s =
       static_cast<double>(job.training.max_slowdown) * whole_s(view, job, left_s);

@@ -63,7 +63,7 @@ TEST(Promises, GreatestSlowdownCountsFromTheSubmission) {
   view.pass(300);
   EXPECT_DOUBLE_EQ(end_s(700), 1500);
   EXPECT_NEAR(*slack_s(view, {.job = &view.job(id)}), 1.5 * 1300 - 400 - 1000, 1e-9);
-  // Beside another the 300 s count as less work: 1.2 x (1 + 1.645 x 3 %) slower.
+  // With a neighbour the 300 s count as less work: 1.2 x (1 + 1.645 x 3 %) slower.
   view.run({.app = 1}, {0});
   EXPECT_NEAR(end_s(700), 1.5 * (700 + 300 / (1.2 * (1 + 1.645 * 0.03))), 1e-6);
 }
@@ -92,7 +92,7 @@ TEST(Promises, ResidentsAreAskedInAllTheirGroups) {
   };
   EXPECT_TRUE(keeps());  // 1.2 x 1000 s
   view.run({.app = 2, .work_s = 10}, {1});
-  EXPECT_FALSE(keeps());  // 1.4 beside the other one
+  EXPECT_FALSE(keeps());  // 1.4 with the other one
   EXPECT_TRUE(keeps(wide));
 }
 

@@ -13,7 +13,7 @@ double joint_util_pct(const SharingView& view, const Tenants::Kind& kind) {
   double sum = 0;
   for (const model::TraitsId id : kind.traits) {
     const float util = view.tenants().traits(id).util_pct;
-    // H may know what the job does not say.
+    // The history may have what the job does not declare.
     if (util < 0) return TenantSet(view, kind.gpu_model, kind.traits).joint_util_pct();
     sum += util;
   }

@@ -1,5 +1,5 @@
-// Ranking: which kinds of groups a job looks at first. Groups alike are judged once, as a kind; a
-// kind is taken out of a heap only if all before it were refused.
+// Ranking: the order in which a job tries kinds of groups. Equal groups are evaluated once, as a
+// kind. A kind is taken from the heap only if all before it were refused.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace goban::core::policy {
 
 struct RankedKind {
-  double key = 0;  ///< larger goes first
+  double key = 0;  ///< larger first
   model::KindId kind;
 };
 
@@ -20,15 +20,15 @@ struct RankRules {
   double util_max_pct = 100;
 };
 
-/// Kinds that a job may take GPUs of, as far as numbers of jobs and utilisations say: those of as
-/// many GPUs as it asks for first, then larger ones within a node; each by rank. Equal ranks: on
-/// one node first, then the lower number.
+/// Kinds whose GPUs a job may take according to the number of jobs and the utilisation: first those
+/// with the number of GPUs it requests, then larger ones within a node; each by rank. Ties: on one
+/// node first, then the lower id.
 class RankedKinds {
  public:
-  /// `buffer` is work space that outlives this.
+  /// `buffer` is work space; it must outlive the object.
   RankedKinds(const SharingView& view, const RankRules& rules, const TenantTraits& job,
               uint32_t num_gpus, std::vector<RankedKind>& buffer);
-  /// The next kind; it has groups.
+  /// The next kind; it has at least one group.
   [[nodiscard]] std::optional<model::KindId> next();
 
  private:
@@ -40,7 +40,7 @@ class RankedKinds {
   TenantTraits job_;
   uint32_t num_gpus_;
   std::vector<RankedKind>& heap_;
-  bool larger_ = false;  ///< larger kinds are in
+  bool larger_ = false;  ///< larger kinds were added
 };
 
 }  // namespace goban::core::policy

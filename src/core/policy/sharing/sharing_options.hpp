@@ -1,4 +1,4 @@
-// Who may share GPUs, and within what limits.
+// Which jobs may share GPUs, and within what limits.
 #pragma once
 
 #include <array>
@@ -8,48 +8,48 @@
 
 namespace goban::core::policy {
 
-/// Who may share at all: site rules. A job that says no never shares.
+/// Site rules: which jobs may share at all. A job that declares no never shares.
 struct SharingRules {
-  bool everyone = true;         ///< else only jobs that say yes, or whose partition does
-  bool within_account = false;  ///< neighbours must be of one account; without accounts, one user's
-  bool unenforced = true;       ///< also on GPUs where no job is held to the memory it asked for
+  bool everyone = true;         ///< false: only jobs that declare yes, or whose partition does
+  bool within_account = false;  ///< neighbours must have the same account, or user if without
+  bool unenforced = true;       ///< also on GPUs that do not enforce memory requests
 };
 
-/// What live engines start from: off unless a job opts in, and then within one account.
+/// Defaults of the live scheduler: off unless a job opts in, and then within one account.
 inline constexpr SharingRules kLiveSharing{
     .everyone = false, .within_account = true, .unenforced = false};
 
 inline constexpr auto kSharingRules = std::to_array<Setting<SharingRules>>({
-    {"everyone", "0: only jobs share that say so, or whose partition does",
+    {"everyone", "0: only jobs that declare it, or whose partition does, share",
      &SharingRules::everyone},
-    {"within_account", "1: neighbours have to be of one account", &SharingRules::within_account},
-    {"unenforced", "1: also GPUs on which nobody is held to the memory that he asked for",
+    {"within_account", "1: neighbours must have the same account", &SharingRules::within_account},
+    {"unenforced", "1: also on GPUs that do not enforce memory requests",
      &SharingRules::unenforced},
 });
 
-/// How far sharing may go. EaCO's paper gives none of these values.
+/// Limits of sharing. EaCO's paper gives none of these values.
 struct SharingLimits {
   int32_t jobs_per_gpu_max = 4;
-  double util_max_pct = 100;  ///< of a GPU, summed over its jobs alone
-  /// Expected slowdown of a job without a promise. Not in the paper's algorithm.
+  double util_max_pct = 100;  ///< per GPU: sum of its jobs' utilisations alone
+  /// Maximum expected slowdown of a job without a service target. Not in EaCO's algorithm.
   double max_slowdown = 1.3;
   /// A deadline that would be missed even alone from now on still forbids sharing. Otherwise the
-  /// job counts as one without a deadline: nothing can be saved for it.
+  /// job counts as one without a deadline.
   bool lost_deadlines_bind = false;
-  /// Jobs that can keep a promise are interrupted by priority only. Not in the paper's algorithm.
+  /// Jobs that can meet a service target are preempted by priority only. Not in EaCO's algorithm.
   bool spare_promises = false;
 };
 
 inline constexpr auto kSharingLimits = std::to_array<Setting<SharingLimits>>({
-    {"jobs_per_gpu_max", "jobs on one GPU", &SharingLimits::jobs_per_gpu_max, 1,
+    {"jobs_per_gpu_max", "maximum number of jobs on one GPU", &SharingLimits::jobs_per_gpu_max, 1,
      static_cast<double>(knowledge::kSetMax)},
-    {"util_max_pct", "utilisation of a GPU, summed over its jobs alone",
+    {"util_max_pct", "maximum GPU utilisation, summed over its jobs alone",
      &SharingLimits::util_max_pct, 0, 100.0 * knowledge::kSetMax},
-    {"max_slowdown", "of a job that promises nothing, as expected", &SharingLimits::max_slowdown, 1,
-     1000},
-    {"lost_deadlines_bind", "1: deadlines that are lost even alone forbid sharing",
+    {"max_slowdown", "maximum expected slowdown of a job without a service target",
+     &SharingLimits::max_slowdown, 1, 1000},
+    {"lost_deadlines_bind", "1: deadlines that are missed even alone forbid sharing",
      &SharingLimits::lost_deadlines_bind},
-    {"spare_promises", "1: jobs that can keep a promise give way to priority only",
+    {"spare_promises", "1: jobs that can meet a target are preempted by priority only",
      &SharingLimits::spare_promises},
 });
 

@@ -104,7 +104,7 @@ double TenantSet::power_w(const SharingView& view, const SetPrediction& predicti
   if (model == nullptr) return 1;
   const knowledge::SetPower power = set_power(*model, *history_, gpu_type_, apps(), prediction);
   const double joint_pct = joint_util_pct();
-  // What the jobs themselves say is better than nothing from H.
+  // Fall back to the utilisations that the jobs declare.
   if (power.level == knowledge::PowerLevel::Unknown && joint_pct >= 0) {
     return model->gpu_busy_w(joint_pct);
   }

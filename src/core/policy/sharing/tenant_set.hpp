@@ -1,4 +1,4 @@
-// Jobs together on a GPU, in the form that the models of memory, slowdown and power ask for.
+// The jobs on a GPU, in the form that the models of memory, slowdown and power take.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace goban::core::policy {
 using knowledge::kSetMax;
 using knowledge::SetPrediction;
 
-/// How much slower a job is than without neighbours and power limits: expected, and upper quantile.
+/// Slowdown of a job by neighbours and power limits: mean and upper quantile.
 struct Slowdown {
   double mean = 0;
   double upper = 0;
 };
-/// Of a job that is in both: as slow as in the slower one.
+/// Slowdown of a job that is in both: that of the slower one.
 [[nodiscard]] inline Slowdown slower(const Slowdown& a, const Slowdown& b) {
   return {std::max(a.mean, b.mean), std::max(a.upper, b.upper)};
 }
@@ -27,14 +27,14 @@ struct Slowdown {
   return {a.mean * factor, a.upper * factor};
 }
 
-/// At most kSetMax jobs on one GPU. Nothing is allocated.
+/// At most kSetMax jobs on one GPU. Does not allocate.
 class TenantSet {
  public:
-  /// The jobs of these traits, in this order, on a GPU of that model.
+  /// Jobs with these traits, in this order, on a GPU of this model.
   TenantSet(const SharingView& view, uint32_t gpu_model,
             std::span<const model::TraitsId> traits = {});
 
-  /// Without room for it the set is too large from then on.
+  /// Adding more than kSetMax members makes the set too_large().
   void add(const TenantTraits& traits);
   [[nodiscard]] TenantSet without(size_t position) const;
   [[nodiscard]] TenantSet only(size_t position) const;
@@ -47,23 +47,24 @@ class TenantSet {
   /// Utilisation of each job alone; negative = unknown.
   [[nodiscard]] std::span<const float> util_pct() const { return {util_pct_.data(), size_}; }
   [[nodiscard]] std::span<const int64_t> mem_bytes() const { return {mem_bytes_.data(), size_}; }
-  /// Nobody in it says no to sharing; if not `everyone` may share, all of them say yes.
+  /// No member declares no; unless `everyone` may share, all members declare yes.
   [[nodiscard]] bool may_share(bool everyone) const {
     return everyone ? !somebody_refuses_ : all_opted_in_;
   }
   /// Sum of the utilisations; negative if one is unknown.
   [[nodiscard]] double joint_util_pct() const;
 
-  /// The slowdowns of its members; not of an empty set.
+  /// The slowdowns of its members. The set must not be empty.
   [[nodiscard]] SetPrediction predict(const SharingView& view) const;
-  /// The slowdowns of its members in the worst of its subsets, `whole` being those in the set: what
-  /// is measured need not grow with the set, and members leave in any order. Never if a subset is.
+  /// The slowdowns of its members in the worst of its subsets; `whole` is the prediction for the
+  /// set. Measured slowdowns need not grow with the set, and members leave in any order. Level
+  /// Never if a subset has it.
   [[nodiscard]] SetPrediction worst_of_parts(const SharingView& view,
                                              const SetPrediction& whole) const;
-  /// Slowdown of a member with that application; of members with one application: of the slowest,
-  /// for a measurement does not say which of them it was.
+  /// Slowdown of a member with this application. With several such members, that of the slowest:
+  /// measurements do not distinguish them.
   [[nodiscard]] Slowdown slowdown(const SetPrediction& prediction, AppId app) const;
-  /// Watts of the GPU, the host's not among them; 1 if there is no power model.
+  /// Power of the GPU without the host's; 1 if there is no power model.
   [[nodiscard]] double power_w(const SharingView& view, const SetPrediction& prediction) const;
 
  private:
@@ -79,7 +80,7 @@ class TenantSet {
   std::array<int64_t, kSetMax> mem_bytes_{};
 };
 
-/// The power model of a GPU model; null if none was given.
+/// The power model of a GPU model, or null.
 [[nodiscard]] const knowledge::PowerModel* power_model(const SharingView& view, uint32_t gpu_model);
 
 }  // namespace goban::core::policy

@@ -1,5 +1,5 @@
-// Pairs and sets for tests of sharing policies: jobs on GPUs over real books of tenants and a
-// history H, and a view of them.
+// Jobs on shared GPUs for tests of sharing policies: real tenants, a co-location history, and a
+// view of them.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace goban::core::policy {
 
 inline constexpr int64_t kTestGib = int64_t{1} << 30;
 
-/// Nodes of GPUs "V100" of 16 GiB, applications 0, 1, ... and what was measured of them.
+/// Nodes with GPUs "V100" of 16 GiB, applications 0, 1, ... and their measurements.
 struct TestSite {
   uint32_t nodes = 2;
   uint32_t gpus = 4;
@@ -39,7 +39,7 @@ struct TestJob {
   int32_t app = 0;  ///< negative: unknown
   float util_pct = 20;
   int64_t mem_bytes = 2 * kTestGib;
-  double work_s = 1000;    ///< left, alone; negative: nobody knows
+  double work_s = 1000;    ///< remaining, alone; negative: unknown
   double deadline_s = -1;  ///< from its submission
   float max_slowdown = 0;
   int32_t priority = 0;
@@ -56,7 +56,7 @@ class TestSharing final : public SharingView {
         tenants_(*cluster_),
         memory_(knowledge_.colocation, knowledge_.predictor) {}
 
-  /// A job that waits, submitted now.
+  /// A waiting job, submitted now.
   JobId submit(const TestJob& given) {
     const JobId id(jobs_.size());
     JobState state;
@@ -75,7 +75,7 @@ class TestSharing final : public SharingView {
     jobs_.push_back({state, given.work_s, 1, 1});
     return id;
   }
-  /// It starts on these GPUs.
+  /// Starts the job on these GPUs.
   void start(JobId id, std::initializer_list<uint32_t> gpus) {
     std::vector<model::GpuId> ids;
     for (const uint32_t gpu : gpus) ids.emplace_back(gpu);
@@ -87,7 +87,7 @@ class TestSharing final : public SharingView {
     state.phase = model::JobPhase::Running;
     state.run_start_ns = now_;
   }
-  /// Submitted and started at once.
+  /// Submits and starts a job.
   JobId run(const TestJob& given, std::initializer_list<uint32_t> gpus) {
     const JobId id = submit(given);
     start(id, gpus);
@@ -120,7 +120,7 @@ class TestSharing final : public SharingView {
   [[nodiscard]] GroupId group_of(uint32_t gpu) const {
     return tenants_.group_of(model::GpuId(gpu));
   }
-  /// The lowest GPU of the group that is chosen, -1 if none is.
+  /// The lowest GPU of the chosen group; -1 if none is chosen.
   [[nodiscard]] int64_t chosen_gpu(const Sharing& sharing, JobId id) const {
     const auto place = sharing.choose(*this, job(id));
     return place ? tenants_.group(place->group).gpus.front().value : int64_t{-1};

@@ -1,4 +1,4 @@
-// EaCO by worth: joules saved against the price of the time that it costs (share-worth).
+// share-worth: energy saved against the price of the delay.
 #include "core/policy/sharing/worth.hpp"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace goban::core::policy {
 namespace {
 
-/// Beside app 0: app 1 slows both by 10 %, app 2 by 50 % at fewer watts, app 3 takes all it gives.
-/// A GPU alone takes 200 W, a pair 300 W or, with app 2, 200 W; nothing else draws.
+/// With app 0: app 1 slows both by 10 %, app 2 by 50 %, app 3 by 100 %. A GPU with one job draws
+/// 200 W, a pair 300 W or, with apps 2 and 3, 200 W; nothing else draws power.
 TestSite site() {
   knowledge::PowerModel power;
   power.num_gpus = 4;
@@ -65,7 +65,7 @@ TEST_F(Worth, DelayIsCountedInJobSeconds) {
 TEST_F(Worth, TheWorthiestGoesFirstAndPriceDecidesWhich) {
   view.run({.app = 1, .util_pct = 90}, {0});
   view.run({.app = 2, .util_pct = 10}, {1});
-  // Saved: 63.6 W for 0.18 s a second, and 66.7 W for 0.67 s.
+  // Saved: 63.6 W for 0.18 s of delay per second, and 66.7 W for 0.67 s.
   EXPECT_EQ(chosen(worth(0)), 1);
   EXPECT_EQ(chosen(worth(100)), 0);
   EXPECT_EQ(chosen(worth(340)), 0);
@@ -114,7 +114,7 @@ TEST_F(Worth, TheNextBestGroupIfTheBestBreaksAPromise) {
 TEST_F(Worth, PowerLimitsPayForTheirDelay) {
   view.run({.app = 0, .deadline_s = 1e6}, {0});
   const GroupId group = view.group_of(0);
-  // The limit saves a fifth of 200 W, and the job takes a tenth longer.
+  // The limit saves 20 % of 200 W, and the job takes 10 % longer.
   EXPECT_EQ(cap_into_slack(view, group, 0), 0);
   EXPECT_EQ(cap_into_slack(view, group, 350), 0);
   EXPECT_EQ(cap_into_slack(view, group, 450), -1);
