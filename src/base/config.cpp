@@ -131,7 +131,7 @@ T TableReader::take(std::string_view key, Result<T> parsed, T fallback) {
 
 namespace {
 
-/// The text of a quantity: as it stands, or a plain number in the base unit.
+/// The text of a quantity: the string itself, or a plain number in the base unit.
 std::optional<std::string> quantity_text(const ConfigValue& value) {
   if (const auto* text = std::get_if<std::string>(&value.value)) return *text;
   if (const auto* whole = std::get_if<int64_t>(&value.value)) return std::to_string(*whole);

@@ -5,7 +5,7 @@
 namespace goban::base {
 namespace {
 
-/// Reads `toml` with `read`; the problem's text, or "".
+/// Reads `toml` with `read` and returns the text of the error, or "".
 template <typename Read>
 std::string problem(std::string_view toml, Read read) {
   const auto document = parse_config(toml, "a.toml");

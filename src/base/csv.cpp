@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// The names of a header for a message, cut where there are very many.
+// The names of a header for a message, truncated if there are very many.
 std::string listed(const std::vector<std::string>& names) {
   std::string out;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -152,7 +152,7 @@ bool CsvReader::read_quoted_field() {
   return true;
 }
 
-// Consumes what ended a field: true if the row ended with it.
+// Consumes the separator after a field; true if it was the end of the row.
 bool CsvReader::end_row() {
   if (at_ < text_.size() && text_[at_] == ',') {
     ++at_;

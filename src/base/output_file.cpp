@@ -10,7 +10,7 @@
 namespace goban::base {
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
-  std::error_code ignored;  // the open below reports what is wrong
+  std::error_code ignored;  // the open below reports the error
   const auto folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
   std::string temporary = fmt::format("{}.{}.part", path, getpid());

@@ -10,10 +10,10 @@ namespace goban::base {
 namespace {
 
 constexpr size_t kHeaderBytes = 44;
-/// East or west of UTC (RFC 8536, section 3.2).
+/// Maximum offset east or west of UTC (RFC 8536, section 3.2).
 constexpr int64_t kOffsetMax_s = int64_t{26} * 3600;
 
-/// Big-endian integers of a zone file; past the end they are 0 and `failed` is set.
+/// Reads big-endian integers of a zone file; past the end they are 0 and `failed` is set.
 class Bytes {
  public:
   explicit Bytes(std::string_view bytes) : rest_(bytes) {}

@@ -43,19 +43,19 @@ constexpr double kBytesMax = 0x1p62;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/// A number, and its exact value if it is written as a whole one.
+/// A number, and its exact value if it is written as an integer.
 struct Number {
   double value = 0;
   std::optional<int64_t> whole;
 
-  /// The number times a unit, rounded once; the caller has checked the range with `value`.
+  /// The number times a unit, rounded once; the caller has checked the range of `value`.
   [[nodiscard]] int64_t times(double factor) const {
     if (whole) return *whole * static_cast<int64_t>(factor);
     return std::llround(value * factor);
   }
 };
 
-/// Takes a finite number off the front of `text`.
+/// Consumes a finite number from the front of `text`.
 std::optional<Number> take_number(std::string_view& text) {
   Number number;
   const char* end = text.data() + text.size();
@@ -87,7 +87,7 @@ constexpr std::string_view kSpanExample = "\"72h\", \"01:30:00\" or a number of 
 constexpr std::string_view kBandwidthExample =
     "\"12.5 GB/s\", \"100 Gb/s\" or a number of bytes a second";
 
-/// "hours:minutes:seconds" in seconds, or nothing.
+/// "hours:minutes:seconds" in seconds, or nullopt.
 std::optional<double> parse_clock(std::string_view text) {
   const size_t first = text.find(':');
   const size_t second = first == text.npos ? first : text.find(':', first + 1);
@@ -160,7 +160,7 @@ Result<double> parse_bandwidth(std::string_view text) {
 
 namespace {
 
-/// The shortest of the exact forms of `value`, in one of the units.
+/// The shortest exact form of `value` in one of the units.
 std::string shortest(int64_t value, std::span<const Unit> units, std::string_view separator) {
   std::string best;
   for (const Unit& unit : units) {

@@ -17,8 +17,7 @@ void find(void* file, Function*& out, const char* name) {
   out = reinterpret_cast<Function*>(dlsym(file, name));
 }
 
-/// The first of the functions that every driver has and this one lacks; null:
-/// none.
+/// The first required function that this driver lacks; null: none.
 const char* find_all(void* file, NvmlFunctions& f) {
   find(file, f.init, "nvmlInit_v2");
   find(file, f.shutdown, "nvmlShutdown");
@@ -136,7 +135,7 @@ std::vector<LocalGpu> NvmlLibrary::slices(NvmlDevice whole, const LocalGpu& gpu)
   for (unsigned i = 0; i < count; ++i) {
     NvmlDevice slice = nullptr;
     LocalGpu part;
-    if (f_.mig_device(whole, i, &slice) != kNvmlSuccess) continue;  // that place is empty
+    if (f_.mig_device(whole, i, &slice) != kNvmlSuccess) continue;  // no instance at this index
     if (describe(slice, part) != kNvmlSuccess) continue;
     part.pci = gpu.pci;
     out.push_back(std::move(part));
@@ -255,7 +254,7 @@ std::vector<NvmlProcess> NvmlLibrary::running(const std::string& uuid) const {
   NvmlDevice gpu = device(uuid);
   if (gpu == nullptr || f_.processes == nullptr) return {};
   std::vector<NvmlProcess> out(64);
-  constexpr int kTries = 4;  // processes may come between asking and asking again
+  constexpr int kTries = 4;  // processes may start between two queries
   for (int i = 0; i < kTries; ++i) {
     auto count = static_cast<unsigned>(out.size());
     const int code = f_.processes(gpu, &count, out.data());
@@ -272,7 +271,7 @@ std::vector<NvmlProcess> NvmlLibrary::running(const std::string& uuid) const {
 int64_t NvmlLibrary::memory_of(const std::string& uuid, const std::vector<pid_t>& processes) const {
   if (f_.processes == nullptr) return -1;
   int64_t bytes = 0;
-  // In containers and virtual machines drivers may list processes and not say what they take.
+  // In containers and virtual machines a driver may list processes without their memory.
   for (const NvmlProcess& process : running(uuid)) {
     const auto pid = static_cast<pid_t>(process.pid);
     if (std::find(processes.begin(), processes.end(), pid) == processes.end()) continue;

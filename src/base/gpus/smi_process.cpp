@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr size_t kOutputMax = size_t{4} << 20;
 
-/// Starts the program in a process group of its own with its output in `write_end`; 0 if it cannot.
+/// Starts the program in a process group of its own with its output to `write_end`; 0 on failure.
 pid_t start(const std::string& program, const std::vector<std::string>& arguments, int write_end) {
   std::vector<std::string> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -72,7 +72,7 @@ bool reaped(pid_t pid, int& status) {
   return got == pid || (got < 0 && errno == ECHILD);
 }
 
-/// Waits until the program has ended; false at the deadline.
+/// Waits until the program has exited; false at the deadline.
 bool wait_until(pid_t pid, Clock::time_point deadline, int& status) {
   while (!reaped(pid, status)) {
     if (Clock::now() >= deadline) return false;

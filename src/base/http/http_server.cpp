@@ -1,5 +1,5 @@
-// Built on libmicrohttpd: one daemon a socket, with one thread that polls. A request is handed to a
-// worker while its connection is suspended, so that thread never waits for an answer.
+// Based on libmicrohttpd: one daemon per socket, with one polling thread. A request is passed to a
+// worker while its connection is suspended, so that thread never waits for a response.
 #include "base/http/http_server.hpp"
 
 #include <algorithm>
@@ -24,8 +24,8 @@
 namespace goban::base::http {
 
 namespace {
-/// Bodies up to so many times the limit are read to their end and thrown away, so that the client
-/// is done sending when it is told; it loses the connection beyond that.
+/// Bodies up to this multiple of the limit are read to their end and discarded, so that the client
+/// has finished sending when it gets the error. Beyond that the connection is closed.
 constexpr size_t kDrainFactor = 8;
 
 Response overload() {
@@ -46,12 +46,12 @@ struct HttpServer::Work {
   ~Work();
 
   base::Result<MHD_Daemon*> listen(const ListenSocket& socket);
-  /// Lets it accept nothing more.
+  /// Stops accepting connections.
   void quiesce(MHD_Daemon* daemon);
   base::Status renew(const TlsIdentity& other);
   void feed_streams();
   bool add_stream(const std::shared_ptr<LiveStream>& stream);
-  /// Counts a connection of this user in; false if there are too many.
+  /// Counts a new connection of this user; false if there are too many.
   bool admit(uint32_t uid);
   void leave(uint32_t uid);
 
@@ -60,9 +60,9 @@ struct HttpServer::Work {
   Handler handler;
   WaitForNews wait;
   std::vector<ListenSocket> sockets;
-  std::vector<MHD_Daemon*> daemons;  ///< one a socket
-  std::vector<MHD_Daemon*> retired;  ///< listen no more; their connections may go on
-  std::vector<int> given_back;       ///< their descriptors of listening sockets
+  std::vector<MHD_Daemon*> daemons;  ///< one per socket
+  std::vector<MHD_Daemon*> retired;  ///< no longer listening; their connections may continue
+  std::vector<int> given_back;       ///< listening sockets of the retired daemons
   std::optional<WorkerPool> workers;
 
   std::mutex peers_mutex;
@@ -80,13 +80,13 @@ struct HttpServer::Work {
 };
 
 namespace {
-/// What is known of a connection: lives as long as it does.
+/// State of a connection, with the same lifetime.
 struct Connection {
   Peer peer{};
   bool admitted = false;
 };
 
-/// One request on its way; lives until it is answered or its connection is gone.
+/// A request in progress; exists until it is answered or its connection is closed.
 template <typename Work>
 struct Exchange {
   Work* work = nullptr;
@@ -170,7 +170,7 @@ std::string bearer_token(MHD_Connection* connection) {
   return is_bearer ? std::string(value.substr(kScheme.size())) : std::string{};
 }
 
-/// The first call for a request: its headers are there.
+/// The first call for a request: its headers have arrived.
 template <typename Work>
 MHD_Result begin(MHD_Connection* connection, Work& work, Exchange<Work>& exchange,
                  const char* method) {
@@ -215,7 +215,7 @@ MHD_Result take_body(Exchange<Work>& exchange, const char* data, size_t size) {
   return exchange.skipped <= limits.body_bytes_max * kDrainFactor ? MHD_YES : MHD_NO;
 }
 
-/// All of the request is there: a worker takes it.
+/// The complete request has arrived: passes it to a worker.
 template <typename Work>
 MHD_Result hand_over(MHD_Connection* connection, Work& work, Exchange<Work>& exchange) {
   if (exchange.skipped > 0) {
@@ -316,7 +316,7 @@ void HttpServer::Work::quiesce(MHD_Daemon* daemon) {
 }
 
 base::Result<MHD_Daemon*> HttpServer::Work::listen(const ListenSocket& socket) {
-  // A descriptor of its own: the library closes it if it cannot start.
+  // A duplicate, because the library closes the descriptor if it cannot start.
   const int descriptor = ::fcntl(socket.descriptor(), F_DUPFD_CLOEXEC, 0);
   if (descriptor < 0) return base::failed("there are no descriptors left for a listening socket");
   unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
@@ -417,7 +417,7 @@ void HttpServer::Work::feed_streams() {
 }
 
 HttpServer::Work::~Work() {
-  // Listening ends, the sockets stay ours; then nothing may be suspended any more.
+  // Stop listening but keep the sockets. After that no connection may be suspended.
   for (MHD_Daemon* const daemon : daemons) quiesce(daemon);
   std::vector<std::shared_ptr<LiveStream>> all;
   {

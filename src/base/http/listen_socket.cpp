@@ -39,7 +39,7 @@ bool parse_ip(const std::string& text, uint16_t port, IpAddress& out) {
   return false;
 }
 
-/// Somebody accepts connections at this path.
+/// True if a process accepts connections at this path.
 bool is_served(const sockaddr_un& address) {
   const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (probe < 0) return true;
@@ -85,7 +85,7 @@ base::Result<ListenSocket> ListenSocket::unix_at(const std::string& path, uint32
     return base::failed(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
   };
   if (socket.descriptor_ < 0) return refuse("no socket");
-  // Nobody may connect before chmod() said who may.
+  // No connections before chmod() has set the permissions.
   const mode_t before = ::umask(0177);
   const int bound =
       ::bind(socket.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address);

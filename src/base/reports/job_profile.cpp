@@ -65,7 +65,7 @@ Status read_version(const Json& document, const std::string& file) {
     return bad_data(in_field(file, "version"), "is missing",
                     fmt::format("write \"version\": {}", JobProfile::kVersion));
   }
-  // As a double: the document's own comparison wraps numbers above int64.
+  // Compared as a double, because the library's comparison wraps around for numbers above int64.
   const double version = found->is_number_integer() ? found->get<double>() : 0;
   if (version < 1) {
     return bad_data(in_field(file, "version"), "is not a whole number from 1 on",
@@ -99,7 +99,7 @@ Status read_text(const Json& document, const TextField& field, const std::string
   return {};
 }
 
-// A number of the object `parent`, checked; `name` is how messages call it.
+// A number of the object `parent`, checked; `name` is its name in messages.
 Result<double> read_number(const Json& number, const std::string& name, double value_max,
                            const std::string& file) {
   if (!number.is_number()) {
@@ -184,7 +184,7 @@ std::string to_json(const JobProfile& profile) {
     document[field.name]["value"] = measured->value;
     if (measured->uncertainty > 0) document[field.name]["uncertainty"] = measured->uncertainty;
   }
-  // Text that is no UTF-8 is written with replacement characters instead of being refused.
+  // Invalid UTF-8 is written as replacement characters.
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
