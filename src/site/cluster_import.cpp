@@ -61,7 +61,7 @@ Result<ImportedClusterFile> import_cluster(const NodeSources& sources) {
   auto imported = core::model::build_site_cluster(std::move(*site), sources.options);
   if (!imported) return base::failure(imported.error());
   std::string toml = toml_of(sources, *imported);
-  // The reader of cluster files has the last word on what is written.
+  // Check that the cluster file reader accepts the result.
   if (const auto read = core::model::parse_cluster(toml, "the result"); !read) {
     return base::failure(read.error());
   }

@@ -13,7 +13,7 @@ using analysis::ReportData;
 
 constexpr int64_t kMilli_ns = 1'000'000;
 
-/// Everything that is missing in the answers has to be read beside them.
+/// Adds everything that is missing in the data to the remarks of the report.
 void add_remarks(const telemetry::GpuSourceReport& said, ReportData& report) {
   constexpr size_t kGapsNamed = 20;
   const auto warn = [&report](std::string text) {

@@ -24,7 +24,7 @@ using analysis::ReportData;
 
 namespace {
 
-/// Where the rejects of the n-th of several files go.
+/// Path of the rejects of the n-th of several files.
 std::string rejects_path(const ReportOptions& options, size_t file, size_t files) {
   std::string path = options.rejects;
   if (path.empty() && !options.out.empty()) path = options.out + "/rejects.csv";
@@ -49,8 +49,8 @@ void add_rejections(const records::ReadSummary& read, const std::string& path,
   report.remarks.push_back({true, std::move(text)});
 }
 
-/// Lets only the records of one account through, if one is named. Nobody can say whose a refused
-/// record is: with an account, or with hidden users, none is shown.
+/// Passes on only the records of one account, if one is given. The account of a rejected record is
+/// unknown, so with an account, or with hidden users, rejected records are not shown.
 class OfAccount final : public records::RecordSink {
  public:
   OfAccount(records::RecordTable& table, std::string account, bool hide_users)
@@ -73,7 +73,7 @@ class OfAccount final : public records::RecordSink {
   bool shows_refused_;
 };
 
-/// Reads all files into one table; what readers have to say goes into the remarks.
+/// Reads all files into one table; the readers' notes are added to the remarks.
 base::Status read_all(const ReportOptions& options, bool hide_users, records::RecordTable& table,
                       ReportData& report, base::Progress& progress) {
   std::vector<std::string> files = options.files;
@@ -134,7 +134,7 @@ base::Status write_files(const std::string& folder, const ReportData& report,
   return base::write_file(folder + "/report.json", json);
 }
 
-/// The changed histories that the report's commands replay.
+/// Writes the modified histories that the report's commands replay.
 base::Status write_histories(const std::string& folder, const analysis::Population& population,
                              const analysis::Rules& rules, const analysis::GpuUse* use) {
   for (int i = 0; i < analysis::kNumScenarios; ++i) {
@@ -156,7 +156,8 @@ base::Status write_histories(const std::string& folder, const analysis::Populati
 
 }  // namespace
 
-/// Condition 5: values from the series given, else from the accounting's means, else none.
+/// Condition 5: values from the given series, otherwise from the accounting's means, otherwise
+/// none.
 base::Status SiteReport::use_gpus(const ReportOptions& options, base::Progress& progress) {
   const analysis::UseSource source = rules_.use.source;
   std::optional<analysis::GpuUse> use;

@@ -1,4 +1,4 @@
-// The words of a report: one line a key, English and Japanese side by side.
+// The texts of a report: one line per key, in English and Japanese.
 #include <array>
 
 #include "site/analysis/labels.hpp"
@@ -373,7 +373,7 @@ constexpr auto kTexts = std::to_array<LabelText>({
   {"word.fits_rack", "at most {} nodes", "{}ノード以下"},
   {"reason.no_charges", "no prices in the rules ([[what_if.charge]])", "単価の指定なし ([[what_if.charge]])"},
 
-  // The size of an own cluster.
+  // The size of a dedicated cluster.
   {"title.sizing", "A cluster of its own", "専用クラスタの規模"},
   {"text.sizing_model", "The smallest cluster on which {} % of the jobs wait at most {} h, by simulation ({}). Clusters tried are in the table.", "ジョブの{} %の待ち時間が{}時間以内となる最小のクラスタ (シミュレーション、{})。試した規模を示す。"},
   {"column.target_wait", "wait of the target share", "目標割合の待ち時間"},

@@ -21,7 +21,7 @@ constexpr int64_t kCountMax = 1'000'000;
 constexpr double kHoursMax = 1e6;
 constexpr double kPercentMax = 100;
 
-/// A text that is one of a few words.
+/// An option with a fixed set of values.
 template <typename Value, size_t kCount>
 Value word(TableReader& table, std::string_view key, Value fallback,
            const std::array<std::pair<std::string_view, Value>, kCount>& words) {

@@ -1,4 +1,4 @@
-// What-ifs, racks and correlation, each by a hand-computed example.
+// What-ifs, racks and correlation, each with a hand-computed example.
 #include "site/analysis/what_if.hpp"
 
 #include <gmock/gmock.h>
