@@ -39,8 +39,8 @@ class ZlibSource final : public ByteSource {
       const size_t colon = all.rfind(": ");
       return bad_data(
           {.file = name_, .line = 0, .column = 0, .field = {}},
-          fmt::format("broken gzip data: {}", colon == all.npos ? all : all.substr(colon + 2)),
-          "copy the file again, or check it with gzip -t");
+          fmt::format("damaged gzip data: {}", colon == all.npos ? all : all.substr(colon + 2)),
+          "copy the file again; check it with gzip -t");
     }
     return 0;
   }

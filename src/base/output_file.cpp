@@ -17,7 +17,7 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
   if (file == nullptr) {
     return failed(fmt::format("cannot write {}: {}", path, std::strerror(errno)),
-                  "check that the folder exists and may be written");
+                  "check that the folder exists and is writable");
   }
   return OutputFile(path, std::move(temporary), file);
 }

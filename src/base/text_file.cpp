@@ -35,7 +35,7 @@ tl::unexpected<Error> read_error(const std::string& path, gzFile file, int syste
     return file_error(path, fmt::format("cannot be read: {}", std::strerror(system_error)), {});
   }
   return bad_data({input_name(path), 0, 0, {}}, fmt::format("damaged gzip data: {}", text),
-                  "copy or pack the file again; `gzip -t` checks it");
+                  "copy or compress the file again; check it with gzip -t");
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ Result<std::string> read_text_file(const std::string& path, size_t max_bytes) {
     if (used > max_bytes) {
       return bad_data({input_name(path), 0, 0, {}},
                       fmt::format("more than {} bytes of text", max_bytes),
-                      "split the file; the limit guards against packed files without end");
+                      "split the file; the limit protects against decompression bombs");
     }
     if (static_cast<size_t>(count) < chunk) break;
     chunk = std::max(used, kFirstChunk);  // doubles the buffer

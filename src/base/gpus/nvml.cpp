@@ -71,19 +71,19 @@ base::Result<std::shared_ptr<const NvmlLibrary>> NvmlLibrary::load(const std::st
     const char* set = std::getenv("GOBAN_NVML");
     name = set != nullptr && *set != '\0' ? set : "libnvidia-ml.so.1";
   }
-  const char* remedy = "install NVIDIA's driver, or go without GPUs: --virtual-gpus N";
+  const char* remedy = "install NVIDIA's driver, or use virtual GPUs: --virtual-gpus N";
   const std::shared_ptr<NvmlLibrary> out(new NvmlLibrary);
   out->file_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (out->file_ == nullptr) {
-    return base::failed(fmt::format("NVIDIA's management library cannot be loaded: {}", dlerror()),
+    return base::failed(fmt::format("cannot load NVIDIA's management library: {}", dlerror()),
                         remedy);
   }
   if (const char* missing = find_all(out->file_, out->f_); missing != nullptr) {
     return base::failed(fmt::format("'{}' has no function '{}'", name, missing),
-                        "a newer driver is needed: 450 or later");
+                        "driver 450 or later is required");
   }
   if (const int code = out->f_.init(); code != kNvmlSuccess) {
-    return base::failed(fmt::format("NVIDIA's driver does not answer: {}", out->explain(code)),
+    return base::failed(fmt::format("cannot initialise NVIDIA's driver: {}", out->explain(code)),
                         remedy);
   }
   out->initialised_ = true;
@@ -158,7 +158,7 @@ base::Result<std::vector<LocalGpu>> NvmlLibrary::gpus() const {
     if (code == kNvmlSuccess) code = f_.pci(device, &pci);
     if (code != kNvmlSuccess) {
       return base::failed(fmt::format("cannot read GPU {}: {}", i, explain(code)),
-                          "nvidia-smi shows what is wrong with it");
+                          "check it with nvidia-smi");
     }
     pci.bus_id.back() = '\0';
     gpu.pci = pci.bus_id.data();
@@ -194,7 +194,7 @@ base::Result<std::vector<PhysicalGpu>> NvmlLibrary::physical_gpus() const {
     if (code == kNvmlSuccess) code = describe(device, gpu);
     if (code != kNvmlSuccess) {
       return base::failed(fmt::format("cannot read GPU {}: {}", i, explain(code)),
-                          "nvidia-smi shows what is wrong with it");
+                          "check it with nvidia-smi");
     }
     out.push_back({.uuid = gpu.uuid, .name = gpu.name, .mig = is_cut(device)});
   }
@@ -318,7 +318,7 @@ std::vector<pid_t> NvmlLibrary::processes_on(const std::string& uuid) const {
 base::Status NvmlLibrary::set_power_limit(const std::string& uuid, double watts) const {
   NvmlDevice gpu = device(uuid);
   if (gpu == nullptr || f_.set_power_limit == nullptr || f_.power_limit_default == nullptr) {
-    return base::failed(fmt::format("the power of GPU '{}' cannot be limited", uuid));
+    return base::failed(fmt::format("the power limit of GPU '{}' cannot be set", uuid));
   }
   unsigned limit_mw = 0;
   int code = kNvmlSuccess;
@@ -335,8 +335,9 @@ base::Status NvmlLibrary::set_power_limit(const std::string& uuid, double watts)
   }
   if (code == kNvmlSuccess) code = f_.set_power_limit(gpu, limit_mw);
   if (code == kNvmlSuccess) return {};
-  return base::failed(fmt::format("cannot limit the power of GPU '{}': {}", uuid, explain(code)),
-                      "only root may set it");
+  return base::failed(
+      fmt::format("cannot set the power limit of GPU '{}': {}", uuid, explain(code)),
+      "only root may set power limits");
 }
 
 }  // namespace goban::base::gpus

@@ -179,7 +179,7 @@ MHD_Result begin(MHD_Connection* connection, Work& work, Exchange<Work>& exchang
   std::optional<Target> target = parse_target(exchange.target);
   if (!target) {
     return refuse(connection, work,
-                  refusal(kBadRequest, "the address holds an escape that stands for no text",
+                  refusal(kBadRequest, "the URL contains an invalid escape",
                           "percent-encode UTF-8 without control characters"));
   }
   exchange.request.method = method;
@@ -188,9 +188,8 @@ MHD_Result begin(MHD_Connection* connection, Work& work, Exchange<Work>& exchang
   exchange.request.token = bearer_token(connection);
   if (exchange.request.method != "GET" && exchange.request.method != "POST" &&
       exchange.request.method != "DELETE") {
-    return refuse(
-        connection, work,
-        refusal(kMethodNotAllowed, "no such method here", "GET, POST and DELETE are known"));
+    return refuse(connection, work,
+                  refusal(kMethodNotAllowed, "method not allowed", "use GET, POST or DELETE"));
   }
   const char* const length =
       MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
@@ -198,7 +197,7 @@ MHD_Result begin(MHD_Connection* connection, Work& work, Exchange<Work>& exchang
   const auto bytes = base::parse_int(length);
   const auto most = static_cast<int64_t>(work.limits.body_bytes_max * kDrainFactor);
   if (bytes && *bytes <= most) return MHD_YES;
-  return refuse(connection, work, refusal(kTooLarge, "the request's body is too large"));
+  return refuse(connection, work, refusal(kTooLarge, "the request body is too large"));
 }
 
 template <typename Work>
@@ -220,7 +219,7 @@ template <typename Work>
 MHD_Result hand_over(MHD_Connection* connection, Work& work, Exchange<Work>& exchange) {
   if (exchange.skipped > 0) {
     return refuse(connection, work,
-                  refusal(kTooLarge, "the request's body is too large",
+                  refusal(kTooLarge, "the request body is too large",
                           "at most " + std::to_string(work.limits.body_bytes_max) + " bytes"));
   }
   const MHD_ConnectionInfo* const info =
@@ -318,7 +317,7 @@ void HttpServer::Work::quiesce(MHD_Daemon* daemon) {
 base::Result<MHD_Daemon*> HttpServer::Work::listen(const ListenSocket& socket) {
   // A duplicate, because the library closes the descriptor if it cannot start.
   const int descriptor = ::fcntl(socket.descriptor(), F_DUPFD_CLOEXEC, 0);
-  if (descriptor < 0) return base::failed("there are no descriptors left for a listening socket");
+  if (descriptor < 0) return base::failed("no file descriptors left for a listening socket");
   unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   std::vector<MHD_OptionItem> options = {
       {MHD_OPTION_LISTEN_SOCKET, descriptor, nullptr},
@@ -346,10 +345,10 @@ base::Result<MHD_Daemon*> HttpServer::Work::listen(const ListenSocket& socket) {
   MHD_Daemon* const daemon = MHD_start_daemon(flags, 0, nullptr, nullptr, &answer<Work>, this,
                                               MHD_OPTION_ARRAY, options.data(), MHD_OPTION_END);
   if (daemon == nullptr) {
-    return base::failed("the HTTP server cannot start",
+    return base::failed("cannot start the HTTP server",
                         !socket.is_unix() && !tls.key.empty()
-                            ? "are the certificate and its key PEM files that belong together?"
-                            : "is there room for another thread and a few descriptors?");
+                            ? "check that the certificate and its key are PEM files and match"
+                            : "check the limits of threads and file descriptors");
   }
   return daemon;
 }
@@ -357,7 +356,8 @@ base::Result<MHD_Daemon*> HttpServer::Work::listen(const ListenSocket& socket) {
 base::Status HttpServer::Work::renew(const TlsIdentity& other) {
   if (other == tls) return {};
   if (other.key.empty() != tls.key.empty()) {
-    return base::usage_error("TLS begins and ends with the daemon", "start it again");
+    return base::usage_error("TLS cannot be switched on or off while the daemon runs",
+                             "restart the daemon");
   }
   TlsIdentity before = std::exchange(tls, other);
   for (size_t i = 0; i < sockets.size(); ++i) {

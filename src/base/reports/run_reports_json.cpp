@@ -123,7 +123,7 @@ void read_row(FieldReader& in, const char* name, const json& row, size_t optiona
     if (at < row.size()) fields[field.name] = row[at];
     ++at;
   });
-  if (row.size() + optional < at) return in.fail(name, "is a list with too few numbers");
+  if (row.size() + optional < at) return in.fail(name, "has too few numbers");
   in.within(fields, name, [&](FieldReader& part) { visit_fields(values, RowReader(part)); });
 }
 
@@ -171,7 +171,7 @@ void read_pace(FieldReader& in, RunPace& pace) {
 void read_ranks(FieldReader& in, std::vector<RankTimes>& ranks) {
   const json* given = in.find("ranks");
   if (given == nullptr) return;
-  if (!given->is_array()) return in.fail("ranks", "is no list");
+  if (!given->is_array()) return in.fail("ranks", "must be an array");
   for (const json& each : *given) {
     RankTimes& times = ranks.emplace_back();
     if (each.is_array()) {

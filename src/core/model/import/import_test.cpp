@@ -202,7 +202,7 @@ TEST(SlurmNodes, ProblemsNameTheirPlace) {
               HasSubstr("f: nodes[0].cpus: is no number"));
   EXPECT_THAT(slurm_error("{\"nodes\": [{\"name\": \"a\", \"gres\": \"gpu:x\"}]}"),
               HasSubstr("f: nodes[0].gres: \"gpu:x\" names no number"));
-  EXPECT_THAT(slurm_error("{\n\"nodes\": [\n"), HasSubstr("f:3:1: this is not JSON: "));
+  EXPECT_THAT(slurm_error("{\n\"nodes\": [\n"), HasSubstr("f:3:1: invalid JSON: "));
   EXPECT_THAT(slurm_error("{}"), HasSubstr("neither nodes nor sinfo"));
   EXPECT_THAT(slurm_error(""), HasSubstr("no node is in it"));
   const auto cpu_only = build_site_cluster(*parse_slurm_nodes("NodeName=x CPUTot=4", "f"), {});
@@ -290,7 +290,7 @@ TEST(KubernetesNodes, QuantitiesAndProblems) {
   EXPECT_EQ(error(corpus("kubernetes_nodes/bad_quantity.json")),
             "f: Node.status.allocatable.cpu: \"lots\" is no quantity (such as 64, 500m or 512Gi)");
   EXPECT_THAT(error(corpus("kubernetes_nodes/pods.json")), HasSubstr("items[0].kind: \"Pod\""));
-  EXPECT_THAT(error("[1, 2"), HasSubstr("f:1:7: this is not JSON: "));
+  EXPECT_THAT(error("[1, 2"), HasSubstr("f:1:7: invalid JSON: "));
   EXPECT_THAT(error("{}"), HasSubstr("no node is in it"));
 }
 
