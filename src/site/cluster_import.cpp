@@ -53,8 +53,9 @@ std::string toml_of(const NodeSources& sources, const core::model::ImportedClust
 
 Result<ImportedClusterFile> import_cluster(const NodeSources& sources) {
   if (!sources.topologies.empty() && sources.from != "slurm") {
-    return base::usage_error("--topology is a file of Slurm",
-                             "Kubernetes says it in labels: see docs/cluster-import.md");
+    return base::usage_error(
+        "--topology applies to Slurm only",
+        "Kubernetes has the topology in node labels: see docs/cluster-import.md");
   }
   auto site = read_nodes(sources);
   if (!site) return base::failure(site.error());

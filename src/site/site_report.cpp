@@ -79,8 +79,8 @@ base::Status read_all(const ReportOptions& options, bool hide_users, records::Re
   std::vector<std::string> files = options.files;
   for (const std::string& each : options.stores) {
     if (!store::is_store_location(each)) {
-      return base::usage_error(fmt::format("{} is no history store", each),
-                               "name a SQLite file, mariadb://... or postgresql://...");
+      return base::usage_error(fmt::format("{} is not a history store", each),
+                               "use a SQLite file, mariadb://... or postgresql://...");
     }
     files.push_back(each);
   }
@@ -105,8 +105,8 @@ base::Status read_all(const ReportOptions& options, bool hide_users, records::Re
     }
   }
   if (table.rows().empty() && !options.account.empty()) {
-    return base::usage_error("no record is of the account " + options.account,
-                             "names are those of the accounting");
+    return base::usage_error("no record belongs to account " + options.account,
+                             "use the account name of the accounting records");
   }
   return {};
 }
@@ -126,7 +126,7 @@ base::Status write_files(const std::string& folder, const ReportData& report,
     return status;
   const std::string json = analysis::report_json(report);
   if (const base::Status page = page::html_available(); !page) {
-    progress.note("no report.html: " + page.error().message);
+    progress.note("report.html was not written: " + page.error().message);
   } else if (auto status = page::write_html(folder + "/report.html", page::html_safe(json));
              !status) {
     return status;
@@ -221,8 +221,9 @@ base::Result<std::unique_ptr<SiteReport>> SiteReport::load(const ReportOptions& 
 base::Result<std::string> SiteReport::explain(const std::string& job_id) const {
   std::string text = analysis::explain_jobs(population_, rules_, job_id, gpu_use());
   if (!text.empty()) return text;
-  return base::usage_error("no record has the id " + job_id,
-                           "ids are those of the accounting: 123, 123_4 for an array task");
+  return base::usage_error(
+      "no record has the id " + job_id,
+      "use the job id of the accounting records: 123, or 123_4 for an array task");
 }
 
 ReportData SiteReport::make(const analysis::Labels& labels) const {

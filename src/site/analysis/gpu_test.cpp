@@ -306,7 +306,7 @@ TEST_F(GpuTest, AJobIsExplainedRuleByRule) {
   EXPECT_THAT(part, HasSubstr("U = 80.0 % busy, 80.0 % busy, 0.0 % idle, 0.0 % idle"));
   EXPECT_THAT(part, HasSubstr("=> analysed"));
   EXPECT_THAT(explain_jobs(test.population, test.rules, "idle", &use_),
-              HasSubstr("=> left out by c5_gpu_use"));
+              HasSubstr("=> excluded by c5_gpu_use"));
   EXPECT_EQ(explain_jobs(test.population, test.rules, "none", &use_), "");
 }
 

@@ -256,10 +256,10 @@ TEST(RulesFile, RefusesWithPlaceAndRemedy) {
     return rules ? std::string("fine") : rules.error().text();
   };
   EXPECT_EQ(error("arrays = \"task\"\n"),
-            "r.toml:1:10: arrays: \"task\" is not one of its words (give tasks, first)");
+            "r.toml:1:10: arrays: unknown value \"task\" (known values: tasks, first)");
   EXPECT_THAT(error("[period]\nfrom = \"yesterday\"\n"), HasSubstr("r.toml:2:8: period.from"));
   EXPECT_THAT(error("[conditons]\n"), HasSubstr("did you mean conditions?"));
-  EXPECT_THAT(error("node_bins = [4, 2]\n"), HasSubstr("do not rise"));
+  EXPECT_THAT(error("node_bins = [4, 2]\n"), HasSubstr("must be ascending"));
 }
 
 }  // namespace
