@@ -12,7 +12,8 @@
 namespace goban::base {
 namespace {
 
-/// zlib reads plain files as they are, and straight into our buffer where that is larger.
+/// zlib passes plain files through, directly into the caller's buffer if that is larger than its
+/// own.
 class ZlibSource final : public ByteSource {
  public:
   ZlibSource(gzFile file, std::string name, int64_t total)
@@ -33,13 +34,13 @@ class ZlibSource final : public ByteSource {
       return failed(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
     }
     if (code != Z_OK && code != Z_STREAM_END) {
-      // zlib puts its own name for the file before the text.
+      // zlib prefixes its message with its own name for the file.
       const std::string_view all(text);
       const size_t colon = all.rfind(": ");
       return bad_data(
           {.file = name_, .line = 0, .column = 0, .field = {}},
-          fmt::format("broken gzip data: {}", colon == all.npos ? all : all.substr(colon + 2)),
-          "copy the file again, or check it with gzip -t");
+          fmt::format("damaged gzip data: {}", colon == all.npos ? all : all.substr(colon + 2)),
+          "copy the file again; check it with gzip -t");
     }
     return 0;
   }

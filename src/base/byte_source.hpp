@@ -19,15 +19,16 @@ class ByteSource {
   [[nodiscard]] virtual Result<size_t> read(char* out, size_t capacity) = 0;
   /// Bytes taken from the input so far, as stored (compressed).
   [[nodiscard]] virtual int64_t consumed_bytes() const = 0;
-  /// Size of the input as stored; 0 = not known.
+  /// Size of the input as stored; 0 = unknown.
   [[nodiscard]] virtual int64_t total_bytes() const = 0;
 };
 
-/// Opens a file, gzip or not (told by its first bytes); "-" is standard input.
+/// Opens a file, plain or gzip (detected from its first bytes); "-" is standard input.
 /// Errors: Failed if it cannot be opened.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path);
 
-/// Bytes in memory, which must outlive the source; `chunk` bounds one read, to test block borders.
+/// Bytes in memory, which must outlive the source; `chunk` is the maximum size of one read, to
+/// test block boundaries.
 class MemorySource final : public ByteSource {
  public:
   explicit MemorySource(std::string_view bytes, size_t chunk = SIZE_MAX)

@@ -1,11 +1,11 @@
-// Invariants that stay on in every build: a broken one is a bug of ours and stops the program.
+// Invariants that are checked in every build. A violation is a bug and aborts the program.
 #pragma once
 
 #include <string>
 
 namespace goban::base {
 
-/// Prints the broken condition, its place and the context set for this thread, then aborts.
+/// Prints the violated condition, its location and the context of this thread, then aborts.
 [[noreturn]] void check_failed(const char* condition, const char* file, int line,
                                const std::string& detail);
 

@@ -12,8 +12,8 @@
 namespace goban::base {
 
 std::string_view ConfigValue::kind() const {
-  constexpr std::string_view kKinds[] = {
-      "a date or time", "a boolean", "a whole number", "a number", "a string", "a list", "a table"};
+  constexpr std::string_view kKinds[] = {"a date or time", "a boolean", "an integer", "a number",
+                                         "a string",       "an array",  "a table"};
   return kKinds[value.index()];
 }
 
@@ -61,8 +61,8 @@ void TableReader::require(std::string_view key, std::string_view remedy) {
 
 void TableReader::wrong_kind(std::string_view key, const ConfigValue& value,
                              std::string_view wanted) {
-  problems_->refuse(value.line, value.column, field(key), fmt::format("is {}", value.kind()),
-                    fmt::format("give {}", wanted));
+  problems_->refuse(value.line, value.column, field(key),
+                    fmt::format("must be {}, not {}", wanted, value.kind()), {});
 }
 
 std::string TableReader::checked_text(std::string_view key, const ConfigValue& value) {
@@ -75,8 +75,8 @@ std::string TableReader::checked_text(std::string_view key, const ConfigValue& v
       *text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
   if (text->empty() || has_control) {
     problems_->refuse(value.line, value.column, field(key),
-                      text->empty() ? "is empty" : "holds a control character",
-                      "give a printable name");
+                      text->empty() ? "is empty" : "contains a control character",
+                      "use printable characters");
     return {};
   }
   return *text;
@@ -92,7 +92,7 @@ int64_t TableReader::whole(std::string_view key, int64_t least, int64_t most, in
   if (value == nullptr) return fallback;
   const auto* number = std::get_if<int64_t>(&value->value);
   if (number == nullptr) {
-    wrong_kind(key, *value, "a whole number");
+    wrong_kind(key, *value, "an integer");
     return fallback;
   }
   if (*number < least || *number > most) {
@@ -131,7 +131,7 @@ T TableReader::take(std::string_view key, Result<T> parsed, T fallback) {
 
 namespace {
 
-/// The text of a quantity: as it stands, or a plain number in the base unit.
+/// The text of a quantity: the string itself, or a plain number in the base unit.
 std::optional<std::string> quantity_text(const ConfigValue& value) {
   if (const auto* text = std::get_if<std::string>(&value.value)) return *text;
   if (const auto* whole = std::get_if<int64_t>(&value.value)) return std::to_string(*whole);
@@ -161,7 +161,7 @@ TimeNs TableReader::duration(std::string_view key, TimeNs fallback) {
   const ConfigValue* value = ask(key);
   if (value == nullptr) return fallback;
   if (const auto text = quantity_text(*value)) return take(key, parse_duration(*text), fallback);
-  wrong_kind(key, *value, "a time span such as \"72h\"");
+  wrong_kind(key, *value, "a duration such as \"72h\"");
   return fallback;
 }
 
@@ -192,14 +192,14 @@ std::vector<double> TableReader::numbers(std::string_view key, double least, dou
     const auto* whole = std::get_if<int64_t>(&item.value);
     const auto* real = std::get_if<double>(&item.value);
     if (whole == nullptr && real == nullptr) {
-      wrong_kind(key, item, "numbers such as [1, 2.5]");
+      wrong_kind(key, item, "an array of numbers such as [1, 2.5]");
       return {};
     }
     const double number = whole != nullptr ? static_cast<double>(*whole) : *real;
     if (!(number >= least && number <= most)) {
       problems_->refuse(item.line, item.column, field(key),
                         fmt::format("{} is out of range", number),
-                        fmt::format("give numbers from {} to {}", least, most));
+                        fmt::format("use numbers from {} to {}", least, most));
       return {};
     }
     out.push_back(number);
@@ -211,7 +211,7 @@ std::optional<TableReader> TableReader::table(std::string_view key) {
   const ConfigValue* value = ask(key);
   if (value == nullptr) return std::nullopt;
   if (!std::holds_alternative<ConfigValue::Table>(value->value)) {
-    wrong_kind(key, *value, fmt::format("a table under [{}]", key));
+    wrong_kind(key, *value, fmt::format("a table [{}]", key));
     return std::nullopt;
   }
   return TableReader(*value, field(key), *problems_);
@@ -222,13 +222,13 @@ std::vector<TableReader> TableReader::tables(std::string_view key) {
   if (value == nullptr) return {};
   const auto* list = std::get_if<ConfigValue::Array>(&value->value);
   if (list == nullptr) {
-    wrong_kind(key, *value, fmt::format("tables, each under [[{}]]", key));
+    wrong_kind(key, *value, fmt::format("an array of tables [[{}]]", key));
     return {};
   }
   std::vector<TableReader> out;
   for (const ConfigValue& item : *list) {
     if (!std::holds_alternative<ConfigValue::Table>(item.value)) {
-      wrong_kind(key, item, fmt::format("tables, each under [[{}]]", key));
+      wrong_kind(key, item, fmt::format("an array of tables [[{}]]", key));
       return {};
     }
     out.emplace_back(item, field(key), *problems_);
@@ -240,8 +240,8 @@ void TableReader::finish() {
   for (const auto& entry : std::get<ConfigValue::Table>(table_->value)) {
     if (std::ranges::find(known_, entry.key) != known_.end()) continue;
     const std::string_view meant = nearest_name(entry.key, known_);
-    problems_->refuse(entry.key_line, entry.key_column, field(entry.key), "is not a known key",
-                      meant.empty() ? fmt::format("known: {}", fmt::join(known_, ", "))
+    problems_->refuse(entry.key_line, entry.key_column, field(entry.key), "unknown key",
+                      meant.empty() ? fmt::format("known keys: {}", fmt::join(known_, ", "))
                                     : fmt::format("did you mean {}?", meant));
     return;
   }

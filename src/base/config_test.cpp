@@ -5,7 +5,7 @@
 namespace goban::base {
 namespace {
 
-/// Reads `toml` with `read`; the problem's text, or "".
+/// Reads `toml` with `read` and returns the text of the error, or "".
 template <typename Read>
 std::string problem(std::string_view toml, Read read) {
   const auto document = parse_config(toml, "a.toml");
@@ -42,18 +42,18 @@ TEST(Config, ReadsEveryKind) {
 TEST(Config, ProblemsNamePlaceFieldAndRemedy) {
   const auto memory = [](TableReader& root) { root.bytes("memory"); };
   EXPECT_EQ(problem("\nmemroy = 1", memory),
-            "a.toml:2:1: memroy: is not a known key (did you mean memory?)");
+            "a.toml:2:1: memroy: unknown key (did you mean memory?)");
   EXPECT_EQ(problem("zzzzzzzz = 1", memory),
-            "a.toml:1:1: zzzzzzzz: is not a known key (known: memory)");
-  EXPECT_EQ(
-      problem("memory = \"1 XB\"", memory),
-      "a.toml:1:10: memory: \"1 XB\" is not a size (such as \"16 GiB\" or a number of bytes)");
+            "a.toml:1:1: zzzzzzzz: unknown key (known keys: memory)");
+  EXPECT_EQ(problem("memory = \"1 XB\"", memory),
+            "a.toml:1:10: memory: \"1 XB\" is not a valid size (such as \"16 GiB\" or a number of "
+            "bytes)");
   EXPECT_EQ(problem("memory = true", memory),
-            "a.toml:1:10: memory: is a boolean (give a size such as \"16 GiB\")");
+            "a.toml:1:10: memory: must be a size such as \"16 GiB\", not a boolean");
   EXPECT_EQ(problem("memory = -5", memory),
             "a.toml:1:10: memory: \"-5\" is negative (such as \"16 GiB\" or a number of bytes)");
   EXPECT_EQ(problem("memory = 12:00:00", memory),
-            "a.toml:1:10: memory: is a date or time (give a size such as \"16 GiB\")");
+            "a.toml:1:10: memory: must be a size such as \"16 GiB\", not a date or time");
   const auto parts = [](TableReader& root) {
     for (TableReader& part : root.tables("part")) {
       part.require("id", "give a number");
@@ -63,14 +63,14 @@ TEST(Config, ProblemsNamePlaceFieldAndRemedy) {
   };
   EXPECT_EQ(problem("[[part]]\nid = 9", parts), "a.toml:2:6: part.id: 9 is out of range (1 to 5)");
   EXPECT_EQ(problem("[[part]]\nid = 1.5", parts),
-            "a.toml:2:6: part.id: is a number (give a whole number)");
+            "a.toml:2:6: part.id: must be an integer, not a number");
   EXPECT_EQ(problem("[[part]]\n", parts), "a.toml:1:1: part.id: is missing (give a number)");
   EXPECT_EQ(problem("part = 3", parts),
-            "a.toml:1:8: part: is a whole number (give tables, each under [[part]])");
+            "a.toml:1:8: part: must be an array of tables [[part]], not an integer");
   const auto name = [](TableReader& root) { root.text("name"); };
-  EXPECT_EQ(problem("name = \"\"", name), "a.toml:1:8: name: is empty (give a printable name)");
+  EXPECT_EQ(problem("name = \"\"", name), "a.toml:1:8: name: is empty (use printable characters)");
   EXPECT_EQ(problem("name = \"a\\nb\"", name),
-            "a.toml:1:8: name: holds a control character (give a printable name)");
+            "a.toml:1:8: name: contains a control character (use printable characters)");
 }
 
 TEST(Config, MalformedTomlIsAnError) {
@@ -130,11 +130,11 @@ TEST(Config, RefusesNumbersOutOfRangeAndTablesThatAreNone) {
     if (list) {
       EXPECT_TRUE(root.numbers("list", 0, 10).empty());
       EXPECT_EQ(problems.status().error().text(),
-                "a.toml:1:12: list: 20 is out of range (give numbers from 0 to 10)");
+                "a.toml:1:12: list: 20 is out of range (use numbers from 0 to 10)");
     } else {
       EXPECT_FALSE(root.table("part"));
       EXPECT_EQ(problems.status().error().text(),
-                "a.toml:2:8: part: is a whole number (give a table under [part])");
+                "a.toml:2:8: part: must be a table [part], not an integer");
     }
   }
 }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// The names of a header for a message, cut where there are very many.
+// The names of a header for a message, truncated if there are very many.
 std::string listed(const std::vector<std::string>& names) {
   std::string out;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -30,7 +30,7 @@ CsvReader::CsvReader(std::string_view text, std::string file)
     error_ = Error{ErrorCode::BadData,
                    "the file is empty",
                    {file_, 0, 0, {}},
-                   "the first line names the columns"};
+                   "the first line must name the columns"};
   }
   fields_.clear();
 }
@@ -46,7 +46,7 @@ Result<size_t> CsvReader::require(std::string_view name) const {
   Place place{file_, 1, 0, std::string(name)};
   const auto count = std::ranges::count(header_, name);
   if (count == 0) {
-    return bad_data(std::move(place), "there is no such column",
+    return bad_data(std::move(place), "missing column",
                     fmt::format("the header has: {}", listed(header_)));
   }
   if (count > 1) {
@@ -124,7 +124,7 @@ bool CsvReader::read_quoted_field() {
   while (true) {
     const size_t quote = text_.find('"', begin);
     if (quote == std::string_view::npos) {
-      return malformed(open, "this quote is never closed");
+      return malformed(open, "this quoted field is not closed");
     }
     if (quote + 1 < text_.size() && text_[quote + 1] == '"') {
       unquoted_.append(text_.substr(begin, quote + 1 - begin));  // with one of the two quotes
@@ -147,12 +147,12 @@ bool CsvReader::read_quoted_field() {
   if (rest == "\r\n" || rest == "\r") ++at_;
   if (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n') {
     fields_.pop_back();
-    return malformed(at_, "text follows the closing quote");
+    return malformed(at_, "unexpected text after the closing quote");
   }
   return true;
 }
 
-// Consumes what ended a field: true if the row ended with it.
+// Consumes the separator after a field; true if it was the end of the row.
 bool CsvReader::end_row() {
   if (at_ < text_.size() && text_[at_] == ',') {
     ++at_;

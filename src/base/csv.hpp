@@ -1,4 +1,4 @@
-// Rows of a CSV text with a header, for the small readers (RFC 4180: quoted fields, "" inside
+// Rows of a CSV text with a header, for small files (RFC 4180: quoted fields, "" inside
 // quotes, commas and line ends inside quotes; CRLF or LF; a byte order mark is skipped).
 #pragma once
 
@@ -12,49 +12,50 @@
 
 namespace goban::base {
 
-/// Walks the rows of a text that stays alive as long as the reader and its fields.
+/// Iterates over the rows of a text, which must outlive the reader and its fields.
 ///
 ///     CsvReader csv(text, "scores.csv");
 ///     const Result<size_t> id = csv.require("GPU_ID");
 ///     while (csv.next()) use(csv.field(*id));
 ///     if (Status read = csv.status(); !read) return read;
 ///
-/// Rows that are wholly empty are skipped. Rows need not have as many fields as the header.
+/// Empty rows are skipped. Rows may have fewer or more fields than the header.
 class CsvReader {
  public:
-  /// Reads the header; a problem in it shows in status() and require().
+  /// Reads the header; status() and require() report its errors.
   CsvReader(std::string_view text, std::string file);
 
   /// The header's names, in order.
   [[nodiscard]] const std::vector<std::string>& header() const { return header_; }
   /// Index of the first column of that name.
   [[nodiscard]] std::optional<size_t> column(std::string_view name) const;
-  /// Index of a column that has to be there once. Errors: no header, no such column, two of them.
+  /// Index of a column that must occur exactly once. Errors: no header; column missing or
+  /// duplicate.
   [[nodiscard]] Result<size_t> require(std::string_view name) const;
 
-  /// Steps to the next row; false at the end of the text and at a malformed row.
+  /// Advances to the next row; false at the end of the text and at a malformed row.
   [[nodiscard]] bool next();
-  /// Fine unless the header or a row was malformed. Look at it once next() was false.
+  /// An error if the header or a row was malformed. Check it after next() has returned false.
   [[nodiscard]] Status status() const;
 
-  /// Line on which the current row begins, from 1.
+  /// Line on which the current row begins, counted from 1.
   [[nodiscard]] int line() const { return line_; }
   [[nodiscard]] size_t num_fields() const { return fields_.size(); }
   /// Text of a field of the current row, unquoted; empty if the row is too short. Valid until the
   /// next call of next().
   [[nodiscard]] std::string_view field(size_t column) const;
-  /// The current row as it stands in the text, without its line end.
+  /// The current row as written in the text, without its line end.
   [[nodiscard]] std::string_view row() const { return row_; }
-  /// Where a field of the current row stands: file, line, column in bytes, name of the column.
+  /// Position of a field of the current row: file, line, column in bytes, name of the column.
   [[nodiscard]] Place place(size_t column) const;
   [[nodiscard]] const std::string& file() const { return file_; }
 
  private:
-  /// A field: a range of the text, or of unquoted_ if it had "" inside.
+  /// A field: a range of the text, or of unquoted_ if it contained "".
   struct Field {
     size_t begin = 0;
     size_t size = 0;
-    size_t at = 0;  ///< where it begins in the text
+    size_t at = 0;  ///< its offset in the text
     bool copied = false;
   };
   bool read_row();
@@ -77,7 +78,7 @@ class CsvReader {
   int next_line_ = 1;     ///< of the byte at at_
 };
 
-/// Appends a field, quoted if it has to be.
+/// Appends a field, quoted if necessary.
 void append_csv_field(std::string& out, std::string_view field);
 
 }  // namespace goban::base

@@ -1,4 +1,5 @@
-// Any bytes are a CSV text: rows and fields stay inside it, and fields read back as written.
+// Reads arbitrary bytes as CSV: rows and fields must lie inside the text, and fields must read back
+// as written.
 #include "base/csv.hpp"
 
 #include <cstdint>

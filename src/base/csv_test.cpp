@@ -72,12 +72,13 @@ TEST(Csv, RefusesBrokenQuotes) {
   CsvReader open("a,b\n1,2\n3,\"4\n5,6\n", "x.csv");
   EXPECT_EQ(rows_of(open).size(), 1u);
   ASSERT_FALSE(open.status());
-  EXPECT_THAT(open.status().error().text(), testing::StartsWith("x.csv:3:3: b: this quote"));
+  EXPECT_THAT(open.status().error().text(),
+              testing::StartsWith("x.csv:3:3: b: this quoted field is not closed"));
   CsvReader text("a,b\n\"1\"2,3\n", "x.csv");
   EXPECT_FALSE(text.next());
   EXPECT_FALSE(text.next());
   ASSERT_FALSE(text.status());
-  EXPECT_THAT(text.status().error().text(), testing::StartsWith("x.csv:2:4: a: text follows"));
+  EXPECT_THAT(text.status().error().text(), testing::StartsWith("x.csv:2:4: a: unexpected text"));
 }
 
 TEST(Csv, RequiredColumnsAreThereOnce) {

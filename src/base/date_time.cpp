@@ -6,7 +6,7 @@
 namespace goban::base {
 namespace {
 
-/// Takes numbers and separators off the front of a text.
+/// Consumes numbers and separators from the front of a text.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}

@@ -9,21 +9,21 @@
 
 namespace goban::base {
 
-/// A moment as a record writes it.
+/// A time as written in a record.
 struct DateTime {
   TimeNs unix_ns = 0;  ///< since 1970, read as UTC if there is no zone
   bool has_zone = false;
 };
 
-/// Reads `2017-10-09 07:01:55`, with `T` for the blank, a fraction of up to nine digits, and a zone
-/// (`Z`, `+08:00`, `+0800`) if given. None for anything else, and for dates that do not exist or
-/// lie outside of 1970..2115 (kMaxSeconds).
+/// Reads `2017-10-09 07:01:55`, optionally with `T` instead of the blank, a fraction of up to nine
+/// digits, and a zone (`Z`, `+08:00`, `+0800`). nullopt for anything else, for dates that do not
+/// exist, and for dates outside 1970 to 2115 (kMaxSeconds).
 [[nodiscard]] std::optional<DateTime> parse_date_time(std::string_view text);
 
-/// `2017-10-09 07:01:55`, in UTC, whole seconds; for times since 1970.
+/// `2017-10-09 07:01:55`, in UTC, truncated to seconds. The time must not be before 1970.
 [[nodiscard]] std::string date_time_text(TimeNs unix_ns);
 
-/// Earliest time taken as one since 1970 where an input may count from anywhere: 2000-01-01.
+/// 2000-01-01. Inputs whose time origin is unknown: times from here on are taken as Unix times.
 inline constexpr TimeNs kUnixTimesFrom = 946'684'800 * kSecond;
 
 }  // namespace goban::base

@@ -1,4 +1,4 @@
-// Fields of one line: CSV (RFC 4180, without line breaks inside a field), or blanks between.
+// Fields of one line: CSV (RFC 4180, without line breaks inside a field), or separated by blanks.
 #pragma once
 
 #include <span>
@@ -8,15 +8,15 @@
 
 namespace goban::base {
 
-/// Splits lines at commas, reusing its memory. A field in double quotes may hold commas, and
-/// doubled quotes for one; without quotes the fields are views into the line.
+/// Splits lines at commas and reuses its memory. A field in double quotes may contain commas, and
+/// "" for a quote. Without quotes the fields are views into the line.
 class FieldSplitter {
  public:
-  /// False if a quoted field does not end, or is followed by anything but a comma.
+  /// False if a quoted field is not closed, or is followed by anything but a comma.
   [[nodiscard]] bool split(std::string_view line);
-  /// Splits at blanks and tabs, any number of them; there is no quoting.
+  /// Splits at runs of blanks and tabs; there is no quoting.
   void split_blanks(std::string_view line);
-  /// Valid until the next split, and as long as the line.
+  /// Valid until the next split, and only while the line exists.
   [[nodiscard]] std::span<const std::string_view> fields() const { return fields_; }
 
  private:

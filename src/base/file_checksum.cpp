@@ -11,7 +11,7 @@
 namespace goban::base {
 namespace {
 
-/// Reads the file as it is stored, piece by piece.
+/// Reads the file as stored, in pieces.
 Status read_pieces(const std::string& path, const std::function<void(std::string_view)>& take) {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }

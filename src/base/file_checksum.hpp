@@ -1,4 +1,4 @@
-// Checksums of files: to notice that one changed, or that it is not the one expected.
+// Checksums of files: detect that a file changed or is not the expected one.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace goban::base {
 
-/// No protection against intent.
+/// Detects accidental changes only, not deliberate ones.
 struct FileChecksum {
   int64_t bytes = 0;
-  uint32_t crc32 = 0;  ///< as gzip and PNG have it
+  uint32_t crc32 = 0;  ///< the CRC-32 of gzip and PNG
   friend bool operator==(const FileChecksum&, const FileChecksum&) = default;
 };
 
-/// CRC-32 of bytes, as gzip and PNG have it.
+/// The CRC-32 of gzip and PNG.
 [[nodiscard]] uint32_t crc32_of(std::string_view bytes);
 
-/// Reads the file as it is stored. Errors: Failed if it cannot be read.
+/// Checksum of the file as stored (not unpacked). Errors: Failed if it cannot be read.
 [[nodiscard]] Result<FileChecksum> checksum_of(const std::string& path);
 [[nodiscard]] Result<Sha256> sha256_of_file(const std::string& path);
 

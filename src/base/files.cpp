@@ -58,7 +58,7 @@ base::Status sync_folder(const std::string& folder) {
 base::Status replace_file(const std::string& folder, const std::string& name, std::string_view text,
                           Durable durable) {
   const std::string temporary = fmt::format("{}/.{}.{}", folder, name, ::getpid());
-  const char* remedy = "free some space, or make the state folder writable";
+  const char* remedy = "free disk space, or make the folder writable";
   const bool sync = durable == Durable::Yes;
   {
     const Descriptor file(

@@ -1,4 +1,4 @@
-// Small files that appear whole or not at all, and descriptors that close themselves.
+// Small files that are replaced atomically, and file descriptors with an owner.
 #pragma once
 
 #include <cstddef>
@@ -41,19 +41,19 @@ class Descriptor {
 enum class Durable : bool { No, Yes };
 
 /// Replaces `folder/name` by `text`, mode 0600: temporary file, fsync (if durable), rename, fsync
-/// of the folder. Errors: Failed (disk full, read-only); the old file stands then.
+/// of the folder. Errors: Failed (disk full, read-only); the old file is then unchanged.
 [[nodiscard]] base::Status replace_file(const std::string& folder, const std::string& name,
                                         std::string_view text, Durable durable);
 
-/// Makes the names in a folder survive a power cut.
+/// Makes the entries of a folder durable (fsync).
 [[nodiscard]] base::Status sync_folder(const std::string& folder);
 
-/// Writes all of it. False: errno says why.
+/// Writes all of `text`. False: see errno.
 [[nodiscard]] bool write_all(int file, std::string_view text);
 
 [[nodiscard]] bool exists(const std::string& path);
 
-/// The last error of the system, as `what 'path': text`.
+/// An error from errno: `what 'path': text`.
 [[nodiscard]] tl::unexpected<base::Error> system_error(std::string_view what,
                                                        const std::string& path,
                                                        std::string remedy = {});

@@ -8,7 +8,7 @@
 namespace goban::base {
 
 std::string gzip(std::string_view bytes) {
-  constexpr int kGzipWindow = 15 + 16;  // the largest window; 16 asks for a gzip header
+  constexpr int kGzipWindow = 15 + 16;  // the largest window; +16 selects a gzip header
   constexpr int kLevel = 6;
   constexpr int kMemLevel = 8;
   z_stream stream{};
@@ -16,7 +16,7 @@ std::string gzip(std::string_view bytes) {
                            Z_DEFAULT_STRATEGY) == Z_OK);
   std::string packed(deflateBound(&stream, bytes.size()), '\0');
   GOBAN_CHECK(bytes.size() <= UINT32_MAX && packed.size() <= UINT32_MAX);
-  // zlib does not write to its input; its C interface only lacks the const.
+  // zlib does not write to its input; its C interface lacks the const.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
   stream.next_out = reinterpret_cast<Bytef*>(packed.data());

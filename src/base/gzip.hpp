@@ -1,4 +1,4 @@
-// Bytes packed for embedding in a text document: gzip, and base64 over it.
+// Compressed bytes for embedding in a text document: gzip, then base64.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,17 @@
 
 namespace goban::base {
 
-/// A gzip member of `bytes`; equal input gives equal output (no time, no name in its header).
+/// A gzip member of `bytes`. Equal input gives equal output: its header has no time and no name.
 [[nodiscard]] std::string gzip(std::string_view bytes);
 
-/// RFC 4648 base64 with padding: letters, digits, '+', '/' and '='.
+/// RFC 4648 base64 with padding.
 [[nodiscard]] std::string base64(std::string_view bytes);
 
-/// The bytes of a gzip member; nothing if it is damaged, cut, or unpacks to more than `max_bytes`.
+/// The bytes of a gzip member; nullopt if it is damaged or truncated, or unpacks to more than
+/// `max_bytes`.
 [[nodiscard]] std::optional<std::string> gunzip(std::string_view packed, size_t max_bytes);
 
-/// What base64() was made from; nothing if other characters are in it or the padding is wrong.
+/// Inverse of base64(); nullopt if `text` has other characters or wrong padding.
 [[nodiscard]] std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace goban::base

@@ -1,4 +1,4 @@
-// Dense integer ids that cannot be mixed up: a JobId is no NodeId.
+// Dense integer ids with a type of their own: a JobId is not a NodeId.
 #pragma once
 
 #include <compare>
@@ -9,7 +9,7 @@
 
 namespace goban::base {
 
-/// Index into a dense table. `Tag` makes each kind a type of its own.
+/// Index into a dense table. `Tag` makes each kind of id a separate type.
 template <typename Tag>
 struct Id {
   uint32_t value = std::numeric_limits<uint32_t>::max();

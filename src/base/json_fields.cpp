@@ -20,9 +20,9 @@ Result<json> parse_json(std::string_view text, const std::string& file, std::str
                      static_cast<int>(std::ranges::count(before, '\n')) + 1,
                      static_cast<int>(before.size() - line_begin) + 1,
                      {}},
-                    "this is not JSON: " + detail, std::move(remedy));
+                    "invalid JSON: " + detail, std::move(remedy));
   } catch (const json::exception& error) {
-    return bad_data({file, 0, 0, {}}, fmt::format("this JSON cannot be read: {}", error.what()),
+    return bad_data({file, 0, 0, {}}, fmt::format("invalid JSON: {}", error.what()),
                     std::move(remedy));
   }
 }
@@ -40,7 +40,7 @@ std::string text_of(const json& from, std::string_view name) {
 
 FieldReader::FieldReader(const json& from, std::string where)
     : from_(from), where_(std::move(where)) {
-  if (!from.is_object()) fail("", "is no object");
+  if (!from.is_object()) fail("", "must be an object");
 }
 
 const json* FieldReader::find(const char* name) {
@@ -56,9 +56,9 @@ const char* FieldReader::present(const char* name, const char* older) {
 }
 
 std::string FieldReader::read_text(const json& from, std::string& value) {
-  if (!from.is_string()) return "is no text";
+  if (!from.is_string()) return "must be a string";
   value = from.get<std::string>();
-  return value.find('\0') == std::string::npos ? "" : "holds a zero byte";
+  return value.find('\0') == std::string::npos ? "" : "contains a zero byte";
 }
 
 void FieldReader::field(const char* name, std::string& value) {
@@ -70,17 +70,17 @@ void FieldReader::field(const char* name, std::string& value) {
 void FieldReader::field(const char* name, bool& value) {
   const json* each = find(name);
   if (each == nullptr) return;
-  if (!each->is_boolean()) return fail(name, "is neither true nor false");
+  if (!each->is_boolean()) return fail(name, "must be a boolean");
   value = each->get<bool>();
 }
 
 void FieldReader::field(const char* name, std::vector<std::string>& value) {
   const json* list = find(name);
   if (list == nullptr) return;
-  if (!list->is_array()) return fail(name, "is no list");
+  if (!list->is_array()) return fail(name, "must be an array");
   value.clear();
   for (const json& each : *list) {
-    if (!each.is_string()) return fail(name, "holds something that is no text");
+    if (!each.is_string()) return fail(name, "must be an array of strings");
     const std::string wrong = read_text(each, value.emplace_back());
     if (!wrong.empty()) return fail(name, wrong);
   }
@@ -89,7 +89,7 @@ void FieldReader::field(const char* name, std::vector<std::string>& value) {
 void FieldReader::field(const char* name, std::map<std::string, std::string>& value) {
   const json* object = find(name);
   if (object == nullptr) return;
-  if (!object->is_object()) return fail(name, "is no object");
+  if (!object->is_object()) return fail(name, "must be an object");
   value.clear();
   for (const auto& [key, each] : object->items()) {
     if (const std::string wrong = read_text(each, value[key]); !wrong.empty()) {
@@ -99,11 +99,11 @@ void FieldReader::field(const char* name, std::map<std::string, std::string>& va
 }
 
 std::string FieldReader::read_whole(const json& from, int64_t& value, int64_t low, int64_t high) {
-  if (!from.is_number_integer()) return "is no whole number";
+  if (!from.is_number_integer()) return "must be an integer";
   const bool large = from.is_number_unsigned() && from.get<uint64_t>() > uint64_t{INT64_MAX};
   value = large ? INT64_MAX : from.get<int64_t>();
   if (!large && value >= low && value <= high) return {};
-  return fmt::format("is not from {} to {}", low, high);
+  return fmt::format("must be from {} to {}", low, high);
 }
 
 bool FieldReader::whole(const char* name, int64_t& value, int64_t low, int64_t high) {
@@ -119,7 +119,7 @@ bool FieldReader::wholes(const char* name, std::vector<int64_t>& values, int64_t
   const json* list = find(name);
   if (list == nullptr) return false;
   if (!list->is_array()) {
-    fail(name, "is no list");
+    fail(name, "must be an array");
     return false;
   }
   for (const json& each : *list) {
@@ -135,12 +135,12 @@ bool FieldReader::number(const char* name, double& value, double low, double hig
   const json* each = find(name);
   if (each == nullptr) return false;
   if (!each->is_number()) {
-    fail(name, "is no number");
+    fail(name, "must be a number");
     return false;
   }
   value = each->get<double>();
   if (value >= low && value <= high) return true;
-  fail(name, fmt::format("is not from {} to {}", low, high));
+  fail(name, fmt::format("must be from {} to {}", low, high));
   return false;
 }
 
@@ -154,7 +154,7 @@ std::vector<const json*> FieldReader::items(const char* name) {
   const json* each = find(name);
   if (each == nullptr) return found;
   if (!each->is_array()) {
-    fail(name, "is no list");
+    fail(name, "must be an array");
     return found;
   }
   for (const json& item : *each) found.push_back(&item);

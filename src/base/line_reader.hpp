@@ -1,4 +1,4 @@
-// Lines of a large input, read in blocks of 1 MiB; nothing is copied but what straddles a block.
+// Lines of a large input, read in blocks of 1 MiB. Only lines that span two blocks are copied.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct Line {
   bool too_long = false;  ///< longer than kLineBytesMax: `text` is its beginning
 };
 
-/// Splits a source into lines. A byte-order mark at the very start is dropped; a last line without
-/// line end counts. A break in the middle of a quoted field ends the line like any other.
+/// Splits a source into lines. A byte order mark at the start is dropped; the last line may lack a
+/// line end. A line break inside a quoted field ends the line, too.
 class LineReader {
  public:
   static constexpr size_t kBlockBytes = size_t{1} << 20;
@@ -30,14 +30,14 @@ class LineReader {
 
   /// The next line; false at the end or after a failure (see status()).
   [[nodiscard]] bool next(Line& line);
-  /// Bytes read so far that follow the beginning of the line returned last; for inputs that turn
-  /// out to be no lines. The rest is still in the source.
+  /// Bytes read so far, from the beginning of the line returned last; for inputs that turn out not
+  /// to consist of lines. Later bytes are still in the source.
   [[nodiscard]] std::string_view unread_from(const Line& line) const {
     return {line.text.data(), static_cast<size_t>(buffer_.get() + end_ - line.text.data())};
   }
   /// The failure that ended the input, if one did.
   [[nodiscard]] const Status& status() const { return status_; }
-  /// Bytes of text delivered so far, line ends included.
+  /// Bytes of text returned so far, including line ends.
   [[nodiscard]] int64_t text_bytes() const { return text_bytes_; }
 
  private:
@@ -50,7 +50,7 @@ class LineReader {
 
   ByteSource& source_;
   std::function<void()> on_block_;
-  std::unique_ptr<char[]> buffer_;  ///< grows while reads fill it: small inputs stay cheap
+  std::unique_ptr<char[]> buffer_;  ///< grows only while reads fill it
   size_t capacity_ = kFirstBytes;
   bool is_full_ = false;  ///< the last read left no room
   size_t begin_ = 0;      ///< unread bytes are [begin_, end_)

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMax = LineReader::kLineBytesMax;
 
-/// The lengths of the lines; those of lines that are too long are negative.
+/// The lengths of the lines; negative for lines that are too long.
 std::vector<int64_t> lengths(const std::string& text, size_t chunk) {
   MemorySource source(text, chunk);
   LineReader reader(source);

@@ -1,4 +1,4 @@
-// Names at the edges: strings numbered from zero, kept in one buffer.
+// Strings numbered from zero: an append-only list, and a table of unique names.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace goban::base {
 
-/// Append-only list of strings in one buffer: 8 bytes a string beside its text.
+/// Append-only list of strings in one buffer: 8 bytes of overhead per string.
 class NameList {
  public:
   size_t add(std::string_view name) {
@@ -19,7 +19,7 @@ class NameList {
     ends_.push_back(text_.size());
     return ends_.size() - 1;
   }
-  /// Room for `count` names of `bytes` in all, so that adding them moves nothing.
+  /// Reserves memory for `count` names of `bytes` bytes in total.
   void reserve(size_t count, size_t bytes) {
     ends_.reserve(count);
     text_.reserve(bytes);

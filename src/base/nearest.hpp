@@ -1,4 +1,4 @@
-// "Did you mean": the known name that looks most like a mistyped one.
+// "Did you mean": the known name nearest to a mistyped one.
 #pragma once
 
 #include <span>
@@ -6,8 +6,8 @@
 
 namespace goban::base {
 
-/// The known name with the fewest edits (insert, delete, replace) from `name`, the first on a tie;
-/// empty if all are too different to be meant. Cost: sum of the products of the lengths.
+/// The known name with the smallest edit distance (insert, delete, replace) to `name`, the first
+/// on a tie; empty if none is similar. Cost: sum of the products of the lengths.
 [[nodiscard]] std::string_view nearest_name(std::string_view name,
                                             std::span<const std::string_view> known);
 

@@ -10,7 +10,7 @@
 
 namespace goban::base {
 
-/// The whole of `text` as a finite number; nothing if anything else is in it.
+/// Parses all of `text` as a finite number; nullopt if it contains anything else.
 [[nodiscard]] std::optional<double> parse_double(std::string_view text);
 [[nodiscard]] std::optional<int64_t> parse_int(std::string_view text);
 

@@ -10,14 +10,14 @@
 namespace goban::base {
 
 Result<OutputFile> OutputFile::create(const std::string& path) {
-  std::error_code ignored;  // the open below reports what is wrong
+  std::error_code ignored;  // the open below reports the error
   const auto folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
   std::string temporary = fmt::format("{}.{}.part", path, getpid());
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
   if (file == nullptr) {
     return failed(fmt::format("cannot write {}: {}", path, std::strerror(errno)),
-                  "check that the folder exists and may be written");
+                  "check that the folder exists and is writable");
   }
   return OutputFile(path, std::move(temporary), file);
 }

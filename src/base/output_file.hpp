@@ -1,4 +1,4 @@
-// A file that appears whole or not at all: written beside its place, then renamed.
+// A file that appears complete or not at all: written under a temporary name, then renamed.
 #pragma once
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace goban::base {
 
-/// Buffered writer. Without commit() nothing appears under `path`.
+/// Buffered writer. Nothing appears under `path` before commit().
 class OutputFile {
  public:
   /// Creates missing folders. Errors: Failed if the file cannot be created.
@@ -18,13 +18,14 @@ class OutputFile {
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
 
-  /// Text to append to; flushed by write_out() now and then.
+  /// The buffer to append to; write_out() flushes it when it is large.
   [[nodiscard]] std::string& buffer() { return buffer_; }
-  /// Writes the buffer to disk if it is large. A failure is kept and reported by commit().
+  /// Writes the buffer to disk if it is large. commit() reports a failure.
   void write_out() {
     if (buffer_.size() >= kChunk) flush();
   }
-  /// Writes what is left and moves the file into place. Errors: Failed (disk full, no permission).
+  /// Writes the remainder and renames the file to `path`. Errors: Failed (disk full, no
+  /// permission).
   [[nodiscard]] Status commit();
 
  private:

@@ -29,7 +29,7 @@ std::string printable(std::string_view text) {
     const size_t bytes = utf8_bytes(text);
     const auto first = static_cast<unsigned char>(text[0]);
     const bool is_c0 = first < ' ' && first != '\n' && first != '\t';
-    // U+0080 to U+009F, which some terminals obey too.
+    // U+0080 to U+009F, which some terminals interpret as control characters.
     const bool is_c1 = bytes == 2 && first == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0;
     const size_t taken = bytes == 0 ? 1 : bytes;
     if (bytes != 0 && !is_c0 && !is_c1 && first != 0x7f) {

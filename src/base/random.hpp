@@ -1,4 +1,4 @@
-// Seeded random numbers, equal on every machine and library: SplitMix64 streams.
+// Seeded random numbers that are identical on every machine and library: SplitMix64.
 // (std:: distributions differ between standard libraries; history/ uses Boost's samplers on this.)
 #pragma once
 

@@ -1,4 +1,5 @@
-// Failures someone can act on. A bug is a CHECK (check.hpp); everything else is a Result.
+// Errors that a user can act on. Bugs are checked by GOBAN_CHECK (check.hpp); all other errors are
+// Results.
 #pragma once
 
 #include <string>
@@ -7,14 +8,14 @@
 
 namespace goban::base {
 
-/// What kind of failure it is; decides the exit code of a program.
+/// Kind of a failure; it is also the exit code of a program.
 enum class ErrorCode {
-  Failed = 1,   ///< something went wrong outside of our control (file missing, disk full)
-  Usage = 2,    ///< the command line or an option value is wrong
-  BadData = 3,  ///< an input was read and refused
+  Failed = 1,   ///< a failure outside the program (file missing, disk full)
+  Usage = 2,    ///< the command line or an option value is invalid
+  BadData = 3,  ///< an input was read and rejected
 };
 
-/// Where in an input a problem stands. Zero means "not known".
+/// Position of an error in an input. Zero or empty = unknown.
 struct Place {
   std::string file;
   int line = 0;
@@ -22,14 +23,14 @@ struct Place {
   std::string field;
 };
 
-/// A failure with a message for a person: what is wrong, where, and what to do about it.
+/// An error for a user: what is wrong, where, and the remedy.
 struct Error {
   ErrorCode code = ErrorCode::Failed;
   std::string message;
   Place place;
   std::string remedy;
 
-  /// `file:line:column: field: message (remedy)`, leaving out what is not known; printable().
+  /// `file:line:column: field: message (remedy)` without the parts that are unknown; printable().
   [[nodiscard]] std::string text() const;
 };
 

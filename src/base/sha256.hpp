@@ -1,5 +1,5 @@
-// SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104): pseudonyms, tokens, and files that must be the
-// ones we know.
+// SHA-256 and HMAC-SHA-256 (FIPS 180-4, RFC 2104), for pseudonyms, tokens and the verification of
+// files.
 #pragma once
 
 #include <array>
@@ -17,17 +17,17 @@ using Sha256 = std::array<uint8_t, 32>;
 /// Lower-case hexadecimal digits.
 [[nodiscard]] std::string hex(const Sha256& digest);
 
-/// The digest of bytes that come in pieces.
+/// Digest of bytes that arrive in pieces.
 class Sha256Stream {
  public:
   void add(std::string_view bytes);
-  /// Of everything added. Ends the stream.
+  /// The digest of everything added. Ends the stream.
   [[nodiscard]] Sha256 digest();
 
  private:
   std::array<uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::array<uint8_t, 64> block_{};  ///< bytes that fill no block yet
+  std::array<uint8_t, 64> block_{};  ///< the incomplete block
   size_t filled_ = 0;
   uint64_t total_ = 0;
 };

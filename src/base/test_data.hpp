@@ -12,10 +12,10 @@
 
 namespace goban::base {
 
-/// Path of a file or folder of the data sets, if it is there: in $GOBAN_DATA (else
-/// ~/.cache/goban/data), which `./dev data` fills, or in data/ of the folder that $GOBAN_SHARED
-/// names (else shared/ beside the sources). A test without its data skips, and the summary of
-/// `./dev test` says how to get it:
+/// Path of a file or folder of the data sets, if it exists: in $GOBAN_DATA (default
+/// ~/.cache/goban/data), which `./dev data` fills, or in data/ of $GOBAN_SHARED (default: shared/
+/// next to the source folder). A test without its data skips; the summary of `./dev test` states
+/// how to get it:
 ///     const auto path = base::test_data("pal/traces/workload-1.csv");
 ///     if (!path) GTEST_SKIP() << path.error().text();
 [[nodiscard]] inline Result<std::string> test_data(std::string_view relative) {

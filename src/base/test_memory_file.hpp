@@ -1,4 +1,4 @@
-// For fuzzers: bytes as a file that readers open by path, without a disk.
+// For fuzzers: a file in memory that readers open by its path.
 #pragma once
 
 #include <cstddef>

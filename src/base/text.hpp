@@ -1,4 +1,4 @@
-// Small things that many readers and writers of text do alike.
+// Helpers shared by readers and writers of text.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace goban::base {
 
-/// The text without blanks, tabs and line ends at both sides.
+/// The text without blanks, tabs and line ends at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
-/// With A to Z as a to z; other bytes stay.
+/// The text with A to Z replaced by a to z; other bytes are unchanged.
 [[nodiscard]] std::string lowered(std::string_view text);
-/// In double quotes, with backslashes before quotes, backslashes and (as \n) line feeds: a string
-/// of TOML and of PromQL.
+/// The text in double quotes, as a TOML or PromQL string: quotes and backslashes are escaped by a
+/// backslash, line feeds are written as \n.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 }  // namespace goban::base

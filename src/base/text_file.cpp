@@ -27,7 +27,7 @@ tl::unexpected<Error> file_error(const std::string& path, std::string message, s
       {ErrorCode::Failed, std::move(message), {input_name(path), 0, 0, {}}, std::move(remedy)});
 }
 
-// What to say about a read that failed: the system's reason, or zlib's.
+// The error of a failed read: the system's reason, or zlib's.
 tl::unexpected<Error> read_error(const std::string& path, gzFile file, int system_error) {
   int code = Z_OK;
   const char* text = gzerror(file, &code);
@@ -35,7 +35,7 @@ tl::unexpected<Error> read_error(const std::string& path, gzFile file, int syste
     return file_error(path, fmt::format("cannot be read: {}", std::strerror(system_error)), {});
   }
   return bad_data({input_name(path), 0, 0, {}}, fmt::format("damaged gzip data: {}", text),
-                  "copy or pack the file again; `gzip -t` checks it");
+                  "copy or compress the file again; check it with gzip -t");
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ Result<std::string> read_text_file(const std::string& path, size_t max_bytes) {
 
   std::string text;
   size_t used = 0;
-  // One byte more than a plain file has, so that its end is seen without growing.
+  // One byte more than the size of a plain file, so that its end is detected without growing.
   size_t chunk = known_size ? static_cast<size_t>(about.st_size) + 1 : kFirstChunk;
   while (true) {
     chunk = std::clamp(chunk, size_t{1}, kChunkMax);
@@ -67,7 +67,7 @@ Result<std::string> read_text_file(const std::string& path, size_t max_bytes) {
     errno = 0;
     const int count = gzread(file.get(), text.data() + used, static_cast<unsigned>(chunk));
     const int system_error = errno;
-    // zlib reports a cut file only with the read that meets its end.
+    // zlib reports a truncated file only with the read that reaches its end.
     int code = Z_OK;
     gzerror(file.get(), &code);
     if (count < 0 || (code != Z_OK && code != Z_STREAM_END)) {
@@ -77,10 +77,10 @@ Result<std::string> read_text_file(const std::string& path, size_t max_bytes) {
     if (used > max_bytes) {
       return bad_data({input_name(path), 0, 0, {}},
                       fmt::format("more than {} bytes of text", max_bytes),
-                      "split the file; the limit guards against packed files without end");
+                      "split the file; the limit protects against decompression bombs");
     }
     if (static_cast<size_t>(count) < chunk) break;
-    chunk = std::max(used, kFirstChunk);  // doubles what is there
+    chunk = std::max(used, kFirstChunk);  // doubles the buffer
   }
   text.resize(used);
   return text;

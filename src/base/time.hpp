@@ -11,7 +11,7 @@ using TimeNs = int64_t;
 
 inline constexpr TimeNs kSecond = 1'000'000'000;
 inline constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
-/// Longest time span an input may contain, about 146 years; sums of two still fit.
+/// Longest duration that an input may contain, about 146 years; the sum of two still fits TimeNs.
 inline constexpr double kMaxSeconds = 4.6e9;
 
 /// Nearest nanosecond; the caller has checked |seconds| <= kMaxSeconds.
@@ -19,7 +19,7 @@ inline constexpr double kMaxSeconds = 4.6e9;
   return static_cast<TimeNs>(std::llround(seconds * 1e9));
 }
 
-/// First nanosecond at which `seconds` have passed; kNever beyond the representable range.
+/// `seconds` rounded up to a nanosecond; kNever beyond kMaxSeconds.
 [[nodiscard]] inline TimeNs from_seconds_up(double seconds) {
   return seconds > kMaxSeconds ? kNever : static_cast<TimeNs>(std::ceil(seconds * 1e9));
 }
@@ -28,7 +28,7 @@ inline constexpr double kMaxSeconds = 4.6e9;
   return static_cast<double>(ns) / 1e9;
 }
 
-/// a + b for b >= 0, staying at kNever instead of overflowing.
+/// a + b for b >= 0; kNever instead of an overflow.
 [[nodiscard]] inline constexpr TimeNs add_saturating(TimeNs a, TimeNs b) {
   return b >= kNever - (a > 0 ? a : 0) ? kNever : a + b;
 }

@@ -10,10 +10,10 @@ namespace goban::base {
 namespace {
 
 constexpr size_t kHeaderBytes = 44;
-/// East or west of UTC (RFC 8536, section 3.2).
+/// Maximum offset east or west of UTC (RFC 8536, section 3.2).
 constexpr int64_t kOffsetMax_s = int64_t{26} * 3600;
 
-/// Big-endian integers of a zone file; past the end they are 0 and `failed` is set.
+/// Reads big-endian integers of a zone file; past the end they are 0 and `failed` is set.
 class Bytes {
  public:
   explicit Bytes(std::string_view bytes) : rest_(bytes) {}
@@ -81,7 +81,7 @@ bool parse_offset(std::string_view text, int64_t& offset_s) {
 }  // namespace
 
 Result<TimeZone> TimeZone::parse(std::string_view bytes) {
-  const auto broken = [] { return bad_data({}, "this is no zone file", "RFC 8536, version 2"); };
+  const auto broken = [] { return bad_data({}, "not a valid zone file", "RFC 8536, version 2"); };
   if (!bytes.starts_with("TZif") || bytes.size() < kHeaderBytes || bytes[4] < '2') return broken();
   Bytes in(bytes);
   const Counts first = read_header(in);  // 32-bit times, which the second block repeats
@@ -127,8 +127,9 @@ Result<TimeZone> TimeZone::load(const std::string& name) {
   const auto text = is_name ? read_text_file(path, kZoneBytesMax) : Result<std::string>();
   auto parsed = text && is_name ? parse(*text) : Result<TimeZone>(bad_data({}, ""));
   if (parsed) return parsed;
-  return usage_error(fmt::format("no time zone is named {}", name),
-                     "write UTC, +09:00, or a name such as Asia/Tokyo (needs the package tzdata)");
+  return usage_error(
+      fmt::format("unknown time zone {}", name),
+      "write UTC, +09:00, or a name such as Asia/Tokyo (requires the package tzdata)");
 }
 
 int64_t TimeZone::offset_at(int64_t unix_s) const {

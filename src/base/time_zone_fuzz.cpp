@@ -1,4 +1,5 @@
-// Any bytes are a zone file, or a TZ string: refused, or a zone whose two directions agree.
+// Parses arbitrary bytes as a zone file and as a TZ string: rejected, or a zone whose conversions
+// in both directions agree.
 #include "base/time_zone.hpp"
 
 #include <algorithm>

@@ -43,19 +43,19 @@ constexpr double kBytesMax = 0x1p62;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/// A number, and its exact value if it is written as a whole one.
+/// A number, and its exact value if it is written as an integer.
 struct Number {
   double value = 0;
   std::optional<int64_t> whole;
 
-  /// The number times a unit, rounded once; the caller has checked the range with `value`.
+  /// The number times a unit, rounded once; the caller has checked the range of `value`.
   [[nodiscard]] int64_t times(double factor) const {
     if (whole) return *whole * static_cast<int64_t>(factor);
     return std::llround(value * factor);
   }
 };
 
-/// Takes a finite number off the front of `text`.
+/// Consumes a finite number from the front of `text`.
 std::optional<Number> take_number(std::string_view& text) {
   Number number;
   const char* end = text.data() + text.size();
@@ -85,9 +85,9 @@ tl::unexpected<Error> refused(std::string_view text, std::string_view what,
 constexpr std::string_view kSizeExample = "\"16 GiB\" or a number of bytes";
 constexpr std::string_view kSpanExample = "\"72h\", \"01:30:00\" or a number of seconds";
 constexpr std::string_view kBandwidthExample =
-    "\"12.5 GB/s\", \"100 Gb/s\" or a number of bytes a second";
+    "\"12.5 GB/s\", \"100 Gb/s\" or a number of bytes per second";
 
-/// "hours:minutes:seconds" in seconds, or nothing.
+/// "hours:minutes:seconds" in seconds, or nullopt.
 std::optional<double> parse_clock(std::string_view text) {
   const size_t first = text.find(':');
   const size_t second = first == text.npos ? first : text.find(':', first + 1);
@@ -111,7 +111,7 @@ Result<int64_t> parse_bytes(std::string_view text) {
   std::string_view rest = trimmed(text);
   const auto number = take_number(rest);
   const auto factor = rest.empty() ? 1.0 : factor_of(kSizes, rest);
-  if (!number || !factor) return refused(text, "is not a size", kSizeExample);
+  if (!number || !factor) return refused(text, "is not a valid size", kSizeExample);
   if (number->value < 0) return refused(text, "is negative", kSizeExample);
   if (number->value * *factor >= kBytesMax) return refused(text, "is too large", kSizeExample);
   return number->times(*factor);
@@ -130,7 +130,7 @@ Result<TimeNs> parse_duration(std::string_view text) {
     const std::string_view unit = rest.substr(0, rest.find_first_of(" \t0123456789"));
     const bool is_plain = unit.empty() && rest.empty() && span_ns == 0;
     const auto factor = is_plain ? 1e9 : factor_of(kSpans, unit);
-    if (!number || !factor) return refused(text, "is not a time span", kSpanExample);
+    if (!number || !factor) return refused(text, "is not a valid duration", kSpanExample);
     if (number->value < 0) return refused(text, "is negative", kSpanExample);
     if (number->value * *factor + static_cast<double>(span_ns) > kSpanMax_ns) {
       return refused(text, "is too long", kSpanExample);
@@ -146,12 +146,12 @@ Result<double> parse_bandwidth(std::string_view text) {
   const auto number = take_number(rest);
   std::optional<double> factor = 1.0;
   if (!rest.empty()) {
-    if (!rest.ends_with("/s")) return refused(text, "is not a bandwidth", kBandwidthExample);
+    if (!rest.ends_with("/s")) return refused(text, "is not a valid bandwidth", kBandwidthExample);
     rest.remove_suffix(2);
     factor = factor_of(kSizes, rest);
     if (!factor) factor = factor_of(kBits, rest);
   }
-  if (!number || !factor) return refused(text, "is not a bandwidth", kBandwidthExample);
+  if (!number || !factor) return refused(text, "is not a valid bandwidth", kBandwidthExample);
   if (number->value < 0) return refused(text, "is negative", kBandwidthExample);
   const double bytes_per_s = number->value * *factor;
   if (bytes_per_s >= kBytesMax) return refused(text, "is too large", kBandwidthExample);
@@ -160,7 +160,7 @@ Result<double> parse_bandwidth(std::string_view text) {
 
 namespace {
 
-/// The shortest of the exact forms of `value`, in one of the units.
+/// The shortest exact form of `value` in one of the units.
 std::string shortest(int64_t value, std::span<const Unit> units, std::string_view separator) {
   std::string best;
   for (const Unit& unit : units) {

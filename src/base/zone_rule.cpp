@@ -17,12 +17,12 @@ constexpr int kHoursOfTime = 167;
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-/// A moment as one of the years 1970 to 2369.
+/// Maps a time to the equivalent one in the years 1970 to 2369.
 int64_t in_cycle(int64_t unix_s) { return (unix_s % kCycle_s + kCycle_s) % kCycle_s; }
 
 }  // namespace
 
-/// Reads a TZ string from its front; each step returns false where the text does not fit.
+/// Parses a TZ string from its front; each step returns false if the text does not match.
 class ZoneRuleParser {
  public:
   explicit ZoneRuleParser(std::string_view text) : rest_(text) {}
@@ -141,13 +141,13 @@ std::array<ZoneRule::Change, 8> ZoneRule::around(int64_t moment_s) const {
       std::chrono::sys_days(std::chrono::days(moment_s / kDay_s))};
   const int year = static_cast<int>(date.year());
   std::array<Change, 8> changes;
-  // Hours beyond the day carry changes of the year before into this one.
+  // Hours beyond the day carry changes of the previous year into this one.
   for (size_t i = 0; i < changes.size() / 2; ++i) {
     const int of = year - 2 + static_cast<int>(i);
     changes[2 * i] = {local_seconds(start_, of) - standard_s_, true};
     changes[2 * i + 1] = {local_seconds(end_, of) - daylight_s_, false};
   }
-  // At one moment the start comes last: daylight saving time of a whole year does not end.
+  // At equal times the start comes last: daylight saving time of the entire year does not end.
   std::ranges::sort(changes);
   return changes;
 }

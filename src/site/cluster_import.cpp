@@ -53,15 +53,16 @@ std::string toml_of(const NodeSources& sources, const core::model::ImportedClust
 
 Result<ImportedClusterFile> import_cluster(const NodeSources& sources) {
   if (!sources.topologies.empty() && sources.from != "slurm") {
-    return base::usage_error("--topology is a file of Slurm",
-                             "Kubernetes says it in labels: see docs/cluster-import.md");
+    return base::usage_error(
+        "--topology applies to Slurm only",
+        "Kubernetes has the topology in node labels: see docs/cluster-import.md");
   }
   auto site = read_nodes(sources);
   if (!site) return base::failure(site.error());
   auto imported = core::model::build_site_cluster(std::move(*site), sources.options);
   if (!imported) return base::failure(imported.error());
   std::string toml = toml_of(sources, *imported);
-  // The reader of cluster files has the last word on what is written.
+  // Check that the cluster file reader accepts the result.
   if (const auto read = core::model::parse_cluster(toml, "the result"); !read) {
     return base::failure(read.error());
   }

@@ -1,4 +1,5 @@
-// A cluster file from what a site's own tools say of its nodes. What `goban cluster import` does.
+// Makes a cluster file from the node lists of Slurm or Kubernetes. Implements
+// `goban cluster import`.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace goban::site {
 
-/// Outputs of Slurm's or Kubernetes' commands (docs/cluster-import.md).
+/// Output files of Slurm's or Kubernetes' commands (docs/cluster-import.md).
 struct NodeSources {
   std::string from;                     ///< "slurm" or "kubernetes"
   std::vector<std::string> files;       ///< nodes; "-" is standard input
@@ -20,7 +21,7 @@ struct NodeSources {
 struct ImportedClusterFile {
   std::string toml;
   core::model::Cluster cluster;
-  std::vector<std::string> notes;  ///< for people; the file has them, too
+  std::vector<std::string> notes;  ///< for the user; also in the file, as comments
 };
 
 /// Errors: Usage if Kubernetes is given a topology; Failed, BadData with file and line.

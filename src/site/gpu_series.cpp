@@ -13,22 +13,22 @@ using analysis::ReportData;
 
 constexpr int64_t kMilli_ns = 1'000'000;
 
-/// Everything that is missing in the answers has to be read beside them.
+/// Adds everything that is missing in the data to the remarks of the report.
 void add_remarks(const telemetry::GpuSourceReport& said, ReportData& report) {
   constexpr size_t kGapsNamed = 20;
   const auto warn = [&report](std::string text) {
     report.remarks.push_back({true, std::move(text)});
   };
   for (const std::string& warning : said.warnings) warn(warning);
-  for (const std::string& reject : said.rejects) warn("not read: " + reject);
+  for (const std::string& reject : said.rejects) warn("rejected: " + reject);
   for (size_t i = 0; i < std::min(said.gaps.size(), kGapsNamed); ++i) {
     const telemetry::Gap& gap = said.gaps[i];
-    warn(fmt::format("no answer for {} of {} nodes from {}, {} to {}: {}", gap.metric, gap.nodes,
-                     gap.first_node, base::date_time_text(gap.from_ms * kMilli_ns),
+    warn(fmt::format("no data for {} of {} nodes starting with {}, {} to {}: {}", gap.metric,
+                     gap.nodes, gap.first_node, base::date_time_text(gap.from_ms * kMilli_ns),
                      base::date_time_text(gap.to_ms * kMilli_ns), gap.reason));
   }
   if (said.gaps.size() > kGapsNamed) {
-    warn(fmt::format("{} more gaps in what servers answered", said.gaps.size() - kGapsNamed));
+    warn(fmt::format("{} more gaps in the responses of servers", said.gaps.size() - kGapsNamed));
   }
 }
 
@@ -39,7 +39,7 @@ base::Status open_reader(const telemetry::GpuSources& sources, series::Metric me
   if (opened->tracks().empty()) return {};
   for (const series::StoreDamage& damage : opened->damage()) {
     report.remarks.push_back(
-        {true, fmt::format("{}: {} bytes are damaged and not read", damage.file,
+        {true, fmt::format("{}: {} bytes are damaged and were skipped", damage.file,
                            damage.torn_bytes + damage.damaged_bytes)});
   }
   reader.emplace(std::move(*opened));
@@ -94,9 +94,9 @@ base::Result<GpuSeries> open_gpu_series(const std::vector<std::string>& sources,
   }
   if (!out.utilization) {
     return base::bad_data({sources.front(), 0, 0, ""},
-                          "has no GPU utilisation in the time of the jobs",
-                          "goban series info shows what a store holds; names of nodes and times "
-                          "have to be those of the jobs");
+                          "has no GPU utilisation for the time of the jobs",
+                          "check the store with goban series info; node names and times must match "
+                          "those of the jobs");
   }
   return out;
 }

@@ -15,30 +15,30 @@
 
 namespace goban::site {
 
-/// Readers of the metrics that the analysis asks for; none where no source has them.
+/// Readers of the metrics that the analysis uses; nullopt for those that no source has.
 struct GpuSeries {
   std::optional<series::StoreReader> utilization{};
   std::optional<series::StoreReader> memory{};
   std::optional<series::StoreReader> sm_active{};
   std::optional<series::StoreReader> tensor_active{};
   std::optional<series::StoreReader> processes{};
-  /// Holds what was imported for this run, so the readers must not outlive it.
+  /// Owns the series imported for this run; the readers must not outlive it.
   std::optional<telemetry::GpuSources> sources{};
 };
 
-/// A stretch of time, [from_ms, to_ms).
+/// A time interval, [from_ms, to_ms).
 struct AskedTime {
   int64_t from_ms = 0;
   int64_t to_ms = 0;
 };
 
-/// From the first start to the last end of the jobs that have both, and a step on both sides, as
-/// delayed samples are theirs, too. None if no job has both.
+/// From the first start to the last end of the jobs that have both, extended by one step on both
+/// sides because samples may be delayed. nullopt if no job has both.
 [[nodiscard]] std::optional<AskedTime> time_of_jobs(const analysis::Population& population,
                                                     uint32_t step_ms);
 
-/// Opens stores, and imports files and servers for the time in which the jobs ran. What was left
-/// out, damaged or not answered becomes remarks of `report`.
+/// Opens stores, and imports from files and servers for the time in which the jobs ran. What was
+/// skipped, damaged or not answered is added to the remarks of `report`.
 /// Errors: those of GpuSources::open(); BadData if there is no GPU utilisation; Failed if
 /// cancelled.
 [[nodiscard]] base::Result<GpuSeries> open_gpu_series(const std::vector<std::string>& sources,

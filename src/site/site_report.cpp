@@ -24,7 +24,7 @@ using analysis::ReportData;
 
 namespace {
 
-/// Where the rejects of the n-th of several files go.
+/// Path of the rejects of the n-th of several files.
 std::string rejects_path(const ReportOptions& options, size_t file, size_t files) {
   std::string path = options.rejects;
   if (path.empty() && !options.out.empty()) path = options.out + "/rejects.csv";
@@ -49,8 +49,8 @@ void add_rejections(const records::ReadSummary& read, const std::string& path,
   report.remarks.push_back({true, std::move(text)});
 }
 
-/// Lets only the records of one account through, if one is named. Nobody can say whose a refused
-/// record is: with an account, or with hidden users, none is shown.
+/// Passes on only the records of one account, if one is given. The account of a rejected record is
+/// unknown, so with an account, or with hidden users, rejected records are not shown.
 class OfAccount final : public records::RecordSink {
  public:
   OfAccount(records::RecordTable& table, std::string account, bool hide_users)
@@ -73,14 +73,14 @@ class OfAccount final : public records::RecordSink {
   bool shows_refused_;
 };
 
-/// Reads all files into one table; what readers have to say goes into the remarks.
+/// Reads all files into one table; the readers' notes are added to the remarks.
 base::Status read_all(const ReportOptions& options, bool hide_users, records::RecordTable& table,
                       ReportData& report, base::Progress& progress) {
   std::vector<std::string> files = options.files;
   for (const std::string& each : options.stores) {
     if (!store::is_store_location(each)) {
-      return base::usage_error(fmt::format("{} is no history store", each),
-                               "name a SQLite file, mariadb://... or postgresql://...");
+      return base::usage_error(fmt::format("{} is not a history store", each),
+                               "use a SQLite file, mariadb://... or postgresql://...");
     }
     files.push_back(each);
   }
@@ -105,8 +105,8 @@ base::Status read_all(const ReportOptions& options, bool hide_users, records::Re
     }
   }
   if (table.rows().empty() && !options.account.empty()) {
-    return base::usage_error("no record is of the account " + options.account,
-                             "names are those of the accounting");
+    return base::usage_error("no record belongs to account " + options.account,
+                             "use the account name of the accounting records");
   }
   return {};
 }
@@ -126,7 +126,7 @@ base::Status write_files(const std::string& folder, const ReportData& report,
     return status;
   const std::string json = analysis::report_json(report);
   if (const base::Status page = page::html_available(); !page) {
-    progress.note("no report.html: " + page.error().message);
+    progress.note("report.html was not written: " + page.error().message);
   } else if (auto status = page::write_html(folder + "/report.html", page::html_safe(json));
              !status) {
     return status;
@@ -134,7 +134,7 @@ base::Status write_files(const std::string& folder, const ReportData& report,
   return base::write_file(folder + "/report.json", json);
 }
 
-/// The changed histories that the report's commands replay.
+/// Writes the modified histories that the report's commands replay.
 base::Status write_histories(const std::string& folder, const analysis::Population& population,
                              const analysis::Rules& rules, const analysis::GpuUse* use) {
   for (int i = 0; i < analysis::kNumScenarios; ++i) {
@@ -156,7 +156,8 @@ base::Status write_histories(const std::string& folder, const analysis::Populati
 
 }  // namespace
 
-/// Condition 5: values from the series given, else from the accounting's means, else none.
+/// Condition 5: values from the given series, otherwise from the accounting's means, otherwise
+/// none.
 base::Status SiteReport::use_gpus(const ReportOptions& options, base::Progress& progress) {
   const analysis::UseSource source = rules_.use.source;
   std::optional<analysis::GpuUse> use;
@@ -220,8 +221,9 @@ base::Result<std::unique_ptr<SiteReport>> SiteReport::load(const ReportOptions& 
 base::Result<std::string> SiteReport::explain(const std::string& job_id) const {
   std::string text = analysis::explain_jobs(population_, rules_, job_id, gpu_use());
   if (!text.empty()) return text;
-  return base::usage_error("no record has the id " + job_id,
-                           "ids are those of the accounting: 123, 123_4 for an array task");
+  return base::usage_error(
+      "no record has the id " + job_id,
+      "use the job id of the accounting records: 123, or 123_4 for an array task");
 }
 
 ReportData SiteReport::make(const analysis::Labels& labels) const {

@@ -1,4 +1,4 @@
-// The report of a site, from accounting records and GPU series. What `goban analyze` does.
+// The report of a site, from accounting records and GPU series. Implements `goban analyze`.
 #pragma once
 
 #include <memory>
@@ -25,28 +25,28 @@ struct ReportOptions {
   std::vector<std::string> stores;  ///< history stores
   records::ReadOptions reading;     ///< of the records; without rejects and progress
   std::string cluster;              ///< file, preset or NxM
-  std::string rules;                ///< file: which jobs count and how
+  std::string rules;                ///< rules file (analysis/rules_file.hpp)
   std::vector<std::string> gpu;     ///< GPU series: see telemetry::GpuSources
   std::string account;              ///< only the records of this account
   std::string out;                  ///< folder of the report
-  std::string rejects;              ///< file of refused records; OUT/rejects.csv if not given
+  std::string rejects;              ///< file for rejected records; default: OUT/rejects.csv
 };
 
-/// The records of a site, read and checked by the site's rules.
+/// The records of a site with the analysis rules applied.
 class SiteReport {
  public:
-  /// Errors: those of reading each input; Usage if nothing is named, or no record is of the
-  /// account; BadData if no job is left.
+  /// Errors: those of reading each input; Usage if there is no input, or no record of the account;
+  /// BadData if no job is left.
   [[nodiscard]] static base::Result<std::unique_ptr<SiteReport>> load(const ReportOptions& options,
                                                                       base::Progress& progress);
 
-  /// What the readers have to say.
+  /// Notes and warnings of the readers.
   [[nodiscard]] const std::vector<analysis::Remark>& remarks() const { return said_.remarks; }
-  /// Why a job counts, or does not. Errors: Usage if no record has that id.
+  /// Why a job is analysed or excluded. Errors: Usage if no record has that id.
   [[nodiscard]] base::Result<std::string> explain(const std::string& job_id) const;
   /// All tables and figures.
   [[nodiscard]] analysis::ReportData make(const analysis::Labels& labels) const;
-  /// For further tables of a report. Refers to its arguments and to this.
+  /// For additional tables of a report. Refers to its arguments and to this object.
   [[nodiscard]] analysis::Context context(const analysis::Labels& labels,
                                           analysis::ReportData& data) const;
   /// Writes the report and the histories that its what-if commands simulate into a folder.

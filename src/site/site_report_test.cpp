@@ -78,7 +78,7 @@ TEST_F(SiteReportTest, RefusesWhatCannotBeRead) {
     EXPECT_THAT(report.error().text(), HasSubstr(why));
   };
   options.stores = {folder / "jobs.csv"};
-  refused("is no history store");
+  refused("is not a history store");
   options.stores.clear();
   options.files = {
       folder.write("bad.csv", "job_id,submit_time,duration,num_gpus,user\n1,never,1,1,u\n")};
@@ -107,7 +107,7 @@ TEST(ClusterImport, ANodeOfSlurmBecomesAClusterFile) {
   sources.topologies = {"topology.conf"};
   const auto mixed = import_cluster(sources);
   ASSERT_FALSE(mixed);
-  EXPECT_THAT(mixed.error().text(), HasSubstr("--topology is a file of Slurm"));
+  EXPECT_THAT(mixed.error().text(), HasSubstr("--topology applies to Slurm only"));
 }
 
 }  // namespace

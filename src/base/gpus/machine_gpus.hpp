@@ -1,4 +1,4 @@
-// The GPUs of a machine, and who reads them.
+// The GPUs of a machine, and the library that reads them.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@ namespace goban::base::gpus {
 
 struct MachineGpus {
   std::vector<LocalGpu> gpus{};
-  std::shared_ptr<const NvmlLibrary> nvml{};  ///< null: they are virtual
-  std::string driver{};                       ///< its version; empty = virtual
+  std::shared_ptr<const NvmlLibrary> nvml{};  ///< null: virtual GPUs
+  std::string driver{};                       ///< its version; empty: virtual GPUs
 };
 
 }  // namespace goban::base::gpus

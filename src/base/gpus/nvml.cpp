@@ -17,8 +17,7 @@ void find(void* file, Function*& out, const char* name) {
   out = reinterpret_cast<Function*>(dlsym(file, name));
 }
 
-/// The first of the functions that every driver has and this one lacks; null:
-/// none.
+/// The first required function that this driver lacks; null: none.
 const char* find_all(void* file, NvmlFunctions& f) {
   find(file, f.init, "nvmlInit_v2");
   find(file, f.shutdown, "nvmlShutdown");
@@ -72,19 +71,19 @@ base::Result<std::shared_ptr<const NvmlLibrary>> NvmlLibrary::load(const std::st
     const char* set = std::getenv("GOBAN_NVML");
     name = set != nullptr && *set != '\0' ? set : "libnvidia-ml.so.1";
   }
-  const char* remedy = "install NVIDIA's driver, or go without GPUs: --virtual-gpus N";
+  const char* remedy = "install NVIDIA's driver, or use virtual GPUs: --virtual-gpus N";
   const std::shared_ptr<NvmlLibrary> out(new NvmlLibrary);
   out->file_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (out->file_ == nullptr) {
-    return base::failed(fmt::format("NVIDIA's management library cannot be loaded: {}", dlerror()),
+    return base::failed(fmt::format("cannot load NVIDIA's management library: {}", dlerror()),
                         remedy);
   }
   if (const char* missing = find_all(out->file_, out->f_); missing != nullptr) {
     return base::failed(fmt::format("'{}' has no function '{}'", name, missing),
-                        "a newer driver is needed: 450 or later");
+                        "driver 450 or later is required");
   }
   if (const int code = out->f_.init(); code != kNvmlSuccess) {
-    return base::failed(fmt::format("NVIDIA's driver does not answer: {}", out->explain(code)),
+    return base::failed(fmt::format("cannot initialise NVIDIA's driver: {}", out->explain(code)),
                         remedy);
   }
   out->initialised_ = true;
@@ -136,7 +135,7 @@ std::vector<LocalGpu> NvmlLibrary::slices(NvmlDevice whole, const LocalGpu& gpu)
   for (unsigned i = 0; i < count; ++i) {
     NvmlDevice slice = nullptr;
     LocalGpu part;
-    if (f_.mig_device(whole, i, &slice) != kNvmlSuccess) continue;  // that place is empty
+    if (f_.mig_device(whole, i, &slice) != kNvmlSuccess) continue;  // no instance at this index
     if (describe(slice, part) != kNvmlSuccess) continue;
     part.pci = gpu.pci;
     out.push_back(std::move(part));
@@ -159,7 +158,7 @@ base::Result<std::vector<LocalGpu>> NvmlLibrary::gpus() const {
     if (code == kNvmlSuccess) code = f_.pci(device, &pci);
     if (code != kNvmlSuccess) {
       return base::failed(fmt::format("cannot read GPU {}: {}", i, explain(code)),
-                          "nvidia-smi shows what is wrong with it");
+                          "check it with nvidia-smi");
     }
     pci.bus_id.back() = '\0';
     gpu.pci = pci.bus_id.data();
@@ -195,7 +194,7 @@ base::Result<std::vector<PhysicalGpu>> NvmlLibrary::physical_gpus() const {
     if (code == kNvmlSuccess) code = describe(device, gpu);
     if (code != kNvmlSuccess) {
       return base::failed(fmt::format("cannot read GPU {}: {}", i, explain(code)),
-                          "nvidia-smi shows what is wrong with it");
+                          "check it with nvidia-smi");
     }
     out.push_back({.uuid = gpu.uuid, .name = gpu.name, .mig = is_cut(device)});
   }
@@ -255,7 +254,7 @@ std::vector<NvmlProcess> NvmlLibrary::running(const std::string& uuid) const {
   NvmlDevice gpu = device(uuid);
   if (gpu == nullptr || f_.processes == nullptr) return {};
   std::vector<NvmlProcess> out(64);
-  constexpr int kTries = 4;  // processes may come between asking and asking again
+  constexpr int kTries = 4;  // processes may start between two queries
   for (int i = 0; i < kTries; ++i) {
     auto count = static_cast<unsigned>(out.size());
     const int code = f_.processes(gpu, &count, out.data());
@@ -272,7 +271,7 @@ std::vector<NvmlProcess> NvmlLibrary::running(const std::string& uuid) const {
 int64_t NvmlLibrary::memory_of(const std::string& uuid, const std::vector<pid_t>& processes) const {
   if (f_.processes == nullptr) return -1;
   int64_t bytes = 0;
-  // In containers and virtual machines drivers may list processes and not say what they take.
+  // In containers and virtual machines a driver may list processes without their memory.
   for (const NvmlProcess& process : running(uuid)) {
     const auto pid = static_cast<pid_t>(process.pid);
     if (std::find(processes.begin(), processes.end(), pid) == processes.end()) continue;
@@ -319,7 +318,7 @@ std::vector<pid_t> NvmlLibrary::processes_on(const std::string& uuid) const {
 base::Status NvmlLibrary::set_power_limit(const std::string& uuid, double watts) const {
   NvmlDevice gpu = device(uuid);
   if (gpu == nullptr || f_.set_power_limit == nullptr || f_.power_limit_default == nullptr) {
-    return base::failed(fmt::format("the power of GPU '{}' cannot be limited", uuid));
+    return base::failed(fmt::format("the power limit of GPU '{}' cannot be set", uuid));
   }
   unsigned limit_mw = 0;
   int code = kNvmlSuccess;
@@ -336,8 +335,9 @@ base::Status NvmlLibrary::set_power_limit(const std::string& uuid, double watts)
   }
   if (code == kNvmlSuccess) code = f_.set_power_limit(gpu, limit_mw);
   if (code == kNvmlSuccess) return {};
-  return base::failed(fmt::format("cannot limit the power of GPU '{}': {}", uuid, explain(code)),
-                      "only root may set it");
+  return base::failed(
+      fmt::format("cannot set the power limit of GPU '{}': {}", uuid, explain(code)),
+      "only root may set power limits");
 }
 
 }  // namespace goban::base::gpus

@@ -1,6 +1,6 @@
-// NVIDIA's management library, loaded when asked for: nothing of it is needed
-// to build or to start. Declared by hand after nvml.h of driver 450 to 580; the
-// functions and structs used here are stable.
+// NVIDIA's management library, loaded at run time: neither the build nor the start requires it.
+// Declared by hand after nvml.h of drivers 450 to 580; the functions and structs used here are
+// stable.
 #pragma once
 
 #include <array>
@@ -29,8 +29,7 @@ struct NvmlPci {
   unsigned int domain = 0, bus = 0, device = 0, device_id = 0, subsystem_id = 0;
   std::array<char, 32> bus_id{};
 };
-/// nvmlProcessInfo_t as nvmlDeviceGetComputeRunningProcesses_v2 and _v3 fill
-/// it.
+/// nvmlProcessInfo_t of nvmlDeviceGetComputeRunningProcesses_v2 and _v3.
 struct NvmlProcess {
   unsigned int pid = 0;
   unsigned long long used_bytes = 0;
@@ -54,7 +53,7 @@ struct NvmlGpmMetric {
   double value = 0;
   const char *short_name = nullptr, *long_name = nullptr, *unit = nullptr;
 };
-/// nvmlGpmMetricsGet_t; the library looks at the first `count` entries of its longer array.
+/// nvmlGpmMetricsGet_t; the library reads the first `count` entries of its longer array.
 struct NvmlGpmMetrics {
   unsigned int version = 1, count = 0;
   NvmlGpmSample from = nullptr, to = nullptr;
@@ -65,7 +64,7 @@ inline constexpr int kNvmlSuccess = 0;
 inline constexpr int kNvmlInsufficientSize = 7;
 inline constexpr unsigned long long kNvmlNotAvailable = ~0ULL;
 
-/// The functions used; each returns 0 for success.
+/// The functions used; each returns 0 on success.
 struct NvmlFunctions {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
@@ -79,7 +78,7 @@ struct NvmlFunctions {
   int (*pci)(NvmlDevice, NvmlPci*) = nullptr;
   int (*memory)(NvmlDevice, NvmlMemory*) = nullptr;
   int (*utilization)(NvmlDevice, NvmlUtilization*) = nullptr;
-  // Missing on old GPUs, or not permitted: whoever needs them does without.
+  // May be missing on old GPUs or not permitted; callers must do without them.
   int (*power_mw)(NvmlDevice, unsigned*) = nullptr;
   int (*energy_mj)(NvmlDevice, unsigned long long*) = nullptr;
   int (*temperature)(NvmlDevice, int sensor, unsigned*) = nullptr;
@@ -98,24 +97,24 @@ struct NvmlFunctions {
   int (*gpm_sample_get)(NvmlDevice, NvmlGpmSample) = nullptr;
   int (*gpm_metrics)(NvmlGpmMetrics*) = nullptr;
   int (*vbios_version)(NvmlDevice, char*, unsigned) = nullptr;
-  // Slices of a GPU (MIG); missing on drivers before 450 and on GPUs without.
+  // MIG instances; missing before driver 450 and on GPUs without MIG.
   int (*mig_mode)(NvmlDevice, unsigned* current, unsigned* pending) = nullptr;
   int (*mig_count_max)(NvmlDevice, unsigned*) = nullptr;
   int (*mig_device)(NvmlDevice, unsigned, NvmlDevice*) = nullptr;
 };
 
-/// A GPU as it is plugged in, whether or not it is cut into slices (MIG).
+/// A physical GPU, whether or not it is divided into MIG instances.
 struct PhysicalGpu {
   std::string uuid{};
   std::string name{};
   bool mig = false;
 };
 
-/// The library, open and initialised for as long as it lives. From any thread.
+/// The library, open and initialised during the lifetime of this object. Thread-safe.
 class NvmlLibrary {
  public:
-  /// `path`: empty = $GOBAN_NVML, then libnvidia-ml.so.1. Errors: Failed naming
-  /// the file, what the loader or the driver said, and the remedy.
+  /// `path`: empty = $GOBAN_NVML, then libnvidia-ml.so.1. Errors: Failed with the file, the message
+  /// of the loader or driver, and the remedy.
   [[nodiscard]] static base::Result<std::shared_ptr<const NvmlLibrary>> load(
       const std::string& path = {});
   ~NvmlLibrary();
@@ -123,28 +122,28 @@ class NvmlLibrary {
   NvmlLibrary& operator=(const NvmlLibrary&) = delete;
 
   [[nodiscard]] std::string driver_version() const;
-  /// Version of the GPU's firmware (VBIOS); empty = not known.
+  /// Version of the GPU's firmware (VBIOS); empty = unknown.
   [[nodiscard]] std::string firmware(const std::string& uuid) const;
-  /// All GPUs in order of their PCI addresses, which is how CUDA_DEVICE_ORDER=PCI_BUS_ID counts. A
-  /// GPU that is cut into slices (MIG) is left out, and each of its slices is a GPU of its own,
-  /// with a UUID that begins with "MIG-". Errors: Failed if the driver refuses.
+  /// All GPUs by PCI address, the order of CUDA_DEVICE_ORDER=PCI_BUS_ID. A GPU that is divided into
+  /// MIG instances is replaced by its instances, whose UUIDs begin with "MIG-". Errors: Failed if
+  /// the driver reports an error.
   [[nodiscard]] base::Result<std::vector<LocalGpu>> gpus() const;
-  /// In the driver's order, as nvidia-smi counts. Errors: Failed if the driver refuses.
+  /// In the driver's order, as in nvidia-smi. Errors: Failed if the driver reports an error.
   [[nodiscard]] base::Result<std::vector<PhysicalGpu>> physical_gpus() const;
   [[nodiscard]] GpuReading read(const std::string& uuid) const;
-  /// Memory of these processes on the GPU; -1 = not known.
+  /// Memory of these processes on the GPU, in bytes; -1 = unknown.
   [[nodiscard]] int64_t memory_of(const std::string& uuid,
                                   const std::vector<pid_t>& processes) const;
-  /// The part of its time, 0 to 1, that the GPU was busy for these processes in the last second or
-  /// so; negative = not known.
+  /// Share of time, 0 to 1, in which the GPU was busy for these processes during about the last
+  /// second; negative = unknown.
   [[nodiscard]] double busy_share(const std::string& uuid,
                                   const std::vector<pid_t>& processes) const;
   /// Processes that compute on the GPU.
   [[nodiscard]] std::vector<pid_t> processes_on(const std::string& uuid) const;
-  /// For callers of functions that this class does not wrap; null: it is not there.
+  /// For callers of functions that this class does not wrap; null: no such GPU.
   [[nodiscard]] NvmlDevice device(const std::string& uuid) const;
   [[nodiscard]] const NvmlFunctions& functions() const { return f_; }
-  /// 0 = the limit it came with. Errors: Failed (no permission, out of range).
+  /// Sets the power limit; 0 = the GPU's default. Errors: Failed (no permission, out of range).
   [[nodiscard]] base::Status set_power_limit(const std::string& uuid, double watts) const;
 
  private:
@@ -152,7 +151,7 @@ class NvmlLibrary {
   [[nodiscard]] bool is_cut(NvmlDevice device) const;
   /// Name, UUID and memory. Returns the driver's code.
   [[nodiscard]] int describe(NvmlDevice device, LocalGpu& gpu) const;
-  /// The slices of a GPU in the driver's order; empty: it is whole.
+  /// The MIG instances of a GPU in the driver's order; empty: not divided.
   [[nodiscard]] std::vector<LocalGpu> slices(NvmlDevice whole, const LocalGpu& gpu) const;
   [[nodiscard]] std::vector<NvmlProcess> running(const std::string& uuid) const;
   [[nodiscard]] std::string explain(int code) const;

@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr size_t kOutputMax = size_t{4} << 20;
 
-/// Starts the program in a process group of its own with its output in `write_end`; 0 if it cannot.
+/// Starts the program in a process group of its own with its output to `write_end`; 0 on failure.
 pid_t start(const std::string& program, const std::vector<std::string>& arguments, int write_end) {
   std::vector<std::string> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -72,7 +72,7 @@ bool reaped(pid_t pid, int& status) {
   return got == pid || (got < 0 && errno == ECHILD);
 }
 
-/// Waits until the program has ended; false at the deadline.
+/// Waits until the program has exited; false at the deadline.
 bool wait_until(pid_t pid, Clock::time_point deadline, int& status) {
   while (!reaped(pid, status)) {
     if (Clock::now() >= deadline) return false;
@@ -93,13 +93,13 @@ ProgramOutput SmiProcess::run(const std::vector<std::string>& arguments, double 
   ProgramOutput result;
   int status = 0;
   if (stuck_ != 0 && !reaped(stuck_, status)) {
-    result.problem = fmt::format("the {} killed before still does not end", program_);
+    result.problem = fmt::format("the {} that was killed earlier has not exited", program_);
     return result;
   }
   stuck_ = 0;
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
-    result.problem = fmt::format("no pipe: {}", std::strerror(errno));
+    result.problem = fmt::format("cannot create a pipe: {}", std::strerror(errno));
     return result;
   }
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -118,12 +118,12 @@ ProgramOutput SmiProcess::run(const std::vector<std::string>& arguments, double 
     kill_and_wait(pid);
     result.problem = reading == Reading::Interrupted ? "interrupted"
                      : reading == Reading::TooLong
-                         ? fmt::format("{} printed over {} bytes", program_, kOutputMax)
-                         : fmt::format("{} did not end within {:g} s", program_, timeout_s);
+                         ? fmt::format("{} printed more than {} bytes", program_, kOutputMax)
+                         : fmt::format("{} did not exit within {:g} s", program_, timeout_s);
   } else if (WIFSIGNALED(status)) {
-    result.problem = fmt::format("{} was ended by signal {}", program_, WTERMSIG(status));
+    result.problem = fmt::format("{} was killed by signal {}", program_, WTERMSIG(status));
   } else if (WEXITSTATUS(status) != 0) {
-    result.problem = fmt::format("{} ended with {}: {}", program_, WEXITSTATUS(status),
+    result.problem = fmt::format("{} exited with code {}: {}", program_, WEXITSTATUS(status),
                                  result.out.substr(0, result.out.find('\n')));
   }
   return result;

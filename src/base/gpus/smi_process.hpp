@@ -1,4 +1,4 @@
-// Running nvidia-smi so that it cannot hang the caller.
+// Runs nvidia-smi with a time-out.
 #pragma once
 
 #include <atomic>
@@ -10,12 +10,12 @@ namespace goban::base::gpus {
 
 struct ProgramOutput {
   std::string out;      ///< its standard output, up to 4 MiB
-  std::string problem;  ///< why it is no good; empty if it ended with 0
+  std::string problem;  ///< why it failed; empty if the exit code was 0
 };
 
-/// Runs a program, without a shell, and kills it with its children at the time-out. One that even
-/// then does not end (nvidia-smi waiting inside a broken driver) is left behind, and no other is
-/// started before it is gone. One thread.
+/// Runs a program, without a shell, and kills it and its children at the time-out. A process that
+/// survives SIGKILL (nvidia-smi blocked in the driver) is left behind, and no other is started
+/// until it has exited. Not thread-safe.
 class SmiProcess {
  public:
   explicit SmiProcess(std::string program, const std::atomic<bool>* interrupted = nullptr)
@@ -27,7 +27,7 @@ class SmiProcess {
 
   std::string program_;
   const std::atomic<bool>* interrupted_;
-  pid_t stuck_ = 0;  ///< killed, but still there
+  pid_t stuck_ = 0;  ///< killed, but has not exited
 };
 
 }  // namespace goban::base::gpus

@@ -1,5 +1,5 @@
-// How much of a GPU's peak its memory and its functional units are used, by the driver's
-// performance counters (NVML's GPM; Hopper and later, whole GPUs).
+// Utilisation of a GPU's memory bandwidth and functional units, in percent of peak, from the
+// driver's performance counters (NVML's GPM; Hopper and later, no MIG instances).
 #pragma once
 
 #include <array>
@@ -10,17 +10,17 @@
 
 namespace goban::base::gpus {
 
-/// Means over time and GPUs, percent of peak.
+/// Means over time and GPUs, in percent of peak.
 class UnitUse {
  public:
   static constexpr size_t kUnits = 5;  ///< tensor cores, FP64, FP32, FP16, integers
 
-  /// `units_pct`: as UnitCounters reads them.
+  /// `units_pct`: as read by UnitCounters.
   void add(double span_s, double dram_pct, const std::array<double, kUnits>& units_pct);
 
-  /// Of the memory's bandwidth; negative = not known.
+  /// Of the memory bandwidth; negative = unknown.
   [[nodiscard]] double dram_pct() const;
-  /// Of the units that were used most; negative = not known.
+  /// Of the most used kind of unit; negative = unknown.
   [[nodiscard]] double fu_pct() const;
 
  private:
@@ -29,18 +29,18 @@ class UnitUse {
   std::array<double, kUnits> units_{};
 };
 
-/// The counters of one GPU. Where the driver has none, it reads nothing.
+/// The counters of one GPU. Reads nothing if the driver has no counters.
 class UnitCounters {
  public:
   UnitCounters(std::shared_ptr<const NvmlLibrary> nvml, const std::string& uuid);
 
-  /// Adds what the GPU did since the last call, `span_s` ago; the first call only begins.
+  /// Adds the utilisation since the last call, `span_s` ago; the first call only starts counting.
   void look(double span_s, UnitUse& out);
 
  private:
   std::shared_ptr<const NvmlLibrary> nvml_;
   NvmlDevice gpu_ = nullptr;
-  std::shared_ptr<void> last_;  ///< samples of the counters; null: there are none
+  std::shared_ptr<void> last_;  ///< samples of the counters; null: no counters
   std::shared_ptr<void> next_;
   bool has_last_ = false;
 };

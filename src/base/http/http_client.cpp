@@ -76,11 +76,11 @@ std::string problem_of(HttpFailure failure, CURLcode code, const HttpCall& call,
                        const std::string& text) {
   switch (failure) {
     case HttpFailure::TooLarge:
-      return fmt::format("answer of over {} bytes", call.bytes_max);
+      return fmt::format("the response is larger than {} bytes", call.bytes_max);
     case HttpFailure::TimedOut:
       return fmt::format("timed out after {:g} s", call.timeout_s);
     case HttpFailure::CutOff:
-      return "answer was cut off";
+      return "the connection closed before the end of the response";
     case HttpFailure::Stopped:
       return "stopped";
     default:
@@ -145,7 +145,7 @@ HttpClient::~HttpClient() = default;
 HttpAnswer HttpClient::send(const HttpCall& call) {
   CURL* const curl = handle_->curl;
   if (curl == nullptr) {
-    return {.failure = HttpFailure::Other, .problem = "libcurl cannot start"};
+    return {.failure = HttpFailure::Other, .problem = "cannot initialise libcurl"};
   }
   Transfer transfer{.call = call, .curl = curl};
   curl_slist* headers = curl_slist_append(nullptr, "Expect:");

@@ -1,5 +1,5 @@
-// Requests over HTTP by libcurl: over TCP, TLS or a Unix socket, with time-outs and answers of
-// bounded size, as a whole or as they come.
+// HTTP client (libcurl): requests over TCP, TLS or a Unix socket, with time-outs and a maximum
+// response size. Responses are returned complete or streamed.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace goban::base::http {
 
-/// Why there was no whole answer.
+/// Why there is no complete response.
 enum class HttpFailure : uint8_t {
   None,
-  NotConnected,  ///< nobody listens there
+  NotConnected,  ///< connection refused or host unreachable
   TimedOut,
-  Untrusted,  ///< the server's certificate
+  Untrusted,  ///< the server's certificate is not trusted
   TooLarge,   ///< over HttpCall::bytes_max
-  CutOff,     ///< the connection ended before the answer did
+  CutOff,     ///< the connection closed before the end of the response
   Stopped,    ///< by HttpCall::take or HttpCall::keeps_on
   Other,
 };
@@ -27,34 +27,35 @@ enum class HttpFailure : uint8_t {
 struct HttpCall {
   std::string method = "GET";
   std::string url{};
-  std::string unix_socket{};           ///< path; the URL's host is then only a name
+  std::string unix_socket{};           ///< path; the URL's host is then sent, but not resolved
   std::vector<std::string> headers{};  ///< "Name: value"
   std::string body{};                  ///< of POST, PUT, PATCH
-  std::string ca_file{};  ///< PEM file that signs the server's certificate; empty = the system's
+  std::string ca_file{};  ///< PEM file of the CA of the server's certificate; empty = the system's
   double connect_s = 10;
-  double timeout_s = 60;  ///< of the whole answer; 0 = none
+  double timeout_s = 60;  ///< for the complete response; 0 = none
   size_t bytes_max = size_t{256} << 20;
   bool follows_redirects = false;
-  /// Takes names and passwords from ~/.netrc, and a proxy from the environment.
+  /// Uses ~/.netrc, and the proxy of the environment.
   bool uses_environment = false;
-  /// Gets the body of a 2xx answer piece by piece instead of HttpAnswer::body. False stops.
+  /// Receives the body of a 2xx response in pieces, instead of HttpAnswer::body. Return false to
+  /// stop.
   std::function<bool(std::string_view)> take{};
-  /// Asked about once a second while the call lasts. False stops.
+  /// Called about once per second during the call. Return false to stop.
   std::function<bool()> keeps_on{};
 };
 
 struct HttpAnswer {
-  int status = 0;  ///< of its first line, even if the rest did not arrive; 0: there was none
-  HttpFailure failure = HttpFailure::None;  ///< why no complete answer came
+  int status = 0;  ///< from the status line, even if the response is incomplete; 0: no status line
+  HttpFailure failure = HttpFailure::None;  ///< why the response is incomplete
   std::string body{};
   std::string problem{};      ///< "timed out after 60 s", "Could not resolve host: x", ...
-  int64_t retry_after_s = 0;  ///< as the server asks; 0 = it did not
+  int64_t retry_after_s = 0;  ///< the header Retry-After; 0 = absent
   [[nodiscard]] bool fine() const {
     return failure == HttpFailure::None && status >= 200 && status < 300;
   }
 };
 
-/// One connection, kept open between calls. One thread; make another client for another thread.
+/// One connection, kept open between calls. Not thread-safe: use one client per thread.
 class HttpClient {
  public:
   HttpClient();
@@ -62,9 +63,9 @@ class HttpClient {
   HttpClient& operator=(HttpClient&&) noexcept;
   ~HttpClient();
 
-  /// Never fails otherwise than in the answer.
+  /// Sends a request. Errors are reported in the result.
   [[nodiscard]] HttpAnswer send(const HttpCall& call);
-  /// A header of the last answer; empty: it had none of this name.
+  /// A header of the last response; empty if absent.
   [[nodiscard]] std::string last_header(const char* name) const;
 
  private:
@@ -72,8 +73,8 @@ class HttpClient {
   std::unique_ptr<Handle> handle_;
 };
 
-/// `send` again after failures that may pass (no connection, time-out, 429, 5xx), up to `retries`
-/// times, after a pause that doubles each time; not after Stopped.
+/// Repeats `send` after transient failures (no connection, time-out, 429, 5xx) up to `retries`
+/// times, after a pause that doubles each time. Not after Stopped.
 struct HttpRetries {
   uint32_t retries = 3;
   double pause_s = 0.5;
@@ -82,11 +83,11 @@ struct HttpRetries {
                                            const HttpRetries& retries,
                                            uint32_t* attempts = nullptr);
 
-/// `text` as part of a path, query or form: all but letters, digits and -._~ as %XX.
+/// `text` percent-encoded for a path, query or form: all but letters, digits and -._~ as %XX.
 [[nodiscard]] std::string url_part(std::string_view text);
 /// "a=1&b=x%20y".
 [[nodiscard]] std::string form_text(const std::vector<std::pair<std::string, std::string>>& fields);
-/// An address without the password in it, for messages.
+/// A URL without its password, for messages.
 [[nodiscard]] std::string without_password(const std::string& url);
 
 }  // namespace goban::base::http

@@ -1,4 +1,4 @@
-// Requests and answers of the HTTP interface, free of the library that carries them.
+// Requests and responses of the HTTP server, independent of the library.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace goban::base::http {
 
-// Status codes that this server gives; 503 also for a scheduler that cannot answer now.
+// Status codes that this server uses; 503 also if the scheduler does not respond in time.
 inline constexpr int kCreated = 201;
 inline constexpr int kBadRequest = 400;
 inline constexpr int kUnauthorized = 401;
@@ -23,9 +23,9 @@ inline constexpr int kTooManyRequests = 429;
 inline constexpr int kBroken = 500;
 inline constexpr int kUnavailable = 503;
 
-/// Who is at the other end of a connection, as the kernel says.
+/// Credentials of the peer of a connection, from the kernel.
 struct Peer {
-  bool is_local = false;  ///< over a Unix socket: uid, gid and pid count
+  bool is_local = false;  ///< Unix socket: uid, gid and pid are valid
   uint32_t uid = 0;
   uint32_t gid = 0;
   int32_t pid = 0;
@@ -34,18 +34,18 @@ struct Peer {
 struct Request {
   std::string method{};                        ///< GET, POST, DELETE
   std::string path{};                          ///< as sent, without the query, not decoded
-  std::map<std::string, std::string> query{};  ///< decoded; of several alike the last
-  std::string token{};                         ///< of "Authorization: Bearer"; never to be logged
+  std::map<std::string, std::string> query{};  ///< decoded; the last one of equal names
+  std::string token{};                         ///< of "Authorization: Bearer"; must not be logged
   std::string body{};
   Peer peer{};
 };
 
-/// A body that goes on: lines of a log, events. Filled by one thread, taken by another.
+/// A streamed response body: lines of a log, events. Filled by one thread, sent by another.
 class BodyStream {
  public:
   virtual ~BodyStream() = default;
-  /// Appends what is new to `out`, at most `bytes_max` of it; called a few times a second, and
-  /// after a turn of the scheduler. Must not block. Returns false at the end.
+  /// Appends new data to `out`, at most `bytes_max` bytes; called a few times per second, and
+  /// after a commit cycle. Must not block. Returns false at the end.
   [[nodiscard]] virtual bool fill(std::string& out, size_t bytes_max) = 0;
 };
 
@@ -54,7 +54,7 @@ struct Response {
   std::string content_type = "application/json";
   std::string body{};
   std::vector<std::pair<std::string, std::string>> headers{};
-  std::unique_ptr<BodyStream> stream{};  ///< the body after `body`, if there is one
+  std::unique_ptr<BodyStream> stream{};  ///< sent after `body`; null: none
 };
 
 }  // namespace goban::base::http

@@ -1,5 +1,5 @@
-// Built on libmicrohttpd: one daemon a socket, with one thread that polls. A request is handed to a
-// worker while its connection is suspended, so that thread never waits for an answer.
+// Based on libmicrohttpd: one daemon per socket, with one polling thread. A request is passed to a
+// worker while its connection is suspended, so that thread never waits for a response.
 #include "base/http/http_server.hpp"
 
 #include <algorithm>
@@ -24,8 +24,8 @@
 namespace goban::base::http {
 
 namespace {
-/// Bodies up to so many times the limit are read to their end and thrown away, so that the client
-/// is done sending when it is told; it loses the connection beyond that.
+/// Bodies up to this multiple of the limit are read to their end and discarded, so that the client
+/// has finished sending when it gets the error. Beyond that the connection is closed.
 constexpr size_t kDrainFactor = 8;
 
 Response overload() {
@@ -46,12 +46,12 @@ struct HttpServer::Work {
   ~Work();
 
   base::Result<MHD_Daemon*> listen(const ListenSocket& socket);
-  /// Lets it accept nothing more.
+  /// Stops accepting connections.
   void quiesce(MHD_Daemon* daemon);
   base::Status renew(const TlsIdentity& other);
   void feed_streams();
   bool add_stream(const std::shared_ptr<LiveStream>& stream);
-  /// Counts a connection of this user in; false if there are too many.
+  /// Counts a new connection of this user; false if there are too many.
   bool admit(uint32_t uid);
   void leave(uint32_t uid);
 
@@ -60,9 +60,9 @@ struct HttpServer::Work {
   Handler handler;
   WaitForNews wait;
   std::vector<ListenSocket> sockets;
-  std::vector<MHD_Daemon*> daemons;  ///< one a socket
-  std::vector<MHD_Daemon*> retired;  ///< listen no more; their connections may go on
-  std::vector<int> given_back;       ///< their descriptors of listening sockets
+  std::vector<MHD_Daemon*> daemons;  ///< one per socket
+  std::vector<MHD_Daemon*> retired;  ///< no longer listening; their connections may continue
+  std::vector<int> given_back;       ///< listening sockets of the retired daemons
   std::optional<WorkerPool> workers;
 
   std::mutex peers_mutex;
@@ -80,13 +80,13 @@ struct HttpServer::Work {
 };
 
 namespace {
-/// What is known of a connection: lives as long as it does.
+/// State of a connection, with the same lifetime.
 struct Connection {
   Peer peer{};
   bool admitted = false;
 };
 
-/// One request on its way; lives until it is answered or its connection is gone.
+/// A request in progress; exists until it is answered or its connection is closed.
 template <typename Work>
 struct Exchange {
   Work* work = nullptr;
@@ -170,7 +170,7 @@ std::string bearer_token(MHD_Connection* connection) {
   return is_bearer ? std::string(value.substr(kScheme.size())) : std::string{};
 }
 
-/// The first call for a request: its headers are there.
+/// The first call for a request: its headers have arrived.
 template <typename Work>
 MHD_Result begin(MHD_Connection* connection, Work& work, Exchange<Work>& exchange,
                  const char* method) {
@@ -179,7 +179,7 @@ MHD_Result begin(MHD_Connection* connection, Work& work, Exchange<Work>& exchang
   std::optional<Target> target = parse_target(exchange.target);
   if (!target) {
     return refuse(connection, work,
-                  refusal(kBadRequest, "the address holds an escape that stands for no text",
+                  refusal(kBadRequest, "the URL contains an invalid escape",
                           "percent-encode UTF-8 without control characters"));
   }
   exchange.request.method = method;
@@ -188,9 +188,8 @@ MHD_Result begin(MHD_Connection* connection, Work& work, Exchange<Work>& exchang
   exchange.request.token = bearer_token(connection);
   if (exchange.request.method != "GET" && exchange.request.method != "POST" &&
       exchange.request.method != "DELETE") {
-    return refuse(
-        connection, work,
-        refusal(kMethodNotAllowed, "no such method here", "GET, POST and DELETE are known"));
+    return refuse(connection, work,
+                  refusal(kMethodNotAllowed, "method not allowed", "use GET, POST or DELETE"));
   }
   const char* const length =
       MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
@@ -198,7 +197,7 @@ MHD_Result begin(MHD_Connection* connection, Work& work, Exchange<Work>& exchang
   const auto bytes = base::parse_int(length);
   const auto most = static_cast<int64_t>(work.limits.body_bytes_max * kDrainFactor);
   if (bytes && *bytes <= most) return MHD_YES;
-  return refuse(connection, work, refusal(kTooLarge, "the request's body is too large"));
+  return refuse(connection, work, refusal(kTooLarge, "the request body is too large"));
 }
 
 template <typename Work>
@@ -215,12 +214,12 @@ MHD_Result take_body(Exchange<Work>& exchange, const char* data, size_t size) {
   return exchange.skipped <= limits.body_bytes_max * kDrainFactor ? MHD_YES : MHD_NO;
 }
 
-/// All of the request is there: a worker takes it.
+/// The complete request has arrived: passes it to a worker.
 template <typename Work>
 MHD_Result hand_over(MHD_Connection* connection, Work& work, Exchange<Work>& exchange) {
   if (exchange.skipped > 0) {
     return refuse(connection, work,
-                  refusal(kTooLarge, "the request's body is too large",
+                  refusal(kTooLarge, "the request body is too large",
                           "at most " + std::to_string(work.limits.body_bytes_max) + " bytes"));
   }
   const MHD_ConnectionInfo* const info =
@@ -316,9 +315,9 @@ void HttpServer::Work::quiesce(MHD_Daemon* daemon) {
 }
 
 base::Result<MHD_Daemon*> HttpServer::Work::listen(const ListenSocket& socket) {
-  // A descriptor of its own: the library closes it if it cannot start.
+  // A duplicate, because the library closes the descriptor if it cannot start.
   const int descriptor = ::fcntl(socket.descriptor(), F_DUPFD_CLOEXEC, 0);
-  if (descriptor < 0) return base::failed("there are no descriptors left for a listening socket");
+  if (descriptor < 0) return base::failed("no file descriptors left for a listening socket");
   unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   std::vector<MHD_OptionItem> options = {
       {MHD_OPTION_LISTEN_SOCKET, descriptor, nullptr},
@@ -346,10 +345,10 @@ base::Result<MHD_Daemon*> HttpServer::Work::listen(const ListenSocket& socket) {
   MHD_Daemon* const daemon = MHD_start_daemon(flags, 0, nullptr, nullptr, &answer<Work>, this,
                                               MHD_OPTION_ARRAY, options.data(), MHD_OPTION_END);
   if (daemon == nullptr) {
-    return base::failed("the HTTP server cannot start",
+    return base::failed("cannot start the HTTP server",
                         !socket.is_unix() && !tls.key.empty()
-                            ? "are the certificate and its key PEM files that belong together?"
-                            : "is there room for another thread and a few descriptors?");
+                            ? "check that the certificate and its key are PEM files and match"
+                            : "check the limits of threads and file descriptors");
   }
   return daemon;
 }
@@ -357,7 +356,8 @@ base::Result<MHD_Daemon*> HttpServer::Work::listen(const ListenSocket& socket) {
 base::Status HttpServer::Work::renew(const TlsIdentity& other) {
   if (other == tls) return {};
   if (other.key.empty() != tls.key.empty()) {
-    return base::usage_error("TLS begins and ends with the daemon", "start it again");
+    return base::usage_error("TLS cannot be switched on or off while the daemon runs",
+                             "restart the daemon");
   }
   TlsIdentity before = std::exchange(tls, other);
   for (size_t i = 0; i < sockets.size(); ++i) {
@@ -417,7 +417,7 @@ void HttpServer::Work::feed_streams() {
 }
 
 HttpServer::Work::~Work() {
-  // Listening ends, the sockets stay ours; then nothing may be suspended any more.
+  // Stop listening but keep the sockets. After that no connection may be suspended.
   for (MHD_Daemon* const daemon : daemons) quiesce(daemon);
   std::vector<std::shared_ptr<LiveStream>> all;
   {

@@ -32,7 +32,7 @@ bool decode(std::string_view text, bool plus_is_blank, std::string& out) {
   return is_plain_text(out);
 }
 
-/// Bytes of the UTF-8 character at the beginning; 0 = it is none.
+/// Length of the UTF-8 character at the beginning; 0 = invalid.
 size_t utf8_size(std::string_view text) {
   const auto byte = [&](size_t i) -> uint32_t {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;

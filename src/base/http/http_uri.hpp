@@ -14,12 +14,12 @@ struct Target {
   std::map<std::string, std::string> query{};
 };
 
-/// Splits at "?", decodes the query. Nothing if an escape is wrong or what it stands for is no
-/// UTF-8, or holds a control character.
+/// Splits at "?" and decodes the query. nullopt if an escape is malformed, or its value is not
+/// UTF-8 or contains a control character.
 [[nodiscard]] std::optional<Target> parse_target(std::string_view target);
 
-/// The segments of a path, decoded: "/v1/jobs/7" is {"v1", "jobs", "7"}; "/" is {""}. Nothing if an
-/// escape is wrong, a segment is "." or "..", or holds a slash or control character.
+/// The segments of a path, decoded: "/v1/jobs/7" is {"v1", "jobs", "7"}; "/" is {""}. nullopt if an
+/// escape is malformed, a segment is "." or "..", or it contains a slash or control character.
 [[nodiscard]] std::optional<std::vector<std::string>> path_segments(std::string_view path);
 
 /// Valid UTF-8 (no surrogates, no overlong forms) without control characters.

@@ -39,7 +39,7 @@ bool parse_ip(const std::string& text, uint16_t port, IpAddress& out) {
   return false;
 }
 
-/// Somebody accepts connections at this path.
+/// True if a process accepts connections at this path.
 bool is_served(const sockaddr_un& address) {
   const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (probe < 0) return true;
@@ -54,12 +54,12 @@ base::Status remove_left_over(const std::string& path, const sockaddr_un& addres
   struct stat found{};
   if (::lstat(path.c_str(), &found) != 0) return {};
   if (!S_ISSOCK(found.st_mode)) {
-    return base::failed(fmt::format("{}: is no socket", path),
-                        "it is left as it is: name another path");
+    return base::failed(fmt::format("{} is not a socket", path),
+                        "the file is unchanged; choose another path");
   }
   if (!served && is_served(address)) {
     return base::failed(fmt::format("{}: another daemon listens there", path),
-                        "stop it, or give this one a socket of its own");
+                        "stop it, or choose another socket");
   }
   if (::unlink(path.c_str()) == 0) return {};
   return base::failed(fmt::format("{}: cannot be removed: {}", path, std::strerror(errno)));
@@ -72,7 +72,7 @@ base::Result<ListenSocket> ListenSocket::unix_at(const std::string& path, uint32
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
     return base::failed(
-        fmt::format("{}: a socket's path has 1 to {} bytes", path, sizeof address.sun_path - 1),
+        fmt::format("{}: a socket path must have 1 to {} bytes", path, sizeof address.sun_path - 1),
         "choose a shorter path");
   }
   path.copy(address.sun_path, path.size());
@@ -84,8 +84,8 @@ base::Result<ListenSocket> ListenSocket::unix_at(const std::string& path, uint32
   const auto refuse = [&](const char* what) {
     return base::failed(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
   };
-  if (socket.descriptor_ < 0) return refuse("no socket");
-  // Nobody may connect before chmod() said who may.
+  if (socket.descriptor_ < 0) return refuse("cannot create a socket");
+  // No connections before chmod() has set the permissions.
   const mode_t before = ::umask(0177);
   const int bound =
       ::bind(socket.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -95,15 +95,15 @@ base::Result<ListenSocket> ListenSocket::unix_at(const std::string& path, uint32
   struct stat made{};
   if (::lstat(path.c_str(), &made) == 0) socket.inode_ = made.st_ino;
   if (::listen(socket.descriptor_, kBacklog) != 0) return refuse("cannot listen");
-  if (::chmod(path.c_str(), mode) != 0) return refuse("cannot be opened to others");
+  if (::chmod(path.c_str(), mode) != 0) return refuse("cannot set permissions");
   return socket;
 }
 
 base::Result<ListenSocket> ListenSocket::tcp_at(const std::string& address, uint16_t port) {
   IpAddress ip;
   if (!parse_ip(address, port, ip)) {
-    return base::usage_error(fmt::format("'{}' is no IP address", address),
-                             "such as 127.0.0.1 or ::1; names are not looked up");
+    return base::usage_error(fmt::format("'{}' is not a valid IP address", address),
+                             "such as 127.0.0.1 or ::1; host names are not resolved");
   }
   ListenSocket socket;
   socket.descriptor_ =
@@ -111,9 +111,9 @@ base::Result<ListenSocket> ListenSocket::tcp_at(const std::string& address, uint
   const auto refuse = [&](const char* what) {
     return base::failed(
         fmt::format("{} port {}: {}: {}", address, port, what, std::strerror(errno)),
-        errno == EADDRINUSE ? "another program listens there: name another port" : "");
+        errno == EADDRINUSE ? "another program listens there; choose another port" : "");
   };
-  if (socket.descriptor_ < 0) return refuse("no socket");
+  if (socket.descriptor_ < 0) return refuse("cannot create a socket");
   const int yes = 1;
   ::setsockopt(socket.descriptor_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (::bind(socket.descriptor_, reinterpret_cast<sockaddr*>(&ip.storage), ip.size) != 0) {

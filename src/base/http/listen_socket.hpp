@@ -8,16 +8,16 @@
 
 namespace goban::base::http {
 
-/// A socket that listens. Closes it, and removes a Unix socket's file, when it goes.
+/// A listening socket. The destructor closes it and removes a Unix socket's file.
 class ListenSocket {
  public:
-  /// Binds `path` with these permissions. A socket file that nobody listens on any more is
-  /// replaced; with `replace`, one that somebody listens on, too. Errors: Failed if somebody
-  /// listens there, the path is too long or not a socket.
+  /// Binds `path` with these permissions. A socket file without a listener is replaced; with
+  /// `replace`, also one with a listener. Errors: Failed if another process listens there, the path
+  /// is too long, or the file is not a socket.
   [[nodiscard]] static base::Result<ListenSocket> unix_at(const std::string& path, uint32_t mode,
                                                           bool replace = false);
-  /// Binds an IP address and port; port 0 = any free one. Errors: Failed, Usage if `address` is no
-  /// IP address.
+  /// Binds an IP address and port; port 0 = any free one. Errors: Failed; Usage if `address` is not
+  /// an IP address.
   [[nodiscard]] static base::Result<ListenSocket> tcp_at(const std::string& address, uint16_t port);
 
   ListenSocket(ListenSocket&& other) noexcept;
@@ -34,7 +34,7 @@ class ListenSocket {
   int descriptor_ = -1;
   uint16_t port_ = 0;
   std::string path_;
-  uint64_t inode_ = 0;  ///< of the socket's file: another's is not removed
+  uint64_t inode_ = 0;  ///< of the socket's file; a file that replaced it is not removed
 };
 
 /// True for 127.0.0.0/8 and ::1.

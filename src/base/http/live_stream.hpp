@@ -1,5 +1,5 @@
-// A body that goes on, between the thread that fills it and the thread that sends it. The sender
-// sleeps (suspended, without a thread of its own) while there is nothing to send.
+// A streamed body, shared by the thread that fills it and the thread that sends it. The connection
+// is suspended while there is nothing to send; it does not occupy a thread.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ class LiveStream {
   LiveStream(std::unique_ptr<BodyStream> body, std::string begin, size_t bytes_max)
       : body_(std::move(body)), ready_(std::move(begin)), bytes_max_(bytes_max) {}
 
-  /// Asks the body for more; by one thread at a time. False: it is over, or nobody reads it.
+  /// Reads more from the body; one thread at a time. False: the body has ended, or the reader has
+  /// left.
   bool fill() {
     size_t room = 0;
     {
@@ -37,8 +38,8 @@ class LiveStream {
     return goes_on;
   }
 
-  /// Moves up to `size` bytes to `out`. 0: there are none now, and `sleep` was called; what it
-  /// returned is called when there are. -1: the end.
+  /// Moves up to `size` bytes to `out`. 0: none are available; `sleep` was called, and the function
+  /// it returned is called when there are. -1: the end.
   template <typename Sleep>
   [[nodiscard]] int64_t take(char* out, size_t size, const Sleep& sleep) {
     const std::scoped_lock lock(mutex_);
@@ -53,13 +54,13 @@ class LiveStream {
     return 0;
   }
 
-  /// No more is wanted: the reader wakes and meets the end after what is ready.
+  /// Ends the stream: the reader wakes and gets the end after the data that is ready.
   void end() {
     const std::scoped_lock lock(mutex_);
     ended_ = true;
     if (wake_) std::exchange(wake_, {})();
   }
-  /// The reader is gone.
+  /// The reader has disconnected.
   void leave() {
     const std::scoped_lock lock(mutex_);
     gone_ = true;
@@ -67,7 +68,7 @@ class LiveStream {
   }
 
  private:
-  std::unique_ptr<BodyStream> body_;  ///< of the thread that fills
+  std::unique_ptr<BodyStream> body_;  ///< used by the filling thread only
   std::mutex mutex_;
   std::string ready_;
   size_t bytes_max_;

@@ -1,4 +1,4 @@
-// Answers of the API: JSON, and errors as every client can read them.
+// Responses of the API: JSON documents, and errors in a uniform format.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,7 +9,7 @@
 
 namespace goban::base::http {
 
-/// Bytes that are no UTF-8 become U+FFFD.
+/// A JSON response. Invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] Response reply(const nlohmann::json& document);
 
 /// {"error": {"message", "field", "remedy"}}.

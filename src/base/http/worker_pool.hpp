@@ -1,4 +1,4 @@
-// Threads that work off a bounded queue.
+// Threads that process a bounded queue.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@
 
 namespace goban::base::http {
 
-/// Starts a thread that signals of the process do not interrupt.
+/// Starts a thread with all signals blocked.
 template <typename Run>
 [[nodiscard]] std::thread quiet_thread(Run run) {
   sigset_t all{};
@@ -36,7 +36,7 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
   ~WorkerPool() { stop(); }
-  /// Finishes what waits and takes nothing more.
+  /// Finishes the queued tasks and accepts no more.
   void stop() {
     {
       const std::scoped_lock lock(mutex_);
@@ -46,7 +46,7 @@ class WorkerPool {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
   }
-  /// False if too many tasks wait, or it was stopped.
+  /// False if the queue is full or the pool is stopped.
   [[nodiscard]] bool add(std::function<void()> task) {
     {
       const std::scoped_lock lock(mutex_);

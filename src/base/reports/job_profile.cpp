@@ -65,17 +65,17 @@ Status read_version(const Json& document, const std::string& file) {
     return bad_data(in_field(file, "version"), "is missing",
                     fmt::format("write \"version\": {}", JobProfile::kVersion));
   }
-  // As a double: the document's own comparison wraps numbers above int64.
+  // Compared as a double, because the library's comparison wraps around for numbers above int64.
   const double version = found->is_number_integer() ? found->get<double>() : 0;
   if (version < 1) {
-    return bad_data(in_field(file, "version"), "is not a whole number from 1 on",
+    return bad_data(in_field(file, "version"), "must be an integer >= 1",
                     fmt::format("write \"version\": {}", JobProfile::kVersion));
   }
   if (version > JobProfile::kVersion) {
-    return bad_data(
-        in_field(file, "version"),
-        fmt::format("is {}, this program reads up to {}", found->dump(), JobProfile::kVersion),
-        "read it with a newer Goban, or write it again with this one");
+    return bad_data(in_field(file, "version"),
+                    fmt::format("is {}; this program reads versions up to {}", found->dump(),
+                                JobProfile::kVersion),
+                    "use a newer Goban, or write the profile with this one");
   }
   return {};
 }
@@ -89,7 +89,7 @@ Status read_text(const Json& document, const TextField& field, const std::string
   }
   if (!found->is_string()) {
     return bad_data(in_field(file, field.name),
-                    fmt::format("is of type {}, not text", found->type_name()),
+                    fmt::format("must be a string, not of type {}", found->type_name()),
                     "put it in double quotes");
   }
   found->get_to(profile.*field.member);
@@ -99,22 +99,23 @@ Status read_text(const Json& document, const TextField& field, const std::string
   return {};
 }
 
-// A number of the object `parent`, checked; `name` is how messages call it.
+// A number of the object `parent`, checked; `name` is its name in messages.
 Result<double> read_number(const Json& number, const std::string& name, double value_max,
                            const std::string& file) {
   if (!number.is_number()) {
     return bad_data(in_field(file, name),
-                    fmt::format("is of type {}, not a number", number.type_name()),
-                    "leave the field out if it is not known");
+                    fmt::format("must be a number, not of type {}", number.type_name()),
+                    "omit the field if the value is unknown");
   }
   const auto value = number.get<double>();
   if (!std::isfinite(value) || value < 0) {
-    return bad_data(in_field(file, name), fmt::format("is {}, below zero or not finite", value),
-                    "leave the field out if it is not known");
+    return bad_data(in_field(file, name), fmt::format("must be a finite number >= 0, is {}", value),
+                    "omit the field if the value is unknown");
   }
   if (value > value_max) {
-    return bad_data(in_field(file, name), fmt::format("is {}, above {}", value, value_max),
-                    "give it in the unit that the name ends in");
+    return bad_data(in_field(file, name),
+                    fmt::format("must be at most {}, is {}", value_max, value),
+                    "use the unit in the name of the field");
   }
   return value;
 }
@@ -125,8 +126,8 @@ Status read_measured(const Json& document, const MeasuredField& field, const std
   if (found == document.end()) return {};
   const std::string name = field.name;
   if (!found->is_object() || !found->contains("value")) {
-    return bad_data(in_field(file, name), "is not an object with a value",
-                    R"(write {"value": 1.5, "uncertainty": 0.1}; uncertainty may be left out)");
+    return bad_data(in_field(file, name), "must be an object with a value",
+                    R"(write {"value": 1.5, "uncertainty": 0.1}; uncertainty is optional)");
   }
   Measured measured;
   const auto value = read_number(found->at("value"), name + ".value", field.value_max, file);
@@ -148,9 +149,10 @@ Result<JobProfile> parse_job_profile(std::string_view json, const std::string& f
   if (!parsed) return base::failure(parsed.error());
   const Json& document = *parsed;
   if (!document.is_object()) {
-    return bad_data({file, 1, 0, {}},
-                    fmt::format("the document is of type {}, not an object", document.type_name()),
-                    "a job profile is one JSON object");
+    return bad_data(
+        {file, 1, 0, {}},
+        fmt::format("the document must be an object, not of type {}", document.type_name()),
+        "a job profile is one JSON object");
   }
   JobProfile profile;
   if (Status read = read_version(document, file); !read) return base::failure(read.error());
@@ -164,8 +166,8 @@ Result<JobProfile> parse_job_profile(std::string_view json, const std::string& f
   }
   const std::string& letter = profile.app_class;
   if (!letter.empty() && (letter.size() != 1 || letter[0] < 'A' || letter[0] > 'Z')) {
-    return bad_data(in_field(file, "app_class"), "is not one capital letter",
-                    "A is the class most sensitive to slow GPUs; leave it out if not known");
+    return bad_data(in_field(file, "app_class"), "must be one capital letter",
+                    "A is the class most sensitive to slow GPUs; omit it if unknown");
   }
   return profile;
 }
@@ -184,7 +186,7 @@ std::string to_json(const JobProfile& profile) {
     document[field.name]["value"] = measured->value;
     if (measured->uncertainty > 0) document[field.name]["uncertainty"] = measured->uncertainty;
   }
-  // Text that is no UTF-8 is written with replacement characters instead of being refused.
+  // Invalid UTF-8 is written as replacement characters.
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

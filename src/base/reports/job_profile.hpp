@@ -1,5 +1,5 @@
-// The job profile (DESIGN 1): what one application is known to do, written by whoever measured it.
-// A versioned JSON document; the wire between trainer, telemetry, history and the policies.
+// The job profile: measured properties of one application, as a versioned JSON document that
+// trainer, telemetry, job history and policies exchange (docs/jobs.md, job profiles).
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace goban::base::reports {
 
-/// A measured value with its standard uncertainty (0 = not known).
+/// A measured value with its standard uncertainty (0 = unknown).
 struct Measured {
   double value = 0;
   double uncertainty = 0;
@@ -22,16 +22,16 @@ struct JobProfile {
   std::string model;
   std::string input;  ///< input or batch size, free text such as "batch 256"
   std::string gpu_type;
-  std::string source;  ///< who measured it, such as "goban-train" or "telemetry"
+  std::string source;  ///< the program that measured it, such as "goban-train" or "telemetry"
   std::optional<Measured> iteration_s;
   std::optional<Measured> epoch_s;
-  /// Bytes that each GPU hands to an all-reduce at one synchronisation (gradients, not wire
-  /// traffic).
+  /// Bytes that each GPU contributes to an all-reduce at one synchronisation (gradients, not
+  /// network traffic).
   std::optional<Measured> bytes_per_step;
   std::optional<Measured> sync_interval_s;       ///< seconds of compute between synchronisations
   std::optional<Measured> peak_mem_bytes;        ///< of one GPU
-  std::optional<Measured> utilisation_pct;       ///< of time that a kernel ran
-  std::optional<Measured> memory_busy_pct;       ///< of time that GPU memory was in use
+  std::optional<Measured> utilisation_pct;       ///< share of time in which a kernel ran
+  std::optional<Measured> memory_busy_pct;       ///< share of time in which GPU memory was accessed
   std::optional<Measured> dram_utilisation_pct;  ///< of peak
   std::optional<Measured> fu_utilisation_pct;    ///< functional units, of peak
   std::optional<Measured> power_w;               ///< of one GPU
@@ -39,8 +39,8 @@ struct JobProfile {
   std::string app_class;  ///< "A", "B", ... or empty
 };
 
-/// Reads one document. Errors: BadData with `file` and the field; unknown fields are ignored, a
-/// newer version is refused.
+/// Parses a document. Unknown fields are ignored. Errors: BadData with `file` and the field, also
+/// for a newer version.
 [[nodiscard]] base::Result<JobProfile> parse_job_profile(std::string_view json,
                                                          const std::string& file);
 [[nodiscard]] std::string to_json(const JobProfile& profile);

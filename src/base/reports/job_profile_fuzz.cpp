@@ -1,4 +1,4 @@
-// Any bytes may claim to be a job profile; what is accepted reads back as it was written.
+// Parses arbitrary bytes as a job profile; what is accepted must read back as written.
 #include "base/reports/job_profile.hpp"
 
 #include <cstdint>

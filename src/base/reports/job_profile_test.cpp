@@ -58,23 +58,23 @@ TEST(JobProfile, ShortestDocumentAndUnknownFields) {
 }
 
 TEST(JobProfile, NamesLineAndColumnOfBrokenJson) {
-  EXPECT_THAT(error_of("{\"version\": 1,\n \"model\" 3}"),
-              StartsWith("p.json:2:10: this is not JSON"));
-  EXPECT_THAT(error_of(""), StartsWith("p.json:1:1: this is not JSON"));
-  EXPECT_THAT(error_of("\xff\xfe"), StartsWith("p.json:1:1: this is not JSON"));
-  EXPECT_THAT(error_of("{} {}"), StartsWith("p.json:1:4: this is not JSON"));
-  EXPECT_THAT(error_of("[1]"), StartsWith("p.json:1: the document is of type array"));
+  EXPECT_THAT(error_of("{\"version\": 1,\n \"model\" 3}"), StartsWith("p.json:2:10: invalid JSON"));
+  EXPECT_THAT(error_of(""), StartsWith("p.json:1:1: invalid JSON"));
+  EXPECT_THAT(error_of("\xff\xfe"), StartsWith("p.json:1:1: invalid JSON"));
+  EXPECT_THAT(error_of("{} {}"), StartsWith("p.json:1:4: invalid JSON"));
+  EXPECT_THAT(error_of("[1]"),
+              StartsWith("p.json:1: the document must be an object, not of type array"));
   EXPECT_THAT(error_of(R"({"version": 1, "model": "m", "power_w": {"value": 1e999}})"),
-              StartsWith("p.json: this JSON cannot be read"));
+              StartsWith("p.json: invalid JSON: "));
 }
 
 TEST(JobProfile, ChecksTheVersion) {
   EXPECT_THAT(error_of(R"({"model": "m"})"), StartsWith("p.json: version: is missing"));
   EXPECT_THAT(error_of(R"({"version": 2, "model": "m"})"),
-              StartsWith("p.json: version: is 2, this program reads up to 1"));
+              StartsWith("p.json: version: is 2; this program reads versions up to 1"));
   for (const char* bad : {"0", "-1", "1.0", "\"1\"", "null"}) {
     EXPECT_THAT(error_of(std::string(R"({"model": "m", "version": )") + bad + "}"),
-                StartsWith("p.json: version: is not a whole number"))
+                StartsWith("p.json: version: must be an integer >= 1"))
         << bad;
   }
   EXPECT_THAT(error_of(R"({"version": 18446744073709551615, "model": "m"})"),
@@ -87,18 +87,21 @@ TEST(JobProfile, NamesTheFieldOfAWrongValue) {
   };
   EXPECT_THAT(error_of(R"({"version": 1})"), StartsWith("p.json: model: is missing"));
   EXPECT_THAT(error_of(R"({"version": 1, "model": ""})"), StartsWith("p.json: model: is empty"));
-  EXPECT_THAT(with(R"("input": 256)"), StartsWith("p.json: input: is of type number"));
-  EXPECT_THAT(with(R"("power_w": 250)"), StartsWith("p.json: power_w: is not an object"));
+  EXPECT_THAT(with(R"("input": 256)"),
+              StartsWith("p.json: input: must be a string, not of type number"));
+  EXPECT_THAT(with(R"("power_w": 250)"),
+              StartsWith("p.json: power_w: must be an object with a value"));
   EXPECT_THAT(with(R"("power_w": {"uncertainty": 1})"),
-              StartsWith("p.json: power_w: is not an object"));
+              StartsWith("p.json: power_w: must be an object with a value"));
   EXPECT_THAT(with(R"("power_w": {"value": true})"),
-              StartsWith("p.json: power_w.value: is of type boolean"));
-  EXPECT_THAT(with(R"("power_w": {"value": -1})"), StartsWith("p.json: power_w.value: is -1"));
+              StartsWith("p.json: power_w.value: must be a number, not of type boolean"));
+  EXPECT_THAT(with(R"("power_w": {"value": -1})"),
+              StartsWith("p.json: power_w.value: must be a finite number >= 0, is -1"));
   EXPECT_THAT(with(R"("power_w": {"value": 1, "uncertainty": "x"})"),
-              StartsWith("p.json: power_w.uncertainty: is of type string"));
+              StartsWith("p.json: power_w.uncertainty: must be a number, not of type string"));
   EXPECT_THAT(with(R"("fu_utilisation_pct": {"value": 101})"),
-              StartsWith("p.json: fu_utilisation_pct.value: is 101, above 100"));
-  EXPECT_THAT(with(R"("app_class": "a")"), StartsWith("p.json: app_class: is not one capital"));
+              StartsWith("p.json: fu_utilisation_pct.value: must be at most 100, is 101"));
+  EXPECT_THAT(with(R"("app_class": "a")"), StartsWith("p.json: app_class: must be one capital"));
 }
 
 TEST(JobProfile, WritesBrokenTextReadably) {

@@ -14,7 +14,7 @@ namespace {
 /// A row of a field table.
 struct Field {
   const char* name;
-  double low;  ///< -1: negative values are not known; lower: only -1 is not
+  double low;  ///< -1: negative values mean unknown; lower: only -1 means unknown
   double high;
   const char* older = nullptr;  ///< its name in release 0.1, still read
 };
@@ -25,7 +25,7 @@ constexpr double kCountMax = 1e18;
 constexpr double kSecondsMax = 1e15;
 constexpr double kPercentMax = 100;
 
-// The field tables. `row` takes a row and the value, to read or to write it.
+// The field tables. `row` gets a row and the value, and reads or writes it.
 template <typename Row>
 void visit_fields(ProgressReport& progress, Row&& row) {
   row({"epoch", -1, kMost}, progress.epoch);
@@ -113,8 +113,8 @@ json fields_json(Struct values) {
   return out.take();
 }
 
-/// A list of the values of a table, in its order, as files of release 0.1 have it. The last
-/// `optional` ones may be missing.
+/// An array of the values of a table, in its order, as in files of release 0.1. The last `optional`
+/// ones may be missing.
 template <typename Struct>
 void read_row(FieldReader& in, const char* name, const json& row, size_t optional, Struct& values) {
   json fields = json::object();
@@ -123,7 +123,7 @@ void read_row(FieldReader& in, const char* name, const json& row, size_t optiona
     if (at < row.size()) fields[field.name] = row[at];
     ++at;
   });
-  if (row.size() + optional < at) return in.fail(name, "is a list with too few numbers");
+  if (row.size() + optional < at) return in.fail(name, "has too few numbers");
   in.within(fields, name, [&](FieldReader& part) { visit_fields(values, RowReader(part)); });
 }
 
@@ -171,7 +171,7 @@ void read_pace(FieldReader& in, RunPace& pace) {
 void read_ranks(FieldReader& in, std::vector<RankTimes>& ranks) {
   const json* given = in.find("ranks");
   if (given == nullptr) return;
-  if (!given->is_array()) return in.fail("ranks", "is no list");
+  if (!given->is_array()) return in.fail("ranks", "must be an array");
   for (const json& each : *given) {
     RankTimes& times = ranks.emplace_back();
     if (each.is_array()) {

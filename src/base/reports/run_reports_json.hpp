@@ -1,6 +1,6 @@
-// Run reports as JSON: one field table a struct, for the journal, the files of runs and the API.
-// Field names are those of the API, version 1. What is not known is left out. The names and forms
-// of release 0.1 are still read.
+// Run reports as JSON: one field table per struct, for the journal, the files of runs and the API.
+// Field names are those of the API, version 1. Unknown values are omitted. The names and forms of
+// release 0.1 are still read.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,7 +16,7 @@ namespace goban::base::reports {
 [[nodiscard]] nlohmann::json to_json(const std::vector<RankTimes>& ranks);
 [[nodiscard]] nlohmann::json to_json(const RunProgress& progress);
 
-/// Read the fields of `in`; those that are absent leave their values. What is wrong is kept in
+/// Read the fields of `in`; absent fields leave their values unchanged. Errors are recorded in
 /// `in`.
 void read_fields(FieldReader& in, ProgressReport& progress);
 void read_fields(FieldReader& in, RunUsage& usage);

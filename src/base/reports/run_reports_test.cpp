@@ -104,13 +104,12 @@ TEST(RunReports, OlderListsAreRead) {
 }
 
 TEST(RunReports, ProblemsNameTheField) {
-  EXPECT_EQ(problem<RunUsage>(R"({"cpu_s":"much"})"), "cpu_s: is no number");
-  EXPECT_EQ(problem<RunUsage>(R"({"dram":101})"), "dram: is not from -1 to 100");
-  EXPECT_EQ(problem<RunProgress>(R"({"ranks":[[0,2,40,3.3]]})"),
-            "ranks: is a list with too few numbers");
-  EXPECT_EQ(problem<RunProgress>(R"({"pace":[1,2,3]})"), "pace: is a list with too few numbers");
+  EXPECT_EQ(problem<RunUsage>(R"({"cpu_s":"much"})"), "cpu_s: must be a number");
+  EXPECT_EQ(problem<RunUsage>(R"({"dram":101})"), "dram: must be from -1 to 100");
+  EXPECT_EQ(problem<RunProgress>(R"({"ranks":[[0,2,40,3.3]]})"), "ranks: has too few numbers");
+  EXPECT_EQ(problem<RunProgress>(R"({"pace":[1,2,3]})"), "pace: has too few numbers");
   EXPECT_EQ(problem<RunProgress>(R"({"ranks":[{"rank":-1}]})"),
-            "ranks.rank: is not from 0 to 2147483647");
+            "ranks.rank: must be from 0 to 2147483647");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace goban::base::statistics {
 namespace {
 
-/// The amounts from the largest to the smallest; empty if there is nothing to share.
+/// The amounts in descending order; empty if the total is 0.
 std::vector<double> falling(std::span<const double> amounts) {
   std::vector<double> sorted(amounts.begin(), amounts.end());
   std::ranges::sort(sorted, std::greater{});
@@ -36,7 +36,7 @@ std::optional<double> top_share(std::span<const double> amounts, double share) {
   GOBAN_CHECK(share >= 0 && share <= 1);
   const std::vector<double> sorted = falling(amounts);
   if (sorted.empty()) return std::nullopt;
-  // 0.06 * 50 is 3.0000000000000004 in doubles: three holders are meant.
+  // 0.06 * 50 is 3.0000000000000004 in double precision, but means three holders.
   const double wanted = std::ceil(share * static_cast<double>(sorted.size()) - 1e-9);
   const auto holders = static_cast<size_t>(std::max(0.0, wanted));
   return sum(std::span(sorted).first(holders)) / sum(sorted);

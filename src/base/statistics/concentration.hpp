@@ -1,4 +1,4 @@
-// How unequally a total is spread over its holders: Gini, top shares, the Lorenz curve.
+// Inequality of a distribution over its holders: Gini coefficient, top shares, Lorenz curve.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace goban::base::statistics {
 
-/// Gini coefficient of amounts >= 0: 0 if all hold the same, (n-1)/n if one holds all. None
-/// without holders or if the total is 0.
+/// Gini coefficient of amounts >= 0: 0 if all are equal, (n-1)/n if one holder has everything.
+/// nullopt without holders or if the total is 0.
 [[nodiscard]] std::optional<double> gini(std::span<const double> amounts);
 
-/// Share of the total that the largest ceil(share * n) holders have; share in [0, 1]. None as
+/// Share of the total held by the largest ceil(share * n) holders; share in [0, 1]. nullopt as for
 /// gini().
 [[nodiscard]] std::optional<double> top_share(std::span<const double> amounts, double share);
 
 /// The fewest holders that together have at least `share` of the total ("the top 6 % of the users
-/// own 80 %"). None as gini().
+/// own 80 %"). nullopt as for gini().
 struct TopHolders {
   size_t holders = 0;
   size_t all = 0;
@@ -25,7 +25,8 @@ struct TopHolders {
 };
 [[nodiscard]] std::optional<TopHolders> holders_of(std::span<const double> amounts, double share);
 
-/// Lorenz curve from (0, 0) to (1, 1): the poorest `holders` share own `owned`. Empty as gini().
+/// Lorenz curve from (0, 0) to (1, 1): the smallest holders, a share `holders` of all, own the
+/// share `owned`. Empty where gini() is nullopt.
 struct LorenzPoint {
   double holders = 0;
   double owned = 0;

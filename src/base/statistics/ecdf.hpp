@@ -9,7 +9,7 @@ namespace goban::base::statistics {
 
 class Ecdf {
  public:
-  /// A step of the curve: `share` of the sample is at most `value`. Shares rise to exactly 1.
+  /// A step of the curve: `share` of the sample is at most `value`. The last share is exactly 1.
   struct Step {
     double value = 0;
     double share = 0;
@@ -17,14 +17,14 @@ class Ecdf {
 
   /// Each value counts once.
   explicit Ecdf(std::span<const double> values);
-  /// Each value counts with its weight (such as node-hours), >= 0; values of weight 0 are left out.
+  /// Each value counts with its weight >= 0, such as node-hours; values of weight 0 are ignored.
   Ecdf(std::span<const double> values, std::span<const double> weights);
 
-  /// One step for each distinct value, rising; empty for an empty sample.
+  /// One step per distinct value, ascending; empty for an empty sample.
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
   /// 0 below the smallest value and for an empty sample.
   [[nodiscard]] double share_at_most(double x) const;
-  /// Smallest value with at least that share at or below it. The sample is not empty.
+  /// Smallest value with at least that share at or below it. The sample must not be empty.
   [[nodiscard]] double value_at(double share) const;
 
  private:

@@ -9,20 +9,20 @@
 
 namespace goban::base::statistics {
 
-/// Ranks from 1; equal values share the mean of their ranks.
+/// Ranks from 1; equal values get the mean of their ranks.
 [[nodiscard]] std::vector<double> mid_ranks(std::span<const double> values);
 
-/// None for fewer than two pairs, or if one side is constant.
+/// nullopt for fewer than two pairs, or if one side is constant.
 [[nodiscard]] std::optional<double> pearson(std::span<const double> x, std::span<const double> y);
-/// Pearson's correlation of the mid-ranks; none as there.
+/// Pearson's correlation of the mid-ranks; nullopt as for pearson().
 [[nodiscard]] std::optional<double> spearman(std::span<const double> x, std::span<const double> y);
 
 struct BootstrapOptions {
   size_t replicates = 2000;
   double level = 0.95;  ///< share of the replicates inside the interval
   uint64_t seed = 1;
-  /// Stratum of each pair, if pairs are drawn again within their stratum (as a stratified sample
-  /// needs it); empty: all pairs are one stratum.
+  /// Stratum of each pair, to resample pairs within their stratum (required for a stratified
+  /// sample); empty: all pairs are one stratum.
   std::vector<uint32_t> strata;
 };
 
@@ -32,10 +32,10 @@ struct Correlation {
   double low = 0;
   double high = 0;
   size_t pairs = 0;
-  size_t replicates = 0;  ///< that had a correlation; constant ones are left out
+  size_t replicates = 0;  ///< replicates with a correlation; constant ones are excluded
 };
 
-/// None where spearman() is none. Equal seeds give equal intervals on every machine.
+/// nullopt where spearman() is. Equal seeds give equal intervals on every machine.
 [[nodiscard]] std::optional<Correlation> spearman_interval(std::span<const double> x,
                                                            std::span<const double> y,
                                                            const BootstrapOptions& options);

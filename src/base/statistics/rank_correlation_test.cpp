@@ -55,7 +55,7 @@ TEST(RankCorrelation, IntervalIsReproducibleAndHoldsTheValue) {
   EXPECT_GT(first->high, first->rho);
   options.seed = 2;
   EXPECT_NE(spearman_interval(x, y, options)->low, first->low);
-  // Drawn within its strata the trend between them stays: the interval is narrower.
+  // Resampling within strata preserves the trend between them, so the interval is narrower.
   BootstrapOptions whole = options;
   whole.strata.clear();
   const auto wide = spearman_interval(x, y, whole);

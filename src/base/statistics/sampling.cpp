@@ -14,7 +14,7 @@ std::vector<StratumDraw> stratified_sample(std::span<const uint32_t> strata, siz
   for (size_t i = 0; i < strata.size(); ++i) members[strata[i]].push_back(i);
   std::vector<StratumDraw> draws;
   for (auto& [stratum, indices] : members) {
-    // A stream of its own for each stratum: one more stratum leaves the others as they are.
+    // One stream per stratum: an additional stratum does not change the others.
     base::Random random(base::Random(seed)() + stratum);
     const size_t wanted = std::min(per_stratum, indices.size());
     for (size_t i = 0; i < wanted; ++i) {

@@ -1,4 +1,4 @@
-// Equally many from each stratum, drawn without replacement.
+// Samples of equal size from each stratum, drawn without replacement.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace goban::base::statistics {
 
-/// What was drawn of one stratum.
+/// The sample of one stratum.
 struct StratumDraw {
   uint32_t stratum = 0;
   size_t population = 0;
-  std::vector<size_t> chosen;  ///< indices into the input, rising
+  std::vector<size_t> chosen;  ///< indices into the input, ascending
 };
 
-/// Draws `per_stratum` members of each stratum that occurs, or all of a smaller one (seen by
-/// chosen.size() < per_stratum). Strata rise. A stratum's draw depends on the seed, its number and
-/// its members alone.
+/// Draws `per_stratum` members of each stratum that occurs, or all of a smaller one (then
+/// chosen.size() < per_stratum). Strata are ascending. The sample of a stratum depends only on the
+/// seed, its number and its members.
 [[nodiscard]] std::vector<StratumDraw> stratified_sample(std::span<const uint32_t> strata,
                                                          size_t per_stratum, uint64_t seed);
 

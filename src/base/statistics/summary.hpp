@@ -9,13 +9,13 @@
 
 namespace goban::base::statistics {
 
-/// What the sum of squared deviations is divided by.
+/// Divisor of the sum of squared deviations.
 enum class SigmaRule {
   Population,  ///< n
-  Sample,      ///< n - 1; the deviation of one value alone is 0
+  Sample,      ///< n - 1; the deviation of a single value is 0
 };
 
-/// How a quantile lies between two values of the sample.
+/// Rule for quantiles between two values of the sample.
 enum class QuantileRule {
   Linear,       ///< Hyndman and Fan's type 7: linear between order statistics (NumPy, R)
   NearestRank,  ///< type 1: the smallest value with at least that share at or below it
@@ -23,17 +23,17 @@ enum class QuantileRule {
 
 /// Sum in the order given, with Neumaier's compensation.
 [[nodiscard]] double sum(std::span<const double> values);
-/// None for an empty sample.
+/// nullopt for an empty sample.
 [[nodiscard]] std::optional<double> mean(std::span<const double> values);
-/// Two passes; none for an empty sample.
+/// Two passes; nullopt for an empty sample.
 [[nodiscard]] std::optional<double> standard_deviation(std::span<const double> values,
                                                        SigmaRule rule);
 
-/// Quantile of values in rising order; share in [0, 1]. None for an empty sample.
+/// Quantile of ascending values; share in [0, 1]. nullopt for an empty sample.
 [[nodiscard]] std::optional<double> quantile(std::span<const double> sorted, double share,
                                              QuantileRule rule = QuantileRule::Linear);
 
-/// The row of a table like Table 2 of the ABCI paper.
+/// A row of a table such as Table 2 of the ABCI paper (docs/papers.md).
 struct Summary {
   size_t count = 0;
   double mean = 0;
@@ -43,7 +43,7 @@ struct Summary {
   double max = 0;
 };
 
-/// None for an empty sample.
+/// nullopt for an empty sample.
 [[nodiscard]] std::optional<Summary> summarize(std::vector<double> values,
                                                SigmaRule rule = SigmaRule::Population);
 

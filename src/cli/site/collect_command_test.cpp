@@ -34,7 +34,7 @@ TEST(CollectCommand, TextFileIsReplacedAndLosesItsValuesOnFailure) {
               HasSubstr("\ngoban_gpu_utilization_percent{gpu=\"0\",uuid=\"GPU-a\"} 5\n"));
   const Output failed = run(false);
   EXPECT_EQ(failed.code, 1);
-  EXPECT_THAT(failed.out, HasSubstr("ended with 18: Driver/library version mismatch"));
+  EXPECT_THAT(failed.out, HasSubstr("exited with code 18: Driver/library version mismatch"));
   const std::string text = TestFolder::read(dir + "/goban_gpu.prom");
   EXPECT_THAT(text, HasSubstr("\ngoban_gpu_collect_success 0\n"));
   EXPECT_THAT(text, Not(HasSubstr("GPU-a")));

@@ -29,7 +29,7 @@ TEST(ProfileRuns, GroupsRunsByGpuAndNormalisesByTheMedianRow) {
 
 TEST(ProfileRuns, RefusesBadRowsWithTheirPlace) {
   EXPECT_THAT(error_of(""), StartsWith("p.csv: the file is empty"));
-  EXPECT_THAT(error_of("uuid,time\na,1\n"), StartsWith("p.csv:1: perf: there is no such column"));
+  EXPECT_THAT(error_of("uuid,time\na,1\n"), StartsWith("p.csv:1: perf: missing column"));
   EXPECT_THAT(error_of("uuid,perf\n"), StartsWith("p.csv: contains no runs"));
   EXPECT_THAT(error_of("uuid,perf\na,1\n,1\n"), StartsWith("p.csv:3:1: uuid: is empty"));
   for (const char* bad : {"0", "-1", "nan", "", "1s", "1e31"}) {

@@ -217,9 +217,9 @@ TEST(ClusterFile, NodeProblems) {
   EXPECT_EQ(problem("[[nodes]]\ngpus = 0"),
             "c.toml:1:1: nodes: the cluster has no GPUs (give nodes with gpus = 1 or more)");
   EXPECT_EQ(problem(with("memroy = 3")),
-            "c.toml:4:1: nodes.memroy: is not a known key (did you mean memory?)");
+            "c.toml:4:1: nodes.memroy: unknown key (did you mean memory?)");
   EXPECT_EQ(problem("[[nodes]]\ngpus = \"4\""),
-            "c.toml:2:8: nodes.gpus: is a string (give a whole number)");
+            "c.toml:2:8: nodes.gpus: must be an integer, not a string");
   EXPECT_EQ(problem("[[nodes]]\ngpus = -1"),
             "c.toml:2:8: nodes.gpus: -1 is out of range (0 to 255)");
   EXPECT_EQ(problem(with("count = 0")), "c.toml:4:9: nodes.count: 0 is out of range (1 to 131072)");
@@ -279,8 +279,8 @@ TEST(ClusterFile, LinkProblems) {
   EXPECT_EQ(link("level = \"rack\""),
             "c.toml:5:9: link.level: this cluster has no level rack (known: node, cluster)");
   EXPECT_EQ(link("level = \"node\"\nbandwidth = \"fast\""),
-            "c.toml:6:13: link.bandwidth: \"fast\" is not a bandwidth "
-            "(such as \"12.5 GB/s\", \"100 Gb/s\" or a number of bytes a second)");
+            "c.toml:6:13: link.bandwidth: \"fast\" is not a valid bandwidth "
+            "(such as \"12.5 GB/s\", \"100 Gb/s\" or a number of bytes per second)");
   EXPECT_EQ(link("level = \"node\"\nlatency = -1"),
             "c.toml:6:11: link.latency: \"-1\" is negative "
             "(such as \"72h\", \"01:30:00\" or a number of seconds)");

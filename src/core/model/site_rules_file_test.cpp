@@ -87,7 +87,7 @@ TEST(SiteRulesFile, ProblemsNameLineFieldAndRemedy) {
   EXPECT_EQ(problem("[[account]]\nname = \"a\"\n[[account]]\nname = \"a\"\n"),
             "site.toml:4:8: account.name: two accounts are named a (keep one of them)");
   EXPECT_EQ(problem("[[account]]\nname = \"a\"\nmax_gpu = 4\n"),
-            "site.toml:3:1: account.max_gpu: is not a known key (did you mean max_gpus?)");
+            "site.toml:3:1: account.max_gpu: unknown key (did you mean max_gpus?)");
   EXPECT_EQ(problem("[[partition]]\nname = \"a\"\nshare = \"maybe\"\n"),
             "site.toml:3:9: partition.share: is \"maybe\" (use \"yes\" or \"no\")");
   EXPECT_EQ(problem("[[user]]\nname = \"a\"\n"),

@@ -160,7 +160,8 @@ TEST(ApiClient, AStreamThatBreaksOffHadAStatus) {
     return true;
   });
   ASSERT_FALSE(done.has_value());
-  EXPECT_EQ(done.error().message, server.path + ": answer was cut off");
+  EXPECT_EQ(done.error().message,
+            server.path + ": the connection closed before the end of the response");
   EXPECT_EQ(all, "one\n");
   EXPECT_EQ(client.last_status(), 200);
 }

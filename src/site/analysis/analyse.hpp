@@ -1,4 +1,4 @@
-// The whole report of a site, from its jobs.
+// The complete report of a site, from its jobs.
 #pragma once
 
 #include "site/analysis/build.hpp"
@@ -10,9 +10,9 @@
 
 namespace goban::site::analysis {
 
-/// All tables and figures that the population can answer; the others are in ReportData::absent with
-/// their reasons. The population went through extract() (and apply_gpu_use(), if there are values;
-/// `use` may be null).
+/// All tables and figures for which the population has data; the others are listed in
+/// ReportData::absent with their reasons. Call extract() on the population first, and
+/// apply_gpu_use() if there are GPU values; `use` may be null.
 [[nodiscard]] ReportData analyse(const Population& population, const Rules& rules,
                                  const Labels& labels, const GpuUse* use = nullptr,
                                  const SourceNames& names = {});

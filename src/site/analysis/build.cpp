@@ -13,7 +13,7 @@ std::string joined(std::string_view before, std::string_view key) {
   return std::string(before).append(key);
 }
 
-/// The label, or nothing if the catalogue has none.
+/// The label, or an empty text if the catalogue has none.
 std::string optional_label(const Context& context, const std::string& key) {
   std::string text = context.labels(key);
   return text == key ? std::string() : text;

@@ -1,4 +1,4 @@
-// What the statistics of this room share: their input, and short ways to make tables and figures.
+// Shared by the statistics of this module: their input, and helpers for tables and figures.
 #pragma once
 
 #include <span>
@@ -16,19 +16,19 @@ namespace goban::site::analysis {
 
 struct GpuUse;  // gpu_values.hpp
 
-/// How the command line named things, for the commands that a report prints.
+/// Names from the command line, for the commands that a report prints.
 struct SourceNames {
   std::string cluster;
   std::string folder;
 };
 
-/// What every statistic takes, and the report it adds to.
+/// The input of every statistic, and the report that it adds to.
 struct Context {
   const Population& population;
   const Rules& rules;
   const Labels& labels;
   ReportData& report;
-  const GpuUse* use = nullptr;  ///< null = nothing is known of GPUs' use
+  const GpuUse* use = nullptr;  ///< null = GPU use is unknown
   SourceNames names{};
 };
 
@@ -50,27 +50,27 @@ struct Context {
 void add_scalar(const Context& context, std::string_view key, std::string_view section,
                 Quality quality, Cell value, std::string_view unit = {},
                 std::string_view paper = {});
-/// Says that something cannot be told; `reason` is a key of the labels.
+/// Lists a statistic as absent; `reason` is a key of the labels.
 void add_absent(const Context& context, std::string_view id, std::string_view section,
                 std::string_view paper, std::string_view reason);
 
-/// part / whole in percent; nothing if whole is 0.
+/// part / whole in percent; an empty cell if whole is 0.
 [[nodiscard]] Cell percent(double part, double whole);
-/// Nothing if the value is negative (not known).
+/// An empty cell if the value is negative (unknown).
 [[nodiscard]] Cell known(double value);
 
-/// The distribution of values as at most 401 points (value, percent at or below); exact at each.
+/// The distribution of values as at most 401 points (value, percent at or below), each exact.
 [[nodiscard]] Series distribution(std::string_view key, std::string_view label,
                                   std::span<const double> values);
 [[nodiscard]] Box box_of(std::vector<double> values);
 
-/// The rows of the paper's Table 2: a kind of jobs, whole-node kinds by node count.
+/// The row classes of the paper's Table 2: a kind of job; whole-node kinds also by node count.
 struct JobClass {
   std::string kind;
   std::string nodes;
   [[nodiscard]] std::string name() const { return nodes.empty() ? kind : kind + " " + nodes; }
 };
-/// All classes of a site, and where each job belongs.
+/// All classes of a site, and the class of each job.
 class JobClasses {
  public:
   explicit JobClasses(const SiteShape& site);
@@ -87,7 +87,7 @@ class JobClasses {
   std::vector<bool> whole_;
 };
 
-/// The name of a user or account: as recorded, or `user 12` if names are hidden. `-` if not known.
+/// The name of a user or account: as recorded, or `user-12` if names are hidden; `-` if unknown.
 [[nodiscard]] std::string user_name(const Context& context, uint32_t user);
 [[nodiscard]] std::string account_name(const Context& context, uint32_t account);
 

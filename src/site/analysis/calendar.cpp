@@ -1,4 +1,4 @@
-// When jobs come, and how many GPUs they hold day by day.
+// Submission times of jobs, and the GPUs that they hold per day.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,7 +14,7 @@ constexpr std::string_view kSection = "waits";
 constexpr int64_t kDay_s = 86'400;
 constexpr int64_t kDaysMost = int64_t{40} * 366;
 
-/// Start and end as recorded; what is not recorded follows from submission, wait and run time.
+/// Start and end as recorded, or computed from submission, wait and run time.
 struct Span {
   double start_s = 0;
   double end_s = 0;
@@ -27,10 +27,10 @@ Span span_of(const records::RecordRow& row, const Job& job) {
   return span;
 }
 
-/// GPU-hours by day. Runs of weeks add to every day they touch.
+/// GPU-hours by day. A run adds to every day that it overlaps.
 class Days {
  public:
-  /// False, and nothing added, for runs that no job has: before all time or for years.
+  /// Returns false and adds nothing for implausible runs: before time 0, or longer than kDaysMost.
   bool add(const Span& span, double gpus) {
     if (!(span.start_s >= 0) ||
         span.end_s - span.start_s > static_cast<double>(kDaysMost * kDay_s)) {
@@ -44,8 +44,8 @@ class Days {
     }
     return true;
   }
-  /// Days between the first and the last one on which nothing ran count as 0, unless they are more
-  /// than any site has seen: then a date is wrong.
+  /// Days without jobs between the first and the last day count as 0, unless the range exceeds
+  /// kDaysMost: then a date must be wrong.
   void fill_gaps() {
     if (hours_.empty()) return;
     const int64_t first = hours_.begin()->first;

@@ -1,4 +1,4 @@
-// Who uses the site: users and accounts, and how unequally ("the top 6 % own 80 %").
+// Users and accounts of the site, and the inequality of their use ("the top 6 % own 80 %").
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kSection = "users";
 
-/// What a user or an account had.
+/// Totals of a user or an account.
 struct Holder {
   std::string name;
   int64_t jobs = 0;      ///< analysed
@@ -19,7 +19,7 @@ struct Holder {
   double gpu_hours = 0;
   double node_hours = 0;
   int64_t failed = 0;
-  int64_t ends = 0;  ///< of the analysed ones, known
+  int64_t ends = 0;  ///< analysed jobs whose end is known
   int64_t exceeded = 0;
   double wait_s = 0;
   int64_t waits = 0;
@@ -34,7 +34,7 @@ bool ended_badly(const records::RecordRow& row) {
 /// Largest share first; ties by name, so that equal inputs give equal tables.
 std::vector<Holder> gather(const Context& context, size_t names, uint32_t Job::* who,
                            const std::function<std::string(uint32_t)>& name_of) {
-  std::vector<Holder> holders(names + 1);  // the last one: not known
+  std::vector<Holder> holders(names + 1);  // the last one: unknown
   for (const Job& job : context.population.jobs) {
     const uint32_t number = job.*who;
     Holder& holder = holders[number == records::kNoName ? names : number];
@@ -62,7 +62,7 @@ std::vector<Holder> gather(const Context& context, size_t names, uint32_t Job::*
   return holders;
 }
 
-/// `name` is the member of a job that names its holder.
+/// `name` is the member of Job that identifies its holder.
 Table holder_table(const Context& context, std::string_view id, const std::vector<Holder>& holders,
                    std::string_view who, uint32_t Job::* name) {
   constexpr size_t kRowsMost = 10'000;

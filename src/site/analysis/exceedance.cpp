@@ -1,4 +1,4 @@
-// Jobs that were stopped at their walltime limit, and how well limits were asked for.
+// Jobs that were stopped at their walltime limit, and the share of their limits that jobs used.
 #include <algorithm>
 
 #include "site/analysis/statistics.hpp"

@@ -1,8 +1,8 @@
-// Figures 5 to 7: how many of its GPUs a job used, how busy they were, how unequal.
+// Figures 5 to 7: number of GPUs that a job used, their utilisation, and its spread.
 //
-// Jobs of Figure 5 ended well (job_end.hpp) and held several GPUs; Figure 6a takes the jobs of one
-// GPU, which Figure 5 leaves out (spec, ambiguity 9). A job's utilisation is the mean over time,
-// then over its used GPUs (ambiguity 10: MeanOver), and its spread the deviation between them.
+// Jobs of Figure 5 completed (job_end.hpp) and held several GPUs; Figure 6a shows the jobs of one
+// GPU, which Figure 5 excludes (docs/papers.md, ABCI). A job's utilisation is the mean over time,
+// then over its used GPUs (MeanOver); its spread is the standard deviation between them.
 #include <algorithm>
 
 #include "base/statistics/ecdf.hpp"
@@ -17,7 +17,7 @@ constexpr std::string_view kSection = "gpu_use";
 constexpr double kBusyJob = 80;
 constexpr double kSmallSpread = 10;
 
-/// What the figures need of a job.
+/// Values of a job for the figures.
 struct UsedJob {
   double mean = -1;    ///< percent; -1 = no value
   double spread = -1;  ///< points; needs two GPUs

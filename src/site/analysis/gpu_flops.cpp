@@ -1,4 +1,4 @@
-// What GPUs can compute, beside what they seem to and did: allocated, busy, achieved.
+// FLOPS of the allocated GPUs: peak, peak x utilisation, and achieved.
 #include "site/analysis/gpu_values.hpp"
 #include "site/analysis/statistics.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kSection = "gpu_use";
 constexpr double kPercent = 100;
 
-/// Peak of a job's GPUs in TFLOPS; 0 = not known.
+/// Peak of a job's GPUs in TFLOPS; 0 = unknown.
 double peak_of(const Context& context, const Job& job) {
   std::string_view model =
       context.population.table->gpu_types()[context.population.row(job).gpu_type];
@@ -19,7 +19,7 @@ double peak_of(const Context& context, const Job& job) {
   return 0;
 }
 
-/// TFLOPS of one GPU, summed over the hours of GPUs.
+/// Sums of TFLOPS x GPU-hours.
 struct Work {
   double hours = 0, peak = 0;
   double busy_hours = 0, busy = 0;

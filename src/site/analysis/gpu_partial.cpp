@@ -1,5 +1,6 @@
-// Jobs that used only a part of their GPUs, and what speaks for why: they needed the memory of the
-// whole share, their work was spread unequally, or nobody can tell.
+// Jobs that used only a part of their GPUs, and the probable cause: they needed the host memory of
+// all their GPUs, their work was imbalanced, they did not address all GPUs, or the cause is
+// unknown.
 #include <algorithm>
 #include <array>
 
@@ -10,13 +11,13 @@ namespace goban::site::analysis {
 namespace {
 
 constexpr std::string_view kSection = "gpu_use";
-/// A context of CUDA alone takes some hundred MiB; work takes more.
+/// A CUDA context alone takes a few hundred MiB; computations take more.
 constexpr float kTouchedGib = 0.5F;
 
 enum class Cause : uint8_t {
-  HostMemory,  ///< held more host memory than its used GPUs' share of the node
-  Imbalance,   ///< GPUs not in use had memory taken, or a process: work that waited
-  Untouched,   ///< GPUs not in use had neither: never addressed
+  HostMemory,  ///< used more host memory than its used GPUs' share of its request
+  Imbalance,   ///< unused GPUs had memory allocated, or a process
+  Untouched,   ///< unused GPUs had neither
   Unknown,
 };
 constexpr std::array<std::string_view, 4> kCauses = {"host_memory", "imbalance", "untouched",

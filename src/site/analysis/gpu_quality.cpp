@@ -1,5 +1,5 @@
-// How far the GPU values may be believed, and what GPUs gave for the hours they were held:
-// allocated, in use, busy, and active as the counters of newer GPUs see it.
+// Quality of the GPU values, and the yield of the allocated GPU-hours: in use, busy, and active
+// according to the counters of newer GPUs.
 #include <algorithm>
 #include <array>
 
@@ -49,7 +49,7 @@ void add_findings(const Context& context) {
   context.report.tables.push_back(std::move(table));
 }
 
-/// GPU-hours of one kind of jobs.
+/// GPU-hours of one kind of job.
 struct Hours {
   double allocated = 0, known = 0, used = 0, busy = 0, sm = 0, sm_known = 0, tensor = 0,
          tensor_known = 0;
@@ -112,7 +112,7 @@ void add_yield(const Context& context) {
   context.report.tables.push_back(std::move(table));
 }
 
-/// GPU memory, and with it utilisation: who could share a GPU.
+/// GPU memory, and GPU memory against utilisation: which jobs could share a GPU.
 void add_memory(const Context& context) {
   std::vector<double> peaks;
   constexpr size_t kCells = 10;

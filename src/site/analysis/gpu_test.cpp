@@ -1,4 +1,4 @@
-// Condition 5 and Figures 5 to 7 on a store whose contents are known.
+// Condition 5 and Figures 5 to 7 on a store with known contents.
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ class GpuTest : public testing::Test {
     for (int minute = 0; minute < 5; ++minute) put("n1", 2, minute, minute == 2 ? 100 : 0);
     write();
   }
-  /// Population with condition 5 asked; `memory` takes the store's memory series too.
+  /// Population with condition 5 applied; with `memory` also the store's memory series are used.
   TestPopulation analysed(const Rules& rules = {}, bool memory = false,
                           std::string_view records = kRecords) {
     TestPopulation test = population_of(records, rules);
@@ -186,7 +186,7 @@ TEST_F(GpuTest, JobsThatDidNotEndWellAreInNoFigure) {
                                                                {"CANCELLED by 7|0:15", false},
                                                                {"NODE_FAIL|0:0", false}}};
   std::string records = "JobID|User|Submit|Start|End|NNodes|AllocTRES|NodeList|State|ExitCode\n";
-  std::vector<double> means;  // of those that ended well
+  std::vector<double> means;  // of the completed jobs
   for (size_t i = 0; i < kEnds.size(); ++i) {
     const std::string node = fmt::format("g{}", i);
     records += fmt::format("{}|u|{}|{}|{}|1|gres/gpu=1,node=1|{}|{}\n", i + 1, kStart_s, kStart_s,
@@ -306,7 +306,7 @@ TEST_F(GpuTest, AJobIsExplainedRuleByRule) {
   EXPECT_THAT(part, HasSubstr("U = 80.0 % busy, 80.0 % busy, 0.0 % idle, 0.0 % idle"));
   EXPECT_THAT(part, HasSubstr("=> analysed"));
   EXPECT_THAT(explain_jobs(test.population, test.rules, "idle", &use_),
-              HasSubstr("=> left out by c5_gpu_use"));
+              HasSubstr("=> excluded by c5_gpu_use"));
   EXPECT_EQ(explain_jobs(test.population, test.rules, "none", &use_), "");
 }
 

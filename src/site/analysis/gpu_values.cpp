@@ -26,14 +26,14 @@ series::ValueOptions value_options(const UseRules& rules) {
   return options;
 }
 
-/// One further metric beside utilisation.
+/// An additional metric besides utilisation.
 class Extra {
  public:
   Extra(const series::StoreReader* store, const UseRules& rules) {
     if (store != nullptr)
       values_ = std::make_unique<series::JobValues>(*store, value_options(rules));
   }
-  /// Appends nothing; sets `field` of each value to what `number` takes from its reduction.
+  /// Sets `field` of each existing value to the result of `number` on its reduction.
   template <typename Number>
   void fill(const series::SeriesJob& job, std::span<GpuValue> values, float GpuValue::* field,
             const Number& number) {
@@ -78,7 +78,7 @@ std::vector<series::DeviceKey> devices_of_nodes(const Population& population, co
   return devices;
 }
 
-/// One device in use passes, none in use fails if all are known.
+/// Passes if at least one device is in use; fails if all are known and none is.
 Verdict use_of(const std::vector<series::DeviceValues>& devices) {
   bool all_known = !devices.empty();
   for (const series::DeviceValues& device : devices) {

@@ -1,4 +1,4 @@
-// What each GPU of each job did: from series, or from the means that some accountings keep.
+// Values of each GPU of each job: from series, or from means in the accounting records.
 #pragma once
 
 #include <functional>
@@ -20,22 +20,23 @@ struct GpuValue {
   float mem_total_gib = -1;
   float sm_pct = -1;      ///< mean of SM activity
   float tensor_pct = -1;  ///< mean of tensor core activity
-  float processes = -1;   ///< most processes seen at once
+  float processes = -1;   ///< maximum number of processes at one time
   series::Activity activity = series::Activity::Unknown;
   series::Finding finding = series::Finding::NoSeries;
 };
 
-/// Where values come from.
+/// Source of the values.
 enum class ValueSource : uint8_t { None, Series, Means };
 
 /// The values of a population's jobs.
 struct GpuUse {
   ValueSource source = ValueSource::None;
   std::vector<GpuValue> values;
-  std::vector<uint32_t> ends;          ///< by job: where its values end
-  std::vector<Verdict> node_verdicts;  ///< by job, of all GPUs of its nodes; empty = not asked
+  std::vector<uint32_t> ends;  ///< by job: end of its range in `values`
+  std::vector<Verdict>
+      node_verdicts;  ///< by job, over all GPUs of its nodes; empty = not requested
   series::ValueCounts counts;
-  int64_t jobs_without_list = 0;  ///< whose GPUs are not known
+  int64_t jobs_without_list = 0;  ///< jobs whose GPUs are unknown
 
   [[nodiscard]] std::span<const GpuValue> of(size_t job) const {
     if (ends.empty()) return {};
@@ -47,7 +48,7 @@ struct GpuUse {
   [[nodiscard]] bool all_known(size_t job) const;
 };
 
-/// The series of a store that the values are made of; null = not there.
+/// The series from which the values are computed; null = absent.
 struct SeriesSources {
   const series::StoreReader* utilization = nullptr;
   const series::StoreReader* memory = nullptr;
@@ -56,28 +57,29 @@ struct SeriesSources {
   const series::StoreReader* processes = nullptr;
 };
 
-/// The GPUs of a job as series name them: its GPU list; of jobs that hold whole nodes without a
-/// list, all GPUs of their nodes. Empty = not known.
+/// The GPUs of a job by their names in the series: its GPU list; for whole-node jobs without a
+/// list, all GPUs of their nodes. Empty = unknown.
 [[nodiscard]] std::vector<series::DeviceKey> devices_of(const Population& population,
                                                         const Job& job);
 
-/// Condition 3 with the processes that were seen on jobs' GPUs: what the records say, and pass for
-/// a job with a process; of others that the records say nothing of, fail if no GPU had one. Empty
-/// if the rules want other evidence.
+/// Condition 3 by job, using the processes observed on the jobs' GPUs: pass if the records show the
+/// software or a GPU had a process; fail if the records have no information and no GPU had a
+/// process. Empty if the rules require other evidence.
 [[nodiscard]] std::vector<Verdict> software_verdicts(const Population& population,
                                                      const Rules& rules,
                                                      const series::StoreReader& processes);
 
-/// Values of the jobs that meet all rules so far. `progress` is told how many jobs are done.
+/// Values of the jobs that meet all rules so far. `progress` is called with the number of jobs
+/// done.
 [[nodiscard]] GpuUse gpu_use_of_series(const Population& population, const Rules& rules,
                                        const SeriesSources& sources,
                                        const std::function<void(int64_t)>& progress = {});
-/// The same from the accounting's own means (Slurm with JS1 comments, PAI): a GPU counts as used if
-/// its mean reaches the threshold. `None` if no job has any.
+/// The same from means in the accounting records (Slurm with JS1 comments, PAI): a GPU counts as
+/// used if its mean reaches the threshold. Source `None` if no job has any.
 [[nodiscard]] GpuUse gpu_use_of_means(const Population& population, const Rules& rules);
 
-/// Condition 5 by job: one GPU in use passes, no GPU in use fails if all are known. The GPUs are
-/// the job's, or with node_verdicts all of its nodes.
+/// Condition 5 by job: passes if at least one GPU is in use; fails if all are known and none is.
+/// The GPUs are the job's, or with node_verdicts all GPUs of its nodes.
 [[nodiscard]] std::vector<Verdict> use_verdicts(const Population& population, const GpuUse& use);
 
 }  // namespace goban::site::analysis

@@ -1,5 +1,4 @@
-// What jobs used of their hosts, as the accounting's high-water marks tell; and the jobs that used
-// no GPU at all.
+// Host resources used by jobs, from the accounting's high-water marks, and jobs without GPUs.
 #include <algorithm>
 #include <array>
 
@@ -11,7 +10,7 @@ namespace {
 constexpr std::string_view kSection = "host";
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
-/// One measured amount.
+/// One measured quantity.
 struct Amount {
   std::string_view key;
   std::string_view unit;
@@ -76,7 +75,7 @@ void add_amounts(const Context& context) {
   context.report.tables.push_back(std::move(table));
 }
 
-/// Jobs that held no GPU, by kind.
+/// Jobs without GPUs, by kind.
 void add_cpu_jobs(const Context& context) {
   const Population& population = context.population;
   std::vector<std::vector<double>> hours(population.site.kinds.size());

@@ -1,4 +1,4 @@
-// How a job ended, from what accounting says of its state, exit code and signal.
+// How a job ended, from the state, exit code and signal in its accounting record.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace goban::site::analysis {
 
-/// The exit code as a shell shows it: 128 + signal of a job that a signal ended without a code
-/// (Slurm's `0:9`). -1 = not known.
+/// The exit code as a shell shows it: 128 + signal for a job that was killed by a signal and has no
+/// exit code (Slurm's `0:9`). -1 = unknown.
 [[nodiscard]] inline int32_t shown_exit_code(const records::RecordRow& row) {
   constexpr int32_t kSignals = 128;
   return row.exit_code <= 0 && row.signal > 0 ? kSignals + row.signal : row.exit_code;
 }
 
-/// Whether a job ran to its end: its script's exit code is 0 or not known, no signal ended it, and
-/// its state, if there is one, is COMPLETED.
+/// Whether a job completed: its exit code is 0 or unknown, it was not killed by a signal, and its
+/// state, if recorded, is COMPLETED.
 [[nodiscard]] inline bool ended_well(const records::RecordRow& row) {
   using records::JobState;
   const bool completed = row.state == JobState::Completed || row.state == JobState::Unknown;

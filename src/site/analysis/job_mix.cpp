@@ -1,4 +1,4 @@
-// Table 1 (what the site offers) and Figures 2 and 3 (what was asked of it).
+// Table 1 (resource types of the site) and Figures 2 and 3 (jobs by type and size).
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kSection = "mix";
 
-/// What the records show of a kind.
+/// Values of a kind from the records.
 struct KindSeen {
   int64_t jobs = 0;
   int32_t nodes_max = 0;
@@ -40,7 +40,7 @@ std::vector<KindSeen> look_at_kinds(const Population& population) {
 constexpr double kGib = 1024.0 * 1024 * 1024;
 constexpr double kHourNs = 3600e9;
 
-/// A bar chart of jobs by category, as shares too.
+/// A bar chart of jobs by category, and a table with counts and shares.
 void add_share_figure(const Context& context, std::string_view id, std::string_view axis_key,
                       const std::vector<std::pair<std::string, double>>& parts,
                       std::string_view paper, Quality quality) {
@@ -65,7 +65,7 @@ void add_share_figure(const Context& context, std::string_view id, std::string_v
   context.report.tables.push_back(std::move(table));
 }
 
-/// Numbers of jobs as Figure 2 parts them.
+/// Numbers of jobs in the categories of Figure 2.
 struct Mix {
   std::vector<double> by_kind;
   double one_gpu = 0, one_node = 0, multi_node = 0;
@@ -158,14 +158,14 @@ void add_node_hours(const Context& context, const Mix& mix, const Quality& quali
 
 namespace {
 
-/// Nothing for what is not known, or has no limit.
+/// An empty cell if the value is unknown or unlimited.
 template <typename Number>
 Cell if_positive(Number number) {
   if (number <= 0) return {};
   return number;
 }
 
-/// What a type offers, as Table 1 has it: GPUs, cores, memory, SSD, most instances, longest run.
+/// Columns of Table 1 for a type: GPUs, cores, memory, SSD, maximum instances, walltime limit.
 void append_offer(std::vector<Cell>& row, const core::model::ResourceType& type) {
   row.emplace_back(int64_t{type.gpus});
   row.push_back(if_positive(int64_t{type.host.cores}));
@@ -175,7 +175,7 @@ void append_offer(std::vector<Cell>& row, const core::model::ResourceType& type)
   row.push_back(if_positive(static_cast<double>(type.walltime_max_ns) / kHourNs));
 }
 
-/// Without a cluster, what jobs asked for at most tells of the type.
+/// Without a cluster: the maximum requests of jobs of the type.
 core::model::ResourceType offered(const JobKindInfo& kind, const KindSeen& seen) {
   if (kind.offered) return *kind.offered;
   core::model::ResourceType type;
@@ -227,7 +227,7 @@ void add_resource_types(const Context& context) {
 
 namespace {
 
-/// Beyond the paper: jobs by the number of GPUs they asked for.
+/// Not in the paper: jobs by the number of GPUs requested.
 void add_gpu_counts(const Context& context) {
   struct Count {
     int64_t ran = 0;

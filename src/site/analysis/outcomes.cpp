@@ -1,4 +1,4 @@
-// How jobs ended, and the GPU-hours of those that did not end well.
+// How jobs ended, and the GPU-hours of those that did not complete.
 #include <algorithm>
 #include <array>
 #include <map>

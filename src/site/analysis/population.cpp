@@ -20,7 +20,7 @@ bool fits_any(const std::vector<std::string>& patterns, std::string_view name) {
   });
 }
 
-/// For each number of a column of names: whether a pattern fits.
+/// For each name of a table: whether a pattern matches it.
 std::vector<bool> fitting(const std::vector<std::string>& patterns,
                           const records::InternedColumn& names) {
   std::vector<bool> fits(names.size());
@@ -31,7 +31,7 @@ bool at(const std::vector<bool>& fits, uint32_t name) {
   return name != records::kNoName && fits[name];
 }
 
-/// Grid Engine's own codes: 37 = stopped at a limit; 100 = killed by a signal.
+/// Grid Engine's `failed` codes: 37 = stopped at a limit; 100 = killed by a signal.
 constexpr int16_t kFailedAtLimit = 37;
 constexpr int16_t kFailedBySignal = 100;
 
@@ -39,7 +39,7 @@ bool exceeded(const RecordRow& row, Exceeded rule) {
   const bool at_limit = row.walltime_limit_ns > 0 && row.run_ns >= row.walltime_limit_ns;
   const bool by_state = row.state == JobState::TimedOut || row.failed_code == kFailedAtLimit ||
                         (row.failed_code == kFailedBySignal && at_limit);
-  // A job that says how it ended is believed; of one that does not, a run time beyond the limit is.
+  // A recorded state decides; without one, a run time beyond the limit does.
   const bool by_time =
       row.state == JobState::Unknown && at_limit && row.run_ns > row.walltime_limit_ns;
   switch (rule) {
@@ -53,20 +53,20 @@ bool exceeded(const RecordRow& row, Exceeded rule) {
   return by_state || by_time;
 }
 
-/// A requeued run held its GPUs as others do, if its end is known.
+/// A requeued run counts, because it held its GPUs, if its end is known.
 bool ran(const RecordRow& row) {
   if (row.run_ns < 0) return false;
   if (row.state == JobState::Requeued) return row.end_ns >= 0;
   return row.state == JobState::Unknown || records::has_ended(row.state);
 }
 
-/// Modules are NAME/VERSION, images have a registry, a tag, or a file of their own.
+/// Modules are named NAME/VERSION; images have a registry or a tag, or are files.
 bool is_image(std::string_view name) {
   return name.find(':') != std::string_view::npos || name.ends_with(".sif") ||
          name.ends_with(".sqsh");
 }
 
-/// Asks the rules of one job after the other.
+/// Applies the rules to one job after the other.
 class Extractor {
  public:
   Extractor(const Population& population, const Rules& rules)
@@ -102,7 +102,7 @@ class Extractor {
     job.set(Rule::GpuUse, Verdict::Unknown);
   }
 
-  /// Why a rule is not applied; empty = it is.
+  /// Why a rule is not applied; empty = it is applied.
   [[nodiscard]] std::string not_applied(Rule rule) const {
     switch (rule) {
       case Rule::Period:
@@ -198,7 +198,7 @@ class Extractor {
   bool gpus_known_ = false;
 };
 
-/// What happens to jobs that a rule knows nothing of.
+/// Whether a rule keeps jobs without the required data.
 bool keeps_unknown(Rule rule, const Rules& rules) {
   switch (rule) {
     case Rule::Batch:
@@ -212,7 +212,7 @@ bool keeps_unknown(Rule rule, const Rules& rules) {
   }
 }
 
-/// Walks the jobs through the rules; fills the counts and Job::selected.
+/// Fills the counts of the funnel and Job::selected.
 void count_funnel(Population& population, const Rules& rules) {
   for (RuleCount& count : population.funnel) {
     count.before = count.passed = count.failed = count.unknown = count.kept = 0;

@@ -8,7 +8,7 @@
 namespace goban::site::analysis {
 namespace {
 
-/// Seven records of sacct with all that conditions 1, 2 and 4 need.
+/// Seven records of sacct with the data that conditions 1, 2 and 4 require.
 constexpr std::string_view kSacct =
     "JobID|User|Account|Partition|Submit|Start|End|State|ExitCode|NNodes|NCPUS|AllocTRES|"
     "TimelimitRaw|NodeList|SubmitLine\n"

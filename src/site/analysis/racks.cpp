@@ -1,5 +1,5 @@
-// Jobs that do not fit into a rack, those that crossed racks all the same, and what the links
-// between racks cost them.
+// Jobs that do not fit into a rack, jobs that crossed racks although they fit, and the run time
+// that the links between racks cost them.
 #include <algorithm>
 
 #include "site/analysis/statistics.hpp"
@@ -19,7 +19,7 @@ struct Part {
   }
 };
 
-/// The rack of each node name of the records; -1 = the cluster does not know the node.
+/// The rack of each node name of the records; -1 = not a node of the cluster.
 std::vector<int64_t> racks_of_nodes(const Context& context) {
   const records::InternedColumn& names = context.population.table->node_names();
   std::vector<int64_t> racks(names.size(), -1);
@@ -30,7 +30,7 @@ std::vector<int64_t> racks_of_nodes(const Context& context) {
   return racks;
 }
 
-/// Racks that a job ran on; 0 = not known.
+/// Number of racks that a job ran on; 0 = unknown.
 size_t racks_used(const Population& population, const Job& job, const std::vector<int64_t>& racks,
                   std::vector<int64_t>& scratch) {
   scratch.clear();

@@ -1,8 +1,8 @@
-// What an analysis comes to: tables, figures and single numbers in the order of a report. Every
-// statistic of this room yields these, and every writer (JSON, CSV, terminal, web page) takes these
-// and nothing else.
+// The result of an analysis: tables, figures and scalars in the order of a report. Every statistic
+// of this module produces these; they are the only input of the writers (JSON, CSV, terminal, web
+// page).
 //
-// Keys are stable and in no language; labels are for people, in the language of the report.
+// Keys are stable and independent of the language; labels are in the language of the report.
 #pragma once
 
 #include <cstdint>
@@ -13,41 +13,41 @@
 
 namespace goban::site::analysis {
 
-/// Nothing (not known), a whole number, a number, a text.
+/// Empty (unknown), an integer, a number, a text.
 using Cell = std::variant<std::monostate, int64_t, double, std::string>;
 
-/// What numbers were made of.
+/// The data behind a statistic.
 struct Quality {
-  int64_t used = 0;  ///< records with what the statistic needs
-  int64_t of = 0;    ///< records it is about; 0 = says nothing
+  int64_t used = 0;  ///< records with the required data
+  int64_t of = 0;    ///< records considered; 0 = not applicable
   std::string note;  ///< a sentence in the language of the report; may be empty
 };
 
 struct Column {
-  std::string key;  ///< `mean_h`; the CSV's header
+  std::string key;  ///< such as `mean_h`; the column name in CSV files
   std::string label;
   std::string unit;  ///< `h`, `%`, `GPU h`; empty = none
 };
 
 struct Table {
-  std::string id;  ///< `table2_walltime`; the CSV's name
+  std::string id;  ///< such as `table2_walltime`; the name of the CSV file
   std::string section;
   std::string title;
-  std::string paper;  ///< `Table 2`; empty = beyond the paper
-  std::string text;   ///< how to read it, a sentence or two; may be empty
+  std::string paper;  ///< such as `Table 2`; empty = not in the paper
+  std::string text;   ///< an explanation of a sentence or two; may be empty
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
   Quality quality;
-  bool detail = false;  ///< the numbers of the figure of the same id: summaries leave it out
+  bool detail = false;  ///< the data of the figure with the same id; omitted in summaries
 };
 
 enum class FigureKind : uint8_t {
-  Bar,         ///< categories on x; each series is a bar beside the others
-  StackedBar,  ///< likewise, on top of each other
-  Line,        ///< points (x, y) joined
-  Step,        ///< points (x, y), y holds until the next x: distributions
+  Bar,         ///< categories on x; the bars of the series are grouped
+  StackedBar,  ///< categories on x; the bars of the series are stacked
+  Line,        ///< points (x, y) connected by lines
+  Step,        ///< points (x, y); y is constant until the next x: distributions
   Scatter,
-  Box,      ///< a box for each category
+  Box,      ///< one box per category
   Heatmap,  ///< categories on x, each series a row of cells
 };
 [[nodiscard]] std::string_view name(FigureKind kind);
@@ -59,7 +59,7 @@ struct Axis {
   bool log = false;
 };
 
-/// A box of a box plot; whiskers are the extremes within 1.5 quartile distances.
+/// A box of a box plot; whiskers are the extremes within 1.5 interquartile ranges.
 struct Box {
   int64_t count = 0;
   double mean = 0;
@@ -68,7 +68,7 @@ struct Box {
   double median = 0;
   double q3 = 0;
   double high = 0;
-  std::vector<double> outliers{};  ///< at most kOutliersMost, the farthest
+  std::vector<double> outliers{};  ///< the farthest ones, at most kOutliersMost
   static constexpr size_t kOutliersMost = 200;
 };
 
@@ -100,12 +100,12 @@ struct Scalar {
   std::string label;
   Cell value;
   std::string unit;
-  std::string paper;  ///< the ABCI paper's value, `49.42 %`; empty = beyond it
+  std::string paper;  ///< the ABCI paper's value, such as `49.42 %`; empty = not in the paper
   std::string text;   ///< a remark; may be empty
   Quality quality;
 };
 
-/// Something that could not be told, and why.
+/// A statistic that could not be computed, and why.
 struct Absent {
   std::string id;
   std::string section;
@@ -124,7 +124,7 @@ struct Remark {
   std::string text;
 };
 
-/// A whole report. Within a section: scalars, then tables and figures in the order given.
+/// A complete report. Within a section: scalars, then tables and figures in the order given.
 struct ReportData {
   std::string language = "en";
   std::string title;

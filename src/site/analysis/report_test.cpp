@@ -1,4 +1,4 @@
-// The report as a whole: words, absent statistics, writers, hand-computed figures.
+// The complete report: texts, absent statistics, writers, hand-computed figures.
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(Report, EveryWordIsInTheCatalogueInBothLanguages) {
     EXPECT_FALSE(text.english.empty()) << text.key;
     EXPECT_FALSE(text.japanese.empty()) << text.key;
   }
-  // A key without words is shown itself.
+  // An unknown key is its own text.
   const std::set<std::string> prefixes = {"title.",   "text.",   "column.", "axis.", "scalar.",
                                           "section.", "reason.", "word.",   "rule."};
   for (const std::string_view text :
@@ -191,7 +191,7 @@ TEST(Report, TableOneIsWhatAbciOffers) {
   const ReportData report = jobs().report();
   const Table* table = find_table(report, "table1_resource_types");
   ASSERT_NE(table, nullptr);
-  // GPUs, cores, GiB, GiB of SSD, most instances, hours: spec abci, Table 1.
+  // GPUs, cores, GiB, GiB of SSD, maximum instances, hours: Table 1 of the ABCI paper.
   const std::map<std::string, std::vector<double>> offered = {
       {"Full", {4, 40, 360, 1440, 512, 72}}, {"G.large", {4, 20, 240, 720, 1, 72}},
       {"G.small", {1, 5, 60, 180, 1, 168}},  {"C.large", {0, 20, 120, 720, 1, 72}},
@@ -207,7 +207,7 @@ TEST(Report, TableOneIsWhatAbciOffers) {
   }
   EXPECT_EQ(number_of(row_named(*table, "Full")->back()), 4);
   EXPECT_EQ(number_of(row_named(*table, "C.large")->back()), 0) << "nobody ran there";
-  // Without a cluster only the records tell, and a most of instances they cannot.
+  // Without a cluster the values come from the records, which have no maximum of instances.
   const Table seen = *find_table(population_of(kJobs).report(), "table1_resource_types");
   EXPECT_EQ(seen.rows.size(), 3U);
   EXPECT_TRUE(std::holds_alternative<std::monostate>((*row_named(seen, "Full"))[5]));
@@ -256,10 +256,10 @@ TEST(RulesFile, RefusesWithPlaceAndRemedy) {
     return rules ? std::string("fine") : rules.error().text();
   };
   EXPECT_EQ(error("arrays = \"task\"\n"),
-            "r.toml:1:10: arrays: \"task\" is not one of its words (give tasks, first)");
+            "r.toml:1:10: arrays: unknown value \"task\" (known values: tasks, first)");
   EXPECT_THAT(error("[period]\nfrom = \"yesterday\"\n"), HasSubstr("r.toml:2:8: period.from"));
   EXPECT_THAT(error("[conditons]\n"), HasSubstr("did you mean conditions?"));
-  EXPECT_THAT(error("node_bins = [4, 2]\n"), HasSubstr("do not rise"));
+  EXPECT_THAT(error("node_bins = [4, 2]\n"), HasSubstr("must be ascending"));
 }
 
 }  // namespace

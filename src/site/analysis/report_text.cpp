@@ -7,7 +7,7 @@
 namespace goban::site::analysis {
 namespace {
 
-/// Letters that terminals draw two columns wide: East Asian ones.
+/// East Asian characters, which terminals show two columns wide.
 size_t width_of(std::string_view text) {
   size_t width = 0;
   for (const char c : text) {
@@ -24,7 +24,7 @@ std::string padded(std::string_view text, size_t width, bool right) {
   return right ? fmt::format("{}{}", blanks, text) : fmt::format("{}{}", text, blanks);
 }
 
-/// With thousands parted, as people read counts.
+/// An integer with thousands separators.
 std::string grouped(int64_t value) {
   const std::string digits = fmt::format("{}", std::abs(value));
   std::string out = value < 0 ? "-" : "";
@@ -43,7 +43,7 @@ std::string short_number(double value) {
   return fmt::format("{:.3f}", value);
 }
 
-/// As an operator reads it; control characters of names are left out.
+/// A cell as text; control characters of names are omitted.
 std::string shown(const Cell& cell) {
   if (const auto* whole = std::get_if<int64_t>(&cell)) return grouped(*whole);
   if (const auto* number = std::get_if<double>(&cell)) return short_number(*number);
@@ -104,7 +104,7 @@ void append_table(std::string& out, const Table& table, const Labels& labels) {
     while (line.ends_with(' ')) line.pop_back();
     out += fmt::format("{}\n", line);
   }
-  // What-ifs say there how they were made, and the command that replays them.
+  // The text of a what-if states its assumptions and the command that replays it.
   if (table.section == "what_if" && !table.text.empty()) out += fmt::format("  {}\n", table.text);
   if (table.rows.size() > rows) {
     out += fmt::format("  {}\n", labels.with("word.more_rows", table.rows.size() - rows));

@@ -21,7 +21,7 @@ constexpr int64_t kCountMax = 1'000'000;
 constexpr double kHoursMax = 1e6;
 constexpr double kPercentMax = 100;
 
-/// A text that is one of a few words.
+/// An option with a fixed set of values.
 template <typename Value, size_t kCount>
 Value word(TableReader& table, std::string_view key, Value fallback,
            const std::array<std::pair<std::string_view, Value>, kCount>& words) {
@@ -35,8 +35,8 @@ Value word(TableReader& table, std::string_view key, Value fallback,
     if (name == text) return value;
     known.push_back(name);
   }
-  table.refuse(key, fmt::format("\"{}\" is not one of its words", text),
-               fmt::format("give {}", fmt::join(known, ", ")));
+  table.refuse(key, fmt::format("unknown value \"{}\"", text),
+               fmt::format("known values: {}", fmt::join(known, ", ")));
   return fallback;
 }
 
@@ -65,7 +65,7 @@ base::TimeNs moment(TableReader& table, std::string_view key) {
   if (text.size() == kDateLetters) text += " 00:00:00";
   const auto parsed = base::parse_date_time(text);
   if (parsed) return parsed->unix_ns;
-  table.refuse(key, fmt::format("\"{}\" is no date", text),
+  table.refuse(key, fmt::format("\"{}\" is not a valid date", text),
                "write 2019-04-05, or 2019-04-05 09:00:00+09:00");
   return -1;
 }
@@ -79,7 +79,7 @@ void read_period(TableReader& root, Rules& rules) {
       *table, "by", rules.period.by,
       {{{"submit", PeriodBy::Submit}, {"start", PeriodBy::Start}, {"end", PeriodBy::End}}});
   if (rules.period.to_ns >= 0 && rules.period.to_ns <= rules.period.from_ns) {
-    table->refuse("to", "is not after `from`", "give the first moment that is not in the period");
+    table->refuse("to", "must be after `from`", "`to` is the first time after the period");
   }
   table->finish();
 }
@@ -157,7 +157,7 @@ void read_what_if(TableReader& root, Rules& rules) {
   }
   constexpr double kPointsMax = 1e9;
   for (TableReader& charge : table->tables("charge")) {
-    charge.require("kind", "name the kind of jobs, or a pattern such as \"*\"");
+    charge.require("kind", "write the name of a kind of job, or a pattern such as \"*\"");
     what_if.charges.push_back({charge.text("kind"), charge.number("now", 0, kPointsMax, 1),
                                charge.number("then", 0, kPointsMax, 1)});
     charge.finish();
@@ -173,7 +173,7 @@ void read_top(TableReader& root, Rules& rules) {
   for (const double bound : root.numbers("node_bins", 1, kCountMax)) {
     const auto nodes = static_cast<int32_t>(bound);
     if (!rules.node_bins.empty() && nodes <= rules.node_bins.back()) {
-      root.refuse("node_bins", "do not rise", "give rising upper bounds such as [1, 2, 4, 8]");
+      root.refuse("node_bins", "must be ascending", "write upper bounds such as [1, 2, 4, 8]");
       break;
     }
     rules.node_bins.push_back(nodes);
@@ -193,8 +193,8 @@ void read_top(TableReader& root, Rules& rules) {
   constexpr double kTflopsMax = 1e9;
   std::vector<PeakRule> peaks;
   for (TableReader& peak : root.tables("peak")) {
-    peak.require("model", "name the GPU's model, or a pattern such as \"*a100*\"");
-    peak.require("tflops", "give the most TFLOPS of one GPU");
+    peak.require("model", "write the name of a GPU model, or a pattern such as \"*a100*\"");
+    peak.require("tflops", "write the peak TFLOPS of one GPU");
     peaks.push_back({peak.text("model"), peak.number("tflops", 0, kTflopsMax, 0)});
     peak.finish();
   }

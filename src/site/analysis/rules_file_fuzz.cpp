@@ -1,4 +1,4 @@
-// Any bytes are rules of an analysis: refused with a place, or rules that make sense.
+// Parses arbitrary bytes as rules of an analysis: rejected with a position, or valid rules.
 #include "site/analysis/rules_file.hpp"
 
 #include <algorithm>

@@ -12,13 +12,13 @@ namespace {
 using records::RecordRow;
 using records::RecordTable;
 
-/// Names that ABCI and sites like it give to the type that holds whole nodes.
+/// Names of whole-node resource types at ABCI and similar sites.
 constexpr std::array<std::string_view, 5> kWholeNodeNames = {"Full", "rt_F", "F", "full", "node"};
-/// The racks of ABCI, where neither cluster nor rules say anything.
+/// Nodes per rack at ABCI: the default without a cluster and rules.
 constexpr int32_t kPaperRack = 34;
 constexpr int32_t kPaperLargest = 512;
 
-/// Largest number of GPUs that a job held on a node.
+/// Maximum number of GPUs that a job held on one node.
 int32_t gpus_per_node_seen(const RecordTable& table) {
   int32_t most = 1;
   for (const RecordRow& row : table.rows()) {
@@ -33,8 +33,7 @@ int32_t gpus_per_node_seen(const RecordTable& table) {
   return most;
 }
 
-/// Without node counts: the size of a job that most GPU-hours suggest cannot be told, so the usual
-/// sizes of nodes are tried.
+/// Without node counts the size of a node is unknown: the largest job, but at most a usual node.
 int32_t gpus_per_node_guess(const RecordTable& table) {
   int32_t most = 0;
   for (const RecordRow& row : table.rows()) most = std::max(most, row.num_gpus);
@@ -206,7 +205,7 @@ ShapedSite shape_site(const RecordTable& table, const Rules& rules,
         nodes_known(table) ? gpus_per_node_seen(table) : gpus_per_node_guess(table);
   }
   if (rules.gpus_per_node > 0) site.gpus_per_node = rules.gpus_per_node;
-  // As ClusterBuilder has it; a record that claims more must not shape the figures.
+  // The limit of ClusterBuilder. Records with a larger value must not affect the figures.
   constexpr int32_t kNodeGpusMax = 255;
   site.gpus_per_node = std::clamp(site.gpus_per_node, 1, kNodeGpusMax);
   if (rules.rack_nodes > 0) {
@@ -228,7 +227,7 @@ ShapedSite shape_site(const RecordTable& table, const Rules& rules,
       if (!used) site.unused_types.push_back(type);
     }
   }
-  // Records without a type beside others that have one.
+  // Records without a type, if others have one.
   const auto untyped = static_cast<uint16_t>(site.kinds.size());
   bool any_untyped = false;
   for (size_t i = 0; i < table.rows().size(); ++i) {

@@ -1,4 +1,4 @@
-// What the records and the cluster say about the site: kinds of jobs, GPUs of a node, racks.
+// Properties of the site, from the records and the cluster: kinds of jobs, GPUs per node, racks.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,8 @@ struct ShapedSite {
 [[nodiscard]] ShapedSite shape_site(const records::RecordTable& table, const Rules& rules,
                                     const core::model::Cluster* cluster);
 
-/// Nodes of a job: as recorded, else the length of its node list, else what its GPUs need.
+/// Nodes of a job: as recorded; otherwise the length of its node list; otherwise the number that
+/// its GPUs require.
 [[nodiscard]] int32_t nodes_of(const records::RecordTable& table, const records::RecordRow& row,
                                const SiteShape& site, bool whole_node);
 

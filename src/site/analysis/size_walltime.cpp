@@ -1,6 +1,5 @@
-// Do larger jobs run shorter? Spearman's rho of node count and run time: the paper's sample of
-// equally many jobs from each bin of Table 2, and the whole multi-node population beside it, as
-// equal bins weigh the few large jobs too much.
+// Spearman's rho of node count and run time: for the paper's sample of equally many jobs from each
+// bin of Table 2, and for all multi-node jobs, because equal bins overweight the few large jobs.
 #include <algorithm>
 
 #include "base/statistics/rank_correlation.hpp"
@@ -29,7 +28,7 @@ struct Pairs {
 
 struct Drawn {
   Pairs pairs;
-  std::string short_bins;  ///< with fewer jobs than wanted
+  std::string short_bins;  ///< bins with fewer jobs than requested
 };
 
 Drawn draw(const Pairs& all, const Context& context) {
@@ -53,7 +52,7 @@ Drawn draw(const Pairs& all, const Context& context) {
 
 std::optional<base::statistics::Correlation> interval(const Pairs& pairs, const Context& context,
                                                       bool stratified) {
-  // A bootstrap of ten thousand pairs a replicate would cost seconds and tell little more.
+  // A bootstrap with ten thousand pairs per replicate would take seconds and add little.
   constexpr size_t kPairsFull = 2'000;
   constexpr size_t kReplicatesMany = 200;
   base::statistics::BootstrapOptions options;

@@ -11,7 +11,7 @@
 
 namespace goban::site::analysis {
 
-/// Stops where a number does not say of how many records it is made.
+/// Fails if a statistic lacks the number of records behind it.
 inline void check_quality(const ReportData& report) {
   for (const Scalar& scalar : report.scalars) {
     const bool known = !std::holds_alternative<std::monostate>(scalar.value);
@@ -21,7 +21,7 @@ inline void check_quality(const ReportData& report) {
   for (const Figure& figure : report.figures) GOBAN_CHECK(figure.quality.of > 0, figure.id);
 }
 
-/// Records, and the population made of them with its conditions asked.
+/// Records, and the population made from them with its rules applied.
 struct TestPopulation {
   std::unique_ptr<records::ReadTable> read;
   Population population;
@@ -68,7 +68,7 @@ inline Cell scalar_of(const ReportData& report, std::string_view key) {
   }
   return std::string("no such scalar");
 }
-/// A cell as a number; NaN if it is none.
+/// A cell as a number; NaN if it is not one.
 inline double number_of(const Cell& cell) {
   if (const auto* whole = std::get_if<int64_t>(&cell)) return static_cast<double>(*whole);
   const auto* number = std::get_if<double>(&cell);

@@ -1,4 +1,4 @@
-// How long jobs waited in the queue, of all that ran: by kind, size and partition.
+// Queue waits of all jobs that ran, by kind, size and partition.
 #include <algorithm>
 #include <map>
 

@@ -1,4 +1,4 @@
-// Table 2 and Figure 4: how long jobs ran.
+// Table 2 and Figure 4: run times.
 #include "base/statistics/ecdf.hpp"
 #include "site/analysis/statistics.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kSection = "walltime";
 constexpr double kDay_h = 24;
 
-/// One value has no deviation by n - 1.
+/// The standard deviation with n - 1 is undefined for one value.
 bool sd_known(size_t count, base::statistics::SigmaRule rule) {
   return count > 1 || rule == base::statistics::SigmaRule::Population;
 }

@@ -28,7 +28,7 @@ std::string replay(const Context& context, Scenario scenario, std::string_view p
                      folder_of(context), name(scenario), policy);
 }
 
-/// Jobs beyond the cap would have to reserve nodes by the day.
+/// Jobs that exceed the cap would have to reserve nodes by the day.
 void add_cap(const Context& context) {
   const Population& population = context.population;
   const double cap_h = context.rules.what_if.cap_h;
@@ -71,7 +71,7 @@ void add_cap(const Context& context) {
   finish(context, std::move(table), replay(context, Scenario::Capped, "easy-backfill+packed"));
 }
 
-/// What users pay if kinds cost something else.
+/// The charges of users at other prices.
 void add_charges(const Context& context) {
   const Population& population = context.population;
   const std::vector<ChargeRule>& charges = context.rules.what_if.charges;
@@ -125,7 +125,7 @@ void add_charges(const Context& context) {
   finish(context, std::move(table), replay(context, Scenario::AsRecorded, "easy-backfill+packed"));
 }
 
-/// GPU-hours that two jobs could share: half-full, half-busy GPUs.
+/// GPU-hours that two jobs could share: GPUs with at most half their memory and time in use.
 void add_sharing(const Context& context) {
   if (context.use == nullptr) {
     add_absent(context, "sharing", kSection, {}, "reason.needs_series");
@@ -175,7 +175,8 @@ void add_sharing(const Context& context) {
                 fmt::format("gandiva,fifo-packed --colocation {}", colocation_path(context))));
 }
 
-/// Jobs that asked for more GPUs than they used: what types of the right size would free.
+/// Jobs that requested more GPUs than they used, and the GPUs that resource types of the right size
+/// would free.
 void add_redesign(const Context& context) {
   if (context.use == nullptr) {
     add_absent(context, "redesign", kSection, {}, "reason.needs_series");
@@ -252,7 +253,7 @@ void finish(const Context& context, Table table, const std::string& command) {
 }
 
 std::string replay_uplinks(const Context& context, double over_subscription) {
-  // The simulator counts what uplinks carry, the report what they lack.
+  // --uplink-ratio is the reciprocal of the over-subscription.
   return replay(context, Scenario::AsRecorded,
                 fmt::format("easy-backfill+packed --contention {} --uplink-ratio {:.6g}",
                             context.rules.what_if.communication_share, 1 / over_subscription));

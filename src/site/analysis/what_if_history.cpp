@@ -1,4 +1,4 @@
-// The histories that `goban simulate` replays for the questions of what_if.cpp.
+// The histories that `goban simulate` replays for the scenarios of what_if.cpp.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,10 +14,10 @@ namespace {
 
 constexpr int64_t kDayNs = int64_t{24} * 3600 * base::kSecond;
 
-/// A job alone on its GPUs, in classes coarse enough to be met again.
+/// Memory and utilisation of a job alone on its GPUs, in classes coarse enough to recur.
 struct Alone {
-  int util_pct = -1;  ///< to the next ten; negative = not known
-  int mem_gib = 0;    ///< to the next two
+  int util_pct = -1;  ///< rounded up to a multiple of 10; negative = unknown
+  int mem_gib = 0;    ///< rounded up to a multiple of 2
   [[nodiscard]] bool known() const { return util_pct >= 0; }
   [[nodiscard]] std::string name() const {
     return fmt::format("utilisation {} memory {} GiB", util_pct, mem_gib);
@@ -25,7 +25,7 @@ struct Alone {
   auto operator<=>(const Alone&) const = default;
 };
 
-/// Not known if the utilisation or memory of one of its GPUs is not.
+/// Unknown if the utilisation or memory of any of its GPUs is unknown.
 Alone alone(const GpuUse* use, size_t index) {
   if (use == nullptr || use->of(index).empty()) return {};
   const auto gpus = use->of(index);
@@ -44,7 +44,7 @@ Alone alone(const GpuUse* use, size_t index) {
 
 constexpr int64_t kGib = int64_t{1} << 30;
 
-/// What the simulator is told of one job.
+/// One job of the simulator's input.
 struct Asked {
   base::TimeNs submit_ns = 0;
   double run_s = 0;

@@ -1,4 +1,4 @@
-// What-ifs, racks and correlation, each by a hand-computed example.
+// What-ifs, racks and correlation, each with a hand-computed example.
 #include "site/analysis/what_if.hpp"
 
 #include <gmock/gmock.h>
@@ -98,7 +98,7 @@ TEST(Spearman, IsMinusOneIfLargerJobsAlwaysRunShorter) {
   const ReportData report = population_of(jobs, rules).report();
   EXPECT_NEAR(number_of(scalar_of(report, "spearman_sample")), -1, 1e-12);
   EXPECT_NEAR(number_of(scalar_of(report, "spearman_multi_node")), -1, 1e-12);
-  EXPECT_THAT(find_table(report, "spearman")->quality.note, HasSubstr("fewer jobs than wanted"));
+  EXPECT_THAT(find_table(report, "spearman")->quality.note, HasSubstr("fewer jobs than requested"));
 }
 
 TEST(Concentration, FewestUsersWhoOwnFourFifths) {

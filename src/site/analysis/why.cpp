@@ -14,13 +14,13 @@ namespace {
 using records::RecordRow;
 
 std::string time_text(base::TimeNs time_ns) {
-  if (time_ns < 0) return "not known";
+  if (time_ns < 0) return "unknown";
   if (time_ns < base::kUnixTimesFrom) return fmt::format("{} s", base::to_seconds(time_ns));
   return base::date_time_text(time_ns);
 }
 
 std::string software_text(const records::RecordTable& table, const RecordRow& row) {
-  if (row.software == records::kNoList) return "no record of its software";
+  if (row.software == records::kNoList) return "no software recorded";
   std::vector<std::string_view> names;
   for (const uint32_t name : table.software_of(row)) names.push_back(table.software_names()[name]);
   return names.empty() ? "used no software" : fmt::format("{}", fmt::join(names, ", "));
@@ -29,14 +29,14 @@ std::string software_text(const records::RecordTable& table, const RecordRow& ro
 std::string use_text(const GpuUse* use, size_t job, const Rules& rules) {
   if (use == nullptr) return "no GPU series given";
   const auto values = use->of(job);
-  if (values.empty()) return "its GPUs are not known, or it was left out before";
+  if (values.empty()) return "GPUs unknown, or excluded by an earlier rule";
   std::string text;
   for (const GpuValue& value : values) {
     text += fmt::format("{}{} {}", text.empty() ? "U = " : ", ",
                         value.top_pct < 0 ? "-" : fmt::format("{:.1f} %", value.top_pct),
                         series::name(value.activity));
   }
-  return text + fmt::format(" (used from {} %)", rules.use.busy_at_pct);
+  return text + fmt::format(" (threshold {} %)", rules.use.busy_at_pct);
 }
 
 std::string event_text(const records::RecordTable& table, const RecordRow& row) {
@@ -69,7 +69,7 @@ std::string value_text(const Population& population, const Rules& rules, size_t 
     case Rule::Software:
       return software_text(*population.table, row);
     case Rule::RunTime:
-      return fmt::format("{} s, {} s wanted", job.run_s, base::to_seconds(rules.run_min_ns));
+      return fmt::format("{} s, minimum {} s", job.run_s, base::to_seconds(rules.run_min_ns));
     case Rule::GpuUse:
       break;
   }
@@ -96,7 +96,7 @@ void append_job(std::string& out, const Population& population, const Rules& rul
                        value_text(population, rules, index, rule, use));
     if (applied && stopped_by.empty() && !passes(verdict, rule, rules)) stopped_by = key(rule);
   }
-  out += job.selected ? "  => analysed\n" : fmt::format("  => left out by {}\n", stopped_by);
+  out += job.selected ? "  => analysed\n" : fmt::format("  => excluded by {}\n", stopped_by);
 }
 
 }  // namespace
@@ -115,10 +115,10 @@ std::string explain_jobs(const Population& population, const Rules& rules, std::
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (!wanted[i]) continue;
-    out += fmt::format("job {} (file {}, line {})\n  => left out by ended: {}, run time {}\n", id,
+    out += fmt::format("job {} (file {}, line {})\n  => excluded by ended: {}, run time {}\n", id,
                        table.rows()[i].file + 1, table.rows()[i].line,
                        records::job_state_name(table.rows()[i].state),
-                       table.rows()[i].run_ns < 0 ? "not known" : "known");
+                       table.rows()[i].run_ns < 0 ? "unknown" : "known");
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Why a job is analysed or left out: every rule, what it saw, what it said.
+// Why a job is analysed or excluded: every rule, its data and its verdict.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace goban::site::analysis {
 
-/// The audit of all records with that id (each run and array task), for people; in English, as
-/// rules files are. Empty if there is no such record. `use` may be null.
+/// The audit of all records with that id (each run and array task) as English text. Empty if there
+/// is no such record. `use` may be null.
 [[nodiscard]] std::string explain_jobs(const Population& population, const Rules& rules,
                                        std::string_view id, const GpuUse* use);
 

@@ -1,4 +1,4 @@
-// A report as text: JSON for programs and the web page, CSV by table, lines for a terminal.
+// A report as text: JSON for programs and the web page, one CSV per table, a terminal summary.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace goban::site::analysis {
 /// equal bytes. Bytes that are not UTF-8 become U+FFFD.
 [[nodiscard]] std::string report_json(const ReportData& report);
 
-/// A table as CSV (RFC 4180), the columns' keys as header; empty fields where nothing is known.
+/// A table as CSV (RFC 4180) with the columns' keys as header; unknown values are empty fields.
 [[nodiscard]] std::string table_csv(const Table& table);
-/// The numbers of a figure: series, x or category, y; a box a line for box plots.
+/// The data of a figure: series, x or category, y; box plots have one line per box.
 [[nodiscard]] std::string figure_csv(const Figure& figure);
 /// `key,value,unit,paper,used,of` of all scalars.
 [[nodiscard]] std::string scalars_csv(const ReportData& report);
 
-/// A screen or two: scalars, the small tables, what could not be told and why.
+/// A summary of a screen or two: scalars, the small tables, and what is absent and why.
 [[nodiscard]] std::string terminal_summary(const ReportData& report, const Labels& labels);
 
 }  // namespace goban::site::analysis

@@ -19,7 +19,7 @@ using base::Result;
 
 constexpr size_t kMib = size_t{1} << 20;
 
-/// `parse(text, name)` of a file of at most so many bytes.
+/// `parse(text, name)` of a file of at most this many bytes.
 template <typename Parse>
 auto parse_file(const std::string& path, size_t bytes_max, const Parse& parse)
     -> decltype(parse(std::string(), std::string())) {

@@ -1,8 +1,8 @@
-// Files that describe a site: its cluster, rules, PM scores, co-location and power. The core parses
-// their texts; reading them is done here.
+// Files that describe a site: its cluster, rules, PM scores, co-location and power. This module
+// reads the files; the core parses their texts.
 //
-// Files may be plain or gzip; "-" is standard input, except for clusters. Errors of each: Failed if
-// the file cannot be read or is too large, else those of the parser.
+// Files may be plain or gzip; "-" is standard input, except for clusters. Errors of each function:
+// Failed if the file cannot be read or is too large; those of the parser.
 #pragma once
 
 #include <optional>
@@ -20,18 +20,18 @@
 
 namespace goban::site::inputs {
 
-/// `--cluster` names a file, not a preset: it ends with .toml, or such a file exists.
+/// True if `--cluster` names a file, not a preset: it ends with .toml, or the file exists.
 [[nodiscard]] bool is_cluster_file(const std::string& spec);
-/// What `--cluster` names: a file, else a preset or NxM. Errors also: those of make_preset.
+/// The cluster that `--cluster` names: a file, a preset or NxM. Errors also: those of make_preset.
 [[nodiscard]] base::Result<core::model::Cluster> resolve_cluster(const std::string& spec);
 
-/// `--energy` names a file, not presets.
+/// True if `--energy` names a file, not presets.
 [[nodiscard]] bool is_power_file(const std::string& spec);
-/// What `--energy` names: a file, else one or more presets. Errors also: those of
+/// The power models that `--energy` names: a file, or one or more presets. Errors also: those of
 /// make_power_presets.
 [[nodiscard]] base::Result<core::knowledge::PowerCatalog> resolve_power(const std::string& spec);
 
-/// The file that `--accounts` names; see parse_site_rules for what becomes of the history.
+/// The file that `--accounts` names; see parse_site_rules for its effect on the history.
 [[nodiscard]] base::Result<core::model::SiteRules> read_site_rules(
     const std::string& path, core::model::JobHistory& history);
 
@@ -43,7 +43,7 @@ namespace goban::site::inputs {
 /// Measured runs of one benchmark.
 [[nodiscard]] base::Result<core::knowledge::ProfileRuns> read_profile_runs(const std::string& path);
 
-/// Who was measured beside whom.
+/// Measured slowdowns of co-located applications.
 [[nodiscard]] base::Result<core::knowledge::ColocationHistory> read_colocation(
     const std::string& path);
 

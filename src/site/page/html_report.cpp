@@ -10,7 +10,7 @@ base::Status html_available() {
   if (!report_page().empty()) return {};
   return base::failed("this goban was built without HTML reports",
                       "install npm and Node.js 18 or later (Debian: nodejs, npm) and build with "
-                      "-DGOBAN_WEB=ON; --out and --json work without");
+                      "-DGOBAN_WEB=ON; --out and --json do not need it");
 }
 
 base::Status write_html(const std::string& path, const std::string& document) {
@@ -19,7 +19,7 @@ base::Status write_html(const std::string& path, const std::string& document) {
       "<script type=\"application/json\" id=\"goban-report\">";
   const std::string_view page = report_page();
   const size_t element = page.find(kDataElement);
-  GOBAN_CHECK(element != std::string_view::npos, "the page has no place for the document");
+  GOBAN_CHECK(element != std::string_view::npos, "the page has no element for the document");
   const size_t place = element + kDataElement.size();
   auto file = base::OutputFile::create(path);
   if (!file) return base::failure(file.error());

@@ -1,4 +1,4 @@
-// Strings as JSON that may stand anywhere, also inside of HTML.
+// JSON strings that are safe inside HTML.
 #pragma once
 
 #include <string>
@@ -6,15 +6,14 @@
 
 namespace goban::site::page {
 
-/// JSON text with '<', '>' and '&' in its strings (they occur nowhere else) written as escapes, so
-/// that no content can end a <script> element or begin a comment.
+/// JSON text with '<', '>' and '&' in its strings (they occur nowhere else) escaped, so that no
+/// content can end a <script> element or begin a comment.
 [[nodiscard]] std::string html_safe(std::string_view json);
 
-/// `text` as a JSON string of ASCII letters alone, html_safe(). Bytes that are not UTF-8 become
-/// U+FFFD.
+/// `text` as an ASCII-only JSON string, html_safe(). Invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string json_quoted(std::string_view text);
 
-/// "[a, b, ...]" of what `text` gives for each item.
+/// "[a, b, ...]", the results of `text` for each item.
 template <typename Items, typename Text>
 [[nodiscard]] std::string json_list(const Items& items, const Text& text,
                                     const char* between = ", ") {

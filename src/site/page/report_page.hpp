@@ -5,7 +5,7 @@
 
 namespace goban::site::page {
 
-/// The whole HTML page with an empty data element; empty if the program was built without
+/// The complete HTML page with an empty data element; empty if the program was built without
 /// GOBAN_WEB.
 [[nodiscard]] std::string_view report_page();
 

@@ -90,12 +90,12 @@ TEST_F(Collect, AGoodSamplingReadsBackAsItWas) {
 
 TEST_F(Collect, FailuresHaveAReasonAndNoValues) {
   const std::pair<const char*, const char*> cases[] = {
-      {"echo No devices were found; exit 6", "ended with 6: No devices were found"},
+      {"echo No devices were found; exit 6", "exited with code 6: No devices were found"},
       {"echo hello; exit 0", "not a row of the query: hello"},
       {"exit 0", "no GPU"},
-      {"kill -9 $$", "ended by signal 9"},
+      {"kill -9 $$", "killed by signal 9"},
       {"head -c 100000 /dev/urandom; exit 0", "not a row"},
-      {"exec yes", "over 4194304 bytes"}};
+      {"exec yes", "more than 4194304 bytes"}};
   for (const auto& [instead, problem] : cases) {
     GpuSampler sampler({.program = fake(instead), .timeout_s = 10});
     const Sampling sampling = sampler.sample();
@@ -115,7 +115,7 @@ TEST_F(Collect, AHangingProgramIsKilledWithItsChildren) {
   const auto begin = std::chrono::steady_clock::now();
   const Sampling sampling = sampler.sample();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  EXPECT_THAT(sampling.problem, HasSubstr("did not end within 0.3 s"));
+  EXPECT_THAT(sampling.problem, HasSubstr("did not exit within 0.3 s"));
   EXPECT_LT(took.count(), 10);
   // Killed at once, but a busy machine takes its time to bury them.
   int alive = 1;

@@ -126,7 +126,7 @@ TEST(Incidents, Problems) {
   EXPECT_EQ(problem("[[failure]]\nnode = \"node0000\""),
             "i.toml:1:1: failure.at: is missing (give the time of the failure, such as \"3600s\")");
   EXPECT_EQ(problem("[[failure]]\nnode = \"node0000\"\nat = \"noon\""),
-            "i.toml:3:6: failure.at: \"noon\" is not a time span "
+            "i.toml:3:6: failure.at: \"noon\" is not a valid duration "
             "(such as \"72h\", \"01:30:00\" or a number of seconds)");
   EXPECT_EQ(problem(failure(5, 0)),
             "i.toml:4:16: failure.repair_after: is zero (leave it out if the node never returns)");
@@ -142,7 +142,7 @@ TEST(Incidents, Problems) {
             "i.toml:4:10: job_failure.reason: is \"tired\" "
             "(say \"crash\" or \"out of memory\")");
   EXPECT_EQ(problem("[[failures]]\nat = 1"),
-            "i.toml:1:3: failures: is not a known key (did you mean failure?)");
+            "i.toml:1:3: failures: unknown key (did you mean failure?)");
 }
 
 }  // namespace

@@ -378,8 +378,8 @@ TEST(JobReader, GzipIsReadDirectlyAndDamageIsNamed) {
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().code, base::ErrorCode::BadData);
   EXPECT_EQ(cut.error().text(), path +
-                                    ": broken gzip data: unexpected end of file "
-                                    "(copy the file again, or check it with gzip -t)");
+                                    ": damaged gzip data: unexpected end of file "
+                                    "(copy the file again; check it with gzip -t)");
 }
 
 TEST(JobReader, DashIsStandardInput) {
@@ -410,7 +410,7 @@ TEST(JobReader, MissingFilesAndFolders) {
   options.rejects_path = "/proc/rejects.csv";
   EXPECT_EQ(error_text(kGeneric, options),
             "cannot write /proc/rejects.csv: No such file or directory "
-            "(check that the folder exists and may be written)");
+            "(check that the folder exists and is writable)");
 }
 
 TEST(JobReader, ScatteredAndTextualIdsAreTold) {

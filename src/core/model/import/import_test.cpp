@@ -203,7 +203,7 @@ TEST(SlurmNodes, ProblemsNameTheirPlace) {
               HasSubstr("f: nodes[0].cpus: must be a number"));
   EXPECT_THAT(slurm_error("{\"nodes\": [{\"name\": \"a\", \"gres\": \"gpu:x\"}]}"),
               HasSubstr("f: nodes[0].gres: \"gpu:x\" has no valid number"));
-  EXPECT_THAT(slurm_error("{\n\"nodes\": [\n"), HasSubstr("f:3:1: this is not JSON: "));
+  EXPECT_THAT(slurm_error("{\n\"nodes\": [\n"), HasSubstr("f:3:1: invalid JSON: "));
   EXPECT_THAT(slurm_error("{}"), HasSubstr("contains neither a list nodes nor a list sinfo"));
   EXPECT_THAT(slurm_error(""), HasSubstr("contains no nodes"));
   const auto cpu_only = build_site_cluster(*parse_slurm_nodes("NodeName=x CPUTot=4", "f"), {});

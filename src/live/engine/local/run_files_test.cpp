@@ -101,7 +101,7 @@ TEST(RunFiles, AStatusIsReadBackToTheBit) {
 TEST(RunFiles, ProblemsNameFileAndField) {
   const auto status = parse_status(R"({"usage":{"cpu_s":"much"}})", "runs/status");
   ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().text(), "runs/status: usage.cpu_s: is no number");
+  EXPECT_EQ(status.error().text(), "runs/status: usage.cpu_s: must be a number");
   const auto order = parse_order(R"({"run":1})", "runs/order");
   ASSERT_FALSE(order);
   EXPECT_EQ(order.error().text(), "runs/order: job: is missing");

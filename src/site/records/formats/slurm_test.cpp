@@ -225,7 +225,7 @@ TEST(Slurm, LeapDaysAndZones) {
       read_table(header + "1|COMPLETED|2019-04-05T09:00:00|2019-04-05T09:00:10|10\n", options);
   EXPECT_EQ(tokyo.row(0).start_ns, at("2019-04-05 00:00:00"));
   options.site.zone = "Mars/Olympus";
-  EXPECT_THAT(read_error(header, options), HasSubstr("no time zone is named Mars/Olympus"));
+  EXPECT_THAT(read_error(header, options), HasSubstr("unknown time zone Mars/Olympus"));
 }
 
 TEST(Slurm, TheElapsedTimeTellsWhichOfTwoHoursIsMeant) {
