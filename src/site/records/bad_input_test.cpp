@@ -1,4 +1,4 @@
-// Inputs that are damaged or contradict themselves: a clear message or listed refusals, in all
+// Inputs that are corrupt or contradict themselves: a clear message or listed rejections, in all
 // formats.
 #include <filesystem>
 #include <fstream>
@@ -87,7 +87,7 @@ TEST(BadInput, WrongFormatNameListsTheKnownOnes) {
   for (const RecordFormat& format : record_formats()) {
     EXPECT_THAT(error, HasSubstr(std::string(format.name)));
   }
-  options.format = "swf";  // known, but not this one
+  options.format = "swf";  // a known format, but not that of the input
   EXPECT_EQ(read_table(kSacct, options).summary.rejected, 3);
 }
 
@@ -111,11 +111,11 @@ TEST(BadInput, OneExclusiveGpuForTwoJobsIsCountedAndListed) {
       "job_id,state,submit_unix_s,start_unix_s,end_unix_s,gpus\n"
       "a,COMPLETED,1000,1000,1100,g1|0;g1|1\n"
       "b,COMPLETED,1000,1040,1200,g1|1\n"
-      "c,COMPLETED,1000,1100,1300,g1|0\n"  // begins as a ends
+      "c,COMPLETED,1000,1100,1300,g1|0\n"  // starts when a ends
       "d,COMPLETED,1000,1150,1160,g1|1\n"  // within b
-      "e,COMPLETED,1000,1170,1180,g1|1\n"  // within b, behind d
+      "e,COMPLETED,1000,1170,1180,g1|1\n"  // within b, after d
       "f,COMPLETED,1000,1000,2000,g2|1\n"  // another node
-      "g,COMPLETED,1000,1000,2000,\n");    // not known
+      "g,COMPLETED,1000,1000,2000,\n");    // unknown
   ASSERT_EQ(read.summary.rejected, 0) << read.reasons()[0];
   const GpuOverlaps found = find_gpu_overlaps(read.table);
   EXPECT_EQ(found.count, 3);

@@ -4,7 +4,7 @@ namespace goban::site::records {
 namespace {
 
 constexpr size_t kBlockBytes = size_t{256} << 10;
-constexpr size_t kKeyBytesMax = 16;  ///< of the only key that is looked at
+constexpr size_t kKeyBytesMax = 16;  ///< of `items`, the only key that matters
 constexpr int kDepthMax = 1000;
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 
 using base::Result;
 
-/// A line of the layout Swf that is no record.
+/// True for a line of the layout Swf that is not a record.
 bool is_comment(std::string_view line) {
   const size_t first = line.find_first_not_of(" \t");
   return first != line.npos && line[first] == ';';
@@ -33,7 +33,7 @@ Result<const RecordFormat*> find_format(std::string_view wanted) {
                            "known: " + list_record_formats());
 }
 
-/// Lines whose fields a RecordParser understands, one record a line.
+/// Lines of which each is one record, split into fields for a RecordParser.
 class FieldLines final : public LineParser {
  public:
   /// `num_columns` is 0 in the layout Swf.
@@ -169,7 +169,7 @@ class Reading {
     return read_lines(first_is_read);
   }
 
-  /// A format of lines that is told by more than the names of its columns; null if it is none.
+  /// The format, other than HeaderCsv, that the first line belongs to; null if there is none.
   const RecordFormat* by_first_line() const {
     for (const RecordFormat& format : record_formats()) {
       if (format.recognises_text == nullptr || format.layout == Layout::Json) continue;
@@ -178,7 +178,7 @@ class Reading {
     return nullptr;
   }
 
-  /// Takes enough of the input to tell the format, however small the reads of a pipe are.
+  /// Reads enough of the input to detect the format, however small the reads from a pipe are.
   base::Status read_json_head() {
     json_head_ = lines_.unread_from(line_);
     if (!lines_.status()) return lines_.status();
@@ -225,7 +225,7 @@ class Reading {
     return start(*format, std::move(*parser));
   }
 
-  /// The first line is a header. `format` is null if the header tells it.
+  /// The first line is a header. `format` is null if it is to be detected from the header.
   base::Status open_csv(const RecordFormat* format) {
     base::FieldSplitter splitter;
     if (line_.too_long || !splitter.split(line_.text)) {
@@ -316,7 +316,7 @@ class Reading {
                           "split the history");
   }
 
-  /// Tells the sink about how many records the whole file has, judged by its first ones.
+  /// Passes the sink an estimate of the number of records in the file, from the first ones.
   void expect_rest() {
     const auto row_bytes = static_cast<double>(lines_.text_bytes() - header_bytes_) /
                            static_cast<double>(result_.records);
@@ -330,7 +330,7 @@ class Reading {
   base::LineReader lines_;
   base::Line line_;
   std::unique_ptr<LineParser> parser_;
-  std::optional<base::TimeZone> zone_;  ///< that the site's options name
+  std::optional<base::TimeZone> zone_;  ///< from the site's options
   std::string json_head_;               ///< the first bytes, if they are JSON
   int64_t header_bytes_ = 0;
   ReadSummary result_;
