@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Everything set.
+/// A record with all fields set.
 AccountingRecord full_record(std::span<const GpuUse> gpus,
                              std::span<const std::string_view> software) {
   AccountingRecord r;

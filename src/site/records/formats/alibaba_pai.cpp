@@ -1,22 +1,22 @@
-// Format `alibaba-pai`: a folder with the tables of Alibaba's cluster-trace-gpu-v2020 (PAI), by its
-// description; the CSVs have no header line:
+// Format `alibaba-pai`: a folder with the tables of Alibaba's cluster-trace-gpu-v2020 (PAI),
+// according to its description; the CSV files have no header line:
 //
 //   pai_job_table.csv       job_name,inst_id,user,status,start_time,end_time
 //   pai_task_table.csv      job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,
 //                           plan_mem,plan_gpu,gpu_type
 //   pai_sensor_table.csv    job_name,task_name,worker_name,inst_id,machine,gpu_name,cpu_usage,
-//   (may be missing) gpu_wrk_util,avg_mem,max_mem,avg_gpu_wrk_mem,max_gpu_wrk_mem,read,write,
+//   (optional) gpu_wrk_util,avg_mem,max_mem,avg_gpu_wrk_mem,max_gpu_wrk_mem,read,write,
 //                           read_count,write_count
 //   pai_instance_table.csv  job_name,task_name,inst_name,worker_name,inst_id,status,start_time,
-//   (may be missing)        end_time,machine
+//   (optional)              end_time,machine
 //
-// each perhaps gzipped. A record a job: submission = the job's start_time, start = the earliest
-// start of its tasks, end = the job's end_time. Seconds from the start of the trace. plan_cpu and
-// plan_gpu are percent of one core and one GPU, for each of inst_num instances; an instance that
-// asks for a part of a GPU is counted as one GPU and as a share. Memory is in GB (2^30 here).
-// Sensors are means over the life of a worker, in percent of one GPU (more than 100 are possible).
-// Nodes are the machines of instances and sensors. The tables of groups and machines are not used.
-// Not tried on the originals.
+// each plain or gzip. One record per job: submission = the job's start_time, start = the earliest
+// start of its tasks, end = the job's end_time. Times are seconds from the start of the trace.
+// plan_cpu and plan_gpu are percent of one core and one GPU, for each of inst_num instances; an
+// instance that requests a part of a GPU is counted as one GPU and as a share. Memory is in GB
+// (2^30 here). Sensor values are means over the life of a worker, in percent of one GPU (values
+// above 100 occur). Nodes are the machines of instances and sensors. The tables of groups and
+// machines are not used. Not tested on the original files.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,32 +1,32 @@
 // Format `generic`: named columns in any order, times in seconds.
 //
-//   job_id         text, unique                                                     required
-//   submit_time    seconds from any origin, not negative                            required
-//   duration       seconds of work at PM score 1 and locality penalty 1; 0 = ends at once  required
-//   num_gpus       of all instances; may be empty if resource_type is given         required
-//   user, model    text; the model decides the class if there is no column `class`
-//   class          A (most sensitive to slow GPUs) to Z; empty = by model, unknown = A
-//   priority       whole number, larger first; empty = 0
+//   job_id         text, unique                                                      required
+//   submit_time    seconds from any origin, >= 0                                     required
+//   duration       seconds of work at PM score 1, locality penalty 1; 0 = ends at once    required
+//   num_gpus       of all instances; empty if resource_type is given                  required
+//   user, model    text; the model determines the class if there is no column `class`
+//   class          A (most sensitive to GPU variability) to Z; empty = by model, unknown = A
+//   priority       integer, larger first; empty = 0
 //   walltime_s     limit in seconds; empty = default of the resource type, or none
-//   resource_type  a name from the cluster file; needed by jobs without GPUs
+//   resource_type  a name from the cluster file; required for jobs without GPUs
 //   instances      of the resource type; empty = num_gpus / its GPUs, or 1
-//   array_tasks    the record stands for so many jobs, named <job_id>_0, <job_id>_1, ...
-//   array_limit    so many of them hold resources at once; empty = no bound
-//   account        text: who pays
+//   array_tasks    the record stands for N jobs, named <job_id>_0, <job_id>_1, ...
+//   array_limit    maximum number of them that hold resources at once; empty = unlimited
+//   account        text: the account to charge
 //   partition      text: the queue
 //   qos            text: the quality of service
-//   start_time     when the site started it, on the clock of submit_time; empty = not known
-//   end_time       when it ended there, likewise; empty = start_time + duration
-//   state          how it ended: COMPLETED FAILED CANCELLED TIMEOUT NODE_FAIL; empty = unknown
-//   batch_size     samples a step; empty = not known
-//   epochs         of all the work; empty = not known
-//   gpu_mem_bytes  peak memory of one GPU; empty = not known
-//   gpu_util_pct   utilisation of one GPU alone, 0 to 100; empty = not known
-//   deadline_s     seconds after submit_time by which it has to be finished; empty = no deadline
-//   max_slowdown   (finish - submit) / duration at most, 1 to 1e6; empty = no such promise
-//   max_wait_s     seconds without resources at most; empty = no such promise
-//   share          yes or no: whether others may be on its GPUs; empty = as the partition says
-// Other columns are ignored and named in the result.
+//   start_time     when the site started it, on the clock of submit_time; empty = unknown
+//   end_time       when it ended there, same clock; empty = start_time + duration
+//   state          final state: COMPLETED FAILED CANCELLED TIMEOUT NODE_FAIL; empty = unknown
+//   batch_size     samples per step; empty = unknown
+//   epochs         of the entire job; empty = unknown
+//   gpu_mem_bytes  peak memory per GPU; empty = unknown
+//   gpu_util_pct   utilisation per GPU when alone, 0 to 100; empty = unknown
+//   deadline_s     deadline in seconds after submit_time; empty = none
+//   max_slowdown   maximum of (finish - submit) / duration, 1 to 1e6; empty = none
+//   max_wait_s     maximum seconds without resources; empty = none
+//   share          yes or no: whether co-location is allowed; empty = default of the partition
+// Other columns are ignored and listed in the result.
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>

@@ -1,17 +1,17 @@
 // Format `grid-engine`: the accounting file of SGE, Univa/Altair Grid Engine (man 5 accounting).
-// Fields with colons between, 43 to 74 of them; `#` begins a comment. Used, by number from 1:
+// 43 to 74 fields separated by colons; `#` starts a comment. Fields used, numbered from 1:
 //
 //    1 queue (partition)  2 host  3 group  4 owner  6 job  7 account  8 priority
-//    9, 10, 11 submission, start, end: seconds, or milliseconds since UGE 8.2 (told by magnitude)
+//    9, 10, 11 submission, start, end: seconds, or milliseconds since UGE 8.2 (by magnitude)
 //   12 failed: 37 = a limit was enforced, 100 = killed by a signal, 24, 25 = rescheduled
-//   13 exit status: above 128 = signal     14 ru_wallclock: only where the site says its unit
+//   13 exit status: above 128 = signal     14 ru_wallclock: only if the site states its unit
 //   32 project (account if not NONE)  34 parallel environment  35 slots (cores)  36 array task
 //   37 CPU seconds  40 category: `-l gpu=2,h_rt=3600 -pe mpi 8 -I y`: GPUs, limit, interactive
 //   42 pe_taskid: not NONE = a task on another host of a parallel job
-//   43 maxvmem  44 reservation  47 qdel_info (who deleted it)
+//   43 maxvmem  44 reservation  47 qdel_info (user who deleted it)
 //
-// A parallel job has a line for each host if its environment says accounting_summary FALSE: they
-// are merged by job and array task, whichever comes first; the job waits kWindow lines for them.
+// A parallel job has a line for each host if its environment has accounting_summary FALSE. These
+// lines are merged by job and array task, in any order; a job waits for them for kWindow lines.
 // Further lines of the same job with another start are reruns.
 #include <algorithm>
 #include <array>
@@ -56,7 +56,7 @@ class GridEngineParser final : public LineParser {
     const Span span = span_of_line();
     if (is_task) return take_task(key, span, line.number);
     if (Waiting* same = find_waiting(key, span, true); same != nullptr) {
-      // Another host of the same run; the same host again is a record that came twice.
+      // Another host of the same run; the same host again is a duplicate record.
       if (std::ranges::find(same->hosts, fields_[kHost]) != same->hosts.end()) {
         return out.reject(line.number,
                           fmt::format("job {} with this start was used before", id_of(key)),
@@ -120,7 +120,7 @@ class GridEngineParser final : public LineParser {
     std::string host;
     Span span;
   };
-  /// A job that lines of other hosts may still belong to.
+  /// A job to which lines of other hosts may still be added.
   struct Waiting {
     int64_t line = 0;
     std::string text;
@@ -195,7 +195,8 @@ class GridEngineParser final : public LineParser {
     if (std::ranges::find(job.hosts, host) == job.hosts.end()) job.hosts.push_back(host);
   }
 
-  /// The waiting job of that key in whose run the span lies (or that started in the same moment).
+  /// The waiting job with that key whose run contains the start of the span (or has the same
+  /// start).
   Waiting* find_waiting(const Key& key, const Span& span, bool same_start) {
     const auto found = waiting_by_key_.find(key);
     if (found == waiting_by_key_.end()) return nullptr;
@@ -245,7 +246,7 @@ class GridEngineParser final : public LineParser {
   Fields fields_;
   int64_t lines_ = 0;
   std::deque<Waiting> waiting_;
-  size_t first_waiting_ = 0;  ///< number of the first one; numbers go on
+  size_t first_waiting_ = 0;  ///< number of waiting_.front(); numbers keep increasing
   std::map<Key, std::vector<size_t>> waiting_by_key_;
   std::map<Key, std::vector<Task>> lone_tasks_;
   int64_t merged_ = 0;

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A line of the accounting; what is not set is as in a plain job of ann.
+/// A line of the accounting file; defaults are those of a plain job of user ann.
 struct Line {
   std::string queue = "all.q";
   std::string host = "h1";
@@ -117,7 +117,7 @@ TEST(GridEngine, HowJobsEnd) {
   EXPECT_EQ(state("26", "0"), JobState::Failed);
   Line limit{.end = "1554426100", .failed = "100", .exit = "137"};
   const ReadTable read = read_table(limit.text());
-  EXPECT_EQ(read.row(0).state, JobState::TimedOut);  // it ran as long as its limit
+  EXPECT_EQ(read.row(0).state, JobState::TimedOut);  // its run time equals its limit
   EXPECT_EQ(read.row(0).signal, 9);
   EXPECT_EQ(read.row(0).failed_code, 100);
 }

@@ -46,7 +46,7 @@ TEST(Kubernetes, FieldsOfAJob) {
   EXPECT_EQ(row.submit_ns, at("2024-02-29 23:59:50"));
   EXPECT_EQ(row.start_ns, at("2024-03-01 00:00:00"));
   EXPECT_EQ(row.run_ns, 60 * base::kSecond);
-  EXPECT_EQ(row.num_gpus, 4);  // two pods at once are enough for two completions
+  EXPECT_EQ(row.num_gpus, 4);  // two pods at once suffice for two completions
   EXPECT_EQ(row.cpu_cores, 1);
   EXPECT_EQ(row.mem_bytes, int64_t{2} << 30);
   EXPECT_EQ(row.walltime_limit_ns, 3600 * base::kSecond);

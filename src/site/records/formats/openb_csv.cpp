@@ -3,10 +3,10 @@
 // from the start of the trace.
 //
 // The duration is deletion - scheduled, or deletion - creation for pods that were never scheduled
-// (phase Pending). gpu_milli below 1000 asks for that share of one GPU: such a pod takes a whole
-// one and is counted as a share. num_gpu 0 = a CPU-only pod. Phase Succeeded and Failed tell the
-// end; Running (at the end of the trace) and Pending do not. gpu_spec, the GPU models a pod
-// accepts, is not used. The lists without times (multigpu50) cannot be read as a history.
+// (phase Pending). gpu_milli below 1000 requests that share of one GPU: such a pod is counted as
+// one GPU and as a share. num_gpu 0 = a CPU-only pod. Phases Succeeded and Failed are final states;
+// Running (at the end of the trace) and Pending are not. gpu_spec, the GPU models a pod accepts, is
+// not used. The lists without times (multigpu50) cannot be read as a history.
 #include <fmt/format.h>
 
 #include "site/records/formats/named_parser.hpp"

@@ -1,11 +1,11 @@
-// Format `philly-json`: cluster_job_log of Microsoft's Philly traces (msr-fiddle/philly-traces), by
-// its README: an array of {status, vc, jobid, user, submitted_time, attempts: [{start_time,
-// end_time, detail: [{ip, gpus: [gpu0, ...]}]}]}. Not tried on the original.
+// Format `philly-json`: cluster_job_log of Microsoft's Philly traces (msr-fiddle/philly-traces),
+// according to its README: an array of {status, vc, jobid, user, submitted_time, attempts:
+// [{start_time, end_time, detail: [{ip, gpus: [gpu0, ...]}]}]}. Not tested on the original file.
 //
-// A record an attempt: attempt k is run k of the job, submitted when the one before ended; all but
-// the last end as requeued. A job without attempts never started. The last attempt without an end
-// still ran. Times are Pacific without zone: name the zone America/Los_Angeles, else they are read
-// as UTC. vc = account and partition.
+// One record per attempt: attempt k is run k of the job, submitted when the previous one ended; all
+// but the last end as requeued. A job without attempts never started. A last attempt without an end
+// was still running. Times are Pacific time without a time zone: set the zone to
+// America/Los_Angeles, otherwise they are read as UTC. vc = account and partition.
 #include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The text of a member; empty if it is missing, null or no text.
+/// The text of a member; empty if it is missing, null or not a string.
 std::string_view text_of(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return {};
@@ -47,13 +47,13 @@ class PhillyParser final : public ObjectParser {
   struct Attempt {
     base::TimeNs start_ns = -1;
     base::TimeNs end_ns = -1;
-    std::optional<int64_t> num_gpus;  ///< none = the attempt does not say where it ran
+    std::optional<int64_t> num_gpus;  ///< none = the attempt does not list its GPUs
     std::string nodes;
     int64_t num_nodes = -1;
     std::vector<GpuUse> gpus;
   };
 
-  /// Returns what is wrong; then nothing was put.
+  /// Returns what is wrong; in that case nothing was put.
   std::string take_job(const json& job, std::string_view text, int64_t line, RecordOutput& out) {
     AccountingRecord record;
     record.line = line;
@@ -86,7 +86,7 @@ class PhillyParser final : public ObjectParser {
       const Attempt& attempt = attempts[i];
       const bool is_last = i + 1 == attempts.size();
       record.run = static_cast<int32_t>(i);
-      // The clocks of two attempts may disagree a little.
+      // The clocks of two attempts may differ slightly.
       if (i > 0 && attempt.start_ns >= 0) {
         record.submit_ns = std::min(record.submit_ns, attempt.start_ns);
       }

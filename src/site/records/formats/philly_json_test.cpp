@@ -40,7 +40,7 @@ TEST(PhillyJson, AnAttemptIsARunOfTheJob) {
   const RecordRow& last = read.row(1);
   EXPECT_EQ(last.run, 1);
   EXPECT_EQ(last.state, JobState::Cancelled);
-  EXPECT_EQ(last.submit_ns, at("2017-10-09 07:02:00"));  // when the attempt before ended
+  EXPECT_EQ(last.submit_ns, at("2017-10-09 07:02:00"));  // end of the previous attempt
   EXPECT_EQ(last.run_ns, 3600 * base::kSecond);
   EXPECT_EQ(last.num_gpus, 3);
   EXPECT_EQ(last.num_nodes, 2);
@@ -60,7 +60,7 @@ TEST(PhillyJson, NullNoneAndEmptyAttempts) {
   EXPECT_EQ(read.row(0).start_ns, -1);
   EXPECT_EQ(read.row(1).state, JobState::Running);
   EXPECT_EQ(read.row(1).end_ns, -1);
-  EXPECT_EQ(read.row(2).num_gpus, -1);  // not known, which is not zero
+  EXPECT_EQ(read.row(2).num_gpus, -1);  // unknown, which is not zero
 }
 
 TEST(PhillyJson, TheZoneMayBeNamed) {

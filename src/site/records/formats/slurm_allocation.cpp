@@ -1,10 +1,11 @@
 // An allocation line of sacct.
 //
-// GPUs: AllocTRES `gres/gpu` counts, else its typed entries, which name the same GPUs; else
-// AllocGRES; else, where the accounting does not count GPUs, SiteOptions::gpus_per_node by
-// partition. ReqTRES is only used if there is no AllocTRES at all: --exclusive gives more than was
-// asked for. Memory: AllocTRES, else ReqMem (n = a node, c = a core; a high bit marks memory a
-// core). Kind: SubmitLine (salloc, srun = interactive; sbatch = batch), else steps, else unknown.
+// GPUs: AllocTRES `gres/gpu` if present, otherwise its typed entries, which count the same GPUs;
+// otherwise AllocGRES; otherwise, where the accounting does not count GPUs,
+// SiteOptions::gpus_per_node by partition. ReqTRES is only used if there is no AllocTRES column:
+// --exclusive allocates more than was requested. Memory: AllocTRES, otherwise ReqMem (n = per node,
+// c = per core; a high bit also marks memory per core). Kind: SubmitLine (salloc, srun =
+// interactive; sbatch = batch), otherwise from the steps, otherwise unknown.
 #include "site/records/formats/slurm_allocation.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ std::string parse_limits(const SlurmHeader& header, AccountingRecord& job) {
     }
   } else if (const std::string_view text = header.field(TimeLimit);
              !text.empty() && text[0] >= '0' && text[0] <= '9') {
-    // Partition_Limit and UNLIMITED tell no limit.
+    // Partition_Limit and UNLIMITED give no limit.
     const auto span_ns = parse_slurm_span(text);
     if (!span_ns) return fmt::format("Timelimit \"{}\" is no time span", text.substr(0, 40));
     job.walltime_limit_ns = *span_ns;
@@ -133,7 +134,7 @@ std::string SlurmAllocation::parse_times(const SlurmHeader& header, AccountingRe
   if (auto problem = parse_moment(header, End, "End", end); !problem.empty()) return problem;
   std::optional<TimeNs> elapsed_ns;
   if (header.has(Elapsed)) elapsed_ns = parse_slurm_span(header.field(Elapsed));
-  // Where the clock was put back the run time tells which of two moments is meant.
+  // Where the clock was set back, the run time selects one of the two possible times.
   if (start.second_ns >= 0 || end.second_ns >= 0) {
     const TimeNs span_ns = elapsed_ns.value_or(-1);
     if (start.second_ns >= 0 && start.ns < submit.ns) start.ns = start.second_ns;
@@ -155,7 +156,7 @@ std::string SlurmAllocation::parse_times(const SlurmHeader& header, AccountingRe
     job.end_ns = end.ns;
   }
   if (job.state == JobState::Pending) job.start_ns = -1;
-  // A job cancelled in the queue may show the moment of that as its start.
+  // A job cancelled while pending may have the time of the cancellation as its start.
   const std::string_view nodes = header.field(NodeList);
   if (nodes == "None assigned" && job.state == JobState::Cancelled) job.start_ns = -1;
   if (job.start_ns >= 0 && job.start_ns < job.submit_ns) {
@@ -201,7 +202,7 @@ void SlurmAllocation::parse_gpus(const SlurmHeader& header, AccountingRecord& jo
   } else if (tres_.gpu_shards > 0) {
     job.num_gpus = 1;
   } else if (header.has(AllocGres)) {
-    // Counted by node.
+    // Counted per node.
     job.num_gpus =
         parse_slurm_gres_gpus(header.field(AllocGres)) * std::max<int64_t>(job.num_nodes, 1);
   } else if (const auto found = gpus_per_node_.find(job.partition); found != gpus_per_node_.end()) {
@@ -217,7 +218,7 @@ void SlurmAllocation::parse_memory(const SlurmHeader& header, AccountingRecord& 
   job.mem_bytes = tres_.mem_bytes;
   std::string_view text = header.field(ReqMem);
   if (job.mem_bytes >= 0 || text.empty()) return;
-  constexpr int64_t kPerCore = int64_t{1} << 31;  // MiB; a bit of Slurm's own tables
+  constexpr int64_t kPerCore = int64_t{1} << 31;  // MiB; a flag bit in Slurm's tables
   bool by_core = text.ends_with('c');
   bool by_node = text.ends_with('n');
   if (by_core || by_node) text.remove_suffix(1);

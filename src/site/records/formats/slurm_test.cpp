@@ -21,7 +21,7 @@ constexpr std::string_view kHeader =
     "JobID|User|Account|Partition|Submit|Start|End|State|ExitCode|NNodes|NCPUS|ReqMem|AllocTRES|"
     "Timelimit|NodeList\n";
 
-/// A job of two minutes of ann on g[1-2], with these GPUs.
+/// A job of user ann, two minutes on g[1-2], with these GPUs.
 std::string line(const std::string& id, const std::string& tres = "cpu=8,gres/gpu=2,mem=1G,node=2",
                  const std::string& state = "COMPLETED") {
   return id + "|ann|proj|gpu|2024-03-01T00:00:00|2024-03-01T00:01:00|2024-03-01T00:03:00|" + state +
@@ -60,7 +60,7 @@ TEST(Slurm, ColumnsComeInAnyOrderWithAnyDelimiter) {
   ASSERT_THAT(read.ids(), ElementsAre("5"));
   EXPECT_EQ(read.row(0).run_ns, 60 * base::kSecond);
   EXPECT_EQ(read.row(0).state, JobState::Failed);
-  EXPECT_EQ(read.row(0).num_gpus, -1);  // no column tells: unknown, not zero
+  EXPECT_EQ(read.row(0).num_gpus, -1);  // no column counts GPUs: unknown, not zero
   EXPECT_THAT(read.summary.ignored_columns, ElementsAre("planned"));
 }
 
@@ -76,7 +76,7 @@ TEST(Slurm, AJobNameMayHoldTheDelimiter) {
   EXPECT_EQ(read.table.job_name(0), "a|b|c");
   EXPECT_EQ(read.row(0).run_ns, base::kSecond);
   EXPECT_THAT(read.reasons(), ElementsAre("4: 4 fields instead of 5"));
-  // Two free texts apart: nobody can tell where the bar belongs.
+  // Two free texts that are not adjacent: the position of the delimiter is ambiguous.
   const ReadTable unclear =
       read_table("JobID|JobName|State|SubmitLine\n1|a|COMPLETED|sbatch x|y\n");
   EXPECT_THAT(unclear.reasons(), ElementsAre(HasSubstr("put JobName last")));
@@ -151,7 +151,7 @@ TEST(Slurm, StepsGiveWhatOnlyTheyHave) {
   EXPECT_EQ(read.summary.records, 3);
   EXPECT_EQ(read.row(0).kind, JobKind::Batch);
   EXPECT_EQ(read.row(1).kind, JobKind::Interactive);
-  EXPECT_EQ(read.row(2).kind, JobKind::Interactive);  // srun alone: no batch step
+  EXPECT_EQ(read.row(2).kind, JobKind::Interactive);  // srun only: no batch step
   const UsageMarks usage = read.table.usage_of(read.row(0));
   EXPECT_EQ(usage.mem_bytes_max, 2 << 20);
   EXPECT_EQ(usage.gpu_util_pct_max, 97);
@@ -234,10 +234,10 @@ TEST(Slurm, TheElapsedTimeTellsWhichOfTwoHoursIsMeant) {
   if (!base::TimeZone::load(options.site.zone)) GTEST_SKIP() << "no zone database";
   const ReadTable read = read_table(
       "JobID|State|Submit|Start|End|Elapsed\n"
-      // From before the change into the second 02:30.
+      // From before the clock change into the second 02:30.
       "1|COMPLETED|2021-10-31T01:00:00|2021-10-31T01:30:00|2021-10-31T02:30:00|02:00:00\n"
       "2|COMPLETED|2021-10-31T01:00:00|2021-10-31T01:30:00|2021-10-31T02:30:00|01:00:00\n"
-      // It seems to end before it starts.
+      // It appears to end before it starts.
       "3|COMPLETED|2021-10-31T01:00:00|2021-10-31T02:50:00|2021-10-31T02:10:00|00:20:00\n"
       "4|COMPLETED|2021-10-31T01:00:00|2021-10-31T02:50:00|2021-10-31T03:10:00|00:20:00\n"
       "5|COMPLETED|2021-03-28T01:00:00|2021-03-28T02:30:00|2021-03-28T03:10:00|00:20:00\n",
@@ -277,7 +277,7 @@ TEST(Slurm, MemoryOfOldAndNewRecords) {
   EXPECT_EQ(mem("3000Mc"), 24000);
   EXPECT_EQ(mem("62.50G"), 64000);
   EXPECT_EQ(mem("31000M"), 31000);
-  EXPECT_EQ(mem("2147486648Mn"), 24000);  // 2^31 + 3000 a core
+  EXPECT_EQ(mem("2147486648Mn"), 24000);  // 2^31 + 3000 per core
 }
 
 std::string jobstats_comment() {
@@ -324,7 +324,7 @@ TEST(Slurm, BlockBordersDoNotMatter) {
   }
 }
 
-/// The 26 columns of XDMoD without a header, real records. Counts made with awk.
+/// The 26 columns of XDMoD without a header; real records. Counts computed with awk.
 TEST(Slurm, RealRecordsOfXdmod) {
   const auto path = base::test_data("traces/xdmod-slurm/phillips.sacct.log.gz");
   if (!path) GTEST_SKIP() << path.error().text();
