@@ -12,8 +12,8 @@ namespace {
 
 using enum Metric;
 
-// In the order of the enumeration. Percent in whole steps is what nvidia-smi knows; DCGM's ratios
-// are finer. 16 MiB in 16 bits reach 1 TiB.
+// In the order of the enumeration. nvidia-smi reports integer percent; DCGM's ratios are finer. 16
+// MiB in 16 bits reach 1 TiB.
 constexpr std::array<MetricInfo, 18> kMetrics{{
     {GpuUtilization, "gpu_utilization", Unit::Percent, 1, 100, true,
      "share of the last sampling window with a kernel resident"},

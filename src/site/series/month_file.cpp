@@ -48,7 +48,7 @@ base::Status MonthFile::load(uint32_t step_ms) {
   const auto bytes = mapped->bytes();
   RecordScanner scanner(bytes);
   size_t good_end = 0;
-  size_t bad_bytes = 0;  // of records whose checksum is wrong
+  size_t bad_bytes = 0;  // of records with a wrong checksum
   bool first = true;
   while (const auto record = scanner.next()) {
     const size_t whole = kRecordHead + record->payload.size();

@@ -135,7 +135,7 @@ base::Status StoreWriter::close_block(const SeriesKey& key, Builder& builder) {
   const auto known = (*file)->drop_known(device, builder.head, builder.codes);
   if (!known) return base::failure(known.error());
   counts_.already_there += *known;
-  // Slots that the store had already are cut from both ends.
+  // Slots that are already in the store are trimmed from both ends.
   const auto has_code = [](uint16_t code) { return code != kMissingCode; };
   const auto first = std::ranges::find_if(builder.codes, has_code);
   base::Status status;

@@ -5,8 +5,8 @@
 //   pai_task_table.csv      job_name,task_name,inst_num,status,start_time,end_time,plan_cpu,
 //                           plan_mem,plan_gpu,gpu_type
 //   pai_sensor_table.csv    job_name,task_name,worker_name,inst_id,machine,gpu_name,cpu_usage,
-//   (optional) gpu_wrk_util,avg_mem,max_mem,avg_gpu_wrk_mem,max_gpu_wrk_mem,read,write,
-//                           read_count,write_count
+//   (optional)              gpu_wrk_util,avg_mem,max_mem,avg_gpu_wrk_mem,max_gpu_wrk_mem,
+//                           read,write,read_count,write_count
 //   pai_instance_table.csv  job_name,task_name,inst_name,worker_name,inst_id,status,start_time,
 //   (optional)              end_time,machine
 //

@@ -2,7 +2,7 @@
 //
 //   job_id         text, unique                                                      required
 //   submit_time    seconds from any origin, >= 0                                     required
-//   duration       seconds of work at PM score 1, locality penalty 1; 0 = ends at once    required
+//   duration       seconds of work at PM score 1, locality penalty 1; 0 = ends at once  required
 //   num_gpus       of all instances; empty if resource_type is given                  required
 //   user, model    text; the model determines the class if there is no column `class`
 //   class          A (most sensitive to GPU variability) to Z; empty = by model, unknown = A

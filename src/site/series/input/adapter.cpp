@@ -124,7 +124,7 @@ const Adapter* AdapterTable::find(std::string_view name) const {
 }
 
 std::string AdapterTable::node_name(std::string name) const {
-  // An address is no name with a domain.
+  // An IP address has no domain to remove.
   const bool address = name.find_first_not_of("0123456789.") == std::string::npos;
   if (short_node_names && !address) name.resize(std::min(name.find('.'), name.size()));
   return name;
@@ -166,7 +166,7 @@ bool applies(const Adapter& adapter, const Labels& labels) {
 }
 
 Reading reading_of(const Adapter& adapter, double raw) {
-  constexpr double kBlank = 0x1p62;  // DCGM: 9223372036854775792 and its neighbours
+  constexpr double kBlank = 0x1p62;  // DCGM: 9223372036854775792 and similar
   if (adapter.role == Role::NotAvailable && raw > 0) return {State::NotAvailable, 0};
   if (std::isnan(raw) || adapter.role != Role::Sample) return {State::Missing, 0};
   if (raw >= kBlank) return {State::NotAvailable, 0};

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kSniffedBytes = size_t{64} << 10;
 
-/// Standard input as a file that can be read twice; removed when done.
+/// Copies standard input to a file that can be read twice and is removed afterwards.
 class Spool {
  public:
   Spool() = default;

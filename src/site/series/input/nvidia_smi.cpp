@@ -28,7 +28,7 @@ constexpr std::array<NvidiaSmiColumn, 9> kColumns{{
     {"clocks.mem", GpuMemoryClock, Unit::Megahertz},
 }};
 
-/// Units as nvidia-smi writes them.
+/// Units in nvidia-smi's notation.
 std::optional<Unit> parse_smi_unit(std::string_view text) {
   if (text == "%") return Unit::Percent;
   if (text == "MiB") return Unit::Mebibyte;
@@ -40,7 +40,7 @@ std::optional<Unit> parse_smi_unit(std::string_view text) {
   return std::nullopt;
 }
 
-/// "utilization.gpu [%]" as name and unit.
+/// Splits "utilization.gpu [%]" into name and unit.
 std::pair<std::string_view, std::string_view> split_title(std::string_view title) {
   title = base::trimmed(title);
   const size_t open = title.find('[');
@@ -54,7 +54,7 @@ bool is_identity(std::string_view name) {
 }
 
 bool is_header(std::span<const std::string_view> fields) {
-  // Rows begin with a time, an index, "GPU-..." or a name: few get beyond this line.
+  // Rows start with a time, an index, "GPU-..." or a name: most are ruled out by this line.
   const std::string_view first = base::trimmed(fields.front());
   if (first.empty() || first.front() < 'a' || first.front() > 'z') return false;
   bool identity = false;
@@ -72,7 +72,7 @@ struct Measure {
   Unit unit = Unit::Percent;
 };
 
-/// Where the columns of the current header are.
+/// Positions of the columns of the current header.
 struct Layout {
   size_t width = 0;
   std::optional<size_t> timestamp{};
@@ -119,7 +119,7 @@ class Reader {
     const auto fields = splitter_.fields();
     if (is_header(fields)) return set_layout(fields, line.number);
     if (!layout_) {
-      // What scripts print before the first header ("No devices were found") is no reason to stop.
+      // Output of scripts before the first header ("No devices were found") is not an error.
       constexpr int64_t kLinesBeforeHeaderMax = 20;
       if (line.number > kLinesBeforeHeaderMax) return no_header(static_cast<int>(line.number));
       return reject(line, "before the header");
@@ -169,8 +169,8 @@ class Reader {
     return {};
   }
 
-  /// A wall clock's time as a moment. When clocks are set back an hour comes twice: the first of
-  /// the two is meant until the times of a GPU go back.
+  /// Converts wall-clock time to UTC. When the clock is set back, an hour occurs twice: the first
+  /// occurrence is assumed until the times of a GPU decrease.
   std::optional<int64_t> moment(const DeviceKey& device, int64_t clock_ms) {
     constexpr int64_t kSecond_ms = 1000;
     const int64_t millis = clock_ms % kSecond_ms;

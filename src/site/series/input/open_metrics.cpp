@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kNoMetric = "not a line of metrics";
 
-/// Goes over the lines of metrics that the adapters know.
+/// Iterates over the lines of metrics that have an adapter.
 class Pass {
  public:
   Pass(const std::string& file, const AdapterTable& adapters, std::optional<int64_t> time_ms,
