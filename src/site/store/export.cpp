@@ -27,7 +27,7 @@ base::Result<std::optional<Pseudonyms>> open_pseudonyms(JobStore& jobs,
 
 namespace {
 
-/// Writes each record as a line.
+/// Writes each record as one line.
 class ExportSink final : public records::RecordSink {
  public:
   ExportSink(ExportFormat format, std::optional<Pseudonyms> names, const TextSink& sink)

@@ -46,7 +46,7 @@ std::optional<Address> parse_uri(std::string_view uri) {
     uri = uri.substr(0, colon);
   }
   out.host = uri;
-  // A password does not belong on a command line, where everybody sees it.
+  // A password on a command line is visible to all users.
   if (out.user.find(':') != out.user.npos) return std::nullopt;
   return out;
 }
@@ -101,7 +101,7 @@ class Connection final : public SqlConnection {
     return out + "'";
   }
   Status lock_for_writing() override {
-    // The server notices a little later that a writer is gone.
+    // The server notices with a delay that a writer has disconnected.
     auto got = query_whole("SELECT GET_LOCK(CONCAT('goban:', DATABASE()), 3)");
     if (!got) return base::failure(got.error());
     if (*got == 1) return {};

@@ -16,7 +16,7 @@ using base::http::Response;
 
 namespace {
 
-/// The first IP address of a name; the name itself if it is one or has none.
+/// The first IP address of a host name; the argument itself if it is an address or has none.
 std::string address_of(const std::string& host) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;

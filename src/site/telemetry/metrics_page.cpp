@@ -1,4 +1,4 @@
-// A sampling as Prometheus' text format. Names and units are those of series/input's adapters.
+// A sampling in Prometheus' text format. Names and units match the adapters of series/input.
 #include <array>
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// Samples out of Prometheus: a real server on data that promtool made, and a fake one that fails in
-// every way.
+// Reading from Prometheus: a real server on data made by promtool, and a fake one with every kind
+// of failure.
 #include "site/telemetry/prometheus.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::vector<std::string> sorted(std::vector<std::string> lines) {
 // ---- a real server ------------------------------------------------------------------------------
 
 /// Five nodes with two GPUs for three hours: gaps, a series that ends, text files served again. The
-/// nodes differ in the labels that name them; a series that nothing names is among them.
+/// nodes have different node labels; one series has none.
 std::string metrics_text() {
   const auto named = [](int node) -> std::string {
     if (node == 4) return "Hostname=\"g4\",instance=\"exporter:9100\",";
@@ -59,7 +59,7 @@ std::string metrics_text() {
     for (int gpu = 0; gpu < 2; ++gpu) {
       for (int64_t minute = 0; minute < 180; ++minute) {
         if (minute >= 60 && minute < 70) continue;  // scrapes failed
-        if (node == 3 && minute >= 100) continue;   // the node died
+        if (node == 3 && minute >= 100) continue;   // the node failed
         text += line("goban_gpu_utilization_percent", node, gpu, kStart_s + minute * 60,
                      (minute * node + gpu) % 101);
       }
@@ -103,7 +103,7 @@ TEST(Prometheus, RealServerGivesWhatWasScraped) {
 
   PrometheusOptions options = options_for(server.url() + "/", 0, 3 * 3600);
   options.nodes_per_query = 2;
-  options.block_ms = 40 * 60'000;  // borders lie on samples
+  options.block_ms = 40 * 60'000;  // block boundaries coincide with samples
   TextSink sink;
   Intake intake(sink);
   const auto report = read_prometheus(options, intake);

@@ -17,7 +17,7 @@ std::optional<double> parse_value(const std::string& text) {
   return base::parse_double(text);
 }
 
-/// Follows the path of keys through the document; arrays count as a level without a key.
+/// Tracks the path of keys in the document; an array is a level without a key.
 class Handler final : public nlohmann::json_sax<nlohmann::json> {
  public:
   Handler(MatrixSink* sink, std::vector<std::string>* texts) : sink_(sink), texts_(texts) {}
@@ -93,7 +93,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
   static constexpr size_t kLabelDepth = 5;
   static constexpr size_t kPairDepth = 6;  // {data {result [ {values [ [
 
-  /// Whether the current value stands under exactly these keys ("" in an array).
+  /// True if the current value is at exactly these keys ("" in an array).
   [[nodiscard]] bool at(std::initializer_list<std::string_view> keys) const {
     return path_.size() == keys.size() && std::equal(keys.begin(), keys.end(), path_.begin());
   }

@@ -1,4 +1,4 @@
-// Files of metrics into a store of series, and what the store then holds.
+// Files of metrics imported into a series store, and the contents of the store.
 #include "site/telemetry/series_import.hpp"
 
 #include <gmock/gmock.h>
