@@ -77,11 +77,11 @@ int64_t FieldReader::whole(size_t column, std::string_view name, int64_t least, 
   if (!value) value = base::parse_int(text);
   if (!value) value = whole_float(text);
   if (!value) {
-    refuse(column, name, "is not a whole number");
+    refuse(column, name, "is not an integer");
   } else if (*value < 0 && least >= 0) {
     refuse(column, name, "is negative");
   } else if (*value < least || *value > most) {
-    refuse(column, name, fmt::format("is not in {}..{}", least, most));
+    refuse(column, name, fmt::format("is not between {} and {}", least, most));
   }
   return value.value_or(least);
 }
@@ -102,7 +102,8 @@ base::DateTime FieldReader::date_time(size_t column, std::string_view name) {
   if (!value || value->has_zone || zone_ == nullptr) return value.value_or(base::DateTime{});
   const int64_t local_s = value->unix_ns / base::kSecond;
   const auto moments = zone_->moments_of(local_s);
-  if (moments.count == 0) refuse(column, name, "does not exist: the clock was put forward");
+  if (moments.count == 0)
+    refuse(column, name, "does not exist in the time zone: the clock was set forward");
   if (moments.count == 0 || moments.first_s < 0) return {};
   return {.unix_ns = moments.first_s * base::kSecond + value->unix_ns % base::kSecond,
           .has_zone = true};

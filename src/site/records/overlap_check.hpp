@@ -29,7 +29,7 @@ struct GpuOverlaps {
 /// earlier ones is counted once, with the one of them that ends last. Cost: sorts the GPU lists.
 [[nodiscard]] GpuOverlaps find_gpu_overlaps(const RecordTable& table);
 
-/// `jobs 7 and 9 held GPU 0 of g1 at one time, for 60 s`.
+/// `jobs 7 and 9 held GPU 0 of g1 at the same time, for 60 s`.
 [[nodiscard]] std::string overlap_text(const RecordTable& table, const GpuOverlap& overlap);
 
 }  // namespace goban::site::records

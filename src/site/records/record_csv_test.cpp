@@ -118,7 +118,7 @@ TEST(RecordsCsv, WhatMakesNoSenseIsRefusedWithItsReason) {
                                     "f,1,3,2,,,,\n");
   EXPECT_THAT(read.reasons(),
               ElementsAre(HasSubstr("submit_unix_s"), HasSubstr("kind \"often\""),
-                          HasSubstr("state \"GONE\""), HasSubstr("gpus is no list"),
+                          HasSubstr("state \"GONE\""), HasSubstr("gpus is not a list"),
                           HasSubstr("num_gpus"), HasSubstr("ended before it started")));
 }
 

@@ -29,7 +29,7 @@ Result<const RecordFormat*> find_format(std::string_view wanted) {
   for (const RecordFormat& format : record_formats()) {
     if (wanted == format.name) return &format;
   }
-  return base::usage_error(fmt::format("no job format is named {}", wanted),
+  return base::usage_error(fmt::format("unknown job format {}", wanted),
                            "known: " + list_record_formats());
 }
 
@@ -161,8 +161,9 @@ class Reading {
     }
     if (format == nullptr) format = by_first_line();
     if (format != nullptr && format->layout == Layout::Folder) {
-      return base::usage_error(fmt::format("{}: {} reads a folder", name_, format->name),
-                               "give the folder that holds the tables");
+      return base::usage_error(
+          fmt::format("{}: the format {} requires a folder", name_, format->name),
+          "name the folder that contains the tables");
     }
     bool first_is_read = false;
     if (auto status = open_lines(format, first_is_read); !status) return status;
@@ -205,7 +206,7 @@ class Reading {
       if (format.layout != Layout::Json) continue;
       known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", format.name, format.header);
     }
-    return base::usage_error(fmt::format("{}: no job format has JSON like this", name_),
+    return base::usage_error(fmt::format("{}: no job format matches this JSON", name_),
                              "known: " + known);
   }
 
@@ -229,8 +230,8 @@ class Reading {
   base::Status open_csv(const RecordFormat* format) {
     base::FieldSplitter splitter;
     if (line_.too_long || !splitter.split(line_.text)) {
-      return base::bad_data(at_line(), "the header line is too long or has an open quote",
-                            "is it a CSV file?");
+      return base::bad_data(at_line(), "the header line is too long or has an unclosed quote",
+                            "check that the file is CSV");
     }
     const Header header(splitter.fields().begin(), splitter.fields().end());
     if (format == nullptr) {
@@ -241,7 +242,7 @@ class Reading {
     std::set<std::string_view> seen;
     for (const std::string& column : header) {
       if (!seen.insert(column).second) {
-        return base::bad_data(at_line(), fmt::format("two columns are named {}", column),
+        return base::bad_data(at_line(), fmt::format("duplicate column {}", column),
                               "remove or rename one");
       }
     }
@@ -257,8 +258,9 @@ class Reading {
       if (format.recognises != nullptr && format.recognises(header)) return &format;
     }
     return base::usage_error(
-        fmt::format("{}: no job format has the header \"{}\"", name_, line_.text.substr(0, 200)),
-        fmt::format("name one with --format: {}; or write the columns of generic: {}",
+        fmt::format("{}: no job format matches the header \"{}\"", name_,
+                    line_.text.substr(0, 200)),
+        fmt::format("select one with --format: {}; or use the columns of generic: {}",
                     list_record_formats(), kGenericCsv.header));
   }
 
@@ -360,8 +362,8 @@ Result<ReadSummary> read_folder(const std::string& path, const ReadOptions& opti
     if (fits && format == nullptr) format = &each;
   }
   if (format == nullptr) {
-    return base::usage_error(fmt::format("{} is a folder and holds no known tables", path),
-                             "give a file; folders are read in the formats " + folders);
+    return base::usage_error(fmt::format("{} is a folder without known tables", path),
+                             "name a file, or a folder in one of the formats " + folders);
   }
   ReadSummary summary;
   summary.format = format->name;

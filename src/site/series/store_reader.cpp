@@ -102,8 +102,8 @@ base::Result<std::vector<std::pair<int64_t, std::string>>> month_files(const std
   std::vector<std::pair<int64_t, std::string>> files;
   std::error_code error;
   if (!std::filesystem::is_directory(store, error)) {
-    return base::failed(fmt::format("there is no series store at {}", store),
-                        "goban series import makes one");
+    return base::failed(fmt::format("no series store at {}", store),
+                        "create one with goban series import");
   }
   const auto folder = std::filesystem::path(store) / info(metric).name;
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
@@ -164,7 +164,7 @@ base::Status StoreReader::add_file(const std::string& path) {
   if (record) {
     const auto header = decode_header(record->payload);
     if (record->type != RecordType::Header || !header || header->metric != metric_->name) {
-      return base::bad_data({path, 0, 0, {}}, "this is no series file of its folder's metric",
+      return base::bad_data({path, 0, 0, {}}, "not a series file of its folder's metric",
                             "move it away and import again");
     }
     if (header->version != kFormatVersion || header->quantum != metric_->quantum) {

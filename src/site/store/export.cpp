@@ -20,7 +20,7 @@ base::Result<std::optional<Pseudonyms>> open_pseudonyms(JobStore& jobs,
   if (salt->size() < kSaltBytesMin) {
     return base::usage_error(
         fmt::format("{} has fewer than {} bytes", options.salt_file, kSaltBytesMin),
-        "make one: head -c 32 /dev/urandom > FILE");
+        "create one: head -c 32 /dev/urandom > FILE");
   }
   return Pseudonyms(std::move(*salt));
 }

@@ -98,7 +98,7 @@ std::string ImportSink::take(const AccountingRecord& record) {
     return fmt::format("job_id is longer than {} bytes", kJobIdBytesMax);
   }
   if (const int year = year_of(record); std::ranges::find(reduced_, year) != reduced_.end()) {
-    return fmt::format("of the fiscal year {} the store keeps sums only", year);
+    return fmt::format("the store keeps only sums of fiscal year {}", year);
   }
   if (!records::is_over(record)) return unfinished_.take(record);
   if (seen_.add(record.cluster, record.id, std::max(record.start_ns, record.submit_ns)) ==

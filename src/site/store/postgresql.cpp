@@ -90,7 +90,7 @@ class Connection final : public SqlConnection {
       if (!got) return base::failure(got.error());
       if (*got == 1) return {};
     }
-    return base::failed("another import writes into this store", "wait for its end");
+    return base::failed("another import is writing to this store", "wait until it is done");
   }
   Status copy(const std::string& table, const std::string& rows) {
     const PgResult begun(PQexec(database_, ("COPY " + table + " FROM STDIN").c_str()));

@@ -89,8 +89,8 @@ void check_seen(TestServer& server) {
   }
   EXPECT_THAT(
       reasons,
-      ElementsAre("10: time \"soon\" is no date and time",
-                  "11: kind \"smell\" is none of module, modules, container, process, gpu, gpus",
+      ElementsAre("10: time \"soon\" is not a valid date and time",
+                  "11: kind \"smell\" is not one of module, modules, container, process, gpu, gpus",
                   "12: job_id is empty", "13: name is empty", "14: 2 fields instead of 6"));
   const std::vector<std::string> expected = {
       "1: cuda/10.2;gcc/9.3;openmpi/4",
@@ -161,7 +161,7 @@ void check_retention(TestServer& server) {
   EXPECT_EQ(summary.written, 1);
   ASSERT_EQ(summary.read.rejected, 3);
   EXPECT_EQ(summary.read.first_rejections[0].reason,
-            "of the fiscal year 2019 the store keeps sums only");
+            "the store keeps only sums of fiscal year 2019");
   EXPECT_EQ(sums_of(store), expected);
 
   // Interrupted between the sums and the removal of the jobs: the jobs are valid.

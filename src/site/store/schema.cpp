@@ -288,10 +288,11 @@ Status migrate(SqlConnection& connection, int fiscal_month) {
   if (!found) return base::failure(found.error());
   int64_t version = *found ? base::parse_int(**found).value_or(-1) : 0;
   if (version < 0 || version > kSchemaVersion) {
-    return base::bad_data({},
-                          fmt::format("the store has schema version {}, this goban knows {}",
-                                      *found ? **found : "?", kSchemaVersion),
-                          "use the goban that wrote it, or a newer one");
+    return base::bad_data(
+        {},
+        fmt::format("the store has schema version {}; this version of goban supports {}",
+                    *found ? **found : "?", kSchemaVersion),
+        "use the version of goban that wrote it, or a newer one");
   }
   if (version == 0) {
     // Repeats an interrupted creation.

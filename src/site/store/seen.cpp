@@ -92,9 +92,10 @@ Status SeenReader::take_header(std::string_view line, const std::string& file) {
   }
   for (const Field needed : {kTime, kJobId, kName}) {
     if (at_[needed] >= 0) continue;
-    return base::bad_data({.file = file, .line = 1, .column = 0, .field = {}},
-                          fmt::format("the header has no column {}", kFields[needed]),
-                          "write time,job_id,name and, if known, kind,cluster,node");
+    return base::bad_data(
+        {.file = file, .line = 1, .column = 0, .field = {}},
+        fmt::format("the header has no column {}", kFields[needed]),
+        "the columns must be time,job_id,name and, optionally, kind,cluster,node");
   }
   return {};
 }
@@ -139,12 +140,12 @@ Result<std::string> SeenReader::take(const base::Line& line) {
   }
   const records::Moment moment = clock_.read(field(kTime));
   if (moment.kind != records::MomentKind::Given) {
-    return fmt::format("time \"{}\" is no date and time", field(kTime).substr(0, 40));
+    return fmt::format("time \"{}\" is not a valid date and time", field(kTime).substr(0, 40));
   }
   const std::string_view word = field(kKind).empty() ? kKinds[0].word : field(kKind);
   const auto* const kind = std::ranges::find(kKinds, word, &KindWord::word);
   if (kind == kKinds.end()) {
-    return fmt::format("kind \"{}\" is none of module, modules, container, process, gpu, gpus",
+    return fmt::format("kind \"{}\" is not one of module, modules, container, process, gpu, gpus",
                        word.substr(0, 40));
   }
   std::string_view rest = field(kName);

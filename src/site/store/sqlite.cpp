@@ -25,10 +25,10 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinaliseStatement>;
 tl::unexpected<base::Error> error_of(sqlite3* database, const std::string& path) {
   const int code = sqlite3_errcode(database);
   const char* remedy =
-      code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? "is it a goban store?"
+      code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? "check that it is a goban store"
       : code == SQLITE_FULL
-          ? "a disk is full: the store's, or that of temporary files ($SQLITE_TMPDIR)"
-      : code == SQLITE_BUSY ? "another program writes it; try again later"
+          ? "free space on the disk of the store or of temporary files ($SQLITE_TMPDIR)"
+      : code == SQLITE_BUSY ? "another program is writing to it; try again later"
                             : "";
   return base::failed(path + ": " + sqlite3_errmsg(database), remedy);
 }
@@ -204,11 +204,13 @@ class Connection final : public SqlConnection {
     if (lock_file_ >= 0 || path_ == ":memory:") return {};
     const std::string name = path_ + "-import-lock";
     lock_file_ = open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
-    if (lock_file_ < 0) return base::failed("cannot create " + name, "may you write there?");
+    if (lock_file_ < 0)
+      return base::failed("cannot create " + name, "check that the folder is writable");
     if (flock(lock_file_, LOCK_EX | LOCK_NB) == 0) return {};
     close(lock_file_);
     lock_file_ = -1;
-    return base::failed(path_ + ": another import writes into this store", "wait for its end");
+    return base::failed(path_ + ": another import is writing to this store",
+                        "wait until it is done");
   }
 
  private:
@@ -237,7 +239,7 @@ Result<std::unique_ptr<SqlConnection>> open_sqlite(const std::string& path, bool
   if (code != SQLITE_OK) {
     std::error_code ignored;
     if (!create && !std::filesystem::exists(path, ignored)) {
-      return base::failed("there is no store " + path, "goban history import makes one");
+      return base::failed("no store at " + path, "create one with goban history import");
     }
     return error_of(database, path);
   }

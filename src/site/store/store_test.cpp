@@ -341,11 +341,11 @@ TEST(StoreLocations, AreToldAndRefused) {
   EXPECT_TRUE(is_store_location("sqlite:x.db"));
   EXPECT_FALSE(is_store_location("jobs.csv"));
   EXPECT_THAT(open_connection("oracle://x", true).error().text(),
-              HasSubstr("no store is of the kind oracle"));
+              HasSubstr("unknown kind of store: oracle"));
   EXPECT_THAT(open_connection("/nowhere/at/all.db", false).error().text(),
-              HasSubstr("there is no store"));
+              HasSubstr("no store at"));
   EXPECT_THAT(open_connection("mariadb://a:secret@h/db", false).error().text(),
-              HasSubstr("password belongs into"));
+              HasSubstr("password goes into"));
 }
 
 TEST(StoreLocations, OtherFilesAreNoStores) {
@@ -353,7 +353,7 @@ TEST(StoreLocations, OtherFilesAreNoStores) {
   write_file(folder.path() + "/x", "job_id,user and much more text than a header of SQLite has\n");
   const auto store = JobStore::open(folder.path() + "/x", false);
   ASSERT_FALSE(store);
-  EXPECT_THAT(store.error().text(), HasSubstr("is it a goban store?"));
+  EXPECT_THAT(store.error().text(), HasSubstr("check that it is a goban store"));
 }
 
 TEST(FiscalYears, BeginInApril) {

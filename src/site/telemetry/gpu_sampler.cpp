@@ -88,7 +88,7 @@ base::Result<std::vector<SampledGpu>> parse_gpu_rows(std::string_view text) {
   });
   if (!parsed) return base::failure(parsed.error());
   if (gpus.empty()) {
-    return base::bad_data({"nvidia-smi", 0, 0, {}}, "it printed no GPU");
+    return base::bad_data({"nvidia-smi", 0, 0, {}}, "the output lists no GPU");
   }
   return gpus;
 }

@@ -50,7 +50,7 @@ Sampling look(const NvmlLibrary& library) {
     for (const PhysicalGpu& gpu : *gpus) {
       result.gpus.push_back(sampled(library, gpu, result.gpus.size()));
     }
-    if (gpus->empty()) result.problem = "NVIDIA's driver knows no GPU";
+    if (gpus->empty()) result.problem = "NVIDIA's driver reports no GPU";
   } else {
     result.problem = gpus.error().text();
   }

@@ -185,7 +185,7 @@ class Session {
     return base::failed(
         fmt::format("{} does not list its series: {}", base::http::without_password(options_.url),
                     reason(answer, response)),
-        "check the address, and that the server answers there");
+        "check the address, and that the server responds");
   }
 
   static std::string percent(std::string_view text) {
@@ -214,9 +214,9 @@ class Session {
     }
     if (found.empty()) {
       return base::usage_error(
-          fmt::format("{} has none of the metrics asked for between --from and --to",
+          fmt::format("{} has none of the requested metrics between --from and --to",
                       base::http::without_password(options_.url)),
-          fmt::format("it has {} others; --adapters FILE says what they mean", names->size()));
+          fmt::format("it has {} others; describe them with --adapters FILE", names->size()));
     }
     return found;
   }
@@ -373,11 +373,11 @@ base::Result<PrometheusReport> read_prometheus(const PrometheusOptions& options,
                                                series::Intake& intake) {
   if (!options.url.starts_with("http://") && !options.url.starts_with("https://")) {
     return base::usage_error(
-        fmt::format("'{}' is no address", base::http::without_password(options.url)),
+        fmt::format("'{}' is not an address", base::http::without_password(options.url)),
         "such as http://prometheus:9090");
   }
   if (options.from_ms >= options.to_ms) {
-    return base::usage_error("the time asked for is empty", "give --from before --to");
+    return base::usage_error("the requested period is empty", "set --from before --to");
   }
   return Session(options, intake).run();
 }

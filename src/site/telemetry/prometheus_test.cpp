@@ -123,7 +123,7 @@ TEST(Prometheus, RealServerGivesWhatWasScraped) {
   options.to_ms += int64_t{10} * 86'400'000;
   const auto nothing = read_prometheus(options, intake);
   ASSERT_FALSE(nothing);
-  EXPECT_THAT(nothing.error().text(), HasSubstr("none of the metrics"));
+  EXPECT_THAT(nothing.error().text(), HasSubstr("none of the requested metrics"));
 }
 
 // ---- a server that fails ------------------------------------------------------------------------
@@ -287,7 +287,7 @@ TEST_F(FakePrometheus, TimeOutsAndCutAnswersAreGaps) {
   ASSERT_TRUE(report);
   ASSERT_GE(report->gaps.size(), 2U);
   EXPECT_THAT(report->gaps.front().reason, HasSubstr("timed out after 0.2 s"));
-  EXPECT_THAT(report->gaps.back().reason, HasSubstr("damaged JSON"));
+  EXPECT_THAT(report->gaps.back().reason, HasSubstr("invalid JSON"));
   EXPECT_EQ(sink.lines.size(), 10U);
 }
 
@@ -309,7 +309,7 @@ TEST_F(FakePrometheus, NobodyThereIsAnErrorWithoutThePassword) {
 
 TEST_F(FakePrometheus, UsageErrors) {
   options = options_for("127.0.0.1:9090", 0, 600);
-  EXPECT_THAT(read_prometheus(options, intake).error().text(), HasSubstr("is no address"));
+  EXPECT_THAT(read_prometheus(options, intake).error().text(), HasSubstr("is not an address"));
   options = options_for("http://127.0.0.1:9090", 600, 600);
   EXPECT_THAT(read_prometheus(options, intake).error().text(), HasSubstr("--from before --to"));
 }

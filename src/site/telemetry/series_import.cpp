@@ -93,7 +93,7 @@ class Import {
 
   base::Status read_server() {
     if (!request_.from_ms || !request_.to_ms) {
-      return base::usage_error("--prometheus needs a time", "add --from and --to");
+      return base::usage_error("--prometheus requires a period", "add --from and --to");
     }
     PrometheusOptions server = *request_.server;
     server.adapters = request_.reading.adapters;

@@ -197,12 +197,12 @@ std::string PaiReader::take_job(Fields fields, int64_t line) {
   PaiJob job;
   job.line = line;
   if (fields[kName].empty()) return "job_name is empty";
-  if (!read_time(fields[kStart], job.submit_ns)) return "start_time is no time";
-  if (!read_time(fields[kEnd], job.end_ns)) return "end_time is no time";
+  if (!read_time(fields[kStart], job.submit_ns)) return "start_time is not a valid time";
+  if (!read_time(fields[kEnd], job.end_ns)) return "end_time is not a valid time";
   if (job.submit_ns < 0) return "start_time is empty";
   const auto state = parse_job_state(fields[kStatus]);
   if (!state) {
-    return fmt::format("status \"{}\" is none of Terminated, Failed, Running, Waiting",
+    return fmt::format("status \"{}\" is not one of Terminated, Failed, Running, Waiting",
                        fields[kStatus].substr(0, 40));
   }
   if (jobs_.size() >= options_.jobs_max) return fmt::format("more than {} jobs", jobs_.size());
@@ -240,12 +240,15 @@ std::string PaiReader::take_task(Fields fields, int64_t) {
   double gpu = 0;
   TimeNs start_ns = -1;
   if (!read_number(fields[kInstances], 1, instances) || instances > kInstancesMax) {
-    return "inst_num is no count";
+    return "inst_num is not a valid number";
   }
-  if (!read_time(fields[kStart], start_ns)) return "start_time is no time";
-  if (!read_number(fields[kPlanCpu], 0, cpu) || cpu > kPlanMax) return "plan_cpu is no percentage";
-  if (!read_number(fields[kPlanMem], 0, mem) || mem > kPlanMax) return "plan_mem is no size";
-  if (!read_number(fields[kPlanGpu], 0, gpu) || gpu > kPlanMax) return "plan_gpu is no percentage";
+  if (!read_time(fields[kStart], start_ns)) return "start_time is not a valid time";
+  if (!read_number(fields[kPlanCpu], 0, cpu) || cpu > kPlanMax)
+    return "plan_cpu is not a valid percentage";
+  if (!read_number(fields[kPlanMem], 0, mem) || mem > kPlanMax)
+    return "plan_mem is not a valid size";
+  if (!read_number(fields[kPlanGpu], 0, gpu) || gpu > kPlanMax)
+    return "plan_gpu is not a valid percentage";
   if (start_ns >= 0 && (job->start_ns < 0 || start_ns < job->start_ns)) job->start_ns = start_ns;
   job->cpu_pct += instances * cpu;
   job->mem_gib += instances * mem;
@@ -286,11 +289,11 @@ std::string PaiReader::take_sensor(Fields fields, int64_t) {
   double gpu_mem = 0;
   double read = 0;
   double written = 0;
-  if (!read_number(fields[kGpuUtil], -1, util)) return "gpu_wrk_util is no percentage";
-  if (!read_number(fields[kMaxMem], -1, mem)) return "max_mem is no size";
-  if (!read_number(fields[kMaxGpuMem], -1, gpu_mem)) return "max_gpu_wrk_mem is no size";
-  if (!read_number(fields[kRead], -1, read)) return "read is no size";
-  if (!read_number(fields[kWrite], -1, written)) return "write is no size";
+  if (!read_number(fields[kGpuUtil], -1, util)) return "gpu_wrk_util is not a valid percentage";
+  if (!read_number(fields[kMaxMem], -1, mem)) return "max_mem is not a valid size";
+  if (!read_number(fields[kMaxGpuMem], -1, gpu_mem)) return "max_gpu_wrk_mem is not a valid size";
+  if (!read_number(fields[kRead], -1, read)) return "read is not a valid size";
+  if (!read_number(fields[kWrite], -1, written)) return "write is not a valid size";
   has_sensors_ = true;
   job->mem_gib_max = std::max(job->mem_gib_max, mem);
   if (read >= 0) job->read_bytes = std::max(job->read_bytes, 0.0) + read;
@@ -383,10 +386,9 @@ void PaiReader::put_job(uint32_t number, std::span<const Sensor> sensors,
 std::vector<std::string> PaiReader::notes() const {
   std::vector<std::string> out;
   if (without_tasks_ > 0) {
-    out.push_back(
-        fmt::format("{} jobs have no task, so their sizes are not known", without_tasks_));
+    out.push_back(fmt::format("{} jobs have no task, so their sizes are unknown", without_tasks_));
   }
-  if (!has_sensors_) out.emplace_back("there is no pai_sensor_table: utilisation is not known");
+  if (!has_sensors_) out.emplace_back("pai_sensor_table is missing, so the utilisation is unknown");
   return out;
 }
 
@@ -395,7 +397,7 @@ std::vector<std::string> PaiReader::notes() const {
 const RecordFormat kAlibabaPai = {
     .name = "alibaba-pai",
     .header =
-        "pai_job_table.csv and pai_task_table.csv, perhaps pai_sensor_table.csv, "
+        "pai_job_table.csv and pai_task_table.csv, optionally pai_sensor_table.csv, "
         "pai_instance_table.csv",
     .layout = Layout::Folder,
     .recognises_folder =

@@ -145,7 +145,7 @@ class GenericParser final : public RecordParser {
       const std::string_view state = fields.text(*at_[kState]);
       const auto known = parse_job_state(state);
       if (!known) {
-        return fmt::format("state \"{}\" is none of {}", state.substr(0, 40), kEndStateNames);
+        return fmt::format("state \"{}\" is not one of {}", state.substr(0, 40), kEndStateNames);
       }
       record.state = *known;
     }
@@ -178,7 +178,7 @@ class GenericParser final : public RecordParser {
     if (given(fields, kMaxSlowdown)) {
       const double slowdown = fields.number(*at_[kMaxSlowdown], kNames[kMaxSlowdown]);
       if (fields.problem().empty() && (slowdown < 1 || slowdown > kSlowdownMax)) {
-        return fmt::format("max_slowdown \"{}\" is not from 1 to 1e6 (empty = no promise)",
+        return fmt::format("max_slowdown \"{}\" is not from 1 to 1e6 (empty = none)",
                            fields.text(*at_[kMaxSlowdown]).substr(0, 40));
       }
       training.max_slowdown = static_cast<float>(slowdown);
@@ -189,7 +189,7 @@ class GenericParser final : public RecordParser {
     if (given(fields, kShare)) {
       const std::string_view share = fields.text(*at_[kShare]);
       if (share != "yes" && share != "no") {
-        return fmt::format("share \"{}\" is neither yes nor no (empty = as the partition says)",
+        return fmt::format("share \"{}\" is neither yes nor no (empty = default of the partition)",
                            share.substr(0, 40));
       }
       training.sharing =
@@ -207,7 +207,7 @@ base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
   for (size_t i = 0; i < kNumRequired; ++i) {
     if (find_column(input.header, kNames[i])) continue;
     return base::bad_data(input.place, fmt::format("the column {} is missing", kNames[i]),
-                          "generic needs job_id, submit_time, duration and num_gpus");
+                          "generic requires job_id, submit_time, duration and num_gpus");
   }
   return std::make_unique<GenericParser>(input.header);
 }

@@ -84,10 +84,10 @@ class GridEngineParser final : public LineParser {
     for (const auto& [key, tasks] : lone_tasks_) {
       for (const Task& task : tasks) {
         out.count_record();
-        out.reject(task.line,
-                   fmt::format("a task of job {} on {}, whose own record is missing", id_of(key),
-                               task.host),
-                   "");
+        out.reject(
+            task.line,
+            fmt::format("a task of job {} on {}, but the job has no record", id_of(key), task.host),
+            "");
       }
     }
   }
@@ -100,8 +100,8 @@ class GridEngineParser final : public LineParser {
     }
     if (!any_gpus_) {
       out.emplace_back(
-          "no record asks for a resource that means GPUs (gpu, gpus, ngpus, rt_F, ...): name the "
-          "site's");
+          "no record requests a GPU resource (gpu, gpus, ngpus, rt_F, ...): "
+          "name those of the site with --gpu-resource");
     }
     return out;
   }
@@ -150,20 +150,21 @@ class GridEngineParser final : public LineParser {
     for (const auto& [field, name] : kWhole) {
       const auto value = base::parse_int(fields_[field]);
       if (!value || *value < 0 || *value > INT32_MAX) {
-        return fmt::format("{} \"{}\" is no count", name, fields_[field].substr(0, 40));
+        return fmt::format("{} \"{}\" is not an integer >= 0", name, fields_[field].substr(0, 40));
       }
     }
     constexpr std::array kTimes = {std::pair{kSubmit, "submission_time"},
                                    std::pair{kStart, "start_time"}, std::pair{kEnd, "end_time"}};
     for (const auto& [field, name] : kTimes) {
       if (clock_.read(fields_[field]).kind == MomentKind::Bad) {
-        return fmt::format("{} \"{}\" is no time", name, fields_[field].substr(0, 40));
+        return fmt::format("{} \"{}\" is not a valid time", name, fields_[field].substr(0, 40));
       }
     }
     if (site_.run_time != GridRunTime::EndMinusStart) {
       const auto wallclock = base::parse_double(fields_[kWallclock]);
       if (!wallclock || !(*wallclock >= 0 && *wallclock <= kWallclockMax)) {
-        return fmt::format("ru_wallclock \"{}\" is no run time", fields_[kWallclock].substr(0, 40));
+        return fmt::format("ru_wallclock \"{}\" is not a valid run time",
+                           fields_[kWallclock].substr(0, 40));
       }
     }
     return {};
@@ -365,7 +366,7 @@ base::Result<std::unique_ptr<LineParser>> open(const FormatInput& input, std::st
 
 const RecordFormat kGridEngine = {
     .name = "grid-engine",
-    .header = "no header line: 43 to 74 fields with colons between, comments behind #",
+    .header = "no header line: 43 to 74 fields separated by colons, comments after #",
     .layout = Layout::Lines,
     .recognises_text = recognises,
     .open_lines = open,

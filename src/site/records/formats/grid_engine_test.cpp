@@ -148,7 +148,7 @@ TEST(GridEngine, ResourcesOfTheSite) {
   EXPECT_EQ(row("-l mem_free=1.000T", {}), Row(0, 0, ""));
   ReadOptions options;
   options.site.gpu_resources = {"gpu"};
-  EXPECT_THAT(read_error(Line{}.text(), options), HasSubstr("write NAME=GPUS"));
+  EXPECT_THAT(read_error(Line{}.text(), options), HasSubstr("it must be NAME=GPUS"));
 }
 
 TEST(GridEngine, InteractiveJobs) {
@@ -180,7 +180,7 @@ TEST(GridEngine, LinesOfOtherHostsAreMergedWhicheverComesFirst) {
 TEST(GridEngine, TasksWithoutTheirJobAreRefused) {
   Line task{.job = "8", .pe = "mpi", .pe_task = "1.h2"};
   const ReadTable read = read_table(Line{}.text() + task.text());
-  EXPECT_THAT(read.reasons(), ElementsAre("2: a task of job 8 on h1, whose own record is missing"));
+  EXPECT_THAT(read.reasons(), ElementsAre("2: a task of job 8 on h1, but the job has no record"));
   EXPECT_EQ(read.summary.records, 2);
 }
 
@@ -213,10 +213,10 @@ TEST(GridEngine, WhatMakesNoSenseIsRefusedWithItsReason) {
   const ReadTable read = read_table(
       Line{}.text() + "a:b:c\n" + Line{.slots = "x"}.text() + Line{.submit = "soon"}.text() +
       Line{.job = "7", .start = "1554422500", .end = "1554422499"}.text());
-  EXPECT_THAT(
-      read.reasons(),
-      ElementsAre("2: 3 fields instead of 43 or more", "3: slots \"x\" is no count",
-                  "4: submission_time \"soon\" is no time", "5: the job ended before it started"));
+  EXPECT_THAT(read.reasons(), ElementsAre("2: 3 fields instead of 43 or more",
+                                          "3: slots \"x\" is not an integer >= 0",
+                                          "4: submission_time \"soon\" is not a valid time",
+                                          "5: the job ended before it started"));
 }
 
 TEST(GridEngine, RealLines) {

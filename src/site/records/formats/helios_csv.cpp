@@ -64,7 +64,7 @@ class HeliosParser final : public NamedParser {
   }
   std::vector<std::string> notes() const override {
     if (!without_zone_) return {};
-    return {"submit_time has no time zone and was read as UTC (Helios writes UTC+8: --zone)"};
+    return {"submit_time has no time zone and was read as UTC (Helios uses UTC+8: set --zone)"};
   }
 
  private:

@@ -280,7 +280,7 @@ class KubernetesParser final : public ObjectParser {
         return;
       }
       out.count_record();
-      return out.reject(line, object.is_discarded() ? "this is no JSON object" : "kind is missing",
+      return out.reject(line, object.is_discarded() ? "not a JSON object" : "kind is missing",
                         text);
     }
     Kept kept = kind == "Job"        ? keep_job(object, line)
@@ -424,7 +424,7 @@ base::Result<std::unique_ptr<ObjectParser>> open(const FormatInput&) {
 
 const RecordFormat kKubernetes = {
     .name = "kubernetes",
-    .header = "objects as kubectl get workloads,jobs,pods -A -o json prints them",
+    .header = "output of kubectl get workloads,jobs,pods -A -o json",
     .layout = Layout::Json,
     .recognises_text = recognises,
     .open_objects = open,

@@ -149,13 +149,13 @@ TEST(Kubernetes, WhatMakesNoSenseIsRefusedWithItsReason) {
                                     R"({"apiVersion":"v1","kind":})"
                                     "\n");
   EXPECT_THAT(read.reasons(), ElementsAre("1: Job without metadata.uid or creationTimestamp",
-                                          "2: kind is missing", "3: this is no JSON object"));
+                                          "2: kind is missing", "3: not a JSON object"));
   EXPECT_THAT(read_error(list(kJob).substr(0, 300)), HasSubstr("ends within an object"));
 }
 
 TEST(Kubernetes, TheFormatIsToldHoweverSmallTheReadsAre) {
   EXPECT_THAT(read_table("\n" + list(kJob), {}, 1).ids(), ElementsAre("j1"));
-  EXPECT_THAT(read_error("[{\"when\": 1}]"), HasSubstr("no job format has JSON like this"));
+  EXPECT_THAT(read_error("[{\"when\": 1}]"), HasSubstr("no job format matches this JSON"));
 }
 
 TEST(Kubernetes, RealObjectsOfKueue) {

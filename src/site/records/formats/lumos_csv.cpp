@@ -62,7 +62,7 @@ class JobsParser final : public NamedParser {
     if (!gpu_jobs_ || gpus_differ_from_nodes_) return {};
     return {
         "gpu_num equals node_num in every record, so it seems to count nodes (ThetaGPU's does): "
-        "use a cluster with one GPU a node"};
+        "use a cluster with one GPU per node"};
   }
 
  private:

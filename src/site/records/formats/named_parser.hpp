@@ -62,13 +62,13 @@ base::Result<std::unique_ptr<RecordParser>> open_named(std::string_view format,
     if (find_column(input.header, name)) continue;
     std::string needed;
     for (const std::string_view each : required) {
-      needed += needed.empty() && each.empty() ? "a first column without name" : "";
+      needed += needed.empty() && each.empty() ? "a first column without a name" : "";
       if (!each.empty()) needed += (needed.empty() ? "" : ", ") + std::string(each);
     }
     return base::bad_data(
         input.place,
-        "the column " + (name.empty() ? "without name" : std::string(name)) + " is missing",
-        std::string(format) + " needs " + needed);
+        "the column " + (name.empty() ? "without a name" : std::string(name)) + " is missing",
+        std::string(format) + " requires " + needed);
   }
   return std::make_unique<Parser>(input.header);
 }

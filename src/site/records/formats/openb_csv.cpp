@@ -46,7 +46,7 @@ class OpenbParser final : public NamedParser {
     }
     const base::TimeNs end_ns = seconds(fields, kDeleted);
     if (!fields.problem().empty()) return {};
-    if (end_ns < begin_ns) return "deletion_time is before the pod began";
+    if (end_ns < begin_ns) return "deletion_time is before the pod started";
     record.work_s = base::to_seconds(end_ns - begin_ns);
     return read_phase(text(fields, kPhase), record);
   }
@@ -58,8 +58,9 @@ class OpenbParser final : public NamedParser {
     } else if (phase == "Failed") {
       record.state = JobState::Failed;
     } else if (phase != "Running" && phase != "Pending" && phase != "Unknown" && !phase.empty()) {
-      return fmt::format("pod_phase \"{}\" is none of Running, Pending, Succeeded, Failed, Unknown",
-                         phase.substr(0, 40));
+      return fmt::format(
+          "pod_phase \"{}\" is not one of Running, Pending, Succeeded, Failed, Unknown",
+          phase.substr(0, 40));
     }
     return {};
   }

@@ -81,7 +81,7 @@ class ChronusParser final : public NamedParser {
     return {};
   }
   std::vector<std::string> notes() const override {
-    return {"user holds virtual clusters: read as account and partition, users are not known"};
+    return {"user contains virtual clusters: used as account and partition; users are unknown"};
   }
 };
 

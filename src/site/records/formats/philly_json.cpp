@@ -33,14 +33,14 @@ class PhillyParser final : public ObjectParser {
   void take(std::string_view object, int64_t line, RecordOutput& out) override {
     const json job = json::parse(object, nullptr, false);
     const std::string problem =
-        job.is_discarded() ? "this is no JSON object" : take_job(job, object, line, out);
+        job.is_discarded() ? "not a JSON object" : take_job(job, object, line, out);
     if (problem.empty()) return;
     out.count_record();
     out.reject(line, problem, object);
   }
   std::vector<std::string> notes() const override {
     if (zone_is_named_) return {};
-    return {"times have no zone and were read as UTC (Philly writes America/Los_Angeles)"};
+    return {"times have no time zone and were read as UTC (Philly uses America/Los_Angeles)"};
   }
 
  private:
@@ -64,7 +64,7 @@ class PhillyParser final : public ObjectParser {
     if (record.id.empty()) return "jobid is missing";
     const std::string_view word = text_of(job, "status");
     const auto state = parse_job_state(word);
-    if (!state) return fmt::format("status \"{}\" is not known", word.substr(0, 40));
+    if (!state) return fmt::format("status \"{}\" is unknown", word.substr(0, 40));
     if (auto problem = read_time(job, "submitted_time", record.submit_ns); !problem.empty()) {
       return problem;
     }
@@ -107,7 +107,7 @@ class PhillyParser final : public ObjectParser {
   }
 
   std::string read_attempt(const json& object, Attempt& attempt) {
-    if (!object.is_object()) return "an attempt is no object";
+    if (!object.is_object()) return "an attempt is not an object";
     if (auto problem = read_time(object, "start_time", attempt.start_ns); !problem.empty()) {
       return problem;
     }
@@ -117,7 +117,7 @@ class PhillyParser final : public ObjectParser {
     const auto detail = object.find("detail");
     if (detail == object.end() || !detail->is_array()) return {};
     for (const json& host : *detail) {
-      if (!host.is_object()) return "a detail is no object";
+      if (!host.is_object()) return "a detail is not an object";
       const std::string_view ip = text_of(host, "ip");
       attempt.nodes += attempt.nodes.empty() ? "" : ",";
       attempt.nodes += ip;
@@ -126,7 +126,7 @@ class PhillyParser final : public ObjectParser {
       const auto gpus = host.find("gpus");
       if (gpus == host.end() || !gpus->is_array()) continue;
       for (const json& gpu : *gpus) {
-        if (!gpu.is_string()) return "a GPU is no text";
+        if (!gpu.is_string()) return "a GPU is not a string";
         std::string_view name = gpu.get_ref<const std::string&>();
         if (name.starts_with("gpu")) name.remove_prefix(3);
         attempt.gpus.push_back({.node = ip, .gpu = name});
@@ -141,7 +141,7 @@ class PhillyParser final : public ObjectParser {
     const Moment moment = clock_.read(text);
     ns = moment.ns;
     if (moment.kind == MomentKind::Bad || moment.kind == MomentKind::Skipped) {
-      return fmt::format("{} \"{}\" is no date and time", key, text.substr(0, 40));
+      return fmt::format("{} \"{}\" is not a valid date and time", key, text.substr(0, 40));
     }
     return {};
   }

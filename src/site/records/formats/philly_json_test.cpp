@@ -78,12 +78,12 @@ TEST(PhillyJson, WhatMakesNoSenseIsRefusedWithItsReason) {
       job("d", attempt(R"("soon")", "null", "")) + "\n" + job("e", "7") + "\n" +
       job("f", attempt(R"("2017-10-09 07:01:00")", R"("2017-10-09 07:00:30")", kTwoHosts)) + "\n" +
       R"({"jobid":"g" "submitted_time":1})");
-  EXPECT_THAT(
-      read.reasons(),
-      ElementsAre("1: jobid is missing", "2: status \"Won\" is not known",
-                  "3: submitted_time is missing", "4: start_time \"soon\" is no date and time",
-                  "5: an attempt is no object", "6: the job ended before it started",
-                  "7: this is no JSON object"));
+  EXPECT_THAT(read.reasons(),
+              ElementsAre("1: jobid is missing", "2: status \"Won\" is unknown",
+                          "3: submitted_time is missing",
+                          "4: start_time \"soon\" is not a valid date and time",
+                          "5: an attempt is not an object", "6: the job ended before it started",
+                          "7: not a JSON object"));
 }
 
 }  // namespace

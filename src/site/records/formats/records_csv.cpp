@@ -115,7 +115,7 @@ class RecordsParser final : public NamedParser {
     parse_software(get(Software), software_);
     record.software = software_;
     if (!parse_gpu_list(get(Gpus), gpus_)) {
-      return "gpus is no list of node|gpu|utilisation|used|total";
+      return "gpus is not a list of node|gpu|utilisation|used|total";
     }
     record.gpus = gpus_;
     return {};

@@ -70,7 +70,7 @@ class SlurmParser final : public LineParser {
     out.count_record();
     if (!id) {
       return out.reject(line.number,
-                        fmt::format("JobID \"{}\" is none of Slurm's", id_text.substr(0, 40)),
+                        fmt::format("JobID \"{}\" is not a Slurm job id", id_text.substr(0, 40)),
                         line.text);
     }
     const std::string refusal = parse_job(*id, line.number);
@@ -214,7 +214,8 @@ base::Result<std::unique_ptr<LineParser>> open(const FormatInput& input, std::st
   if (!gpus_per_node) return base::failure(gpus_per_node.error());
   auto header = SlurmHeader::parse(line);
   if (!header && !SlurmHeader::is_xdmod_line(line)) {
-    return base::bad_data(input.place, "the first line is no header of sacct, nor 26 columns",
+    return base::bad_data(input.place,
+                          "the first line is neither a header of sacct nor a record of 26 columns",
                           "dump with sacct --parsable2 and without --noheader");
   }
   return std::make_unique<SlurmParser>(std::move(header), std::move(*zone),
@@ -226,7 +227,7 @@ base::Result<std::unique_ptr<LineParser>> open(const FormatInput& input, std::st
 const RecordFormat kSlurm = {
     .name = "slurm",
     .header =
-        "JobID|...|State|... as sacct --parsable2 prints it, or XDMoD's 26 columns without header",
+        "JobID|...|State|... as printed by sacct --parsable2, or XDMoD's 26 columns without header",
     .layout = Layout::Lines,
     .recognises_text =
         [](std::string_view line) {

@@ -31,7 +31,8 @@ std::string parse_limits(const SlurmHeader& header, AccountingRecord& job) {
              !text.empty() && text[0] >= '0' && text[0] <= '9') {
     // Partition_Limit and UNLIMITED give no limit.
     const auto span_ns = parse_slurm_span(text);
-    if (!span_ns) return fmt::format("Timelimit \"{}\" is no time span", text.substr(0, 40));
+    if (!span_ns)
+      return fmt::format("Timelimit \"{}\" is not a valid duration", text.substr(0, 40));
     job.walltime_limit_ns = *span_ns;
   }
   if (const std::string_view text = header.field(ExitCode); !text.empty()) {
@@ -67,8 +68,8 @@ base::Result<GpusPerNode> parse_gpus_per_node(const std::vector<std::string>& en
                            ? std::nullopt
                            : base::parse_int(std::string_view(entry).substr(equals + 1));
     if (!count || *count < 0 || *count > kGpusMax) {
-      return base::usage_error("\"" + entry + "\" does not tell the GPUs of a node",
-                               "write PARTITION=GPUS, such as gpu=4");
+      return base::usage_error("invalid number of GPUs per node \"" + entry + "\"",
+                               "it must be PARTITION=GPUS, such as gpu=4");
     }
     table[std::string_view(entry).substr(0, equals)] = *count;
   }
@@ -102,7 +103,7 @@ std::string SlurmAllocation::parse_names(const SlurmHeader& header, AccountingRe
   const std::string_view word = header.field(State);
   const auto state = parse_job_state(word);
   if (!state && (!word.empty() || header.has(State))) {
-    return fmt::format("State \"{}\" is not known", word.substr(0, 40));
+    return fmt::format("State \"{}\" is unknown", word.substr(0, 40));
   }
   job.state = state.value_or(JobState::Unknown);
   return {};
@@ -113,9 +114,9 @@ std::string SlurmAllocation::parse_moment(const SlurmHeader& header, SlurmColumn
   moment = clock_.read(header.field(column));
   const std::string_view text = header.field(column).substr(0, 40);
   if (moment.kind == MomentKind::Bad)
-    return fmt::format("{} \"{}\" is no date and time", name, text);
+    return fmt::format("{} \"{}\" is not a valid date and time", name, text);
   if (moment.kind == MomentKind::Skipped) {
-    return fmt::format("{} \"{}\" does not exist in the zone {}: the clock was put forward", name,
+    return fmt::format("{} \"{}\" does not exist in time zone {}: the clock was set forward", name,
                        text, site_.zone);
   }
   return {};
@@ -174,16 +175,16 @@ std::string SlurmAllocation::parse_sizes(const SlurmHeader& header, AccountingRe
     if (value && *value >= 0 && *value <= INT32_MAX) out = *value;
     return value.has_value() && *value >= 0 && *value <= INT32_MAX;
   };
-  if (!whole(NumNodes, job.num_nodes)) return "NNodes is no count";
-  if (!whole(NumCpus, job.cpu_cores)) return "NCPUS is no count";
+  if (!whole(NumNodes, job.num_nodes)) return "NNodes is not an integer >= 0";
+  if (!whole(NumCpus, job.cpu_cores)) return "NCPUS is not an integer >= 0";
   int64_t restarts = -1;
-  if (!whole(Restarts, restarts)) return "Restarts is no count";
+  if (!whole(Restarts, restarts)) return "Restarts is not an integer >= 0";
   job.restarts = static_cast<int32_t>(restarts);
   const std::string_view nodes = header.field(NodeList);
   if (nodes != "None assigned" && nodes != "None" && nodes != "Unknown") job.node_list = nodes;
   const std::string_view tres = header.field(header.has(AllocTres) ? AllocTres : ReqTres);
   if (!parse_slurm_tres(tres, tres_)) {
-    return fmt::format("{} \"{}\" is no list of resources",
+    return fmt::format("{} \"{}\" is not a list of resources",
                        header.has(AllocTres) ? "AllocTRES" : "ReqTRES", tres.substr(0, 80));
   }
   parse_gpus(header, job);
@@ -237,11 +238,13 @@ void SlurmAllocation::parse_memory(const SlurmHeader& header, AccountingRecord& 
 void SlurmAllocation::note_times(std::vector<std::string>& out) const {
   if (clock_.used_zone() && site_.zone.empty()) {
     out.emplace_back(
-        "times have no zone and were read as UTC (right for TZ=UTC sacct; else name the zone)");
+        "times have no time zone and were read as UTC (correct for TZ=UTC sacct; otherwise set "
+        "--zone)");
   }
   if (clock_.ambiguous() > 0) {
     out.push_back(fmt::format(
-        "{} times came twice as the clock was put back; Elapsed decided, else the earlier one",
+        "{} times occurred twice, as the clock was set back; resolved by Elapsed, otherwise the "
+        "earlier one was used",
         clock_.ambiguous()));
   }
 }
@@ -249,13 +252,12 @@ void SlurmAllocation::note_times(std::vector<std::string>& out) const {
 void SlurmAllocation::note_gpus(std::vector<std::string>& out) const {
   if (inferred_gpus_ > 0) {
     out.push_back(
-        fmt::format("{} jobs got their GPUs from the partition's GPUs a node", inferred_gpus_));
+        fmt::format("the GPUs of {} jobs were derived from the GPUs per node of their partition",
+                    inferred_gpus_));
   }
   if (!any_gpus_) {
     out.emplace_back(
-        "no record counts GPUs: AccountingStorageTRES has to list gres/gpu (else give the GPUs of "
-        "a "
-        "node by partition)");
+        "no record counts GPUs: add gres/gpu to AccountingStorageTRES, or set --gpus-per-node");
   }
 }
 

@@ -190,8 +190,9 @@ std::string SlurmHeader::split(std::string_view line) {
 std::string SlurmHeader::join_free_texts(std::string_view line) {
   if (!free_texts_together_) {
     return fmt::format(
-        "{} fields instead of {}: a \"{}\" is in one of several free texts; put JobName last and "
-        "dump one of them only",
+        "{} fields instead of {}: \"{}\" occurs in one of several free-text columns; dump only one "
+        "of "
+        "them, as the last column",
         fields_.size(), num_columns_, delimiter_);
   }
   // Fields before and after the free texts are certain; the text between goes to the first of them.

@@ -127,9 +127,10 @@ TEST(Slurm, AllocTresCountsBeforeReqTresAndGresAndThePartition) {
   options.site.gpus_per_node = {"gpu=4"};
   const ReadTable table = read_table(std::string(kHeader) + line("1", "cpu=8,node=2"), options);
   EXPECT_EQ(table.row(0).num_gpus, 8);
-  EXPECT_THAT(table.summary.notes, Contains(HasSubstr("GPUs from the partition")));
+  EXPECT_THAT(table.summary.notes,
+              Contains(HasSubstr("derived from the GPUs per node of their partition")));
   options.site.gpus_per_node = {"gpu"};
-  EXPECT_THAT(read_error(kHeader, options), HasSubstr("write PARTITION=GPUS"));
+  EXPECT_THAT(read_error(kHeader, options), HasSubstr("it must be PARTITION=GPUS"));
   EXPECT_THAT(read_table(std::string(kHeader) + line("1", "cpu=8")).summary.notes,
               Contains(StartsWith("no record counts GPUs")));
 }
@@ -199,12 +200,12 @@ TEST(Slurm, WhatMakesNoSenseIsRefusedWithItsReason) {
       read_table(std::string(kHeader) + line("1", "x=1", "FOO") + line("abc") + line("3", "cpu") +
                  swapped + early + no_date + line("7", "cpu=1,gres/gpu=x") + "8|ann\n");
   EXPECT_THAT(read.reasons(),
-              ElementsAre("2: State \"FOO\" is not known", "3: JobID \"abc\" is none of Slurm's",
-                          "4: AllocTRES \"cpu\" is no list of resources",
+              ElementsAre("2: State \"FOO\" is unknown", "3: JobID \"abc\" is not a Slurm job id",
+                          "4: AllocTRES \"cpu\" is not a list of resources",
                           "5: the job ended before it started",
                           "6: the job started before it was submitted",
-                          "7: Submit \"2023-02-29T00:00:00\" is no date and time",
-                          "8: AllocTRES \"cpu=1,gres/gpu=x\" is no list of resources",
+                          "7: Submit \"2023-02-29T00:00:00\" is not a valid date and time",
+                          "8: AllocTRES \"cpu=1,gres/gpu=x\" is not a list of resources",
                           "9: 2 fields instead of 15"));
   EXPECT_EQ(read.summary.rejected, 8);
   EXPECT_EQ(read.table.rows().size(), 0u);
@@ -247,7 +248,7 @@ TEST(Slurm, TheElapsedTimeTellsWhichOfTwoHoursIsMeant) {
   EXPECT_EQ(read.row(1).run_ns, 3600 * base::kSecond);
   EXPECT_EQ(read.row(2).run_ns, 1200 * base::kSecond);
   EXPECT_EQ(read.row(3).run_ns, 1200 * base::kSecond);
-  EXPECT_THAT(read.reasons(), ElementsAre(HasSubstr("the clock was put forward")));
+  EXPECT_THAT(read.reasons(), ElementsAre(HasSubstr("the clock was set forward")));
   EXPECT_THAT(read.summary.notes, Contains(HasSubstr("came twice")));
 }
 
@@ -366,7 +367,7 @@ TEST(Slurm, FixturesOfXdmod) {
   EXPECT_EQ(waiting.row(1).state, JobState::Pending);
   const ReadTable unknown = read_table_file(*path + "/slurm__unknown-job-state.log");
   EXPECT_THAT(unknown.reasons(),
-              ElementsAre("1: State \"FOO\" is not known", "2: State \"BAR\" is not known"));
+              ElementsAre("1: State \"FOO\" is unknown", "2: State \"BAR\" is unknown"));
   ReadOptions options;
   options.site.keep_job_names = true;
   const ReadTable utf8 = read_table_file(*path + "/slurm__utf8-multibyte-chars.log", options);

@@ -91,7 +91,7 @@ class SwfParser final : public RecordParser {
     if (procs_per_gpu_ > 1 || has_gpu_fields_) return {};
     return {
         "swf counts processors, not GPUs: each processor was read as one GPU "
-        "(--procs-per-gpu N changes that)"};
+        "(set --procs-per-gpu N to change this)"};
   }
 
  private:
@@ -105,7 +105,7 @@ class SwfParser final : public RecordParser {
     if (record.submit_ns > base::from_seconds(base::kMaxSeconds)) {
       return "the submit time is beyond 4.6e9 seconds";
     }
-    if (is_unknown(fields.text(kRun))) return "the run time is not known";
+    if (is_unknown(fields.text(kRun))) return "the run time is unknown";
     record.work_s = fields.number(kRun, "run time");
     if (!is_unknown(fields.text(kWait))) {
       record.start_ns = record.submit_ns + fields.seconds(kWait, "wait time");
@@ -118,7 +118,7 @@ class SwfParser final : public RecordParser {
 
   std::string read_gpus(FieldReader& fields, AccountingRecord& record) const {
     if (fields.size() <= kGpuMilli) return "the GPU fields 19 and 20 are missing";
-    if (is_unknown(fields.text(kGpus))) return "the number of GPUs is not known";
+    if (is_unknown(fields.text(kGpus))) return "the number of GPUs is unknown";
     record.num_gpus = fields.whole(kGpus, "GPUs", 0, INT32_MAX);
     if (!is_unknown(fields.text(kGpuMilli))) {
       record.gpu_milli = static_cast<int32_t>(fields.whole(kGpuMilli, "GPU milli", 0, INT32_MAX));
@@ -180,7 +180,7 @@ base::Result<std::unique_ptr<RecordParser>> open(const FormatInput& input) {
 
 const RecordFormat kSwf = {
     .name = "swf",
-    .header = "no header line: comments behind ;, 18 fields with blanks between",
+    .header = "no header line: comments after ;, 18 fields separated by blanks",
     .open = open,
     .layout = Layout::Swf,
     .recognises_text = recognises,

@@ -109,13 +109,13 @@ class Reader {
 
  private:
   [[nodiscard]] tl::unexpected<base::Error> no_header(int line) const {
-    return base::bad_data(
-        {file_, line, 0, {}}, "no header of nvidia-smi --query-gpu=... --format=csv",
-        "for output made with noheader say which columns it has (--columns index,...)");
+    return base::bad_data({file_, line, 0, {}},
+                          "no header of nvidia-smi --query-gpu=... --format=csv",
+                          "for output made with noheader set the columns (--columns index,...)");
   }
 
   base::Status take(const base::Line& line) {
-    if (line.too_long || !splitter_.split(line.text)) return reject(line, "no row of CSV");
+    if (line.too_long || !splitter_.split(line.text)) return reject(line, "not a valid CSV row");
     const auto fields = splitter_.fields();
     if (is_header(fields)) return set_layout(fields, line.number);
     if (!layout_) {
@@ -126,7 +126,7 @@ class Reader {
     }
     ++intake_.counts.lines;
     if (fields.size() != layout_->width) {
-      return reject(line, "not as many fields as the header has");
+      return reject(line, "the number of fields differs from the header");
     }
     return take_row(line, fields);
   }
@@ -145,22 +145,23 @@ class Reader {
     if (layout.uuid) device.uuid = base::trimmed(fields[*layout.uuid]);
     if (!layout.index && !layout.uuid && layout.bus)
       device.device = base::trimmed(fields[*layout.bus]);
-    if (device.device.empty() && device.uuid.empty()) return reject(line, "names no GPU");
+    if (device.device.empty() && device.uuid.empty())
+      return reject(line, "has no GPU index or UUID");
     if (device.device.starts_with('[') || device.uuid.starts_with('[')) {
-      return reject(line, "names no GPU");
+      return reject(line, "has no GPU index or UUID");
     }
     std::optional<int64_t> time_ms = options_.time_ms;
     if (layout.timestamp) {
       const auto clock_ms = parse_nvidia_smi_time(base::trimmed(fields[*layout.timestamp]));
       if (!clock_ms) return reject(line, "timestamp is not YYYY/MM/DD HH:MM:SS.mmm");
       time_ms = moment(device, *clock_ms);
-      if (!time_ms) return reject(line, "the clock of the zone skipped this time");
+      if (!time_ms) return reject(line, "the time does not exist in the time zone");
     }
     for (const Measure& measure : layout.measures) {
       const auto reading =
           parse_nvidia_smi_cell(fields[measure.column], measure.metric, measure.unit);
       if (!reading) {
-        intake_.reject({file_, line.number, "value is no number with a known unit", line.text});
+        intake_.reject({file_, line.number, "value is not a number with a known unit", line.text});
         continue;
       }
       const auto added = intake_.add(device, measure.metric, *time_ms, *reading);
@@ -199,7 +200,7 @@ class Reader {
       const auto unit = unit_text.empty() ? known->unit : parse_smi_unit(unit_text);
       if (!unit || !factor(*unit, info(known->metric).unit)) {
         return base::bad_data({file_, static_cast<int>(line), 0, std::string(name)},
-                              fmt::format("'{}' is no unit of it", unit_text), "");
+                              fmt::format("'{}' is not a unit of this column", unit_text), "");
       }
       layout.measures.push_back({i, known->metric, *unit});
     }
@@ -216,7 +217,7 @@ class Reader {
   [[nodiscard]] base::Status check(const Layout& layout, int line) const {
     const base::Place place{file_, line, 0, {}};
     if (layout.measures.empty()) {
-      return base::bad_data(place, "no column is a wanted metric",
+      return base::bad_data(place, "no column is a requested metric",
                             "query utilization.gpu, memory.used, power.draw, temperature.gpu, ...");
     }
     if (!layout.index && !layout.uuid && !layout.bus) {
@@ -224,11 +225,11 @@ class Reader {
     }
     if (!layout.host && options_.node.empty()) {
       return base::bad_data(place, "no column names the node",
-                            "say which node it is (--node NAME, or --node-from-file)");
+                            "set the node with --node NAME or --node-from-file");
     }
     if (!layout.timestamp && !options_.time_ms) {
       return base::bad_data(place, "no column 'timestamp'",
-                            "query timestamp, or say when it was (--time)");
+                            "query timestamp, or set the time with --time");
     }
     return {};
   }
