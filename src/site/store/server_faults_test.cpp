@@ -74,7 +74,7 @@ void cut_everywhere(ServerProcess& server) {
     {
       JobStore store = open_store(location);
       for (const std::string& row : lines_of(export_of(store))) {
-        ASSERT_TRUE(known.contains(row)) << "a row that nobody wrote: " << row;
+        ASSERT_TRUE(known.contains(row)) << "an unknown row: " << row;
       }
     }
     const base::Status again = import_after_fault(location, file);

@@ -47,7 +47,7 @@ void check_after_fault(const Scene& scene, const std::set<std::string>& known) {
     ASSERT_TRUE(store) << store.error().text();
     EXPECT_EQ(store->connection().query_text("PRAGMA integrity_check")->value_or(""), "ok");
     for (const std::string& row : lines_of(export_of(*store))) {
-      ASSERT_TRUE(known.contains(row)) << "a row that nobody wrote: " << row;
+      ASSERT_TRUE(known.contains(row)) << "an unknown row: " << row;
     }
   }
   const auto again = import_once(scene);

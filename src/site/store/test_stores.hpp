@@ -85,7 +85,7 @@ inline std::string export_of(JobStore& store, const Selection& selection = {}) {
   RecordTable table;
   const auto summary = store.read(selection, table);
   if (!summary) throw std::runtime_error(summary.error().text());
-  if (summary->rejected != 0) throw std::runtime_error("a stored job was refused");
+  if (summary->rejected != 0) throw std::runtime_error("a stored job was rejected");
   std::string out = records::records_csv_header();
   RecordTable::RecordBuffers buffers;
   for (size_t i = 0; i < table.rows().size(); ++i) {

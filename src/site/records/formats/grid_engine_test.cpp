@@ -84,7 +84,7 @@ TEST(GridEngine, RunTimeMayBeTheWallclockField) {
   std::string broken = text;
   broken.replace(broken.find(":60.5:"), 6, ":long:");
   EXPECT_EQ(read_table(broken, options).summary.rejected, 1);
-  EXPECT_EQ(read_table(broken).summary.rejected, 0) << "nobody asked for it";
+  EXPECT_EQ(read_table(broken).summary.rejected, 0) << "it was not requested";
 }
 
 TEST(GridEngine, From43To74Fields) {

@@ -191,8 +191,7 @@ std::string SlurmHeader::join_free_texts(std::string_view line) {
   if (!free_texts_together_) {
     return fmt::format(
         "{} fields instead of {}: \"{}\" occurs in one of several free-text columns; dump only one "
-        "of "
-        "them, as the last column",
+        "of them and put it last",
         fields_.size(), num_columns_, delimiter_);
   }
   // Fields before and after the free texts are certain; the text between goes to the first of them.

@@ -79,7 +79,7 @@ TEST(Slurm, AJobNameMayHoldTheDelimiter) {
   // Two free texts that are not adjacent: the position of the delimiter is ambiguous.
   const ReadTable unclear =
       read_table("JobID|JobName|State|SubmitLine\n1|a|COMPLETED|sbatch x|y\n");
-  EXPECT_THAT(unclear.reasons(), ElementsAre(HasSubstr("put JobName last")));
+  EXPECT_THAT(unclear.reasons(), ElementsAre(HasSubstr("dump only one of them and put it last")));
 }
 
 TEST(Slurm, NamesAndCommandsAreNotKeptUnlessAskedFor) {
@@ -249,7 +249,7 @@ TEST(Slurm, TheElapsedTimeTellsWhichOfTwoHoursIsMeant) {
   EXPECT_EQ(read.row(2).run_ns, 1200 * base::kSecond);
   EXPECT_EQ(read.row(3).run_ns, 1200 * base::kSecond);
   EXPECT_THAT(read.reasons(), ElementsAre(HasSubstr("the clock was set forward")));
-  EXPECT_THAT(read.summary.notes, Contains(HasSubstr("came twice")));
+  EXPECT_THAT(read.summary.notes, Contains(HasSubstr("occurred twice")));
 }
 
 TEST(Slurm, CancelledWhileItWaitedInTheHourThatCameTwice) {

@@ -150,8 +150,10 @@ TEST_F(NvidiaSmi, WhatIsMissingIsSaidWithTheRemedy) {
   EXPECT_THAT(refused("timestamp, index, fan.speed [%]\n"), HasSubstr("utilization.gpu"));
   EXPECT_THAT(refused("timestamp, utilization.gpu [%]\n"), HasSubstr("index or uuid"));
   EXPECT_THAT(refused("index, utilization.gpu [%]\n"), HasSubstr("--time"));
-  EXPECT_THAT(refused("timestamp, index, utilization.gpu [W]\n"), HasSubstr("no unit"));
-  EXPECT_THAT(refused("timestamp, index, utilization.gpu [us]\n"), HasSubstr("no unit"));
+  EXPECT_THAT(refused("timestamp, index, utilization.gpu [W]\n"),
+              HasSubstr("is not a unit of this column"));
+  EXPECT_THAT(refused("timestamp, index, utilization.gpu [us]\n"),
+              HasSubstr("is not a unit of this column"));
   EXPECT_THAT(refused(""), HasSubstr("no header"));
   options.node.clear();
   EXPECT_THAT(refused("timestamp, index, utilization.gpu [%]\n"), HasSubstr("--node"));
