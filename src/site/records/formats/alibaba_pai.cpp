@@ -59,7 +59,7 @@ struct PaiJob {
   uint32_t gpu_type = InternedColumn::kNoName;
   bool has_tasks = false;
   bool gpu_share = false;
-  bool one_kind = true;   ///< all tasks ask for the same part of a GPU
+  bool one_kind = true;   ///< all tasks request the same part of a GPU
   int32_t gpu_milli = 0;  ///< of one instance
   int64_t num_gpus = 0;
   double cpu_pct = 0;
@@ -84,8 +84,7 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-/// The items of a job at the beginning of `rest`, which is sorted by job; `rest` goes on behind
-/// them.
+/// The items of a job at the start of `rest`, which is sorted by job; removes them from `rest`.
 template <typename Item>
 std::span<const Item> take_of_job(std::span<const Item>& rest, uint32_t job) {
   size_t count = 0;
@@ -128,7 +127,7 @@ class PaiReader {
   void put_job(uint32_t number, std::span<const Sensor> sensors, std::span<const Place> places);
   [[nodiscard]] std::vector<std::string> notes() const;
 
-  /// Seconds from the start of the trace; empty = not known. False if it is no time.
+  /// Seconds from the start of the trace; empty = unknown. False if it is not a valid time.
   static bool read_time(std::string_view text, TimeNs& ns) {
     ns = -1;
     if (text.empty()) return true;
